@@ -41,7 +41,7 @@ use crate::senses::cursors::{Cursors, Heard};
 use crate::senses::watch::Watch;
 use crate::store::Store;
 use crate::store::caller::Caller;
-use crate::tools::{Lent, Toolbox};
+use crate::tools::{ToolContext, Toolbox};
 use agenda::repeat::Repeats;
 use mind::conversation::Conversation;
 use mind::llm::ModelMind;
@@ -144,9 +144,9 @@ impl Life {
     }
 
     /// Lends the toolbox and the store for a call in the name of `caller`.
-    pub fn lend(&mut self, caller: Caller) -> Lent<'_> {
+    pub fn lend(&mut self, caller: Caller) -> ToolContext<'_> {
         let facts = self.facts();
-        Lent { belt: &mut self.toolbox, store: &mut self.store, caller, facts }
+        ToolContext { belt: &mut self.toolbox, store: &mut self.store, caller, facts }
     }
 
     /// Lives until it is asked to leave or is to be born again; the exit status is 0 for both.
@@ -197,7 +197,7 @@ impl Life {
         self.heart.turn();
         self.save()?;
         let Next::Rest(rest) = next else { return Ok(next) };
-        Ok(match self.apart(rest, leaving).await? {
+        Ok(match self.dream_and_sessions(rest, leaving).await? {
             Next::Rest(rest) => Next::Rest(self.resting(rest)),
             end => end,
         })

@@ -12,7 +12,7 @@ use crate::life::patience::first_s;
 use crate::life::{Leaving, Life, Next};
 use crate::mind::Mind;
 use crate::store::caller::Caller;
-use crate::tools::{Done, Lent};
+use crate::tools::{CallOutcome, ToolContext};
 use agenda::sessions::{Mode, Origin, Report, Request, Session, Status};
 use ground::papers;
 use ground::text::shorten;
@@ -214,13 +214,13 @@ impl Life {
         for (session, is_quick) in running.iter().zip(&quick) {
             let (mind, known) = (of(*is_quick), self.talks.remove(&session.id));
             let frame = match is_quick {
-                true => mind.framed(&format!("{}\n{{{{answer}}}}", words::part(session)), "", &|tool| {
+                true => mind.framed(&format!("{}\n{{{{answer}}}}", words::brief(session)), "", &|tool| {
                     words::may(session, tool)
                 }),
                 false => mind.frame.clone(),
             };
-            let within = if *is_quick { String::new() } else { words::within(session) };
-            let opening = || within + &words::task(session, &purpose, &snapshot);
+            let brief = if *is_quick { String::new() } else { words::brief_with_tools(session) };
+            let opening = || brief + &words::task(session, &purpose, &snapshot);
             let talk =
                 mind.apart(&frame, &session.id, known, opening, &words::now(session, &at), (life, now));
             let hint = "is the disk full, or .self/mind not writable?";
@@ -306,30 +306,30 @@ impl Life {
         self.heart.stage(Stage::Acting, patience(&call.tool));
         let mut left = false;
         let done = if let Some(why) = &call.refused {
-            Done::failed(why, "send it again, whole")
+            CallOutcome::failed(why, "send it again, whole")
         } else if words::may(session, &call.tool) {
             let id = Some(session.id.clone());
             let caller = Caller { owner: session.owner, thread: session.thread.clone(), session: id };
             self.talked(&session.id, |talk| talk.began(&call.id));
             let (own, facts) = (self.knows_checklist(call), self.facts());
             let (belt, store) = (&mut self.toolbox, &mut self.store);
-            let mut tools = Lent { belt, store, caller, facts };
-            let calling = Done::guarded(&call.tool, tools.call(call));
+            let mut tools = ToolContext { belt, store, caller, facts };
+            let calling = CallOutcome::guarded(&call.tool, tools.call(call));
             let done = tokio::select! {
                 biased;
                 () = leaving.asked() => None,
-                done = self.watch.own(calling) => Some(done),
+                done = self.watch.own_act(calling) => Some(done),
             };
             self.knew_checklist(own);
             left = done.is_none();
             let error = format!("{} was stopped: this life was asked to leave", call.tool);
-            done.unwrap_or_else(|| Done::failed(error, "try again"))
+            done.unwrap_or_else(|| CallOutcome::failed(error, "try again"))
         } else {
             let error = format!("{} is not among the tools of this session", call.tool);
-            Done::failed(error, "use those that are listed, or report that another is needed")
+            CallOutcome::failed(error, "use those that are listed, or report that another is needed")
         };
         self.heart.stage(Stage::Remembering, Duration::from_secs(60));
-        let Done { result, shown } = done;
+        let CallOutcome { result, shown } = done;
         let failed = result.get("ok") != Some(&Value::Bool(true));
         self.counted(call, &self.caller.clone(), &result);
         let record = json!({"session": session.id, "tool": call.tool, "args": args(call, MOST_ARGS), "result": result});

@@ -169,7 +169,7 @@ fn written(shown: &str) -> Say {
          Ok(json!({{\"path\": path, \"words\": words, \"lines\": lines, \"characters\": characters}}))\n}}\n\n",
         signature.replace("fn read(", "fn words(")
     );
-    let entered = "tool(\"files.words\", &[PATH], House, Now(files::words), LOOKS, \"count words, lines and characters of a file of your workspace\"),";
+    let entered = "tool(\"files.words\", &[PATH], House, Now(files::words), ALL_SUBSESSIONS, \"count words, lines and characters of a file of your workspace\"),";
     let first = "tool(\n        \"files.read\",";
     let edits = json!([
         {"path": table.replace("catalogue/files.rs", "files.rs"), "old": signature, "new": format!("{tool}{signature}")},

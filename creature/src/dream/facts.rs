@@ -4,7 +4,7 @@ use super::upkeep;
 use crate::fault::Fault;
 use crate::paths::House;
 use ground::papers;
-use knowledge::{Kind, Places};
+use knowledge::{Kind, SearchPaths};
 use patch::boundary;
 use std::error::Error;
 use std::io;
@@ -32,13 +32,13 @@ pub(crate) fn keep_facts(house: &House, text: &str) -> Result<(), Fault> {
     let hint = "is the disk full, or the file not writable?";
     memory::replace(&house.facts(), text.as_bytes())
         .map_err(|cause| Fault::caused("write self/facts.md", &cause, hint))?;
-    upkeep::looked(house, path);
+    upkeep::note_seen(house, path);
     Ok(())
 }
 
 /// Where the index over knowledge looks: papers with their kinds, and memory.
-pub(crate) fn places(house: &House) -> Places {
-    Places {
+pub(crate) fn search_paths(house: &House) -> SearchPaths {
+    SearchPaths {
         root: house.root().to_owned(),
         papers: vec![
             (Kind::Note, house.papers().join("notes")),

@@ -3,7 +3,7 @@
 //! Invariant: undoing takes back what the dream did and nothing that came after it; undoing twice does no more.
 
 use super::facts::{MOST_FACTS, facts_text, keep_facts};
-use super::night::{Came, UnderWay};
+use super::state::{PartResult, UnderWay};
 use crate::fault::Fault;
 use crate::paths::House;
 use crate::store::Store;
@@ -23,7 +23,7 @@ const MOST_DREAMS: usize = 14;
 #[serde(default)]
 struct Report {
     name: String,
-    parts: Vec<Came>,
+    parts: Vec<PartResult>,
     undone: bool,
 }
 

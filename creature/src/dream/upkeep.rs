@@ -42,7 +42,7 @@ pub fn changed(house: &House) -> Vec<String> {
 }
 
 /// Notes that the creature itself read or wrote this paper: its present state is no change.
-pub fn looked(house: &House, path: &str) {
+pub fn note_seen(house: &House, path: &str) {
     let watched = ["self/notes/", "self/skills/"].iter().any(|folder| path.starts_with(folder));
     if !watched && path != "self/facts.md" {
         return;

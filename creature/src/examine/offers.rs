@@ -95,17 +95,17 @@ fn dear(sums: &Sums) -> Vec<String> {
 
 fn slow(sums: &Sums, day: &dyn Fn(Timestamp) -> String) -> Vec<String> {
     let slow =
-        sums.tools.iter().filter(|(_, fared)| fared.calls >= OFTEN && fared.took_ms / fared.calls >= SLOW_MS);
+        sums.tools.iter().filter(|(_, stats)| stats.calls >= OFTEN && stats.took_ms / stats.calls >= SLOW_MS);
     let mut slow: Vec<_> = slow.collect();
-    slow.sort_by_key(|(_, fared)| std::cmp::Reverse(fared.took_ms));
-    let line = |(tool, fared): &(&String, &super::sums::Fared)| {
+    slow.sort_by_key(|(_, stats)| std::cmp::Reverse(stats.took_ms));
+    let line = |(tool, stats): &(&String, &super::sums::ToolStats)| {
         let longest = sums.slowest.iter().find(|step| step.what.starts_with(tool.as_str()));
         let at = longest.map_or(String::new(), |step| format!(" at {}", day(step.at)));
         format!(
             "{tool} took {} in {} calls, the longest {}{at}",
-            seconds(fared.took_ms),
-            fared.calls,
-            seconds(fared.longest_ms)
+            seconds(stats.took_ms),
+            stats.calls,
+            seconds(stats.longest_ms)
         )
     };
     slow.iter().map(line).collect()

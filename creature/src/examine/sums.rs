@@ -39,7 +39,7 @@ pub struct Cost {
 
 /// How one tool fared.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Fared {
+pub struct ToolStats {
     pub calls: u64,
     pub failed: u64,
     pub took_ms: u64,
@@ -94,7 +94,7 @@ pub struct Sums {
     pub thoughts: BTreeMap<String, u64>,
     pub garbled: u64,
     pub costs: BTreeMap<Account, Cost>,
-    pub tools: BTreeMap<String, Fared>,
+    pub tools: BTreeMap<String, ToolStats>,
     pub failures: Vec<Failure>,
     /// Messages: the owner's, and the creature's own by kind.
     pub heard: u64,
@@ -154,7 +154,7 @@ impl Sums {
     pub fn calls(&self) -> (u64, u64) {
         self.tools
             .values()
-            .fold((0, 0), |(calls, failed), fared| (calls + fared.calls, failed + fared.failed))
+            .fold((0, 0), |(calls, failed), stats| (calls + stats.calls, failed + stats.failed))
     }
 
     fn thought(&mut self, at: Timestamp, data: &Value) {
@@ -183,11 +183,11 @@ impl Sums {
         let began = self.last.get(&line).copied();
         let took_ms = began.map_or(0, |began| ms(began, at));
         let ok = is_ok(result);
-        let fared = named(&mut self.tools, tool);
-        fared.calls += 1;
-        fared.failed += u64::from(!ok);
-        fared.took_ms += took_ms;
-        fared.longest_ms = fared.longest_ms.max(took_ms);
+        let stats = named(&mut self.tools, tool);
+        stats.calls += 1;
+        stats.failed += u64::from(!ok);
+        stats.took_ms += took_ms;
+        stats.longest_ms = stats.longest_ms.max(took_ms);
         if !ok {
             self.failed(at, tool, text(result, "error"));
         }

@@ -1,7 +1,7 @@
 //! What the records of a span come to, in words: fields for a mind, a few sentences for the owner. Pure.
 
 use super::offers::worth_looking_at;
-use super::sums::{Cost, Failure, Fared, Listed, Sums};
+use super::sums::{Cost, Failure, Listed, Sums, ToolStats};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
@@ -52,10 +52,10 @@ pub fn fields(sums: &Sums, ended: &Ended, zone: &TimeZone) -> Map<String, Value>
     let steps = sums.slowest.iter();
     let steps =
         steps.map(|step| format!("{} at {}: {}", seconds(step.took_ms), date(step.at, zone), step.what));
-    let fared = |(tool, fared): (&String, &Fared)| {
-        let failed = if fared.failed > 0 { format!(", {} failed", fared.failed) } else { String::new() };
-        let longest = seconds(fared.longest_ms);
-        format!("{tool} {}{failed}, {} in all, longest {longest}", fared.calls, seconds(fared.took_ms))
+    let stats = |(tool, stats): (&String, &ToolStats)| {
+        let failed = if stats.failed > 0 { format!(", {} failed", stats.failed) } else { String::new() };
+        let longest = seconds(stats.longest_ms);
+        format!("{tool} {}{failed}, {} in all, longest {longest}", stats.calls, seconds(stats.took_ms))
     };
     let mut all = vec![
         ("wakes", json!(format!("{}, with a thought for: {}", sums.wakes, table(&sums.reasons)))),
@@ -64,7 +64,7 @@ pub fn fields(sums: &Sums, ended: &Ended, zone: &TimeZone) -> Map<String, Value>
         ("cost", json!(cost(&sums.cost()))),
         ("cost_by_kind", json!(accounts(sums))),
         ("calls", json!(format!("{calls}, {failed} failed"))),
-        ("by_tool", json!(most(&sums.tools, |fared| fared.calls).into_iter().map(fared).collect::<Vec<_>>())),
+        ("by_tool", json!(most(&sums.tools, |stats| stats.calls).into_iter().map(stats).collect::<Vec<_>>())),
         ("failures", json!(failures(sums, zone))),
         ("slowest", json!(steps.collect::<Vec<_>>())),
         ("messages", json!(format!("{} heard; said: {}", sums.heard, table(&sums.said)))),
@@ -94,10 +94,10 @@ pub fn sentences(sums: &Sums, ended: &Ended) -> String {
     };
     let (calls, failed) = sums.calls();
     if calls > 0 {
-        let tools: Vec<String> = most(&sums.tools, |fared| fared.calls)
+        let tools: Vec<String> = most(&sums.tools, |stats| stats.calls)
             .into_iter()
             .take(MOST_NAMED)
-            .map(|(tool, fared)| format!("{tool} {}", fared.calls))
+            .map(|(tool, stats)| format!("{tool} {}", stats.calls))
             .collect();
         told += &format!(" I made {calls} calls, most of them {}.", tools.join(", "));
     }

@@ -8,7 +8,7 @@ use crate::store::caller::Caller;
 use crate::store::feed::Event;
 use crate::tools::catalogue;
 use crate::tools::marks::Changes;
-use crate::tools::{Done, Lent};
+use crate::tools::{CallOutcome, ToolContext};
 use ground::papers::{self, Paper};
 use ground::text;
 use instinct::checklist;
@@ -35,11 +35,11 @@ impl Life {
         if let Some(why) = blocked.filter(|_| !speaks) {
             let why = format!("{} was not run: {why}", call.tool);
             let hint = "do something else; if it matters, note why it does not work";
-            self.acted(call, number, caller, Done::failed(why, hint))?;
+            self.acted(call, number, caller, CallOutcome::failed(why, hint))?;
             return Ok(false);
         }
         if let Some(why) = &call.refused {
-            self.acted(call, number, caller, Done::failed(why, "send it again, whole"))?;
+            self.acted(call, number, caller, CallOutcome::failed(why, "send it again, whole"))?;
             return Ok(false);
         }
         if let Some(talk) = self.mind.talk() {
@@ -51,19 +51,19 @@ impl Life {
             false => {
                 let facts = self.facts();
                 let (belt, store, caller) = (&mut self.toolbox, &mut self.store, caller.clone());
-                let mut tools = Lent { belt, store, caller, facts };
-                let calling = Done::guarded(&call.tool, tools.call(call));
+                let mut tools = ToolContext { belt, store, caller, facts };
+                let calling = CallOutcome::guarded(&call.tool, tools.call(call));
                 tokio::select! {
                     biased;
                     () = leaving.asked() => None,
-                    done = self.watch.own(calling) => Some(done),
+                    done = self.watch.own_act(calling) => Some(done),
                 }
             }
         };
         let left = done.is_none();
         let done = done.unwrap_or_else(|| {
             let why = format!("{} was stopped: this life was asked to leave", call.tool);
-            Done::failed(why, "try again in the next life")
+            CallOutcome::failed(why, "try again in the next life")
         });
         self.knew_checklist(own);
         let done = self.noted(call, done);
@@ -99,7 +99,7 @@ impl Life {
     }
 
     /// The result, with a warning where the same call came to the same too often.
-    fn noted(&mut self, call: &ToolCall, mut done: Done) -> Done {
+    fn noted(&mut self, call: &ToolCall, mut done: CallOutcome) -> CallOutcome {
         let mut same = done.result.clone();
         if let Value::Object(fields) = &mut same {
             fields.shift_remove("took_ms");
@@ -122,10 +122,10 @@ impl Life {
         call: &ToolCall,
         number: u64,
         caller: &Caller,
-        done: Done,
+        done: CallOutcome,
     ) -> Result<(), Fault> {
         self.heart.stage(Stage::Remembering, Duration::from_secs(60));
-        let Done { result, shown } = done;
+        let CallOutcome { result, shown } = done;
         let ok = result.get("ok") == Some(&Value::Bool(true));
         // Instinct in the mind's place answers other words than those that wait for the mind.
         if ok && answers(call) && !self.course.stands_in {

@@ -8,7 +8,7 @@ use crate::heartbeat::Stage;
 use crate::life::act::patience;
 use crate::life::{Leaving, Life, Next};
 use crate::store::caller::Caller;
-use crate::tools::{Done, Lent, Rebirth, catalogue};
+use crate::tools::{CallOutcome, Rebirth, ToolContext, catalogue};
 use agenda::Change;
 use agenda::requests::RequestChange;
 use mind::thought::ToolCall;
@@ -36,12 +36,12 @@ impl Life {
         call: &ToolCall,
         caller: &Caller,
         leaving: &mut impl Leaving,
-    ) -> Result<Option<Done>, Fault> {
+    ) -> Result<Option<CallOutcome>, Fault> {
         let (mut belt, mut store) = (self.toolbox.beside(), self.store.beside()?);
         let (own, name, facts, known) = (call.clone(), caller.clone(), self.facts(), self.watch.known());
         let mut running = pin!(async move {
-            let mut tools = Lent { belt: &mut belt, store: &mut store, caller: name, facts };
-            let done = Done::guarded(&own.tool, tools.call(&own)).await;
+            let mut tools = ToolContext { belt: &mut belt, store: &mut store, caller: name, facts };
+            let done = CallOutcome::guarded(&own.tool, tools.call(&own)).await;
             (done, belt)
         });
         let (done, belt) = loop {
@@ -67,7 +67,7 @@ impl Life {
                 Some(Ends::Left) => return Ok(None),
                 Some(Ends::Paused) => {
                     let why = format!("{} was stopped: your owner paused you", call.tool);
-                    return Ok(Some(Done::failed(why, "call it again when you work again")));
+                    return Ok(Some(CallOutcome::failed(why, "call it again when you work again")));
                 }
                 None => self.heart.stage(Stage::Acting, patience(&call.tool)),
             }

@@ -16,7 +16,7 @@ use crate::senses::watch::Watch;
 use crate::senses::{asks, born};
 use crate::store::{Store, books};
 use crate::tools::catalogue::MARKS;
-use crate::tools::{Toolbox, left, permission};
+use crate::tools::{Toolbox, permission, product};
 use instinct::Instinct;
 use jiff::Timestamp;
 use memory::{Log, Record};
@@ -62,7 +62,9 @@ pub async fn birth(told: Told) -> Result<Life, Fault> {
     let done = |waiting: &Waiting| heard.iter().any(|heard| heard.answered && heard.word == waiting.word);
     cursors.words.retain(|waiting| waiting.seen == 0 || !done(waiting));
     // An equal line in the inbox is this word if it has a time of its own, or if all of the inbox is read anew.
-    heard.iter_mut().for_each(|heard| heard.is_one = cursors.inbox.offset == 0 || !heard.word.at.is_empty());
+    heard
+        .iter_mut()
+        .for_each(|heard| heard.is_same_if_equal = cursors.inbox.offset == 0 || !heard.word.at.is_empty());
     if cursors.asks.offset == 0 {
         // Outcomes in memory were told: a lost cursor tells none twice.
         asks::remembered(&records).for_each(|key| _ = cursors.first_telling(key));
@@ -107,7 +109,7 @@ pub async fn birth(told: Told) -> Result<Life, Fault> {
 /// Clears away what earlier lives left. A draft this life was born of is put aside, for after a fall.
 fn tidy(house: &House) {
     clear_temporary(house);
-    if let Err(fault) = Draft::unborn(house) {
+    if let Err(fault) = Draft::open_unless_live(house) {
         tracing::warn!("{fault} ({})", fault.hint);
     }
 }
@@ -195,7 +197,7 @@ fn heard(records: &[Record]) -> Vec<Heard> {
         let (from, kind, thread) = (text(record, "from"), text(record, "kind"), thread(record));
         if from == "owner" {
             let word = Word { at: text(record, "at"), text: text(record, "text"), thread };
-            all.push(Heard { word, answered: false, id: text(record, "id"), is_one: false });
+            all.push(Heard { word, answered: false, id: text(record, "id"), is_same_if_equal: false });
         } else if kind.is_empty() || kind == "answer" {
             all.iter_mut()
                 .filter(|heard| heard.word.thread == thread)
@@ -260,7 +262,7 @@ fn announce(life: &mut Life, standing: Option<Standing>, odd: Vec<(&str, String)
     }
     if let Some(born) = standing.born.filter(|_| standing.life == life.told.life) {
         let (summary, change) = (born.summary, born::change(&life.told.house, None, &life.told.commit));
-        let used = left::edit(&summary);
+        let used = product::edit(&summary);
         life.born += &format!(
             "You are life {} now, born again of your own change \"{summary}\" (commit {commit}):\n{}\n",
             life.told.life, change.patch

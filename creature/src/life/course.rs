@@ -18,7 +18,7 @@ pub(crate) struct Course {
     /// Wakes in a row that ended before their work did: out of rounds, or by a mind that failed.
     pub overran: u32,
     /// The owner's thread whose request wants another round.
-    pub on: Option<String>,
+    pub owner_thread: Option<String>,
     /// Wakes in a row that thought nothing.
     pub quiet: u64,
     /// Until when the mind is not asked, but for the owner's word.
@@ -37,16 +37,16 @@ pub(crate) struct Course {
     /// The mind failed or said nothing new in this wake: nothing that waits shortens the rest.
     pub setback: bool,
     /// The last thought chose its rest itself.
-    pub chose: bool,
+    pub chose_rest: bool,
     /// The last thought also said that its work is done: only what is new or due shortens the rest.
-    pub ended: bool,
+    pub said_done: bool,
     pub emptied: Emptied,
     /// The feed was told that the owner's pause began.
-    pub held: bool,
+    pub pause_told: bool,
     /// Wakes in a row that asked a model with nobody waiting for it.
     pub restless: u32,
     /// The budget file's mark when it was last looked at; a new one ends the wait for a mind that is down.
-    pub way: Option<String>,
+    pub budget_mark: Option<String>,
     /// Instinct answers in the mind's place.
     pub stands_in: bool,
     /// The owner's word stopped sub-sessions.
@@ -72,7 +72,7 @@ pub(crate) struct Emptied {
     /// Empty answers in a row.
     pub times: u32,
     /// The reasons for a thought that still stood after the last empty answer.
-    pub left: Vec<String>,
+    pub reasons_left: Vec<String>,
     /// Until when those reasons call for no thought.
     pub until: Option<Timestamp>,
 }
@@ -80,7 +80,7 @@ pub(crate) struct Emptied {
 impl Emptied {
     /// Until when these reasons call for no thought; none where they do, for they are others or the time is over.
     pub fn holds(&self, why: &[String], now: Timestamp) -> Option<Timestamp> {
-        self.until.filter(|until| now < *until && self.left == why)
+        self.until.filter(|until| now < *until && self.reasons_left == why)
     }
 }
 
@@ -88,7 +88,7 @@ impl Emptied {
 #[derive(Debug, Default)]
 pub(crate) struct Looks {
     /// This wake is a look within an hour of a recorded one: it leaves no record.
-    pub dull: bool,
+    pub unrecorded: bool,
     /// When a look was last recorded.
     told_at: Option<Timestamp>,
 }
@@ -98,8 +98,8 @@ impl Looks {
     pub fn wake(&mut self, looks: bool, now: Timestamp) {
         let since_s = self.told_at.map(|at| now.duration_since(at).as_secs());
         // After a clock that was set back the look is recorded.
-        self.dull = looks && since_s.is_some_and(|since_s| (0..TOLD_EVERY_S).contains(&since_s));
-        if looks && !self.dull {
+        self.unrecorded = looks && since_s.is_some_and(|since_s| (0..TOLD_EVERY_S).contains(&since_s));
+        if looks && !self.unrecorded {
             self.told_at = Some(now);
         }
     }

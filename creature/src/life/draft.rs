@@ -43,7 +43,7 @@ impl Life {
 
     async fn put_away(&self, draft: &Draft) -> Result<String, Fault> {
         let (house, line) = (&self.told.house, draft.line());
-        let _alone = draft::hold(house)?;
+        let _lock = draft::hold(house)?;
         let kept =
             guardian_post::ask(house, self.told.life, Kind::Draft, &line, self.toolbox.patience).await?;
         Draft::put_aside(house)?;

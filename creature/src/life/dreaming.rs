@@ -5,8 +5,8 @@
 
 mod asked;
 
-use crate::dream::facts::{facts_text, keep_facts, places};
-use crate::dream::night::{Came, Night, UnderWay};
+use crate::dream::facts::{facts_text, keep_facts, search_paths};
+use crate::dream::state::{DreamState, PartResult, UnderWay};
 use crate::dream::{undoing, upkeep};
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
@@ -43,7 +43,7 @@ impl Life {
         if self.told.safe || self.told.rehearsal {
             return Timestamp::MAX;
         }
-        Night::load(&self.told.house).next(&self.settings.dream.at, now)
+        DreamState::load(&self.told.house).next(&self.settings.dream.at, now)
     }
 
     /// Dreams if it is time, or ends the dream that was cut off. Asked to leave, it leaves the rest to the next life.
@@ -52,55 +52,55 @@ impl Life {
             return Ok(());
         }
         let now = self.told.clock.now();
-        let mut night = Night::load(&self.told.house);
-        let due = night.next(&self.settings.dream.at, now) <= now;
-        if !due && night.since.is_some() {
+        let mut state = DreamState::load(&self.told.house);
+        let due = state.next(&self.settings.dream.at, now) <= now;
+        if !due && state.since.is_some() {
             return Ok(());
         }
-        night.since = Some(now);
-        if due && night.under_way.is_none() {
+        state.since = Some(now);
+        if due && state.under_way.is_none() {
             let name = now.strftime("%Y%m%dT%H%M%S.%3fZ").to_string();
-            night.under_way = Some(UnderWay { name, at: now, ..UnderWay::default() });
-            night.wanted = false;
+            state.under_way = Some(UnderWay { name, at: now, ..UnderWay::default() });
+            state.wanted = false;
         }
         // A dream whose state cannot be written would come again at each wake.
-        if self.keep_night(&night)? && due { self.dream(night, leaving).await } else { Ok(()) }
+        if self.keep_dream_state(&state)? && due { self.dream(state, leaving).await } else { Ok(()) }
     }
 
     /// Writes the state of dreams; whether that worked.
-    fn keep_night(&mut self, night: &Night) -> Result<bool, Fault> {
-        match night.save(&self.told.house) {
+    fn keep_dream_state(&mut self, state: &DreamState) -> Result<bool, Fault> {
+        match state.save(&self.told.house) {
             Ok(()) => Ok(true),
             Err(fault) => self.observe("dream", &fault.error).map(|()| false),
         }
     }
 
-    async fn dream(&mut self, mut night: Night, leaving: &mut impl Leaving) -> Result<(), Fault> {
-        let Some(mut under) = night.under_way.take() else { return Ok(()) };
+    async fn dream(&mut self, mut state: DreamState, leaving: &mut impl Leaving) -> Result<(), Fault> {
+        let Some(mut under) = state.under_way.take() else { return Ok(()) };
         tracing::info!("dreaming {}", under.name);
         for part in PARTS {
             if !under.begin(part) {
                 continue;
             }
-            night.under_way = Some(under.clone());
-            if !self.keep_night(&night)? {
+            state.under_way = Some(under.clone());
+            if !self.keep_dream_state(&state)? {
                 return Ok(());
             }
-            let came = caught(part, self.part(part, &under.name, &mut night, leaving)).await;
+            let came = caught(part, self.part(part, &under.name, &mut state, leaving)).await;
             let (ok, said) = match came.and_then(|came| came) {
                 Ok(Some(said)) => (true, said),
                 // Asked to leave: this part was not tried.
                 Ok(None) => {
                     under.begun.remove(part);
-                    night.under_way = Some(under);
-                    return self.keep_night(&night).map(|_| ());
+                    state.under_way = Some(under);
+                    return self.keep_dream_state(&state).map(|_| ());
                 }
                 Err(fault) => (false, fault.error),
             };
             if !ok {
                 tracing::warn!("dreaming, {part}: {said}");
             }
-            under.came.push(Came { part: part.to_owned(), ok, said });
+            under.came.push(PartResult { part: part.to_owned(), ok, said });
         }
         self.heart.stage(Stage::Remembering, Duration::from_secs(60));
         if let Err(fault) = undoing::end(&self.told.house, &under) {
@@ -109,8 +109,8 @@ impl Life {
         let told = json!({"name": under.name, "parts": under.came});
         self.store.record("dream", told.clone())?;
         self.store.feed.tell(Event::Action, json!({"dream": told}));
-        night.under_way = None;
-        self.keep_night(&night).map(|_| ())
+        state.under_way = None;
+        self.keep_dream_state(&state).map(|_| ())
     }
 
     /// One part; none where the life was asked to leave before it was done.
@@ -118,7 +118,7 @@ impl Life {
         &mut self,
         part: &str,
         dream: &str,
-        night: &mut Night,
+        state: &mut DreamState,
         leaving: &mut impl Leaving,
     ) -> Result<Option<String>, Fault> {
         let patience = if part == "index" { 180 } else { 60 };
@@ -128,7 +128,7 @@ impl Life {
         }
         let said = match part {
             "facts" => Some(merged(&self.told.house)?),
-            "thought" => self.asked(dream, night, leaving).await?,
+            "thought" => self.asked(dream, state, leaving).await?,
             "pulse" => Some(closed(&mut self.store, &self.caller)?),
             "purge" => Some(self.purged()?),
             "snapshot" => {
@@ -139,7 +139,7 @@ impl Life {
             }
             "index" => self.indexed(leaving).await?,
             _ => {
-                let said = self.kept_up(night);
+                let said = self.kept_up(state);
                 self.save()?;
                 Some(said)
             }
@@ -153,20 +153,20 @@ impl Life {
     /// Indexes memory from where the index ends, some steps far; none where the life was asked to leave.
     async fn indexed(&mut self, leaving: &mut impl Leaving) -> Result<Option<String>, Fault> {
         let house = &self.told.house;
-        let mut waiting_bytes = 0;
+        let mut unindexed_bytes = 0;
         for _ in 0..INDEX_STEPS {
-            waiting_bytes = knowledge::tend(&house.index(), &places(house), INDEX_STEP)
+            unindexed_bytes = knowledge::update(&house.index(), &search_paths(house), INDEX_STEP)
                 .map_err(|cause| Fault::caused("tend the index", &cause, "is the disk full?"))?;
             tokio::select! {
                 biased;
                 () = leaving.asked() => return Ok(None),
                 () = std::future::ready(()) => {}
             }
-            if waiting_bytes == 0 {
+            if unindexed_bytes == 0 {
                 break;
             }
         }
-        Ok(Some(format!("{} KiB of memory are not indexed yet", waiting_bytes >> 10)))
+        Ok(Some(format!("{} KiB of memory are not indexed yet", unindexed_bytes >> 10)))
     }
 
     fn purged(&mut self) -> Result<String, Fault> {
@@ -189,15 +189,15 @@ impl Life {
     }
 
     /// Tells a thought which papers grew too long: each once, and again when it is a quarter longer.
-    fn kept_up(&mut self, night: &mut Night) -> String {
+    fn kept_up(&mut self, state: &mut DreamState) -> String {
         let mut long = Vec::new();
         for (what, chars, most) in upkeep::lengths(&self.store) {
             if chars <= most {
-                night.told.remove(what);
+                state.told.remove(what);
                 continue;
             }
-            if night.told.get(what).is_none_or(|said| chars > said + said / 4) {
-                night.told.insert(what.to_owned(), chars);
+            if state.told.get(what).is_none_or(|said| chars > said + said / 4) {
+                state.told.insert(what.to_owned(), chars);
                 let text = format!("Upkeep: {what} has {chars} characters; condense it to less than {most}.");
                 self.cursors.tell(text);
             }

@@ -67,7 +67,7 @@ impl Life {
     /// Says in the feed when the owner's pause begins and ends.
     fn pause(&mut self) {
         let paused = self.paused();
-        if std::mem::replace(&mut self.course.held, paused) != paused {
+        if std::mem::replace(&mut self.course.pause_told, paused) != paused {
             let event = if paused { Event::Paused } else { Event::Resumed };
             self.store.feed.tell(event, json!({"why": "your word"}));
         }
@@ -83,7 +83,7 @@ impl Life {
         let records = tail.map_or(Vec::new(), |tail| tail.records);
         // All at once would overstay the stage; the others are due at the next wake, right after this one.
         for due in due.into_iter().take(MOST_AT_ONCE) {
-            let (id, at) = (json!(due.id), json!(due.for_at));
+            let (id, at) = (json!(due.id), json!(due.due_at));
             let told = records.iter().any(|record| {
                 record.data.get("reminder") == Some(&id) && record.data.get("for_at") == Some(&at)
             });
@@ -105,7 +105,7 @@ impl Life {
         let Some(prompt) = &due.prompt else { return false };
         let origin = Origin::Reminder(due.id.clone());
         let mut all = self.store.sessions.all.iter();
-        if all.any(|session| session.origin == origin && session.spawned_at >= due.for_at) {
+        if all.any(|session| session.origin == origin && session.spawned_at >= due.due_at) {
             return true;
         }
         let request = Request {
@@ -183,7 +183,7 @@ impl Life {
 
     /// On instinct, makes a goal of a request in phases; the word itself is still answered. A model reads for itself
     /// what is asked, and has tools that add goals.
-    pub(crate) fn phased(&mut self, text: &str, thread: &str) {
+    pub(crate) fn goal_of_phases(&mut self, text: &str, thread: &str) {
         if self.told.safe || !matches!(self.mind, Mind::Instinct(_)) {
             return;
         }

@@ -27,9 +27,9 @@ impl Life {
         let now = self.told.clock.now();
         let span_s = (FIRST_S << self.course.emptied.times.min(6)).min(LONGEST_S);
         let times = self.course.emptied.times.saturating_add(1);
-        let left = waking::reasons(&self.found(now));
+        let reasons_left = waking::reasons(&self.found(now));
         let until = now.checked_add(SignedDuration::from_secs(span_s as i64)).ok();
-        self.course.emptied = Emptied { spoke: true, times, left, until };
+        self.course.emptied = Emptied { spoke: true, times, reasons_left, until };
         (self.course.overran, self.course.setback, self.course.busy) = (0, true, None);
         let Next::Rest(rest) = self.chosen(None) else { return None };
         Some(Next::Rest(rest.max(Duration::from_secs(span_s))))

@@ -4,7 +4,7 @@ use crate::fault::Fault;
 use crate::life::Life;
 use crate::senses::cursors::{Heard, Waiting};
 use crate::senses::{asks, inbox};
-use crate::tools::left;
+use crate::tools::product;
 use ground::text;
 use serde_json::{Value, json};
 
@@ -12,11 +12,11 @@ impl Life {
     /// Takes the owner's new words: each is remembered and waits for an answer.
     pub(crate) fn hear(&mut self) -> Result<(), Fault> {
         let heard = inbox::read(&self.told.house.inbox(), &mut self.cursors.inbox);
-        self.observe("inbox", &heard.odd)?;
+        self.observe("inbox", &heard.problem)?;
         let mut known = std::mem::take(&mut self.heard);
         let mut taken = Vec::new();
         for (nth, word) in heard.words.into_iter().enumerate() {
-            let before = known.iter().position(|known| known.is_one && known.word == word);
+            let before = known.iter().position(|known| known.is_same_if_equal && known.word == word);
             let before = before.map(|at| known.remove(at));
             if before.as_ref().is_some_and(|known| known.answered) {
                 continue;
@@ -46,7 +46,7 @@ impl Life {
                 tracing::info!("the owner says: {}", text::shorten(&word.text, 200));
                 let said = json!({"from": "owner", "text": word.text, "at": word.at, "thread": word.thread, "id": id});
                 self.store.record("message", said)?;
-                self.used(left::MESSAGE);
+                self.used(product::MESSAGE);
             }
             let answered = before.is_some_and(|known| known.answered);
             let reply = if answered { None } else { self.directed(&word.text, &word.thread) };
@@ -65,7 +65,7 @@ impl Life {
                     continue;
                 }
             } else if before.is_none() {
-                self.phased(&word.text, &word.thread);
+                self.goal_of_phases(&word.text, &word.thread);
             }
             let mine = self.cursors.words.iter_mut().find(|waiting| waiting.id == id);
             mine.into_iter().for_each(|waiting| waiting.id.clear());

@@ -10,9 +10,10 @@ impl Life {
         matches!(self.mind, Mind::Model(_))
     }
 
-    /// Whether this thought leaves no record: a dull look that found nothing, or the end of a wake's work without a word.
-    pub(crate) fn is_dull(&self, thought: &Thought, round: u32) -> bool {
-        let told = self.course.looks.dull || round > 0;
+    /// Whether this thought leaves no record: a look that is unrecorded and found nothing, or the end of a wake's work
+    /// without a word.
+    pub(crate) fn is_unrecorded(&self, thought: &Thought, round: u32) -> bool {
+        let told = self.course.looks.unrecorded || round > 0;
         told && thought.idle && self.course.proven && self.cursors.words.is_empty()
     }
 }

@@ -38,9 +38,9 @@ impl Life {
 
     /// Ends the wait for a mind that is down where another broker or another day began.
     fn find_way(&mut self) {
-        let way = self.watch.know_way();
-        let known = self.course.way.replace(way.clone());
-        if known.is_some_and(|known| known != way) && self.course.down_until.take().is_some() {
+        let mark = self.watch.know_budget();
+        let known = self.course.budget_mark.replace(mark.clone());
+        if known.is_some_and(|known| known != mark) && self.course.down_until.take().is_some() {
             tracing::info!("the way to the model has changed: it is asked again");
             self.patience.ease();
             self.heart.next_try(None);
@@ -117,7 +117,7 @@ impl Life {
         self.toolbox.most_shown = mind.most_shown();
         for thread in mind.unfinished() {
             match thread {
-                Some(thread) => self.course.on = Some(thread),
+                Some(thread) => self.course.owner_thread = Some(thread),
                 None => self.course.overran = self.course.overran.max(1),
             }
         }

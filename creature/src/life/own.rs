@@ -7,7 +7,7 @@ use crate::life::Life;
 use crate::mind::Mind;
 use crate::senses::budget;
 use crate::store::caller::Caller;
-use crate::tools::{catalogue, left};
+use crate::tools::{catalogue, product};
 use agenda::Change;
 use agenda::goals::GoalChange;
 use agenda::own::{Allowance, Kind, OwnChange, sketch};
@@ -101,7 +101,7 @@ impl Life {
     }
 
     /// The kind of look that is the only reason for this wake.
-    pub(crate) fn looks(&self) -> Option<Kind> {
+    pub(crate) fn only_look(&self) -> Option<Kind> {
         let lines = self.stack();
         let first = agenda::stack::ready(&lines, self.told.clock.now()).next()?;
         let alone = first.category == Category::Own && self.course.why.len() == 1;
@@ -110,7 +110,7 @@ impl Life {
 
     /// Begins a look as a sub-session of the quick model; whether it began. Without one the mind itself looks.
     pub(crate) fn quick_look(&mut self) -> bool {
-        let Some(kind) = self.looks().filter(|_| self.quick.is_some() && !self.quick_is_away) else {
+        let Some(kind) = self.only_look().filter(|_| self.quick.is_some() && !self.quick_is_away) else {
             return false;
         };
         let request = Request {
@@ -226,7 +226,7 @@ impl Life {
         self.heart.own(&self.store.agenda.own.summary(self.told.clock.now()));
     }
 
-    /// Counts what a successful call leaves, and what of earlier looks it uses. A paper that was only read is used
+    /// Counts the product of a successful call, and what of earlier looks it uses. A paper that was only read is used
     /// once something else is made of it in the same wake; the next of a numbered row of papers is nothing else.
     pub(crate) fn counted(&mut self, call: &ToolCall, caller: &Caller, result: &Value) {
         if result.get("ok") != Some(&Value::Bool(true)) {
@@ -237,21 +237,21 @@ impl Life {
         if catalogue::marks(&call.tool).is_some_and(|marks| marks.uses_what_it_finds) {
             named += &result.to_string();
         }
-        let left = left::by(catalogue::marks(&call.tool).and_then(|marks| marks.leaves), call, result);
-        let is_left = |what: &str| left.as_ref().is_some_and(|(left, _)| left == what);
-        let used = own.unused().filter(|what| !is_left(what) && names(&named, what)).map(str::to_owned);
+        let product = product::of(catalogue::marks(&call.tool).and_then(|marks| marks.product), call, result);
+        let is_product = |what: &str| product.as_ref().is_some_and(|(name, _)| name == what);
+        let used = own.unused().filter(|what| !is_product(what) && names(&named, what)).map(str::to_owned);
         let (read, mut used): (Vec<String>, Vec<String>) =
             used.partition(|what| what.contains('/') && !caller.owner);
         let counts = own.under_way.is_some() && !caller.owner;
         self.course.read.extend(read);
-        if let Some((left, _)) = &left {
+        if let Some((name, _)) = &product {
             let read = std::mem::take(&mut self.course.read);
-            used.extend(read.into_iter().filter(|what| stem(what) != stem(left)));
+            used.extend(read.into_iter().filter(|what| stem(what) != stem(name)));
         }
         for what in used {
             self.used(&what);
         }
-        if let Some((what, text)) = left.filter(|_| counts) {
+        if let Some((what, text)) = product.filter(|_| counts) {
             self.made(&Change::Own(OwnChange::Left { what, sketch: sketch(&text) }));
         }
     }

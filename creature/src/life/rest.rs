@@ -32,13 +32,13 @@ impl Life {
             return Some(rest);
         }
         self.course.busy = (again && !ended && !caller.owner).then_some(thought.intent);
-        self.course.on = (again && !ended && caller.owner).then(|| caller.thread.clone());
+        self.course.owner_thread = (again && !ended && caller.owner).then(|| caller.thread.clone());
         if again && !ended {
             return None;
         }
         self.course.overran = 0;
         let rest_s = (thought.said && !again).then_some(thought.sleep_s);
-        self.course.ended = ended && rest_s.is_some();
+        self.course.said_done = ended && rest_s.is_some();
         if !caller.owner {
             self.ended_look(rest_s);
         }
@@ -47,7 +47,7 @@ impl Life {
 
     /// The rest a thought chose, in seconds, or the usual one for the situation; both within the owner's bounds.
     pub(crate) fn chosen(&mut self, said: Option<u64>) -> Next {
-        self.course.chose = said.is_some();
+        self.course.chose_rest = said.is_some();
         Next::Rest(Duration::from_secs(self.situation().rest_s(said, self.bounds())))
     }
 
@@ -57,10 +57,10 @@ impl Life {
         let held = self.held(now);
         let words = match self.cursors.words.is_empty() {
             // The owner was answered: work that waited for that is looked at again at once.
-            true => self.caller.owner && !self.course.ended,
+            true => self.caller.owner && !self.course.said_done,
             false => !self.is_down() && self.unheard(),
         };
-        let interrupted = self.cursors.interrupted.is_some() && !self.course.ended;
+        let interrupted = self.cursors.interrupted.is_some() && !self.course.said_done;
         let events = !self.cursors.news.is_empty() || interrupted;
         let rest = match (words || (events && !held)) && !self.course.setback {
             true => rest.min(Duration::from_secs(self.settings.rest.shortest_s)),
@@ -98,7 +98,7 @@ impl Life {
         let look = (!items.is_empty()).then(|| after(CHECKLIST_S)).flatten();
         let recurring = self.cursors.items.values().filter_map(|at_s| Timestamp::from_second(*at_s).ok());
         // A thought that chose its rest had seen stack and draft: they do not shorten that rest.
-        let (ready, draft) = match self.course.chose || self.situation() == Situation::Poor {
+        let (ready, draft) = match self.course.chose_rest || self.situation() == Situation::Poor {
             true => (None, None),
             false => (stack::next_ready(&self.stack(), now), self.draft_due().map(|(at, _)| at)),
         };

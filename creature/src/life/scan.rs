@@ -11,7 +11,7 @@ use ground::papers;
 use ground::text::shorten;
 use hands::Broker;
 use instinct::sources::{self, Named};
-use instinct::text::{host, number};
+use instinct::text::{hash, host};
 use jiff::Timestamp;
 use memory::state;
 use serde_json::json;
@@ -115,11 +115,11 @@ async fn look(broker: &Broker, named: &Named) -> Result<Vec<(u64, String)>, Stri
     if named.feed {
         let feed = hands::fetch_feed(broker, &named.url, 20).await.map_err(|error| error.message)?;
         let item = |item: &hands::Item| {
-            (number(&item.id), format!("\"{}\" {}", shorten(&item.title, 140), shorten(&item.url, 200)))
+            (hash(&item.id), format!("\"{}\" {}", shorten(&item.title, 140), shorten(&item.url, 200)))
         };
         return Ok(feed.items.iter().map(item).collect());
     }
     let page = hands::fetch_text(broker, &named.url, 4_000).await.map_err(|error| error.message)?;
     let gist = ground::summary::summarise(&page.text, 2).join(" ");
-    Ok(vec![(number(&page.text), format!("\"{}\" {}", shorten(&page.title, 140), shorten(&gist, 400)))])
+    Ok(vec![(hash(&page.text), format!("\"{}\" {}", shorten(&page.title, 140), shorten(&gist, 400)))])
 }

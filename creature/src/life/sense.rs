@@ -29,7 +29,7 @@ impl Life {
         self.notice()?;
         self.attend()?;
         let checklist = papers::read(&house.checklist());
-        self.observe("checklist", &checklist.odd)?;
+        self.observe("checklist", &checklist.problem)?;
         self.course.checklist = checklist.mark();
         let records = match self.told.safe {
             true => Vec::new(),
@@ -111,7 +111,8 @@ impl Life {
     /// does by itself.
     fn attend(&mut self) -> Result<(), Fault> {
         let next = self.cursors.words.iter().min_by_key(|waiting| waiting.seen);
-        let thread = next.map(|waiting| waiting.word.thread.clone()).or_else(|| self.course.on.clone());
+        let thread =
+            next.map(|waiting| waiting.word.thread.clone()).or_else(|| self.course.owner_thread.clone());
         match &thread {
             Some(_) => self.interrupted()?,
             None => self.resumed(),

@@ -5,7 +5,7 @@ use crate::heartbeat::Stage;
 use crate::life::act::args;
 use crate::life::{Leaving, Life, Next};
 use crate::store::caller::Caller;
-use crate::tools::Done;
+use crate::tools::CallOutcome;
 use agenda::repeat::Repeats;
 use ground::text;
 use mind::Outcome;
@@ -70,14 +70,14 @@ impl Life {
                 self.course.busy.get_or_insert_with(|| "go on with the thought that was cut".to_owned());
                 continue;
             };
-            if self.mind.talk().is_some_and(ModelMind::take_begun) {
+            if self.mind.talk().is_some_and(ModelMind::began_since_asked) {
                 self.repeats = Repeats::default();
             }
-            let odd = self.mind.talk().map_or(String::new(), |talk| talk.odd().to_owned());
-            self.observe("window", &odd)?;
+            let oddity = self.mind.talk().map_or(String::new(), |talk| talk.server_oddity().to_owned());
+            self.observe("window", &oddity)?;
             self.heart.stage(Stage::Remembering, Duration::from_secs(60));
             let next = match outcome {
-                Outcome::Thought { thought, .. } if self.is_dull(&thought, round) => {
+                Outcome::Thought { thought, .. } if self.is_unrecorded(&thought, round) => {
                     self.seen();
                     self.rested(thought, false, &self.caller.clone())
                 }
@@ -113,7 +113,7 @@ impl Life {
             if self.toolbox.rebirth.is_some() {
                 // The call could change the tree, which was rehearsed as it is.
                 let why = format!("{} was not run: a rebirth comes first", call.tool);
-                self.acted(call, number, &caller, Done::failed(why, "call it in the next life"))?;
+                self.acted(call, number, &caller, CallOutcome::failed(why, "call it in the next life"))?;
             } else if self.act(call, number, &caller, leaving).await? {
                 return Ok(Some(Next::Leave));
             }

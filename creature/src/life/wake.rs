@@ -29,7 +29,7 @@ impl Life {
     /// Does what came due and takes what was said; none of it needs a mind.
     pub(crate) async fn tick(&mut self) -> Result<(), Fault> {
         self.caller = Caller::own();
-        (self.course.setback, self.course.ended) = (false, false);
+        (self.course.setback, self.course.said_done) = (false, false);
         self.watch.know();
         self.hear()?;
         self.hear_outcomes()?;
@@ -61,7 +61,7 @@ impl Life {
             }
             self.cursors.purpose = mark;
         }
-        self.observe("purpose", &purpose.odd)
+        self.observe("purpose", &purpose.problem)
     }
 
     /// The owner hears that the money runs short, once a day.
@@ -94,7 +94,7 @@ impl Life {
                 .next()
                 .map(|line| format!("{} {}", line.id, text::shorten(&line.title, 100))),
             draft: self.draft_due().filter(|(at, _)| *at <= now).map(|(_, line)| line),
-            unfinished: self.course.overran > 0 || self.course.on.is_some(),
+            unfinished: self.course.overran > 0 || self.course.owner_thread.is_some(),
             paused: self.paused(),
             down: self.is_down(),
         }
@@ -127,7 +127,7 @@ impl Life {
         let beat = json!({"wake": self.cursors.wakes, "thoughts": self.cursors.thoughts, "why": why});
         self.store.feed.tell(Event::Wakeup, beat.clone());
         // A wake whose record cannot be written costs no life; the failure is observed.
-        let booked = if self.course.looks.dull { Ok(()) } else { self.store.book("heartbeat", beat) };
+        let booked = if self.course.looks.unrecorded { Ok(()) } else { self.store.book("heartbeat", beat) };
         self.observe(
             "bookkeeping",
             &booked.err().map_or(String::new(), |fault| format!("failed to {}", fault.error)),
@@ -218,7 +218,11 @@ impl Life {
     }
 
     /// After the wake's own thoughts: the dream, if it is due, and the turns of sub-sessions; what follows then.
-    pub(crate) async fn apart(&mut self, rest: Duration, leaving: &mut impl Leaving) -> Result<Next, Fault> {
+    pub(crate) async fn dream_and_sessions(
+        &mut self,
+        rest: Duration,
+        leaving: &mut impl Leaving,
+    ) -> Result<Next, Fault> {
         let now = self.told.clock.now();
         if !self.told.safe && !self.paused() {
             self.dream_if_due(leaving).await?;

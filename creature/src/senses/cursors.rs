@@ -92,7 +92,7 @@ pub struct Heard {
     /// Its id in memory; empty in records of older creatures.
     pub id: String,
     /// An equal word in the inbox is this one, not the same said again.
-    pub is_one: bool,
+    pub is_same_if_equal: bool,
 }
 
 /// Work that waits while the owner is answered.

@@ -60,7 +60,7 @@ pub struct InboxCursor {
 pub struct Heard {
     pub words: Vec<Word>,
     /// What could not be taken as words, in one sentence; empty when all could.
-    pub odd: String,
+    pub problem: String,
 }
 
 /// Reads the words that were not heard yet.
@@ -73,14 +73,16 @@ pub fn read_at(path: &Path, cursor: &mut InboxCursor, now_ms: i64) -> Heard {
     match read_lines(path, cursor, now_ms) {
         Ok((bytes, skipped)) => {
             let mut heard = hear(&bytes);
-            heard.odd = format!("{skipped} {}", heard.odd).trim().to_owned();
+            heard.problem = format!("{skipped} {}", heard.problem).trim().to_owned();
             heard
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             cursor.known(Vec::new(), now_ms);
             Heard::default()
         }
-        Err(error) => Heard { odd: format!("{} cannot be read: {error}", named(path)), ..Heard::default() },
+        Err(error) => {
+            Heard { problem: format!("{} cannot be read: {error}", named(path)), ..Heard::default() }
+        }
     }
 }
 
@@ -273,14 +275,14 @@ pub fn hear(bytes: &[u8]) -> Heard {
     }
     let over = heard.words.len().saturating_sub(MOST_WORDS);
     heard.words.drain(..over);
-    let mut odd = Vec::new();
+    let mut problems = Vec::new();
     if garbage > 0 {
-        odd.push(format!("{garbage} line(s) of the inbox are not words"));
+        problems.push(format!("{garbage} line(s) of the inbox are not words"));
     }
     if over > 0 {
-        odd.push(format!("{over} older messages of the inbox were passed over"));
+        problems.push(format!("{over} older messages of the inbox were passed over"));
     }
-    heard.odd = odd.join("; ");
+    heard.problem = problems.join("; ");
     heard
 }
 

@@ -95,13 +95,13 @@ impl Watch {
     }
 
     /// Takes the mark of the budget file as it is now for known, and returns it.
-    pub fn know_way(&mut self) -> String {
+    pub fn know_budget(&mut self) -> String {
         self.money.known = self.money.mark();
         self.money.known.clone()
     }
 
     /// Awaits `act`, an act of the creature's own: files that were as known before it are known as they are after.
-    pub async fn own<T>(&mut self, act: impl Future<Output = T>) -> T {
+    pub async fn own_act<T>(&mut self, act: impl Future<Output = T>) -> T {
         let known = self.known();
         let done = act.await;
         self.own_since(&known);

@@ -3,8 +3,8 @@
 use crate::fault::Fault;
 use crate::store::Store;
 use crate::store::caller::Caller;
-use crate::tools::lent::Lent;
 use crate::tools::marks::Marks;
+use crate::tools::tool_context::ToolContext;
 use agenda::Change;
 use agenda::pulse::{Concern, PulseChange};
 use agenda::sessions::{Mode, Origin, Report, Request, Session, Status};
@@ -36,7 +36,7 @@ pub fn may(session: &Session, marks: &Marks) -> bool {
 }
 
 /// Refuses a sub-session, unless full, any concern but the one it reviews: a text it read may have told it to.
-pub fn own(tools: &Lent<'_>, id: &str) -> Result<(), Fault> {
+pub fn own(tools: &ToolContext<'_>, id: &str) -> Result<(), Fault> {
     let session = tools.caller.session.as_ref().and_then(|session| tools.store.sessions.get(session));
     let mine =
         |session: &Session| session.mode == Mode::Full || session.origin == Origin::Pulse(id.to_owned());

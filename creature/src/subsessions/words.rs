@@ -18,11 +18,11 @@ const MOST_SNAPSHOT: usize = 4_000;
 
 /// Whether a session of this mode may use a tool; `held`: the only ones it was given, empty for all of the mode.
 fn allows(mode: Mode, held: &[String], tool: &Tool) -> bool {
-    tool.marks.apart.is_given(mode) && (held.is_empty() || held.iter().any(|held| held == tool.name))
+    tool.marks.subsessions.is_given(mode) && (held.is_empty() || held.iter().any(|held| held == tool.name))
 }
 
 /// What a session is and how it works, by its mode and origin.
-pub fn part(session: &Session) -> String {
+pub fn brief(session: &Session) -> String {
     let rest = match session.mode {
         Mode::None => "Call no tool: answer in your words.",
         Mode::BaseOnly => "",
@@ -48,14 +48,14 @@ pub fn may(session: &Session, tool: &str) -> bool {
     catalogue::known(tool).is_some_and(may)
 }
 
-/// A session's part and the names of its tools, for one that shares the mind's frame, where all tools are listed.
-pub fn within(session: &Session) -> String {
+/// A session's brief and the names of its tools, for one that shares the mind's frame, where all tools are listed.
+pub fn brief_with_tools(session: &Session) -> String {
     let tools: Vec<&str> = TOOLS.iter().map(|tool| tool.name).filter(|tool| may(session, tool)).collect();
     let tools = match tools.is_empty() {
         true => String::new(),
         false => format!("\nYour tools, of all that there are: {}.\n", tools.join(", ")),
     };
-    part(session) + &tools
+    brief(session) + &tools
 }
 
 /// A session's objective and the answers it builds on; for a full one purpose and snapshot too.

@@ -4,7 +4,7 @@
 //! `in_s`, `wait_s`) are converted.
 
 use super::arguments::Arguments;
-use super::lent::Lent;
+use super::tool_context::ToolContext;
 use crate::fault::Fault;
 use crate::store::feed::Event;
 use crate::subsessions::review;
@@ -19,19 +19,19 @@ use serde_json::{Map, Value, json};
 const MOST_LINES: usize = 20;
 
 /// Changes the agenda as a call says: `goal.add` is the change `add` of goals.
-pub fn change(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+pub fn change(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let wait = after(tools, args, "wait_s").map(|wait| ("not_before", wait));
     changed(tools, args, wait, args.tool().split_once('.').unwrap_or_default())
 }
 
 /// A task is due at once unless the call says otherwise.
-pub fn add_task(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+pub fn add_task(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let at = due(tools, args)?;
     changed(tools, args, Some(("at", at)), ("task", "add"))
 }
 
 /// Ends a task, or notes that a recurring order of the owner's (`directive-7`) was carried out.
-pub fn end_task(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+pub fn end_task(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let did = if of(args) == "directive" { ("directive", "did") } else { ("task", "done") };
     changed(tools, args, None, did)
 }
@@ -42,7 +42,7 @@ fn of(args: &Arguments) -> &str {
 }
 
 fn changed(
-    tools: &mut Lent<'_>,
+    tools: &mut ToolContext<'_>,
     args: &Arguments,
     time: Option<(&str, Timestamp)>,
     (kind, verb): (&str, &str),
@@ -65,7 +65,7 @@ fn changed(
 }
 
 /// Says whether an item still waits for the owner's approval. It approves nothing: only the owner's own words do.
-pub fn approve(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+pub fn approve(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let id = args.text("id").trim();
     match tools.store.agenda.awaits(id, &tools.store.rules) {
         Some(false) => Ok(json!({"id": id, "note": "it needs no yes, or has it: go on"})),
@@ -80,7 +80,7 @@ pub fn approve(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
 }
 
 /// `change` for an opportunity; what it newly earned is told in the feed.
-pub fn opportunity_move(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+pub fn opportunity_move(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let before = tools.store.agenda.opportunities.earned_usd;
     let mut moved = change(tools, args)?;
     let totals = tools.store.agenda.opportunities.totals();
@@ -94,12 +94,12 @@ pub fn opportunity_move(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value,
 }
 
 /// Notes on the agenda that the text `last` was posted at `place`.
-pub fn seen(tools: &mut Lent<'_>, place: &str, last: &str) -> Result<Value, Fault> {
+pub fn seen(tools: &mut ToolContext<'_>, place: &str, last: &str) -> Result<Value, Fault> {
     let (place, last) = (place.to_owned(), last.to_owned());
     tools.change(&Change::Presence(PresenceChange::Note { place, last, every_days: None }))
 }
 
-pub fn list(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+pub fn list(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let (agenda, rules) = (&tools.store.agenda, &tools.store.rules);
     Ok(match args.maybe_text("kind").unwrap_or("stack") {
         "stack" => {
@@ -120,7 +120,7 @@ pub fn list(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
 }
 
 /// When a task is due: a time with its zone, a local one where the owner lives, or so many seconds from now.
-fn due(tools: &Lent<'_>, args: &Arguments) -> Result<Timestamp, Fault> {
+fn due(tools: &ToolContext<'_>, args: &Arguments) -> Result<Timestamp, Fault> {
     let zone = &tools.store.rules.time_zone;
     match (args.maybe_text("at").map(str::trim), after(tools, args, "in_s")) {
         (Some(at), None) => moment(at, zone).ok_or_else(|| {
@@ -131,7 +131,7 @@ fn due(tools: &Lent<'_>, args: &Arguments) -> Result<Timestamp, Fault> {
     }
 }
 
-fn after(tools: &Lent<'_>, args: &Arguments, name: &str) -> Option<Timestamp> {
+fn after(tools: &ToolContext<'_>, args: &Arguments, name: &str) -> Option<Timestamp> {
     let seconds = i64::try_from(args.number(name)?).ok()?;
     tools.store.clock.now().checked_add(SignedDuration::from_secs(seconds)).ok()
 }

@@ -1,13 +1,13 @@
 //! `directive.*`: notes standing orders of the owner's that were not understood when they were heard; lists all.
 
 use super::arguments::Arguments;
-use super::lent::Lent;
+use super::tool_context::ToolContext;
 use crate::fault::Fault;
 use agenda::Change;
 use agenda::directive::{self, Directive};
 use serde_json::{Value, json};
 
-pub fn set(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+pub fn set(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let text = args.text("text");
     let understood = directive::understand(text, tools.store.clock.now(), &tools.store.rules.time_zone).ok_or_else(|| {
         let hint = "say it as in: focus on revenue this week · check my mail every 10 minutes · only message me about \
@@ -18,7 +18,7 @@ pub fn set(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     Ok(json!({"noted": directive::reply(&understood), "done": done}))
 }
 
-pub fn list(tools: &mut Lent<'_>, _: &Arguments) -> Result<Value, Fault> {
+pub fn list(tools: &mut ToolContext<'_>, _: &Arguments) -> Result<Value, Fault> {
     let line = |directive: &Directive| {
         let Directive { id, text, at, until, next, .. } = directive;
         json!({"id": id, "text": text, "at": at, "until": until, "next": next})

@@ -3,9 +3,9 @@
 //! In risky mode the owner names another folder of the house in its place; a folder listed in `HOUSE` is refused.
 
 use super::arguments::Arguments;
-use super::lent::Lent;
 use super::page::page;
 use super::papers::is_slug;
+use super::tool_context::ToolContext;
 use crate::fault::{self, Fault};
 use serde_json::{Value, json};
 use std::error::Error;
@@ -41,7 +41,7 @@ const MOST_WRITE: usize = 1024 * 1024;
 const MOST_FILES: u64 = 20_000;
 const MOST_BYTES: u64 = 512 * 1024 * 1024;
 
-pub fn read(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+pub fn read(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let path = args.text("path");
     let file = inside(tools, args, path)?;
     let read = |cause: std::io::Error| {
@@ -62,7 +62,7 @@ pub fn read(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     page(args, path, &String::from_utf8_lossy(&bytes))
 }
 
-pub fn write(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+pub fn write(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let (path, text) = (args.text("path"), args.text("text"));
     let file = inside(tools, args, path)?;
     if file == root(tools)? || file.is_dir() || path.ends_with('/') {
@@ -81,7 +81,7 @@ pub fn write(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     Ok(json!({"path": shown(tools, &file), "bytes": text.len()}))
 }
 
-pub fn create_workspace(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+pub fn create_workspace(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let name = args.text("name");
     if !is_slug(name) {
         return Err(args.fault("takes a `name` of letters, digits, - and _, at most 60"));
@@ -105,12 +105,12 @@ pub fn create_workspace(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value,
     Ok(json!({"path": shown(tools, &folder), "existed": existed}))
 }
 
-fn unwritten(tools: &Lent<'_>, doing: &str, kind: ErrorKind, cause: &dyn Error) -> Fault {
+fn unwritten(tools: &ToolContext<'_>, doing: &str, kind: ErrorKind, cause: &dyn Error) -> Fault {
     Fault::caused(doing, cause, fault::unwritable(kind, tools.belt.files.risky))
 }
 
 /// Where the file tools work: the workspace, or in risky mode the folder that the owner names.
-pub(super) fn root(tools: &Lent<'_>) -> Result<PathBuf, Fault> {
+pub(super) fn root(tools: &ToolContext<'_>) -> Result<PathBuf, Fault> {
     let settings = &tools.belt.files;
     if !settings.risky {
         return Ok(tools.store.house.workspace());
@@ -145,7 +145,7 @@ pub(super) fn root(tools: &Lent<'_>) -> Result<PathBuf, Fault> {
 }
 
 /// The place a path names, if it is inside the workspace and no link is on the way.
-pub(super) fn inside(tools: &Lent<'_>, args: &Arguments, path: &str) -> Result<PathBuf, Fault> {
+pub(super) fn inside(tools: &ToolContext<'_>, args: &Arguments, path: &str) -> Result<PathBuf, Fault> {
     let top = root(tools)?;
     let named = shown(tools, &top);
     let refuse = |why: &str| {
@@ -172,7 +172,7 @@ pub(super) fn inside(tools: &Lent<'_>, args: &Arguments, path: &str) -> Result<P
     Ok(at)
 }
 
-pub(super) fn shown(tools: &Lent<'_>, path: &Path) -> String {
+pub(super) fn shown(tools: &ToolContext<'_>, path: &Path) -> String {
     path.strip_prefix(tools.store.house.root()).unwrap_or(path).display().to_string()
 }
 

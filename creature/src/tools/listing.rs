@@ -4,7 +4,7 @@
 
 use super::arguments::Arguments;
 use super::files::{inside, root};
-use super::lent::Lent;
+use super::tool_context::ToolContext;
 use crate::fault::Fault;
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ struct Listing {
     unopened: usize,
 }
 
-pub fn list(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+pub fn list(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let path = args.maybe_text("path").unwrap_or("");
     let folder = inside(tools, args, path)?;
     let depth = args.number("depth").unwrap_or(DEPTH);

@@ -1,6 +1,6 @@
 //! Marks of a tool: where it may be used, which sub-sessions have it, what it may change, how it is treated. Pure.
 
-use super::left::Leaves;
+use super::product::ProductOf;
 use agenda::sessions::Mode;
 
 /// Where a tool may be used.
@@ -16,16 +16,16 @@ pub enum Scope {
 
 /// Which sub-sessions have a tool.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
-pub enum Apart {
+pub enum SubsessionAccess {
     /// All that have tools: the tool only looks within the house.
-    Looks,
+    All,
     /// Minimal and full ones: the tool reads what is outside, writes what others of the house will read, or is the
     /// shell, which is within the same walls.
-    Works,
+    Minimal,
     /// Full ones alone.
     Full,
     /// None: what ends or steers the life itself stays with its own thoughts.
-    Never,
+    None,
 }
 
 /// What a tool may change that other calls or thoughts go by.
@@ -40,14 +40,14 @@ pub enum Changes {
     House,
 }
 
-impl Apart {
+impl SubsessionAccess {
     /// Whether sub-sessions of this mode have it.
     pub fn is_given(self, mode: Mode) -> bool {
         match mode {
             Mode::None => false,
-            Mode::BaseOnly => self <= Apart::Looks,
-            Mode::Minimal => self <= Apart::Works,
-            Mode::Full => self <= Apart::Full,
+            Mode::BaseOnly => self <= SubsessionAccess::All,
+            Mode::Minimal => self <= SubsessionAccess::Minimal,
+            Mode::Full => self <= SubsessionAccess::Full,
         }
     }
 }
@@ -58,7 +58,7 @@ pub type MarksByName = &'static [(&'static str, Marks)];
 /// Which sub-sessions have a tool, what it may change, how it is treated.
 #[derive(Clone, Copy, Debug)]
 pub struct Marks {
-    pub apart: Apart,
+    pub subsessions: SubsessionAccess,
     pub changes: Changes,
     /// It may take minutes: it builds, or runs a command.
     pub is_slow: bool,
@@ -78,15 +78,15 @@ pub struct Marks {
     pub uses_what_it_finds: bool,
     /// Values of its argument `kind` with which it answers the owner; the empty one stands for a call without.
     pub answers: &'static [&'static str],
-    /// What it leaves that can be used later.
-    pub leaves: Option<Leaves>,
+    /// Tells the product of a call, what it leaves that can be used later; none where it leaves nothing.
+    pub product: Option<ProductOf>,
 }
 
 impl Marks {
     /// Marks of a tool that is quick and changes nothing that other calls go by.
-    pub const fn new(apart: Apart) -> Self {
+    pub const fn new(subsessions: SubsessionAccess) -> Self {
         Self {
-            apart,
+            subsessions,
             changes: Changes::Nothing,
             is_slow: false,
             is_strict: false,
@@ -97,7 +97,7 @@ impl Marks {
             reviews: false,
             uses_what_it_finds: false,
             answers: &[],
-            leaves: None,
+            product: None,
         }
     }
 
@@ -141,7 +141,7 @@ impl Marks {
         Self { answers, ..self }
     }
 
-    pub const fn leaves(self, leaves: Leaves) -> Self {
-        Self { leaves: Some(leaves), ..self }
+    pub const fn product(self, product: ProductOf) -> Self {
+        Self { product: Some(product), ..self }
     }
 }

@@ -11,8 +11,6 @@ mod directives;
 mod feeds;
 mod files;
 mod knowledge;
-pub mod left;
-pub(crate) mod lent;
 mod listing;
 pub(crate) mod marks;
 mod new_packages;
@@ -22,6 +20,7 @@ mod page;
 mod papers;
 mod past;
 pub mod permission;
+pub mod product;
 mod remember;
 mod reminders;
 mod repo_edit;
@@ -35,20 +34,20 @@ mod skills;
 mod spawn;
 mod spill;
 pub mod tool;
+pub(crate) mod tool_context;
 mod tree;
 pub(crate) mod wake;
 mod web;
 mod weekly;
 mod x;
 
-pub use lent::{Done, Lent, Rebirth, Toolbox};
+pub use tool_context::{CallOutcome, Rebirth, ToolContext, Toolbox};
 
 use crate::config::{FileSettings, SelfEditSettings};
 use crate::dream;
 use crate::fault::Fault;
 use crate::guardian_post;
 use arguments::Arguments;
-use lent::{MOST_SHOWN, failure};
 use marks::Scope;
 use mind::thought::ToolCall;
 use patch::Limits;
@@ -57,6 +56,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use tool::{Run, Tool};
+use tool_context::{MOST_SHOWN, failure};
 
 impl Toolbox {
     pub fn new(safe: bool, rehearsal: bool) -> Self {
@@ -78,9 +78,9 @@ impl Toolbox {
     }
 }
 
-impl Lent<'_> {
+impl ToolContext<'_> {
     /// Runs one call; whatever fails is told in its result.
-    pub async fn call(&mut self, call: &ToolCall) -> Done {
+    pub async fn call(&mut self, call: &ToolCall) -> CallOutcome {
         let numbered = catalogue::marks(&call.tool).is_some_and(|marks| marks.is_numbered);
         let result = match catalogue::find(&call.tool) {
             Ok(tool) => self.allowed(tool, call).await,
@@ -90,7 +90,7 @@ impl Lent<'_> {
             Ok(Value::Object(fields)) => {
                 // A paper that the creature itself read or wrote is no news to it.
                 let path = fields.get("path").and_then(Value::as_str);
-                path.into_iter().for_each(|path| dream::looked(&self.store.house, path));
+                path.into_iter().for_each(|path| dream::note_seen(&self.store.house, path));
                 object(fields)
             }
             Ok(other) => object(Map::from_iter([("result".to_owned(), other)])),
@@ -104,7 +104,7 @@ impl Lent<'_> {
         let (kept, whole) =
             spill::fit(&self.store.house, &id, &call.tool, self.belt.most_shown, result.clone());
         let shown = show::shown(&result, &whole, numbered, self.belt.most_shown);
-        Done { result: kept, shown }
+        CallOutcome { result: kept, shown }
     }
 
     async fn allowed(&mut self, tool: &'static Tool, call: &ToolCall) -> Result<Value, Fault> {
@@ -122,7 +122,7 @@ impl Lent<'_> {
         let owners = permission::permit(self, tool.name)?;
         let result = match tool.run {
             Run::Now(run) => run(self, &args)?,
-            Run::Later(run) => run(self, &args).await?,
+            Run::Async(run) => run(self, &args).await?,
         };
         if owners && result.get("ok") != Some(&Value::Bool(false)) {
             self.used(tool.name)?;

@@ -1,6 +1,6 @@
 //! New packages: a change that would have cargo fetch one needs the permission of `repo.install_deps`.
 
-use super::lent::Lent;
+use super::tool_context::ToolContext;
 use super::{permission, repo_look};
 use crate::fault::Fault;
 use git2::{ObjectType, TreeWalkMode, TreeWalkResult};
@@ -20,7 +20,7 @@ const MOST_NAMED: usize = 8;
 
 /// Refuses changes that, with what stands uncommitted, add packages nobody allowed. True where only the owner's
 /// request allows them.
-pub(super) fn judge(tools: &Lent<'_>, changes: &[Change]) -> Result<bool, Fault> {
+pub(super) fn judge(tools: &ToolContext<'_>, changes: &[Change]) -> Result<bool, Fault> {
     let mut after = Manifests::new();
     below(
         tools.store.house.root(),
@@ -48,7 +48,7 @@ pub(super) fn judge(tools: &Lent<'_>, changes: &[Change]) -> Result<bool, Fault>
 }
 
 /// Manifests and locks of the last commit.
-fn committed(tools: &Lent<'_>) -> Result<Manifests, git2::Error> {
+fn committed(tools: &ToolContext<'_>) -> Result<Manifests, git2::Error> {
     let repo = repo_look::open(tools).map_err(|fault| git2::Error::from_str(&fault.error))?;
     let mut manifests = Manifests::new();
     repo.head()?.peel_to_tree()?.walk(TreeWalkMode::PreOrder, |folder, entry| {

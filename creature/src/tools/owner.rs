@@ -4,7 +4,7 @@
 //! neither loses nor repeats it.
 
 use super::arguments::Arguments;
-use super::lent::Lent;
+use super::tool_context::ToolContext;
 use crate::examine::examine;
 use crate::fault::Fault;
 use crate::store::Store;
@@ -23,7 +23,7 @@ const LOOK_BACK: (usize, u64) = (400, 4 << 20);
 /// After an answer the owner is still listening for this long.
 const LISTENING: SignedDuration = SignedDuration::from_hours(1);
 
-pub fn message(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+pub fn message(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     // A message without a kind is an answer to the owner.
     let kind = args.maybe_text("kind").map_or(Kind::Answer, Kind::named);
     let text = args.text("text");
@@ -38,7 +38,7 @@ pub fn message(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
 
 /// Answers the owner's words on the thread `data` names, else on the caller's; `done` says whether that was all.
 /// Refused where no words of the owner's wait for an answer.
-pub fn answer(tools: &mut Lent<'_>, mut data: Value, done: Option<bool>) -> Result<Value, Fault> {
+pub fn answer(tools: &mut ToolContext<'_>, mut data: Value, done: Option<bool>) -> Result<Value, Fault> {
     let thread = match data.get("thread").and_then(Value::as_str).filter(|thread| !thread.is_empty()) {
         Some(thread) => thread.chars().take(64).collect(),
         None => tools.caller.thread.clone(),
@@ -67,7 +67,7 @@ pub fn answer(tools: &mut Lent<'_>, mut data: Value, done: Option<bool>) -> Resu
     Ok(json!({"kind": "message"}))
 }
 
-impl Lent<'_> {
+impl ToolContext<'_> {
     /// Sums up the week when it is over, and sends what may go out now; how many messages went.
     pub fn post(&mut self) -> Result<usize, Fault> {
         match self.store.agenda.outbox.week(self.store.clock.now()) {

@@ -1,8 +1,8 @@
 //! `notes.*` and `purpose.rewrite`: the creature's papers, read by pages and written whole.
 
 use super::arguments::Arguments;
-use super::lent::{Lent, waits};
 use super::page::{self, head};
+use super::tool_context::{ToolContext, waits};
 use crate::fault::Fault;
 use patch::boundary;
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ const MOST_PURPOSE: usize = 64 * 1024;
 /// Papers under `self/notes/` at most, so that a loop cannot fill the disk with them.
 const MOST_NOTES: usize = 1_000;
 
-pub fn read(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+pub fn read(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let path = path(tools, args)?;
     let text = text_of(tools, &path)?;
     let missing = text.is_none();
@@ -31,12 +31,12 @@ pub fn read(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     Ok(paper)
 }
 
-pub fn write(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+pub fn write(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let (path, text) = (path(tools, args)?, args.text("text"));
     keep(tools, args, &path, text)
 }
 
-pub fn append(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+pub fn append(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let (path, more) = (path(tools, args)?, args.text("text"));
     let mut text = text_of(tools, &path)?.unwrap_or_default();
     if !text.is_empty() && !text.ends_with('\n') {
@@ -49,7 +49,7 @@ pub fn append(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     keep(tools, args, &path, &text)
 }
 
-pub async fn rewrite_purpose(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+pub async fn rewrite_purpose(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let (text, reason) = (args.text("text"), args.summary("reason"));
     if text.len() > MOST_PURPOSE {
         return Err(args.fault("takes at most 64 KiB as `text`"));
@@ -81,7 +81,7 @@ pub async fn rewrite_purpose(tools: &mut Lent<'_>, args: &Arguments) -> Result<V
 }
 
 /// The paper a name stands for, as a path from the root.
-fn path(tools: &Lent<'_>, args: &Arguments) -> Result<String, Fault> {
+fn path(tools: &ToolContext<'_>, args: &Arguments) -> Result<String, Fault> {
     let name = args.text("name").trim();
     let name = name.strip_prefix("self/").unwrap_or(name);
     let bare = name.strip_suffix(".md").unwrap_or(name);
@@ -110,7 +110,7 @@ pub(super) fn is_slug(text: &str) -> bool {
     !text.is_empty() && text.len() <= 60 && text.chars().all(plain)
 }
 
-fn text_of(tools: &Lent<'_>, path: &str) -> Result<Option<String>, Fault> {
+fn text_of(tools: &ToolContext<'_>, path: &str) -> Result<Option<String>, Fault> {
     match fs::read(tools.store.house.root().join(path)) {
         Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -118,7 +118,12 @@ fn text_of(tools: &Lent<'_>, path: &str) -> Result<Option<String>, Fault> {
     }
 }
 
-pub(super) fn keep(tools: &Lent<'_>, args: &Arguments, path: &str, text: &str) -> Result<Value, Fault> {
+pub(super) fn keep(
+    tools: &ToolContext<'_>,
+    args: &Arguments,
+    path: &str,
+    text: &str,
+) -> Result<Value, Fault> {
     if text.len() > MOST_PAPER {
         return Err(
             args.fault(format!("would make {path} longer than 256 KiB; go on in another notes/<slug>"))
@@ -134,7 +139,7 @@ pub(super) fn keep(tools: &Lent<'_>, args: &Arguments, path: &str, text: &str) -
     Ok(json!({"path": path, "bytes": text.len()}))
 }
 
-pub(super) fn replace(tools: &Lent<'_>, path: &str, text: &str) -> Result<(), Fault> {
+pub(super) fn replace(tools: &ToolContext<'_>, path: &str, text: &str) -> Result<(), Fault> {
     let hint = "is the disk full, or the file not writable?";
     memory::replace(&tools.store.house.root().join(path), text.as_bytes())
         .map_err(|cause| Fault::caused("write a paper", &cause, hint))

@@ -3,8 +3,8 @@
 //! Invariant: nothing is told that is not in the files; what was not looked at is said.
 
 use super::arguments::Arguments;
-use super::lent::Lent;
 use super::page::{self, cut};
+use super::tool_context::ToolContext;
 use crate::examine;
 use crate::fault::Fault;
 use crate::senses::budget;
@@ -26,7 +26,7 @@ const DAY: &str = "24h";
 /// Characters of a record in a list.
 const MOST_LINE: usize = 300;
 
-pub fn records(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+pub fn records(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let since = span(tools, args, "since")?.since;
     let tail = memory::tail(&tools.store.house.memory(), LOOK_BACK.0, LOOK_BACK.1)
         .map_err(|cause| Fault::caused("look back on memory", &cause, "knowledge.search still works"))?;
@@ -71,7 +71,7 @@ fn line(record: &Record) -> String {
     cut(&format!("{} {} {told}", record.at, record.kind), MOST_LINE)
 }
 
-pub fn history(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+pub fn history(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let (since, path) = (span(tools, args, "since")?.since, tools.store.house.history());
     let length = path.metadata().map_or(0, |found| found.len());
     let begin = length.saturating_sub(MOST_HISTORY);
@@ -109,7 +109,7 @@ fn event(line: &str, since: Timestamp) -> Option<String> {
 }
 
 /// What it did, what failed and what that cost in a span.
-pub fn examine(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+pub fn examine(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let mut span = span(tools, args, "since")?;
     if args.maybe_text("until").is_some_and(|until| !until.trim().is_empty()) {
         // The examined span ends where the span that `until` names begins: `until today` is midnight.
@@ -129,7 +129,7 @@ pub fn examine(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
 }
 
 /// The span that words name; a day back where there are none.
-fn span(tools: &Lent<'_>, args: &Arguments, name: &str) -> Result<Span, Fault> {
+fn span(tools: &ToolContext<'_>, args: &Arguments, name: &str) -> Result<Span, Fault> {
     let said = args.maybe_text(name).map(str::trim).filter(|said| !said.is_empty()).unwrap_or(DAY);
     span::read(said, tools.store.clock.now(), &tools.store.rules.time_zone).ok_or_else(|| {
         args.fault(format!(

@@ -4,8 +4,8 @@
 //! the broker says that this life has read no untrusted text of late; a broker that does not say it counts as no.
 
 use super::asked;
-use super::lent::{Lent, fault};
 use super::marks::{Marks, MarksByName};
+use super::tool_context::{ToolContext, fault};
 use crate::config::Permission;
 use crate::fault::Fault;
 use agenda::requests::RequestChange;
@@ -21,7 +21,7 @@ const IDENTITY: &str = "purpose.rewrite";
 const PROMPTS: &str = "creature/prompts/";
 
 /// Refuses a tool that may not be used now. True where it may be used only because the owner asked for it.
-pub(super) fn permit(tools: &Lent<'_>, name: &str) -> Result<bool, Fault> {
+pub(super) fn permit(tools: &ToolContext<'_>, name: &str) -> Result<bool, Fault> {
     match permission(&tools.belt.permissions, name, tools.belt.marks(name)) {
         Permission::Always => Ok(false),
         Permission::Owner if tools.asked(name) => Ok(true),
@@ -51,7 +51,7 @@ fn permission(said: &BTreeMap<String, Permission>, name: &str, marks: Option<&Ma
 }
 
 /// Refuses changes of identity files that the owner did not ask for, where this life has read untrusted text.
-pub(super) async fn identity(tools: &Lent<'_>, files: &[String]) -> Result<(), Fault> {
+pub(super) async fn identity(tools: &ToolContext<'_>, files: &[String]) -> Result<(), Fault> {
     let own = files.iter().find(|file| *file == "PURPOSE.md" || file.starts_with(PROMPTS));
     let (Some(file), false, Some(broker)) = (own, tools.asked(IDENTITY), &tools.belt.broker) else {
         return Ok(());
@@ -64,7 +64,7 @@ pub(super) async fn identity(tools: &Lent<'_>, files: &[String]) -> Result<(), F
     Err(Fault::new(format!("{file} is who you are, and this life has read untrusted text"), hint))
 }
 
-impl Lent<'_> {
+impl ToolContext<'_> {
     /// Opens a request for the tools that the owner's words ask for, or for the one tool that their yes allows.
     pub(crate) fn requested(&mut self, word: &Word) -> Result<(), Fault> {
         let said = &self.belt.permissions;
@@ -89,7 +89,7 @@ impl Lent<'_> {
     pub(super) fn asked(&self, tool: &str) -> bool {
         let thread = self.caller.owner.then_some(self.caller.thread.as_str());
         (self.caller.owner || self.caller.session.is_none())
-            && self.store.agenda.requests.ask_for(tool, thread, self.store.clock.now())
+            && self.store.agenda.requests.asks_for(tool, thread, self.store.clock.now())
     }
 }
 

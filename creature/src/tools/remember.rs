@@ -1,8 +1,8 @@
 //! `memory.*`: what a mind chooses to remember, beside what the loop records of it.
 
 use super::arguments::Arguments;
-use super::lent::Lent;
 use super::owner;
+use super::tool_context::ToolContext;
 use crate::fault::Fault;
 use memory::kinds;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ const MOST_BYTES: usize = 32 * 1024;
 /// Characters of a snapshot; all of it goes into every thought from then on.
 const MOST_SNAPSHOT: usize = 8_000;
 
-pub fn append(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+pub fn append(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let kind = args.maybe_text("kind").unwrap_or("observation");
     let row = kinds::of(kind);
     if !row.minds {
@@ -39,7 +39,7 @@ pub fn append(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     Ok(json!({"kind": kind}))
 }
 
-pub fn snapshot(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+pub fn snapshot(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let text = match args.maybe_text("text") {
         Some(text) if text.trim().is_empty() => {
             return Err(args.fault("needs words in `text`, or no `text` at all"));

@@ -1,7 +1,7 @@
 //! `reminder.add`, `reminder.list` and `pulse.list`: words, prompts and standing concerns that come at their time.
 
 use super::arguments::Arguments;
-use super::lent::Lent;
+use super::tool_context::ToolContext;
 use crate::fault::Fault;
 use agenda::Change;
 use agenda::pulse::Concern;
@@ -9,7 +9,7 @@ use agenda::reminder::{Reminder, ReminderChange, Schedule};
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
-pub fn add(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+pub fn add(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let (text, when) = (args.text("text").to_owned(), args.text("when"));
     let zone = args.maybe_text("zone");
     let hours = match zone.map(TimeZone::get) {
@@ -26,7 +26,7 @@ pub fn add(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     tools.change(&Change::Reminder(ReminderChange::Add { text, prompt, schedule, zone }))
 }
 
-pub fn list(tools: &mut Lent<'_>, _: &Arguments) -> Result<Value, Fault> {
+pub fn list(tools: &mut ToolContext<'_>, _: &Arguments) -> Result<Value, Fault> {
     let line = |reminder: &Reminder| {
         let Reminder { id, text, prompt, thread, zone, next, .. } = reminder;
         json!({"id": id, "text": text, "next": next, "zone": zone, "thread": thread, "prompt": prompt})
@@ -34,7 +34,7 @@ pub fn list(tools: &mut Lent<'_>, _: &Arguments) -> Result<Value, Fault> {
     Ok(json!({"reminders": tools.store.agenda.reminders.open().map(line).collect::<Vec<_>>()}))
 }
 
-pub fn concerns(tools: &mut Lent<'_>, _: &Arguments) -> Result<Value, Fault> {
+pub fn concerns(tools: &mut ToolContext<'_>, _: &Arguments) -> Result<Value, Fault> {
     let line = |concern: &Concern| {
         let Concern { id, text, thread, every_s, next, last, said, mode, .. } = concern;
         json!({

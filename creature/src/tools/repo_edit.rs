@@ -1,8 +1,8 @@
 //! `repo.*` that change the creature: edits gather in a draft, which is proven; the guardian commits and resets.
 
 use super::arguments::Arguments;
-use super::lent::{Lent, Rebirth};
-use super::repo_run::{gist, workshop};
+use super::repo_run::{edit_context, gist};
+use super::tool_context::{Rebirth, ToolContext};
 use super::{new_packages, permission, repo_look};
 use crate::fault::Fault;
 use crate::guardian_post::{self, Kind};
@@ -20,25 +20,25 @@ use serde_json::{Map, Value, json};
 /// Characters of an error in a `self_change` record; the record of the action has more of it.
 const MOST_ERROR: usize = 3_000;
 
-pub async fn edit(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
-    let _alone = draft::hold(&tools.store.house)?;
-    let draft = Draft::unborn(&tools.store.house)?;
+pub async fn edit(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
+    let _lock = draft::hold(&tools.store.house)?;
+    let draft = Draft::open_unless_live(&tools.store.house)?;
     let edits = edits(args, draft.as_ref()).map_err(|why| args.fault(why))?;
     let plan = plan::from_edits(roots(&tools.store.house, draft.as_ref()), &edits);
     make(tools, draft, plan, args).await
 }
 
-pub async fn apply_patch(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
-    let _alone = draft::hold(&tools.store.house)?;
-    let draft = Draft::unborn(&tools.store.house)?;
+pub async fn apply_patch(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
+    let _lock = draft::hold(&tools.store.house)?;
+    let draft = Draft::open_unless_live(&tools.store.house)?;
     let plan = plan::from_patch(roots(&tools.store.house, draft.as_ref()), args.text("patch"));
     make(tools, draft, plan, args).await
 }
 
-pub async fn commit(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+pub async fn commit(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let summary = args.summary("summary");
-    let _alone = draft::hold(&tools.store.house)?;
-    if let Some(draft) = Draft::unborn(&tools.store.house)?
+    let _lock = draft::hold(&tools.store.house)?;
+    if let Some(draft) = Draft::open_unless_live(&tools.store.house)?
         && !draft.changes(&tools.store.house)?.is_empty()
     {
         return born(tools, draft, Vec::new(), &summary).await;
@@ -56,21 +56,21 @@ pub async fn commit(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fau
     let judge = || new_packages::judge(tools, &[]).map(drop);
     let manifests = files.iter().any(|path| packages::is_manifest(path));
     let judge = manifests.then_some(&judge as &dyn Fn() -> Result<(), Fault>);
-    match proof::prove(&workshop(tools), &files, judge).await {
+    match proof::prove(&edit_context(tools), &files, judge).await {
         Ok(proof) => {
             note(tools, owners)?;
             asked(tools, &summary, &files, proof)
         }
         Err(mut failed) => {
             failed.fault.hint.push_str("; the files stay as they are, repo.reset_hard puts them back");
-            Err(told(tools, &summary, &files, failed))
+            Err(report(tools, &summary, &files, failed))
         }
     }
 }
 
 /// Puts the draft aside, or with `back` takes up the one that was put aside last.
-pub fn drop_draft(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
-    let _alone = draft::hold(&tools.store.house)?;
+pub fn drop_draft(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
+    let _lock = draft::hold(&tools.store.house)?;
     let there = Draft::open(&tools.store.house);
     if args.flag("back") {
         if !matches!(there, Ok(None)) {
@@ -89,7 +89,7 @@ pub fn drop_draft(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault
     }
 }
 
-pub async fn reset_hard(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+pub async fn reset_hard(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let reason = match args.value("reason") {
         Some(_) => args.summary("reason"),
         None => "put creature/ back".to_owned(),
@@ -128,7 +128,7 @@ fn edits(args: &Arguments, draft: Option<&Draft>) -> Result<Vec<Edit>, String> {
 
 /// Takes a plan into the draft and, unless `hold` is given, through the proof; records what came of it.
 async fn make(
-    tools: &mut Lent<'_>,
+    tools: &mut ToolContext<'_>,
     draft: Option<Draft>,
     plan: Result<Plan, Failed>,
     args: &Arguments,
@@ -136,11 +136,11 @@ async fn make(
     let (summary, hold) = (args.summary("summary"), args.flag("hold"));
     let plan = match plan {
         Ok(plan) => plan,
-        Err(failed) => return Err(told(tools, &summary, &[], failed)),
+        Err(failed) => return Err(report(tools, &summary, &[], failed)),
     };
     let files = plan.files();
     if let Err(failed) = allowed(tools, draft.as_ref(), &plan).await {
-        return Err(told(tools, &summary, &files, failed));
+        return Err(report(tools, &summary, &files, failed));
     }
     if files.is_empty() && plan.missed.is_empty() {
         let note = match draft {
@@ -154,9 +154,9 @@ async fn make(
         plan.changes.into_iter().partition(|change| change.area == Area::Source);
     let shown: String = source.iter().map(Change::diff).collect();
     let draft = into_draft(tools, draft, source, plan.missed);
-    let draft = draft.map_err(|fault| told(tools, &summary, &files, Stage::Apply.failed(fault)))?;
+    let draft = draft.map_err(|fault| report(tools, &summary, &files, Stage::Apply.failed(fault)))?;
     if let Some(failed) = refusal {
-        return Err(told(tools, &summary, &files, failed));
+        return Err(report(tools, &summary, &files, failed));
     }
     let mut result =
         Map::from_iter([("files".to_owned(), json!(files)), ("applied".to_owned(), plan.report)]);
@@ -182,7 +182,7 @@ async fn make(
 }
 
 /// Refuses a plan that touches what this caller may not change, or adds packages that nobody allowed.
-async fn allowed(tools: &Lent<'_>, draft: Option<&Draft>, plan: &Plan) -> Result<(), Failed> {
+async fn allowed(tools: &ToolContext<'_>, draft: Option<&Draft>, plan: &Plan) -> Result<(), Failed> {
     let refused = |fault| Stage::Boundary.failed(fault);
     if tools.belt.broker.is_some() && plan.touches(Area::Purpose) {
         let hint = "use purpose.rewrite: the broker writes it, after your owner where need be";
@@ -199,7 +199,7 @@ async fn allowed(tools: &Lent<'_>, draft: Option<&Draft>, plan: &Plan) -> Result
 
 /// Writes source into the draft, which begins with its first edit; edits that missed are kept with it.
 fn into_draft(
-    tools: &Lent<'_>,
+    tools: &ToolContext<'_>,
     draft: Option<Draft>,
     source: Vec<Change>,
     missed: Vec<Missed>,
@@ -217,7 +217,7 @@ fn into_draft(
 
 /// Writes papers, which take effect at once; source waits in the draft.
 fn held(
-    tools: &mut Lent<'_>,
+    tools: &mut ToolContext<'_>,
     summary: &str,
     files: &[String],
     papers: Vec<Change>,
@@ -228,7 +228,7 @@ fn held(
         json!({"ok": true, "stage": Stage::Apply.name(), "summary": summary, "files": files, "held": held});
     tools.store.record("self_change", with(done, previous(&papers)))?;
     let written = change::write(tools.store.house.root(), papers);
-    written.map_err(|fault| told(tools, summary, files, Stage::Apply.failed(fault)))?.keep();
+    written.map_err(|fault| report(tools, summary, files, Stage::Apply.failed(fault)))?.keep();
     Ok(())
 }
 
@@ -241,7 +241,7 @@ fn previous(papers: &[Change]) -> Map<String, Value> {
 
 /// Proves the draft, with these papers, in the tree that lives; a failure leaves the draft as it is.
 async fn born(
-    tools: &mut Lent<'_>,
+    tools: &mut ToolContext<'_>,
     mut draft: Draft,
     papers: Vec<Change>,
     summary: &str,
@@ -262,7 +262,7 @@ async fn born(
             failed.fault.hint.push_str(
                 "; the draft stays as it is and the tree that lives as it was: edit what is wrong alone, then repo.commit",
             );
-            Err(told(tools, summary, &files, failed))
+            Err(report(tools, summary, &files, failed))
         }
     }
 }
@@ -271,7 +271,7 @@ async fn born(
 type Proven = Result<(Vec<String>, Vec<String>, Proof), (Vec<String>, Failed)>;
 
 /// Rebases the draft and proves it in the place of the tree that lives.
-async fn proven(tools: &mut Lent<'_>, draft: &mut Draft, papers: Vec<Change>) -> Proven {
+async fn proven(tools: &mut ToolContext<'_>, draft: &mut Draft, papers: Vec<Change>) -> Proven {
     let none = |stage: Stage| move |fault| (Vec::new(), stage.failed(fault));
     let brought =
         rebase::rebase(&tools.store.house, draft, &tools.store.clock.text()).map_err(none(Stage::Apply))?;
@@ -293,19 +293,19 @@ async fn proven(tools: &mut Lent<'_>, draft: &mut Draft, papers: Vec<Change>) ->
     }
     guardian_post::until_proven(&tools.store.house, tools.store.life).await;
     let judge = || new_packages::judge(tools, &[]).map(drop);
-    let proof = proof::try_out(&workshop(tools), changes, &judge).await;
+    let proof = proof::try_out(&edit_context(tools), changes, &judge).await;
     let proof = proof.map_err(failed)?;
     note(tools, owners).map_err(refused)?;
     Ok((files, brought, proof))
 }
 
 /// Notes that the packages are there, where it took the owner's request to add them.
-fn note(tools: &mut Lent<'_>, owners: bool) -> Result<(), Fault> {
+fn note(tools: &mut ToolContext<'_>, owners: bool) -> Result<(), Fault> {
     if owners { tools.used(new_packages::TOOL) } else { Ok(()) }
 }
 
 /// Records that everything passed and leaves the rebirth to the life.
-fn asked(tools: &mut Lent<'_>, summary: &str, files: &[String], proof: Proof) -> Result<Value, Fault> {
+fn asked(tools: &mut ToolContext<'_>, summary: &str, files: &[String], proof: Proof) -> Result<Value, Fault> {
     let Proof { build_ms, test_ms, rehearsal_ms, passed, flaky } = proof;
     // From here on this tree lives: a test that passed in it and fails later was broken later.
     Known::load(&tools.store.house).green(tools.store.clock.text(), passed).save(&tools.store.house);
@@ -326,7 +326,7 @@ fn asked(tools: &mut Lent<'_>, summary: &str, files: &[String], proof: Proof) ->
 }
 
 /// Records a failure and returns the fault as the mind is told of it.
-fn told(tools: &mut Lent<'_>, summary: &str, files: &[String], failed: Failed) -> Fault {
+fn report(tools: &mut ToolContext<'_>, summary: &str, files: &[String], failed: Failed) -> Fault {
     let Failed { stage, fault } = failed;
     let data = json!({"ok": false, "stage": stage.name(), "summary": summary, "files": files,
         "error": shorten(&fault.error, MOST_ERROR), "hint": fault.hint});

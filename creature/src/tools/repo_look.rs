@@ -4,9 +4,9 @@
 //! source is shown as the draft has it, and the answer says so.
 
 use super::arguments::Arguments;
-use super::lent::Lent;
 use super::outline::{self, Item};
 use super::page::{self, head};
+use super::tool_context::ToolContext;
 use crate::fault::Fault;
 use git2::{Delta, DiffFormat, DiffOptions, Repository, Status, StatusOptions};
 use patch::change::Change;
@@ -23,7 +23,7 @@ const MOST_READ: u64 = 1024 * 1024;
 /// What the creature may write; uncommitted work on other paths is shown only when asked for by path.
 const OWN: [&str; 3] = ["creature", "self", "PURPOSE.md"];
 
-pub fn status(tools: &mut Lent<'_>, _: &Arguments) -> Result<Value, Fault> {
+pub fn status(tools: &mut ToolContext<'_>, _: &Arguments) -> Result<Value, Fault> {
     let repo = open(tools)?;
     let head = repo.head().and_then(|head| head.peel_to_commit());
     let head =
@@ -49,7 +49,7 @@ pub fn status(tools: &mut Lent<'_>, _: &Arguments) -> Result<Value, Fault> {
 }
 
 /// The root below which a path is read, and the draft in a line where that root is the draft.
-pub(super) fn tree(tools: &Lent<'_>, path: &str) -> (PathBuf, Option<String>) {
+pub(super) fn tree(tools: &ToolContext<'_>, path: &str) -> (PathBuf, Option<String>) {
     let source = path == "creature" || path.starts_with("creature/");
     let draft = source.then(|| Draft::open(&tools.store.house).ok().flatten()).flatten();
     match draft {
@@ -91,7 +91,7 @@ fn how(status: Status) -> &'static str {
     }
 }
 
-pub fn diff(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+pub fn diff(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let (path, staged) = (args.maybe_text("path"), args.flag("staged"));
     if let (Some(draft), false) = (Draft::open(&tools.store.house)?, staged) {
         let path = path.map(|path| readable(args, path)).transpose()?;
@@ -131,7 +131,7 @@ pub fn diff(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
 }
 
 /// The draft against the tree that lives: all of it, or what lies at `path`.
-fn diff_of(tools: &Lent<'_>, draft: &Draft, path: Option<&str>) -> Result<Value, Fault> {
+fn diff_of(tools: &ToolContext<'_>, draft: &Draft, path: Option<&str>) -> Result<Value, Fault> {
     let below = |change: &Change| {
         path.is_none_or(|path| {
             change.path == path || change.path.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'))
@@ -147,7 +147,7 @@ fn diff_of(tools: &Lent<'_>, draft: &Draft, path: Option<&str>) -> Result<Value,
     Ok(of_tree(json!({"files": changes.len(), "diff": text, "cut": cut}), Some(of)))
 }
 
-pub fn read(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+pub fn read(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let (path, text) = text_of(tools, args, args.text("path"))?;
     let (_, tree) = tree(tools, &path);
     shown(args, &path, &text).map(|answer| of_tree(answer, tree))
@@ -183,7 +183,11 @@ fn shown(args: &Arguments, path: &str, text: &str) -> Result<Value, Fault> {
 }
 
 /// A file of the repository as text, and its path from the root.
-pub(super) fn text_of(tools: &Lent<'_>, args: &Arguments, path: &str) -> Result<(String, String), Fault> {
+pub(super) fn text_of(
+    tools: &ToolContext<'_>,
+    args: &Arguments,
+    path: &str,
+) -> Result<(String, String), Fault> {
     let path = readable(args, path)?;
     let real = real(tools, args, &path)?;
     let hint = "repo.map shows what is there";
@@ -196,7 +200,7 @@ pub(super) fn text_of(tools: &Lent<'_>, args: &Arguments, path: &str) -> Result<
 }
 
 /// The file behind a path: a link may lead to another file of the repository, never out of it or to a hidden one.
-pub(super) fn real(tools: &Lent<'_>, args: &Arguments, path: &str) -> Result<PathBuf, Fault> {
+pub(super) fn real(tools: &ToolContext<'_>, args: &Arguments, path: &str) -> Result<PathBuf, Fault> {
     let hint = "repo.map shows what is there";
     let (at, _) = tree(tools, path);
     let real = at.join(path).canonicalize();
@@ -239,7 +243,7 @@ pub(super) fn is_secret(path: &Path) -> bool {
     name == "owner.toml" || name == ".env" || name.starts_with(".env.")
 }
 
-pub(super) fn open(tools: &Lent<'_>) -> Result<Repository, Fault> {
+pub(super) fn open(tools: &ToolContext<'_>) -> Result<Repository, Fault> {
     patch::repository::open(&tools.store.house).map_err(|cause| git(&cause))
 }
 

@@ -1,9 +1,9 @@
 //! `repo.map` and `repo.outline`: what there is, file by file and item by item, to know where to begin to read.
 
 use super::arguments::Arguments;
-use super::lent::Lent;
 use super::page::{self, head};
 use super::repo_look::{readable, text_of};
+use super::tool_context::ToolContext;
 use super::{outline, repo_look, tree};
 use crate::fault::Fault;
 use serde_json::{Value, json};
@@ -42,7 +42,7 @@ impl Folder {
     }
 }
 
-pub fn map(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+pub fn map(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let path = readable(args, args.maybe_text("folder").unwrap_or("creature"))?;
     let (root, shown) = repo_look::tree(tools, &path);
     let top = root.join(&path);
@@ -103,7 +103,7 @@ fn described(file: &tree::Found, name: &str) -> (usize, String) {
     (lines, format!("{name} ({lines} lines){colon}{}", head(about, MOST_ABOUT)))
 }
 
-pub fn outline(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+pub fn outline(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let (path, text) = text_of(tools, args, args.text("path"))?;
     let lines = outline::lines(&path, &text);
     if lines.is_empty() {

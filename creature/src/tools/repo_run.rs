@@ -1,7 +1,7 @@
 //! `repo.*` that run commands: cargo and the shell, each with a deadline, its whole process tree ended after it.
 
 use super::arguments::Arguments;
-use super::lent::Lent;
+use super::tool_context::ToolContext;
 use super::{new_packages, repo_look};
 use crate::config::SelfEditSettings;
 use crate::fault::Fault;
@@ -11,7 +11,7 @@ use ground::text::shorten;
 use mind::thought::Thought;
 use patch::draft::{self, Draft};
 use patch::proof::{self, Tested, Tree};
-use patch::{Limits, Workshop};
+use patch::{EditContext, Limits};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -29,8 +29,8 @@ impl From<&SelfEditSettings> for Limits {
 }
 
 /// What the crate `patch` has to know to edit and prove this creature's source.
-pub(super) fn workshop(tools: &Lent<'_>) -> Workshop {
-    Workshop {
+pub(super) fn edit_context(tools: &ToolContext<'_>) -> EditContext {
+    EditContext {
         house: tools.store.house.clone(),
         cargo: std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()),
         limits: tools.belt.limits,
@@ -41,20 +41,20 @@ pub(super) fn workshop(tools: &Lent<'_>) -> Workshop {
 }
 
 /// `cargo check` of all source and tests: of the draft where there is one.
-pub async fn check(tools: &mut Lent<'_>, _: &Arguments) -> Result<Value, Fault> {
-    let _alone = draft::hold(&tools.store.house)?;
+pub async fn check(tools: &mut ToolContext<'_>, _: &Arguments) -> Result<Value, Fault> {
+    let _lock = draft::hold(&tools.store.house)?;
     let (tree, draft) = tree(tools)?;
     let passed = tree.check().await.map(|took| json!({"took_ms": millis(took)}));
     came_to(tools, draft, "check", passed)
 }
 
 /// Tests of the draft where there is one: first those of the packages that it touches, then the rest.
-pub async fn test(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+pub async fn test(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let filter = args.maybe_text("filter").map(str::trim).filter(|filter| !filter.is_empty());
     if filter.is_some_and(|filter| filter.starts_with('-')) {
         return Err(args.fault("takes part of a test's name as `filter`, not an option"));
     }
-    let _alone = draft::hold(&tools.store.house)?;
+    let _lock = draft::hold(&tools.store.house)?;
     let (tree, draft) = tree(tools)?;
     let paths: Vec<String> = match &draft {
         Some(draft) if filter.is_none() => {
@@ -74,18 +74,18 @@ pub async fn test(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault
 }
 
 /// The tree that cargo works on, with the draft where it is that; refused where it adds packages nobody allowed.
-fn tree(tools: &Lent<'_>) -> Result<(Tree, Option<Draft>), Fault> {
-    let draft = Draft::unborn(&tools.store.house)?;
+fn tree(tools: &ToolContext<'_>) -> Result<(Tree, Option<Draft>), Fault> {
+    let draft = Draft::open_unless_live(&tools.store.house)?;
     let changes = draft.as_ref().map_or(Ok(Vec::new()), |draft| draft.changes(&tools.store.house))?;
     new_packages::judge(tools, &changes)?;
-    let workshop = workshop(tools);
-    let tree = if draft.is_some() { Tree::draft(&workshop) } else { Tree::living(&workshop) };
+    let context = edit_context(tools);
+    let tree = if draft.is_some() { Tree::draft(&context) } else { Tree::living(&context) };
     Ok((tree, draft))
 }
 
 /// Notes with the draft what came of a step; the answer says that it is about the draft.
 fn came_to(
-    tools: &Lent<'_>,
+    tools: &ToolContext<'_>,
     draft: Option<Draft>,
     step: &str,
     came: Result<Value, Fault>,
@@ -96,12 +96,12 @@ fn came_to(
     came.map(|came| repo_look::of_tree(came, Some(draft.line())))
 }
 
-pub async fn install_deps(tools: &mut Lent<'_>, _: &Arguments) -> Result<Value, Fault> {
-    let took = Tree::living(&workshop(tools)).fetch().await?;
+pub async fn install_deps(tools: &mut ToolContext<'_>, _: &Arguments) -> Result<Value, Fault> {
+    let took = Tree::living(&edit_context(tools)).fetch().await?;
     Ok(json!({"took_ms": millis(took)}))
 }
 
-pub async fn run(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+pub async fn run(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let (command, seconds) = (args.text("command"), args.number("deadline_s").unwrap_or(60));
     let job = Job::new("sh", tools.store.house.root(), Duration::from_secs(seconds as u64));
     let ended = process::run(job.args(["-c", command])).await?;

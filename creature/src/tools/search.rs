@@ -3,7 +3,7 @@
 //! Invariant: bounded in files, bytes and hits; what was passed over is said.
 
 use super::arguments::Arguments;
-use super::lent::Lent;
+use super::tool_context::ToolContext;
 use super::{files, page, repo_look, tree};
 use crate::fault::Fault;
 use regex::{Regex, RegexBuilder};
@@ -34,7 +34,7 @@ struct Finds {
     broken_off: bool,
 }
 
-pub fn repo(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+pub fn repo(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let (mut places, mut shown) = (Vec::new(), None);
     for path in args.maybe_text("path").map_or(vec!["creature", "self"], |path| vec![path]) {
         let path = repo_look::readable(args, path)?;
@@ -53,7 +53,7 @@ pub fn repo(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     Ok(repo_look::of_tree(search(args, &names, found)?, shown))
 }
 
-pub fn workspace(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+pub fn workspace(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let path = args.maybe_text("path").unwrap_or_default();
     let at = files::inside(tools, args, path)?;
     if !at.exists() {

@@ -1,18 +1,18 @@
 //! `service.*` and `janee.*`: the owner's services by name; the broker holds the keys and judges each call.
 
 use super::arguments::Arguments;
-use super::lent::{Lent, fault, waits};
+use super::tool_context::{ToolContext, fault, waits};
 use crate::fault::Fault;
 use hands::{Error, Reply};
 use serde_json::{Map, Value, json};
 
-pub async fn list(tools: &mut Lent<'_>, _: &Arguments) -> Result<Value, Fault> {
+pub async fn list(tools: &mut ToolContext<'_>, _: &Arguments) -> Result<Value, Fault> {
     let status = tools.way_out()?.status().await.map_err(fault)?;
     let part = |key: &str| status.get(key).cloned().unwrap_or(Value::Null);
     Ok(json!({"services": part("services"), "janee": part("janee"), "tainted": part("tainted")}))
 }
 
-pub async fn execute(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+pub async fn execute(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let mut request = request(args, "service")?;
     for name in ["query", "body"] {
         request.extend(args.value(name).map(|value| (name.to_owned(), value.clone())));
@@ -20,11 +20,11 @@ pub async fn execute(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fa
     answered(tools.way_out()?.service(&Value::Object(request)).await)
 }
 
-pub async fn janee_list(tools: &mut Lent<'_>, _: &Arguments) -> Result<Value, Fault> {
+pub async fn janee_list(tools: &mut ToolContext<'_>, _: &Arguments) -> Result<Value, Fault> {
     tools.way_out()?.janee_services().await.map_err(fault)
 }
 
-pub async fn janee_execute(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+pub async fn janee_execute(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let mut request = request(args, "capability")?;
     let body = args.value("body").map(|body| match body {
         Value::String(text) => json!(text),

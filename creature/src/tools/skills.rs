@@ -2,9 +2,9 @@
 
 use super::arguments::Arguments;
 use super::knowledge::paper;
-use super::lent::Lent;
 use super::page::head;
 use super::papers::replace;
+use super::tool_context::ToolContext;
 use crate::fault::Fault;
 use ground::papers;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 const MOST_CHARS: usize = 16_000;
 const MOST_SKILLS: usize = 200;
 
-pub fn write(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+pub fn write(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let (path, text) = (paper(tools, args, "skills")?, args.text("text"));
     if text.chars().count() > MOST_CHARS {
         return Err(args.fault(format!("takes at most {MOST_CHARS} characters; a skill is small")));
@@ -26,18 +26,18 @@ pub fn write(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     Ok(json!({"path": path, "chars": text.chars().count(), "new": new}))
 }
 
-pub fn load(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+pub fn load(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let path = paper(tools, args, "skills")?;
     let file = tools.store.house.root().join(&path);
     if !file.is_file() {
         return Err(Fault::new(format!("there is no {path}"), "skill.list names them all"));
     }
     let found = papers::read(&file);
-    Ok(json!({"path": path, "text": found.text, "odd": found.odd}))
+    Ok(json!({"path": path, "text": found.text, "odd": found.problem}))
 }
 
 /// Every skill with its first line, which says what it is for.
-pub fn list(tools: &mut Lent<'_>, _: &Arguments) -> Result<Value, Fault> {
+pub fn list(tools: &mut ToolContext<'_>, _: &Arguments) -> Result<Value, Fault> {
     let all = knowledge::papers(&tools.store.house.skills());
     let skill = |path: &std::path::PathBuf| {
         let text = papers::read(path).text;

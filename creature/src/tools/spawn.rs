@@ -1,7 +1,7 @@
 //! `spawn` and `sessions.*`: begins sub-sessions, tells how far they are, and cancels them.
 
 use super::arguments::Arguments;
-use super::lent::Lent;
+use super::tool_context::ToolContext;
 use crate::fault::Fault;
 use agenda::sessions::{Origin, Request, Session, Spawned};
 use jiff::{SignedDuration, Timestamp};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 /// The longest that a session may wait to begin, in seconds: a year.
 const MOST_WAIT_S: i64 = 366 * 86_400;
 
-pub fn spawn(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+pub fn spawn(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let asked: Vec<Value> = match args.value("graph") {
         None => vec![Value::Object(args.given().clone())],
         Some(_) if args.given().len() > 1 => {
@@ -30,7 +30,7 @@ pub fn spawn(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     Ok(json!({"spawned": spawned, "note": "each is reported as news when it ends, the last one with all"}))
 }
 
-pub fn list(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+pub fn list(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let Some(id) = args.maybe_text("id") else {
         let lines: Vec<String> = tools.store.sessions.all.iter().map(Session::line).collect();
         return Ok(json!({"sessions": lines}));
@@ -43,7 +43,7 @@ pub fn list(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     }))
 }
 
-pub fn cancel(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+pub fn cancel(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let now = tools.store.clock.now();
     let refused = |refused: agenda::Refusal| Fault::new(refused.error, refused.hint);
     let changed = tools.store.sessions.cancel(args.text("id"), now).map_err(refused)?;
@@ -51,7 +51,7 @@ pub fn cancel(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     Ok(json!({"ended": changed}))
 }
 
-impl Lent<'_> {
+impl ToolContext<'_> {
     /// Spawns sub-sessions, all of them or none; refused without a model, for instinct runs none.
     pub fn spawn(&mut self, requests: Vec<Request>) -> Result<Vec<Spawned>, Fault> {
         if self.facts.mind == "instinct" {
@@ -67,7 +67,7 @@ impl Lent<'_> {
 }
 
 /// Reads one request; tools that its mode does not have are dropped, and it is refused if none is left.
-fn request(tools: &Lent<'_>, args: &Arguments, mut asked: Value) -> Result<Request, Fault> {
+fn request(tools: &ToolContext<'_>, args: &Arguments, mut asked: Value) -> Result<Request, Fault> {
     if let Value::Object(fields) = &mut asked {
         fields.retain(|_, value| !value.is_null());
         if let Some(said) = fields.get_mut("not_before") {
@@ -77,7 +77,7 @@ fn request(tools: &Lent<'_>, args: &Arguments, mut asked: Value) -> Result<Reque
     let mut request: Request =
         serde_json::from_value(asked).map_err(|why| args.fault(format!("cannot be read: {why}")))?;
     let usable =
-        |tool: &String| tools.belt.marks(tool).is_some_and(|marks| marks.apart.is_given(request.mode));
+        |tool: &String| tools.belt.marks(tool).is_some_and(|marks| marks.subsessions.is_given(request.mode));
     let (held, dropped): (Vec<String>, Vec<String>) = request.tools.into_iter().partition(usable);
     if held.is_empty() && !dropped.is_empty() {
         let error = format!("names no tool that a session of this mode has: {}", dropped.join(", "));
@@ -94,7 +94,7 @@ fn request(tools: &Lent<'_>, args: &Arguments, mut asked: Value) -> Result<Reque
 }
 
 /// Reads `not_before`: a moment, or seconds from now.
-fn moment(tools: &Lent<'_>, args: &Arguments, said: &Value) -> Result<Timestamp, Fault> {
+fn moment(tools: &ToolContext<'_>, args: &Arguments, said: &Value) -> Result<Timestamp, Fault> {
     let now = tools.store.clock.now();
     let parsed = match said {
         Value::String(text) => super::agenda::moment(text.trim(), &tools.store.rules.time_zone),

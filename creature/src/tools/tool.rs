@@ -6,8 +6,8 @@ mod schema;
 pub use schema::wire_name;
 
 use super::arguments::Arguments;
-use super::lent::Lent;
 use super::marks::{Changes, Marks, Scope};
+use super::tool_context::ToolContext;
 use crate::fault::Fault;
 use arg::Arg;
 use mind::KnownTool;
@@ -16,13 +16,13 @@ use std::fmt::Write;
 use std::pin::Pin;
 
 /// The result to come of an async tool.
-pub type Coming<'a> = Pin<Box<dyn Future<Output = Result<Value, Fault>> + 'a>>;
+pub type PendingResult<'a> = Pin<Box<dyn Future<Output = Result<Value, Fault>> + 'a>>;
 
 /// The function of a tool.
 #[derive(Clone, Copy, Debug)]
 pub enum Run {
-    Now(fn(&mut Lent<'_>, &Arguments) -> Result<Value, Fault>),
-    Later(for<'a, 'b> fn(&'a mut Lent<'b>, &'a Arguments) -> Coming<'a>),
+    Now(fn(&mut ToolContext<'_>, &Arguments) -> Result<Value, Fault>),
+    Async(for<'a, 'b> fn(&'a mut ToolContext<'b>, &'a Arguments) -> PendingResult<'a>),
 }
 
 /// One tool.

@@ -1,14 +1,14 @@
 //! `web.*`: pages as readable text, and searches where the owner chose a provider.
 
 use super::arguments::Arguments;
-use super::lent::{Lent, fault};
+use super::tool_context::{ToolContext, fault};
 use crate::fault::Fault;
 use serde_json::{Value, json};
 
 /// Characters of a page unless a call says otherwise.
 const MOST_CHARS: usize = 30_000;
 
-pub async fn fetch_text(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+pub async fn fetch_text(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let (url, most) = (args.text("url").trim(), args.number("most_chars").unwrap_or(MOST_CHARS));
     let page = hands::fetch_text(tools.way_out()?, url, most).await.map_err(fault)?;
     Ok(json!({
@@ -21,7 +21,7 @@ pub async fn fetch_text(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value,
     }))
 }
 
-pub async fn search(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+pub async fn search(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let (query, most) = (args.text("query"), args.number("most").unwrap_or(8));
     let service = tools.service("search").await?.ok_or_else(|| {
         let hint = "the owner sets [search] provider = \"brave\" or \"searxng\" in owner.toml; fetch a page you know instead";

@@ -2,7 +2,7 @@
 
 use super::agenda;
 use super::arguments::Arguments;
-use super::lent::{Lent, waits};
+use super::tool_context::{ToolContext, waits};
 use crate::fault::Fault;
 use hands::Broker;
 use hands::x::{self, Post};
@@ -15,12 +15,12 @@ const MOST_CHARS: usize = 4_000;
 /// Files in `self/drafts/`; past that a draft is refused.
 const MOST_DRAFTS: usize = 500;
 
-pub async fn post(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+pub async fn post(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let text = words(args)?;
     send(tools, args, text, None).await
 }
 
-pub async fn reply(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+pub async fn reply(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let (text, to) = (words(args)?, args.text("to").trim());
     if to.len() > 32 || !to.chars().all(|letter| letter.is_ascii_digit()) {
         return Err(args.fault("takes a post's id, all digits, as `to`"));
@@ -28,7 +28,12 @@ pub async fn reply(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Faul
     send(tools, args, text, Some(to)).await
 }
 
-async fn send(tools: &mut Lent<'_>, args: &Arguments, text: &str, to: Option<&str>) -> Result<Value, Fault> {
+async fn send(
+    tools: &mut ToolContext<'_>,
+    args: &Arguments,
+    text: &str,
+    to: Option<&str>,
+) -> Result<Value, Fault> {
     let Some(broker) = account(tools).await? else {
         return draft(tools, args, text, to);
     };
@@ -44,13 +49,13 @@ async fn send(tools: &mut Lent<'_>, args: &Arguments, text: &str, to: Option<&st
     }
 }
 
-pub async fn search(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+pub async fn search(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let (query, most) = (args.text("query"), args.number("most").unwrap_or(10));
     let broker = account(tools).await?.ok_or_else(|| not_configured(args))?;
     x::search(broker, query, most).await.map_or_else(waits, |posts| Ok(shown(&posts)))
 }
 
-pub async fn get_mentions(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+pub async fn get_mentions(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let since = args.maybe_text("since_id");
     let broker = account(tools).await?.ok_or_else(|| not_configured(args))?;
     x::mentions(broker, since).await.map_or_else(waits, |posts| Ok(shown(&posts)))
@@ -66,7 +71,7 @@ fn words(args: &Arguments) -> Result<&str, Fault> {
 }
 
 /// The broker, if it has the service `x`; none where it has not, or no broker runs.
-async fn account<'a>(tools: &'a Lent<'_>) -> Result<Option<&'a Broker>, Fault> {
+async fn account<'a>(tools: &'a ToolContext<'_>) -> Result<Option<&'a Broker>, Fault> {
     match &tools.belt.broker {
         Some(broker) => Ok(tools.service("x").await?.map(|_| broker)),
         None => Ok(None),
@@ -85,7 +90,12 @@ fn shown(posts: &[Post]) -> Value {
     json!({"posts": posts.collect::<Vec<_>>()})
 }
 
-fn draft(tools: &Lent<'_>, args: &Arguments, text: &str, reply_to: Option<&str>) -> Result<Value, Fault> {
+fn draft(
+    tools: &ToolContext<'_>,
+    args: &Arguments,
+    text: &str,
+    reply_to: Option<&str>,
+) -> Result<Value, Fault> {
     let kept = fs::read_dir(tools.store.house.drafts()).map_or(0, Iterator::count);
     if kept >= MOST_DRAFTS {
         let error = format!("{} was not drafted: self/drafts/ holds {kept} files", args.tool());

@@ -209,13 +209,13 @@ async fn a_draft_killed_between_its_proof_and_its_birth_is_a_draft_still() {
         draft.came_to("proof", "2126-01-01T00:00:00Z", None).unwrap();
         yard.put("creature/a.txt", &TEN.replace("one", "ONE"));
         if looked_at {
-            assert!(Draft::unborn(&yard.store.house).unwrap().is_none(), "all of it lives");
+            assert!(Draft::open_unless_live(&yard.store.house).unwrap().is_none(), "all of it lives");
         }
         yard.put("creature/a.txt", TEN);
         if looked_at {
             assert_eq!(yard.call("repo.drop", json!({"back": true})).await["ok"], json!(true));
         }
-        let draft = Draft::unborn(&yard.store.house).unwrap().unwrap();
+        let draft = Draft::open_unless_live(&yard.store.house).unwrap().unwrap();
         assert!(draft.line().ends_with("1 file, proof passes"), "{}", draft.line());
         assert!(of_draft(&yard, "creature/a.txt").starts_with("ONE\n"));
     }
@@ -289,9 +289,9 @@ async fn a_draft_against_a_tree_that_changed_is_rebased_or_refused_never_silentl
 async fn what_was_born_of_a_draft_needs_it_no_more() {
     let mut yard = yard();
     yard.call("repo.edit", held(json!([edit("creature/a.txt", "one", "ONE")]))).await;
-    assert!(Draft::unborn(&yard.store.house).unwrap().is_some(), "it does not live yet");
+    assert!(Draft::open_unless_live(&yard.store.house).unwrap().is_some(), "it does not live yet");
     yard.put("creature/a.txt", &TEN.replace("one", "ONE"));
-    assert!(Draft::unborn(&yard.store.house).unwrap().is_none());
+    assert!(Draft::open_unless_live(&yard.store.house).unwrap().is_none());
     assert!(!yard.store.house.draft().exists());
     // It fell: what died can be taken up again.
     yard.put("creature/a.txt", TEN);

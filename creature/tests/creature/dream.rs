@@ -7,7 +7,7 @@ use agenda::goals::{GoalChange, GoalStatus};
 use agenda::pulse::PulseChange;
 use creature::clock::Clock;
 use creature::config::Told;
-use creature::dream::Night;
+use creature::dream::DreamState;
 use creature::life::birth::birth;
 use creature::life::{Leaving, Life};
 use creature::paths::House;
@@ -145,8 +145,8 @@ async fn one_cut_off_is_ended_by_the_next_life() {
             "name": format!("20260301T0100{begun:02}.000Z"), "at": "2026-03-01T01:00:00Z",
             "begun": {"facts": 1, "purge": begun}, "came": [{"part": "facts", "ok": true, "said": "done"}],
         });
-        let night = json!({"since": "2026-03-01T01:00:00Z", "under_way": under, "of a newer self": 1});
-        bed.house.write(".self/mind/dream.json", night.to_string());
+        let state = json!({"since": "2026-03-01T01:00:00Z", "under_way": under, "of a newer self": 1});
+        bed.house.write(".self/mind/dream.json", state.to_string());
         drop(life);
         life = bed.born().await;
         asleep(&mut life).await;
@@ -154,12 +154,12 @@ async fn one_cut_off_is_ended_by_the_next_life() {
         assert_eq!(came(&dream, "purge")["ok"].as_bool(), Some(!given_up), "{dream:#}");
         assert_eq!(dream["parts"].as_array().unwrap().len(), 7);
         assert_eq!(bed.facts(), TWICE, "a part that ended is not done again");
-        assert!(Night::load(&house).under_way.is_none() && Night::load(&house).newer.len() == 1);
+        assert!(DreamState::load(&house).under_way.is_none() && DreamState::load(&house).newer.len() == 1);
     }
     for garbage in ["", "{", "[]", r#"{"since": 5}"#] {
         bed.house.write(".self/mind/dream.json", garbage);
         asleep(&mut life).await;
-        assert!(Night::load(&house).since.is_some(), "{garbage}");
+        assert!(DreamState::load(&house).since.is_some(), "{garbage}");
     }
 }
 

@@ -25,17 +25,17 @@ fn the_inbox_takes_objects_strings_and_bare_text() {
     let heard = hear(b"{\"at\":\"t\",\"text\":\" one \"}\n\"two\"\nthree { four\n{\"broken\": \n\n");
     let texts: Vec<&str> = heard.words.iter().map(|word| word.text.as_str()).collect();
     assert_eq!(texts, ["one", "two", "three { four", "{\"broken\":"]);
-    assert_eq!((heard.words[0].at.as_str(), heard.odd.as_str()), ("t", ""));
+    assert_eq!((heard.words[0].at.as_str(), heard.problem.as_str()), ("t", ""));
     let heard = hear(b"{\"no\":1}\n{\"text\":5}\n\x00\xff\n\x1b[2J\nfine\n");
     assert_eq!(heard.words.len(), 1);
-    assert!(heard.odd.contains("4 line(s)"), "{}", heard.odd);
+    assert!(heard.problem.contains("4 line(s)"), "{}", heard.problem);
     let heard = hear(b"{\"text\":\"a\",\"thread\":\"tea\\u001b[2J/x\"}\n{\"text\":\"b\",\"thread\":[]}\n");
     let threads: Vec<&str> = heard.words.iter().map(|word| word.thread.as_str()).collect();
     assert_eq!(threads, ["tea2Jx", "main"]);
     let many = "again\n".repeat(500) + &"x".repeat(50_000);
     let heard = hear(many.as_bytes());
     assert_eq!(heard.words.len(), 50);
-    assert!(heard.words[49].text.len() == 8_000 && heard.odd.contains("451 older"), "{}", heard.odd);
+    assert!(heard.words[49].text.len() == 8_000 && heard.problem.contains("451 older"), "{}", heard.problem);
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn a_line_at_the_end_of_a_great_inbox_is_waited_for_too() {
     let mut cursor = InboxCursor::default();
     let heard = read(&path, &mut cursor);
     assert!(heard.words.iter().all(|word| word.text == "whole"), "{:?}", heard.words.last());
-    assert!(heard.odd.contains("were skipped"), "{}", heard.odd);
+    assert!(heard.problem.contains("were skipped"), "{}", heard.problem);
     inbox.write_all(b"ne\n").unwrap();
     assert_eq!(words(&path, &mut cursor), ["half a line"]);
 }
@@ -230,7 +230,7 @@ fn a_huge_inbox_costs_only_its_end() {
     let mut cursor = InboxCursor::default();
     let heard = read(&path, &mut cursor);
     assert_eq!(heard.words.last().unwrap().text, "the newest");
-    assert!(heard.words.len() <= 50 && heard.odd.contains("skipped"));
+    assert!(heard.words.len() <= 50 && heard.problem.contains("skipped"));
     assert_eq!(cursor.offset, std::fs::metadata(&path).unwrap().len());
 }
 

@@ -22,7 +22,7 @@ fn house(script: &Script) -> TempHouse {
 async fn look_that_edits(house: &TempHouse, summary: &str) {
     let mut lived = Lived::born(house, MORNING, 1).await;
     lived.life.change(&Change::Own(OwnChange::Began { look: Kind::Growth })).unwrap();
-    let what = creature::tools::left::edit(summary);
+    let what = creature::tools::product::edit(summary);
     lived.life.change(&Change::Own(OwnChange::Left { what, sketch: Vec::new() })).unwrap();
     lived.life.toolbox.rebirth = Some(Rebirth { summary: summary.to_owned() });
     let next = lived.life.wake(&mut Never).await.unwrap();
@@ -65,6 +65,6 @@ async fn an_empty_answer_to_the_owner_ends_no_look() {
 
 #[test]
 fn an_edit_that_says_nothing_of_itself_leaves_nothing() {
-    assert_eq!(creature::tools::left::edit(" \n"), "");
-    assert_eq!(creature::tools::left::edit("mend\n\nthe rest"), "edit: mend the rest");
+    assert_eq!(creature::tools::product::edit(" \n"), "");
+    assert_eq!(creature::tools::product::edit("mend\n\nthe rest"), "edit: mend the rest");
 }

@@ -1,14 +1,14 @@
 //! Tools and threads that panic: a failed result, or the end of the process, and in both cases said where.
 
 use creature::panic::{caught, install};
-use creature::tools::Done;
+use creature::tools::CallOutcome;
 use serde_json::json;
 
 #[test]
 fn a_tool_that_panics_is_a_failed_result() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let result = Done::guarded("bad.tool", async {
+        let result = CallOutcome::guarded("bad.tool", async {
             tokio::task::yield_now().await;
             panic!("on purpose")
         });
@@ -56,8 +56,8 @@ fn alone_with_a_panicking_tool() {
     install();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     for (line, result) in [
-        (line!(), runtime.block_on(Done::guarded("bad.tool", async { panic!("on\npurpose") }))),
-        (line!(), runtime.block_on(Done::guarded("bad.tool", async { panic!("on {}", "purpose") }))),
+        (line!(), runtime.block_on(CallOutcome::guarded("bad.tool", async { panic!("on\npurpose") }))),
+        (line!(), runtime.block_on(CallOutcome::guarded("bad.tool", async { panic!("on {}", "purpose") }))),
     ] {
         let said = result.result["error"].as_str().unwrap();
         assert!(said.starts_with("bad.tool panicked at tests/creature/panics.rs:"), "{said}");

@@ -23,10 +23,12 @@ fn papers_of_any_kind_are_read_within_bounds() {
     assert_eq!(papers::read(&dir.path().join("missing")), papers::Paper::default());
     assert_eq!(papers::read(&file(&dir, "be curious")).text, "be curious");
     let long = papers::read(&file(&dir, "ü".repeat(4_000_000)));
-    assert!(long.text.len() <= 64 * 1024 && !long.text.contains('\u{fffd}') && long.odd.contains("8000000"));
+    assert!(
+        long.text.len() <= 64 * 1024 && !long.text.contains('\u{fffd}') && long.problem.contains("8000000")
+    );
     let binary = papers::read(&file(&dir, [1, 0, 2]));
-    assert!(binary.text.is_empty() && binary.odd.contains("not text"));
-    assert!(papers::read(dir.path()).odd.contains("not a regular file"));
+    assert!(binary.text.is_empty() && binary.problem.contains("not text"));
+    assert!(papers::read(dir.path()).problem.contains("not a regular file"));
     assert_ne!(papers::read(&file(&dir, "a")).mark(), papers::read(&file(&dir, "b")).mark());
 }
 
@@ -103,13 +105,13 @@ async fn its_own_changes_are_known_and_nobody_elses() {
     assert_eq!(changed(&watch), "inbox.jsonl", "nothing is known before the first look");
     watch.know();
     assert_eq!(changed(&watch), "");
-    watch.own(async { std::fs::write(house.purpose(), "rewritten").unwrap() }).await;
+    watch.own_act(async { std::fs::write(house.purpose(), "rewritten").unwrap() }).await;
     assert_eq!(changed(&watch), "", "what it wrote itself");
     std::fs::write(house.checklist(), "- [ ] from the owner").unwrap();
-    watch.own(async { std::fs::write(house.checklist(), "ticked off").unwrap() }).await;
+    watch.own_act(async { std::fs::write(house.checklist(), "ticked off").unwrap() }).await;
     assert_eq!(changed(&watch), "HEARTBEAT.md", "the owner was there first");
     watch.know();
-    watch.own(async { std::fs::write(house.inbox(), "a word meanwhile").unwrap() }).await;
+    watch.own_act(async { std::fs::write(house.inbox(), "a word meanwhile").unwrap() }).await;
     assert_eq!(changed(&watch), "inbox.jsonl", "the inbox is never its own");
     std::fs::write(house.inbox(), "as it was").unwrap();
     watch.know();
@@ -129,7 +131,7 @@ fn of_the_budget_only_what_opens_the_way_to_a_model_is_a_change() {
     };
     let mut watch = Watch::start(&house);
     page("noon", "2026-11-25", 0.5);
-    watch.know_way();
+    watch.know_budget();
     page("noon", "2026-11-25", 4.75);
     assert_eq!(watch.changed(), None, "a call was paid for");
     std::fs::write(house.budget(), "{\"since\": \"no").unwrap();
@@ -138,10 +140,10 @@ fn of_the_budget_only_what_opens_the_way_to_a_model_is_a_change() {
     assert_eq!(watch.changed(), None, "no page");
     page("noon", "2026-11-26", 0.0);
     assert_eq!(watch.changed().as_deref(), Some("budget.json"), "another day's money");
-    watch.know_way();
+    watch.know_budget();
     page("one o'clock", "2026-11-26", 0.0);
     assert_eq!(watch.changed().as_deref(), Some("budget.json"), "a broker with what the owner saved");
-    watch.know_way();
+    watch.know_budget();
     assert_eq!(watch.changed(), None);
 }
 

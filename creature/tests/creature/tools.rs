@@ -71,7 +71,7 @@ async fn bad_arguments_are_named() {
 /// Something that an argument of this kind takes.
 fn fitting(kind: Kind) -> Value {
     match kind {
-        Kind::Text | Kind::Words => json!("diary"),
+        Kind::Text | Kind::NonBlankText => json!("diary"),
         Kind::OneOf(of) => json!(of[0]),
         Kind::Number(least, _) => json!(least),
         Kind::Amount => json!(1),

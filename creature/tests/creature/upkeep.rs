@@ -1,7 +1,7 @@
 //! What a dream leans on: papers changed by another hand are known, and an undoing keeps what came after.
 
 use crate::house::TempHouse;
-use creature::dream::{changed, looked, three_way};
+use creature::dream::{changed, note_seen, three_way};
 use creature::paths::House;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -17,9 +17,9 @@ fn papers_changed_by_another_hand_are_named() {
     temp.write("self/facts.md", "- One");
     temp.write("self/skills/post.md", "How to post");
     assert_eq!(changed(&house), ["self/facts.md", "self/notes/new.md", "self/skills/post.md"]);
-    looked(&house, "self/notes/new.md");
-    looked(&house, "self/facts.md");
-    looked(&house, "self/notes/never.md");
+    note_seen(&house, "self/notes/new.md");
+    note_seen(&house, "self/facts.md");
+    note_seen(&house, "self/notes/never.md");
     assert_eq!(changed(&house), ["self/skills/post.md"]);
     temp.write("self/notes/old.md", "changed");
     assert_eq!(changed(&house), ["self/notes/old.md", "self/skills/post.md"]);

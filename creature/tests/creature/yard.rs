@@ -7,7 +7,7 @@ use creature::paths::House;
 use creature::store::Store;
 use creature::store::caller::Caller;
 use creature::tools::catalogue::LIST;
-use creature::tools::{Done, Lent, Toolbox};
+use creature::tools::{CallOutcome, ToolContext, Toolbox};
 use memory::{Log, Record};
 use mind::thought::ToolCall;
 use serde_json::{Map, Value};
@@ -46,9 +46,9 @@ impl Yard {
     }
 
     /// The toolbox as a call has it.
-    pub fn lent(&mut self) -> Lent<'_> {
+    pub fn lent(&mut self) -> ToolContext<'_> {
         let (caller, facts) = (self.caller.clone(), self.facts.clone());
-        Lent { belt: &mut self.tools, store: &mut self.store, caller, facts }
+        ToolContext { belt: &mut self.tools, store: &mut self.store, caller, facts }
     }
 
     pub fn root(&self) -> &Path {
@@ -66,7 +66,7 @@ impl Yard {
     }
 
     /// What came of a call, as a mind reads it and as it is remembered.
-    pub async fn done(&mut self, tool: &str, args: Map<String, Value>) -> Done {
+    pub async fn done(&mut self, tool: &str, args: Map<String, Value>) -> CallOutcome {
         self.lent().call(&ToolCall { tool: tool.to_owned(), args, ..ToolCall::default() }).await
     }
 

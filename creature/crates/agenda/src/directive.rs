@@ -6,7 +6,7 @@ mod plain;
 
 pub use plain::{Understood, reply, understand};
 
-use crate::items::{self, Card, Item, Items};
+use crate::items::{self, Item, ItemInfo, Items};
 use crate::outbox::Kind;
 use crate::stack::Category;
 use crate::{Agenda, Refusal, When};
@@ -125,9 +125,9 @@ impl Directive {
 }
 
 impl Item for Directive {
-    fn card(&self) -> Card<'_> {
+    fn info(&self) -> ItemInfo<'_> {
         let ended_at = [self.ended, self.until].into_iter().flatten().min();
-        Card { id: &self.id, about: &self.id, ended_at }
+        ItemInfo { id: &self.id, about: &self.id, ended_at }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Capability gaps: what the creature could not do, and how often it missed that.
 
-use crate::items::{self, Card, Item, Items, LONGEST_REASON, LONGEST_TITLE};
+use crate::items::{self, Item, ItemInfo, Items, LONGEST_REASON, LONGEST_TITLE};
 use crate::{Agenda, Refusal, When};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -38,8 +38,8 @@ pub enum GapChange {
 }
 
 impl Item for Gap {
-    fn card(&self) -> Card<'_> {
-        Card { id: &self.id, about: &self.what, ended_at: self.ended_at }
+    fn info(&self) -> ItemInfo<'_> {
+        ItemInfo { id: &self.id, about: &self.what, ended_at: self.ended_at }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Goals and their checkpoints: what is tried, how often, and what is parked with its reason.
 
-use crate::items::{self, Card, Item, Items, LONGEST_REASON, LONGEST_TITLE, Tries};
+use crate::items::{self, Item, ItemInfo, Items, LONGEST_REASON, LONGEST_TITLE, Tries};
 use crate::{Agenda, Refusal, When};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -206,8 +206,8 @@ impl Goal {
 }
 
 impl Item for Goal {
-    fn card(&self) -> Card<'_> {
-        Card { id: &self.id, about: &self.title, ended_at: self.ended_at() }
+    fn info(&self) -> ItemInfo<'_> {
+        ItemInfo { id: &self.id, about: &self.title, ended_at: self.ended_at() }
     }
 }
 

@@ -24,11 +24,11 @@ pub trait Item {
     /// The tool that lists items of its kind.
     const LISTED_BY: &'static str = "agenda.list";
 
-    fn card(&self) -> Card<'_>;
+    fn info(&self) -> ItemInfo<'_>;
 }
 
 /// What all items are known by.
-pub struct Card<'a> {
+pub struct ItemInfo<'a> {
     pub id: &'a str,
     /// No two open items of a kind are about the same.
     pub about: &'a str,
@@ -46,7 +46,7 @@ pub struct Items<T> {
 impl<T: Item> Items<T> {
     /// Those that have not ended.
     pub fn open(&self) -> impl DoubleEndedIterator<Item = &T> {
-        self.list.iter().filter(|item| item.card().ended_at.is_none())
+        self.list.iter().filter(|item| item.info().ended_at.is_none())
     }
 
     /// Forgets items that ended before this time; returns how many.
@@ -69,8 +69,8 @@ pub(crate) fn name(of: impl Serialize) -> String {
 
 /// The open item of this id; refused where it has ended or there is none.
 pub(crate) fn find<'a, T: Item>(list: &'a mut [T], id: &str) -> Result<&'a mut T, Refusal> {
-    let error = match list.iter_mut().find(|item| item.card().id == id) {
-        Some(item) if item.card().ended_at.is_none() => return Ok(item),
+    let error = match list.iter_mut().find(|item| item.info().id == id) {
+        Some(item) if item.info().ended_at.is_none() => return Ok(item),
         Some(_) => format!("{id} has ended"),
         None => format!("there is no {}", clip(id, 80)),
     };
@@ -79,12 +79,12 @@ pub(crate) fn find<'a, T: Item>(list: &'a mut [T], id: &str) -> Result<&'a mut T
 
 /// Makes room for an item about this; refused where an open one is about the same, or `MOST` are open.
 pub(crate) fn admit<T: Item>(list: &mut Vec<T>, about: &str) -> Result<(), Refusal> {
-    let same = |card: &Card| card.ended_at.is_none() && card.about.eq_ignore_ascii_case(about);
-    if let Some(known) = list.iter().map(Item::card).find(same) {
+    let same = |info: &ItemInfo| info.ended_at.is_none() && info.about.eq_ignore_ascii_case(about);
+    if let Some(known) = list.iter().map(Item::info).find(same) {
         return Err(Refusal::new(format!("{} is about that already", known.id), "go on with that one"));
     }
     if list.len() >= MOST {
-        let ended = list.iter().enumerate().filter_map(|(at, known)| Some((known.card().ended_at?, at)));
+        let ended = list.iter().enumerate().filter_map(|(at, known)| Some((known.info().ended_at?, at)));
         let Some((_, oldest)) = ended.min() else {
             return Err(Refusal::new(format!("there are {MOST} open ones"), "close some with agenda.close"));
         };
@@ -108,7 +108,7 @@ pub(crate) fn awaits(id: &str) -> Refusal {
 /// Forgets items that ended before this time; returns how many.
 pub(crate) fn purge<T: Item>(list: &mut Vec<T>, before: Timestamp) -> usize {
     let all = list.len();
-    list.retain(|item| item.card().ended_at.is_none_or(|ended| ended >= before));
+    list.retain(|item| item.info().ended_at.is_none_or(|ended| ended >= before));
     all - list.len()
 }
 

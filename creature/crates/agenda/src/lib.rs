@@ -8,7 +8,7 @@ pub mod directive;
 pub mod gaps;
 pub mod goals;
 pub mod items;
-mod kept;
+mod json;
 pub mod opportunities;
 pub mod outbox;
 pub mod own;

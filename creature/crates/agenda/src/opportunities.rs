@@ -1,6 +1,6 @@
 //! Opportunities and their stages in the revenue pipeline, with the amounts expected, pending and earned.
 
-use crate::items::{self, Card, Item, LONGEST_REASON, LONGEST_TITLE};
+use crate::items::{self, Item, ItemInfo, LONGEST_REASON, LONGEST_TITLE};
 use crate::{Agenda, Refusal, Rules, When};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -165,8 +165,8 @@ impl Opportunity {
 }
 
 impl Item for Opportunity {
-    fn card(&self) -> Card<'_> {
-        Card { id: &self.id, about: &self.title, ended_at: self.ended_at }
+    fn info(&self) -> ItemInfo<'_> {
+        ItemInfo { id: &self.id, about: &self.title, ended_at: self.ended_at }
     }
 }
 

@@ -79,7 +79,7 @@ pub struct Outbox {
     pub waiting: Vec<Waiting>,
     /// When messages went out in the last hour, oldest first.
     pub sent: Vec<Timestamp>,
-    /// Texts said in the last day: when, and the hash by `number`.
+    /// Texts said in the last day: when, and the hash of each.
     pub said: Vec<(Timestamp, u64)>,
     /// Messages dropped for want of room since the last summary.
     pub dropped: u64,
@@ -193,10 +193,10 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &OutboxChange, when: When) -> R
 fn say(agenda: &mut Agenda, kind: Kind, text: &str, when: When) -> Result<Value, Refusal> {
     let (now, text) = (when.now, text.trim());
     worth(kind, text)?;
-    let number = number(text);
+    let hash = hash(text);
     let outbox = &mut agenda.outbox;
     outbox.said.retain(|(said, _)| now < later(*said, FRESH_S));
-    if outbox.said.iter().any(|(_, said)| *said == number) {
+    if outbox.said.iter().any(|(_, said)| *said == hash) {
         let hint = "it is on its way or was told; go on";
         return Err(Refusal::new("say the same to the owner twice in a day", hint));
     }
@@ -210,7 +210,7 @@ fn say(agenda: &mut Agenda, kind: Kind, text: &str, when: When) -> Result<Value,
     }
     let over = (outbox.said.len() + 1).saturating_sub(MOST_SAID);
     outbox.said.drain(..over);
-    outbox.said.push((now, number));
+    outbox.said.push((now, hash));
     if kind == Kind::WeeklySummary {
         outbox.weekly_at = monday(now, &when.rules.time_zone);
     }
@@ -297,7 +297,7 @@ fn monday(now: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
 }
 
 /// A hash of a text in lower case, the same in every life (FNV-1a).
-fn number(text: &str) -> u64 {
+fn hash(text: &str) -> u64 {
     let step = |sum: u64, byte: u8| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     text.to_lowercase().bytes().fold(0xcbf2_9ce4_8422_2325, step)
 }

@@ -83,7 +83,7 @@ impl Tally {
 /// Something a look left behind.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Left {
+pub struct LeftThing {
     /// Its name in calls: a paper, a path, `goal-7`.
     pub what: String,
     pub kind: String,
@@ -123,7 +123,7 @@ pub struct Own {
     pub chosen_s: Option<u64>,
     /// What the last look cost: the wait before the next one pays for it.
     pub usd: f64,
-    pub left: Vec<Left>,
+    pub left: Vec<LeftThing>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -284,7 +284,7 @@ impl Own {
         let kind = under_way.kind.name().to_owned();
         // A thing of the same name takes the place of one not used yet.
         self.left.retain(|left| left.what != what || left.used_at.is_some());
-        self.left.push(Left {
+        self.left.push(LeftThing {
             what: items::clip(what, LONGEST_NAME),
             kind,
             look,
@@ -299,7 +299,7 @@ impl Own {
 
     fn used(&mut self, what: &str, now: Timestamp) -> bool {
         let ended = self.looks_ended();
-        let open = |left: &&mut Left| left.what == what && left.used_at.is_none() && left.look < ended;
+        let open = |left: &&mut LeftThing| left.what == what && left.used_at.is_none() && left.look < ended;
         let Some(left) = self.left.iter_mut().rev().find(open) else { return false };
         left.used_at = Some(now);
         let (look, kind) = (left.look, left.kind.clone());

@@ -1,6 +1,6 @@
 //! Pulse: standing concerns, each reviewed every so often for the thread that made it.
 
-use crate::items::{self, Card, Item, Items};
+use crate::items::{self, Item, ItemInfo, Items};
 use crate::sessions::Mode;
 use crate::{Agenda, Refusal, When};
 use jiff::Timestamp;
@@ -47,8 +47,8 @@ pub struct Concern {
 impl Item for Concern {
     const LISTED_BY: &'static str = "pulse.list";
 
-    fn card(&self) -> Card<'_> {
-        Card { id: &self.id, about: &self.text, ended_at: self.finished }
+    fn info(&self) -> ItemInfo<'_> {
+        ItemInfo { id: &self.id, about: &self.text, ended_at: self.finished }
     }
 }
 

@@ -6,7 +6,7 @@ mod schedule;
 
 pub use schedule::Schedule;
 
-use crate::items::{self, Card, Item, Items};
+use crate::items::{self, Item, ItemInfo, Items};
 use crate::{Agenda, Refusal, When};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -42,9 +42,9 @@ pub struct Reminder {
 impl Item for Reminder {
     const LISTED_BY: &'static str = "reminder.list";
 
-    fn card(&self) -> Card<'_> {
+    fn info(&self) -> ItemInfo<'_> {
         // Several reminders may have one text: the id stands in its place.
-        Card { id: &self.id, about: &self.id, ended_at: self.finished }
+        ItemInfo { id: &self.id, about: &self.id, ended_at: self.finished }
     }
 }
 
@@ -56,7 +56,7 @@ pub struct Due {
     pub prompt: Option<String>,
     pub thread: String,
     /// When it was due.
-    pub for_at: Timestamp,
+    pub due_at: Timestamp,
 }
 
 /// A change of the reminders.
@@ -84,12 +84,12 @@ impl Items<Reminder> {
     /// The reminders whose time has come, the earliest first; each once, however often it was missed.
     pub fn due(&self, now: Timestamp) -> Vec<Due> {
         let due = self.open().filter_map(|reminder| {
-            let for_at = reminder.next.filter(|next| *next <= now)?;
+            let due_at = reminder.next.filter(|next| *next <= now)?;
             let Reminder { id, text, prompt, thread, .. } = reminder.clone();
-            Some(Due { id, text, prompt, thread, for_at })
+            Some(Due { id, text, prompt, thread, due_at })
         });
         let mut due: Vec<Due> = due.collect();
-        due.sort_by_key(|due| due.for_at);
+        due.sort_by_key(|due| due.due_at);
         due
     }
 

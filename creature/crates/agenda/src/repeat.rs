@@ -29,7 +29,7 @@ struct Call {
 impl Repeats {
     /// Why this call is not to be made again; none where it may be.
     pub fn blocked(&self, call: &str, now: Timestamp) -> Option<String> {
-        let call = number(call);
+        let call = hash(call);
         let last = self.calls.iter().find(|known| known.call == call)?;
         (last.times >= WARNED_AT && now.duration_since(last.at) < LONG_AGO)
             .then(|| format!("the same call came to the same {} times", last.times))
@@ -38,7 +38,7 @@ impl Repeats {
     /// Notes the result of a call; returns a warning from the third time in a row that it is the same. A call that
     /// changed the house makes every other call worth another try.
     pub fn note(&mut self, call: &str, result: &str, changed: bool, now: Timestamp) -> Option<String> {
-        let (call, result) = (number(call), number(result));
+        let (call, result) = (hash(call), hash(result));
         self.calls
             .retain(|known| now.duration_since(known.at) < LONG_AGO && (!changed || known.call == call));
         let before = self.calls.iter().position(|known| known.call == call).map(|at| self.calls.remove(at));
@@ -52,7 +52,7 @@ impl Repeats {
     }
 }
 
-fn number(text: &str) -> u64 {
+fn hash(text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);
     hasher.finish()

@@ -2,7 +2,7 @@
 //!
 //! Invariant: only the owner's words open a request; until it ends, the tools they asked for may be used.
 
-use crate::items::{self, Card, Item, Items, LONGEST_REASON, LONGEST_TITLE, later};
+use crate::items::{self, Item, ItemInfo, Items, LONGEST_REASON, LONGEST_TITLE, later};
 use crate::{Agenda, Refusal, When};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -63,15 +63,15 @@ impl Requests {
     }
 
     /// Whether a standing request asks for this tool; with `thread`, only those of that thread count.
-    pub fn ask_for(&self, tool: &str, thread: Option<&str>, now: Timestamp) -> bool {
+    pub fn asks_for(&self, tool: &str, thread: Option<&str>, now: Timestamp) -> bool {
         let mut all = self.standing(now).filter(|one| thread.is_none_or(|thread| one.thread == thread));
         all.any(|one| one.tools.iter().any(|known| known == tool))
     }
 }
 
 impl Item for Request {
-    fn card(&self) -> Card<'_> {
-        Card { id: &self.id, about: &self.text, ended_at: self.ended_at }
+    fn info(&self) -> ItemInfo<'_> {
+        ItemInfo { id: &self.id, about: &self.text, ended_at: self.ended_at }
     }
 }
 

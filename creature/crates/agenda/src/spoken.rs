@@ -70,23 +70,23 @@ pub fn length_s(words: &[&str]) -> Option<u64> {
 /// When the span these words name ends, later than now: `today`, `this week`, `until friday`, `for 3 days`.
 pub fn until(words: &[&str], now: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
     let over = match words {
-        ["for", "the", "rest", "of", "the", unit] | ["for", "the", unit @ "day"] => close(unit, now, zone),
-        ["for", "today"] | ["today"] => close("day", now, zone),
-        ["for", "this", unit] | ["this", unit] => close(unit, now, zone),
+        ["for", "the", "rest", "of", "the", unit] | ["for", "the", unit @ "day"] => end_of(unit, now, zone),
+        ["for", "today"] | ["today"] => end_of("day", now, zone),
+        ["for", "this", unit] | ["this", unit] => end_of(unit, now, zone),
         ["for", "the", "next", length @ ..] | ["for", length @ ..] => Some(later(now, length_s(length)?)),
-        ["until" | "till", rest @ ..] => begin(rest, now, zone),
+        ["until" | "till", rest @ ..] => moment(rest, now, zone),
         _ => None,
     };
     over.filter(|over| *over > now)
 }
 
 /// The moment these words name: `tomorrow`, `friday 18:00`, `6pm`, `2026-12-01`, `next week`. A date may be past.
-pub fn begin(words: &[&str], now: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
+pub fn moment(words: &[&str], now: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
     let here = zone.to_datetime(now);
     let (today, midnight) = (here.date(), Time::midnight());
     let (day, hour) = match words {
         ["the", "end", "of", "the" | "this", unit] | ["next", unit @ ("week" | "month")] => {
-            return close(unit, now, zone);
+            return end_of(unit, now, zone);
         }
         [day, "at", hour] | [day, hour] => (*day, time(hour)?),
         [hour] if time(hour).is_some_and(|hour| hour > here.time()) => ("today", time(hour)?),
@@ -109,7 +109,7 @@ pub fn begin(words: &[&str], now: Timestamp, zone: &TimeZone) -> Option<Timestam
 }
 
 /// The end of this day, week or month.
-fn close(unit: &str, now: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
+fn end_of(unit: &str, now: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
     let today = zone.to_datetime(now).date();
     let next = match unit {
         "day" => today.tomorrow(),

@@ -3,12 +3,12 @@
 //! Invariant: at most 1,500 characters, the same for the same input, and no secret of anybody's in it.
 //! The oldest and the resolved lines are left out first, and are counted; the latest failure is always shown.
 
+mod redaction;
 mod secrets;
 mod statements;
-mod whole;
 
+pub use redaction::{redact, redact_prose};
 pub use statements::{actionable, sentences};
-pub use whole::{redact, redact_prose};
 
 use crate::Refusal;
 use crate::items::clip;

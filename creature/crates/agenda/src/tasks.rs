@@ -1,6 +1,6 @@
 //! Tasks the creature scheduled for itself, each with its time.
 
-use crate::items::{self, Card, Item, Items, LONGEST_REASON, LONGEST_TITLE, Tries};
+use crate::items::{self, Item, ItemInfo, Items, LONGEST_REASON, LONGEST_TITLE, Tries};
 use crate::{Agenda, Refusal, When};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -96,8 +96,8 @@ impl Task {
 }
 
 impl Item for Task {
-    fn card(&self) -> Card<'_> {
-        Card { id: &self.id, about: &self.text, ended_at: self.ended_at }
+    fn info(&self) -> ItemInfo<'_> {
+        ItemInfo { id: &self.id, about: &self.text, ended_at: self.ended_at }
     }
 }
 

@@ -19,7 +19,7 @@ pub struct Paper {
     /// Its head; empty when it is missing, unreadable or not text.
     pub text: String,
     /// Why there is no text, or less than all of it, for the record; empty when all is well.
-    pub odd: String,
+    pub problem: String,
 }
 
 impl Paper {
@@ -27,15 +27,15 @@ impl Paper {
     pub fn mark(&self) -> String {
         let mut hasher = DefaultHasher::new();
         self.text.hash(&mut hasher);
-        self.odd.hash(&mut hasher);
+        self.problem.hash(&mut hasher);
         format!("{:016x}", hasher.finish())
     }
 }
 
-/// Reads at most the first 64 KiB of a paper; a missing one is empty and not odd.
+/// Reads at most the first 64 KiB of a paper; a missing one is empty and no problem.
 pub fn read(path: &Path) -> Paper {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let odd = |why: String| Paper { text: String::new(), odd: format!("{name} {why}") };
+    let failed = |why: String| Paper { text: String::new(), problem: format!("{name} {why}") };
     let read = match head(path, 0, MOST_BYTES) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => copy(path).map_err(|_| error),
         read => read,
@@ -43,19 +43,19 @@ pub fn read(path: &Path) -> Paper {
     let (bytes, size) = match read {
         Ok(read) => read,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Paper::default(),
-        Err(error) => return odd(format!("cannot be read: {error}")),
+        Err(error) => return failed(format!("cannot be read: {error}")),
     };
     if bytes.contains(&0) {
-        return odd(format!("is not text ({size} bytes)"));
+        return failed(format!("is not text ({size} bytes)"));
     }
     let text = String::from_utf8_lossy(&bytes);
     // A cut in the middle of a character leaves a replacement character that nobody wrote.
     let text = if size > MOST_BYTES { text.trim_end_matches('\u{fffd}') } else { &text };
-    let odd = match size > MOST_BYTES {
+    let problem = match size > MOST_BYTES {
         true => format!("{name} is {size} bytes long; only its first {MOST_BYTES} are read"),
         false => String::new(),
     };
-    Paper { text: text.to_owned(), odd }
+    Paper { text: text.to_owned(), problem }
 }
 
 /// The guardian's copy of a paper. The walls go by inode, not by name: a file that the owner's editor put in place

@@ -29,10 +29,10 @@ const SECRET: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CRED
 /// `RUSTUP_TOOLCHAIN` stays: without it rustup obeys the `rust-toolchain` file of every dependency it compiles.
 const LEAKED: [&str; 2] = ["LD_LIBRARY_PATH", "RUST_RECURSION_COUNT"];
 
-/// How long strays are hunted; one still there is stuck in the kernel, and is hunted again after the next command.
-const HUNT: Duration = Duration::from_secs(2);
+/// How long strays are being ended; one still there is stuck in the kernel, and is ended after the next command.
+const END_STRAYS_WITHIN: Duration = Duration::from_secs(2);
 
-/// Process ids of commands now running, so that the hunt for adopted children spares them.
+/// Process ids of commands now running, so that `end_strays` spares them.
 static RUNNING: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 
 /// One command to run.
@@ -156,7 +156,7 @@ pub fn become_reaper() -> Result<(), Fault> {
 
 /// The environment a command may see: no secrets, nothing leaked by cargo, nothing the guardian told this life but
 /// `FERAL_TREE`, by which the guardian finds processes of this house.
-pub fn clean<V>(vars: impl IntoIterator<Item = (OsString, V)>) -> Vec<(OsString, V)> {
+pub fn child_environment<V>(vars: impl IntoIterator<Item = (OsString, V)>) -> Vec<(OsString, V)> {
     let may_pass = |name: &str| {
         let upper = name.to_uppercase();
         let secret = SECRET.iter().any(|part| upper.contains(part));
@@ -198,7 +198,7 @@ pub async fn run(job: Job) -> Result<Ended, Fault> {
             None => child.wait().await.ok(),
         };
         group.forget();
-        let strays = hunt().await;
+        let strays = end_strays().await;
         if !read {
             // With every writer dead this is the rest of the pipe; the limit is for a writer that got away.
             let _ = timeout(Duration::from_secs(1), &mut reading).await;
@@ -222,7 +222,7 @@ fn command(job: &Job) -> Command {
         .args(&job.args)
         .current_dir(&job.dir)
         .env_clear()
-        .envs(clean(std::env::vars_os()))
+        .envs(child_environment(std::env::vars_os()))
         .env("RUSTUP_AUTO_INSTALL", "0")
         .envs(job.env.iter().map(|(name, value)| (name, value)))
         .stdin(Stdio::null())
@@ -285,9 +285,9 @@ impl Drop for Group {
     }
 }
 
-/// Ends and reaps adopted processes until none is left, for `HUNT` at most; returns how many there were.
-async fn hunt() -> usize {
-    let (mut ended, until) = (BTreeSet::new(), Instant::now() + HUNT);
+/// Ends and reaps adopted processes until none is left, for `END_STRAYS_WITHIN` at most; returns how many there were.
+async fn end_strays() -> usize {
+    let (mut ended, until) = (BTreeSet::new(), Instant::now() + END_STRAYS_WITHIN);
     loop {
         let found = strays();
         if found.is_empty() || Instant::now() > until {

@@ -1,7 +1,7 @@
 //! Tests of running commands: deadlines, caps, a clean environment, and nothing left running.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-use ground::process::{Job, become_reaper, clean, run};
+use ground::process::{Job, become_reaper, child_environment, run};
 use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
@@ -71,7 +71,7 @@ fn the_environment_is_cleaned_of_secrets_and_leaks() {
     ];
     let kept = ["PATH", "HOME", "CARGO_HOME", "CARGO_HTTP_PROXY", "RUSTUP_HOME", "LANG", "TMPDIR"];
     let all = dropped.iter().chain(&kept).map(|name| (OsString::from(name), ()));
-    let passed: Vec<OsString> = clean(all).into_iter().map(|(name, ())| name).collect();
+    let passed: Vec<OsString> = child_environment(all).into_iter().map(|(name, ())| name).collect();
     assert_eq!(passed, kept.map(OsString::from));
 }
 

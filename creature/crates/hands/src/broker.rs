@@ -3,7 +3,7 @@
 //! Invariant: a call that may have been carried out is not repeated; only one that changes nothing, or never
 //! arrived, has a second try. The token is in no error.
 
-use crate::{Error, Held};
+use crate::{Deferred, Error};
 use reqwest::header::{HeaderMap, HeaderName};
 use reqwest::{Client, Method, Response, Url};
 use serde_json::{Value, json};
@@ -99,7 +99,7 @@ impl Broker {
         judged(&doing, self.post(&doing, "/janee/execute", request).await?)
     }
 
-    /// Has the broker replace PURPOSE.md; an error with `held` where that waits for the owner.
+    /// Has the broker replace PURPOSE.md; an error with `deferred` where that waits for the owner.
     pub async fn purpose(&self, text: &str, reason: &str) -> Result<(), Error> {
         let (doing, request) = ("rewrite PURPOSE.md", json!({"text": text, "reason": reason}));
         judged(doing, self.post(doing, "/purpose", &request).await?).map(|_| ())
@@ -231,8 +231,8 @@ fn judged(doing: &str, said: Value) -> Result<Reply, Error> {
         .map(|id| id.as_str().map_or_else(|| id.to_string(), str::to_owned));
     let error = Some(word("error")).filter(|error| !error.is_empty());
     let message = told(doing, error.as_deref().unwrap_or("the broker says neither ok nor error"));
-    let held = flag("draft").then(|| Held::Draft(word("path"))).or(asked.map(Held::Asked));
-    Err(Error { status, held, ..Error::new(message, word("hint")) })
+    let deferred = flag("draft").then(|| Deferred::Draft(word("path"))).or(asked.map(Deferred::Asked));
+    Err(Error { status, deferred, ..Error::new(message, word("hint")) })
 }
 
 /// A refusal in the broker's own words.

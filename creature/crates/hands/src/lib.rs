@@ -22,12 +22,12 @@ pub struct Error {
     pub hint: String,
     pub status: Option<u16>,
     /// Where the broker keeps the act instead of doing it; then nothing has failed.
-    pub held: Option<Held>,
+    pub deferred: Option<Deferred>,
 }
 
 /// What the broker kept of an act, by the owner's rules.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Held {
+pub enum Deferred {
     /// The id under which the act waits for the owner's yes.
     Asked(String),
     /// The path of a draft.

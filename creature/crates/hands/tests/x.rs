@@ -4,7 +4,7 @@
 #[macro_use]
 mod server;
 
-use hands::Held;
+use hands::Deferred;
 use hands::x::{mentions, post, search, weight};
 use serde_json::{Value, json};
 use server::{Site, json as answered, passed};
@@ -123,9 +123,9 @@ async fn refusals_of_x_say_what_to_do() {
 #[tokio::test]
 async fn what_the_broker_decides_is_told_apart() {
     loopback!();
-    let asked = Some(Held::Asked("12".to_owned()));
-    let draft = Some(Held::Draft("self/drafts/a.md".to_owned()));
-    for (said, held) in [
+    let asked = Some(Deferred::Asked("12".to_owned()));
+    let draft = Some(Deferred::Draft("self/drafts/a.md".to_owned()));
+    for (said, deferred) in [
         (r#"{"ok":false,"asked":"12","error":"the post waits for the owner","hint":"go on"}"#, asked.clone()),
         (r#"{"ok":false,"asked":12,"error":"the post waits for the owner","hint":"go on"}"#, asked),
         (
@@ -138,7 +138,7 @@ async fn what_the_broker_decides_is_told_apart() {
     ] {
         let site = Site::new(move |_| answered("200 OK", said));
         let error = post(&site.broker(), "hi", None).await.unwrap_err();
-        assert_eq!((error.held, error.hint.as_str()), (held, "go on"));
+        assert_eq!((error.deferred, error.hint.as_str()), (deferred, "go on"));
         let named = error.message.matches("POST /2/tweets at x: ").count();
         assert_eq!(named, 1, "{}", error.message);
     }

@@ -66,7 +66,7 @@ pub const ABILITIES: &[Ability] = &[
     ability("draft <text>", "draft *", |text| task(Task::Post(text.to_owned()))),
     ability("remind me <when> to <what>", "remind *", |rest| match reminders::parse(rest) {
         Some(task) => Some(Said::Do(task)),
-        None => tell(Fact::When),
+        None => tell(Fact::NoTime),
     }),
     ability(
         "reminders",

@@ -3,7 +3,7 @@
 use super::sources::backoff_s;
 use super::state::{Job, Origin};
 use super::tasks;
-use super::text::{clip, number, span, uncommented};
+use super::text::{clip, hash, span, uncommented};
 use super::turn::Turn;
 use serde_json::{Value, json};
 
@@ -74,12 +74,12 @@ fn seconds(every: &str) -> Option<i64> {
 
 pub fn drive(turn: &mut Turn) {
     let items = items(&turn.moment.checklist);
-    let open = |handled: &u64| items.iter().any(|item| number(&item.line) == *handled);
+    let open = |handled: &u64| items.iter().any(|item| hash(&item.line) == *handled);
     turn.state.handled.retain(open);
     let mut left = Vec::new();
     for item in &items {
         let due = turn.state.is_due(&item.line, turn.now_s, item.every_s.unwrap_or(0));
-        if !due || turn.state.handled.contains(&number(&item.line)) {
+        if !due || turn.state.handled.contains(&hash(&item.line)) {
             continue;
         }
         let origin = Origin::Item(item.line.clone());
@@ -166,7 +166,7 @@ fn give_up(line: &str, why: &str, turn: &mut Turn) {
 
 /// Replaces one line; whatever comes of it, the item is not begun again while it stands as it is.
 fn rewrite(line: &str, new: &str, turn: &mut Turn) {
-    turn.state.handled.push(number(line));
+    turn.state.handled.push(hash(line));
     // An error's text must not open a comment that swallows the rest of the list.
     let new = new.replace("<!--", "<!");
     let text = turn.checklist.as_ref().unwrap_or(&turn.moment.checklist);

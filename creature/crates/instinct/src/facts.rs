@@ -32,7 +32,7 @@ pub enum Fact {
     Bye,
     YesOrNo,
     /// A reminder without a time.
-    When,
+    NoTime,
 }
 
 impl Fact {
@@ -73,7 +73,7 @@ pub fn told(fact: Fact, turn: &Turn) -> String {
         Fact::Fine => "All right.".to_owned(),
         Fact::Bye => "Until then. I go on meanwhile; `quiet` keeps me still.".to_owned(),
         Fact::YesOrNo => format!("I asked nothing that a yes or a no answers. {}", asks(turn)),
-        Fact::When => "I see no time in that. Say it as in `remind me in 20 min to look`, `remind me tomorrow at 9:00 to \
+        Fact::NoTime => "I see no time in that. Say it as in `remind me in 20 min to look`, `remind me tomorrow at 9:00 to \
             call`, `remind me daily 08:30 to stretch`."
             .to_owned(),
     }

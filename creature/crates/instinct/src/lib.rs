@@ -121,9 +121,9 @@ fn stand_in(mut turn: Turn) -> Thought {
 fn decide(mut turn: Turn) -> Thought {
     let (moment, safe) = (turn.moment, turn.moment.safe);
     // Words and news no longer shown need not be remembered as dealt with: they may come again.
-    let mut shown = words::numbers(moment);
-    shown.extend(moment.news.iter().map(|told| text::number(told)));
-    turn.state.dealt_with.retain(|number| shown.contains(number));
+    let mut shown = words::hashes(moment);
+    shown.extend(moment.news.iter().map(|told| text::hash(told)));
+    turn.state.dealt_with.retain(|hash| shown.contains(hash));
     if moment.purpose_changed {
         let first = moment.purpose.lines().find(|line| !line.trim().is_empty());
         let first = text::clip(first.unwrap_or("nothing"), 160);
@@ -159,7 +159,7 @@ fn decide(mut turn: Turn) -> Thought {
 fn settle(turn: &mut Turn, mine: impl Fn(&Origin) -> bool) {
     let cut_off = json!({"ok": false, "error": "I was cut off before it came to an end"});
     for job in std::mem::take(&mut turn.state.jobs) {
-        if turn.full() || !mine(&job.origin) {
+        if turn.is_nearly_full() || !mine(&job.origin) {
             turn.state.jobs.push(job);
             continue;
         }

@@ -4,7 +4,7 @@ use super::digest;
 use super::pace::Pace;
 use super::state::{Fate, Job, Link, Origin};
 use super::tasks::{self, failed, note};
-use super::text::{clip, host, number, span, uncommented, urls, word};
+use super::text::{clip, hash, host, span, uncommented, urls, word};
 use super::turn::Turn;
 use serde_json::Value;
 
@@ -59,7 +59,7 @@ pub fn looks_like_feed(url: &str) -> bool {
 
 /// Reads links found, as many as fit one thought; else looks at the sources due, the longest waiting first.
 pub fn drive(turn: &mut Turn) {
-    while !turn.full() && !turn.state.queue.is_empty() {
+    while !turn.is_nearly_full() && !turn.state.queue.is_empty() {
         let link = turn.state.queue.remove(0);
         let (url, title) = (link.url.clone(), clip(&link.title, 100));
         turn.intend(format!("read {url}"));
@@ -75,7 +75,7 @@ pub fn drive(turn: &mut Turn) {
     due.retain(|source| turn.state.is_due(&source.url, turn.now_s, longest_s));
     due.sort_by_key(|named| turn.state.sources.get(&named.url).map(|known| known.next_s));
     for Named { url, feed } in due {
-        if turn.full() {
+        if turn.is_nearly_full() {
             break;
         }
         turn.intend(format!("look at {url}"));
@@ -96,7 +96,7 @@ pub fn settled(url: &str, job: &Job, result: &Value, turn: &mut Turn) {
     let source = turn.state.sources.entry(url.to_owned()).or_default();
     source.next_s = turn.now_s.saturating_add(turn.pace.source_pace_s as i64);
     let mended = std::mem::take(&mut source.fails) > 0;
-    let text = number(word(result, "text"));
+    let text = hash(word(result, "text"));
     let same = std::mem::replace(&mut source.text, text) == text;
     if mended {
         turn.say(format!("{} answers again.", host(url)));
@@ -124,10 +124,10 @@ fn new_items(url: &str, result: &Value, turn: &mut Turn) {
         // An item's `url` may hold other text, or no link.
         let links = urls(word(item, "url"));
         let Some(link) = links.first() else { continue };
-        if turn.state.seen.contains(&number(link)) {
+        if turn.state.seen.contains(&hash(link)) {
             continue;
         }
-        turn.state.seen.push(number(link));
+        turn.state.seen.push(hash(link));
         new += 1;
         let link = Link {
             url: link.clone(),

@@ -225,8 +225,8 @@ impl State {
     pub fn bound(&mut self) {
         keep_last(&mut self.dealt_with, 64);
         keep_last(&mut self.unanswered, 50);
-        let waits = |number: &u64| self.unanswered.iter().any(|said| super::text::number(said) == *number);
-        self.threads.retain(|number, _| waits(number));
+        let waits = |hash: &u64| self.unanswered.iter().any(|said| super::text::hash(said) == *hash);
+        self.threads.retain(|hash, _| waits(hash));
         keep_last(&mut self.jobs, 16);
         keep_last(&mut self.handled, 256);
         keep_last(&mut self.seen, 1000);
@@ -255,10 +255,10 @@ impl State {
     }
 
     /// Notes that what has this hash is dealt with in this wake; false if it already was.
-    pub fn deal_with(&mut self, number: u64) -> bool {
-        let new = !self.dealt_with.contains(&number);
+    pub fn mark_dealt_with(&mut self, hash: u64) -> bool {
+        let new = !self.dealt_with.contains(&hash);
         if new {
-            self.dealt_with.push(number);
+            self.dealt_with.push(hash);
         }
         new
     }

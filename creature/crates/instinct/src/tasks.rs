@@ -2,7 +2,7 @@
 
 use super::abilities::{self, Said};
 use super::state::{Job, Note, Origin};
-use super::text::{clip, host, number, slug, urls, word};
+use super::text::{clip, hash, host, slug, urls, word};
 use super::turn::Turn;
 use super::{drafts, found, reminders};
 use ground::summary::summarise;
@@ -216,7 +216,7 @@ fn told(job: &Job, result: &Value) -> Option<String> {
 
 /// Whether a line of the stack, which looks again and again, finds another text than last time; else true.
 fn is_new(job: &Job, key: &str, text: &str, turn: &mut Turn) -> bool {
-    let text = number(text);
+    let text = hash(text);
     match job.origin {
         Origin::Line(_) => {
             let known = turn.state.sources.entry(key.to_owned()).or_default();

@@ -1,4 +1,4 @@
-//! What instinct does with words: cut, find links, compare, and number a text. Pure.
+//! What instinct does with words: cut, find links, compare, and hash a text. Pure.
 
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -48,7 +48,7 @@ pub fn slug(text: &str) -> String {
 }
 
 /// Hash of a text, the same in every life (FNV-1a: the standard hasher may change between compilers).
-pub fn number(text: &str) -> u64 {
+pub fn hash(text: &str) -> u64 {
     text.bytes()
         .fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

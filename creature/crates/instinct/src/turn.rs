@@ -2,7 +2,7 @@
 
 use super::pace::Pace;
 use super::state::{Job, Origin, State};
-use super::text::{clip, number};
+use super::text::{clip, hash};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use mind::moment::Moment;
@@ -91,7 +91,7 @@ impl<'a> Turn<'a> {
         Job {
             origin,
             tool: tool.to_owned(),
-            args: number(&args.to_string()),
+            args: hash(&args.to_string()),
             about: about.to_owned(),
             asked_at: self.moment.now.clone(),
             thread: self.thread.clone(),
@@ -138,7 +138,7 @@ impl<'a> Turn<'a> {
     }
 
     /// Whether fewer than two more calls fit into this thought.
-    pub fn full(&self) -> bool {
+    pub fn is_nearly_full(&self) -> bool {
         self.calls.len() + 2 > MOST_CALLS
     }
 
@@ -148,8 +148,7 @@ impl<'a> Turn<'a> {
         let asked = time(&job.asked_at);
         let found = self.moment.records.iter().rev().find(|record| {
             // Long arguments are recorded shortened, and match any.
-            let args =
-                |args: &Value| args.get("shortened").is_some() || number(&args.to_string()) == job.args;
+            let args = |args: &Value| args.get("shortened").is_some() || hash(&args.to_string()) == job.args;
             record.kind == "action"
                 && record.data.get("tool").and_then(Value::as_str) == Some(&job.tool)
                 && record.data.get("args").is_some_and(args)

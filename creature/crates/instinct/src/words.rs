@@ -3,7 +3,7 @@
 use super::abilities::{self, Said};
 use super::facts::{self, Fact};
 use super::state::{Job, Origin};
-use super::text::{clip, number, word};
+use super::text::{clip, hash, word};
 use super::turn::Turn;
 use super::{digest, found, offer, tasks};
 use agenda::{directive, goals};
@@ -26,31 +26,31 @@ const UNCHANGED: &str =
     "That changes nothing: there is nothing of the kind to take back, or I keep too many orders already.";
 
 /// Hashes of the moment's words; equal words have different ones.
-pub fn numbers(moment: &Moment) -> Vec<u64> {
-    let mut numbers: Vec<u64> = Vec::new();
+pub fn hashes(moment: &Moment) -> Vec<u64> {
+    let mut hashes: Vec<u64> = Vec::new();
     for word in &moment.words {
-        let named = |n: usize| number(&format!("{n} {} {}", word.at, word.text));
-        let mut all = (0..=numbers.len()).map(named);
-        let new = all.find(|number| !numbers.contains(number));
-        numbers.push(new.unwrap_or_default());
+        let named = |n: usize| hash(&format!("{n} {} {}", word.at, word.text));
+        let mut all = (0..=hashes.len()).map(named);
+        let new = all.find(|hash| !hashes.contains(hash));
+        hashes.push(new.unwrap_or_default());
     }
-    numbers
+    hashes
 }
 
 pub fn drive(turn: &mut Turn) {
     let moment = turn.moment;
-    for (said, number_of) in moment.words.iter().zip(numbers(moment)) {
-        if turn.state.deal_with(number_of) {
+    for (said, word_hash) in moment.words.iter().zip(hashes(moment)) {
+        if turn.state.mark_dealt_with(word_hash) {
             turn.state.unanswered.push(said.text.clone());
             if said.thread != main_thread() {
-                turn.state.threads.insert(number(&said.text), said.thread.clone());
+                turn.state.threads.insert(hash(&said.text), said.thread.clone());
             }
         }
     }
     let mut unknown: Vec<(String, String)> = Vec::new();
-    while !turn.full() && !turn.state.unanswered.is_empty() {
+    while !turn.is_nearly_full() && !turn.state.unanswered.is_empty() {
         let said = turn.state.unanswered.remove(0);
-        turn.thread = turn.state.threads.get(&number(&said)).cloned().unwrap_or_else(main_thread);
+        turn.thread = turn.state.threads.get(&hash(&said)).cloned().unwrap_or_else(main_thread);
         answer(&said, &mut unknown, turn);
     }
     // One answer a thread for all that was not understood: each is named, and one answer each would be a flood.

@@ -3,7 +3,7 @@
 //! Papers are few and kept whole; of records only the words and the place are kept: the number of a row is made of
 //! the number of its log and its offset in it, so that the newest come first without sorting.
 
-use crate::{Error, Places};
+use crate::{Error, SearchPaths};
 use rusqlite::Connection;
 use std::fs;
 use std::io::ErrorKind;
@@ -52,9 +52,9 @@ impl Index {
     }
 
     /// Indexes what changed; returns how many bytes of records still wait.
-    pub(crate) fn catch_up(&mut self, places: &Places, most_bytes: u64) -> Result<u64, Error> {
-        self.take_papers(places)?;
-        self.take_records(places, most_bytes)
+    pub(crate) fn catch_up(&mut self, paths: &SearchPaths, most_bytes: u64) -> Result<u64, Error> {
+        self.take_papers(paths)?;
+        self.take_records(paths, most_bytes)
     }
 }
 

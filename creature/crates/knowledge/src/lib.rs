@@ -44,7 +44,7 @@ impl Kind {
 
 /// Where the texts are.
 #[derive(Clone, Debug)]
-pub struct Places {
+pub struct SearchPaths {
     /// The folder that paths of hits are relative to.
     pub root: PathBuf,
     /// Papers of each kind: files, or folders of them; only `.md` files count.
@@ -71,15 +71,15 @@ pub fn stamp(path: &Path) -> Option<String> {
 }
 
 /// Brings the index up to date, reading about `most_bytes` of records at most; returns how many bytes still wait.
-pub fn tend(index: &Path, places: &Places, most_bytes: u64) -> Result<u64, Error> {
-    Ok(with(index, |index| index.catch_up(places, most_bytes))?.0)
+pub fn update(index: &Path, paths: &SearchPaths, most_bytes: u64) -> Result<u64, Error> {
+    Ok(with(index, |index| index.catch_up(paths, most_bytes))?.0)
 }
 
-/// Brings the index up to date as `tend` does, then answers the question.
-pub fn search(index: &Path, places: &Places, most_bytes: u64, asked: &Question) -> Result<Found, Error> {
+/// Brings the index up to date as `update` does, then answers the question.
+pub fn search(index: &Path, paths: &SearchPaths, most_bytes: u64, asked: &Question) -> Result<Found, Error> {
     let (found, anew) = with(index, |index| {
-        let waiting_bytes = index.catch_up(places, most_bytes)?;
-        Ok(Found { waiting_bytes, ..index.search(places, asked)? })
+        let unindexed_bytes = index.catch_up(paths, most_bytes)?;
+        Ok(Found { unindexed_bytes, ..index.search(paths, asked)? })
     })?;
     Ok(Found { anew, ..found })
 }

@@ -1,7 +1,7 @@
 //! Papers in the index: small files, indexed whole when their size or time says that they changed.
 
 use crate::index::Index;
-use crate::{Error, Kind, Places, papers, stamp};
+use crate::{Error, Kind, SearchPaths, papers, stamp};
 use rusqlite::{Transaction, params};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -22,18 +22,18 @@ pub(crate) const PIECE_BITS: u32 = 16;
 
 impl Index {
     /// Indexes papers that are new or changed, and forgets those that are gone.
-    pub(crate) fn take_papers(&mut self, places: &Places) -> Result<(), Error> {
+    pub(crate) fn take_papers(&mut self, paths: &SearchPaths) -> Result<(), Error> {
         let taking = self.database.transaction()?;
         let mut known: BTreeMap<String, (i64, String)> = taking
             .prepare("SELECT path, number, stamp FROM files")?
             .query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?
             .collect::<Result<_, _>>()?;
-        let all = places.papers.iter().flat_map(|(kind, place)| {
+        let all = paths.papers.iter().flat_map(|(kind, place)| {
             papers(place).into_iter().rev().take(MOST_PAPERS).map(|path| (*kind, path))
         });
         for (kind, path) in all {
             let Some(stamp) = stamp(&path) else { continue };
-            let name = path.strip_prefix(&places.root).unwrap_or(&path).display().to_string();
+            let name = path.strip_prefix(&paths.root).unwrap_or(&path).display().to_string();
             match known.remove(&name) {
                 Some((_, before)) if before == stamp => continue,
                 Some((number, _)) => forget(&taking, number)?,

@@ -3,7 +3,7 @@
 //! Of each log one stretch of bytes is indexed, `low..high`; a log is known by its first bytes, whatever its name.
 
 use crate::index::Index;
-use crate::{Error, Places};
+use crate::{Error, SearchPaths};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::Deserialize;
 use serde_json::Value;
@@ -78,9 +78,9 @@ fn gather(value: &Value, words: &mut String) {
 
 impl Index {
     /// Indexes about `most_bytes` at most; returns how many still wait.
-    pub(crate) fn take_records(&mut self, places: &Places, most_bytes: u64) -> Result<u64, Error> {
+    pub(crate) fn take_records(&mut self, paths: &SearchPaths, most_bytes: u64) -> Result<u64, Error> {
         let (mut left, mut waiting) = (most_bytes, 0);
-        for mut log in self.logs(places)?.into_iter().rev() {
+        for mut log in self.logs(paths)?.into_iter().rev() {
             while left > 0 && (log.high < log.size || log.low > 0) {
                 let forwards = log.high < log.size;
                 let (from, to) = match forwards {
@@ -121,9 +121,9 @@ impl Index {
     }
 
     /// Every log there is, oldest first. Fails as stale where a log is shorter than what was indexed of it.
-    pub(crate) fn logs(&self, places: &Places) -> Result<Vec<Known>, Error> {
+    pub(crate) fn logs(&self, paths: &SearchPaths) -> Result<Vec<Known>, Error> {
         let mut known = Vec::new();
-        for path in beside(&places.memory) {
+        for path in beside(&paths.memory) {
             let Some((head, size)) = head(&path)? else { continue };
             let sql = "SELECT number, low, high FROM logs WHERE head = ?1";
             let known_as = |row: &Row| -> rusqlite::Result<(i64, i64, i64)> {

@@ -3,7 +3,7 @@
 use crate::index::Index;
 use crate::papers::PIECE_BITS;
 use crate::records::{Known, Line, OFFSET_BITS};
-use crate::{Error, Kind, Places};
+use crate::{Error, Kind, SearchPaths};
 use ground::sentences::{self, Sentence};
 use rusqlite::{Row, params};
 use serde::Serialize;
@@ -20,7 +20,7 @@ const SNIPPET: usize = 280;
 /// Bytes of a record that are read for its snippet; more than the longest line that memory writes.
 const MOST_LINE: u64 = 5 << 20;
 
-/// Matching records that are looked through for those that `told` is about.
+/// Matching records that are looked through for those that `only_told` is about.
 const MOST_LOOKED: usize = 200;
 
 /// A question to the index.
@@ -28,13 +28,13 @@ const MOST_LOOKED: usize = 200;
 pub struct Question {
     /// Words, and phrases in double quotes; texts with all of them answer, or else those with any.
     pub words: String,
-    /// Only hits of this kind; papers do not heed it where `told` is set.
+    /// Only hits of this kind; papers do not heed it where `only_told` is set.
     pub kind: Option<Kind>,
     /// Hits at most.
-    pub most: usize,
+    pub most_hits: usize,
     /// Only papers, the owner's words and remembered notes, each by the sentence that says most, with its day: no
     /// thoughts, acts and answers, which only repeat the question.
-    pub told: bool,
+    pub only_told: bool,
 }
 
 /// The answer to a question.
@@ -44,7 +44,7 @@ pub struct Found {
     /// No text has all the words; the hits have some.
     pub some_words: bool,
     /// Bytes of the oldest records, which are not indexed yet.
-    pub waiting_bytes: u64,
+    pub unindexed_bytes: u64,
     /// The index was begun anew.
     pub anew: bool,
 }
@@ -54,47 +54,47 @@ pub struct Found {
 pub struct Hit {
     pub kind: String,
     pub path: String,
-    /// When a record was written; of a paper, with `told`, the day that goes with its sentence; else empty.
+    /// When a record was written; of a paper, with `only_told`, the day that goes with its sentence; else empty.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub at: String,
     pub text: String,
 }
 
 impl Index {
-    pub(crate) fn search(&self, places: &Places, asked: &Question) -> Result<Found, Error> {
+    pub(crate) fn search(&self, paths: &SearchPaths, asked: &Question) -> Result<Found, Error> {
         let terms = terms(&asked.words);
-        if terms.is_empty() || asked.most == 0 {
+        if terms.is_empty() || asked.most_hits == 0 {
             return Ok(Found::default());
         }
-        let mut hits = self.answers(places, asked, &terms, " ")?;
+        let mut hits = self.answers(paths, asked, &terms, " ")?;
         let some_words = hits.is_empty() && terms.len() > 1;
         if some_words {
-            hits = self.answers(places, asked, &terms, " OR ")?;
+            hits = self.answers(paths, asked, &terms, " OR ")?;
         }
         Ok(Found { hits, some_words, ..Found::default() })
     }
 
     fn answers(
         &self,
-        places: &Places,
+        paths: &SearchPaths,
         asked: &Question,
         terms: &[String],
         between: &str,
     ) -> Result<Vec<Hit>, Error> {
         let query = &terms.iter().map(|term| format!("\"{term}\"")).collect::<Vec<_>>().join(between);
-        let mut hits = match asked.told {
-            true => self.told(query, terms, asked.most)?,
-            false => self.in_papers(query, asked.kind, asked.most)?,
+        let mut hits = match asked.only_told {
+            true => self.told(query, terms, asked.most_hits)?,
+            false => self.in_papers(query, asked.kind, asked.most_hits)?,
         };
         let records = match asked.kind {
-            None | Some(Kind::Memory) => self.in_records(places, query, terms, asked)?,
+            None | Some(Kind::Memory) => self.in_records(paths, query, terms, asked)?,
             Some(_) => Vec::new(),
         };
         // Where papers and records both have many hits, each gets half.
-        let half = asked.most.div_ceil(2);
-        hits.truncate(half.max(asked.most.saturating_sub(records.len())));
+        let half = asked.most_hits.div_ceil(2);
+        hits.truncate(half.max(asked.most_hits.saturating_sub(records.len())));
         hits.extend(records);
-        hits.truncate(asked.most);
+        hits.truncate(asked.most_hits);
         Ok(hits)
     }
 
@@ -136,36 +136,36 @@ impl Index {
 
     fn in_records(
         &self,
-        places: &Places,
+        paths: &SearchPaths,
         query: &str,
         terms: &[String],
         asked: &Question,
     ) -> Result<Vec<Hit>, Error> {
-        // Most of the records that match may be thoughts and acts, which `told` leaves out.
-        let looked = if asked.told { MOST_LOOKED.max(asked.most) } else { asked.most };
-        let logs = self.logs(places)?;
+        // Most of the records that match may be thoughts and acts, which `only_told` leaves out.
+        let looked = if asked.only_told { MOST_LOOKED.max(asked.most_hits) } else { asked.most_hits };
+        let logs = self.logs(paths)?;
         let sql = "SELECT rowid FROM records WHERE records MATCH ?1 ORDER BY rowid DESC LIMIT ?2";
         let mut asking = self.database.prepare(sql)?;
         let mut rows = asking.query(params![query, looked as i64])?;
         let mut hits = Vec::new();
-        while let (true, Some(row)) = (hits.len() < asked.most, rows.next()?) {
+        while let (true, Some(row)) = (hits.len() < asked.most_hits, rows.next()?) {
             let row: i64 = row.get(0)?;
             let log = logs.iter().find(|log| log.number == row >> OFFSET_BITS);
             let offset = row & ((1 << OFFSET_BITS) - 1);
-            hits.extend(log.and_then(|log| hit(places, log, offset.unsigned_abs(), terms, asked.told)));
+            hits.extend(log.and_then(|log| hit(paths, log, offset.unsigned_abs(), terms, asked.only_told)));
         }
         Ok(hits)
     }
 }
 
 /// The record at this offset; none where it is gone or tells nothing that was asked for.
-fn hit(places: &Places, log: &Known, offset: u64, terms: &[String], told: bool) -> Option<Hit> {
+fn hit(paths: &SearchPaths, log: &Known, offset: u64, terms: &[String], told: bool) -> Option<Hit> {
     let mut file = File::open(&log.path).ok()?;
     file.seek(SeekFrom::Start(offset)).ok()?;
     let mut bytes = Vec::new();
     BufReader::new(file.take(MOST_LINE)).read_until(b'\n', &mut bytes).ok()?;
     let line: Line = serde_json::from_slice(&bytes).ok()?;
-    let path = log.path.strip_prefix(&places.root).unwrap_or(&log.path).display().to_string();
+    let path = log.path.strip_prefix(&paths.root).unwrap_or(&log.path).display().to_string();
     let text = match told {
         true => sentences::best(line.told()?, terms)?.text,
         false => format!("{}: {}", line.kind, around(&line.words(), terms)),

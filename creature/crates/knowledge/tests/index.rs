@@ -1,7 +1,7 @@
 //! The index: what is found where, how it keeps up with files that change, and that garbage costs a rebuild, no more.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-use knowledge::{Found, Kind, Places, Question, search, tend};
+use knowledge::{Found, Kind, Question, SearchPaths, search, update};
 use serde_json::json;
 use std::fs;
 use std::io::Write;
@@ -53,8 +53,8 @@ impl House {
         writeln!(file, "{line}").unwrap();
     }
 
-    fn places(&self) -> Places {
-        Places {
+    fn paths(&self) -> SearchPaths {
+        SearchPaths {
             root: self.dir.path().to_owned(),
             papers: vec![
                 (Kind::Note, self.path("self/notes")),
@@ -67,8 +67,8 @@ impl House {
     }
 
     fn asked(&self, words: &str, kind: Option<Kind>, most_bytes: u64) -> Found {
-        let asked = Question { words: words.to_owned(), kind, most: 10, told: false };
-        search(&self.index(), &self.places(), most_bytes, &asked).unwrap()
+        let asked = Question { words: words.to_owned(), kind, most_hits: 10, only_told: false };
+        search(&self.index(), &self.paths(), most_bytes, &asked).unwrap()
     }
 
     /// Where the words are found, best first.
@@ -162,13 +162,13 @@ fn the_newest_is_indexed_first_in_bounded_steps() {
     assert!(size > 32 << 20);
     let first = house.asked("bird419", None, 1);
     assert_eq!(first.hits.len(), 1);
-    assert!(first.waiting_bytes > 16 << 20 && first.waiting_bytes < size, "{}", first.waiting_bytes);
+    assert!(first.unindexed_bytes > 16 << 20 && first.unindexed_bytes < size, "{}", first.unindexed_bytes);
     assert!(house.asked("bird0", None, 0).hits.is_empty());
     house.append("afterwards");
     assert_eq!(house.asked("afterwards", None, 1).hits.len(), 1);
-    let mut waiting = first.waiting_bytes;
+    let mut waiting = first.unindexed_bytes;
     for _ in 0..9 {
-        let now = tend(&house.index(), &house.places(), 1).unwrap();
+        let now = update(&house.index(), &house.paths(), 1).unwrap();
         assert!(now < waiting || now == 0);
         waiting = now;
     }
@@ -180,8 +180,8 @@ fn the_newest_is_indexed_first_in_bounded_steps() {
     for n in 420..620 {
         house.append(&format!("bird{n} {filling}"));
     }
-    assert!(tend(&house.index(), &house.places(), 1).unwrap() > 8 << 20, "what came since waits too");
-    assert_eq!(tend(&house.index(), &house.places(), ALL).unwrap(), 0);
+    assert!(update(&house.index(), &house.paths(), 1).unwrap() > 8 << 20, "what came since waits too");
+    assert_eq!(update(&house.index(), &house.paths(), ALL).unwrap(), 0);
     assert_eq!(house.asked("bird619", None, 0).hits.len(), 1);
 }
 
@@ -245,8 +245,8 @@ fn what_was_told_is_found_by_its_best_sentence_and_no_echo_of_the_question() {
         house.remember("action", json!({"tool": "knowledge.search", "args": {"query": "swifts"}}));
     }
     house.remember("observation", json!({"about": "note", "text": "Eight swifts nest here."}));
-    let asked = Question { words: "swifts".to_owned(), kind: None, most: 10, told: true };
-    let found = search(&house.index(), &house.places(), ALL, &asked).unwrap();
+    let asked = Question { words: "swifts".to_owned(), kind: None, most_hits: 10, only_told: true };
+    let found = search(&house.index(), &house.paths(), ALL, &asked).unwrap();
     let hits: Vec<(&str, &str, &str)> =
         found.hits.iter().map(|hit| (hit.text.as_str(), hit.path.as_str(), hit.at.as_str())).collect();
     let memory = ".self/memory.jsonl";
@@ -259,6 +259,6 @@ fn what_was_told_is_found_by_its_best_sentence_and_no_echo_of_the_question() {
         ]
     );
     let asked = Question { words: "swift weighs".to_owned(), ..asked };
-    let found = search(&house.index(), &house.places(), ALL, &asked).unwrap();
+    let found = search(&house.index(), &house.paths(), ALL, &asked).unwrap();
     assert_eq!(found.hits[0].text, "A swift weighs 40 g.");
 }

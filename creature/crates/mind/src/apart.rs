@@ -49,19 +49,20 @@ impl ModelMind {
         now: Timestamp,
         alive: &(dyn Fn() + Sync),
     ) -> Outcome {
-        let mut bare = false;
+        let mut without_thinking = false;
         loop {
-            let error = match self.ask(frame, &talk.turns, autonomous, bare, (alive, None)).await {
+            let error = match self.ask(frame, &talk.turns, autonomous, without_thinking, (alive, None)).await
+            {
                 Ok(reply) => {
                     let taken = self.took(talk, &reply, now.as_second());
                     return taken.map_or_else(|error| talk::unkept(&error), |came| self.priced(came));
                 }
                 Err(error) => error,
             };
-            if error.kind != Kind::Signature || bare {
+            if error.kind != Kind::Signature || without_thinking {
                 return llm::failed(&error);
             }
-            bare = true;
+            without_thinking = true;
         }
     }
 }

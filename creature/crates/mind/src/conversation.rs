@@ -21,7 +21,7 @@ const MOST_KEPT: usize = 24;
 const BYTES_A_TOKEN: f64 = 3.5;
 
 /// The mark in `shown` of a line that no thought has answered yet.
-pub const JUST: &str = "just";
+pub const UNANSWERED: &str = "just";
 
 /// What a conversation was begun with. Another model, system or list of tools begins another one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -113,7 +113,7 @@ pub struct Conversation {
     /// The last thought's results are there, and no thought has followed.
     returned: bool,
     /// What the owner should know of the server that answered last; empty where all is well.
-    pub odd: String,
+    pub server_oddity: String,
     /// Put behind the last of the results that are awaited.
     pub note: String,
 }
@@ -152,7 +152,7 @@ impl Conversation {
             life: 0,
             rested: true,
             returned: false,
-            odd: String::new(),
+            server_oddity: String::new(),
             note: String::new(),
         }
     }
@@ -213,7 +213,7 @@ impl Conversation {
                 self.first_tokens.get_or_insert(tokens);
                 (self.tokens, self.bytes_since, self.at_s, self.returned) = (tokens, 0, at_s, false);
                 // What was said is answered: the same words, said again, are new.
-                self.shown.values_mut().filter(|mark| *mark == JUST).for_each(String::clear);
+                self.shown.values_mut().filter(|mark| *mark == UNANSWERED).for_each(String::clear);
                 self.turns.push(Turn::Thought { raw });
             }
             Entry::Began { id } => self.open.iter_mut().find(|open| open.call.id == id)?.began = true,
@@ -311,11 +311,11 @@ fn in_words(open: &[Open]) -> String {
         let text = open.done.as_ref().map(|done| done.text.as_str()).unwrap_or_default();
         format!("## {}\n{text}\n\n", open.call.tool)
     };
-    format!("{CAME}\n\n{}", open.iter().map(told).collect::<String>())
+    format!("{RESULTS_HEAD}\n\n{}", open.iter().map(told).collect::<String>())
 }
 
 /// Heads the results of calls that travel in a JSON thought.
-pub const CAME: &str = "# What came of your calls, in their order";
+pub const RESULTS_HEAD: &str = "# What came of your calls, in their order";
 
 /// Tokens of so many bytes, estimated.
 pub fn estimate(bytes: u64) -> u64 {

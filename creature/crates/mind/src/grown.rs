@@ -2,7 +2,7 @@
 //!
 //! Invariant: between two shortenings a conversation grows by a tenth of the window; two without gain end a wake.
 
-use super::conversation::{Conversation, JUST};
+use super::conversation::{Conversation, UNANSWERED};
 use super::handover::{self, ASKED};
 use super::llm::{self, ModelMind};
 use super::moment::Moment;
@@ -83,8 +83,8 @@ impl ModelMind {
         alive: &(dyn Fn() + Sync),
     ) -> io::Result<Result<String, Outcome>> {
         let asked = self.current.as_ref().and_then(|current| current.shown.get(ASKED));
-        if asked.is_none_or(|mark| mark != JUST) {
-            let shown = BTreeMap::from([(ASKED.to_owned(), JUST.to_owned())]);
+        if asked.is_none_or(|mark| mark != UNANSWERED) {
+            let shown = BTreeMap::from([(ASKED.to_owned(), UNANSWERED.to_owned())]);
             self.tell(Said { text: asking, shown }, moment)?;
         }
         let turns = self.current.as_ref().map_or(&[][..], |current| &current.turns);

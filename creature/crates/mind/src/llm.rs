@@ -121,7 +121,7 @@ fn named(reach: &Reach<'_>, offer: &Value, name: Option<&str>) -> Result<ModelMi
         talks: house.talks(),
         quick: None,
         current: None,
-        odd: String::new(),
+        server_oddity: String::new(),
         begun: false,
         gainless: 0,
     }
@@ -190,8 +190,8 @@ pub struct ModelMind {
     pub(super) quick: Option<Box<ModelMind>>,
     pub(super) current: Option<Conversation>,
     /// What the owner should know of the server.
-    pub(super) odd: String,
-    /// A conversation was begun since `take_begun` was last called.
+    pub(super) server_oddity: String,
+    /// A conversation was begun since `began_since_asked` was last called.
     pub(super) begun: bool,
     /// Conversations in a row that began from a summary and are no shorter for it.
     pub(super) gainless: u32,

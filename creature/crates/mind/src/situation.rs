@@ -3,7 +3,7 @@
 //! Invariant: a part that stands in the conversation as it is now is not said again; what changes least comes first.
 
 use super::context::{self, Caps, Parts};
-use super::conversation::{JUST, fingerprint};
+use super::conversation::{UNANSWERED, fingerprint};
 use super::moment::{Moment, Word};
 use crate::ToolList;
 use std::cell::LazyCell;
@@ -51,8 +51,8 @@ impl Said {
         let mut new = Vec::new();
         for (at, line) in lines.iter().enumerate() {
             let mark = fingerprint(&[title, line]);
-            if known.get(&mark).is_none_or(|mark| at >= unseen && mark != JUST) {
-                self.shown.insert(mark, JUST.to_owned());
+            if known.get(&mark).is_none_or(|mark| at >= unseen && mark != UNANSWERED) {
+                self.shown.insert(mark, UNANSWERED.to_owned());
                 new.push(line.as_str());
             }
         }

@@ -28,7 +28,14 @@ impl ModelMind {
             return None;
         }
         let turns = [Turn::Said { text: format!("{text}\n\n{asking}") }];
-        let talk = Talk { system: READER, tools: &[], turns: &turns, schema: None, autonomous, bare: false };
+        let talk = Talk {
+            system: READER,
+            tools: &[],
+            turns: &turns,
+            schema: None,
+            autonomous,
+            without_thinking: false,
+        };
         let reply = self.client.say(&talk, &mut |_| alive()).await;
         let reply =
             reply.inspect_err(|error| tracing::info!("{} sums nothing up: {}", self.name(), error.message));

@@ -95,14 +95,15 @@ impl ModelMind {
         if let Some(outcome) = self.shortened(moment, alive).await? {
             return Ok(outcome);
         }
-        let (mut bare, mut anew) = (false, false);
+        let (mut without_thinking, mut anew) = (false, false);
         loop {
             let Some(mut current) = self.current.take() else { return Err(io::Error::other("it is gone")) };
             let live = (alive, Some(self.live.as_path()));
-            let asked = self.ask(&self.frame, &current.turns, !moment.answers(), bare, live).await;
+            let asked =
+                self.ask(&self.frame, &current.turns, !moment.answers(), without_thinking, live).await;
             let taken = asked
                 .map(|reply| self.took(&mut current, &reply, now_s(moment)).map(|came| self.priced(came)));
-            self.odd = taken.as_ref().map_or(String::new(), |_| current.odd.clone());
+            self.server_oddity = taken.as_ref().map_or(String::new(), |_| current.server_oddity.clone());
             self.current = Some(current);
             let error = match taken {
                 Ok(outcome) => return outcome,
@@ -110,9 +111,9 @@ impl ModelMind {
             };
             match error.kind {
                 // Old thinking is signed for another conversation: the request is sent once without it.
-                Kind::Signature if !bare => bare = true,
+                Kind::Signature if !without_thinking => without_thinking = true,
                 Kind::Signature | Kind::TooLong if !anew => {
-                    (bare, anew) = (false, true);
+                    (without_thinking, anew) = (false, true);
                     self.begin(moment, None)?;
                 }
                 Kind::Withheld if !anew && self.would_fit(error.fits_tokens) => {
@@ -138,7 +139,7 @@ impl ModelMind {
         }
         let goes_on = self.current.as_ref().is_some_and(|kept| self.goes_on(kept, &head, moment));
         if !goes_on {
-            self.put_by(&path);
+            self.keep_ended(&path);
             return self.begin(moment, None);
         }
         let Some(current) = &mut self.current else { return Ok(()) };
@@ -149,7 +150,7 @@ impl ModelMind {
     }
 
     /// Copies a finished talk aside that is long and not summed up yet, for another takes its file.
-    fn put_by(&self, path: &Path) {
+    fn keep_ended(&self, path: &Path) {
         let Some(old) = self.current.as_ref().filter(|old| old.head.thread.is_some()) else { return };
         if old.is_unfinished() || !talks::is_long(old) || talks::summary(&self.talks, old).is_some() {
             return;
@@ -227,12 +228,12 @@ impl ModelMind {
         frame: &Frame,
         turns: &[Turn],
         autonomous: bool,
-        bare: bool,
+        without_thinking: bool,
         (alive, live): (&(dyn Fn() + Sync), Option<&Path>),
     ) -> Result<Reply, Error> {
         let schema = (self.form == Some(Form::Json)).then_some(&self.schema);
         let Frame { system, tools, .. } = frame;
-        let talk = Talk { system, tools, turns, schema, autonomous, bare };
+        let talk = Talk { system, tools, turns, schema, autonomous, without_thinking };
         let mut live = Live::begin(live);
         self.client
             .say(&talk, &mut |heard| {
@@ -247,7 +248,7 @@ impl ModelMind {
         let before = current.tokens();
         let prompt =
             reply.usage.input_tokens + reply.usage.cache_read_tokens + reply.usage.cache_write_tokens;
-        current.odd = match prompt > 0 && before > 6_000 && prompt < before / 3 {
+        current.server_oddity = match prompt > 0 && before > 6_000 && prompt < before / 3 {
             true => format!(
                 "{} counted {prompt} tokens where about {before} were sent: it cuts what does not fit its window; \
                  set its context, or [model] context_tokens in owner.toml",
@@ -330,13 +331,13 @@ impl ModelMind {
     }
 
     /// Whether a conversation was begun since the last call: the model no longer sees what was shown before.
-    pub fn take_begun(&mut self) -> bool {
+    pub fn began_since_asked(&mut self) -> bool {
         std::mem::take(&mut self.begun)
     }
 
     /// What the owner should know of the server; empty where all is well.
-    pub fn odd(&self) -> &str {
-        &self.odd
+    pub fn server_oddity(&self) -> &str {
+        &self.server_oddity
     }
 }
 

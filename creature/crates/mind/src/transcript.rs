@@ -1,6 +1,6 @@
 //! A conversation as lines anybody can read, whichever wire and model it was held with. Pure.
 
-use super::conversation::CAME;
+use super::conversation::RESULTS_HEAD;
 use super::thought;
 use crate::ToolList;
 use ground::text::shorten;
@@ -37,7 +37,9 @@ pub fn lines(turns: &[Turn], tools: &ToolList) -> Vec<Line> {
     let (mut lines, mut calls) = (Vec::new(), Vec::new());
     for turn in turns {
         match turn {
-            Turn::Said { text } if text.starts_with(CAME) => came_in_words(text, &mut calls, &mut lines),
+            Turn::Said { text } if text.starts_with(RESULTS_HEAD) => {
+                came_in_words(text, &mut calls, &mut lines)
+            }
             Turn::Said { text } => lines.push(Line::Told(text.clone())),
             Turn::Thought { raw } => {
                 calls.clear();

@@ -122,7 +122,7 @@ fn tool(tool: &Tool, form: Form) -> Value {
 
 /// Cache marks stand at the first block, and at the ends of the user's first and last message.
 fn messages(talk: &Talk<'_>, news: bool) -> Value {
-    let rounds = rounds(talk.turns, |raw| fit(raw, talk.bare));
+    let rounds = rounds(talk.turns, |raw| fit(raw, talk.without_thinking));
     let last = rounds.len().saturating_sub(1);
     let mut messages = Vec::new();
     for (number, Round { thought, results, said }) in rounds.into_iter().enumerate() {
@@ -157,8 +157,8 @@ fn messages(talk: &Talk<'_>, news: bool) -> Value {
 }
 
 /// What of a thought is sent back, and the ids of its calls; none where nothing is.
-fn fit(raw: &Value, bare: bool) -> Option<(Value, Vec<String>)> {
-    let blocks = raw.as_array()?.iter().filter(|block| !bare || !is_thinking(block)).cloned();
+fn fit(raw: &Value, without_thinking: bool) -> Option<(Value, Vec<String>)> {
+    let blocks = raw.as_array()?.iter().filter(|block| !without_thinking || !is_thinking(block)).cloned();
     let raw: Value = blocks.collect();
     let ids = Anthropic.ids(&raw);
     (raw != json!([])).then_some((raw, ids))

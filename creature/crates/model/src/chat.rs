@@ -149,7 +149,7 @@ fn messages(talk: &Talk<'_>) -> Value {
     if !talk.system.trim().is_empty() {
         messages.push(json!({"role": "system", "content": talk.system}));
     }
-    for Round { thought, results, said } in rounds(talk.turns, |raw| fit(raw, talk.bare)) {
+    for Round { thought, results, said } in rounds(talk.turns, |raw| fit(raw, talk.without_thinking)) {
         messages.extend(thought);
         for answer in results {
             messages.push(json!({"role": "tool", "tool_call_id": answer.id, "content": answer.text}));
@@ -162,9 +162,9 @@ fn messages(talk: &Talk<'_>) -> Value {
 }
 
 /// What of a thought is sent back, and the ids of its calls; none where nothing is.
-fn fit(raw: &Value, bare: bool) -> Option<(Value, Vec<String>)> {
+fn fit(raw: &Value, without_thinking: bool) -> Option<(Value, Vec<String>)> {
     let mut message = raw.as_object()?.clone();
-    message.retain(|key, _| !(bare && THINKING.contains(&key.as_str())));
+    message.retain(|key, _| !(without_thinking && THINKING.contains(&key.as_str())));
     let says =
         ["content", "refusal"].iter().any(|key| message.get(*key).is_some_and(|value| !value.is_null()));
     let raw = Value::Object(message);

@@ -100,7 +100,7 @@ pub struct Talk<'a> {
     /// Nobody asked for this call: the broker counts it against what a creature may spend by itself.
     pub autonomous: bool,
     /// Old thinking is left out: once, after a refused signature.
-    pub bare: bool,
+    pub without_thinking: bool,
 }
 
 /// What is heard of a reply while it comes; nothing of it counts before the reply is whole.

@@ -155,7 +155,9 @@ fn tool(tool: &Tool, form: Form) -> Value {
 fn input(talk: &Talk<'_>) -> Value {
     let mut items = Vec::new();
     let mut seen = HashSet::new();
-    for Round { thought, results, said } in rounds(talk.turns, |raw| fit(raw, talk.bare, &mut seen)) {
+    for Round { thought, results, said } in
+        rounds(talk.turns, |raw| fit(raw, talk.without_thinking, &mut seen))
+    {
         if let Some(Value::Array(thought)) = thought {
             items.extend(thought);
         }
@@ -170,13 +172,13 @@ fn input(talk: &Talk<'_>) -> Value {
 }
 
 /// What of a thought is sent back: reasoning without an id, for the server stored none, and no id twice.
-fn fit(raw: &Value, bare: bool, seen: &mut HashSet<String>) -> Option<(Value, Vec<String>)> {
+fn fit(raw: &Value, without_thinking: bool, seen: &mut HashSet<String>) -> Option<(Value, Vec<String>)> {
     let mut items = Vec::new();
-    for item in raw.as_array()?.iter().filter(|item| !bare || !is_reasoning(item)) {
+    for item in raw.as_array()?.iter().filter(|item| !without_thinking || !is_reasoning(item)) {
         let mut item = item.clone();
         let id = word(&item, "id").to_owned();
         // Where reasoning is left out, so are all ids: an item's id names the reasoning that led to it.
-        let is_named = !bare && !is_reasoning(&item) && (id.is_empty() || seen.insert(id));
+        let is_named = !without_thinking && !is_reasoning(&item) && (id.is_empty() || seen.insert(id));
         if let (Value::Object(fields), false) = (&mut item, is_named) {
             fields.shift_remove("id");
         }

@@ -212,7 +212,7 @@ async fn thinking_bound_elsewhere_is_told_and_left_out_on_request() {
         talk.system = "Another system.".to_owned();
         let error = talk.to(&client).await.unwrap_err();
         assert_eq!(error.kind, Kind::Signature, "{error}");
-        talk.bare = true;
+        talk.without_thinking = true;
         talk.to(&client).await.unwrap();
         assert_eq!(server.violations().len(), 1, "{:?}", server.violations());
         let last = server.seen().pop().unwrap();

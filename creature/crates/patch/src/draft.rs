@@ -62,9 +62,9 @@ pub struct Draft {
 }
 
 /// The lock of the draft, held until it is dropped.
-pub struct Alone(File);
+pub struct DraftLock(File);
 
-impl Drop for Alone {
+impl Drop for DraftLock {
     fn drop(&mut self) {
         // A file that is only closed stays locked while a process forked meanwhile still has it open.
         let _ = self.0.unlock();
@@ -72,7 +72,7 @@ impl Drop for Alone {
 }
 
 /// Locks the draft: only one at a time edits or proves it. The kernel frees the lock of a process that is killed.
-pub fn hold(house: &House) -> Result<Alone, Fault> {
+pub fn hold(house: &House) -> Result<DraftLock, Fault> {
     let path = house.draft_lock();
     let open = || {
         fs::create_dir_all(house.workspace())?;
@@ -81,7 +81,7 @@ pub fn hold(house: &House) -> Result<Alone, Fault> {
     let file =
         open().map_err(|cause| Fault::caused("open the lock of the draft", &cause, "is the disk full?"))?;
     match file.try_lock() {
-        Ok(()) => Ok(Alone(file)),
+        Ok(()) => Ok(DraftLock(file)),
         Err(_) => {
             let hint = "wait for what came of it, then edit again; repo.status tells how far it is";
             Err(Fault::new("an edit or a proof of the draft is under way", hint))
@@ -114,10 +114,10 @@ impl Draft {
     }
 
     /// The draft, unless all its changes are in the tree that lives: then it is put aside, and none is left.
-    pub fn unborn(house: &House) -> Result<Option<Self>, Fault> {
+    pub fn open_unless_live(house: &House) -> Result<Option<Self>, Fault> {
         let Some(draft) = Self::open(house)? else { return Ok(None) };
-        let apart = source::apart(&draft.state.base, &draft.hashes(), &hashes(house.root()));
-        if apart.ours.is_empty() && apart.both.is_empty() && !apart.same.is_empty() {
+        let divergence = source::diverged(&draft.state.base, &draft.hashes(), &hashes(house.root()));
+        if divergence.ours.is_empty() && divergence.both.is_empty() && !divergence.same.is_empty() {
             return Self::put_aside(house).map(|_| None);
         }
         Ok(Some(draft))

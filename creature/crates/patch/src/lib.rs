@@ -11,7 +11,7 @@
 //!
 //! [`packages`] names what a changed manifest would have cargo fetch; whether that is allowed the caller judges.
 //!
-//! Nothing here knows a life, a tool or a setting: what is needed of them comes in a [`Workshop`]. A later module
+//! Nothing here knows a life, a tool or a setting: what is needed of them comes in a [`EditContext`]. A later module
 //! of the list depends on earlier ones, never the other way round. Parts of `proof` are public for tests only.
 //! No test here is called `probation`: the guardian runs those of the creature's own package alone.
 
@@ -35,7 +35,7 @@ use std::time::Duration;
 
 /// Where self-edits are made and proven, and what has to be known of the creature for it.
 #[derive(Clone, Debug)]
-pub struct Workshop {
+pub struct EditContext {
     pub house: House,
     /// The cargo that builds and tests.
     pub cargo: OsString,

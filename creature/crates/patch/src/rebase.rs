@@ -2,7 +2,7 @@
 
 use crate::draft::{Draft, Texts};
 use crate::repository;
-use crate::source::{self, apart};
+use crate::source::{self, diverged};
 use git2::{MergeFileInput, Oid};
 use ground::fault::Fault;
 use ground::paths::House;
@@ -12,7 +12,7 @@ use std::fs;
 /// changed, where both changed the same lines.
 pub fn rebase(house: &House, draft: &mut Draft, now: &str) -> Result<Vec<String>, Fault> {
     let (ours, living) = (draft.hashes(), source::hashes(house.root()));
-    let found = apart(&draft.state.base, &ours, &living);
+    let found = diverged(&draft.state.base, &ours, &living);
     if found.theirs.is_empty() && found.both.is_empty() && found.same.is_empty() {
         return Ok(Vec::new());
     }

@@ -68,7 +68,7 @@ pub fn remove(path: &Path) -> io::Result<()> {
 
 /// Paths that changed since the copy, by who changed them.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Apart {
+pub struct Divergence {
     /// In the draft alone.
     pub ours: Vec<String>,
     /// In the tree that lives alone.
@@ -80,20 +80,20 @@ pub struct Apart {
 }
 
 /// Who changed what since the copy. Pure.
-pub fn apart(base: &Hashes, draft: &Hashes, living: &Hashes) -> Apart {
-    let mut apart = Apart::default();
+pub fn diverged(base: &Hashes, draft: &Hashes, living: &Hashes) -> Divergence {
+    let mut divergence = Divergence::default();
     for path in paths([base, draft, living]) {
         let (was, ours, theirs) = (base.get(path), draft.get(path), living.get(path));
         let list = match (ours != was, theirs != was) {
             (false, false) => continue,
-            (true, false) => &mut apart.ours,
-            (false, true) => &mut apart.theirs,
-            (true, true) if ours == theirs => &mut apart.same,
-            (true, true) => &mut apart.both,
+            (true, false) => &mut divergence.ours,
+            (false, true) => &mut divergence.theirs,
+            (true, true) if ours == theirs => &mut divergence.same,
+            (true, true) => &mut divergence.both,
         };
         list.push(path.clone());
     }
-    apart
+    divergence
 }
 
 /// Every path of these trees, each once.

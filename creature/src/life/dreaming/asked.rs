@@ -3,7 +3,7 @@
 //! Invariant: only the acts below, on what was shown, at most half of it merged or closed; others are refused.
 
 use crate::dream::facts::{facts_text, keep_facts};
-use crate::dream::night::Night;
+use crate::dream::state::DreamState;
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
 use crate::life::minds::reach;
@@ -14,7 +14,7 @@ use crate::store::caller::Caller;
 use agenda::Change;
 use agenda::pulse::{Concern, PulseChange};
 use ground::text;
-use instinct::text::number;
+use instinct::text::hash;
 use knowledge::facts::{self, Fact};
 use memory::snapshot;
 use mind::llm;
@@ -49,7 +49,7 @@ impl Life {
     pub(super) async fn asked(
         &mut self,
         dream: &str,
-        night: &mut Night,
+        state: &mut DreamState,
         leaving: &mut impl Leaving,
     ) -> Result<Option<String>, Fault> {
         if !matches!(self.mind, Mind::Model(_)) {
@@ -61,7 +61,7 @@ impl Life {
             return Ok(Some("nothing to ask about".to_owned()));
         }
         let said = shown(&facts, &pulse);
-        if mark(&said) == night.asked {
+        if mark(&said) == state.asked {
             return Ok(Some("nothing changed since it was last asked".to_owned()));
         }
         let Some((thought, usage)) = self.tidied(dream, &said, leaving).await? else { return Ok(None) };
@@ -71,7 +71,7 @@ impl Life {
         let told = json!({"monologue": monologue, "done": done, "refused": refused, "usage": usage});
         self.store.record("dream", told)?;
         let facts = facts::list(&facts_text(&self.told.house)?);
-        night.asked = mark(&shown(&facts, &open(&self.store)));
+        state.asked = mark(&shown(&facts, &open(&self.store)));
         Ok(Some(format!("{} acts done, {} refused", done.len(), refused.len())))
     }
 
@@ -242,7 +242,7 @@ fn shown(facts: &[Fact], pulse: &[Concern]) -> String {
 
 /// A hash of the text.
 fn mark(text: &str) -> String {
-    number(text).to_string()
+    hash(text).to_string()
 }
 
 /// The last lines that fit, and how many did not.

@@ -1,7 +1,7 @@
 //! Rows of the agenda's tools: goals, opportunities, tasks, gaps, presence.
 
 use super::row::*;
-use crate::tools::{agenda, left};
+use crate::tools::{agenda, product};
 
 pub(super) const TOOLS: &[Tool] = &[
     tool(
@@ -9,7 +9,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[text("title"), STEPS.maybe(), amount("cost_usd").maybe()],
         House,
         Now(agenda::change),
-        FULL.leaves(left::item),
+        FULL.product(product::item),
         "a goal, with its steps in order",
     ),
     tool("goal.extend", &[ID, STEPS], House, Now(agenda::change), FULL, "more steps"),
@@ -18,7 +18,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[ID, STATUS, number("checkpoint", 0, ANY).maybe(), REASON],
         House,
         Now(agenda::change),
-        FULL.leaves(left::step),
+        FULL.product(product::step),
         "status of a step by number, else of the next; a reason for failed and blocked; the same failure three times parks it",
     ),
     tool(
@@ -26,7 +26,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[text("title"), amount("amount_usd").maybe(), text("next").maybe()],
         House,
         Now(agenda::change),
-        FULL.leaves(left::item),
+        FULL.product(product::item),
         "a way to earn, at stage scan",
     ),
     tool(
@@ -41,7 +41,7 @@ pub(super) const TOOLS: &[Tool] = &[
         ],
         House,
         Now(agenda::opportunity_move),
-        FULL.leaves(left::step),
+        FULL.product(product::step),
         "on by one stage; earned_usd is what came in now",
     ),
     tool(
@@ -49,7 +49,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[text("text"), text("at").maybe(), number("in_s", 0, TEN_YEARS_S).maybe(), EVERY_S],
         House,
         Now(agenda::add_task),
-        FULL.reviews().leaves(left::item),
+        FULL.reviews().product(product::item),
         "do this at a time, once or again and again",
     ),
     tool(
@@ -57,7 +57,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[ID, text("failed").maybe()],
         House,
         Now(agenda::end_task),
-        FULL.leaves(left::step),
+        FULL.product(product::step),
         "done, or why it failed",
     ),
     tool("gap.note", &[text("what")], House, Now(agenda::change), FULL, "something you could not do"),

@@ -1,7 +1,7 @@
 //! Rows of the tools for what is kept: papers, records, knowledge, skills, dreams, the purpose.
 
 use super::row::*;
-use crate::tools::{knowledge, left, papers, past, skills};
+use crate::tools::{knowledge, papers, past, product, skills};
 
 pub(super) const TOOLS: &[Tool] = &[
     tool(
@@ -9,7 +9,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[NAME, FROM, LINES],
         Talk,
         Now(papers::read),
-        LOOKS,
+        ALL_SUBSESSIONS,
         "read a paper of yours: name is scratch, diary, heartbeat, facts or notes/<slug>",
     ),
     tool(
@@ -17,7 +17,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[NAME, text("text")],
         Talk,
         Now(papers::write),
-        WORKS.changes(Changes::Papers).strict().leaves(left::paper),
+        MINIMAL.changes(Changes::Papers).strict().product(product::paper),
         "replace a paper",
     ),
     tool(
@@ -25,7 +25,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[NAME, TEXT],
         Talk,
         Now(papers::append),
-        WORKS.changes(Changes::Papers).leaves(left::paper),
+        MINIMAL.changes(Changes::Papers).product(product::paper),
         "add to the end of a paper",
     ),
     tool(
@@ -33,7 +33,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[SINCE, text("kind").maybe(), text("text").maybe(), FROM],
         Talk,
         Now(past::records),
-        LOOKS,
+        ALL_SUBSESSIONS,
         "your memory, newest first, a day back unless said: since when, of which kind, with which text; one alone is shown whole",
     ),
     tool(
@@ -41,7 +41,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[SPAN, text("until").maybe()],
         Talk,
         Now(past::examine),
-        LOOKS,
+        ALL_SUBSESSIONS,
         "what you did, what failed and what it cost in a span, a day back unless said, and what is worth looking at",
     ),
     tool(
@@ -49,7 +49,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[SINCE, FROM],
         Talk,
         Now(past::history),
-        LOOKS,
+        ALL_SUBSESSIONS,
         "what the guardian did: lives, commits, blessings, falls",
     ),
     tool(
@@ -57,15 +57,15 @@ pub(super) const TOOLS: &[Tool] = &[
         &[NAME, TEXT],
         House,
         Now(knowledge::write),
-        WORKS.changes(Changes::Papers).leaves(left::note),
+        MINIMAL.changes(Changes::Papers).product(product::note),
         "keep a note self/notes/<name>.md, to be found again",
     ),
     tool(
         "knowledge.search",
-        &[QUERY, one_of("kind", KEPT).maybe(), number("most", 1, 30).maybe()],
+        &[QUERY, one_of("kind", KNOWLEDGE_KINDS).maybe(), number("most", 1, 30).maybe()],
         House,
         Now(knowledge::search),
-        LOOKS.uses_what_it_finds(),
+        ALL_SUBSESSIONS.uses_what_it_finds(),
         "find words or a \"phrase\" in notes, skills, facts, snapshots and all your memory; `told`: not your own thoughts",
     ),
     tool(
@@ -73,7 +73,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[TEXT, text("source").maybe()],
         House,
         Now(knowledge::add_fact),
-        WORKS,
+        MINIMAL,
         "hold one statement for true in self/facts.md",
     ),
     tool(
@@ -84,14 +84,14 @@ pub(super) const TOOLS: &[Tool] = &[
         FULL,
         "write down how to do a thing; its first line says what",
     ),
-    tool("skill.load", &[NAME], House, Now(skills::load), LOOKS, "read a skill"),
-    tool("skill.list", &[], House, Now(skills::list), LOOKS, "your skills"),
+    tool("skill.load", &[NAME], House, Now(skills::load), ALL_SUBSESSIONS, "read a skill"),
+    tool("skill.list", &[], House, Now(skills::list), ALL_SUBSESSIONS, "your skills"),
     tool(
         "dream.now",
         &[],
         House,
         Now(knowledge::dream_now),
-        OWN,
+        NO_SUBSESSION,
         "dream soon: merge facts, tend the pulse, forget what is long finished",
     ),
     tool(
@@ -99,15 +99,15 @@ pub(super) const TOOLS: &[Tool] = &[
         &[text("name").maybe()],
         House,
         Now(knowledge::dream_undo),
-        OWN,
+        NO_SUBSESSION,
         "take back what the last dream changed",
     ),
     tool(
         "purpose.rewrite",
-        &[TEXT, words("reason")],
+        &[TEXT, non_blank("reason")],
         House,
-        later!(papers::rewrite_purpose),
-        OWN,
+        async_run!(papers::rewrite_purpose),
+        NO_SUBSESSION,
         "replace PURPOSE.md; the old text stays in memory; after reading untrusted text your owner is asked first",
     ),
 ];

@@ -1,10 +1,10 @@
 //! Rows of the tools for talking and for what the owner said: messages, memory, reminders, concerns, directives.
 
 use super::row::*;
-use crate::tools::{agenda, directives, left, owner, remember, reminders, wake};
+use crate::tools::{agenda, directives, owner, product, remember, reminders, wake};
 use mind::thought::REST;
 
-const WHEN: Arg = words("when").about("`2026-12-01 09:00`, `in 20 min`, `daily 09:00`, `weekly mon,thu 09:00`, `monthly 31 09:00`, `every 45 min 08:00-20:00`");
+const WHEN: Arg = non_blank("when").about("`2026-12-01 09:00`, `in 20 min`, `daily 09:00`, `weekly mon,thu 09:00`, `monthly 31 09:00`, `every 45 min 08:00-20:00`");
 const DIRECTIVE: Arg = text("text").about(
     "`focus on … this week`, `… every 10 minutes`, `only message me about …`, `pause until …`, `resume`",
 );
@@ -15,7 +15,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[SUMMARY.maybe()],
         Talk,
         Now(wake::complete),
-        OWN.ends(),
+        NO_SUBSESSION.ends(),
         "end this wake: nothing more is to be done now",
     ),
     tool(
@@ -31,7 +31,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[text("text").maybe(), object("data").maybe(), text("kind").maybe()],
         Talk,
         Now(remember::append),
-        WORKS.answers(&["message"]),
+        MINIMAL.answers(&["message"]),
         "remember something: `text`, or an object in `data`; kind `observation` unless given; kind `message` with data {text} answers the owner's words",
     ),
     tool(
@@ -44,10 +44,10 @@ pub(super) const TOOLS: &[Tool] = &[
     ),
     tool(
         "owner.message",
-        &[text("text"), flag("done").maybe(), words("kind").maybe()],
+        &[text("text"), flag("done").maybe(), non_blank("kind").maybe()],
         Talk,
         Now(owner::message),
-        FULL.answers(&["answer", ""]).leaves(left::message),
+        FULL.answers(&["answer", ""]).product(product::message),
         "say this to your owner, word for word. It answers their words: `done` false while work on the request goes on, true when it is done. Unasked it needs a kind (revenue, approval, milestone, broken or weekly_summary); few an hour go, the rest is gathered",
     ),
     tool(
@@ -58,7 +58,7 @@ pub(super) const TOOLS: &[Tool] = &[
         FULL,
         "`prompt` runs apart then",
     ),
-    tool("reminder.list", &[], House, Now(reminders::list), WORKS, "those to come"),
+    tool("reminder.list", &[], House, Now(reminders::list), MINIMAL, "those to come"),
     tool("reminder.cancel", &[ID], House, Now(agenda::change), FULL, "take one back"),
     tool(
         "pulse.add",
@@ -73,11 +73,11 @@ pub(super) const TOOLS: &[Tool] = &[
         &[ID, text("text").maybe(), EVERY_S],
         House,
         Now(agenda::change),
-        WORKS,
+        MINIMAL,
         "change one",
     ),
     tool("pulse.close", &[ID, text("why")], House, Now(agenda::change), FULL.reviews(), "end one"),
-    tool("pulse.list", &[], House, Now(reminders::concerns), WORKS, "those that are open"),
+    tool("pulse.list", &[], House, Now(reminders::concerns), MINIMAL, "those that are open"),
     tool("directive.set", &[DIRECTIVE], House, Now(directives::set), FULL, "keep your owner's word"),
     tool("directive.list", &[], House, Now(directives::list), FULL, "those that hold"),
     tool("directive.end", &[ID], House, Now(agenda::change), FULL, "take one back, at your owner's word"),

@@ -20,7 +20,7 @@ pub enum Kind {
     /// Text, which may be empty.
     Text,
     /// Text that is not blank.
-    Words,
+    NonBlankText,
     OneOf(&'static [&'static str]),
     /// A whole number from the first to the second, both included.
     Number(u64, u64),
@@ -31,7 +31,7 @@ pub enum Kind {
     Object,
     /// An object with these fields.
     Record(&'static [Arg]),
-    /// A list of one to so many; one of `Words` may come as the lines of a text.
+    /// A list of one to so many; one of `NonBlankText` may come as the lines of a text.
     List(&'static Kind, usize),
     /// JSON of one of these types.
     Json(&'static [&'static str]),
@@ -55,14 +55,14 @@ impl Arg {
     pub fn words(&self) -> String {
         let mark = if self.needed { "" } else { "?" };
         match self.kind {
-            Kind::Text | Kind::Words => format!("{}{mark}", self.name),
+            Kind::Text | Kind::NonBlankText => format!("{}{mark}", self.name),
             kind => format!("{}{mark}: {}", self.name, kind.words()),
         }
     }
 }
 
-pub const fn words(name: &'static str) -> Arg {
-    Arg::new(name, Kind::Words)
+pub const fn non_blank(name: &'static str) -> Arg {
+    Arg::new(name, Kind::NonBlankText)
 }
 
 pub const fn text(name: &'static str) -> Arg {
@@ -105,7 +105,7 @@ pub fn in_braces(args: &[Arg]) -> String {
 impl Kind {
     fn words(self) -> String {
         match self {
-            Kind::Text | Kind::Words => "text".to_owned(),
+            Kind::Text | Kind::NonBlankText => "text".to_owned(),
             Kind::OneOf(of) => of.join("|"),
             Kind::Number(least, u64::MAX) => format!("{least}-"),
             Kind::Number(least, most) => format!("{least}-{most}"),
@@ -121,7 +121,7 @@ impl Kind {
     /// What it takes, in a sentence that refuses something else.
     fn wanted(self) -> String {
         match self {
-            Kind::Text | Kind::Words => "text".to_owned(),
+            Kind::Text | Kind::NonBlankText => "text".to_owned(),
             Kind::OneOf(of) => format!("one of {}", of.join(", ")),
             Kind::Number(..) | Kind::Amount => "a number".to_owned(),
             Kind::Flag => "true or false".to_owned(),
@@ -136,10 +136,10 @@ impl Kind {
     fn read(self, value: &Value, place: &str) -> Result<Value, String> {
         let wrong = || Err(format!("takes {} as {place}, not {}", self.wanted(), found(value)));
         match (self, value) {
-            (Kind::Words, Value::String(text)) if text.trim().is_empty() => {
+            (Kind::NonBlankText, Value::String(text)) if text.trim().is_empty() => {
                 Err(format!("needs {place}, and it is empty"))
             }
-            (Kind::Text | Kind::Words, Value::String(_))
+            (Kind::Text | Kind::NonBlankText, Value::String(_))
             | (Kind::Flag, Value::Bool(_))
             | (Kind::Object, Value::Object(_))
             | (Kind::Amount, Value::Number(_)) => Ok(value.clone()),
@@ -175,7 +175,7 @@ impl Kind {
             (Kind::Object | Kind::Record(_) | Kind::List(..), Value::String(text)) => {
                 match serde_json::from_str::<Value>(text) {
                     Ok(inner @ (Value::Object(_) | Value::Array(_))) => self.read(&inner, place),
-                    _ if matches!(self, Kind::List(Kind::Words, _)) && !text.trim().is_empty() => {
+                    _ if matches!(self, Kind::List(Kind::NonBlankText, _)) && !text.trim().is_empty() => {
                         let lines = text.lines().filter(|line| !line.trim().is_empty());
                         self.read(&lines.collect::<Value>(), place)
                     }

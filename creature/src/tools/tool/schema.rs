@@ -36,7 +36,7 @@ fn object(args: &[Arg], strict: bool) -> Value {
 
 fn of(kind: Kind, strict: bool) -> Value {
     match kind {
-        Kind::Text | Kind::Words => json!({"type": "string"}),
+        Kind::Text | Kind::NonBlankText => json!({"type": "string"}),
         Kind::OneOf(of) => json!({"type": "string", "enum": of}),
         Kind::Number(..) if strict => json!({"type": "integer"}),
         Kind::Number(least, u64::MAX) => json!({"type": "integer", "minimum": least}),

@@ -89,7 +89,7 @@ impl Schedule {
             ["every", day, time] if spoken::weekday(day).is_some() => weekly(day, spoken::time(time)?),
             // A day without an hour means 9:00, not its midnight.
             [day] if *day == "tomorrow" || spoken::weekday(day).is_some() => {
-                let at = spoken::begin(&[day, "9:00"], now, zone)?;
+                let at = spoken::moment(&[day, "9:00"], now, zone)?;
                 Some(Schedule::Once { at })
             }
             ["weekly", days, time] => {
@@ -113,7 +113,7 @@ impl Schedule {
             [instant] if instant.ends_with('z') => {
                 Some(Schedule::Once { at: instant.to_uppercase().parse().ok()? })
             }
-            moment => Some(Schedule::Once { at: spoken::begin(moment, now, zone)? }),
+            moment => Some(Schedule::Once { at: spoken::moment(moment, now, zone)? }),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Its own time as data: when a look comes due, what it is about, and what it counts for.
 
-use agenda::own::{Allowance, Kind, Left, Own, OwnChange, sketch};
+use agenda::own::{Allowance, Kind, LeftThing, Own, OwnChange, sketch};
 use agenda::{Agenda, Change, Rules, When};
 use jiff::Timestamp;
 
@@ -228,7 +228,7 @@ fn whatever_it_is_told_it_stays_bounded_and_finite() {
     let own = house.own();
     assert!(
         own.left.len() <= 96
-            && own.left.iter().all(|Left { what, sketch, .. }| what.len() < 500 && sketch.len() <= 24)
+            && own.left.iter().all(|LeftThing { what, sketch, .. }| what.len() < 500 && sketch.len() <= 24)
     );
     assert!(own.usd.is_finite() && house.due_s() <= house.now_s + 86_400);
     let kept = house.agenda.to_json();

@@ -176,7 +176,7 @@ impl Kept {
             assert_eq!((due.text.as_str(), due.thread.as_str()), ("water the plants", "shop"));
             self.make(ReminderChange::Fired { id: due.id.clone(), at }, now).unwrap();
         }
-        due.iter().map(|due| due.for_at.to_string()).collect()
+        due.iter().map(|due| due.due_at.to_string()).collect()
     }
 
     fn next(&self) -> String {

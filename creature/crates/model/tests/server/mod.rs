@@ -142,7 +142,7 @@ pub struct Asked {
     pub turns: Vec<Turn>,
     pub schema: Option<Value>,
     pub autonomous: bool,
-    pub bare: bool,
+    pub without_thinking: bool,
 }
 
 impl Asked {
@@ -161,7 +161,7 @@ impl Asked {
             turns: &self.turns,
             schema: self.schema.as_ref(),
             autonomous: self.autonomous,
-            bare: self.bare,
+            without_thinking: self.without_thinking,
         };
         client.say(&talk, hear).await
     }
@@ -179,7 +179,7 @@ pub fn ask() -> Asked {
         turns: vec![said("Purpose: look around."), said("It is \"now\".")],
         schema: Some(json!({"type": "object", "properties": {"b": {}, "a": {}}})),
         autonomous: false,
-        bare: false,
+        without_thinking: false,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Cargo as the creature calls it: from the repository root, the target directory named, a deadline on each call.
 
 use super::{diagnostics, members, seed};
-use crate::Workshop;
+use crate::EditContext;
 use crate::source::{self, Hashes};
 use ground::fault::Fault;
 use ground::process::{self, Ended, Job};
@@ -26,7 +26,7 @@ pub const PROBATION: &str = "probation::";
 /// its root, and takes source older than its artefact for built, so each tree has a target folder of its own.
 #[derive(Clone, Debug)]
 pub struct Tree {
-    pub(super) workshop: Workshop,
+    pub(super) context: EditContext,
     source: PathBuf,
     target: PathBuf,
     draft: bool,
@@ -34,15 +34,14 @@ pub struct Tree {
 
 impl Tree {
     /// The tree that lives; the guardian builds it in the same target folder.
-    pub fn living(workshop: &Workshop) -> Self {
-        let (source, target) = (workshop.house.source(), workshop.house.target());
-        Self { workshop: workshop.clone(), source, target, draft: false }
+    pub fn living(context: &EditContext) -> Self {
+        let (source, target) = (context.house.source(), context.house.target());
+        Self { context: context.clone(), source, target, draft: false }
     }
 
-    pub fn draft(workshop: &Workshop) -> Self {
-        let (source, target) =
-            (workshop.house.draft().join("creature"), workshop.house.target().join("draft"));
-        Self { workshop: workshop.clone(), source, target, draft: true }
+    pub fn draft(context: &EditContext) -> Self {
+        let (source, target) = (context.house.draft().join("creature"), context.house.target().join("draft"));
+        Self { context: context.clone(), source, target, draft: true }
     }
 
     /// The folder that holds its `creature/`.
@@ -54,13 +53,13 @@ impl Tree {
     pub(super) async fn build(&self, packages: &[&str]) -> Result<Ended, Fault> {
         let mut args = named(packages);
         args.extend(["--bins", "--tests", "--message-format=json-render-diagnostics"]);
-        self.cargo("build", &args, self.workshop.limits.build).await
+        self.cargo("build", &args, self.context.limits.build).await
     }
 
     /// `cargo check` of all packages, tests too; how long it took.
     pub async fn check(&self) -> Result<Duration, Fault> {
         let args = ["--workspace", "--bins", "--tests"];
-        let ended = self.cargo("check", &args, self.workshop.limits.build).await?;
+        let ended = self.cargo("check", &args, self.context.limits.build).await?;
         passed("cargo check", &ended)
     }
 
@@ -73,7 +72,7 @@ impl Tree {
             Some(filter) => args.push(filter),
             None => args.extend(["--skip", PROBATION]),
         }
-        self.cargo("test", &args, self.workshop.limits.test).await
+        self.cargo("test", &args, self.context.limits.test).await
     }
 
     /// Runs the tests of exactly these names once more.
@@ -81,25 +80,25 @@ impl Tree {
         let mut args = named(packages);
         args.extend(["--no-fail-fast", "--", "--exact"]);
         args.extend(names);
-        self.cargo("test", &args, self.workshop.limits.test).await
+        self.cargo("test", &args, self.context.limits.test).await
     }
 
     /// `cargo fetch`: gets what the manifest names; how long it took.
     pub async fn fetch(&self) -> Result<Duration, Fault> {
-        let job = self.job(&["fetch"], self.workshop.limits.test);
+        let job = self.job(&["fetch"], self.context.limits.test);
         passed("cargo fetch", &process::run(job).await?)
     }
 
     /// Brings `Cargo.lock` up to what the manifests name, from what is on this disk; nothing is fetched.
     pub(super) async fn resolve(&self) -> Result<Ended, Fault> {
         let args = ["update", "--workspace", "--offline", "--quiet"];
-        process::run(self.job(&args, self.workshop.limits.build)).await
+        process::run(self.job(&args, self.context.limits.build)).await
     }
 
     /// Runs cargo from the repository root: there the creature's own .cargo/config.toml and rust-toolchain.toml
     /// are inert, as for the guardian.
     fn job(&self, args: &[&str], deadline: Duration) -> Job {
-        let job = Job::new(&self.workshop.cargo, self.workshop.house.root(), deadline);
+        let job = Job::new(&self.context.cargo, self.context.house.root(), deadline);
         job.args(args).args(["--manifest-path".into(), self.source.join("Cargo.toml")])
     }
 
@@ -134,7 +133,7 @@ impl Tree {
             return Ok(());
         }
         if known.is_empty() {
-            let (from, to) = (self.workshop.house.target().join("debug"), self.target.join("debug"));
+            let (from, to) = (self.context.house.target().join("debug"), self.target.join("debug"));
             seed::take_over(&from, &to, &members::names(root));
         }
         for (path, _) in sources.iter().filter(|(path, hash)| known.get(*path) != Some(hash)) {

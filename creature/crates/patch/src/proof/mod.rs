@@ -8,7 +8,7 @@ mod seed;
 mod testing;
 
 use crate::change::{self, Change};
-use crate::{At, Failed, Stage, Workshop, packages};
+use crate::{At, EditContext, Failed, Stage, packages};
 pub use cargo::Tree;
 use ground::fault::Fault;
 use std::time::Instant;
@@ -28,15 +28,15 @@ pub struct Proof {
 /// Writes the changes into the tree that lives and proves it; puts them back when the proof fails, or is dropped.
 /// `judge` refuses packages that nobody allowed, and is asked where manifests change.
 pub async fn try_out(
-    workshop: &Workshop,
+    context: &EditContext,
     changes: Vec<Change>,
     judge: &dyn Fn() -> Result<(), Fault>,
 ) -> Result<Proof, Failed> {
     let paths: Vec<String> = changes.iter().map(|change| change.path.clone()).collect();
     let manifests = changes.iter().any(|change| packages::is_manifest(&change.path));
-    let mut written = change::write(workshop.house.root(), changes).at(Stage::Apply)?;
+    let mut written = change::write(context.house.root(), changes).at(Stage::Apply)?;
     written.guard("creature/Cargo.lock");
-    let mut failed = match prove(workshop, &paths, manifests.then_some(judge)).await {
+    let mut failed = match prove(context, &paths, manifests.then_some(judge)).await {
         Ok(proof) => {
             written.keep();
             return Ok(proof);
@@ -53,17 +53,17 @@ pub async fn try_out(
 /// Proves the source as it is on disk, where these paths changed; writes none of it. `judge` is as in `try_out`,
 /// none where no manifest changed.
 pub async fn prove(
-    workshop: &Workshop,
+    context: &EditContext,
     paths: &[String],
     judge: Option<&dyn Fn() -> Result<(), Fault>>,
 ) -> Result<Proof, Failed> {
-    let (mut proof, tree) = (Proof::default(), Tree::living(workshop));
-    let packages = members::touched(workshop.house.root(), paths);
+    let (mut proof, tree) = (Proof::default(), Tree::living(context));
+    let packages = members::touched(context.house.root(), paths);
     let packages: Vec<&str> = packages.iter().map(String::as_str).collect();
     timed(&mut proof.build_ms, build(&tree, &packages, judge)).await?;
     let tested = timed(&mut proof.test_ms, testing::run(&tree, &packages, None, None)).await;
     Tested { passed: proof.passed, flaky: proof.flaky, .. } = tested.at(Stage::Test)?;
-    timed(&mut proof.rehearsal_ms, rehearse::rehearse(workshop)).await.at(Stage::Rehearsal)?;
+    timed(&mut proof.rehearsal_ms, rehearse::rehearse(context)).await.at(Stage::Rehearsal)?;
     Ok(proof)
 }
 

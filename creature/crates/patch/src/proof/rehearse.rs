@@ -3,7 +3,7 @@
 //! Invariant: nothing of the real house is written; the copy lies in the workspace and is made afresh each time.
 
 use super::diagnostics;
-use crate::{Workshop, source};
+use crate::{EditContext, source};
 use ground::fault::Fault;
 use ground::paths::House;
 use ground::process::{self, Job};
@@ -27,22 +27,22 @@ const MOST_PAPERS: usize = 2_000;
 const MOST_PAPER_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Rehearses what was built.
-pub(super) async fn rehearse(workshop: &Workshop) -> Result<(), Fault> {
-    run(workshop, &prepare(workshop)?).await
+pub(super) async fn rehearse(context: &EditContext) -> Result<(), Fault> {
+    run(context, &prepare(context)?).await
 }
 
 /// Makes the house of a rehearsal; the old one is removed.
-pub fn prepare(workshop: &Workshop) -> Result<House, Fault> {
-    let copy = House::new(workshop.house.workspace().join("rehearsal"));
-    copy_house(workshop, &copy).map_err(|cause| {
+pub fn prepare(context: &EditContext) -> Result<House, Fault> {
+    let copy = House::new(context.house.workspace().join("rehearsal"));
+    copy_house(context, &copy).map_err(|cause| {
         let doing = format!("prepare the rehearsal in {}", copy.root().display());
         Fault::caused(doing, &cause, "is the disk full?")
     })?;
     Ok(copy)
 }
 
-fn copy_house(workshop: &Workshop, copy: &House) -> io::Result<()> {
-    let house = &workshop.house;
+fn copy_house(context: &EditContext, copy: &House) -> io::Result<()> {
+    let house = &context.house;
     source::remove(copy.root())?;
     for folder in [copy.mind(), copy.snapshots(), copy.papers(), copy.workspace()] {
         fs::create_dir_all(folder)?;
@@ -58,7 +58,7 @@ fn copy_house(workshop: &Workshop, copy: &House) -> io::Result<()> {
             fs::copy(from, to)?;
         }
     }
-    fs::write(copy.purpose(), (workshop.read_paper)(&house.purpose()))?;
+    fs::write(copy.purpose(), (context.read_paper)(&house.purpose()))?;
     let (mut files, mut bytes) = (MOST_PAPERS, MOST_PAPER_BYTES);
     copy_papers(&house.papers(), &copy.papers(), &mut files, &mut bytes)
 }
@@ -123,14 +123,13 @@ fn copy_papers(from: &Path, to: &Path, files: &mut usize, bytes: &mut u64) -> io
 }
 
 /// Runs the built binary in the copy; it must exit 0 and leave a readable thought in the copy's memory.
-async fn run(workshop: &Workshop, copy: &House) -> Result<(), Fault> {
+async fn run(context: &EditContext, copy: &House) -> Result<(), Fault> {
     let before = fs::metadata(copy.memory()).map_or(0, |found| found.len());
-    let job =
-        Job::new(workshop.house.target().join("debug/creature"), copy.root(), workshop.limits.rehearsal)
-            .args(["rehearse"])
-            .env("FERAL_HOUSE", copy.root())
-            .env("FERAL_LIFE", workshop.life.to_string())
-            .env("FERAL_REHEARSAL", "1");
+    let job = Job::new(context.house.target().join("debug/creature"), copy.root(), context.limits.rehearsal)
+        .args(["rehearse"])
+        .env("FERAL_HOUSE", copy.root())
+        .env("FERAL_LIFE", context.life.to_string())
+        .env("FERAL_REHEARSAL", "1");
     let ended = process::run(job).await?;
     if !ended.ok() {
         let said =
@@ -141,7 +140,7 @@ async fn run(workshop: &Workshop, copy: &House) -> Result<(), Fault> {
         };
         return Err(Fault::new(format!("the rehearsal failed: {}\n{said}", ended.how()), hint));
     }
-    if thought_after(&copy.memory(), before, workshop.is_thought) {
+    if thought_after(&copy.memory(), before, context.is_thought) {
         return Ok(());
     }
     let what = "the rehearsal failed: exit status 0, but no readable thought in its memory";

@@ -56,7 +56,7 @@ impl Known {
     }
 
     /// How a test fares without the change, in words.
-    pub fn of(&self, test: &str) -> String {
+    pub fn without_change(&self, test: &str) -> String {
         let has = |names: &[String]| names.iter().any(|name| name == test);
         match (has(&self.passed), has(&self.failed)) {
             (true, _) => format!("passes without the change ({})", minute(&self.at)),
@@ -96,7 +96,7 @@ pub(super) async fn run(
     filter: Option<&str>,
     unchanged: Option<&str>,
 ) -> Result<Tested, Fault> {
-    let house = &tree.workshop.house;
+    let house = &tree.context.house;
     let ended = tree.test(packages, filter).await?;
     let tests = diagnostics::tests(&ended.stdout.text(), &ended.stderr.text());
     if let (Some(now), false, true) = (unchanged, ended.ok(), tests.whole && filter.is_none()) {
@@ -110,7 +110,7 @@ pub(super) async fn run(
         return Ok(tested);
     }
     let known = Known::load(house);
-    let known = |name: &str| known.of(name);
+    let known = |name: &str| known.without_change(name);
     let again = (1..=MOST_AGAIN).contains(&tests.failed.len()) && tests.whole && !ended.timed_out;
     if !again {
         return Err(cargo::fault("cargo test", &ended, &known));

@@ -52,7 +52,7 @@ impl Hunk {
     }
 
     /// The lines that stand there after it.
-    pub fn leaves(&self) -> Vec<&str> {
+    pub fn result_lines(&self) -> Vec<&str> {
         let new = self.lines.iter().filter_map(|line| match line {
             Line::Keep(text) | Line::Add(text) => Some(text.as_str()),
             Line::Remove(_) => None,
@@ -250,7 +250,7 @@ fn begins_file(rest: &[&str], in_hunk: bool) -> bool {
 
 /// Drops blank lines that only separate hunks, restores lost `+` in new files, and checks the counts.
 fn settle(mut hunk: Hunk, counts: Option<(usize, usize)>, act: Act) -> Hunk {
-    let fits = |hunk: &Hunk| counts == Some((hunk.expects().len(), hunk.leaves().len()));
+    let fits = |hunk: &Hunk| counts == Some((hunk.expects().len(), hunk.result_lines().len()));
     let blank = Line::Keep(String::new());
     while !fits(&hunk) && hunk.lines.last() == Some(&blank) {
         hunk.lines.pop();

@@ -91,7 +91,7 @@ fn create(patch: &FilePatch) -> Result<Applied, Miss> {
                 around: String::new(),
             });
         }
-        hunk.leaves().iter().for_each(|line| {
+        hunk.result_lines().iter().for_each(|line| {
             text.push_str(line);
             text.push('\n');
         });
@@ -106,7 +106,7 @@ fn delete(patch: &FilePatch, text: &str) -> Result<Applied, Miss> {
     let lines = split(text);
     let named = patch.hunks.iter().flat_map(Hunk::expects);
     let same = named.map(str::trim_end).eq(lines.iter().map(|(line, _)| line.trim_end()));
-    let keeps = patch.hunks.iter().any(|hunk| !hunk.leaves().is_empty());
+    let keeps = patch.hunks.iter().any(|hunk| !hunk.result_lines().is_empty());
     if !patch.hunks.is_empty() && (!same || keeps) {
         return Err(Miss {
             hunk: 1,
@@ -152,7 +152,7 @@ struct Spot {
 }
 
 fn locate(hunk: &Hunk, file: &[&str]) -> Result<Spot, String> {
-    let (old, new) = (hunk.expects(), hunk.leaves());
+    let (old, new) = (hunk.expects(), hunk.result_lines());
     if old == new {
         return Err("it changes nothing: no line differs between its two sides".to_owned());
     }
@@ -217,7 +217,7 @@ fn is_done(hunk: &Hunk, file: &[&str], at: usize) -> bool {
         return false;
     }
     let leading = hunk.lines.iter().take_while(|line| matches!(line, Line::Add(_))).count();
-    let new = hunk.leaves();
+    let new = hunk.result_lines();
     let there = |start: usize| file.get(start..start + new.len()) == Some(new.as_slice());
     at.checked_sub(leading).is_some_and(there)
 }

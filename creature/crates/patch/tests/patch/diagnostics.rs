@@ -95,14 +95,14 @@ fn every_failing_test_is_named_with_what_is_known_of_it_without_the_change() {
         passed: vec!["a::two".to_owned()],
         failed: vec!["b::three".to_owned()],
     };
-    let told = diagnostics::wrong(STDOUT, STDERR, 150, &|name| known.of(name));
+    let told = diagnostics::wrong(STDOUT, STDERR, 150, &|name| known.without_change(name));
     assert!(told.starts_with("2 tests fail:\n- a::two: passes without the change (2026-11-23 14:02)\n- b::three: fails without the change as well"), "{told}");
     assert!(
         told.contains("it says this\nthread 'a::two'") && told.contains("  left: 1\n right: 2"),
         "{told}"
     );
     assert!(!told.contains("---- b::three"), "there was room for the first alone: {told}");
-    assert_eq!(known.of("c"), "not known whether it passes without the change");
+    assert_eq!(known.without_change("c"), "not known whether it passes without the change");
     let crashed =
         format!("{STDERR}\nCaused by:\n  process didn't exit successfully: `x` (signal: 6, SIGABRT)\n");
     assert!(
@@ -110,5 +110,8 @@ fn every_failing_test_is_named_with_what_is_known_of_it_without_the_change() {
         "a crash is no failing test that could be tried again"
     );
     let green = known.green("2026-11-24T00:00:00Z".to_owned(), vec!["b::three".to_owned()]);
-    assert!(green.of("b::three").starts_with("passes") && green.of("a::two").starts_with("passes"));
+    assert!(
+        green.without_change("b::three").starts_with("passes")
+            && green.without_change("a::two").starts_with("passes")
+    );
 }

@@ -48,7 +48,7 @@ printf 'test it_answers ... ok\n\ntest result: ok. 1 passed; 0 failed\n'
 /// A house whose cargo is a shell: `sh build …` runs the file of that name in the folder it is started in.
 fn yard() -> Yard {
     let mut yard = Yard::new();
-    yard.workshop.cargo = "sh".into();
+    yard.context.cargo = "sh".into();
     for (path, text) in [
         ("build", BUILD),
         ("test", TEST),
@@ -82,7 +82,7 @@ fn changes(yard: &Yard, path: &str, old: &str, new: &str) -> Vec<Change> {
 
 async fn try_out(yard: &Yard, old: &str, new: &str) -> Result<Proof, Failed> {
     let changes = changes(yard, "creature/creature.sh", old, new);
-    proof::try_out(&yard.workshop, changes, &|| panic!("no manifest changes")).await
+    proof::try_out(&yard.context, changes, &|| panic!("no manifest changes")).await
 }
 
 /// Tries this, sees that nothing is left of it, and says how it failed.
@@ -130,7 +130,7 @@ async fn a_rehearsal_that_dies_leaves_no_trace() {
 #[tokio::test]
 async fn a_rehearsal_that_hangs_leaves_no_trace() {
     let mut yard = yard();
-    yard.workshop.limits.rehearsal = Duration::from_millis(500);
+    yard.context.limits.rehearsal = Duration::from_millis(500);
     let (stage, said) = fails(&yard, "echo $answer", "sleep 600").await;
     assert_eq!(stage, Stage::Rehearsal);
     assert!(said.contains("deadline"), "{said}");
@@ -162,7 +162,7 @@ async fn a_lock_that_is_refused_leaves_no_trace() {
         };
         let changes =
             changes(&yard, "creature/Cargo.toml", "\"creature\"\n", "\"creature\"\nversion = \"1.0.0\"\n");
-        let Failed { stage, fault } = proof::try_out(&yard.workshop, changes, &judge).await.unwrap_err();
+        let Failed { stage, fault } = proof::try_out(&yard.context, changes, &judge).await.unwrap_err();
         assert_eq!((stage, fault.error.as_str()), (Stage::Boundary, "no such package"));
         assert_eq!((yard.files(), asked.get()), (before, refused_at));
     }

@@ -56,7 +56,7 @@ fn what_a_thought_needs_is_copied_and_nothing_stays_of_the_last_time() {
         "self/diary.md",
         "self/notes/deep/er/tea.md",
     ];
-    let copy = prepare(&yard.workshop).unwrap();
+    let copy = prepare(&yard.context).unwrap();
     assert_eq!(copied(copy.root()), expected);
     for path in expected.iter().skip(1) {
         let copy = copy.root().join(path);
@@ -72,7 +72,7 @@ fn what_a_thought_needs_is_copied_and_nothing_stays_of_the_last_time() {
         fs::remove_dir_all(yard.root().join(gone)).unwrap();
     }
     fs::remove_file(&memory).unwrap();
-    let copy = prepare(&yard.workshop).unwrap();
+    let copy = prepare(&yard.context).unwrap();
     assert_eq!(copied(copy.root()), [".self/memory.jsonl", "PURPOSE.md"]);
 }
 
@@ -83,7 +83,7 @@ fn of_a_long_memory_the_last_whole_lines_are_copied() {
     let most = 8 * 1024 * 1024;
     let whole = line.repeat(most / line.len() + 2);
     fs::write(yard.house().memory(), &whole).unwrap();
-    let copy = prepare(&yard.workshop).unwrap();
+    let copy = prepare(&yard.context).unwrap();
     let text = fs::read_to_string(copy.memory()).unwrap();
     assert_eq!(text.len(), most / line.len() * line.len());
     assert!(whole.ends_with(&text) && text.starts_with("{\"text\""));

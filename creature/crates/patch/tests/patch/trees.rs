@@ -3,7 +3,7 @@
 use crate::yard::Yard;
 use patch::draft::Draft;
 use patch::proof::{self, Tree};
-use patch::source::{Apart, apart};
+use patch::source::{Divergence, diverged};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
@@ -25,13 +25,13 @@ fn who_changed_what_since_the_copy() {
     let theirs =
         tree(&[("kept", "1"), ("ours", "1"), ("theirs", "2"), ("both", "3"), ("same", "2"), ("gone", "1")]);
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
-    let found = Apart {
+    let found = Divergence {
         ours: names(&["gone", "new", "ours"]),
         theirs: names(&["theirs"]),
         both: names(&["both"]),
         same: names(&["same"]),
     };
-    assert_eq!(apart(&base, &ours, &theirs), found);
+    assert_eq!(diverged(&base, &ours, &theirs), found);
 }
 
 /// What a tree was built of: its one test fails, and says so.
@@ -58,7 +58,7 @@ async fn cargo_never_takes_one_tree_s_artefact_for_the_other_s() {
     yard.put("creature/src/lib.rs", &source("life"));
     let long_ago = SystemTime::now() - Duration::from_secs(3_600);
     let house = yard.house();
-    let (life, drafts) = (Tree::living(&yard.workshop), Tree::draft(&yard.workshop));
+    let (life, drafts) = (Tree::living(&yard.context), Tree::draft(&yard.context));
     let draft = |text: &str| {
         let mut draft = Draft::begin(house, "now").unwrap();
         draft.write([("creature/src/lib.rs".to_owned(), Some(text.to_owned()))].into(), "now").unwrap();

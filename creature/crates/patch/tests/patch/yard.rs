@@ -1,7 +1,7 @@
-//! A throwaway house, and the workshop in which its creature is edited.
+//! A throwaway house, and the context in which its creature is edited.
 
 use ground::paths::House;
-use patch::{Limits, Workshop};
+use patch::{EditContext, Limits};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,14 +12,14 @@ pub type Files = BTreeMap<PathBuf, Vec<u8>>;
 
 pub struct Yard {
     dir: TempDir,
-    pub workshop: Workshop,
+    pub context: EditContext,
 }
 
 impl Yard {
     pub fn new() -> Self {
         let dir = TempDir::new().unwrap();
         let patience = Duration::from_secs(120);
-        let workshop = Workshop {
+        let context = EditContext {
             house: House::new(dir.path()),
             cargo: std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()),
             limits: Limits { build: patience, test: patience, rehearsal: patience },
@@ -27,14 +27,14 @@ impl Yard {
             read_paper: |path| std::fs::read_to_string(path).unwrap(),
             is_thought: |data| data["monologue"].is_string(),
         };
-        let yard = Self { dir, workshop };
+        let yard = Self { dir, context };
         yard.put("PURPOSE.md", "Be curious.\n");
         yard.put(".self/memory.jsonl", "");
         yard
     }
 
     pub fn house(&self) -> &House {
-        &self.workshop.house
+        &self.context.house
     }
 
     pub fn root(&self) -> &Path {

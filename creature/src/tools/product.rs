@@ -1,11 +1,11 @@
-//! What a call leaves that can be used later: a name, by which later calls are seen to use it, and its text. Pure.
+//! The product of a call, for later use: a name, by which later calls are seen to use it, and its text. Pure.
 
 use crate::guardian_post;
 use mind::thought::ToolCall;
 use serde_json::Value;
 
-/// Tells from a call and its result what the tool left, as (name, text); an empty name is nothing.
-pub type Leaves = fn(&Call) -> (String, String);
+/// Tells from a call and its result the product, as (name, text); an empty name is nothing.
+pub type ProductOf = fn(&Call) -> (String, String);
 
 /// Name of the last message to the owner; whatever the owner says next counts as its use.
 pub const MESSAGE: &str = "a message to the owner";
@@ -32,10 +32,10 @@ impl Call<'_> {
     }
 }
 
-/// What this call left, as (name, text); none where that is nothing or a log.
-pub fn by(leaves: Option<Leaves>, call: &ToolCall, result: &Value) -> Option<(String, String)> {
-    let left = leaves?(&Call { call, result });
-    Some(left).filter(|(what, _)| !what.is_empty() && !LOGS.contains(&what.as_str()))
+/// The product of this call, as (name, text); none where that is nothing or a log.
+pub fn of(product: Option<ProductOf>, call: &ToolCall, result: &Value) -> Option<(String, String)> {
+    let product = product?(&Call { call, result });
+    Some(product).filter(|(what, _)| !what.is_empty() && !LOGS.contains(&what.as_str()))
 }
 
 pub(super) fn paper(call: &Call) -> (String, String) {

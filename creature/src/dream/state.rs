@@ -1,4 +1,4 @@
-//! Nights: when the next dream comes, and how far the one under way has come.
+//! The state of dreams, kept between lives: when the next one comes, and how far the one under way has come.
 //!
 //! Invariant: a dream counts from when it begins. One cut off is ended by the next life; no part is begun thrice.
 
@@ -20,7 +20,7 @@ const MOST_TRIES: u32 = 2;
 /// What is kept of dreams between lives, replaced whole.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Night {
+pub struct DreamState {
     /// When the last dream began, or when it was first looked whether one is due; nights count from there.
     pub since: Option<Timestamp>,
     /// A dream was asked for by a tool.
@@ -42,19 +42,19 @@ pub struct UnderWay {
     pub name: String,
     pub at: Timestamp,
     pub begun: BTreeMap<String, u32>,
-    pub came: Vec<Came>,
+    pub came: Vec<PartResult>,
 }
 
 /// What came of one part.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Came {
+pub struct PartResult {
     pub part: String,
     pub ok: bool,
     pub said: String,
 }
 
-impl Night {
+impl DreamState {
     /// Reads `dream.json`; a lost or garbage file costs a dream at worst.
     pub fn load(house: &House) -> Self {
         let path = house.dream();
@@ -101,7 +101,7 @@ impl UnderWay {
         let begun = self.begun.entry(part.to_owned()).or_default();
         if *begun >= MOST_TRIES {
             let said = format!("given up: begun {begun} times and never ended");
-            self.came.push(Came { part: part.to_owned(), ok: false, said });
+            self.came.push(PartResult { part: part.to_owned(), ok: false, said });
             return false;
         }
         *begun += 1;

@@ -10,7 +10,7 @@ use crate::store::Store;
 use crate::store::caller::Caller;
 use agenda::Change;
 use agenda::requests::RequestChange;
-use hands::{Broker, Held};
+use hands::{Broker, Deferred};
 use patch::Limits;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -23,14 +23,14 @@ pub(super) const MOST_SHOWN: usize = 35_000;
 
 /// What came of a call.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Done {
+pub struct CallOutcome {
     /// As it is remembered, long parts shortened: `{"ok":true,…}` or `{"ok":false,"error":…,"hint":…}`.
     pub result: Value,
     /// In words, as a mind reads it.
     pub shown: String,
 }
 
-impl Done {
+impl CallOutcome {
     /// What came of a call that was not run.
     pub fn failed(error: impl Into<String>, hint: impl Into<String>) -> Self {
         let result = failure(error, hint);
@@ -38,8 +38,8 @@ impl Done {
     }
 
     /// Runs a call; a panic in it becomes a failed result.
-    pub async fn guarded(tool: &str, call: impl Future<Output = Done>) -> Done {
-        caught(tool, call).await.unwrap_or_else(|fault| Done::failed(fault.error, fault.hint))
+    pub async fn guarded(tool: &str, call: impl Future<Output = CallOutcome>) -> CallOutcome {
+        caught(tool, call).await.unwrap_or_else(|fault| CallOutcome::failed(fault.error, fault.hint))
     }
 }
 
@@ -74,7 +74,7 @@ pub struct Toolbox {
 }
 
 /// The toolbox in use: lent the store for a call, in a caller's name. Tools run one after another.
-pub struct Lent<'a> {
+pub struct ToolContext<'a> {
     pub belt: &'a mut Toolbox,
     pub store: &'a mut Store,
     pub caller: Caller,
@@ -114,7 +114,7 @@ impl Toolbox {
     }
 }
 
-impl Lent<'_> {
+impl ToolContext<'_> {
     /// Notes that a tool which needs the owner's request did what was asked for.
     pub(super) fn used(&mut self, tool: &str) -> Result<(), Fault> {
         if let Some(used) = &mut self.belt.used {
@@ -161,9 +161,9 @@ pub(super) fn fault(error: hands::Error) -> Fault {
 
 /// An act that waits for the owner, or is kept as a draft, is no failure: the creature goes on.
 pub(super) fn waits(error: hands::Error) -> Result<Value, Fault> {
-    match &error.held {
-        Some(Held::Draft(path)) => Ok(json!({"drafted": path, "path": path, "note": error.message})),
-        Some(Held::Asked(id)) => {
+    match &error.deferred {
+        Some(Deferred::Draft(path)) => Ok(json!({"drafted": path, "path": path, "note": error.message})),
+        Some(Deferred::Asked(id)) => {
             let note = "it waits for your owner, who decides; go on with something else, and do not ask again: \
                 the outcome will be told to you";
             Ok(json!({"asked": id, "why": error.message, "note": note}))
