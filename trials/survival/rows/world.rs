@@ -105,9 +105,14 @@ pub const ROWS: &[Row] = &[
         Outage::of(Trouble::Stall).says("within 5 s").calls(1).lived(trial);
     })
     .twice(),
-    Row::new(WORLD, "a stream that trickles", "the model streams comments, and never a word, for ever", |trial| {
-        Outage::of(Trouble::Trickle).says("within 60 s").calls(1).lived(trial);
-    })
+    Row::new(
+        WORLD,
+        "a stream that trickles",
+        "the model streams comments, and never a word, for ever",
+        |trial| {
+            Outage::of(Trouble::Trickle).says("within 60 s").calls(1).lived(trial);
+        },
+    )
     .twice(),
     Row::new(WORLD, "a server that never answers", "the connection is taken and nothing is said", |trial| {
         Outage::of(Trouble::Mute).says("within 5 s").calls(1).lived(trial);
