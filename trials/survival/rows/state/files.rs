@@ -4,9 +4,12 @@ use super::STATE;
 use super::shapes::{ALL, INJECTED, Shape, take_away};
 use crate::survival::matrix::Row;
 use crate::survival::trial::Trial;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::Command;
+use std::time::Duration;
 
 /// A file of the house, and how its shapes are judged.
 #[derive(Clone, Copy)]
@@ -118,9 +121,8 @@ pub fn next_life(trial: &mut Trial, fault: impl FnOnce(&mut Trial)) {
     let status = trial.house().status();
     let (before, creature) = (status["life"].clone(), status["creature_pid"].to_string());
     // Or it would write over what is put in place: the program, which what the guardian waits for has started.
-    let tree = guardian::processes::hunt::all_of(nix::unistd::Pid::from_raw(creature.parse().unwrap()));
-    tree.iter().for_each(|pid| _ = nix::sys::signal::kill(*pid, nix::sys::signal::Signal::SIGSTOP));
-    trial.until("the creature to stand still", |_| tree.iter().all(|pid| stands_still(pid.as_raw())));
+    let creature_pid = Pid::from_raw(creature.parse().unwrap());
+    trial.until("the creature to stand still", |_| stopped(creature_pid));
     fault(trial);
     if trial.variant.killed {
         trial.kill_guardian();
@@ -130,6 +132,26 @@ pub fn next_life(trial: &mut Trial, fault: impl FnOnce(&mut Trial)) {
     trial.recovers_as(&format!("a life after {before}"), move |status| {
         status["blessed"] == true && status["safe"] != true && status["life"] != before
     });
+}
+
+/// Stops a tree of processes; whether all of it stands still. If not it goes on, to be stopped elsewhere: a shell whose
+/// child is stopped between vfork and exec waits for that child in a call that no signal ends.
+fn stopped(root: Pid) -> bool {
+    let tree = guardian::processes::hunt::all_of(root);
+    let send = |signal| tree.iter().for_each(|pid| _ = kill(*pid, signal));
+    send(Signal::SIGSTOP);
+    let mut looks = 0..50;
+    let is_still = looks.any(|_| {
+        let all = tree.iter().all(|pid| stands_still(pid.as_raw()));
+        if !all {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        all
+    });
+    if !is_still {
+        send(Signal::SIGCONT);
+    }
+    is_still
 }
 
 /// Whether every thread is stopped, and in the middle of no call any more; or gone.
