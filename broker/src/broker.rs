@@ -7,6 +7,7 @@ use crate::door::Door;
 use crate::door::callers::{Life, Tokens};
 use crate::ground::clock::Clock;
 use crate::ground::taint::Taint;
+use crate::health;
 use crate::ledger::Ledger;
 use crate::llm::choice::{self, Chosen};
 use crate::llm::experience::Experience;
@@ -16,7 +17,6 @@ use crate::money::budget::Budget;
 use crate::money::prices::Prices;
 use crate::net::outward::Outward;
 use crate::net::resolve::OwnPort;
-use crate::patience;
 use crate::policy::{self, Policy};
 use crate::secrets::Secrets;
 use crate::secrets::keys::Keys;
@@ -63,7 +63,7 @@ impl Broker {
         let chosen = choice::of_house(&policy.model, &keys);
         let all = implicit::services(&policy, &keys);
         let values: Vec<_> = policy.key_names().iter().filter_map(|name| keys.get(name)).collect();
-        let fingerprint = patience::fingerprint(&house, &values);
+        let fingerprint = health::fingerprint(&house, &values);
         let parts = Parts {
             outward: Outward::new()?,
             own_port: OwnPort::default(),

@@ -8,6 +8,7 @@ pub mod hosts;
 pub mod lock;
 pub mod rate;
 pub mod refusal;
+pub mod span;
 pub mod taint;
 pub mod text;
 pub mod waking;

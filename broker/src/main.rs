@@ -23,8 +23,8 @@ usage: broker [--house DIR] [--check | --accept-ledger]
 
   --house DIR      the repository root (default: the working directory)
   --check          read owner.toml and .env, say what is wrong with it, else which mind that makes; serve nothing
-  --accept-ledger  where the ledger is closed: set it aside and begin a new one, which counts the money of today and
-                   of this week as spent; with the guardian stopped
+  --accept-ledger  where the ledger is closed: set it aside and begin a new one, which counts all that the caps allow
+                   by now as spent; with the guardian stopped
   --help, --version
 
 The guardian starts it and hands it a listener as descriptor FERAL_BROKER_FD; started by hand it listens on a port of

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 pub use super::day::Day;
+pub use super::span::Span;
 
 /// Millionths of a US dollar.
 pub type Micros = u64;
@@ -27,78 +28,6 @@ pub enum Class {
     Owner,
     /// The creature's own idea.
     Autonomous,
-}
-
-/// A stretch of days with a cap of its own. A new one needs a key in `[budget]` and its place in `ALL`; what is refused,
-/// told and written down follows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Span {
-    /// A UTC day.
-    Day,
-    /// An ISO week.
-    Week,
-}
-
-impl Span {
-    /// The shortest first; each begins no later than those before it, so that what counts today counts in all.
-    pub const ALL: [Self; 2] = [Self::Day, Self::Week];
-
-    /// What the owner lets it cost.
-    fn cap_usd(self, budget: &Budget) -> f64 {
-        match self {
-            Self::Day => budget.daily_usd,
-            Self::Week => budget.weekly_usd,
-        }
-    }
-
-    /// The first day of the one a day is in.
-    pub fn begins(self, day: Day) -> Day {
-        match self {
-            Self::Day => day,
-            Self::Week => day.monday(),
-        }
-    }
-
-    /// The first day after it.
-    pub fn ends(self, day: Day) -> Day {
-        self.begins(Day(self.begins(day).0 + i64::from(self.most_days())))
-    }
-
-    /// The most days one has.
-    fn most_days(self) -> u32 {
-        match self {
-            Self::Day => 1,
-            Self::Week => 7,
-        }
-    }
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Day => "day",
-            Self::Week => "week",
-        }
-    }
-
-    /// Of its cap.
-    fn adjective(self) -> &'static str {
-        match self {
-            Self::Day => "daily",
-            Self::Week => "weekly",
-        }
-    }
-
-    /// The one that is now.
-    pub fn now(self) -> &'static str {
-        match self {
-            Self::Day => "today",
-            Self::Week => "this week",
-        }
-    }
-
-    /// Every one that is now, as in `today and this week`.
-    pub fn all_now() -> String {
-        Self::ALL.map(Self::now).join(" and ")
-    }
 }
 
 /// What may be spent in a span.

@@ -1,6 +1,6 @@
 //! An entry of the ledger, and the reason why none can be written.
 
-use crate::ground::caps::{Class, Day, Micros};
+use crate::ground::caps::{Class, Day, Micros, Span};
 use crate::ground::refusal::Refusal;
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
@@ -64,8 +64,11 @@ impl Closed {
 
 impl From<Closed> for Refusal {
     fn from(closed: Closed) -> Self {
-        let hint = "the owner mends what it names and restarts the guardian; with it stopped, `broker --accept-ledger \
-                    --house DIR` begins a new ledger and counts today and this week as spent";
+        let hint = format!(
+            "the owner mends what it names and restarts the guardian; with it stopped, `broker --accept-ledger \
+             --house DIR` begins a new ledger and counts {} as spent",
+            Span::all_now()
+        );
         Refusal::new(503, "ledger_closed", format!("the ledger is closed: {}", closed.0), hint)
     }
 }

@@ -8,8 +8,8 @@ use super::scrub::Lines;
 use super::sent::Sent;
 use super::wire::Wire;
 use crate::ground::refusal::Refusal;
+use crate::health;
 use crate::money::budget::Reservation;
-use crate::patience;
 use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
@@ -40,7 +40,7 @@ pub async fn pass(mut flow: Flow, answer: reqwest::Response) -> Result<Response,
         if !(300..400).contains(&status) {
             return Ok(error(&llm, answer, headers, reservation, &sent).await);
         }
-        let named = patience::named(status, b"");
+        let named = health::named(status, b"");
         sent.is_down(&llm, Some(status), &format!("{named}, not followed"), None);
         reservation.settle(0, Some(status), 0, "redirected elsewhere");
         let message = format!("{upstream} redirects elsewhere, which is not followed");
@@ -145,7 +145,7 @@ impl Flow {
     fn lost(&self) {
         let what = if self.meter.is_page() { "no model's answer, but a page" } else { BROKEN };
         if !self.is_left {
-            let error = format!("{}: {what}", patience::named(self.status.unwrap_or_default(), b""));
+            let error = format!("{}: {what}", health::named(self.status.unwrap_or_default(), b""));
             self.sent.is_down(&self.llm, self.status, &error, None);
         }
     }
@@ -185,7 +185,7 @@ impl Flow {
                     true => self.sent.is_up(llm),
                     false => self.lost(),
                 }
-                llm.budget.patience().answered(self.sent.provider.base.as_str());
+                llm.budget.health().answered(self.sent.provider.base.as_str());
                 reservation.stands(status, bytes, otherwise);
             }
         }
@@ -227,13 +227,13 @@ async fn error(
     if sent.wire == Wire::OpenAi {
         llm.experience.refused(sent.provider.base.as_str(), status, &body);
     }
-    if patience::is_of_model(status) {
+    if health::is_of_model(status) {
         let wait = headers.get("retry-after").and_then(|wait| wait.to_str().ok());
-        let next_try = patience::next_try(wait, llm.clock.now());
-        sent.is_down(llm, Some(status), &patience::named(status, &body), next_try);
+        let next_try = health::next_try(wait, llm.clock.now());
+        sent.is_down(llm, Some(status), &health::named(status, &body), next_try);
     }
     let is_anthropic = sent.provider.wire == Wire::Anthropic;
-    if let Some(stopped) = patience::owner_must_act(&sent.provider.label, is_anthropic, status, &body) {
+    if let Some(stopped) = health::owner_must_act(&sent.provider.label, is_anthropic, status, &body) {
         llm.budget.stop(stopped).await;
     }
     response(status, headers, Body::from(llm.secrets.scrub_bytes(body)))

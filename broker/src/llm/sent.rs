@@ -5,9 +5,9 @@ use super::bill::Bill;
 use super::experience::Head;
 use super::provider::Provider;
 use super::wire::Wire;
+use crate::health::Down;
 use crate::money::budget::Reservation;
 use crate::money::prices::Usage;
-use crate::patience::Down;
 use jiff::Timestamp;
 
 /// A sent call, as far as its bill and its model's state go.
@@ -43,7 +43,7 @@ impl Sent {
 
     /// Settles a call by the usage in its answer.
     pub fn by_usage(&self, llm: &Llm, reservation: Reservation, usage: &Usage, status: u16, bytes: u64) {
-        llm.budget.patience().answered(self.provider.base.as_str());
+        llm.budget.health().answered(self.provider.base.as_str());
         if (200..300).contains(&status) {
             self.is_up(llm);
         }
@@ -79,7 +79,7 @@ impl Sent {
         what: &str,
     ) {
         let input = self.bill.input().min(reservation.amount());
-        match input > 0 && llm.budget.patience().is_newly_silent(self.provider.base.as_str()) {
+        match input > 0 && llm.budget.health().is_newly_silent(self.provider.base.as_str()) {
             true => reservation.settle(input, status, bytes, &format!("{what}: its prompt counts")),
             false => reservation.settle(0, status, bytes, &format!("{what}: a prompt counts already")),
         }

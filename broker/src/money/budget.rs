@@ -15,9 +15,9 @@ use crate::ground::clock::Clock;
 use crate::ground::rate::Rate;
 use crate::ground::refusal::Refusal;
 use crate::ground::text::hex;
+use crate::health::{Down, Health};
 use crate::ledger::sums::Stopped;
 use crate::ledger::{Entry, Ledger};
-use crate::patience::{Down, Patience};
 use crate::policy;
 use house::House;
 use ring::rand::{SecureRandom, SystemRandom};
@@ -54,7 +54,7 @@ impl Budget {
             ledger,
             caps: Caps::of(policy),
             rate,
-            patience: Patience::new(sums.stopped.clone(), fingerprint),
+            health: Health::new(sums.stopped.clone(), fingerprint),
             warn_percent: policy.warn_percent,
             state: Mutex::new(State {
                 window: Window::new(&sums, policy.owner_window_s),
@@ -78,7 +78,7 @@ impl Budget {
     /// counted as autonomous, the only class it may ask for.
     pub async fn reserve(&self, entry: Entry, lowered: bool, cost: Cost) -> Result<Reservation, Refusal> {
         let inner = &self.inner;
-        inner.patience.may(&entry.service)?;
+        inner.health.may(&entry.service)?;
         let now = inner.clock.now();
         let today = Day::of(now);
         let (reservation, entry) = {
@@ -128,7 +128,7 @@ impl Budget {
 
     /// Stops asking a provider that said that asking again will not help, until the owner acts.
     pub async fn stop(&self, stopped: Stopped) {
-        let Some(entry) = self.inner.patience.stop(stopped) else { return };
+        let Some(entry) = self.inner.health.stop(stopped) else { return };
         self.inner.change();
         let _ = self.inner.ledger.append(entry).await;
     }
@@ -157,14 +157,14 @@ impl Budget {
 
     /// Notes whether a model answered, and if not why.
     pub fn tell_of_model(&self, model: &str, provider: &str, upstream: &str, down: Option<Down>) {
-        if self.inner.patience.note(model, provider, upstream, down, self.inner.clock.now()) {
+        if self.inner.health.note(model, provider, upstream, down, self.inner.clock.now()) {
             self.inner.change();
         }
     }
 
     /// The state of models that do not answer.
-    pub fn patience(&self) -> &Patience {
-        &self.inner.patience
+    pub fn health(&self) -> &Health {
+        &self.inner.health
     }
 
     /// The content of `.self/budget.json`.

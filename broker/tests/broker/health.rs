@@ -58,7 +58,7 @@ async fn a_server_that_is_not_there_is_down_and_named() {
 
 #[test]
 fn what_an_upstream_said_is_cut_and_plain_and_its_wait_is_believed_within_a_day() {
-    use broker::patience::{named, next_try};
+    use broker::health::{named, next_try};
     let now = "2026-11-25T12:00:00Z".parse().unwrap();
     assert_eq!(
         named(502, b"<html><h1>Bad gateway</h1>\n<p>nginx</p></html>"),

@@ -78,7 +78,7 @@ pub(super) fn view(inner: &Inner) -> Value {
     let mut state = inner.state();
     let money = &state.money;
     let (day, week) = (money.spent_on(today), money.spent_on(Span::Week.begins(today)));
-    let (open, open_week) = (money.reserved_on(today), money.reserved_on(Span::Week.begins(today)));
+    let (open, open_in_all) = (money.reserved_on(today), money.reserved_on(Span::earliest(today)));
     let caps: Vec<_> = inner.caps.0.iter().map(|cap| (cap, money.spent_on(cap.span.begins(today)))).collect();
     let used_up = caps.iter().filter(|(cap, spent)| spent.total >= cap.whole);
     let resets = used_up.map(|(cap, _)| cap.span.ends(today)).max().unwrap_or(Day(today.0 + 1));
@@ -114,15 +114,15 @@ pub(super) fn view(inner: &Inner) -> Value {
         "weekly_cap_usd": dollars(inner.caps.whole(Span::Week)),
         "autonomous_week_usd": dollars(week.autonomous),
         "autonomous_weekly_cap_usd": dollars(inner.caps.share(Span::Week)),
-        "reserved_usd": dollars(open_week.total),
+        "reserved_usd": dollars(open_in_all.total),
         "caps": listed,
         "warning": warning.as_ref().map(|warning| &warning.text),
         "poor": warning.as_ref().is_some_and(|warning| warning.is_poor),
         "price": (!state.prices_told.is_empty()).then(|| state.prices_told.join("; ")),
         "closed": closed,
-        "stopped": inner.patience.stopped(),
+        "stopped": inner.health.stopped(),
         "mind": state.mind,
-        "models": inner.patience.models(),
+        "models": inner.health.models(),
         "autonomy": inner.autonomy(&mut state),
         "resets_at": format!("{resets}T00:00:00Z"),
     })

@@ -7,8 +7,8 @@ use crate::ground::files;
 use crate::ground::lock::lock;
 use crate::ground::rate::{Bucket, Rate};
 use crate::ground::refusal::Refusal;
+use crate::health::Health;
 use crate::ledger::{Entry, Ledger};
-use crate::patience::Patience;
 use house::House;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU64;
@@ -27,7 +27,7 @@ pub struct Inner {
     pub since: String,
     pub ledger: Ledger,
     /// Which models answer; shown on the page.
-    pub patience: Patience,
+    pub health: Health,
     pub caps: Caps,
     pub rate: Rate,
     pub warn_percent: f64,

@@ -1,4 +1,4 @@
-//! Context: what of a moment a model is shown, each part within its cap. Pure.
+//! Caps of the situation's parts: how much of each part of a moment a model is shown. Pure.
 //!
 //! Invariant: whatever the moment holds, the text is at most the sum of the caps, says what it left
 //! out, is the same for the same moment, and holds the latest failure. What is left out is the oldest

@@ -1,4 +1,4 @@
-//! What a conversation is told next: all of a moment when it begins, and later only what is new in it. Pure.
+//! The situation as text: every part of a moment under its heading when a conversation begins, later what is new. Pure.
 //!
 //! Invariant: a part that stands in the conversation as it is now is not said again; what changes least comes first.
 

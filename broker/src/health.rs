@@ -1,4 +1,4 @@
-//! Patience with a model that is down: which models answer, when to try again, and which need the owner first.
+//! The health of models: which answer, since when not, and which need the owner first. How long to wait is the creature's.
 //!
 //! Absent on purpose: the disk. After a restart nothing is known of a model before its first call; only stopped
 //! providers are in the ledger.
@@ -27,7 +27,7 @@ const LONGEST_WAIT_S: i64 = 86_400;
 /// Statuses of a request that was not accepted: they say nothing about the model.
 const NOT_ACCEPTED: [u16; 3] = [400, 413, 422];
 
-pub struct Patience {
+pub struct Health {
     models: Mutex<BTreeMap<String, Known>>,
     /// Providers that are not called again before the owner acts.
     stopped: Mutex<Vec<Stopped>>,
@@ -55,7 +55,7 @@ pub struct Down {
     pub next_try: Option<Timestamp>,
 }
 
-impl Patience {
+impl Health {
     /// Goes on from the stop noted in the ledger, if it holds for this fingerprint.
     pub fn new(stopped: Option<Stopped>, fingerprint: String) -> Self {
         let stopped = stopped.into_iter().filter(|stopped| stopped.fingerprint == fingerprint).collect();

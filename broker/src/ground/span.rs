@@ -1,0 +1,81 @@
+//! The spans of time that money is capped by: a UTC day and an ISO week.
+
+use super::day::Day;
+use house::settings::broker::Budget;
+
+/// A stretch of days with a cap of its own. A new one needs a key in `[budget]` and its place in `ALL` and in each `match`
+/// here; what is refused, told and written down follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Span {
+    /// A UTC day.
+    Day,
+    /// An ISO week.
+    Week,
+}
+
+impl Span {
+    /// The shortest first, which is the order they are told in.
+    pub const ALL: [Self; 2] = [Self::Day, Self::Week];
+
+    /// What the owner lets it cost.
+    pub(super) fn cap_usd(self, budget: &Budget) -> f64 {
+        match self {
+            Self::Day => budget.daily_usd,
+            Self::Week => budget.weekly_usd,
+        }
+    }
+
+    /// The first day of the one a day is in.
+    pub fn begins(self, day: Day) -> Day {
+        match self {
+            Self::Day => day,
+            Self::Week => day.monday(),
+        }
+    }
+
+    /// The first day after it.
+    pub fn ends(self, day: Day) -> Day {
+        self.begins(Day(self.begins(day).0 + i64::from(self.most_days())))
+    }
+
+    /// The most days one has.
+    pub(super) fn most_days(self) -> u32 {
+        match self {
+            Self::Day => 1,
+            Self::Week => 7,
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Day => "day",
+            Self::Week => "week",
+        }
+    }
+
+    /// Of its cap.
+    pub(super) fn adjective(self) -> &'static str {
+        match self {
+            Self::Day => "daily",
+            Self::Week => "weekly",
+        }
+    }
+
+    /// The one that is now.
+    pub fn now(self) -> &'static str {
+        match self {
+            Self::Day => "today",
+            Self::Week => "this week",
+        }
+    }
+
+    /// The first day of all that are now.
+    pub fn earliest(day: Day) -> Day {
+        Self::ALL.map(|span| span.begins(day)).into_iter().min().unwrap_or(day)
+    }
+
+    /// Every one that is now, as in `today and this week`.
+    pub fn all_now() -> String {
+        Self::ALL.map(Self::now).join(" and ")
+    }
+}
