@@ -120,12 +120,15 @@ fn disk_full(trial: &mut Trial, step: &'static str) {
         if step == "rebirth" {
             // The creature edits itself first: what is full is the guardian's commit.
             disk.nearly_fill();
+            // Held still, or it commits before the disk is full.
+            trial.guardian().signal("-STOP");
             trial.house().write(".self/mind/go", "");
             let request = trial.house().path(".self/mind/request.json");
             while !request.exists() {
                 std::thread::sleep(Duration::from_millis(1));
             }
             disk.fill();
+            trial.guardian().signal("-CONT");
         }
     });
     match step {
