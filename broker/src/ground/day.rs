@@ -1,4 +1,4 @@
-//! A UTC day, as money is counted by; written as a date.
+//! A UTC day, as money is counted by, and the first day of its week; written as a date.
 
 use jiff::civil::Date;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

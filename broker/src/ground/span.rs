@@ -35,7 +35,10 @@ impl Span {
 
     /// The first day after it.
     pub fn ends(self, day: Day) -> Day {
-        self.begins(Day(self.begins(day).0 + i64::from(self.most_days())))
+        let begins = self.begins(day);
+        let later = (1..i64::from(self.most_days())).map(|days| Day(begins.0 + days));
+        let next = later.into_iter().find(|later| self.begins(*later) != begins);
+        next.unwrap_or(Day(begins.0 + i64::from(self.most_days())))
     }
 
     /// The most days one has.
