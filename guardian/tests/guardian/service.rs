@@ -1,6 +1,7 @@
 //! The guardian as a service: what its unit says, wherever the house lies, and what the service manager is told.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -24,8 +25,12 @@ fn clone_in(place: &Path, name: &str) -> PathBuf {
 fn script(clone: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(clone.join("scripts/install-service"));
     command.args(arguments).current_dir("/").env("HOME", clone.parent().unwrap().join("home"));
-    for gone in ["XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "CC"] {
-        command.env_remove(gone);
+    // Never the one of whoever runs the tests.
+    command.env("XDG_RUNTIME_DIR", clone.join("nobody")).env_remove("DBUS_SESSION_BUS_ADDRESS");
+    command.env_remove("XDG_CONFIG_HOME").env_remove("CC");
+    if let (Some(path), stand_in) = (std::env::var_os("PATH"), clone.parent().unwrap().join("bin")) {
+        let folders = [stand_in].into_iter().chain(std::env::split_paths(&path));
+        command.env("PATH", std::env::join_paths(folders).unwrap());
     }
     command.env("TZ", "a \"b\" 5% $c \\d").output().unwrap()
 }
@@ -107,6 +112,54 @@ fn without_a_service_manager_it_changes_nothing_and_says_what_to_do() {
         assert_eq!(script(&clone, &["--odd"]).status.code(), Some(2));
     }
     assert_ne!(names[0], names[1]);
+}
+
+/// A service manager that notes what it was told; what is not asked for a property it says nothing to.
+const MANAGER: &str =
+    "#!/bin/sh\necho \"$*\" >>\"${0%/*}/told\"\ncase \"$*\" in *ActiveState*) echo inactive;; esac\n";
+
+#[test]
+fn what_is_installed_is_undone_and_the_house_stays() {
+    let place = tempfile::tempdir().unwrap();
+    let root = place.path().canonicalize().unwrap();
+    let (clone, bin) = (clone_in(&root, ODD), root.join("bin"));
+    fs::create_dir(&bin).unwrap();
+    for name in ["systemctl", "loginctl"] {
+        fs::write(bin.join(name), MANAGER).unwrap();
+        fs::set_permissions(bin.join(name), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let told = || {
+        let told = fs::read_to_string(bin.join("told")).unwrap_or_default();
+        let _ = fs::remove_file(bin.join("told"));
+        told
+    };
+    fs::create_dir(clone.join(".self")).unwrap();
+    fs::write(clone.join(".self/kept"), "").unwrap();
+    let (unit, _) = printed(&script(&clone, &["--dry-run"]));
+    assert_eq!(told(), "");
+    let output = script(&clone, &[]);
+    assert!(output.status.success(), "{output:?}");
+    let units = root.join("home/.config/systemd/user");
+    let file = fs::read_dir(&units).unwrap().next().unwrap().unwrap();
+    assert_eq!(fs::read_to_string(file.path()).unwrap(), unit);
+    assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    let (name, done) = (file.file_name().into_string().unwrap(), told());
+    for order in ["daemon-reload", &format!("enable --quiet {name}"), &format!("start --no-block {name}")] {
+        assert!(done.contains(&format!("--user {order}\n")), "{order}: {done}");
+    }
+    assert!(!done.contains("linger\n"), "lingering is the owner's: {done}");
+    assert!(script(&clone, &["--linger"]).status.success() && told().contains("enable-linger\n"));
+    // From where it was moved to, by the name of where it was.
+    let moved = root.join("moved");
+    fs::rename(&clone, &moved).unwrap();
+    let (said, _) = printed(&script(&moved, &["--status"]));
+    assert!(said.contains("left behind: "), "{said}");
+    told();
+    let output = script(&moved, &["--uninstall", clone.to_str().unwrap()]);
+    assert!(output.status.success(), "{output:?}");
+    assert!(told().contains(&format!("--user disable --quiet --now {name}\n")));
+    assert_eq!(fs::read_dir(&units).unwrap().count(), 0);
+    assert!(moved.join(".self/kept").exists());
 }
 
 fn word(manager: &UnixDatagram) -> Option<String> {
