@@ -13,3 +13,4 @@ pub mod run;
 pub mod settings;
 pub mod start;
 pub mod status;
+pub mod watchdog;

@@ -6,6 +6,7 @@
 use crate::act::executor::Executor;
 use crate::decide::policy::Policy;
 use crate::decide::vocabulary::{Action, Event, Phase};
+use crate::watchdog::Watchdog;
 use anyhow::{Context, Result};
 use house::clock::Millis;
 use house::{files, interrupt};
@@ -19,11 +20,12 @@ use std::os::unix::net::UnixStream;
 /// Time between two sweeps for a tree that does not end.
 const SWEEP_MS: Millis = 50;
 
-/// The loop's parts: the policy, the executor, and the signals that wake it.
+/// The loop's parts: the policy, the executor, the signals that wake it, and who is told that it goes round.
 pub struct Guardian {
     policy: Policy,
     pub(crate) executor: Executor,
     signals: SignalDelivery<UnixStream, SignalOnly>,
+    watchdog: Watchdog,
 }
 
 pub fn signals() -> Result<SignalDelivery<UnixStream, SignalOnly>> {
@@ -35,14 +37,16 @@ pub fn signals() -> Result<SignalDelivery<UnixStream, SignalOnly>> {
 
 impl Guardian {
     pub fn new(policy: Policy, executor: Executor, signals: SignalDelivery<UnixStream, SignalOnly>) -> Self {
-        Self { policy, executor, signals }
+        Self { policy, executor, signals, watchdog: Watchdog::from_environment() }
     }
 
     /// Keeps a creature alive until the owner asks to stop.
     pub fn run(&mut self) -> Result<()> {
+        self.watchdog.ready();
         self.executor.call_broker();
         self.happen(Event::Tick);
         while self.policy.phase != Phase::Done {
+            self.watchdog.feed(self.executor.clock.now());
             self.wait();
             interrupt::heard();
             let signals: Vec<i32> = self.signals.pending().collect();
@@ -79,7 +83,8 @@ impl Guardian {
             until = until
                 .min(now + self.executor.report.build_frame_ms().unwrap_or(self.executor.limits.look_ms));
         }
-        until = until.min(self.executor.broker.deadline().unwrap_or(until));
+        let others = self.executor.broker.deadline().into_iter().chain(self.watchdog.due());
+        until = others.fold(until, Millis::min);
         let timeout = i32::try_from(until.saturating_sub(now)).unwrap_or(i32::MAX);
         let listener = (!self.executor.broker.hoped_for()).then_some(self.executor.broker.listener.as_fd());
         let heard = [Some(self.signals.get_read().as_fd()), listener].into_iter().flatten();

@@ -1,0 +1,57 @@
+//! The service manager's watchdog: told when the guardian is ready, and from then on that its loop goes round.
+//!
+//! Where nobody asked for it, by `NOTIFY_SOCKET` and `WATCHDOG_USEC` in the environment, nothing is sent.
+
+use house::clock::Millis;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
+
+pub struct Watchdog {
+    socket: Option<UnixDatagram>,
+    /// Time between two words that the loop goes round: a quarter of what is waited for.
+    every: Option<Millis>,
+    due: Millis,
+}
+
+impl Watchdog {
+    pub fn from_environment() -> Self {
+        let usec = std::env::var("WATCHDOG_USEC").ok().and_then(|text| text.parse::<u64>().ok());
+        Self { socket: socket(), every: usec.map(|usec| (usec / 4_000).max(1)), due: 0 }
+    }
+
+    pub fn ready(&self) {
+        self.send(b"READY=1");
+    }
+
+    /// To be called on every round of the loop and nowhere else: a round that hangs is what must be noticed.
+    pub fn feed(&mut self, now: Millis) {
+        if let Some(every) = self.every.filter(|_| now >= self.due) {
+            self.due = now + every;
+            self.send(b"WATCHDOG=1");
+        }
+    }
+
+    /// When the loop has to go round again; `None`: whenever it likes.
+    pub fn due(&self) -> Option<Millis> {
+        self.every.map(|_| self.due)
+    }
+
+    /// Never waits; a word that is lost is followed by others.
+    fn send(&self, word: &[u8]) {
+        let _ = self.socket.as_ref().map(|socket| socket.send(word));
+    }
+}
+
+/// A socket that leads to the service manager; a name that begins with `@` is no path.
+fn socket() -> Option<UnixDatagram> {
+    let name = std::env::var_os("NOTIFY_SOCKET")?;
+    let address = match name.as_bytes().strip_prefix(b"@") {
+        Some(name) => SocketAddr::from_abstract_name(name),
+        None => SocketAddr::from_pathname(&name),
+    };
+    let socket = UnixDatagram::unbound().ok()?;
+    socket.set_nonblocking(true).ok()?;
+    socket.connect_addr(&address.ok()?).ok()?;
+    Some(socket)
+}
