@@ -12,7 +12,7 @@ pub struct Help {
     examples: &'static [&'static str],
 }
 
-const COMMANDS: [Help; 11] = [
+const COMMANDS: [Help; 12] = [
     Help {
         name: "status",
         usage: "status [--json]",
@@ -73,8 +73,17 @@ const COMMANDS: [Help; 11] = [
         name: "history",
         usage: "history [--since T] [--json]",
         brief: "what happened since T (default 24h): lives, deaths, commits, words, acts, money",
-        more: "T is 90m, 12h, 7d, 2w, a day (2026-01-31), or a time (2026-01-31T08:00); days and times are local.",
+        more: "T is 90m, 12h, 7d, 2w, today, yesterday, a day (2026-01-31), or a time (2026-01-31T08:00); days and times are local.",
         examples: &["history", "history --since 8h", "history --since 2026-01-31"],
+    },
+    Help {
+        name: "report",
+        usage: "report [--since T] [--json]",
+        brief: "a minute's reading: what came to pass since T (default yesterday), weightiest first",
+        more: "What waits for your yes, falls and deaths, self-edits and what came of them, what it made, words, what failed,\n\
+               what it cost and what it means to do next. `->` says where more of it stands: a command of the\n\
+               guardian's, of git's, or a path. T as for history.",
+        examples: &["report", "report --since 8h", "report --since today --json"],
     },
     Help {
         name: "feed",
@@ -100,7 +109,8 @@ pub fn of(name: &str) -> Option<&'static Help> {
 /// The list of all commands.
 pub fn all() -> String {
     let commands = COMMANDS.map(|command| format!("  {:<30} {}", command.usage, command.brief));
-    let examples = ["history --since 8h", "feed -n 50", "asks 12", "approve 12", "rollback 1a2b3c4"];
+    let examples =
+        ["report", "history --since 8h", "feed -n 50", "asks 12", "approve 12", "rollback 1a2b3c4"];
     let examples = examples.map(|example| format!("  {}", typed(example)));
     format!(
         "Keeps one self-editing creature alive.\n\nUsage: cargo run -p guardian [-- COMMAND]\n\n\

@@ -8,3 +8,4 @@ pub mod doctor;
 pub mod feed;
 pub mod help;
 pub mod history;
+pub mod report;

@@ -1,7 +1,7 @@
 //! The console's command line: reads it as the guardian hands it over, then shows or answers.
 
 use anyhow::Result;
-use console::{asks, doctor, feed, help, history};
+use console::{asks, doctor, feed, help, history, report};
 use guardian::{settings, start};
 use house::{House, moments, terminal};
 use std::process::ExitCode;
@@ -11,6 +11,7 @@ const MOST_ROWS: usize = 100_000;
 
 enum Command {
     History { since: String, json: bool },
+    Report { since: String, json: bool },
     Asks { id: Option<String>, full: bool, json: bool },
     Answer { id: String, approve: bool },
     Feed(feed::Wanted),
@@ -65,6 +66,9 @@ fn parse(mut parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
     }
     match words.as_slice() {
         ["history"] => Ok(Command::History { since: since.map_or_else(|| moments::since("24h"), Ok)?, json }),
+        ["report"] => {
+            Ok(Command::Report { since: since.map_or_else(|| moments::since("yesterday"), Ok)?, json })
+        }
         ["asks"] => Ok(Command::Asks { id: None, full, json }),
         ["asks", id] => Ok(Command::Asks { id: Some((*id).to_owned()), full, json }),
         ["approve", id] => Ok(Command::Answer { id: (*id).to_owned(), approve: true }),
@@ -93,6 +97,7 @@ fn carry_out(command: Command) -> Result<u8> {
             }
         },
         Command::History { since, json } => history::print(&find()?, &since, json),
+        Command::Report { since, json } => report::print(&find()?, &since, json),
         Command::Asks { id, full, json } => return asks::show(&find()?, id.as_deref(), full, json),
         Command::Answer { id, approve } => return asks::answer(&find()?, &id, approve),
         Command::Feed(wanted) => feed::follow(&find()?, &wanted)?,

@@ -33,7 +33,8 @@ pub fn lines(house: &House, broker: Option<&Value>) -> Vec<(&'static str, String
     lines
 }
 
-fn budget_line(budget: &Value) -> String {
+/// What is spent of each cap, and what is the matter with the budget.
+pub fn budget_line(budget: &Value) -> String {
     let usd = |of: &Value, name: &str| of.get(name).and_then(Value::as_f64).unwrap_or(0.0);
     let caps = budget.get("caps").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let spent = caps.iter().map(|cap| {

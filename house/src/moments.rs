@@ -5,16 +5,16 @@ use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use std::time::Duration;
 
-/// Parses `90m`, `12h`, `7d`, `2w`, a day or time in the owner's time zone, or an RFC 3339 time; returns RFC 3339
-/// UTC.
+/// Parses `90m`, `12h`, `7d`, `2w`, `today`, `yesterday`, a day or time in the owner's time zone, or an RFC 3339 time;
+/// returns RFC 3339 UTC.
 pub fn since(argument: &str) -> Result<String, String> {
     let wrong = || {
         format!(
-            "--since wants 90m, 12h, 7d, a day such as 2026-01-31, or a time such as 2026-01-31T08:00, not `{}`",
+            "--since wants 90m, 12h, 7d, today, yesterday, a day such as 2026-01-31, or a time such as 2026-01-31T08:00, not `{}`",
             crate::printable::flat(&crate::bounds::brief(argument, 80))
         )
     };
-    let then = ago(argument).or_else(|| argument.parse().ok()).or_else(|| {
+    let then = ago(argument).or_else(|| midnight(argument)).or_else(|| argument.parse().ok()).or_else(|| {
         let local = argument.parse::<DateTime>().ok()?;
         local.to_zoned(TimeZone::system()).ok().map(|zoned| zoned.timestamp())
     });
@@ -38,6 +38,17 @@ fn ago(argument: &str) -> Option<Timestamp> {
     let span = number.parse::<i64>().unwrap_or(i64::MAX).saturating_mul(seconds);
     let now_s = i64::try_from(crate::clock::wall_ms() / 1_000).ok()?;
     Timestamp::from_second(now_s.saturating_sub(span).max(0)).ok()
+}
+
+/// When `today` or `yesterday` began, by the owner's clock.
+fn midnight(argument: &str) -> Option<Timestamp> {
+    let today = now().to_zoned(TimeZone::system()).date();
+    let day = match argument {
+        "today" => today,
+        "yesterday" => today.yesterday().ok()?,
+        _ => return None,
+    };
+    Some(day.to_zoned(TimeZone::system()).ok()?.timestamp())
 }
 
 /// A time zone that times are shown in.

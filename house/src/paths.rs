@@ -63,6 +63,8 @@ impl House {
         mind = ".self/mind";
         /// What the creature notes at each wake, beside its memory.
         bookkeeping = ".self/mind/bookkeeping.jsonl";
+        /// What the creature means to do.
+        agenda = ".self/mind/agenda.json";
         request = ".self/mind/request.json";
         published = ".self/guardian.json";
         last_good = ".self/last_good.txt";

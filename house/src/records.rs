@@ -3,6 +3,7 @@
 use crate::lines::{Lines, Next};
 use crate::{House, bounds, clock, files, repair};
 use serde_json::{Map, Value};
+use std::io::{Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 /// Largest history or deaths file; a larger one is moved to `kept/` and a new one begun.
@@ -11,6 +12,9 @@ const MOST_BYTES: u64 = 16 << 20;
 const MOST_LINE_BYTES: usize = 32 << 10;
 /// Longest line that is read as a record, in bytes; the creature writes none that is longer.
 pub const LONGEST_LINE: usize = 4 << 20;
+/// How near a place is searched by time, in bytes, and how much is read to learn the time at a place.
+const NEAR_BYTES: u64 = 64 << 10;
+const LOOK_BYTES: u64 = 2 * LONGEST_LINE as u64;
 
 /// Appends `{"at", "what", …}` to the history. If that fails, on a full disk for instance, the line is lost and the
 /// guardian goes on.
@@ -83,8 +87,37 @@ pub fn older(path: &Path, since: &str) -> Vec<PathBuf> {
 
 /// The records of a file; none where it cannot be read.
 pub fn of(path: &Path) -> Records {
+    from(path, 0, u64::MAX)
+}
+
+/// The records of a file from a place on, within `most` bytes; a line that began before the place is passed over.
+pub fn from(path: &Path, place: u64, most: u64) -> Records {
     let file = files::open(path).ok().flatten();
-    Records { lines: file.map(|file| Lines::new(file, LONGEST_LINE)), bad: 0 }
+    let file = file.and_then(|mut file| file.seek(SeekFrom::Start(place)).ok().map(|_| file));
+    let mut lines = file.map(|file| Lines::new(file, LONGEST_LINE));
+    if let Some(lines) = &mut lines {
+        lines.allow(most);
+        if place > 0 {
+            let _ = lines.next_line();
+        }
+    }
+    Records { lines, bad: 0 }
+}
+
+/// A place in a file of records in order of time, before the first of `since` and near it: found by halving, so that
+/// what is older costs nothing.
+pub fn place(path: &Path, since: &str) -> u64 {
+    let (mut before, mut after) = (0, std::fs::metadata(path).map_or(0, |meta| meta.len()));
+    while after - before > NEAR_BYTES {
+        let middle = before + (after - before) / 2;
+        let dated = from(path, middle, LOOK_BYTES).find(|record| !text(record, "at").is_empty());
+        if dated.is_some_and(|record| text(&record, "at") < since) {
+            before = middle;
+        } else {
+            after = middle;
+        }
+    }
+    before
 }
 
 impl Iterator for Records {

@@ -234,8 +234,8 @@ fn write(text: &str) {
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
-/// Width of the terminal now.
-fn width() -> usize {
+/// Width of the terminal now, or a usual one's where there is none.
+pub fn width() -> usize {
     // SAFETY: the kernel writes no more than the structure holds.
     #[allow(unsafe_code)]
     let size = unsafe {

@@ -89,6 +89,29 @@ fn history_over_records_without_end_stays_small_and_tells_each() {
     assert!(peak < MOST_MIB, "{peak} MiB");
 }
 
+#[test]
+fn a_report_reads_a_bounded_part_of_records_without_end() {
+    let house = House::new(SOUND);
+    let line = record("message", &format!("{{\"from\":\"creature\",\"text\":\"{}\"}}", "x".repeat(200)));
+    let lines = filled(&house, &line, 2 * MOST_MIB);
+    let mut file = File::options().append(true).open(house.path(".self/memory.jsonl")).unwrap();
+    file.set_len(1 << 30).unwrap();
+    file.seek(SeekFrom::End(0)).unwrap();
+    file.write_all(
+        format!("\n{}", record("message", "{\"from\":\"owner\",\"text\":\"after it\"}")).as_bytes(),
+    )
+    .unwrap();
+    drop(file);
+    let began = std::time::Instant::now();
+    let (said, peak) = watched(&house, &["report", "--since", "2020-01-01"]);
+    println!("a report over 1 GiB and {lines} records: {peak} MiB at its peak, {:?}", began.elapsed());
+    assert!(said.contains("owner: after it") && said.contains("of memory.jsonl only the newest"), "{said}");
+    assert!(peak < MOST_MIB, "{peak} MiB");
+    filled(&house, &line, 2 * MOST_MIB);
+    let (said, peak) = watched(&house, &["report", "--since", "2020-01-01"]);
+    assert!(said.contains("creature: xxx") && peak < MOST_MIB, "{peak} MiB: {said}");
+}
+
 /// A list of nothings takes forty times its bytes once it is read.
 #[test]
 fn a_record_of_a_million_nothings_is_none_and_no_load() {

@@ -38,6 +38,7 @@ mod owners;
 mod plain_user;
 mod processes;
 mod replies;
+mod reported;
 mod revival;
 mod service;
 mod settings;

@@ -153,6 +153,10 @@ fn fill(house: &House) {
             .to_string(),
     );
     house.write(".self/guardian/lock", HOSTILE);
+    let goal = |status: &str| json!({"id": HOSTILE, "title": HOSTILE, "status": status, "reason": HOSTILE, "changed_at": HOSTILE});
+    let agenda = json!({"goals": {"list": [goal("open"), goal("awaiting"), goal(HOSTILE)]},
+        "tasks": {"list": [{"id": HOSTILE, "text": HOSTILE, "at": HOSTILE}]}});
+    house.write(".self/mind/agenda.json", &agenda.to_string());
 }
 
 /// Found: in the first screen (`mind` of the heartbeat), the history, refusals at the start.
@@ -172,6 +176,8 @@ fn nothing_of_the_creatures_steers_a_terminal_on_any_surface() {
     for args in [
         &["history", "--since", "2026-01-01"][..],
         &["history", "--since", "2026-01-01", "--json"],
+        &["report", "--since", "2026-01-01"],
+        &["report", "--since", "2026-01-01", "--json"],
         &["asks"],
         &["asks", "1"],
         &["asks", "--json", "--full"],

@@ -1,0 +1,326 @@
+//! What a report is made of: records taken in one by one and held as sums, and as the newest of what is told singly. Pure.
+
+use crate::feed;
+use house::bounds::brief;
+use house::records::text;
+use serde_json::Value;
+use std::collections::{BTreeMap, VecDeque};
+
+/// Names that are counted one by one, and characters of one.
+const MOST_NAMES: usize = 500;
+const NAME_CHARS: usize = 120;
+/// Events of one kind that are held.
+const MOST_EVENTS: usize = 50;
+/// Longest word between owner and creature that is told, in characters: it is told whole or not at all.
+const WORD_CHARS: usize = 300;
+/// Tools whose product is knowledge, and those whose product is a thing; each names the path of it.
+const LEARNING: [&str; 5] = ["notes.write", "notes.append", "knowledge.write", "skill.write", "fact.add"];
+const MAKING: [&str; 2] = ["files.write", "files.create_workspace"];
+const POSTING: [&str; 2] = ["x.post", "x.reply"];
+const READING: [&str; 3] = ["web.fetch_text", "web.search", "feed.read"];
+
+/// How often each of many names came; of names past `MOST_NAMES` only the sum is held.
+#[derive(Default)]
+pub struct Tally {
+    pub names: BTreeMap<String, u64>,
+    pub sum: u64,
+}
+
+impl Tally {
+    fn add(&mut self, name: &str) {
+        self.sum += 1;
+        let name = brief(name.trim(), NAME_CHARS);
+        let room = self.names.len() < MOST_NAMES;
+        match self.names.get_mut(&name) {
+            Some(count) => *count += 1,
+            None if room => {
+                self.names.insert(name, 1);
+            }
+            None => {}
+        }
+    }
+
+    /// The most frequent names with their numbers, as many as fit, and how many more there are.
+    pub fn told(&self, most_chars: usize) -> String {
+        let mut names: Vec<_> = self.names.iter().collect();
+        names.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+        let mut told = String::new();
+        for (at, (name, count)) in names.iter().enumerate() {
+            let times = if **count > 1 { format!(" ×{count}") } else { String::new() };
+            if at > 0 && told.chars().count() + name.chars().count() > most_chars {
+                return format!("{told}, and {} more", names.len() - at);
+            }
+            let between = if at > 0 { ", " } else { "" };
+            told.push_str(&format!("{between}{name}{times}"));
+        }
+        told
+    }
+}
+
+/// The newest of what happened; of older ones only the number is held.
+pub struct Newest<T> {
+    pub kept: VecDeque<T>,
+    pub count: u64,
+}
+
+impl<T> Default for Newest<T> {
+    fn default() -> Self {
+        Self { kept: VecDeque::new(), count: 0 }
+    }
+}
+
+impl<T> Newest<T> {
+    pub fn add(&mut self, one: T) {
+        self.count += 1;
+        self.kept.push_back(one);
+        if self.kept.len() > MOST_EVENTS {
+            self.kept.pop_front();
+        }
+    }
+}
+
+/// What came of a commit of the creature's.
+#[derive(Clone, PartialEq)]
+pub enum Came {
+    /// No life began of it: it was of papers alone.
+    Papers,
+    Lives,
+    Blessed,
+    Unbuilt,
+    Fell(String),
+}
+
+/// A commit of the creature's, and what came of it.
+pub struct Edit {
+    pub commit: String,
+    pub summary: String,
+    pub came: Came,
+}
+
+/// Deaths of one kind at one commit.
+pub struct Deaths {
+    pub told: String,
+    pub life: u64,
+    pub times: u64,
+}
+
+/// A fall, as the guardian told of it, and the ref of what fell.
+pub struct Fall {
+    pub told: String,
+    pub fallen_ref: String,
+}
+
+/// A word between owner and creature; without `text` where it is too long.
+pub struct Word {
+    pub from: String,
+    pub text: Option<String>,
+    pub chars: usize,
+}
+
+/// Everything a report is made of.
+#[derive(Default)]
+pub struct Facts {
+    /// Files of which only the newest part was read.
+    pub cut: Vec<String>,
+    pub note: String,
+    pub waits: Vec<(String, String)>,
+    pub edits: Newest<Edit>,
+    pub deaths: Newest<Deaths>,
+    pub falls: Newest<Fall>,
+    pub words: Newest<Word>,
+    /// The guardian's events that are told as a number.
+    pub events: Tally,
+    pub broker: String,
+    pub settings: String,
+    pub thoughts: u64,
+    pub garbled: u64,
+    pub actions: u64,
+    pub dreams: u64,
+    pub read: Tally,
+    pub made: Tally,
+    pub posted: Tally,
+    pub learnt: Tally,
+    pub failed: Tally,
+    pub edits_refused: Tally,
+    /// Asks that failed, and how all asks of these days went on.
+    pub asks_failed: Newest<String>,
+    pub asks: Tally,
+    /// By day: all that was spent, and what of it on its own, in millionths of a dollar.
+    pub days: BTreeMap<String, (u64, u64)>,
+    pub calls: Tally,
+    pub refused: Tally,
+    pub budget: Option<Value>,
+    pub down: Vec<String>,
+    /// What it means to do, the next first; `None` where that cannot be read.
+    pub next: Option<Vec<String>>,
+    /// Goals that ended: whether done, and how.
+    pub ended: Newest<(bool, String)>,
+}
+
+impl Facts {
+    /// Whether nothing is on record of these days.
+    pub fn is_nothing(&self) -> bool {
+        let events = self.edits.count + self.deaths.count + self.falls.count + self.words.count;
+        let sums = self.events.sum + self.asks.sum + self.calls.sum + self.refused.sum;
+        events + sums + self.thoughts + self.garbled + self.actions + self.ended.count == 0
+            && self.days.is_empty()
+    }
+
+    /// Takes in a record of memory.
+    pub fn remembered(&mut self, record: &Value) {
+        let Some(data) = record.get("data") else { return };
+        match text(record, "kind") {
+            "thought" if data.get("garbled").is_some() => self.garbled += 1,
+            "thought" => self.thoughts += 1,
+            "action" => self.acted(data),
+            "dream" => self.dreams += u64::from(data.get("name").is_some()),
+            "self_change" if !is_ok(data) => {
+                let error = text(data, "error").lines().next().unwrap_or_default();
+                self.edits_refused.add(&format!("{} ({})", text(data, "stage"), brief(error, 60)));
+            }
+            "message" => self.said(data),
+            _ => {}
+        }
+    }
+
+    fn said(&mut self, data: &Value) {
+        let (from, said) = (brief(text(data, "from"), 20), text(data, "text"));
+        let kind = Some(text(data, "kind")).filter(|kind| !kind.is_empty() && *kind != "answer");
+        let kind = kind.map(|kind| format!(" ({})", brief(kind, 20))).unwrap_or_default();
+        let chars = said.chars().count();
+        let text = Some(said.to_owned()).filter(|_| chars <= WORD_CHARS);
+        self.words.add(Word { from: from + &kind, text, chars });
+    }
+
+    fn acted(&mut self, data: &Value) {
+        let (tool, result) = (text(data, "tool"), data.get("result").unwrap_or(&Value::Null));
+        let path = text(result, "path");
+        self.actions += 1;
+        match tool {
+            _ if !is_ok(result) => {
+                self.failed.add(&format!("{} ({})", brief(tool, 40), brief(text(result, "error"), 60)));
+            }
+            _ if feed::asked(result).is_some() => {}
+            _ if !text(result, "drafted").is_empty() => self.made.add(text(result, "drafted")),
+            _ if MAKING.contains(&tool) && !path.is_empty() => self.made.add(path),
+            _ if LEARNING.contains(&tool) && !path.is_empty() => self.learnt.add(path),
+            _ if POSTING.contains(&tool) => self.posted.add(tool),
+            _ if READING.contains(&tool) => self.read.add(tool),
+            _ => {}
+        }
+    }
+
+    /// Takes in a line of the guardian's history.
+    pub fn guarded(&mut self, event: &Value) {
+        let (what, commit) = (text(event, "what"), text(event, "commit"));
+        match what {
+            "commit" if text(event, "by") == "self" => {
+                let summary = brief(text(event, "summary"), NAME_CHARS);
+                self.edits.add(Edit { commit: commit.to_owned(), summary, came: Came::Papers });
+                return;
+            }
+            // A life of a commit of papers alone runs the binary that was there.
+            "life" if event.get("kept_binary") != Some(&true.into()) => {
+                self.came(commit, Came::Lives);
+            }
+            "blessed" if !self.came(commit, Came::Blessed) => {
+                self.edits.add(Edit {
+                    commit: commit.to_owned(),
+                    summary: String::new(),
+                    came: Came::Blessed,
+                });
+            }
+            "fall" => return self.fell(event),
+            "broker_ended" | "broker_missing" => self.broker = brief(text(event, "cause"), NAME_CHARS),
+            "settings_refused" => self.settings = brief(text(event, "told"), 2 * NAME_CHARS),
+            _ => {}
+        }
+        self.events.add(&what.replace('_', " "));
+    }
+
+    fn fell(&mut self, event: &Value) {
+        let told = brief(text(event, "told").trim_start_matches("guardian: "), 2 * NAME_CHARS);
+        let to = short(text(event, "to_commit"));
+        let came = match text(event, "cause") {
+            "owner" => format!("put back to {to} as you asked"),
+            cause => format!("fell ({}), put back to {to}", brief(&cause.replace('_', " "), 40)),
+        };
+        self.came(text(event, "from_commit"), Came::Fell(came));
+        self.falls.add(Fall { told, fallen_ref: brief(text(event, "fallen_ref"), NAME_CHARS) });
+    }
+
+    /// Notes what came of a commit, if it is among those held; what was fatal stands.
+    fn came(&mut self, commit: &str, came: Came) -> bool {
+        let mut edits = self.edits.kept.iter_mut().rev();
+        let Some(edit) = edits.find(|edit| !commit.is_empty() && edit.commit == commit) else { return false };
+        let more = match (&edit.came, &came) {
+            (Came::Fell(_) | Came::Blessed, Came::Lives | Came::Unbuilt) => false,
+            (before, _) => *before != came,
+        };
+        if more {
+            edit.came = came;
+        }
+        true
+    }
+
+    /// Takes in a death, after the history.
+    pub fn died(&mut self, death: &Value) {
+        let life = death.get("life").and_then(Value::as_u64).unwrap_or(0);
+        let [ended, cause, blame] = ["ended", "cause", "blame"].map(|name| brief(text(death, name), 80));
+        let commit = text(death, "commit");
+        if ended == "build_failed" {
+            self.came(commit, Came::Unbuilt);
+        }
+        let told = format!("{} ({cause}), blamed on {blame}, at {}", ended.replace('_', " "), short(commit));
+        match self.deaths.kept.iter_mut().find(|deaths| deaths.told == told) {
+            Some(deaths) => {
+                (deaths.life, deaths.times) = (life, deaths.times + 1);
+                self.deaths.count += 1;
+            }
+            None => self.deaths.add(Deaths { told, life, times: 1 }),
+        }
+    }
+
+    /// Takes in a line of the ledger.
+    pub fn entered(&mut self, entry: &Value) {
+        match text(entry, "event") {
+            "settle" => {
+                let cost = entry.get("cost_micro_usd").and_then(Value::as_u64).unwrap_or(0);
+                let day = Some(text(entry, "day")).filter(|day| !day.is_empty());
+                let day: String = day.unwrap_or(text(entry, "at")).chars().take(10).collect();
+                if self.days.len() < MOST_NAMES || self.days.contains_key(&day) {
+                    let (all, own) = self.days.entry(day).or_default();
+                    *all = all.saturating_add(cost);
+                    *own = own.saturating_add(if text(entry, "class") == "autonomous" { cost } else { 0 });
+                }
+            }
+            "call" if text(entry, "decision") == "answered" => self.calls.add(text(entry, "service")),
+            "refuse" => {
+                let [method, service, path] =
+                    ["method", "service", "path"].map(|name| brief(text(entry, name), 40));
+                self.refused
+                    .add(&format!("{method} {service} {path} ({})", brief(text(entry, "decision"), 60)));
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes in a line of the broker's on an ask.
+    pub fn answered(&mut self, line: &Value) {
+        let event = text(line, "event");
+        self.asks.add(event);
+        let refused = line.get("status").and_then(Value::as_u64).is_some_and(|status| status >= 400);
+        if event == "failed" || (event == "executed" && refused) {
+            self.asks_failed.add(brief(text(line, "id"), 20));
+        }
+    }
+}
+
+/// The beginning of a commit's name, as it is told.
+pub fn short(commit: &str) -> String {
+    commit.chars().take(7).collect()
+}
+
+fn is_ok(result: &Value) -> bool {
+    result.get("ok").and_then(Value::as_bool) == Some(true)
+}

@@ -1,0 +1,147 @@
+//! Gathers what a report is made of: records since a time, of each kind the newest so many bytes, and the state now.
+
+use super::facts::Facts;
+use house::bounds::{self, brief};
+use house::records::{self, text};
+use house::{House, asks, files, instance, minds};
+use serde_json::Value;
+use std::path::Path;
+
+/// Bytes read of each kind of record, and of the agenda.
+const MOST_BYTES: u64 = 64 << 20;
+const AGENDA_BYTES: u64 = 4 << 20;
+/// Asks that are told singly.
+const MOST_ASKS: usize = 50;
+/// Characters of what it means to do.
+const AIM_CHARS: usize = 120;
+
+pub fn facts(house: &House, since: &str) -> Facts {
+    let mut facts = Facts::default();
+    let mut cut = Vec::new();
+    cut.extend(each(&house.history(), since, |event| facts.guarded(event)));
+    cut.extend(each(&house.deaths(), since, |death| facts.died(death)));
+    cut.extend(each(&house.memory(), since, |record| facts.remembered(record)));
+    cut.extend(each(&house.ledger(), since, |entry| facts.entered(entry)));
+    cut.extend(each(&house.asks(), since, |line| facts.answered(line)));
+    facts.cut = cut;
+    let waiting = asks::waiting(house);
+    facts.waits = waiting.iter().take(MOST_ASKS).map(|ask| (told(ask), format!("asks {}", ask.id))).collect();
+    if waiting.len() > MOST_ASKS {
+        facts.waits.push((format!("{} more asks", waiting.len() - MOST_ASKS), "asks".into()));
+    }
+    let page = files::read_small(&house.budget()).ok().flatten();
+    facts.budget = page.and_then(|page| bounds::read(&page)).filter(Value::is_object);
+    // A broker that has ended wrote its page some time ago.
+    if instance::broker_runs(house) {
+        facts.down = facts.budget.as_ref().map(minds::down).unwrap_or_default();
+    }
+    facts.note = match instance::running(house).and_then(|pid| instance::published(house, pid)) {
+        Some(state) => brief(text(&state, "note"), bounds::NAME_CHARS),
+        None => "no guardian runs".into(),
+    };
+    agenda(house, since, &mut facts);
+    facts
+}
+
+fn told(ask: &asks::Ask) -> String {
+    format!("{}, {} ago: {}", ask.line(), ask.age(), ask.summary())
+}
+
+/// Takes every record of a file and of those rotated away from it since a time, oldest first; of more than
+/// `MOST_BYTES` the newest. Returns the file's name where some were left out.
+fn each(path: &Path, since: &str, mut take: impl FnMut(&Value)) -> Option<String> {
+    let (mut room, mut is_cut, mut parts) = (MOST_BYTES, false, Vec::new());
+    let paths = records::older(path, since).into_iter().chain([path.to_owned()]);
+    for path in paths.collect::<Vec<_>>().into_iter().rev() {
+        let bytes = std::fs::metadata(&path).map_or(0, |meta| meta.len());
+        let place = records::place(&path, since);
+        let wanted = bytes.saturating_sub(place);
+        is_cut |= wanted > room;
+        let taken = wanted.min(room);
+        room -= taken;
+        if taken > 0 {
+            parts.push((path, bytes - taken, taken));
+        }
+        if room == 0 {
+            break;
+        }
+    }
+    for (path, place, most) in parts.into_iter().rev() {
+        records::from(&path, place, most)
+            .filter(|record| text(record, "at") >= since)
+            .for_each(|one| take(&one));
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    is_cut.then_some(name)
+}
+
+/// Takes in what the creature means to do, what of it waits for a yes, and which goals ended.
+fn agenda(house: &House, since: &str, facts: &mut Facts) {
+    let bytes = files::read_most(&house.agenda(), AGENDA_BYTES);
+    let Ok(Some(bytes)) = bytes else {
+        facts.next = bytes.is_ok().then(Vec::new);
+        return;
+    };
+    let Some(agenda) = bounds::read(&bytes) else { return };
+    let list = |kind: &str| {
+        let items = agenda.get(kind).and_then(|items| items.get("list")).and_then(Value::as_array);
+        items.map(Vec::as_slice).unwrap_or_default()
+    };
+    let usd = |item: &Value, name: &str| item.get(name).and_then(Value::as_f64).unwrap_or(0.0);
+    let mut timed: Vec<(String, String)> = Vec::new();
+    let mut goals = Vec::new();
+    for goal in list("goals") {
+        match text(goal, "status") {
+            "open" => goals.push(step(goal)),
+            "awaiting" => facts.waits.push(yes(goal, usd(goal, "cost_usd"))),
+            status if text(goal, "changed_at") >= since => {
+                let reason = Some(text(goal, "reason")).filter(|reason| !reason.is_empty());
+                let reason =
+                    reason.map(|reason| format!(" ({})", brief(reason, AIM_CHARS))).unwrap_or_default();
+                let told = format!("goal {}: {}{reason}", brief(status, 20), named(goal, "title"));
+                facts.ended.add((status == "done", told));
+            }
+            _ => {}
+        }
+    }
+    for way in list("opportunities").iter().filter(|way| is_open(way, "ended_at")) {
+        if usd(way, "asked_usd") > usd(way, "approved_usd") {
+            facts.waits.push(yes(way, usd(way, "asked_usd")));
+        }
+    }
+    let tasks = list("tasks").iter().filter(|task| is_open(task, "ended_at"));
+    timed.extend(tasks.map(|task| (text(task, "at").to_owned(), named(task, "text"))));
+    let reminders = list("reminders").iter().filter(|reminder| is_open(reminder, "finished"));
+    timed.extend(reminders.map(|reminder| (text(reminder, "next").to_owned(), named(reminder, "text"))));
+    timed.sort();
+    let timed = timed.into_iter().map(|(at, what)| format!("{what} ({})", house::moments::told(&at)));
+    facts.next = Some(goals.into_iter().chain(timed).collect());
+}
+
+fn is_open(item: &Value, end: &str) -> bool {
+    item.get(end).is_none_or(Value::is_null)
+}
+
+fn named(item: &Value, name: &str) -> String {
+    format!("{} {}", brief(text(item, "id"), 20), brief(text(item, name), AIM_CHARS))
+}
+
+/// What waits for the owner's yes to an amount, and the word that says it.
+fn yes(item: &Value, usd: f64) -> (String, String) {
+    let id = brief(text(item, "id"), 20);
+    (format!("{}, {usd:.2} USD", named(item, "title")), format!("say: approve {id}"))
+}
+
+/// A goal with the first of its steps that is not done.
+fn step(goal: &Value) -> String {
+    let steps = goal.get("checkpoints").and_then(Value::as_array).into_iter().flatten();
+    let next =
+        steps.map(|step| (text(step, "status"), text(step, "text"))).find(|(status, _)| *status != "done");
+    match next.filter(|(_, next)| *next != text(goal, "title")) {
+        Some((status, next)) => {
+            let parked = if status == "blocked" { "parked at" } else { "next" };
+            format!("{}; {parked}: {}", named(goal, "title"), brief(next, AIM_CHARS))
+        }
+        None => named(goal, "title"),
+    }
+}
