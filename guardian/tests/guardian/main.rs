@@ -39,6 +39,7 @@ mod plain_user;
 mod processes;
 mod replies;
 mod revival;
+mod say;
 mod settings;
 mod shelter;
 mod signals;
