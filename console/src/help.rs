@@ -52,12 +52,14 @@ const COMMANDS: [Help; 12] = [
         name: "say",
         usage: "say WORDS|- [--wait S] [--thread NAME] [--json]",
         brief: "a word to the creature; waits for its answer and prints it whole",
-        more: "The word is kept in .self/inbox.jsonl first, and stays there whatever becomes of the waiting; `-` takes it \
-            from the standard input. --wait S waits S seconds at most (default 120; 0 not at all). Each word has a \
-            thread of its own, by which its answer is told; --thread NAME goes on with another talk (main is that of \
-            words said without a thread; a plain yes to what was asked there belongs there), and takes what is said \
-            there next for the answer. Only the answer goes to the standard output. --json prints word, answer, at and \
-            thread. Exit status: 0 answered; 1 nobody lives to hear it; 3 no answer within the time; 130 Ctrl-C.",
+        more: "The word is kept in .self/inbox.jsonl first, and stays there whatever becomes of the waiting.\n\
+            -              takes the word from the standard input\n\
+            --wait S       waits S seconds at most (default 120; 0 not at all)\n\
+            --thread NAME  goes on with another talk, and takes what is said there next for the answer; else each\n               \
+            word has a thread of its own. main: words said without a thread, and a plain yes to what was asked there\n\
+            --json         prints word, answer, at and thread\n\
+            Only the answer goes to the standard output. Exit status: 0 answered; 1 nobody lives to hear it; 3 no answer \
+            within the time; 130 Ctrl-C.",
         examples: &[
             "say \"what are you up to\"",
             "say --wait 600 --json \"who are you\"",

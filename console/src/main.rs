@@ -83,11 +83,10 @@ fn parse(mut parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
         ["deny", id] => Ok(Command::Answer { id: (*id).to_owned(), approve: false }),
         ["approve" | "deny"] => Err(format!("which ask? `{}` lists them", typed("asks")).into()),
         ["feed"] => Ok(Command::Feed(feed::Wanted { last, since, json, live })),
-        ["say"] => Err(format!(
-            "say what? {} does; - takes it from the standard input",
-            typed("say \"how are you?\"")
-        )
-        .into()),
+        ["say"] => {
+            Err(format!("say what? `{}`; - takes it from the standard input", typed("say \"how are you?\""))
+                .into())
+        }
         ["say", words @ ..] => {
             let (words, wait_s) = (words.join(" "), wait_s.unwrap_or(say::WAIT_S));
             Ok(Command::Say(say::Wanted { words, wait_s, thread, json }))
