@@ -64,6 +64,13 @@ impl Feed {
         Self { path, open: None, live: false }
     }
 
+    /// Shows all that is appended from now on.
+    pub fn from_end(path: PathBuf) -> Self {
+        let mut feed = Self::from_start(path);
+        feed.reopen(u64::MAX);
+        feed
+    }
+
     /// Begins with the last `rows` records worth showing.
     pub fn from_last(path: PathBuf, rows: usize, worth: impl Fn(&Value) -> bool) -> Self {
         let mut feed = Self { path, open: None, live: false };

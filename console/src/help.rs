@@ -12,7 +12,7 @@ pub struct Help {
     examples: &'static [&'static str],
 }
 
-const COMMANDS: [Help; 12] = [
+const COMMANDS: [Help; 13] = [
     Help {
         name: "status",
         usage: "status [--json]",
@@ -47,6 +47,25 @@ const COMMANDS: [Help; 12] = [
         brief: "put creature/ back to the blessed commit before, or to COMMIT",
         more: "What lies in creature/ is kept under refs/guardian/ first; nothing is lost.",
         examples: &["rollback", "rollback 1a2b3c4"],
+    },
+    Help {
+        name: "say",
+        usage: "say WORDS|- [--wait S] [--thread NAME] [--json]",
+        brief: "a word to the creature; waits for its answer and prints it whole",
+        more: "The word is kept in .self/inbox.jsonl first, and stays there whatever becomes of the waiting.\n\
+            -              takes the word from the standard input\n\
+            --wait S       waits S seconds at most (default 120; 0 not at all)\n\
+            --thread NAME  goes on with another talk, and takes what is said there next for the answer; else each\n               \
+            word has a thread of its own. main: words said without a thread, and a plain yes to what was asked there\n\
+            --json         prints word, answer, at and thread\n\
+            Only the answer goes to the standard output. Exit status: 0 answered; 1 nobody lives to hear it; 3 no answer \
+            within the time; 130 Ctrl-C.",
+        examples: &[
+            "say \"what are you up to\"",
+            "say --wait 600 --json \"who are you\"",
+            "say --thread main yes",
+            "say - < letter.txt",
+        ],
     },
     Help {
         name: "asks",
@@ -109,8 +128,15 @@ pub fn of(name: &str) -> Option<&'static Help> {
 /// The list of all commands.
 pub fn all() -> String {
     let commands = COMMANDS.map(|command| format!("  {:<30} {}", command.usage, command.brief));
-    let examples =
-        ["report", "history --since 8h", "feed -n 50", "asks 12", "approve 12", "rollback 1a2b3c4"];
+    let examples = [
+        "say \"what are you up to\"",
+        "report",
+        "history --since 8h",
+        "feed -n 50",
+        "asks 12",
+        "approve 12",
+        "rollback 1a2b3c4",
+    ];
     let examples = examples.map(|example| format!("  {}", typed(example)));
     format!(
         "Keeps one self-editing creature alive.\n\nUsage: cargo run -p guardian [-- COMMAND]\n\n\
@@ -120,7 +146,8 @@ pub fn all() -> String {
          -V, --version   the version\n\n\
          Examples:\n  cargo run -p guardian\n{}\n\n\
          Environment: RUST_LOG (what is logged), NO_COLOR (plain output), TZ (where your clock stands).\n\
-         Exit status: 0 done; 1 failed, or what was approved failed; 2 wrong usage; 3 no guardian runs; \
+         Exit status: 0 done; 1 failed, or what was approved failed; 2 wrong usage; 3 no guardian runs, or no \
+         answer came within the time; \
          100 refused to start.",
         commands.join("\n"),
         examples.join("\n")

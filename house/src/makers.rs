@@ -1,4 +1,4 @@
-//! Who makes models: each maker's name, its variables and how its models' names begin; the one table all read that know makers.
+//! Who makes models: each maker's name, its variables and how its models' names begin; `broker/src/llm/choice.rs` how it is asked.
 
 /// A maker of models, or what serves them, as the owner names it. How it is spoken to, the broker alone knows.
 pub struct Maker {

@@ -160,6 +160,16 @@ pub fn line(text: &str) {
     print(&mut out.lock(), out.is_terminal(), text);
 }
 
+/// Prints what was said, whole: a pipe gets its lines as they are; at a terminal they are wrapped, and those after the
+/// first indented, so that none looks like one of the guardian's.
+pub fn words(text: &str) {
+    let out = std::io::stdout();
+    let is_terminal = out.is_terminal();
+    let text = printable::spelled(&printable::plain_spaces(text.trim()));
+    let text = if is_terminal { text.replace('\n', "\n    ") } else { text };
+    print_spelled(&mut out.lock(), is_terminal, &text);
+}
+
 /// Prints a line to standard error.
 pub fn error(text: &str) {
     let out = std::io::stderr();
@@ -167,7 +177,10 @@ pub fn error(text: &str) {
 }
 
 fn print(out: &mut dyn Write, is_terminal: bool, text: &str) {
-    let text = printable::harmless(text);
+    print_spelled(out, is_terminal, &printable::harmless(text));
+}
+
+fn print_spelled(out: &mut dyn Write, is_terminal: bool, text: &str) {
     let columns = if is_terminal { width() } else { usize::MAX };
     for line in text.split('\n') {
         // Wrapped lines are indented four columns more than the line they continue.

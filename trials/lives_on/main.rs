@@ -77,7 +77,8 @@ fn a_house_of_commit_b86bc22_lives_on() {
     house.until("its first thought", || {
         records(&house, "thought").iter().any(|record| record["life"] == life + 1)
     });
-    house.say("reminders");
+    let reminders = said(&house, &["say", "reminders"]);
+    assert!(reminders.contains("feed the herons"), "the answer to that word: {reminders}");
     house.until("what it was asked to remind of", || {
         records(&house, "message").iter().any(|record| {
             record["life"] == life + 1

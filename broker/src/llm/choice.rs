@@ -1,4 +1,4 @@
-//! Chooses the model providers: by the owner's settings, else by the keys there are, else an Ollama on loopback.
+//! Providers of models: each maker's address, wire and usual model, and which one the owner's settings and keys choose.
 
 use super::aliases::Aliases;
 use super::besides;

@@ -327,3 +327,12 @@ async fn a_prompt_too_large_for_the_money_fits_once_it_is_cut() {
     // Three bytes a token are likely; beside the rest of the request.
     assert_eq!(ask(usize::try_from(fits).unwrap() * 3 - 500).await.unwrap().status(), 200);
 }
+
+/// A maker that the settings accept and the broker does not know how to ask would be refused by its own name.
+#[test]
+fn every_maker_has_an_address_a_wire_and_a_usual_model() {
+    for maker in house::makers::MAKERS.iter().filter(|maker| maker.name != house::makers::OLLAMA.name) {
+        let usual = broker::llm::choice::usual_model(maker.name);
+        assert!(usual.is_some(), "{}: add its row to broker/src/llm/choice.rs", maker.name);
+    }
+}

@@ -127,7 +127,7 @@ impl Executor {
             ("walls", self.walls.level.told()),
         ];
         let more = [
-            ("steer", "edit PURPOSE.md, or: echo 'a word to it' >> .self/inbox.jsonl".to_owned()),
+            ("steer", format!("edit PURPOSE.md, or: {}", typed("say 'a word to it'"))),
             ("observe", format!("here, or: {}", typed("feed"))),
             ("history", typed("history")),
             ("undo", typed("rollback")),

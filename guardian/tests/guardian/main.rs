@@ -40,6 +40,7 @@ mod processes;
 mod replies;
 mod reported;
 mod revival;
+mod say;
 mod service;
 mod settings;
 mod shelter;

@@ -104,8 +104,8 @@ fn a_mistyped_command_is_told_the_nearest_and_each_has_its_help() {
         assert!(said(&output).contains(&format!("nearest is {meant}")), "{}", said(&output));
     }
     for command in [
-        "status", "stop", "pause", "resume", "rollback", "asks", "approve", "deny", "history", "report",
-        "feed", "doctor",
+        "status", "stop", "pause", "resume", "rollback", "say", "asks", "approve", "deny", "history",
+        "report", "feed", "doctor",
     ] {
         for args in [&[command, "--help"][..], &["help", command]] {
             let output = house.ask(args);
