@@ -74,8 +74,7 @@ fn judge(trial: &Trial, file: &File, shape: Shape) {
 fn at_once(trial: &mut Trial, shapes: &[Shape]) {
     begin(trial);
     for shape in shapes {
-        // Memory last: where it is gone the guardian may have begun the next life before the others are in place.
-        next_life(trial, |trial| FILES.iter().rev().for_each(|file| put(trial, file, *shape)));
+        next_life(trial, |trial| FILES.iter().for_each(|file| put(trial, file, *shape)));
         nobody_died_of_it(trial, &format!("all files {shape:?}"));
         FILES.iter().for_each(|file| judge(trial, file, *shape));
     }
