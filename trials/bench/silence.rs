@@ -4,6 +4,8 @@ use crate::bench::row::Row;
 use crate::bench::stand_in::{self, TIRELESS, ask, stamps, until_stamped};
 use crate::bench::supervisors::Floor;
 use crate::bench::{Plan, Table};
+use guardian::processes::hunt;
+use nix::unistd::Pid;
 use std::fs;
 use std::time::Duration;
 use trials::House;
@@ -57,7 +59,7 @@ fn excess(plan: &Plan, rounds: usize, beat_ms: f64, look_s: f64) -> Vec<f64> {
             // Spread over the time between two looks.
             let share = (number as f64 + round as f64 / rounds as f64) / HOUSES as f64;
             std::thread::sleep(Duration::from_secs_f64(look_s * (1.0 + share)));
-            let (pid, before) = (stand_in::pid(&house.root), stamps(&house.root, 0).bytes);
+            let (pid, before) = (stand_in_of(house), stamps(&house.root, 0).bytes);
             ask(&house.root, "hush");
             let hushed = until_stamped(&house.root, before, &["hushes"]).list[0].1;
             std::thread::sleep(Duration::from_secs_f64(beat_ms / 1_000.0 - 0.1));
@@ -77,6 +79,13 @@ fn excess(plan: &Plan, rounds: usize, beat_ms: f64, look_s: f64) -> Vec<f64> {
     }
     guardians.into_iter().for_each(|guardian| assert_eq!(guardian.stop(), 0));
     found
+}
+
+/// The stand-in as it is known out here: in a namespace of its own its beat names another pid.
+fn stand_in_of(house: &House) -> i32 {
+    let creature = Pid::from_raw(house.status()["creature_pid"].as_i64().unwrap() as i32);
+    let below = hunt::all_of(creature).into_iter().find(|pid| *pid != creature);
+    below.unwrap_or(creature).as_raw()
 }
 
 fn lives(pid: i32) -> bool {
