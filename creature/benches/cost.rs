@@ -30,7 +30,7 @@ use serde_json::{Value, json};
 const ROUNDS: usize = 20;
 
 /// More than a day's money buys.
-const MANY_ROUNDS: usize = 100;
+const MANY_ROUNDS: usize = 200;
 
 const METHOD: &str = "the dev build on a job of 20 rounds, 60 lines of source in each: a server on loopback counts \
     tokens (two for seven bytes) and cache hits by its provider's rules; 2 USD a million tokens in, 0.10 read from cache, \

@@ -8,7 +8,7 @@ use trials::{House, lines};
 
 /// What is edited, in a word, and the constant of it that is given another value.
 const EDITS: [(&str, &str, &str); 3] = [
-    ("the loop", "creature/src/life.rs", "MOST_MONOLOGUE"),
+    ("the loop", "creature/src/life/think.rs", "MOST_MONOLOGUE"),
     ("a crate", "creature/crates/hands/src/tags.rs", "MOST_ENTITIES"),
     ("a test alone", "creature/tests/creature/probation/sight/storm.rs", "EVENTS"),
 ];

@@ -137,6 +137,29 @@ fn every_path_that_is_named_exists() {
     none(bad);
 }
 
+/// Found when a bench edited a file that had moved: benches and long proofs are run too seldom to say so themselves.
+#[test]
+fn every_file_of_the_creature_that_the_laboratory_edits_exists() {
+    const IN: [&str; 3] = ["trials/bench/", "trials/mutants/", "trials/e2e/"];
+    const OF: [&str; 3] = ["creature/src/", "creature/crates/", "creature/tests/"];
+    let (root, mut bad, mut found) = (root(), Vec::new(), 0);
+    for source in sources().iter().filter(|source| IN.iter().any(|folder| source.path.starts_with(folder))) {
+        for (line, text) in source.lines() {
+            let quoted = text.split('"').skip(1).step_by(2);
+            let ours =
+                |path: &&str| OF.iter().any(|folder| path.starts_with(folder)) && path.ends_with(".rs");
+            for path in quoted.filter(ours) {
+                found += 1;
+                if !root.join(path).exists() {
+                    bad.push(format!("{}:{line}: there is no {path}; say where it is now", source.path));
+                }
+            }
+        }
+    }
+    assert!(found > 5, "{found}");
+    none(bad);
+}
+
 #[test]
 fn every_command_that_is_named_exists() {
     let sources = sources();
