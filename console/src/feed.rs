@@ -91,6 +91,11 @@ impl Feed {
         feed
     }
 
+    /// Skips whatever it falls far behind with from here on.
+    pub fn skipping(self) -> Self {
+        Self { live: true, ..self }
+    }
+
     /// Positions of the last `rows` records worth showing; with `torn` the first line read may be the end of a longer
     /// one.
     fn places(&mut self, torn: bool, rows: usize, worth: impl Fn(&Value) -> bool) -> Vec<u64> {

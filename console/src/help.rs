@@ -6,13 +6,23 @@ use house::terminal::typed;
 /// A command: how it is typed, a short description, and the details.
 pub struct Help {
     pub name: &'static str,
-    usage: &'static str,
-    brief: &'static str,
-    more: &'static str,
-    examples: &'static [&'static str],
+    pub usage: &'static str,
+    pub brief: &'static str,
+    pub more: &'static str,
+    pub examples: &'static [&'static str],
 }
 
-const COMMANDS: [Help; 13] = [
+/// Every command; completions and the man page are made of this table too.
+pub static COMMANDS: [Help; 28] = [
+    Help {
+        name: "window",
+        usage: "window [--verbosity V]",
+        brief: "talk, watch, approve and steer at this terminal; any number at once",
+        more: "Plain text is a word to the creature; /help lists what else there is. Ctrl-D or /quit leaves.\n\
+            --verbosity V  minimal (words, asks, deaths, falls, self-edits), normal (a line each act and thought), or\n               \
+            verbose (with their details)",
+        examples: &["window", "window --verbosity minimal"],
+    },
     Help {
         name: "status",
         usage: "status [--json]",
@@ -43,10 +53,50 @@ const COMMANDS: [Help; 13] = [
     },
     Help {
         name: "rollback",
-        usage: "rollback [COMMIT]",
+        usage: "rollback [COMMIT|RUNG] [--dry-run|--list] [--json]",
         brief: "put creature/ back to the blessed commit before, or to COMMIT",
-        more: "What lies in creature/ is kept under refs/guardian/ first; nothing is lost.",
-        examples: &["rollback", "rollback 1a2b3c4"],
+        more: "What lies in creature/ is kept under refs/guardian/ first; nothing is lost.\n\
+            RUNG is the number of a blessed commit, as --list tells them.\n\
+            --dry-run      what that would change: commits undone, files, lines; nothing happens\n\
+            --list         the blessed commits there are to go back to",
+        examples: &["rollback", "rollback 1a2b3c4", "rollback --list", "rollback --dry-run 3"],
+    },
+    Help {
+        name: "mind",
+        usage: "mind [--json]",
+        brief: "how it stands: status, budget, last and next wake, what it means to do, what it did last",
+        more: "Times are local, with their day where that is another. What cannot be read is named.",
+        examples: &["mind", "mind --json"],
+    },
+    Help {
+        name: "goals",
+        usage: "goals [ID] [--json]",
+        brief: "goals with their steps, ways to earn, tasks, orders, reminders; with an ID one whole",
+        more: "What is open first. `?` waits for your yes. Steps: x done, > under way, ! failed and tried again, - parked.\n\
+               Exit status 1 where they cannot be read, or none is called so.",
+        examples: &["goals", "goals goal-7", "goals --json"],
+    },
+    Help {
+        name: "budget",
+        usage: "budget [--json]",
+        brief: "what is spent, reserved and left of each cap, at what rate, and by what today",
+        more: "Days are counted by UTC, as the caps are. By what: whose words, which service and model, from the ledger.",
+        examples: &["budget", "budget --json"],
+    },
+    Help {
+        name: "why",
+        usage: "why [THOUGHT] [--json]",
+        brief: "a thought: what woke it, what it saw, said and did, what it cost, where that stands",
+        more: "THOUGHT is its number, as in memory and in `mind --json`, or last, last-1 …; else the last one.\n\
+               Exit status 1 where it is not in memory.",
+        examples: &["why", "why last-1", "why 38 --json"],
+    },
+    Help {
+        name: "diff",
+        usage: "diff [LIFE|COMMIT] [--json]",
+        brief: "what it changed in itself: its newest self-edit, a life's or a commit's, and what came of it",
+        more: "A life is compared with the one before it, a commit with its parent.",
+        examples: &["diff", "diff 7", "diff 1a2b3c4"],
     },
     Help {
         name: "say",
@@ -68,6 +118,35 @@ const COMMANDS: [Help; 13] = [
         ],
     },
     Help {
+        name: "remind",
+        usage: "remind WHEN to WHAT [--wait S] [--thread NAME] [--json]",
+        brief: "have it remind you: the word `remind me WHEN to WHAT`",
+        more: "WHEN as in docs/talk.md: in 10 minutes, tomorrow at 9, every monday at 9am. Waits for its answer as say does,\n\
+               with the same options and exit status.",
+        examples: &["remind \"in 10 minutes to stretch\"", "remind tomorrow at 9 to call home"],
+    },
+    Help {
+        name: "pulse",
+        usage: "pulse [--wait S] [--thread NAME] [--json]",
+        brief: "ask which concerns it tends; waits for the answer as say does",
+        more: "What it looks at again and again by itself, and when next.",
+        examples: &["pulse"],
+    },
+    Help {
+        name: "dream",
+        usage: "dream [--wait S] [--thread NAME] [--json]",
+        brief: "have it merge facts and sum up memory; waits for the answer as say does",
+        more: "It says when it will; what came of it stands in the feed.",
+        examples: &["dream"],
+    },
+    Help {
+        name: "compact",
+        usage: "compact [--wait S] [--thread NAME] [--json]",
+        brief: "have it put a summary in place of older memories; waits for the answer as say does",
+        more: "The summary is a file in .self/snapshots/; no record is deleted.",
+        examples: &["compact"],
+    },
+    Help {
         name: "asks",
         usage: "asks [ID] [--full] [--json]",
         brief: "what waits for your yes or no; with an ID or --full its exact bytes",
@@ -87,6 +166,20 @@ const COMMANDS: [Help; 13] = [
         brief: "do not",
         more: "The creature is told.",
         examples: &["deny 12"],
+    },
+    Help {
+        name: "yes",
+        usage: "yes ID",
+        brief: "another name of approve",
+        more: "Says what came of it; exit status 1 where it failed or the service refused it.",
+        examples: &["yes 12"],
+    },
+    Help {
+        name: "no",
+        usage: "no ID",
+        brief: "another name of deny",
+        more: "The creature is told.",
+        examples: &["no 12"],
     },
     Help {
         name: "history",
@@ -118,7 +211,34 @@ const COMMANDS: [Help; 13] = [
         more: "Exit status 1 where something is missing that nothing works without.",
         examples: &["doctor"],
     },
+    Help {
+        name: "completions",
+        usage: "completions bash|zsh|fish",
+        brief: "what a shell needs to complete commands and options of `feral`",
+        more: "Printed, not installed. bash: source it from ~/.bashrc; zsh: from ~/.zshrc, after compinit; fish: keep it as\n\
+               ~/.config/fish/completions/feral.fish.",
+        examples: &["completions bash"],
+    },
+    Help {
+        name: "man",
+        usage: "man",
+        brief: "all of this help as a man page, in roff",
+        more: "Printed, not installed; `feral man | man -l -` shows it.",
+        examples: &["man"],
+    },
+    Help {
+        name: "help",
+        usage: "help [COMMAND]",
+        brief: "the list of commands, or what there is to know of one",
+        more: "As `--help` behind a command.",
+        examples: &["help", "help say"],
+    },
 ];
+
+pub const ENVIRONMENT: &str =
+    "RUST_LOG (what is logged), NO_COLOR (plain output), TZ (where your clock stands).";
+pub const EXIT_STATUS: &str = "0 done; 1 failed, or what was approved failed; 2 wrong usage; 3 no guardian runs, or no \
+                               answer came within the time; 100 refused to start.";
 
 /// The help of a command.
 pub fn of(name: &str) -> Option<&'static Help> {
@@ -127,9 +247,16 @@ pub fn of(name: &str) -> Option<&'static Help> {
 
 /// The list of all commands.
 pub fn all() -> String {
-    let commands = COMMANDS.map(|command| format!("  {:<30} {}", command.usage, command.brief));
+    // Options stand in the help of each.
+    let command = |command: &Help| {
+        let usage = command.usage.split(" [-").next().unwrap_or_default();
+        format!("  {usage:<22} {}", command.brief)
+    };
+    let commands: Vec<String> = COMMANDS.iter().map(command).collect();
     let examples = [
         "say \"what are you up to\"",
+        "mind",
+        "why",
         "report",
         "history --since 8h",
         "feed -n 50",
@@ -140,15 +267,13 @@ pub fn all() -> String {
     let examples = examples.map(|example| format!("  {}", typed(example)));
     format!(
         "Keeps one self-editing creature alive.\n\nUsage: cargo run -p guardian [-- COMMAND]\n\n\
-         Without a command it builds the creature, runs it and watches it until Ctrl-C.\n\n\
+         Without a command it builds the creature, runs it and watches it until Ctrl-C, at a terminal in a window;\n\
+         with --plain in lines.\n\n\
          Commands:\n{}\n\n\
          Options:\n  -h, --help      this text; after a command, what there is to know of it\n  \
          -V, --version   the version\n\n\
          Examples:\n  cargo run -p guardian\n{}\n\n\
-         Environment: RUST_LOG (what is logged), NO_COLOR (plain output), TZ (where your clock stands).\n\
-         Exit status: 0 done; 1 failed, or what was approved failed; 2 wrong usage; 3 no guardian runs, or no \
-         answer came within the time; \
-         100 refused to start.",
+         Environment: {ENVIRONMENT}\nExit status: {EXIT_STATUS}",
         commands.join("\n"),
         examples.join("\n")
     )
@@ -156,7 +281,24 @@ pub fn all() -> String {
 
 impl Help {
     pub fn takes(&self, option: &str) -> bool {
-        self.usage.split(['[', ']', ' ']).any(|word| word == option)
+        self.words().any(|word| word == option)
+    }
+
+    /// The options of a command, and the words that may stand behind it as they are.
+    pub fn choices(&self) -> Vec<&'static str> {
+        let is_fixed = |word: &&str| {
+            let name = word.trim_start_matches('-');
+            // `to` is no choice, it is how a sentence goes on.
+            *word != "to"
+                && !name.is_empty()
+                && name.chars().all(|letter| letter.is_ascii_lowercase() || letter == '-')
+        };
+        self.words().skip(1).filter(is_fixed).collect()
+    }
+
+    /// The usage word by word, without what groups them.
+    fn words(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.usage.split(['[', ']', ' ', '|']).filter(|word| !word.is_empty())
     }
 
     pub fn text(&self) -> String {
@@ -175,7 +317,7 @@ impl Help {
 
 /// The answer to an unknown command.
 pub fn unknown(words: &str) -> String {
-    let names = COMMANDS.map(|command| command.name);
+    let names: Vec<&str> = COMMANDS.iter().map(|command| command.name).collect();
     let first = words.split(' ').next().unwrap_or_default();
     if of(first).is_some() {
         return format!(

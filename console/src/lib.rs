@@ -1,12 +1,25 @@
 //! The owner's side: what waits for a yes or no, what happened, what it cost, what is missing; read from records and state.
 //!
-//! No decision depends on it, and the creature lives without it. It writes nothing but the owner's words and answers.
+//! No decision depends on it, and the creature lives without it. It writes nothing but the owner's
+//! words and answers, what the owner was told, and morning reports.
 
+pub mod agenda;
 pub mod asks;
 pub mod audit;
+pub mod budget;
+pub mod completions;
+pub mod diff;
 pub mod doctor;
 pub mod feed;
+pub mod goals;
 pub mod help;
 pub mod history;
+pub mod manual;
+pub mod mind;
+pub mod notices;
 pub mod report;
+pub mod rollback;
 pub mod say;
+pub mod why;
+pub mod window;
+pub mod words;

@@ -1,7 +1,11 @@
 //! The console's command line: reads it as the guardian hands it over, then shows or answers.
 
 use anyhow::Result;
-use console::{asks, doctor, feed, help, history, report, say};
+use console::window::view::Verbosity;
+use console::{
+    asks, budget, completions, diff, doctor, feed, goals, help, history, manual, mind, notices, report,
+    rollback, say, why, window, words,
+};
 use guardian::{settings, start};
 use house::terminal::{self, typed};
 use house::{House, moments};
@@ -11,14 +15,76 @@ use std::process::ExitCode;
 const MOST_ROWS: usize = 100_000;
 
 enum Command {
-    History { since: String, json: bool },
-    Report { since: String, json: bool },
-    Asks { id: Option<String>, full: bool, json: bool },
-    Answer { id: String, approve: bool },
+    History {
+        since: String,
+        json: bool,
+    },
+    Report {
+        since: String,
+        json: bool,
+    },
+    Mind {
+        json: bool,
+    },
+    Goals {
+        id: Option<String>,
+        json: bool,
+    },
+    Budget {
+        json: bool,
+    },
+    Why {
+        thought: Option<String>,
+        json: bool,
+    },
+    Diff {
+        which: Option<String>,
+        json: bool,
+    },
+    DryRun {
+        to: Option<String>,
+        json: bool,
+    },
+    Rungs {
+        json: bool,
+    },
+    Asks {
+        id: Option<String>,
+        full: bool,
+        json: bool,
+    },
+    Answer {
+        id: String,
+        approve: bool,
+    },
     Feed(feed::Wanted),
     Say(say::Wanted),
-    Doctor { json: bool },
+    Window(window::Wanted),
+    Doctor {
+        json: bool,
+    },
+    Completions(String),
+    Man,
+    /// The guardian's own: what happens is told to the owner.
+    Notices,
     Help(Option<String>),
+}
+
+/// What was typed: words in their order, and options wherever they stood.
+#[derive(Default)]
+struct Typed {
+    words: Vec<String>,
+    json: bool,
+    full: bool,
+    dry_run: bool,
+    list: bool,
+    help: bool,
+    since: Option<String>,
+    last: Option<usize>,
+    live: Option<u64>,
+    wait_s: Option<u64>,
+    thread: Option<String>,
+    verbosity: Option<Verbosity>,
 }
 
 fn main() -> ExitCode {
@@ -38,77 +104,130 @@ fn main() -> ExitCode {
     }
 }
 
-fn parse(mut parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
+fn read(mut parser: lexopt::Parser) -> Result<Typed, lexopt::Error> {
     use lexopt::prelude::*;
-    let (mut words, mut json, mut full, mut since) = (Vec::new(), false, false, None);
-    let (mut last, mut live, mut wants_help) = (None, None, false);
-    let (mut wait_s, mut thread) = (None, None);
+    let mut line = Typed::default();
     while let Some(argument) = parser.next()? {
         match argument {
-            Short('h') | Long("help") => wants_help = true,
-            Long("json") => json = true,
-            Long("full") => full = true,
-            Long("since") => since = Some(moments::since(&parser.value()?.string()?)?),
-            Long("wait") => wait_s = Some(parser.value()?.parse::<u64>()?),
-            Long("thread") => thread = Some(parser.value()?.string()?),
-            Long("live") => live = Some(parser.value()?.parse()?),
-            Short('n') => last = Some(parser.value()?.parse::<usize>()?.min(MOST_ROWS)),
-            Value(word) => words.push(word.string()?),
+            Short('h') | Long("help") => line.help = true,
+            Long("json") => line.json = true,
+            Long("full") => line.full = true,
+            Long("dry-run") => line.dry_run = true,
+            Long("list") => line.list = true,
+            Long("since") => line.since = Some(moments::since(&parser.value()?.string()?)?),
+            Long("wait") => line.wait_s = Some(parser.value()?.parse::<u64>()?),
+            Long("thread") => line.thread = Some(parser.value()?.string()?),
+            Long("verbosity") => line.verbosity = Some(parser.value()?.parse::<Verbosity>()?),
+            Long("live") => line.live = Some(parser.value()?.parse()?),
+            Short('n') => line.last = Some(parser.value()?.parse::<usize>()?.min(MOST_ROWS)),
+            Value(word) => line.words.push(word.string()?),
             Short(_) | Long(_) => return Err(argument.unexpected()),
         }
     }
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let first = words.first().copied().unwrap_or_default();
-    if wants_help || first == "help" {
-        let about = if first == "help" { words.get(1) } else { words.first() };
-        return Ok(Command::Help(about.map(|&word| word.to_owned())));
+    Ok(line)
+}
+
+fn parse(parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
+    let line = read(parser)?;
+    let first = line.words.first().map(String::as_str).unwrap_or_default();
+    if line.help || first == "help" {
+        let about = if first == "help" && !line.help { line.words.get(1) } else { line.words.first() };
+        return Ok(Command::Help(about.cloned()));
     }
-    let takes = |option: &str| help::of(first).is_some_and(|help| help.takes(option));
     let given = [
-        ("--json", json),
-        ("--full", full),
-        ("--since", since.is_some()),
-        ("-n", last.is_some()),
-        ("--wait", wait_s.is_some()),
-        ("--thread", thread.is_some()),
+        ("--json", line.json),
+        ("--full", line.full),
+        ("--dry-run", line.dry_run),
+        ("--list", line.list),
+        ("--since", line.since.is_some()),
+        ("-n", line.last.is_some()),
+        ("--wait", line.wait_s.is_some()),
+        ("--thread", line.thread.is_some()),
+        ("--verbosity", line.verbosity.is_some() && !line.words.is_empty()),
     ];
+    let takes = |option: &str| help::of(first).is_some_and(|help| help.takes(option));
     if let Some((option, _)) = given.iter().find(|(option, given)| *given && !takes(option)) {
         let whose = if first.is_empty() { "the guardian's start" } else { first };
         return Err(format!("{whose} takes no {option}").into());
     }
-    match words.as_slice() {
-        ["history"] => Ok(Command::History { since: since.map_or_else(|| moments::since("24h"), Ok)?, json }),
-        ["report"] => {
-            Ok(Command::Report { since: since.map_or_else(|| moments::since("yesterday"), Ok)?, json })
+    Ok(command(line)?)
+}
+
+/// The command that was typed, or what is wrong with it.
+fn command(line: Typed) -> Result<Command, String> {
+    let Typed { words, json, full, dry_run, list, since, last, live, wait_s, thread, verbosity, .. } = line;
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let owned = |word: &str| Some(word.to_owned());
+    Ok(match words.as_slice() {
+        ["history"] => Command::History { since: since.map_or_else(|| moments::since("24h"), Ok)?, json },
+        ["report"] => Command::Report { since: since.map_or_else(|| moments::since("yesterday"), Ok)?, json },
+        ["mind"] => Command::Mind { json },
+        ["goals"] => Command::Goals { id: None, json },
+        ["goals", id] => Command::Goals { id: owned(id), json },
+        ["budget"] => Command::Budget { json },
+        ["why"] => Command::Why { thought: None, json },
+        ["why", thought] => Command::Why { thought: owned(thought), json },
+        ["diff"] => Command::Diff { which: None, json },
+        ["diff", which] => Command::Diff { which: owned(which), json },
+        ["rollback"] if list && !dry_run => Command::Rungs { json },
+        ["rollback"] if dry_run && !list => Command::DryRun { to: None, json },
+        ["rollback", to] if dry_run && !list => Command::DryRun { to: owned(to), json },
+        ["rollback", ..] => {
+            return Err(
+                "rollback takes one COMMIT or RUNG, --json only beside --dry-run or --list, and one of these"
+                    .into(),
+            );
         }
-        ["asks"] => Ok(Command::Asks { id: None, full, json }),
-        ["asks", id] => Ok(Command::Asks { id: Some((*id).to_owned()), full, json }),
-        ["approve", id] => Ok(Command::Answer { id: (*id).to_owned(), approve: true }),
-        ["deny", id] => Ok(Command::Answer { id: (*id).to_owned(), approve: false }),
-        ["approve" | "deny"] => Err(format!("which ask? `{}` lists them", typed("asks")).into()),
-        ["feed"] => Ok(Command::Feed(feed::Wanted { last, since, json, live })),
+        ["asks"] => Command::Asks { id: None, full, json },
+        ["asks", id] => Command::Asks { id: owned(id), full, json },
+        ["approve" | "yes", id] => Command::Answer { id: (*id).to_owned(), approve: true },
+        ["deny" | "no", id] => Command::Answer { id: (*id).to_owned(), approve: false },
+        ["approve" | "deny" | "yes" | "no"] => {
+            return Err(format!("which ask? `{}` lists them", typed("asks")));
+        }
+        ["feed"] => Command::Feed(feed::Wanted { last, since, json, live }),
         ["say"] => {
-            Err(format!("say what? `{}`; - takes it from the standard input", typed("say \"how are you?\""))
-                .into())
+            let example = typed("say \"how are you?\"");
+            return Err(format!("say what? `{example}`; - takes it from the standard input"));
         }
-        ["say", words @ ..] => {
-            let (words, wait_s) = (words.join(" "), wait_s.unwrap_or(say::WAIT_S));
-            Ok(Command::Say(say::Wanted { words, wait_s, thread, json }))
+        [name @ ("say" | "remind" | "pulse" | "dream" | "compact"), more @ ..] => {
+            let said = if *name == "say" { Some(more.join(" ")) } else { words::word(name, more) };
+            let Some(words) = said else { return Err(wrong_word(name)) };
+            Command::Say(say::Wanted { words, wait_s: wait_s.unwrap_or(say::WAIT_S), thread, json })
         }
-        [] => Ok(Command::Help(None)),
-        ["doctor"] => Ok(Command::Doctor { json }),
-        other => Err(help::unknown(&other.join(" ")).into()),
+        ["completions", shell] if completions::SHELLS.contains(shell) => {
+            Command::Completions((*shell).to_owned())
+        }
+        ["completions", ..] => {
+            return Err(format!("completions for which shell? {}", completions::SHELLS.join(", ")));
+        }
+        ["man"] => Command::Man,
+        ["notices"] => Command::Notices,
+        [] if !house::window::takes_a_window() => Command::Help(None),
+        [] | ["window"] => Command::Window(window::Wanted { verbosity: verbosity.unwrap_or_default(), live }),
+        ["doctor"] => Command::Doctor { json },
+        other => return Err(help::unknown(&other.join(" "))),
+    })
+}
+
+/// What is wrong with a word that a command would say.
+fn wrong_word(name: &str) -> String {
+    match name {
+        "remind" => {
+            format!("remind you of what, and when? `{}`", typed("remind \"in 10 minutes to stretch\""))
+        }
+        name => format!("{name} takes no words; `{}` says anything else", typed("say WORDS")),
     }
 }
 
 fn carry_out(command: Command) -> Result<u8> {
-    if !matches!(command, Command::Answer { .. }) {
+    if !matches!(command, Command::Answer { .. } | Command::Notices | Command::Window(_)) {
         terminal::end_with_reader();
     }
     match command {
-        Command::Help(None) => help::all().lines().for_each(terminal::line),
+        Command::Help(None) => print(&help::all()),
         Command::Help(Some(name)) => match help::of(&name) {
-            Some(help) => help.text().lines().for_each(terminal::line),
+            Some(help) => print(&help.text()),
             None => {
                 terminal::error(&format!("guardian: {}", help::unknown(&name)));
                 return Ok(2);
@@ -116,10 +235,21 @@ fn carry_out(command: Command) -> Result<u8> {
         },
         Command::History { since, json } => history::print(&find()?, &since, json),
         Command::Report { since, json } => report::print(&find()?, &since, json),
+        Command::Mind { json } => return Ok(mind::show(&find()?, json)),
+        Command::Goals { id, json } => return goals::show(&find()?, id.as_deref(), json),
+        Command::Budget { json } => return Ok(budget::show(&find()?, json)),
+        Command::Why { thought, json } => return why::show(&find()?, thought.as_deref(), json),
+        Command::Diff { which, json } => return diff::show(&find()?, which.as_deref(), json),
+        Command::DryRun { to, json } => return rollback::dry_run(&find()?, to.as_deref(), json),
+        Command::Rungs { json } => return rollback::list(&find()?, json),
+        Command::Completions(shell) => print(&completions::of(&shell).unwrap_or_default()),
+        Command::Man => print(&manual::page()),
         Command::Asks { id, full, json } => return asks::show(&find()?, id.as_deref(), full, json),
         Command::Answer { id, approve } => return asks::answer(&find()?, &id, approve),
         Command::Feed(wanted) => feed::follow(&find()?, &wanted)?,
+        Command::Notices => notices::run(&find()?)?,
         Command::Say(wanted) => return say::say(&find()?, &wanted),
+        Command::Window(wanted) => return window::open(find()?, &wanted),
         Command::Doctor { json } => {
             let house = find()?;
             let limits = settings::load(&house).map(|settings| settings.limits).unwrap_or_default();
@@ -127,6 +257,10 @@ fn carry_out(command: Command) -> Result<u8> {
         }
     }
     Ok(0)
+}
+
+fn print(text: &str) {
+    text.lines().for_each(terminal::line);
 }
 
 fn find() -> Result<House> {

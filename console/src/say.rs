@@ -40,15 +40,15 @@ pub struct Wanted {
 }
 
 /// A word of the owner's, and how an answer to it is told.
-struct Word {
-    text: String,
-    at: String,
+pub struct Word {
+    pub text: String,
+    pub at: String,
     thread: String,
     /// Whether the creature has heard it: what it said on a thread before that is no answer.
     is_heard: bool,
 }
 
-enum Reply {
+pub enum Reply {
     Answer {
         text: String,
         at: String,
@@ -71,7 +71,11 @@ enum End {
 
 /// Keeps the word and waits for its answer; returns the exit status.
 pub fn say(house: &House, wanted: &Wanted) -> Result<u8> {
-    let mut word = match Word::new(wanted) {
+    let said = match wanted.words.as_str() {
+        "-" => standard_input(),
+        words => Ok(words.to_owned()),
+    };
+    let mut word = match said.and_then(|said| Word::new(&said, wanted.thread.as_deref())) {
         Ok(word) => word,
         Err(wrong) => {
             terminal::error(&format!("guardian: {wrong}"));
@@ -119,12 +123,9 @@ pub fn say(house: &House, wanted: &Wanted) -> Result<u8> {
 }
 
 impl Word {
-    /// The word as the creature will take it, letter by letter, or what is wrong with it.
-    fn new(wanted: &Wanted) -> Result<Self, String> {
-        let said = match wanted.words.as_str() {
-            "-" => standard_input()?,
-            words => words.to_owned(),
-        };
+    /// The word as the creature will take it, letter by letter, or what is wrong with it; without a thread's name on
+    /// one of its own.
+    pub fn new(said: &str, thread: Option<&str>) -> Result<Self, String> {
         let text = said.trim();
         let length = text.chars().count();
         if text.is_empty() {
@@ -144,20 +145,20 @@ impl Word {
         let plain = |letter: char| letter.is_alphanumeric() || "-_.".contains(letter);
         let is_name =
             |name: &str| (1..=MOST_THREAD).contains(&name.chars().count()) && name.chars().all(plain);
-        let named = wanted.thread.clone();
-        if named.as_deref().is_some_and(|name| !is_name(name)) {
+        if thread.is_some_and(|name| !is_name(name)) {
             return Err(format!(
                 "--thread wants at most {MOST_THREAD} letters, digits, - _ or .; nothing is kept"
             ));
         }
         // Nobody has spoken on a thread of its own before.
-        let is_heard = named.is_none();
+        let is_heard = thread.is_none();
         let own = || format!("say-{}-{}", clock::name(), std::process::id());
-        Ok(Self { text: text.to_owned(), at: clock::stamp(), thread: named.unwrap_or_else(own), is_heard })
+        let thread = thread.map_or_else(own, str::to_owned);
+        Ok(Self { text: text.to_owned(), at: clock::stamp(), thread, is_heard })
     }
 
     /// What a record of memory says to this word.
-    fn reply(&mut self, record: &Value) -> Option<Reply> {
+    pub fn reply(&mut self, record: &Value) -> Option<Reply> {
         let data = record.get("data")?;
         let name = |key: &str| data.get(key).and_then(Value::as_str);
         if name("thread").unwrap_or("main") != self.thread {
@@ -196,7 +197,7 @@ fn standard_input() -> Result<String, String> {
 }
 
 /// Appends the word to the inbox, whole and synced.
-fn keep(house: &House, word: &Word) -> Result<()> {
+pub fn keep(house: &House, word: &Word) -> Result<()> {
     let inbox = house.inbox();
     let folder = house.state_folder();
     std::fs::create_dir_all(&folder).with_context(|| format!("failed to make {}", folder.display()))?;

@@ -28,7 +28,8 @@ fn main() -> ExitCode {
 fn carry_out(arguments: &[OsString]) -> Result<u8> {
     let words: Vec<&str> = arguments.iter().filter_map(|word| word.to_str()).collect();
     match words.as_slice() {
-        [] if arguments.is_empty() => start::run(),
+        [] if arguments.is_empty() => start::run(false),
+        ["--plain"] => start::run(true),
         ["-V" | "--version"] => {
             terminal::line(concat!("guardian ", env!("CARGO_PKG_VERSION")));
             Ok(0)

@@ -2,7 +2,6 @@
 
 use crate::act::executor::Executor;
 use crate::decide::vocabulary::{Event, Phase, Want};
-use crate::git::repo::Version;
 use crate::git::tree::short;
 use crate::run::Guardian;
 use anyhow::{Context, Result, bail};
@@ -91,7 +90,7 @@ impl Executor {
             }
             "resume" => (Some(Event::OwnerResume), Some("it was not paused; it goes on at once".into())),
             "rollback" => {
-                let (head, to) = (self.repo.head()?, self.rollback_target(to)?);
+                let (head, to) = (self.repo.head()?, self.repo.rollback_target(to)?);
                 let name = short(to.commit);
                 let there = to.tree == head.tree && !self.repo.is_fallen(to.tree) && self.repo.is_at(to)?;
                 if there {
@@ -104,29 +103,6 @@ impl Executor {
                 (Some(Event::OwnerRollback), None)
             }
             other => bail!("no order is called `{other}`"),
-        })
-    }
-
-    /// The target of a rollback: the commit named, or the newest rung below HEAD's.
-    fn rollback_target(&self, name: Option<&str>) -> Result<Version> {
-        let rungs = self.repo.rungs()?;
-        if let Some(name) = name {
-            let to = self.repo.resolve(name)?;
-            anyhow::ensure!(
-                self.repo.is_whole(to)?,
-                "{name} cannot be put back: some of what it has in creature/ is damaged"
-            );
-            return Ok(to);
-        }
-        let head = self.repo.head()?;
-        let at = rungs.iter().rposition(|rung| rung.version.tree == head.tree).unwrap_or(rungs.len());
-        let below = rungs.iter().take(at).rev().map(|rung| rung.version);
-        let to = self.repo.first_whole(below.filter(|below| below.tree != head.tree))?;
-        to.with_context(|| {
-            format!(
-                "there is nothing to go back to: below {} no commit is trusted; `rollback COMMIT` names any other",
-                short(head.commit)
-            )
         })
     }
 }

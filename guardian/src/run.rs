@@ -60,6 +60,7 @@ impl Guardian {
             self.step_through();
             self.look();
             self.executor.tend_broker();
+            self.executor.tend_notices();
             // On every round: a policy that does not hear the time would take silence for a suspended machine.
             self.happen(Event::Tick);
             self.executor.pay();

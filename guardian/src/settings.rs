@@ -4,6 +4,7 @@ use crate::limits::Limits;
 use anyhow::Result;
 use house::House;
 use house::settings::judge::Mistakes;
+use house::settings::notices::Notices;
 use house::settings::{self, Reader, forms, guardian};
 use walls::Choice;
 
@@ -13,6 +14,8 @@ pub struct Settings {
     pub limits: Limits,
     pub walls: Choice,
     pub sandbox: guardian::Sandbox,
+    /// How the owner is told of what happens.
+    pub notices: Notices,
     /// The owner's file verbatim; the creature's part is made from it.
     pub text: String,
 }
@@ -30,6 +33,7 @@ pub fn read(text: &str) -> Result<Settings, Mistakes> {
         guardian::Walls::Required => Choice::Required,
         guardian::Walls::Off => Choice::Off,
     };
+    let notices = read.settings.notices();
     let settings::Settings { limits, sandbox, .. } = read.settings;
-    Ok(Settings { limits, walls, sandbox, text: text.to_owned() })
+    Ok(Settings { limits, walls, sandbox, notices, text: text.to_owned() })
 }

@@ -5,6 +5,7 @@ use crate::act::broker_process::BrokerProcess;
 use crate::act::console_process::ConsoleProcess;
 use crate::act::executor::{End, Executor};
 use crate::act::heartbeat::Heartbeat;
+use crate::act::notices_process::NoticesProcess;
 use crate::act::report::Report;
 use crate::act::requests;
 use crate::act::state::State;
@@ -70,7 +71,8 @@ pub fn find_house(from: &Path) -> Result<House> {
     ))
 }
 
-pub fn run() -> Result<u8> {
+/// Runs the guardian; `plain`: with lines instead of a window.
+pub fn run(plain: bool) -> Result<u8> {
     let house = find_house(&std::env::current_dir()?.canonicalize()?)?;
     start_logging();
     let mut signals = run::signals()?;
@@ -89,7 +91,6 @@ pub fn run() -> Result<u8> {
     let broker = BrokerProcess::open(&house, &walls.network)?;
     let clock = Clock::start(state.anchor);
     let mut policy = Policy::new(state.record.clone(), clock.now());
-    let report = Report::open();
     // A rebuilt state does not know which order was the last.
     let forgotten = rebuilt.is_some() || state == State { life: state.life, ..State::default() };
     if let (true, Some((tree, _))) = (state.record.untidy, &state.record.trial) {
@@ -98,6 +99,7 @@ pub fn run() -> Result<u8> {
     policy.record.untidy |= is_untidy(&state);
     let mut executor = Executor {
         limits: settings.limits.clone(),
+        notices: NoticesProcess::new(&settings.notices),
         settings,
         mistake: String::new(),
         purpose_unread: String::new(),
@@ -108,8 +110,8 @@ pub fn run() -> Result<u8> {
         decided: policy.clone(),
         heard: VecDeque::new(),
         binaries: Binaries::new(&house),
-        report,
-        console: ConsoleProcess::new(&house),
+        report: Report::open(),
+        console: ConsoleProcess::new(&house, plain),
         bond,
         heart: Heartbeat::new(house.heartbeat()),
         life: None,
@@ -167,6 +169,8 @@ fn prove_settings(
     executor: &mut Executor,
     signals: &mut SignalDelivery<UnixStream, SignalOnly>,
 ) -> Result<bool> {
+    // To judge them the broker may have to be built: what comes is said before.
+    executor.open_house();
     let Executor { house, broker, report, .. } = executor;
     let leaves = |signal| [SIGINT, SIGTERM, SIGHUP].contains(&signal);
     match broker.prove(house, |told| report.say(told), || !signals.pending().any(leaves)) {

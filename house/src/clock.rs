@@ -49,8 +49,13 @@ pub fn wall_ms() -> Millis {
 
 /// Now, RFC 3339 UTC with milliseconds.
 pub fn stamp() -> String {
-    let now = jiff::Timestamp::from_millisecond(wall_ms() as i64).unwrap_or_default();
-    format!("{now:.3}")
+    stamp_of(wall_ms())
+}
+
+/// A time of the wall clock, as `stamp` has it.
+pub fn stamp_of(wall_ms: Millis) -> String {
+    let then = jiff::Timestamp::from_millisecond(wall_ms as i64).unwrap_or_default();
+    format!("{then:.3}")
 }
 
 /// Now, as part of a file or ref name: `20260102T030405.678Z`.

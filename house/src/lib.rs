@@ -23,5 +23,6 @@ pub mod repair;
 pub mod secret_beginnings;
 pub mod settings;
 pub mod terminal;
+pub mod window;
 
 pub use paths::House;

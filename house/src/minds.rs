@@ -18,10 +18,11 @@ pub fn is_none(told: &str) -> bool {
 /// try.
 pub fn down(page: &Value) -> Vec<String> {
     let models = page.get("models").and_then(Value::as_array).into_iter().flatten();
-    models.filter(|model| text(model, "state") == "down").map(line).collect()
+    models.filter(|model| text(model, "state") == "down").map(told).collect()
 }
 
-fn line(model: &Value) -> String {
+/// How a model that does not answer is told of.
+pub fn told(model: &Value) -> String {
     let [name, upstream, since, error, again] =
         ["model", "upstream", "since", "error", "next_try"].map(|field| text(model, field));
     let status = model.get("status").and_then(Value::as_u64).map(|status| format!("{status} "));

@@ -52,6 +52,7 @@ fn midnight(argument: &str) -> Option<Timestamp> {
 }
 
 /// A time zone that times are shown in.
+#[derive(Clone)]
 pub struct Place(TimeZone);
 
 impl Place {
@@ -78,6 +79,16 @@ impl Place {
         at.to_zoned(self.0.clone()).date()
     }
 
+    /// The day, as `2026-01-31`, on which the clock here showed this time of day (`07:30`) last.
+    pub fn last_day_at(&self, time: &str, now: Timestamp) -> Option<String> {
+        let time: jiff::civil::Time = time.parse().ok()?;
+        let today = self.day(now);
+        let is_over = |day: &Date| {
+            day.to_datetime(time).to_zoned(self.0.clone()).is_ok_and(|then| then.timestamp() <= now)
+        };
+        [Some(today), today.yesterday().ok()].into_iter().flatten().find(is_over).map(|day| day.to_string())
+    }
+
     /// `Sunday, 22 November 2026 (CET)`.
     pub fn day_told(&self, at: Timestamp) -> String {
         at.to_zoned(self.0.clone()).strftime("%A, %-d %B %Y (%Z)").to_string()
@@ -87,6 +98,29 @@ impl Place {
 /// A record's time as the owner reads it; text that is no time is not shown as one.
 pub fn told(at: &str) -> String {
     at.parse().map_or_else(|_| "at a time unknown".into(), |at| Place::here().whole(at))
+}
+
+/// As `told`, without the day where that is today.
+pub fn near(at: &str) -> String {
+    let (place, then) = (Place::here(), at.parse::<Timestamp>());
+    then.map_or_else(
+        |_| told(at),
+        |then| if place.day(then) == place.day(now()) { place.time(then) } else { place.whole(then) },
+    )
+}
+
+/// A time to come or gone, and how far off it is: `14:06:02, in 4 min`.
+pub fn off(at: &str) -> String {
+    let Ok(then) = at.parse::<Timestamp>() else { return told(at) };
+    let seconds = then.as_second().saturating_sub(now().as_second());
+    let far = span(Duration::from_secs(seconds.unsigned_abs()));
+    let near = near(at);
+    if seconds >= 0 { format!("{near}, in {far}") } else { format!("{near}, {far} ago") }
+}
+
+/// A record's time in milliseconds since the epoch; `None` for text that is no time.
+pub fn ms(at: &str) -> Option<crate::clock::Millis> {
+    u64::try_from(at.parse::<Timestamp>().ok()?.as_millisecond()).ok()
 }
 
 pub fn now() -> Timestamp {

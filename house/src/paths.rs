@@ -55,17 +55,25 @@ impl House {
         memory = ".self/memory.jsonl";
         heartbeat = ".self/heartbeat";
         inbox = ".self/inbox.jsonl";
+        /// Until when the creature waits for a word that the owner is typing in a window.
+        typing = ".self/typing";
         snapshots = ".self/snapshots";
         workspace = ".self/workspace";
         /// `HOME` and `TMPDIR` of everything the guardian starts.
         home = ".self/workspace/home";
         temporary = ".self/workspace/tmp";
         mind = ".self/mind";
+        /// What happens, as the creature tells programs of it.
+        events = ".self/mind/feed.jsonl";
+        /// What was put to its minds, and what they gave.
+        conversations = ".self/mind/conversations";
         /// What the creature notes at each wake, beside its memory.
         bookkeeping = ".self/mind/bookkeeping.jsonl";
         /// What the creature means to do.
         agenda = ".self/mind/agenda.json";
         request = ".self/mind/request.json";
+        /// The thought under way, as it streams.
+        thinking = ".self/mind/thinking.txt";
         published = ".self/guardian.json";
         last_good = ".self/last_good.txt";
         deaths = ".self/deaths.jsonl";
@@ -78,6 +86,10 @@ impl House {
         broker_build_log = ".self/log/broker-build.log";
         console_build_log = ".self/log/console-build.log";
         broker_check_log = ".self/log/broker-check.log";
+        /// What the owner was told of, and how far the records are read for that.
+        notices = ".self/notices.json";
+        notices_log = ".self/log/notices.log";
+        reports = ".self/reports";
         asks = ".self/asks.jsonl";
         budget = ".self/budget.json";
         ledger = ".self/ledger.jsonl";
@@ -104,6 +116,11 @@ impl House {
 
     pub fn ask(&self, id: &str) -> PathBuf {
         self.asks_folder().join(format!("{id}.json"))
+    }
+
+    /// The morning report of a day, as `2026-01-31`.
+    pub fn report(&self, day: &str) -> PathBuf {
+        self.reports().join(format!("{day}.md"))
     }
 
     pub fn life_log(&self, life: u64) -> PathBuf {

@@ -104,14 +104,27 @@ pub fn from(path: &Path, place: u64, most: u64) -> Records {
     Records { lines, bad: 0 }
 }
 
-/// A place in a file of records in order of time, before the first of `since` and near it: found by halving, so that
-/// what is older costs nothing.
+/// The newest records of a file, within `most` bytes.
+pub fn newest(path: &Path, most: u64) -> Records {
+    let bytes = std::fs::metadata(path).map_or(0, |meta| meta.len());
+    from(path, bytes.saturating_sub(most), most)
+}
+
+/// A place in a file of records in order of time, before the first of `since` and near it.
 pub fn place(path: &Path, since: &str) -> u64 {
+    place_by(path, |record| {
+        let at = text(record, "at");
+        (!at.is_empty()).then_some(at < since)
+    })
+}
+
+/// A place in a file whose records are in order, before the first that is not `before` (`None`: it does not say) and
+/// near it: found by halving, so that what is older costs nothing.
+pub fn place_by(path: &Path, is_before: impl Fn(&Value) -> Option<bool>) -> u64 {
     let (mut before, mut after) = (0, std::fs::metadata(path).map_or(0, |meta| meta.len()));
     while after - before > NEAR_BYTES {
         let middle = before + (after - before) / 2;
-        let dated = from(path, middle, LOOK_BYTES).find(|record| !text(record, "at").is_empty());
-        if dated.is_some_and(|record| text(&record, "at") < since) {
+        if from(path, middle, LOOK_BYTES).find_map(|record| is_before(&record)) == Some(true) {
             before = middle;
         } else {
             after = middle;

@@ -5,11 +5,12 @@
 
 use crate::moments::{self, Place};
 use crate::printable;
+use crate::window::{handed_over, is_handed_over, row_of};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{SigHandler, Signal, signal};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{IsTerminal, Write};
 use std::os::fd::AsFd;
@@ -40,6 +41,17 @@ impl Row {
     }
 }
 
+/// A row as it is laid out for a terminal: each part made harmless, none of them painted.
+pub struct Laid {
+    /// The line before it where a new day begins.
+    pub day: Option<String>,
+    pub time: String,
+    pub tag: String,
+    /// Columns before every line of the text but the first.
+    pub indent: usize,
+    pub text: Vec<String>,
+}
+
 /// Where rows are shown, and the day shown last.
 pub struct Screen {
     /// Width of the terminal; `None` where the output is none.
@@ -49,6 +61,8 @@ pub struct Screen {
     day: Option<Date>,
     /// Whether an animation frame stands on the last line.
     framed: bool,
+    /// The frame shown last.
+    shown: String,
 }
 
 impl Screen {
@@ -59,7 +73,7 @@ impl Screen {
     }
 
     pub fn new(columns: Option<usize>, colour: bool, place: Place) -> Self {
-        Self { columns, colour, place, day: None, framed: false }
+        Self { columns, colour, place, day: None, framed: false, shown: String::new() }
     }
 
     /// This screen, where another process may have left a frame on the last line.
@@ -74,16 +88,33 @@ impl Screen {
 
     /// A row as lines: at a terminal wrapped, with a line before it where a new day begins; elsewhere one dated line.
     pub fn lines(&mut self, row: &Row) -> Vec<String> {
-        let tag = printable::flat(&row.tag);
         let Some(columns) = self.columns else {
             let time = row.at.map_or_else(|| "---------- --:--:--".into(), |at| self.place.whole(at));
-            return vec![format!("{time} {tag:<TAG$} {}", printable::flat(&row.text))];
+            return vec![format!(
+                "{time} {:<TAG$} {}",
+                printable::flat(&row.tag),
+                printable::flat(&row.text)
+            )];
         };
-        let mut lines = Vec::new();
-        if let Some(at) = row.at.filter(|at| self.day != Some(self.place.day(*at))) {
-            self.day = Some(self.place.day(at));
-            lines.push(self.painted("90", &format!("-- {}", self.place.day_told(at))));
+        let laid = self.laid(row, columns);
+        let mut lines: Vec<String> = laid.day.iter().map(|day| self.painted("90", day)).collect();
+        let head = format!("{} {} ", self.painted("90", &laid.time), self.painted(row.paint, &laid.tag));
+        for (number, line) in laid.text.into_iter().enumerate() {
+            match number {
+                0 => lines.push(format!("{head}{line}")),
+                _ => lines.push(format!("{:1$}{line}", "", laid.indent).trim_end().to_owned()),
+            }
         }
+        lines
+    }
+
+    /// The parts of a row, wrapped for so many columns.
+    pub fn laid(&mut self, row: &Row, columns: usize) -> Laid {
+        let tag = printable::flat(&row.tag);
+        let day = row.at.filter(|at| self.day != Some(self.place.day(*at))).map(|at| {
+            self.day = Some(self.place.day(at));
+            format!("-- {}", self.place.day_told(at))
+        });
         let time = row.at.map_or_else(|| "--:--:--".into(), |at| self.place.time(at));
         let narrow = columns < NARROW;
         let (time, tag) = match narrow {
@@ -95,14 +126,7 @@ impl Screen {
         let text = printable::spelled(&printable::plain_spaces(&row.text));
         let text =
             printable::wrapped(text.trim(), columns.saturating_sub(head), columns.saturating_sub(indent));
-        let head = format!("{} {} ", self.painted("90", &time), self.painted(row.paint, &tag));
-        for (number, line) in text.into_iter().enumerate() {
-            match number {
-                0 => lines.push(format!("{head}{line}")),
-                _ => lines.push(format!("{:indent$}{line}", "").trim_end().to_owned()),
-            }
-        }
-        lines
+        Laid { day, time, tag, indent, text }
     }
 
     fn painted(&self, paint: &str, text: &str) -> String {
@@ -110,6 +134,10 @@ impl Screen {
     }
 
     pub fn show(&mut self, row: &Row) {
+        let told = || json!({"at": row.at.map(|at| at.to_string()), "tag": row.tag, "paint": row.paint, "text": row.text});
+        if handed_over(told) {
+            return;
+        }
         self.columns = self.columns.map(|_| width());
         let clear = if std::mem::take(&mut self.framed) { "\r\x1b[2K" } else { "" };
         let mut out = std::io::stdout().lock();
@@ -120,21 +148,33 @@ impl Screen {
 
     /// Shows a line that the next output replaces: the first wording that fits, else the last one cut off.
     pub fn frame(&mut self, wordings: &[&str]) {
+        if handed_over(|| json!({"frame": wordings.last()})) {
+            return;
+        }
         let room = width().saturating_sub(1);
         let fits = wordings.iter().find(|text| printable::columns(text) <= room).or(wordings.last());
         let line: String = printable::flat(fits.copied().unwrap_or_default()).chars().take(room).collect();
+        if self.framed && self.shown == line {
+            return;
+        }
         let mut out = std::io::stdout().lock();
         let _ = write!(out, "\r\x1b[2K{line}").and_then(|()| out.flush());
-        self.framed = true;
+        (self.framed, self.shown) = (true, line);
     }
 
     /// Prints an empty line.
     pub fn gap(&mut self) {
         self.clear_frame();
+        if is_handed_over() {
+            return;
+        }
         let _ = writeln!(std::io::stdout().lock());
     }
 
     pub fn clear_frame(&mut self) {
+        if handed_over(|| json!({"frame": ""})) {
+            return;
+        }
         if std::mem::take(&mut self.framed) {
             let mut out = std::io::stdout().lock();
             let _ = write!(out, "\r\x1b[2K").and_then(|()| out.flush());
@@ -148,7 +188,7 @@ pub fn is_one() -> bool {
 }
 
 /// Whether to use colour: at a terminal, unless `NO_COLOR` is set or the terminal is a dumb one.
-fn colour(terminal: bool) -> bool {
+pub fn colour(terminal: bool) -> bool {
     terminal
         && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
         && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
@@ -156,6 +196,9 @@ fn colour(terminal: bool) -> bool {
 
 /// Prints a line, made harmless; at a terminal wrapped at words.
 pub fn line(text: &str) {
+    if handed_over(|| row_of("", text)) {
+        return;
+    }
     let out = std::io::stdout();
     print(&mut out.lock(), out.is_terminal(), text);
 }
@@ -167,20 +210,41 @@ pub fn words(text: &str) {
     let is_terminal = out.is_terminal();
     let text = printable::spelled(&printable::plain_spaces(text.trim()));
     let text = if is_terminal { text.replace('\n', "\n    ") } else { text };
-    print_spelled(&mut out.lock(), is_terminal, &text);
+    print_spelled(&mut out.lock(), is_terminal, &text, "");
+}
+
+/// Prints a line that belongs to the one above, so many steps to the right.
+pub fn below(steps: usize, text: &str) {
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    line(&format!("{:width$}{flat}", "", width = 2 * steps));
+}
+
+/// Prints a line in a colour (an ANSI code) where there are any.
+pub fn painted(paint: &str, text: &str) {
+    let out = std::io::stdout();
+    let is_terminal = out.is_terminal();
+    let paint = if colour(is_terminal) { paint } else { "" };
+    print_spelled(&mut out.lock(), is_terminal, &printable::harmless(text), paint);
 }
 
 /// Prints a line to standard error.
 pub fn error(text: &str) {
+    if handed_over(|| row_of("warning", text)) {
+        return;
+    }
     let out = std::io::stderr();
     print(&mut out.lock(), out.is_terminal(), text);
 }
 
 fn print(out: &mut dyn Write, is_terminal: bool, text: &str) {
-    print_spelled(out, is_terminal, &printable::harmless(text));
+    print_spelled(out, is_terminal, &printable::harmless(text), "");
 }
 
-fn print_spelled(out: &mut dyn Write, is_terminal: bool, text: &str) {
+fn print_spelled(out: &mut dyn Write, is_terminal: bool, text: &str, paint: &str) {
+    let (begin, end) = match paint {
+        "" => (String::new(), ""),
+        paint => (format!("\x1b[{paint}m"), "\x1b[0m"),
+    };
     let columns = if is_terminal { width() } else { usize::MAX };
     for line in text.split('\n') {
         // Wrapped lines are indented four columns more than the line they continue.
@@ -189,7 +253,7 @@ fn print_spelled(out: &mut dyn Write, is_terminal: bool, text: &str) {
             printable::wrapped(line, columns, columns.saturating_sub(indent)).iter().enumerate()
         {
             let indent = if number == 0 { 0 } else { indent };
-            let _ = writeln!(out, "{:indent$}{line}", "");
+            let _ = writeln!(out, "{:indent$}{begin}{line}{end}", "");
         }
     }
 }
@@ -202,7 +266,10 @@ pub fn field(name: &str, text: &str) {
 /// Prints exact bytes: each line behind a `|`, cut to the width; `|>` continues the line above.
 pub fn exactly(text: &str) {
     let out = std::io::stdout();
-    let room = if out.is_terminal() { width().saturating_sub(5).max(8) } else { EXACTLY };
+    // Where a window reads, it says how wide it is.
+    let told = || std::env::var("COLUMNS").ok().and_then(|columns| columns.parse::<usize>().ok());
+    let columns = if out.is_terminal() { Some(width()) } else { told() };
+    let room = columns.map_or(EXACTLY, |columns| columns.saturating_sub(5).max(8));
     let mut out = out.lock();
     for line in printable::exactly(text).lines() {
         for (number, piece) in cut(line, room).into_iter().enumerate() {
@@ -249,6 +316,11 @@ fn write(text: &str) {
 
 /// Width of the terminal now, or a usual one's where there is none.
 pub fn width() -> usize {
+    size().map_or(USUAL, |(columns, _)| columns.into())
+}
+
+/// Columns and rows of the terminal now.
+pub fn size() -> Option<(u16, u16)> {
     // SAFETY: the kernel writes no more than the structure holds.
     #[allow(unsafe_code)]
     let size = unsafe {
@@ -256,7 +328,7 @@ pub fn width() -> usize {
         let done = libc::ioctl(libc::STDOUT_FILENO, libc::TIOCGWINSZ, &raw mut size);
         (done == 0).then_some(size)
     };
-    size.map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0).unwrap_or(USUAL)
+    size.map(|size| (size.ws_col, size.ws_row)).filter(|(columns, rows)| *columns > 0 && *rows > 0)
 }
 
 /// The standard output, for a child process to print to as well.
@@ -293,7 +365,11 @@ pub struct Log;
 
 impl Write for Log {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        let text = printable::harmless(String::from_utf8_lossy(bytes).trim_end_matches('\n'));
+        let text = String::from_utf8_lossy(bytes);
+        if handed_over(|| row_of("log", &text)) {
+            return Ok(bytes.len());
+        }
+        let text = printable::harmless(text.trim_end_matches('\n'));
         std::io::stderr().lock().write_all(format!("{text}\n").as_bytes())?;
         Ok(bytes.len())
     }
@@ -303,7 +379,13 @@ impl Write for Log {
     }
 }
 
-/// A command as the owner types it.
+/// Set for commands that run within the window.
+pub const IN_WINDOW: &str = "FERAL_IN_WINDOW";
+
+/// A command as the owner types it: at a shell, or in the window.
 pub fn typed(command: &str) -> String {
-    format!("cargo run -p guardian -- {command}")
+    match std::env::var_os(IN_WINDOW) {
+        Some(_) => format!("/{command}"),
+        None => format!("cargo run -p guardian -- {command}"),
+    }
 }

@@ -1,19 +1,17 @@
 //! Gathers what a report is made of: records since a time, of each kind the newest so many bytes, and the state now.
 
 use super::facts::Facts;
+use crate::agenda::{self, AIM_CHARS, is_open, named, usd};
 use house::bounds::{self, brief};
 use house::records::{self, text};
 use house::{House, asks, files, instance, minds};
 use serde_json::Value;
 use std::path::Path;
 
-/// Bytes read of each kind of record, and of the agenda.
+/// Bytes read of each kind of record.
 const MOST_BYTES: u64 = 64 << 20;
-const AGENDA_BYTES: u64 = 4 << 20;
 /// Asks that are told singly.
 const MOST_ASKS: usize = 50;
-/// Characters of what it means to do.
-const AIM_CHARS: usize = 120;
 
 pub fn facts(house: &House, since: &str) -> Facts {
     let mut facts = Facts::default();
@@ -39,7 +37,7 @@ pub fn facts(house: &House, since: &str) -> Facts {
         Some(state) => brief(text(&state, "note"), bounds::NAME_CHARS),
         None => "no guardian runs".into(),
     };
-    agenda(house, since, &mut facts);
+    means_to(house, since, &mut facts);
     facts
 }
 
@@ -49,7 +47,7 @@ fn told(ask: &asks::Ask) -> String {
 
 /// Takes every record of a file and of those rotated away from it since a time, oldest first; of more than
 /// `MOST_BYTES` the newest. Returns the file's name where some were left out.
-fn each(path: &Path, since: &str, mut take: impl FnMut(&Value)) -> Option<String> {
+pub fn each(path: &Path, since: &str, mut take: impl FnMut(&Value)) -> Option<String> {
     let (mut room, mut is_cut, mut parts) = (MOST_BYTES, false, Vec::new());
     let paths = records::older(path, since).into_iter().chain([path.to_owned()]);
     for path in paths.collect::<Vec<_>>().into_iter().rev() {
@@ -76,18 +74,16 @@ fn each(path: &Path, since: &str, mut take: impl FnMut(&Value)) -> Option<String
 }
 
 /// Takes in what the creature means to do, what of it waits for a yes, and which goals ended.
-fn agenda(house: &House, since: &str, facts: &mut Facts) {
-    let bytes = files::read_most(&house.agenda(), AGENDA_BYTES);
-    let Ok(Some(bytes)) = bytes else {
-        facts.next = bytes.is_ok().then(Vec::new);
-        return;
+fn means_to(house: &House, since: &str, facts: &mut Facts) {
+    let agenda = match agenda::read(house) {
+        Ok(Some(agenda)) => agenda,
+        Ok(None) => {
+            facts.next = Some(Vec::new());
+            return;
+        }
+        Err(_) => return,
     };
-    let Some(agenda) = bounds::read(&bytes) else { return };
-    let list = |kind: &str| {
-        let items = agenda.get(kind).and_then(|items| items.get("list")).and_then(Value::as_array);
-        items.map(Vec::as_slice).unwrap_or_default()
-    };
-    let usd = |item: &Value, name: &str| item.get(name).and_then(Value::as_f64).unwrap_or(0.0);
+    let list = |kind: &str| agenda::list(&agenda, kind);
     let mut timed: Vec<(String, String)> = Vec::new();
     let mut goals = Vec::new();
     for goal in list("goals") {
@@ -118,14 +114,6 @@ fn agenda(house: &House, since: &str, facts: &mut Facts) {
     facts.next = Some(goals.into_iter().chain(timed).collect());
 }
 
-fn is_open(item: &Value, end: &str) -> bool {
-    item.get(end).is_none_or(Value::is_null)
-}
-
-fn named(item: &Value, name: &str) -> String {
-    format!("{} {}", brief(text(item, "id"), 20), brief(text(item, name), AIM_CHARS))
-}
-
 /// What waits for the owner's yes to an amount, and the word that says it.
 fn yes(item: &Value, usd: f64) -> (String, String) {
     let id = brief(text(item, "id"), 20);
@@ -134,9 +122,7 @@ fn yes(item: &Value, usd: f64) -> (String, String) {
 
 /// A goal with the first of its steps that is not done.
 fn step(goal: &Value) -> String {
-    let steps = goal.get("checkpoints").and_then(Value::as_array).into_iter().flatten();
-    let next =
-        steps.map(|step| (text(step, "status"), text(step, "text"))).find(|(status, _)| *status != "done");
+    let next = agenda::next_step(goal).map(|step| (text(step, "status"), text(step, "text")));
     match next.filter(|(_, next)| *next != text(goal, "title")) {
         Some((status, next)) => {
             let parked = if status == "blocked" { "parked at" } else { "next" };

@@ -86,7 +86,7 @@ impl Life {
         if !self.told.safe {
             self.attend_hour()?;
         }
-        if self.paused() && !caller.owner {
+        if self.told_to_pause() && !caller.owner {
             return Ok(Some(Ends::Paused));
         }
         // A mind that is down is not asked again at every look: the waiting words are told why they wait.

@@ -69,7 +69,9 @@ impl Life {
         let paused = self.paused();
         if std::mem::replace(&mut self.course.pause_told, paused) != paused {
             let event = if paused { Event::Paused } else { Event::Resumed };
-            self.store.feed.tell(event, json!({"why": "your word"}));
+            let is_typed = paused && !self.told_to_pause();
+            let why = if is_typed { "you are typing" } else { "your word" };
+            self.store.feed.tell(event, json!({"why": why}));
         }
     }
 

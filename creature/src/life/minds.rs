@@ -6,6 +6,7 @@ use crate::fault::Fault;
 use crate::life::Life;
 use crate::mind::Mind;
 use crate::pace;
+use crate::senses::guardian::Standing;
 use crate::tools::catalogue::LIST;
 use ground::paths::House;
 use hands::Broker;
@@ -51,6 +52,10 @@ impl Life {
     pub(crate) async fn consult(&mut self) -> String {
         self.heart.mind(&self.mind.name());
         let Some(broker) = &self.told.broker else { return String::new() };
+        if Standing::is_before_broker(&self.told.house.guardian()) {
+            // Its page changes when it begins, and that ends a rest.
+            return String::new();
+        }
         let status = match broker.status().await {
             Ok(status) => status,
             Err(error) => return format!("failed to {} ({})", error.message, error.hint),

@@ -91,7 +91,8 @@ impl Life {
     fn next_due(&self, now: Timestamp, held: bool) -> Option<Timestamp> {
         let hour = self.store.agenda.next_at(now);
         if held {
-            return hour.into_iter().chain(self.course.down_until).filter(|at| *at > now).min();
+            let ends = [hour, self.course.down_until, self.typing_until()];
+            return ends.into_iter().flatten().filter(|at| *at > now).min();
         }
         let items = checklist::items(&papers::read(&self.told.house.checklist()).text);
         let after = |wait_s: i64| now.checked_add(jiff::SignedDuration::from_secs(wait_s)).ok();

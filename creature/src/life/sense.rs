@@ -84,7 +84,7 @@ impl Life {
             requests: self.requests(now),
             own: self.own_brief(),
             directives: self.store.agenda.directives.lines(now),
-            paused: self.paused(),
+            paused: self.told_to_pause(),
             sessions: self.store.sessions.lines(),
             ..Moment::default()
         };

@@ -7,7 +7,7 @@ use crate::dream;
 use crate::fault::Fault;
 use crate::life::{Leaving, Life, Next};
 use crate::mind::Mind;
-use crate::senses::{budget, cursors::Interrupted};
+use crate::senses::{budget, cursors::Interrupted, typing};
 use crate::store::Store;
 use crate::store::caller::Caller;
 use crate::store::feed::Event;
@@ -193,9 +193,19 @@ impl Life {
         ));
     }
 
-    /// Whether the owner paused the creature.
-    pub(crate) fn paused(&self) -> bool {
+    /// Whether the owner paused the creature by a word.
+    pub(crate) fn told_to_pause(&self) -> bool {
         self.store.agenda.directives.paused(self.told.clock.now()).is_some()
+    }
+
+    /// Until when it waits for a word that the owner is typing.
+    pub fn typing_until(&self) -> Option<Timestamp> {
+        typing::until(&self.told.house.typing(), self.told.clock.now())
+    }
+
+    /// Whether the owner paused the creature, by a word or by typing one.
+    pub(crate) fn paused(&self) -> bool {
+        self.told_to_pause() || self.typing_until().is_some()
     }
 
     /// The priority stack as it is now; empty in safe mode.

@@ -24,6 +24,15 @@ pub struct Standing {
     pub born: Option<Born>,
     pub ends: Vec<End>,
     pub falls: Vec<Fall>,
+    pub broker: BrokerStanding,
+}
+
+/// How the broker stands, which may still be built while the first life lives.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct BrokerStanding {
+    pub running: Option<bool>,
+    pub restarts: u64,
 }
 
 /// The rebirth this life came of.
@@ -80,6 +89,14 @@ impl Standing {
             serde_json::from_value(said)
         });
         said.map_err(|error| format!("guardian.json is garbage: {error}"))
+    }
+
+    /// Whether the broker has not begun yet: it may still be built, and who asked it now would wait in vain.
+    pub fn is_before_broker(path: &Path) -> bool {
+        Self::read(path)
+            .ok()
+            .flatten()
+            .is_some_and(|standing| standing.broker.running == Some(false) && standing.broker.restarts == 0)
     }
 }
 

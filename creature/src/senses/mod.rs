@@ -6,4 +6,5 @@ pub mod budget;
 pub mod cursors;
 pub mod guardian;
 pub mod inbox;
+pub mod typing;
 pub mod watch;

@@ -6,6 +6,7 @@ use crate::config::{FileSettings, Permission};
 use crate::digest::Facts;
 use crate::fault::Fault;
 use crate::panic::caught;
+use crate::senses::guardian::Standing;
 use crate::store::Store;
 use crate::store::caller::Caller;
 use agenda::Change;
@@ -125,6 +126,10 @@ impl ToolContext<'_> {
     }
 
     pub(super) fn way_out(&self) -> Result<&Broker, Fault> {
+        if self.belt.broker.is_some() && Standing::is_before_broker(&self.store.house.guardian()) {
+            let hint = "in the first minutes of a house it may still be built; within the house all works";
+            return Err(Fault::new("there is no way out yet: the broker has not begun", hint));
+        }
         self.belt.broker.as_ref().ok_or_else(|| {
             let hint = "the guardian starts a broker and gives its address as FERAL_BROKER; within the house all works";
             Fault::new("there is no way out: this life has no broker", hint)

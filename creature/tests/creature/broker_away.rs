@@ -1,7 +1,8 @@
 //! A life behind the broker: budgets that end, models that come and go, a broker that dies, and the owner's decisions.
 
-use crate::broker::{StandIn, TOKEN, loopback, offer, refusal};
+use crate::broker::{Asked, StandIn, TOKEN, answer, loopback, offer, refusal};
 use crate::house::{Line, Script, TempHouse, thought, wait_for};
+use crate::yard::Yard;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -41,6 +42,42 @@ fn a_model_that_appears_is_thought_with_in_the_same_life() {
     house.say("status");
     house.record("message", |data| data["text"].as_str().is_some_and(|text| text.contains("on instinct")));
     living.leave();
+}
+
+/// The first life begins before its broker is built: it waits for nobody, and takes the broker up when it is there.
+#[test]
+fn a_broker_that_has_not_begun_is_not_asked_and_is_taken_up_in_the_same_life() {
+    loopback!();
+    let script = Script::new(vec![thought("with a model", json!([]), 300)]);
+    let house = TempHouse::with_model("openai", &script, 300);
+    house.write(".self/guardian.json", r#"{"broker": {"running": false, "restarts": 0}}"#);
+    let living = house.live(1);
+    house.record("thought", |data| data["mind"] == "instinct");
+    assert!(script.broker.heard("/status").is_empty(), "nobody is asked who cannot answer");
+    let odd = |record: &memory::Record| record.data["about"] == "broker";
+    assert!(!house.records().iter().any(odd), "and that is nothing odd");
+    house.write(".self/guardian.json", r#"{"broker": {"running": true, "restarts": 0}}"#);
+    house.write(".self/budget.json", r#"{"since": "2026-01-02T03:04:05Z", "day": "2026-01-02"}"#);
+    let changed = house.record("observation", |data| data["about"] == "mind");
+    assert!(changed.data["text"].as_str().unwrap().contains("openai scripted"), "{}", changed.data);
+    living.leave();
+}
+
+/// Found in a first life: a post waited seconds for a broker that was still being built.
+#[tokio::test]
+async fn a_broker_that_has_not_begun_is_no_way_out_yet() {
+    loopback!();
+    let broker = StandIn::new(|_: &Asked| answer(200, &json!({"services": []})));
+    let mut yard = Yard::behind(&broker);
+    yard.put(".self/guardian.json", r#"{"broker": {"running": false, "restarts": 0}}"#);
+    let result = yard.call("service.list", json!({})).await;
+    assert!(result["error"].as_str().unwrap().contains("no way out yet"), "{result}");
+    assert!(broker.heard("/status").is_empty());
+    // One that fell and is started again is waited for, as ever.
+    for begun in [r#"{"running": true, "restarts": 0}"#, r#"{"running": false, "restarts": 1}"#] {
+        yard.put(".self/guardian.json", &format!("{{\"broker\": {begun}}}"));
+        assert_eq!(yard.call("service.list", json!({})).await["ok"], true, "{begun}");
+    }
 }
 
 #[test]

@@ -37,6 +37,7 @@ mod pace;
 mod packages;
 mod panics;
 mod patience;
+mod pauses;
 mod permission;
 mod probation;
 mod rights;

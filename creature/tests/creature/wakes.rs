@@ -1,4 +1,4 @@
-//! Wakes by hand, on a clock of their own: what calls a model and what does not, pauses, events, reminders, sources.
+//! Wakes by hand, on a clock of their own: what calls a model and what does not, events, reminders, sources.
 
 use crate::broker::loopback;
 use crate::house::{Line, Script, TempHouse, thought};
@@ -12,18 +12,18 @@ use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-fn feed(house: &TempHouse) -> Vec<String> {
+pub fn feed(house: &TempHouse) -> Vec<String> {
     let text = std::fs::read_to_string(house.path(".self/mind/feed.jsonl")).unwrap();
     let event =
         |line: &str| serde_json::from_str::<Value>(line).unwrap()["event"].as_str().unwrap().to_owned();
     text.lines().map(event).collect()
 }
 
-fn asked(script: &Script) -> usize {
+pub fn asked(script: &Script) -> usize {
     script.asked.lock().unwrap().len()
 }
 
-const MORNING: &str = "2026-03-02T08:00:00Z";
+pub const MORNING: &str = "2026-03-02T08:00:00Z";
 
 #[tokio::test]
 async fn a_day_with_nothing_to_do_calls_no_model_after_the_first_thought() {
@@ -47,50 +47,6 @@ async fn a_day_with_nothing_to_do_calls_no_model_after_the_first_thought() {
     assert!(house.records().iter().any(|record| record.kind == "dream"), "the night has its dream");
     let events = feed(&house);
     assert!(events.starts_with(&["wakeup".to_owned(), "sleep".to_owned()]), "{events:?}");
-}
-
-#[tokio::test]
-async fn pause_holds_all_but_the_owners_words_until_resume() {
-    loopback!();
-    let answer = json!([{"tool": "memory.append", "args": {"kind": "message", "data": {"text": "here"}}}]);
-    let script = Script::new(vec![
-        thought("rest", json!([]), 300),
-        thought("answer", answer, 300),
-        thought("look at what happened", json!([]), 300),
-    ]);
-    let house = TempHouse::with_model("openai", &script, 300);
-    let mut lived = Lived::born(&house, MORNING, 1).await;
-    lived.wake().await;
-    house.say(r#"{"at":"2026-03-02T08:04:00Z","text":"pause","thread":"main"}"#);
-    lived.wake().await;
-    lived.life.cursors.tell("something happened");
-    house.write("PURPOSE.md", "# Purpose\n\nOther things.\n");
-    lived.day().await;
-    assert_eq!(asked(&script), 1, "paused, it is not asked");
-    house.say("are you there?");
-    lived.wake().await;
-    assert_eq!(asked(&script), 2);
-    let situation = script.situation(1);
-    assert!(situation.contains("are you there?") && !situation.contains("something happened"), "{situation}");
-    lived.wake().await;
-    assert_eq!(asked(&script), 2);
-    house.say("resume");
-    lived.wake().await;
-    assert_eq!(asked(&script), 3);
-    assert!(script.news(2).contains("something happened"));
-    let answers: Vec<Value> = house
-        .records()
-        .into_iter()
-        .filter(|record| record.kind == "message" && record.data["from"] == "creature")
-        .map(|record| record.data["text"].clone())
-        .collect();
-    assert!(answers[0].as_str().unwrap().starts_with("Noted: I pause"), "{answers:?}");
-    let events = feed(&house);
-    assert_eq!(
-        events.iter().filter(|event| *event == "paused" || *event == "resumed").count(),
-        2,
-        "{events:?}"
-    );
 }
 
 #[tokio::test]

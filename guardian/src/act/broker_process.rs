@@ -4,11 +4,11 @@
 //! Invariant: the guardian keeps the listening socket open, so connections wait while the broker is away.
 //! When to start and end it is decided in `revival`.
 
-use crate::act::build;
 use crate::act::executor::Executor;
 use crate::act::jobs::{Job, Task};
 use crate::act::reload::Watch;
 use crate::act::tokens::Tokens;
+use crate::act::{build, console_process};
 use crate::decide::revival::{Act, Event, Revival};
 use crate::decide::vocabulary::Phase;
 use crate::processes::child::Door;
@@ -17,21 +17,22 @@ use anyhow::{Context, Result};
 use house::clock::Millis;
 use house::files::{self, Mark};
 use house::{House, records};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::net::TcpListener;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use walls::network::Network;
 
 /// Name of the broker's program, in the guardian's own folder.
 pub const NAME: &str = "broker";
-/// Longest wait for the first life's heartbeat before the broker's program is built anew.
-const UPDATED_BY_MS: Millis = 10_000;
+/// Longest wait for the first life's heartbeat before the owner's programs are built.
+const BUILT_BY_MS: Millis = 10_000;
 
 pub struct BrokerProcess {
     /// The socket on which the creature reaches the broker.
@@ -44,8 +45,8 @@ pub struct BrokerProcess {
     pub made: Option<(String, PathBuf)>,
     /// Locked while the broker lives, which alone inherits it.
     lock: File,
-    /// Whether this guardian has tried to build the broker: it does so once.
-    pub build_tried: bool,
+    /// Packages this guardian has yet to build, the next one last; each once.
+    pub to_build: Vec<&'static str>,
     /// When the broker was wanted first.
     called: Millis,
     pub tokens: Tokens,
@@ -70,6 +71,8 @@ impl BrokerProcess {
         let me = std::env::current_exe().context("failed to find our own program")?;
         let folder = me.parent().unwrap_or(Path::new("/"));
         let made = build::made_into(house);
+        // The console is soon built, and shows what happens while the broker is.
+        let to_build = if made.is_some() { vec![NAME, console_process::NAME] } else { vec![] };
         fs::create_dir_all(house.broker()).and_then(|()| {
             let closed = fs::Permissions::from_mode(0o700);
             fs::set_permissions(house.broker(), closed)
@@ -92,7 +95,7 @@ impl BrokerProcess {
             program: folder.join(NAME),
             made,
             lock,
-            build_tried: false,
+            to_build,
             called: 0,
             tokens: Tokens::default(),
             revival: Revival::default(),
@@ -107,10 +110,22 @@ impl BrokerProcess {
         })
     }
 
-    /// Whether there is a broker or will be: it runs, will be started, or is being built.
+    /// Whether there is a broker or will be: it runs, will be started, or is or will be built.
     pub fn hoped_for(&self) -> bool {
         self.revival.presence != crate::decide::revival::Presence::Without
-            || self.job.as_ref().is_some_and(|job| job.builds())
+            || self.job.as_ref().is_some_and(|job| job.builds(NAME))
+            || self.to_build.contains(&NAME)
+    }
+
+    /// Whether there is no program yet, and it will be built.
+    pub fn is_to_come(&self) -> bool {
+        !self.program.is_file() && self.to_build.contains(&NAME)
+    }
+
+    /// Whether somebody waits at the door: of a build, cargo that has to fetch something.
+    fn is_called(&self) -> bool {
+        let mut door = [PollFd::new(self.listener.as_fd(), PollFlags::POLLIN)];
+        poll(&mut door, PollTimeout::ZERO).is_ok_and(|ready| ready > 0)
     }
 
     pub fn deadline(&self) -> Option<Millis> {
@@ -141,6 +156,7 @@ impl BrokerProcess {
             log: Some(log),
             third: Some(self.listener.as_raw_fd()),
             fourth: Some(self.lock.as_raw_fd()),
+            has_terminal: false,
             yields: false,
         };
         let pid = trusted::start(house, start)?;
@@ -168,7 +184,8 @@ impl BrokerProcess {
         match (&self.job, self.pid) {
             _ if !self.trouble.is_empty() => self.trouble.clone(),
             (_, Some(_)) => "holds keys, budget and permission".into(),
-            (Some(job), None) if job.builds() => "being built".into(),
+            (Some(job), None) if job.builds(NAME) => "being built".into(),
+            _ if self.is_to_come() => "built as soon as the creature lives".into(),
             _ if self.hoped_for() => "starting".into(),
             _ => format!("there is no {}: the creature has no way out", self.program.display()),
         }
@@ -184,37 +201,45 @@ impl Executor {
     /// The broker's first start: at once if its program is there, else after it is built.
     pub fn call_broker(&mut self) {
         self.broker.called = self.clock.now();
-        if !self.broker.program.is_file() {
-            self.build_broker();
-        }
-        if self.broker.job.is_none() {
+        if self.broker.program.is_file() || !self.broker.hoped_for() {
             self.broker_found();
         }
     }
 
-    /// Builds the broker anew beside the running one, which is replaced if the program has changed. This waits for
-    /// the first life's heartbeat, or `UPDATED_BY_MS`: a compiler running beside would delay that life's birth.
-    pub fn update_broker(&mut self) {
+    /// Builds console and broker; a running broker is replaced if its program has changed. This waits for the first
+    /// life's heartbeat, or `BUILT_BY_MS` where nothing of the creature's is built: a compiler running beside would
+    /// delay that life's birth. Where the creature's build has to fetch something, the broker is built first.
+    pub fn build_programs(&mut self) {
+        if self.broker.job.is_some() || self.broker.to_build.is_empty() {
+            return;
+        }
         let beats = matches!(self.decided.phase, Phase::Probation { .. } | Phase::Settled { .. });
-        if beats || self.clock.now() > self.broker.called + UPDATED_BY_MS {
-            self.build_broker();
+        let late = self.build.is_none() && self.clock.now() > self.broker.called + BUILT_BY_MS;
+        if self.broker.is_to_come() && self.broker.is_called() {
+            self.broker.to_build.retain(|package| *package != NAME);
+            self.build_program(NAME);
+        } else if (beats || late)
+            && let Some(package) = self.broker.to_build.pop()
+        {
+            self.build_program(package);
         }
     }
 
-    /// Builds the broker, once a guardian.
-    fn build_broker(&mut self) {
+    fn build_program(&mut self, package: &'static str) {
         let broker = &mut self.broker;
-        if broker.made.is_none() || broker.job.is_some() || broker.build_tried {
-            return;
-        }
-        broker.build_tried = true;
-        match broker.build(&self.house, true) {
+        match broker.build(&self.house, package, true) {
             Ok(Some(pid)) => {
-                let task = Task::Build { was: files::mark(&broker.program) };
+                let task = Task::Build { package, was: files::mark(&broker.program) };
                 broker.job = Some(Job { pid, task, since: self.clock.now() });
+                self.publish();
             }
             Ok(None) => {}
-            Err(error) => self.report.warn(&broker.not_built(&error)),
+            Err(error) => {
+                self.report.warn(&broker.not_built(&error));
+                if package == NAME && !broker.program.is_file() {
+                    self.broker_found();
+                }
+            }
         }
     }
 

@@ -1,42 +1,59 @@
-//! The owner's console, a program beside the guardian's: runs the owner's commands, and the feed at a terminal.
+//! The owner's console, a program beside the guardian's: runs the owner's commands, and the window at a terminal.
 //!
-//! Invariant: no failure here stops the guardian, and the sweep after a life spares the feed.
+//! Invariant: no failure here stops the guardian, and the sweep after a life spares the window.
+//! Invariant: while the window lives the guardian prints nothing; once it is dead the terminal is as it was before.
 
 use crate::act::build;
 use crate::act::executor::Executor;
 use crate::processes::trusted::{self, Trusted};
 use anyhow::{Context, Result};
 use house::clock::Millis;
-use house::{House, files, terminal};
+use house::{House, files, terminal, window};
+use nix::fcntl::OFlag;
 use nix::sys::wait::WaitStatus;
-use nix::unistd::Pid;
+use nix::unistd::{Pid, pipe2};
 use std::ffi::OsString;
+use std::fs::File;
+use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
 
 /// Name of the console's program, in the guardian's own folder.
 pub const NAME: &str = "console";
-/// Least time between two starts of a feed that ends by itself.
-const AGAIN_MS: Millis = 60_000;
+/// Least time between two starts of a window that ends by itself.
+const AGAIN_MS: Millis = 10_000;
 
-/// The feed at the guardian's terminal.
+/// The window at the guardian's terminal, or the feed where no window can stand.
 pub struct ConsoleProcess {
-    pub feed: Option<Pid>,
-    /// When the feed was started last (0: not yet); `None` until it is wanted.
+    pub shown: Option<Pid>,
+    /// When it was started last (0: not yet); `None` until it is wanted.
     wanted: Option<Millis>,
-    /// Length of memory when the guardian started: the feed shows what was appended since.
+    /// Length of memory when the guardian started: what was appended since is shown.
     from: u64,
+    /// How the terminal stood before the window; `None`: lines, as where no terminal is.
+    before: Option<window::Modes>,
 }
 
 impl ConsoleProcess {
-    pub fn new(house: &House) -> Self {
+    /// `plain`: the owner wants lines, no window.
+    pub fn new(house: &House, plain: bool) -> Self {
         let from = std::fs::metadata(house.memory()).map_or(0, |meta| meta.len());
-        Self { feed: None, wanted: None, from }
+        let before = (!plain && window::takes_a_window()).then(window::Modes::now).flatten();
+        Self { shown: None, wanted: None, from, before }
+    }
+
+    /// The terminal is the guardian's again.
+    pub fn take_terminal_back(&mut self) {
+        if let Some(before) = &self.before {
+            before.restore();
+        }
+        window::hand_over(None);
     }
 }
 
-fn program() -> Result<PathBuf> {
+/// Path of the console's program, in the guardian's own folder.
+pub fn program() -> Result<PathBuf> {
     Ok(std::env::current_exe().context("failed to find our own program")?.with_file_name(NAME))
 }
 
@@ -79,32 +96,60 @@ fn bring_up_to_date(house: &House, profile: &str, target: PathBuf, there: bool) 
 
 impl Executor {
     /// Shows memory at the terminal from here on.
-    pub fn show_feed(&mut self) {
+    pub fn show_memory(&mut self) {
         self.console.wanted = Some(0);
         self.tend_console();
     }
 
-    /// Starts the feed if it is wanted and does not run.
+    /// Starts the window if it is wanted and does not run; ends one that takes no rows any more.
     pub fn tend_console(&mut self) {
         let (now, console) = (self.clock.now(), &mut self.console);
+        if let Some(stuck) = console.shown.filter(|_| console.before.is_some() && !window::is_handed_over()) {
+            trusted::kill(stuck);
+        }
         let due = console.wanted.is_some_and(|last| last == 0 || now > last + AGAIN_MS);
         let Some(program) =
-            program().ok().filter(|program| due && console.feed.is_none() && program.is_file())
+            program().ok().filter(|program| due && console.shown.is_none() && program.is_file())
         else {
             return;
         };
         console.wanted = Some(now);
-        let args = ["feed", "--live", &console.from.to_string()].map(str::to_owned).to_vec();
-        let started = terminal::shared().map_err(anyhow::Error::from).and_then(|out| {
-            trusted::start(&self.house, Trusted { program, args, log: Some(out), ..Trusted::default() })
-        });
-        match started {
-            Ok(pid) => console.feed = Some(pid),
-            Err(error) => tracing::warn!("no feed is shown: {error:#}"),
+        match console.start(&self.house, program) {
+            Ok(pid) => console.shown = Some(pid),
+            Err(error) => {
+                console.take_terminal_back();
+                tracing::warn!("neither window nor feed is shown: {error:#}");
+            }
         }
     }
 
-    pub fn console_ended(&mut self, pid: Pid) {
-        self.console.feed.take_if(|feed| *feed == pid);
+    pub fn console_ended(&mut self, pid: Pid, status: WaitStatus) {
+        if self.console.shown.take_if(|shown| *shown == pid).is_none() {
+            return;
+        }
+        self.console.take_terminal_back();
+        // A window that fails by itself would fail again: this terminal gets lines.
+        if matches!(status, WaitStatus::Exited(_, 1..)) && self.console.before.take().is_some() {
+            self.report.warn("the window cannot stand at this terminal; what happens is shown as lines");
+            self.console.wanted = Some(0);
+        }
+    }
+}
+
+impl ConsoleProcess {
+    fn start(&self, house: &House, program: PathBuf) -> Result<Pid> {
+        let from = self.from.to_string();
+        if self.before.is_none() {
+            let args = ["feed", "--live", &from].map(str::to_owned).to_vec();
+            let log = Some(terminal::shared()?);
+            return trusted::start(house, Trusted { program, args, log, ..Trusted::default() });
+        }
+        let (rows, ours) = pipe2(OFlag::O_CLOEXEC | OFlag::O_NONBLOCK).context("failed to make a pipe")?;
+        let args = ["window", "--live", &from].map(str::to_owned).to_vec();
+        let (log, third) = (Some(terminal::shared()?), Some(rows.as_raw_fd()));
+        let start = Trusted { program, args, log, third, has_terminal: true, ..Trusted::default() };
+        let pid = trusted::start(house, start)?;
+        window::hand_over(Some(File::from(ours)));
+        Ok(pid)
     }
 }

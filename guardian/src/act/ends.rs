@@ -30,9 +30,9 @@ impl Executor {
         }
     }
 
-    /// The owner's processes: the broker, its job, the feed.
+    /// The owner's processes: the broker, its job, the feed, what tells the owner.
     pub fn trusted(&self) -> impl Iterator<Item = Pid> {
-        self.broker.spared().chain(self.console.feed)
+        self.broker.spared().chain(self.console.shown).chain(self.notices.pid)
     }
 
     /// Processes that the sweep after a life spares: a build or tests beside it, and the owner's.
@@ -59,7 +59,8 @@ impl Executor {
                 self.exam_ended(exam, *status);
             }
             self.broker_ended(*pid, *status);
-            self.console_ended(*pid);
+            self.console_ended(*pid, *status);
+            self.notices_ended(*pid);
         }
     }
 
@@ -209,6 +210,9 @@ impl Executor {
             if gone.is_none() {
                 trusted::kill(pid);
             }
+        }
+        if self.console.shown.take().is_some() {
+            self.console.take_terminal_back();
         }
         self.broker.pid = None;
         self.broker.trouble = "not running".into();

@@ -8,6 +8,7 @@ use crate::act::build::Build;
 use crate::act::console_process::ConsoleProcess;
 use crate::act::exam::Exam;
 use crate::act::heartbeat::{self, Heartbeat};
+use crate::act::notices_process::NoticesProcess;
 use crate::act::report::Report;
 use crate::act::requests;
 use crate::act::state::State;
@@ -32,7 +33,7 @@ use walls::Walls;
 pub struct Executor {
     pub(crate) house: House,
     pub(crate) limits: Limits,
-    /// Settings at start; only `limits` and the settings' text are replaced while the guardian runs.
+    /// Settings at start; only `limits`, `notices` and the settings' text are replaced while the guardian runs.
     pub(crate) settings: Settings,
     /// What is wrong with the owner's changed settings while the older ones stay in force; else empty.
     pub(crate) mistake: String,
@@ -50,6 +51,7 @@ pub struct Executor {
     pub(crate) binaries: Binaries,
     pub(crate) report: Report,
     pub(crate) console: ConsoleProcess,
+    pub(crate) notices: NoticesProcess,
     pub(crate) bond: Bond,
     pub(crate) heart: Heartbeat,
     pub(crate) life: Option<Life>,
@@ -165,7 +167,7 @@ impl Executor {
         if let Some(build) = &mut self.build {
             build.follow(&self.house);
             if !build.beside {
-                self.report.building(build.told.crates, self.clock.now());
+                self.report.building(build.told.crates, &build.told.last, self.clock.now());
             }
         }
         self.exam.iter_mut().for_each(|exam| exam.follow(&self.house));

@@ -1,9 +1,9 @@
-//! Short-lived processes for the broker: a build of its program, and `broker --check` of the owner's settings.
+//! Short-lived processes for the owner's programs: builds of broker and console, and `broker --check` of the settings.
 
 use crate::act::broker_process::{BrokerProcess, NAME};
+use crate::act::build;
 use crate::act::executor::Executor;
 use crate::act::reload::Watch;
-use crate::act::{build, console_process};
 use crate::decide::revival::Event;
 use crate::processes::trusted::{self, Trusted};
 use anyhow::{Context, Result};
@@ -25,36 +25,26 @@ pub struct Job {
 }
 
 impl Job {
-    pub fn builds(&self) -> bool {
-        matches!(self.task, Task::Build { .. })
+    pub fn builds(&self, wanted: &str) -> bool {
+        matches!(self.task, Task::Build { package, .. } if package == wanted)
     }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Task {
-    /// Builds the broker's program; `was` is the mark of the program before.
-    Build { was: Option<Mark> },
+    /// Builds the package's program; `was` is the mark of the broker's program before.
+    Build { package: &'static str, was: Option<Mark> },
     /// Has the broker check changed settings.
     Check,
 }
 
 impl BrokerProcess {
-    pub fn build(&self, house: &House, yields: bool) -> Result<Option<Pid>> {
+    pub fn build(&self, house: &House, package: &str, yields: bool) -> Result<Option<Pid>> {
         let Some((profile, target)) = &self.made else { return Ok(None) };
-        let path = house.broker_build_log();
+        let path = if package == NAME { house.broker_build_log() } else { house.console_build_log() };
         let log = files::create(&path).with_context(|| format!("failed to create {}", path.display()))?;
         let target = target.display().to_string();
-        let args = [
-            "build",
-            "--package",
-            NAME,
-            "--package",
-            console_process::NAME,
-            "--profile",
-            profile,
-            "--target-dir",
-            &target,
-        ];
+        let args = ["build", "--package", package, "--profile", profile, "--target-dir", &target];
         let args = args.map(str::to_owned).to_vec();
         let program = build::cargo();
         trusted::start(house, Trusted { program, args, log: Some(log), yields, ..Trusted::default() })
@@ -79,12 +69,17 @@ impl BrokerProcess {
 
     /// Whether there are changed settings to check.
     pub fn has_news(&mut self, house: &House, now: Millis) -> bool {
-        self.watch.changed(house, now) || (self.job.is_none() && std::mem::take(&mut self.unjudged))
+        self.watch.changed(house, now) || (!self.is_busy() && std::mem::take(&mut self.unjudged))
     }
 
-    /// Starts a check, or notes that one is due after the current job. False: there is no broker program to ask.
+    /// Whether a check of settings has to wait: for the current job, or for the program.
+    pub fn is_busy(&self) -> bool {
+        self.job.is_some() || self.is_to_come()
+    }
+
+    /// Starts a check, or notes that one is due later. False: there is no broker program to ask.
     pub fn begin_check(&mut self, house: &House, since: Millis) -> Result<bool> {
-        self.unjudged = self.job.is_some();
+        self.unjudged = self.is_busy();
         if self.unjudged {
             return Ok(true);
         }
@@ -120,8 +115,8 @@ impl BrokerProcess {
             }
             go_on()
         };
-        self.build_tried = true;
-        match self.build(house, false) {
+        self.to_build.retain(|package| *package != NAME);
+        match self.build(house, NAME, false) {
             Ok(Some(pid)) => match trusted::wait(pid, &mut patience) {
                 Some(WaitStatus::Exited(_, 0)) => {}
                 Some(_) => self.trouble = does_not_build(house),
@@ -173,10 +168,18 @@ impl Executor {
     pub fn job_ended(&mut self, job: Job, status: WaitStatus) {
         let good = matches!(status, WaitStatus::Exited(_, 0));
         match job.task {
-            Task::Build { was } => {
+            Task::Build { package, .. } if package != NAME => {
+                if !good {
+                    let path = ".self/log/console-build.log";
+                    self.report
+                        .warn(&format!("the {package} does not build, so no feed is shown here; see {path}"));
+                }
+            }
+            Task::Build { was, .. } => {
                 let seconds = self.clock.now().saturating_sub(job.since) / 1_000;
                 if good && seconds > 1 {
-                    self.report.say(&format!("the broker is built, {seconds} s"));
+                    let first = if was.is_none() { ": models and the web are within reach" } else { "" };
+                    self.report.say(&format!("the broker is built, {seconds} s{first}"));
                 }
                 match (good, was) {
                     (true, Some(_)) if was == files::mark(&self.broker.program) => {}

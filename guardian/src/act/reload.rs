@@ -52,7 +52,7 @@ impl Executor {
     /// At each look: checks changed settings, announces new asks, starts or ends the broker when due.
     pub fn tend_broker(&mut self) {
         self.broker.turn_away();
-        self.update_broker();
+        self.build_programs();
         self.broker_steps(Event::Tick);
         if self.broker.has_news(&self.house, self.clock.now()) {
             self.settings_changed();
@@ -66,6 +66,10 @@ impl Executor {
             return self.keep_settings(&format!("{error:#}"));
         }
         match self.broker.begin_check(&self.house, self.clock.now()) {
+            Ok(true) if self.broker.is_to_come() => {
+                self.report
+                    .say("the owner's settings have changed; the broker judges them as soon as it is built");
+            }
             Ok(true) => {}
             Ok(false) => self.take_over(),
             Err(error) => self.keep_settings(&format!("{error:#}")),
@@ -86,6 +90,10 @@ impl Executor {
         let later = settings.walls != self.settings.walls || settings.sandbox != self.settings.sandbox;
         self.limits = settings.limits;
         self.settings.text = settings.text;
+        if self.settings.notices != settings.notices {
+            self.settings.notices = settings.notices;
+            self.notices.change(&self.settings.notices);
+        }
         self.mistake.clear();
         self.hand_over();
         let note = if later { ", walls and sandbox from the guardian's next start on" } else { "" };

@@ -3,6 +3,7 @@
 //! Invariant: no failure here stops the guardian: a closed terminal is no error.
 
 use crate::act::executor::Executor;
+use crate::act::first_minutes::{Progress, bar};
 use crate::decide::vocabulary::{Exam, Pending, Phase, Want};
 use crate::limits::DOCUMENT_BYTES;
 use house::clock::{self, Millis};
@@ -14,11 +15,11 @@ use std::time::Duration;
 
 /// Time between two frames of the build bar.
 const FRAME_MS: Millis = 150;
-const BAR: usize = 24;
 
 pub struct Report {
     pub(super) screen: Screen,
-    building: Option<(String, usize, Millis)>,
+    /// The most crates the build under way can come to, and when it began.
+    building: Option<(usize, Millis)>,
     /// The last warning, so that it is not repeated.
     said: String,
     facts_shown: bool,
@@ -51,7 +52,7 @@ impl Report {
 
     pub fn build_begins(&mut self, commit: &str, packages: usize, now: Millis) {
         if self.screen.is_terminal() {
-            self.building = Some((commit.to_owned(), packages, now));
+            self.building = Some((packages, now));
         } else {
             tracing::info!(%commit, "building the creature; the first build takes some minutes");
         }
@@ -61,14 +62,10 @@ impl Report {
         self.building.as_ref().map(|_| FRAME_MS)
     }
 
-    pub fn building(&mut self, crates: usize, now: Millis) {
-        let Some((commit, packages, began)) = &self.building else { return };
-        let done = (crates * BAR).checked_div((*packages).max(1)).unwrap_or(0).min(BAR);
-        let bar = format!("{}{}", "=".repeat(done), " ".repeat(BAR - done));
-        let seconds = now.saturating_sub(*began) / 1_000;
-        let short = format!("building {crates}/{packages}, {seconds} s");
-        let long = format!("building {commit} [{bar}] {crates} of at most {packages} crates, {seconds} s");
-        self.screen.frame(&[&long, &short]);
+    pub fn building(&mut self, done: usize, last: &str, now: Millis) {
+        let Some((most, began)) = self.building else { return };
+        let bar = bar(&Progress { done, most, last, passed_ms: now.saturating_sub(began) });
+        self.screen.frame(&bar.each_ref().map(String::as_str));
     }
 
     pub fn build_over(&mut self) {
@@ -124,21 +121,23 @@ impl Executor {
             ("last_good", short(&last_good)),
             ("mind", mind.to_owned()),
             ("mistake", self.mistakes()),
-            ("walls", self.walls.level.told()),
+            // Before the first life of all the opening screen told them.
+            ("walls", if self.state.life > 1 { self.walls.level.told() } else { String::new() }),
         ];
         let more = [
             ("steer", format!("edit PURPOSE.md, or: {}", typed("say 'a word to it'"))),
-            ("observe", format!("here, or: {}", typed("feed"))),
+            ("observe", format!("here, or: {}", typed("window"))),
             ("history", typed("history")),
             ("undo", typed("rollback")),
             ("stop", format!("Ctrl-C here, or: {}", typed("stop"))),
+            ("next", self.next_built()),
         ];
         let facts = facts.into_iter().chain(broker_page::lines(&self.house, Some(&told))).chain(more);
         self.report.screen.gap();
         let facts = facts.filter(|(_, text)| !text.is_empty());
         facts.for_each(|(name, text)| terminal::line(&format!("  {name:<9} {}", text.replace('\n', " "))));
         self.report.screen.gap();
-        self.show_feed();
+        self.show_memory();
     }
 
     /// Writes `guardian.json`, for the creature and for readers.

@@ -9,10 +9,14 @@ use std::path::PathBuf;
 
 /// Most bytes of compiler errors kept as evidence.
 const MOST_SAID_BYTES: usize = 64 << 10;
+/// Most letters kept of a crate's name.
+const MOST_NAME_CHARS: usize = 64;
 
 #[derive(Debug, Default)]
 pub struct Told {
     pub crates: usize,
+    /// The crate compiled last.
+    pub last: String,
     pub executable: Option<PathBuf>,
     /// It came to compiling: manifests were read, versions chosen, everything fetched.
     pub began: bool,
@@ -37,8 +41,10 @@ struct Message {
     message: Option<Diagnostic>,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct Target {
+    #[serde(default)]
+    name: String,
     #[serde(default)]
     kind: Vec<String>,
 }
@@ -67,8 +73,11 @@ impl Told {
             ("compiler-artifact", _) => {
                 self.crates += 1;
                 self.executable = message.executable.or(self.executable.take());
-                let kinds = message.target.map(|target| target.kind).unwrap_or_default();
-                let is = |wanted: &str| kinds.iter().any(|kind| kind == wanted);
+                let target = message.target.unwrap_or_default();
+                let is = |wanted: &str| target.kind.iter().any(|kind| kind == wanted);
+                if !is("custom-build") {
+                    self.last = target.name.chars().take(MOST_NAME_CHARS).collect();
+                }
                 self.own_ran |= own && (is("custom-build") || is("proc-macro"));
                 if !own && is("custom-build") {
                     self.scripts.insert(message.package_id);

@@ -9,3 +9,4 @@ pub mod rescue;
 pub mod restore;
 pub mod shortage;
 pub mod tree;
+pub mod undo;

@@ -14,13 +14,13 @@ use std::path::Path;
 const GOOD: &str = "refs/guardian/good/";
 const FALLEN: &str = "refs/guardian/fallen/";
 /// Largest file whose changed lines are counted, in bytes, and most lines counted.
-const COMPARED_BYTES: i64 = 256 << 10;
+pub const COMPARED_BYTES: i64 = 256 << 10;
 const MOST_COUNTED: usize = 100_000;
 /// The paths a commit of the creature's may change.
 const OWN: [&str; 3] = ["creature", "self", "PURPOSE.md"];
 
 pub struct Repo {
-    pub(crate) git: Repository,
+    pub git: Repository,
     pub(crate) house: House,
 }
 
@@ -36,6 +36,12 @@ pub struct Version {
 pub struct Rung {
     pub name: String,
     pub version: Version,
+}
+
+impl Rung {
+    pub fn number(&self) -> u64 {
+        self.name.trim_start_matches(GOOD).parse().unwrap_or(0)
+    }
 }
 
 impl Repo {
@@ -212,7 +218,7 @@ impl Repo {
         let rungs = self.rungs()?;
         let on_top = rungs.last().is_some_and(|rung| rung.version.tree == version.tree);
         if !on_top {
-            let number = rungs.last().map_or(0, |rung| number(&rung.name) + 1);
+            let number = rungs.last().map_or(0, |rung| rung.number() + 1);
             self.point(&format!("{GOOD}{number:06}"), version.commit, "guardian: bless")?;
         }
         let mut standing = self.rungs()?;
@@ -266,13 +272,22 @@ impl Repo {
         }
     }
 
-    /// Files and lines a commit changed against its first parent. Large files are left out of the line count, since
-    /// comparing two large texts can take hours.
+    /// Files and lines a commit changed against its first parent.
     pub fn diff_stat(&self, commit: &Commit) -> Result<(usize, usize, usize)> {
         let parent = commit.parent(0).ok().map(|parent| parent.tree()).transpose()?;
+        self.tree_stat(parent.as_ref(), &commit.tree()?)
+    }
+
+    /// Files and lines that differ between two trees. Large files are left out of the line count, since comparing two
+    /// large texts can take hours.
+    pub fn tree_stat(
+        &self,
+        before: Option<&git2::Tree>,
+        after: &git2::Tree,
+    ) -> Result<(usize, usize, usize)> {
         let mut options = git2::DiffOptions::new();
         options.max_size(COMPARED_BYTES).context_lines(0);
-        let diff = self.git.diff_tree_to_tree(parent.as_ref(), Some(&commit.tree()?), Some(&mut options))?;
+        let diff = self.git.diff_tree_to_tree(before, Some(after), Some(&mut options))?;
         let (mut added, mut removed) = (0, 0);
         let mut count = |_: git2::DiffDelta, _: Option<git2::DiffHunk>, line: git2::DiffLine| {
             added += usize::from(line.origin() == '+');
@@ -339,10 +354,6 @@ fn version(commit: &Commit) -> Result<Version> {
         )
     })?;
     Ok(Version { commit: commit.id(), tree: entry.id() })
-}
-
-fn number(name: &str) -> u64 {
-    name.trim_start_matches(GOOD).parse().unwrap_or(0)
 }
 
 /// An index entry without file times: git reads the file itself when it next looks.

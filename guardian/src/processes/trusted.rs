@@ -37,12 +37,17 @@ pub struct Trusted {
     pub fourth: Option<RawFd>,
     /// Runs with low priority.
     pub yields: bool,
+    /// Has our terminal: reads it as we would, in our process group, and is asked to end where we do not live to do so.
+    pub has_terminal: bool,
 }
 
-/// Starts the process in a process group of its own.
+/// Starts the process, in a process group of its own unless it has our terminal.
 pub fn start(house: &House, trusted: Trusted) -> Result<Pid> {
     let mut command = Command::new(&trusted.program);
-    command.args(&trusted.args).current_dir(house.root()).process_group(0).stdin(Stdio::null());
+    command.args(&trusted.args).current_dir(house.root());
+    if !trusted.has_terminal {
+        command.process_group(0).stdin(Stdio::null());
+    }
     for (name, _) in std::env::vars_os() {
         let name = name.to_string_lossy();
         if LEAKED.split(' ').any(|leaked| leaked == name)
@@ -59,6 +64,8 @@ pub fn start(house: &House, trusted: Trusted) -> Result<Pid> {
         None => command.stdout(Stdio::null()).stderr(Stdio::null()),
     };
     let (parent, yields) = (nix::unistd::getpid(), trusted.yields);
+    // Whoever has the terminal leaves it as it was.
+    let end = if trusted.has_terminal { Signal::SIGTERM } else { Signal::SIGKILL };
     let descriptors = [(trusted.third, 3), (trusted.fourth, 4)];
     // SAFETY: between fork and exec only system calls are made; nothing allocates or locks.
     #[allow(unsafe_code)]
@@ -66,6 +73,7 @@ pub fn start(house: &House, trusted: Trusted) -> Result<Pid> {
         command.pre_exec(move || {
             // The owner's processes are not counted with the creature's.
             walls::group::leave();
+            prctl::set_pdeathsig(end)?;
             prepare(parent, descriptors, yields)
         });
     }
@@ -75,7 +83,6 @@ pub fn start(house: &House, trusted: Trusted) -> Result<Pid> {
 }
 
 fn prepare(parent: Pid, descriptors: [(Option<RawFd>, RawFd); 2], yields: bool) -> std::io::Result<()> {
-    prctl::set_pdeathsig(Signal::SIGKILL)?;
     if nix::unistd::getppid() != parent {
         return Err(Errno::ESRCH.into());
     }
@@ -112,12 +119,19 @@ fn prepare(parent: Pid, descriptors: [(Option<RawFd>, RawFd); 2], yields: bool) 
 
 /// Asks a process and its group to end.
 pub fn terminate(pid: Pid) {
-    let _ = killpg(pid, Signal::SIGTERM);
-    let _ = killpg(pid, Signal::SIGCONT);
+    send(pid, Signal::SIGTERM);
+    send(pid, Signal::SIGCONT);
 }
 
 pub fn kill(pid: Pid) {
-    let _ = killpg(pid, Signal::SIGKILL);
+    send(pid, Signal::SIGKILL);
+}
+
+/// To the process and its group, or to it alone where the group is ours.
+fn send(pid: Pid, signal: Signal) {
+    if killpg(pid, signal).is_err() {
+        let _ = nix::sys::signal::kill(pid, signal);
+    }
 }
 
 /// Runs a short-lived program to its end; for commands, never within the loop.

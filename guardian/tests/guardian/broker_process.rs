@@ -253,8 +253,7 @@ fn a_mistake_of_the_owners_is_in_the_status_while_the_broker_is_built() {
     let waits = format!("until test -e .self/workspace/build_now; do sleep 0.05; done; {}", copies_it("0"));
     let mut command = own_target(&house, &waits);
     let guardian = trials::Guardian::new(command.spawn().unwrap(), &house);
-    house.until("a life", || house.path(".self/workspace/environment").exists());
-    assert_eq!(house.broker()["note"], "being built");
+    house.until("the broker's build", || house.broker()["note"] == "being built");
     let shows = |name: &str| String::from_utf8_lossy(&house.ask(&["status"]).stdout).contains(name);
     house.write("owner.toml", "[limits]\nbaet_s = 1\n");
     house.until("the mistake in the status", || shows("did you mean beat_s?"));
@@ -271,13 +270,18 @@ fn a_mistake_of_the_owners_is_in_the_status_while_the_broker_is_built() {
 }
 
 /// A guardian in the house's own target folder, as `cargo run` leaves it, and a cargo that takes so long over the broker.
-fn own_target(house: &House, builds_broker: &str) -> Command {
+pub fn own_target(house: &House, builds_broker: &str) -> Command {
     let program = house.path("target/debug/guardian");
     fs::create_dir_all(program.parent().unwrap()).unwrap();
     trials::programs::place(&house.program(), &program);
     let cargo = house.folder.path().join("cargo");
     let creature = fs::read_to_string(&cargo).unwrap();
-    let broker = format!("#!/bin/sh\ncase \"$*\" in *--package*broker*) {builds_broker}; exit 0;; esac\n");
+    let notes = |package: &str| format!("*--package*{package}*) echo {package} >> .self/workspace/built;");
+    let broker = format!(
+        "#!/bin/sh\ncase \"$*\" in {} exit 0;; {} {builds_broker}; exit 0;; esac\n",
+        notes("console"),
+        notes("broker")
+    );
     fs::write(&cargo, creature.replacen("#!/bin/sh\n", &broker, 1)).unwrap();
     let mut command = Command::new(program);
     let log = fs::File::create(house.folder.path().join("guardian.log")).unwrap();
@@ -286,7 +290,7 @@ fn own_target(house: &House, builds_broker: &str) -> Command {
     command
 }
 
-fn copies_it(after: &str) -> String {
+pub fn copies_it(after: &str) -> String {
     format!("sleep {after}; cp {} target/debug/broker", trials::programs::broker().display())
 }
 
@@ -296,8 +300,8 @@ fn the_creature_does_not_wait_for_the_brokers_build() {
     fs::remove_file(house.path("owner.toml")).unwrap();
     let mut command = own_target(&house, &copies_it("2"));
     let guardian = trials::Guardian::new(command.spawn().unwrap(), &house);
-    house.until("a life", || house.path(".self/workspace/environment").exists());
-    assert_eq!(house.broker()["note"], "being built");
+    house.until("the broker's build", || house.broker()["note"] == "being built");
+    assert!(house.path(".self/workspace/environment").exists(), "a life");
     assert!(told(&house, "FERAL_BROKER").is_some(), "it may knock already");
     house.until_broker(None);
     assert!(house.deaths().is_empty());

@@ -6,10 +6,10 @@ use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
 use trials::{Guardian, House};
 
-const TELLS: &str = "env > .self/workspace/environment.new; mv .self/workspace/environment.new .self/workspace/environment; think x; live";
+pub const TELLS: &str = "env > .self/workspace/environment.new; mv .self/workspace/environment.new .self/workspace/environment; think x; live";
 
 /// A service that keeps what it was sent.
-fn service() -> (u16, Arc<Mutex<Vec<String>>>) {
+pub fn service() -> (u16, Arc<Mutex<Vec<String>>>) {
     let server = tiny_http::Server::http("127.0.0.1:0").unwrap();
     let port = server.server_addr().to_ip().unwrap().port();
     let got = Arc::new(Mutex::new(Vec::new()));
@@ -29,7 +29,7 @@ fn service() -> (u16, Arc<Mutex<Vec<String>>>) {
     (port, got)
 }
 
-fn call(house: &House, body: &Value) -> Value {
+pub fn call(house: &House, body: &Value) -> Value {
     let environment = house.read(".self/workspace/environment");
     let told =
         |name: &str| environment.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('=')).unwrap();

@@ -14,7 +14,7 @@ const MEMORY: &str = ".self/memory.jsonl";
 /// Hears each line of the inbox that names its thread, remembers it, and answers on that thread: not at all where it
 /// begins with `never`, where it begins with `later` after much that is no answer; before one that
 /// begins with `early` it answers another.
-const ANSWERS: &str = r#"
+pub const ANSWERS: &str = r#"
 told=0
 record() { printf '{"at":"2026-01-02T03:04:05.000Z","life":%s,"kind":"message","data":{%s}\n' "$FERAL_LIFE" "$1" >> .self/memory.jsonl; }
 tell() { record "\"from\":\"creature\",\"kind\":\"$1\",\"text\":\"$2\",\"thread\":\"$3\"}"; }
@@ -247,4 +247,31 @@ fn a_lock_that_is_never_given_back_keeps_no_word_from_the_inbox() {
     let output = house.ask(&["say", "--wait", "0", "hello"]);
     assert!(output.status.success(), "{}", said(&output));
     assert_eq!(words(&house), ["hello"]);
+}
+
+/// The words are those that a test of the creature's holds instinct to.
+#[test]
+fn a_command_that_is_a_word_says_it_and_prints_the_answer() {
+    let (house, guardian) = living();
+    for (args, word) in [
+        (&["remind", "in 10 minutes to stretch"][..], "remind me in 10 minutes to stretch"),
+        (&["remind", "me", "tomorrow", "at", "9", "to", "call"], "remind me tomorrow at 9 to call"),
+        (&["pulse"], "List your standing concerns, please."),
+        (&["dream"], "Dream now, please."),
+        (&["compact"], "Take a snapshot now, please."),
+    ] {
+        let output = house.ask(args);
+        assert_eq!(out(&output), format!("you said: {word}\n"), "{}", said(&output));
+        assert_eq!(output.status.code(), Some(0));
+    }
+    let output = house.ask(&["dream", "--json", "--thread", "nights"]);
+    let told: Value = serde_json::from_str(&out(&output)).unwrap();
+    assert_eq!((&told["word"], &told["thread"]), (&json!("Dream now, please."), &json!("nights")));
+    assert_eq!(words(&house).len(), 6);
+    guardian.stop();
+    for wrong in [&["remind"][..], &["remind", " "], &["dream", "of", "herons"], &["pulse", "--full"]] {
+        assert_eq!(house.ask(wrong).status.code(), Some(2), "{wrong:?}");
+    }
+    assert_eq!(house.ask(&["compact"]).status.code(), Some(1), "nobody lives to hear it");
+    assert_eq!(words(&house).len(), 7, "and it is kept");
 }

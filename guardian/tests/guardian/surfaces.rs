@@ -14,17 +14,22 @@ const HOSTILE: &str = "x\u{1b}[2J\u{1b}]0;title\u{7}\u{1b}]52;c;aGk=\u{7}\u{1b}[
     \n12:00:00 guardian FORGED\nFORGED\u{2028}FORGED\tend";
 
 /// A terminal so many columns wide, and a command that runs at it.
-struct Terminal {
+pub struct Terminal {
     child: std::process::Child,
     seen: Arc<Mutex<Vec<u8>>>,
 }
 
 impl Terminal {
-    fn run(mut command: Command, columns: u16) -> Self {
+    pub fn run(command: Command, columns: u16) -> Self {
+        Self::run_in(command, columns, "1")
+    }
+
+    /// With this for `NO_COLOR`.
+    fn run_in(mut command: Command, columns: u16, no_colour: &str) -> Self {
         let size = Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
         let pty = openpty(Some(&size), None).unwrap();
         let ours: File = pty.master.into();
-        command.env("NO_COLOR", "1").env("TERM", "xterm").env_remove("RUST_LOG");
+        command.env("NO_COLOR", no_colour).env("TERM", "xterm").env_remove("RUST_LOG");
         command.stdout(pty.slave.try_clone().unwrap()).stderr(pty.slave);
         let child = command.spawn().unwrap();
         // Its ends of the terminal are closed with it.
@@ -43,18 +48,26 @@ impl Terminal {
         Self { child, seen }
     }
 
-    fn text(&self) -> String {
+    pub fn text(&self) -> String {
         let bytes = self.seen.lock().unwrap().clone();
         String::from_utf8_lossy(&bytes).replace("\r\n", "\n")
     }
 
     /// What is there once a text is.
-    fn until(&self, part: &str) -> String {
+    pub fn until(&self, part: &str) -> String {
         let found = trials::looked_for(|| Some(self.text()).filter(|text| text.contains(part)));
         found.unwrap_or_else(|| panic!("waited in vain for {part:?}: {}", self.text()))
     }
 
-    fn end(mut self) {
+    /// All that a command prints, once it has ended.
+    fn whole(mut self) -> String {
+        self.child.wait().unwrap();
+        trials::looked_for(|| (Arc::strong_count(&self.seen) == 1).then_some(()))
+            .expect("the terminal is closed");
+        self.text()
+    }
+
+    pub fn end(mut self) {
         nix::sys::signal::kill(
             nix::unistd::Pid::from_raw(self.child.id() as i32),
             nix::sys::signal::Signal::SIGTERM,
@@ -112,6 +125,16 @@ fn hostile_memory() -> Vec<Value> {
     vec![
         record("message", json!({"from": HOSTILE, "text": HOSTILE, "kind": HOSTILE})),
         record("thought", json!({"monologue": HOSTILE, "intent": HOSTILE})),
+        record("observation", json!({"about": HOSTILE, "text": HOSTILE})),
+        record(
+            "thought",
+            json!({"thought": 2, "wake": 1, "mind": HOSTILE, "monologue": HOSTILE, "intent": HOSTILE, "owner": true,
+            "tool_calls": [{"tool": HOSTILE}, {"tool": HOSTILE}], "usage": {HOSTILE: 3}}),
+        ),
+        record(
+            "action",
+            json!({"thought": 2, "tool": HOSTILE, "args": {HOSTILE: HOSTILE}, "result": {"ok": true}}),
+        ),
         record("thought", json!({"garbled": true, "error": HOSTILE})),
         record("action", json!({"tool": HOSTILE, "result": {"ok": false, "error": HOSTILE}})),
         record("action", json!({"tool": HOSTILE, "result": {"ok": true, "asked": HOSTILE}})),
@@ -153,10 +176,73 @@ fn fill(house: &House) {
             .to_string(),
     );
     house.write(".self/guardian/lock", HOSTILE);
-    let goal = |status: &str| json!({"id": HOSTILE, "title": HOSTILE, "status": status, "reason": HOSTILE, "changed_at": HOSTILE});
+    let event = |event: &str| at(json!({"event": event, "data": {"why": [HOSTILE], "rest_ms": 9}}));
+    house.write(".self/mind/feed.jsonl", &text(&[event("wakeup"), event("sleep"), event(HOSTILE)]));
+    let beat = at(json!({"kind": "heartbeat", "data": {"wake": 1, "why": [HOSTILE]}}));
+    house.write(".self/mind/bookkeeping.jsonl", &text(&[beat]));
+    let said = |entry: &str| json!({"entry": entry, "text": HOSTILE, "id": HOSTILE, "at_s": 1_767_323_045, "calls": [{"tool": HOSTILE}, {"tool": HOSTILE}]});
+    house.write(".self/mind/conversations/talk.jsonl", &text(&[said("said"), said("done"), said("thought")]));
+    let step = json!({"text": HOSTILE, "status": HOSTILE, "reason": HOSTILE});
+    let goal = |status: &str| {
+        json!({"id": HOSTILE, "title": HOSTILE, "status": status, "reason": HOSTILE, "changed_at": HOSTILE, HOSTILE: HOSTILE,
+        "checkpoints": [step, step]})
+    };
     let agenda = json!({"goals": {"list": [goal("open"), goal("awaiting"), goal(HOSTILE)]},
         "tasks": {"list": [{"id": HOSTILE, "text": HOSTILE, "at": HOSTILE}]}});
     house.write(".self/mind/agenda.json", &agenda.to_string());
+}
+
+/// Every command that prints and ends.
+const PAGES: &[&[&str]] = &[
+    &["history", "--since", "2026-01-01"],
+    &["history", "--since", "2026-01-01", "--json"],
+    &["report", "--since", "2026-01-01"],
+    &["report", "--since", "2026-01-01", "--json"],
+    &["asks"],
+    &["asks", "1"],
+    &["asks", "--json", "--full"],
+    &["mind"],
+    &["mind", "--json"],
+    &["goals"],
+    &["goals", "--json"],
+    &["goals", HOSTILE],
+    &["budget"],
+    &["budget", "--json"],
+    &["why"],
+    &["why", "2"],
+    &["why", "2", "--json"],
+    &["why", HOSTILE],
+    &["diff"],
+    &["diff", "--json"],
+    &["diff", "3"],
+    &["diff", HOSTILE],
+    &["rollback", "--list"],
+    &["rollback", "--list", "--json"],
+    &["rollback", "--dry-run", "HEAD~1"],
+    &["rollback", "--dry-run", "HEAD~1", "--json"],
+    &["rollback", "--dry-run", HOSTILE],
+    &["approve", HOSTILE],
+    &["deny", "1"],
+    &["status"],
+    &["status", "--json"],
+    &["doctor"],
+    &["doctor", "--json"],
+    &["rollback", HOSTILE],
+    &[HOSTILE],
+    &["--help"],
+];
+
+/// An edit of its own, of lines, of a name and of a summary that steer; blessed, and fallen.
+fn evil_edit(house: &House) {
+    house.write(&format!("creature/{}.txt", HOSTILE.replace('/', "")), &format!("{HOSTILE}\n"));
+    let edit = house.commit(&format!("self: {HOSTILE}"));
+    house.git(&["update-ref", "refs/guardian/good/000003", &edit]);
+    fill(house);
+    let of_edit = |what: &str| {
+        at(json!({"what": what, "life": 3, "commit": edit, "from_commit": edit, "told": HOSTILE}))
+    };
+    let events = ["life", "blessed", "examined", "fall"].map(|what| format!("{}\n", of_edit(what))).concat();
+    house.write(".self/history.jsonl", &(house.read(".self/history.jsonl") + &events));
 }
 
 /// Found: in the first screen (`mind` of the heartbeat), the history, refusals at the start.
@@ -172,25 +258,8 @@ fn nothing_of_the_creatures_steers_a_terminal_on_any_surface() {
     );
     house.write_life(&life);
     house.commit("evil \u{1b}[2J \u{202e}");
-    fill(&house);
-    for args in [
-        &["history", "--since", "2026-01-01"][..],
-        &["history", "--since", "2026-01-01", "--json"],
-        &["report", "--since", "2026-01-01"],
-        &["report", "--since", "2026-01-01", "--json"],
-        &["asks"],
-        &["asks", "1"],
-        &["asks", "--json", "--full"],
-        &["approve", HOSTILE],
-        &["deny", "1"],
-        &["status"],
-        &["status", "--json"],
-        &["doctor"],
-        &["doctor", "--json"],
-        &["rollback", HOSTILE],
-        &[HOSTILE],
-        &["--help"],
-    ] {
+    evil_edit(&house);
+    for args in PAGES {
         let output = house.command(args).env_remove("RUST_LOG").output().unwrap();
         harmless(args, &[&output.stdout[..], &output.stderr].concat());
     }
@@ -229,4 +298,42 @@ fn harmless(args: &[&str], bytes: &[u8]) {
     let forged =
         text.lines().find(|line| line.starts_with("FORGED") || line.starts_with("12:00:00 guardian FORGED"));
     assert_eq!(forged, None, "{args:?}: {text}");
+}
+
+/// Every page at any width, in colour too: no line is wider than the terminal, and no escape but a colour of ours is there.
+#[test]
+fn the_owners_pages_fit_a_terminal_of_any_width() {
+    let house = House::new(SOUND);
+    fill(&house);
+    let wide = format!("{} \u{6f22}\u{5b57} end", long_text(12));
+    house.write("creature/creature.sh", &format!("echo '{wide}'\n\tindented {wide}\n"));
+    let edit = house.commit(&format!("self: {wide}"));
+    house.git(&["update-ref", "refs/guardian/good/000003", &edit]);
+    for args in [
+        &["mind"][..],
+        &["goals"],
+        &["budget"],
+        &["why", "2"],
+        &["diff"],
+        &["rollback", "--list"],
+        &["rollback", "--dry-run", "HEAD~1"],
+        &["help"],
+        &["help", "say"],
+    ] {
+        for columns in [40, 80, 100] {
+            let text = Terminal::run(house.command(args), columns).whole();
+            let too_wide = text.lines().find(|line| house::printable::columns(line) > columns.into());
+            assert_eq!(too_wide, None, "{args:?} at {columns}: {text}");
+            harmless(args, text.as_bytes());
+            assert!(text.lines().count() > 1, "{args:?}: {text}");
+            let mut coloured = house.command(args);
+            coloured.env_remove("NO_COLOR");
+            let painted = Terminal::run_in(coloured, columns, "").whole();
+            let plain = ["0", "1", "31", "32", "36", "90"]
+                .iter()
+                .fold(painted.clone(), |text, paint| text.replace(&format!("\u{1b}[{paint}m"), ""));
+            assert_eq!(plain, text, "{args:?} at {columns}");
+            assert_eq!(args == ["diff"], painted.contains("\u{1b}[32m+"), "{args:?}: {painted:?}");
+        }
+    }
 }

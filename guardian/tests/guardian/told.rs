@@ -1,6 +1,7 @@
 //! What the owner reads of days past: the feed and the history, and what a mistyped command is told.
 
 use crate::asks::{ledger, said};
+use console::help::COMMANDS;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
@@ -98,15 +99,19 @@ fn a_day_is_a_time_and_a_wrong_span_is_wrong_usage() {
 #[test]
 fn a_mistyped_command_is_told_the_nearest_and_each_has_its_help() {
     let house = House::new(SOUND);
-    for (typed, meant) in [("statsu", "status"), ("histroy", "history"), ("aproove", "approve")] {
+    for (typed, meant) in [
+        ("statsu", "status"),
+        ("histroy", "history"),
+        ("aproove", "approve"),
+        ("gaols", "goals"),
+        ("rolback", "rollback"),
+    ] {
         let output = house.ask(&[typed]);
         assert_eq!(output.status.code(), Some(2));
         assert!(said(&output).contains(&format!("nearest is {meant}")), "{}", said(&output));
     }
-    for command in [
-        "status", "stop", "pause", "resume", "rollback", "say", "asks", "approve", "deny", "history",
-        "report", "feed", "doctor",
-    ] {
+    assert!(COMMANDS.len() > 20);
+    for command in COMMANDS.iter().map(|help| help.name) {
         for args in [&[command, "--help"][..], &["help", command]] {
             let output = house.ask(args);
             let said = said(&output);

@@ -11,6 +11,7 @@ pub mod guardian;
 pub mod handed;
 pub mod judge;
 pub mod key;
+pub mod notices;
 pub mod table;
 pub mod words;
 
@@ -23,6 +24,7 @@ use guardian::{Limits, Sandbox, Walls};
 use judge::{Judge, Mistake, Mistakes};
 use key::Shape::{Any, Names, Table, Word};
 use key::{Shape, section};
+use notices::{Notices, Notify, Report};
 use std::collections::BTreeMap;
 
 section! {
@@ -72,8 +74,23 @@ section! {
         creature: toml::Table = toml::Table::new(), Names(Form::KeyName, &Any);
         /// every number the guardian lives by
         limits: Limits = Limits::default(), Table(Limits::KEYS);
+        /// how you are told of what happens: asks, deaths, rollbacks, a budget nearly spent, a model that is down,
+        /// settings that are refused
+        notify: Notify = Notify::default(), Table(Notify::KEYS);
+        /// the morning report by itself
+        report: Report = Report::default(), Table(Report::KEYS);
         /// what you add to the walls
         sandbox: Sandbox = Sandbox::default(), Table(Sandbox::KEYS);
+    }
+}
+
+impl Settings {
+    pub fn notices(&self) -> Notices {
+        Notices {
+            notify: self.notify.clone(),
+            report: self.report.clone(),
+            warn_percent: self.budget.warn_percent,
+        }
     }
 }
 

@@ -75,6 +75,11 @@ impl House {
         self.root.join(".self/history.jsonl")
     }
 
+    /// Until when the owner, who is typing a word, is not to be overtaken.
+    pub fn typing(&self) -> PathBuf {
+        self.root.join(".self/typing")
+    }
+
     pub fn inbox(&self) -> PathBuf {
         self.root.join(".self/inbox.jsonl")
     }

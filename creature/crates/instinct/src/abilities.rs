@@ -75,6 +75,9 @@ pub const ABILITIES: &[Ability] = &[
          when is my next reminder|what do you remind me of",
         |_| task(Task::Reminders),
     ),
+    ability("pulse", "pulse|your pulse|concerns|list your standing concerns|what are your concerns", |_| {
+        task(Task::Concerns)
+    }),
     ability("cancel reminder <which>", "cancel *|forget *|delete *|remove *", |rest| {
         task(reminders::cancel(rest)?)
     }),

@@ -56,6 +56,20 @@ pub fn told(result: &Value) -> String {
     }
 }
 
+/// The concerns of a `pulse.list`, as a sentence.
+pub fn concerns(result: &Value) -> String {
+    let all = result.get("concerns").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let line = |one: &Value| {
+        let said = |name: &str| clip(word(one, name), 120);
+        format!("\"{}\", next at {} ({})", said("text"), said("next"), said("id"))
+    };
+    let lines: Vec<String> = all.iter().take(MOST_TOLD).map(line).collect();
+    match all.len() {
+        0 => "I have no standing concern; a model makes them, by pulse.add".to_owned(),
+        count => format!("Standing concerns, {count}: {}", lines.join("; ")),
+    }
+}
+
 /// Id and text of the reminder that is meant; an error names those there are.
 pub fn meant(which: &str, result: &Value) -> Result<(String, String), String> {
     let all = listed(result);

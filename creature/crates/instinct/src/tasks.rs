@@ -38,6 +38,8 @@ pub enum Task {
     /// When, and of what.
     Remind(String, String),
     Reminders,
+    /// Its standing concerns.
+    Concerns,
     /// The reminder to cancel, in the owner's words.
     Forget(String),
     /// Id of the owner's order, goal or task that is no longer wanted.
@@ -92,6 +94,7 @@ pub fn begin(task: Task, origin: Origin, turn: &mut Turn) -> Result<(), String> 
         Task::Recall(asked) => ("knowledge.search", found::in_notes(&asked), asked),
         Task::Remind(when, text) => ("reminder.add", json!({"text": text, "when": when}), text),
         Task::Reminders => ("reminder.list", json!({}), String::new()),
+        Task::Concerns => ("pulse.list", json!({}), String::new()),
         Task::Forget(which) => ("reminder.list", json!({}), format!("{FORGET}{which}")),
         Task::Drop(id) if id.starts_with("directive-") => ("directive.end", json!({"id": id}), id),
         Task::Drop(id) => {
@@ -205,6 +208,7 @@ fn told(job: &Job, result: &Value) -> Option<String> {
         "reminder.add" => format!("I remind you of \"{about}\" at {}", word(result, "next")),
         "reminder.list" if about.starts_with(FORGET) => return None,
         "reminder.list" => reminders::told(result),
+        "pulse.list" => reminders::concerns(result),
         "reminder.cancel" => format!("I no longer remind you of \"{about}\""),
         "directive.end" => format!("{about} holds no longer"),
         "agenda.close" => format!("{about} is off my agenda"),

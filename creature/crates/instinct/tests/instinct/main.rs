@@ -235,3 +235,33 @@ fn idle_rests_grow_within_the_owners_bounds() {
     assert_eq!(world.wake()[0].sleep_s, 1, "never a round for nothing");
     assert!(said(&world.wake()).contains("in a row: 15"));
 }
+
+/// What the owner's console says for `pulse`, `dream`, `compact` and `remind`: other words there would be understood by a
+/// model alone.
+#[test]
+fn what_the_console_says_by_a_commands_name_is_known() {
+    for (words, tool) in [
+        ("List your standing concerns, please.", "pulse.list"),
+        ("Dream now, please.", "dream.now"),
+        ("Take a snapshot now, please.", "memory.snapshot"),
+        ("remind me in 10 minutes to stretch", "reminder.add"),
+    ] {
+        let mut world = World::new().says(words);
+        world.wake();
+        assert_eq!(world.called(tool).len(), 1, "{words}: {:?}", world.told());
+        assert!(
+            instinct::knows(words),
+            "{words}: known too where instinct stands in for a model that is down"
+        );
+    }
+    let mut world = World::new().says("pulse").answering(|call| {
+        let one = json!({"id": "pulse-3", "text": "the herons", "next": "2026-05-28T20:00:00Z"});
+        (call.tool == "pulse.list").then(|| json!({"ok": true, "concerns": [one]}))
+    });
+    world.wake();
+    assert!(
+        world.told()[0].contains("\"the herons\", next at 2026-05-28T20:00:00Z (pulse-3)"),
+        "{:?}",
+        world.told()
+    );
+}

@@ -1,0 +1,209 @@
+//! What the creature means to do, as its agenda says it: items of every kind, read alike, each field bounded.
+
+use house::bounds::{self, brief};
+use house::records::text;
+use house::{House, files};
+use serde_json::{Map, Value, json};
+
+/// Bytes of the agenda that are read, and characters of what it means to do.
+const MOST_BYTES: u64 = 4 << 20;
+pub const AIM_CHARS: usize = 120;
+const ID_CHARS: usize = 40;
+
+/// The kinds of items: the key of the list, the field that says what it is, when it is due, and when it ended. In the
+/// order in which the creature works on them by default; what comes by the clock alone last.
+const KINDS: [[&str; 4]; 7] = [
+    ["goals", "title", "", ""],
+    ["opportunities", "title", "not_before", "ended_at"],
+    ["tasks", "text", "at", "ended_at"],
+    ["gaps", "what", "", "ended_at"],
+    ["directives", "text", "next", "ended"],
+    ["reminders", "text", "next", "finished"],
+    ["pulse", "text", "next", "finished"],
+];
+
+/// The agenda; `None` where there is none yet, an error where it cannot be read.
+pub fn read(house: &House) -> Result<Option<Value>, String> {
+    let wrong = || format!("what it means to do cannot be read: {} is damaged", house.agenda().display());
+    let bytes = files::read_most(&house.agenda(), MOST_BYTES).map_err(|_| wrong())?;
+    let Some(bytes) = bytes else { return Ok(None) };
+    bounds::read(&bytes).filter(Value::is_object).map(Some).ok_or_else(wrong)
+}
+
+/// The items of a kind, as they stand in the file.
+pub fn list<'a>(agenda: &'a Value, kind: &str) -> &'a [Value] {
+    let items = agenda.get(kind).and_then(|items| items.get("list")).and_then(Value::as_array);
+    items.map(Vec::as_slice).unwrap_or_default()
+}
+
+pub fn usd(item: &Value, name: &str) -> f64 {
+    item.get(name).and_then(Value::as_f64).unwrap_or(0.0)
+}
+
+pub fn is_open(item: &Value, end: &str) -> bool {
+    item.get(end).is_none_or(Value::is_null)
+}
+
+pub fn named(item: &Value, name: &str) -> String {
+    format!("{} {}", brief(text(item, "id"), ID_CHARS), brief(text(item, name), AIM_CHARS))
+}
+
+/// The steps of a goal.
+pub fn steps(goal: &Value) -> &[Value] {
+    goal.get("checkpoints").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+}
+
+/// The first step of a goal that is not done.
+pub fn next_step(goal: &Value) -> Option<&Value> {
+    steps(goal).iter().find(|step| text(step, "status") != "done")
+}
+
+/// An item of any kind, for people and programs.
+#[derive(Clone, Debug)]
+pub struct Item {
+    pub kind: &'static str,
+    pub id: String,
+    pub title: String,
+    /// `open`, `awaiting` (the owner's yes), or how it ended.
+    pub state: String,
+    /// What is next: a step, what the stage asks for, the word that says yes.
+    pub next: String,
+    /// When it comes due, RFC 3339; empty where it does not wait for a time.
+    pub due: String,
+    pub why: String,
+    pub whole: Value,
+}
+
+impl Item {
+    pub fn is_open(&self) -> bool {
+        matches!(self.state.as_str(), "open" | "awaiting")
+    }
+
+    /// Whether nothing but its time makes it come: it is no work by itself.
+    pub fn is_timed(&self) -> bool {
+        matches!(self.kind, "reminders" | "pulse")
+    }
+
+    pub fn json(&self) -> Value {
+        let mut fields = Map::new();
+        fields.insert("kind".into(), self.kind.into());
+        for (name, text) in [
+            ("id", &self.id),
+            ("title", &self.title),
+            ("state", &self.state),
+            ("next", &self.next),
+            ("due", &self.due),
+            ("why", &self.why),
+        ] {
+            fields.insert(name.into(), text.as_str().into());
+        }
+        if self.kind == "goals" {
+            fields.insert("steps".into(), steps(&self.whole).into());
+        }
+        Value::Object(fields)
+    }
+
+    /// The item in a line: its id, what it is and what is next.
+    pub fn line(&self) -> String {
+        let next = if self.next.is_empty() { String::new() } else { format!("; next: {}", self.next) };
+        let due = if self.due.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", house::moments::off(&self.due))
+        };
+        format!("{} {}{next}{due}", self.id, self.title)
+    }
+}
+
+/// Every item, those of a kind in the file's order, kinds in that of `KINDS`.
+pub fn items(agenda: &Value, now: &str) -> Vec<Item> {
+    let of = |kind: &'static [&'static str; 4]| {
+        let [list_name, ..] = kind;
+        list(agenda, list_name).iter().map(move |item| read_item(kind, item, now))
+    };
+    KINDS.iter().flat_map(of).collect()
+}
+
+fn read_item(kind: &'static [&'static str; 4], item: &Value, now: &str) -> Item {
+    let [kind, title, due, end] = kind;
+    let said = |name: &str| brief(text(item, name), AIM_CHARS);
+    let owed = usd(item, "asked_usd") > usd(item, "approved_usd");
+    let state = match *kind {
+        "goals" => brief(text(item, "status"), ID_CHARS),
+        "opportunities" if is_open(item, end) && owed => "awaiting".into(),
+        // An order holds until its time.
+        _ if is_open(item, end) && (text(item, "until").is_empty() || text(item, "until") > now) => {
+            "open".into()
+        }
+        _ => "ended".into(),
+    };
+    let id = brief(text(item, "id"), ID_CHARS);
+    let next = match *kind {
+        _ if state == "awaiting" => {
+            let amount = usd(item, if *kind == "goals" { "cost_usd" } else { "asked_usd" });
+            format!("your yes to {amount:.2} USD, by the word `approve {id}`")
+        }
+        _ if state != "open" => String::new(),
+        "goals" => next_step(item).filter(|step| text(step, "text") != text(item, "title")).map_or_else(
+            String::new,
+            |step| {
+                let parked = if text(step, "status") == "blocked" { "parked at " } else { "" };
+                format!("{parked}{}", brief(text(step, "text"), AIM_CHARS))
+            },
+        ),
+        "opportunities" if text(item, "next").is_empty() => said("stage"),
+        "opportunities" => said("next"),
+        _ => String::new(),
+    };
+    let why = match *kind {
+        _ if !state.is_empty() && state != "open" && state != "awaiting" => {
+            ["reason", "outcome", "why"].map(said).into_iter().find(|why| !why.is_empty()).unwrap_or_default()
+        }
+        "goals" | "tasks" if item.get("owner") == Some(&true.into()) => "yours".into(),
+        "directives" => "your order".into(),
+        "gaps" => format!("missed {} times", item.get("times").and_then(Value::as_u64).unwrap_or(0)),
+        "opportunities" => format!("{:.2} USD, at {}", usd(item, "amount_usd"), said("stage")),
+        _ => String::new(),
+    };
+    let due = if due.is_empty() { String::new() } else { brief(text(item, due), ID_CHARS) };
+    let title = brief(text(item, title), AIM_CHARS);
+    Item { kind, id, title, state, next, due, why, whole: item.clone() }
+}
+
+/// What it means to do, by priority: ready before what waits for its time, then by kind, what waits for a yes last;
+/// of a kind the oldest first. The creature ranks within that by what it looked at last.
+pub fn stack(items: &[Item], now: &str) -> Vec<Item> {
+    let is_work = |item: &&Item| {
+        let order = item.kind == "directives" && item.due.is_empty();
+        item.is_open() && !item.is_timed() && !order
+    };
+    let mut stack: Vec<Item> = items.iter().filter(is_work).cloned().collect();
+    stack.sort_by_key(|item| (item.due.as_str() > now, item.state == "awaiting"));
+    stack
+}
+
+/// The owner's orders that hold and are no work by themselves: a focus, a pause, quiet.
+pub fn orders(items: &[Item]) -> Vec<Item> {
+    let holds = |item: &&Item| item.kind == "directives" && item.is_open() && item.due.is_empty();
+    items.iter().filter(holds).cloned().collect()
+}
+
+/// What comes by the clock after `now`, the earliest first.
+pub fn due(items: &[Item], now: &str) -> Vec<Item> {
+    let mut due: Vec<Item> =
+        items.iter().filter(|item| item.is_open() && item.due.as_str() > now).cloned().collect();
+    due.sort_by(|one, other| one.due.cmp(&other.due));
+    due
+}
+
+/// What is earned, executed and not received, and expected of what is not executed yet, in US dollars.
+pub fn revenue(agenda: &Value) -> Value {
+    let earned = agenda.get("opportunities").map_or(0.0, |all| usd(all, "earned_usd"));
+    let (mut pending, mut expected) = (0.0, 0.0);
+    for one in list(agenda, "opportunities").iter().filter(|one| is_open(one, "ended_at")) {
+        let left = (usd(one, "amount_usd") - usd(one, "earned_usd")).max(0.0);
+        let is_executed = matches!(text(one, "stage"), "collect" | "report");
+        *(if is_executed { &mut pending } else { &mut expected }) += left;
+    }
+    json!({"earned_usd": earned, "pending_usd": pending, "expected_usd": expected})
+}

@@ -1,0 +1,249 @@
+//! `diff`: what the creature changed in itself: a life's commit against the one before, or a commit against its parent.
+
+use anyhow::{Context, Result, bail};
+use git2::{Diff, DiffFormat, DiffOptions, Tree};
+use guardian::git::repo::{COMPARED_BYTES, Repo, Version};
+use guardian::git::tree::short;
+use house::bounds::{NAME_CHARS, TOLD_CHARS, brief};
+use house::records::{self, text};
+use house::terminal;
+use house::{House, moments};
+use serde_json::{Value, json};
+
+/// Files that are listed, and lines of the change that are shown.
+const MOST_FILES: usize = 200;
+const MOST_LINES: usize = 4_000;
+const LINE_CHARS: usize = 2_000;
+/// What a commit of the creature's may change; of a life only the first counts.
+const OWN: [&str; 3] = ["creature", "self", "PURPOSE.md"];
+
+/// Two versions that are compared.
+struct Compared {
+    /// None where there was nothing before.
+    before: Option<Version>,
+    after: Version,
+    /// What is told of it first.
+    told: String,
+    life: Option<u64>,
+    paths: &'static [&'static str],
+}
+
+pub fn show(house: &House, which: Option<&str>, as_json: bool) -> Result<u8> {
+    let repo = Repo::open(house)?;
+    let Some(compared) = chosen(house, &repo, which)? else {
+        let none = "it has changed nothing in itself so far: no commit of its own changes creature/";
+        if as_json {
+            terminal::json(&json!({"commit": null, "told": none}))
+        } else {
+            terminal::line(none)
+        }
+        return Ok(0);
+    };
+    let diff = difference(&repo, &compared)?;
+    let (lines, cut) = lines(&diff);
+    let commit = repo.find(&compared.after.commit.to_string())?;
+    let summary =
+        commit.summary_bytes().map(|bytes| String::from_utf8_lossy(bytes).into_owned()).unwrap_or_default();
+    let came = came(house, &repo, compared.after);
+    let facts = json!({
+        "commit": compared.after.commit.to_string(),
+        "before": compared.before.map(|before| before.commit.to_string()),
+        "life": compared.life, "told": compared.told, "summary": brief(&summary, NAME_CHARS),
+        "at": jiff::Timestamp::from_second(commit.time().seconds()).map(|at| at.to_string()).unwrap_or_default(),
+        "came": came, "files": files(&diff),
+    });
+    if as_json {
+        let mut facts = facts;
+        if let Some(fields) = facts.as_object_mut() {
+            let patch: String = lines.iter().map(|(_, line)| format!("{line}\n")).collect();
+            fields.insert("patch".into(), patch.into());
+            fields.insert("only_the_first_lines".into(), cut.into());
+        }
+        terminal::json(&facts);
+    } else {
+        tell(&facts, &lines, cut);
+    }
+    Ok(0)
+}
+
+/// What is meant: a life by its number, else a commit by its name, else the newest self-edit.
+fn chosen(house: &House, repo: &Repo, which: Option<&str>) -> Result<Option<Compared>> {
+    let Some(which) = which else {
+        let Some(commit) = repo.newest_edit()? else { return Ok(None) };
+        let name = commit.id().to_string();
+        return of_commit(repo, &name, "its newest self-edit", &OWN[..1]).map(Some);
+    };
+    if let Ok(life) = which.parse::<u64>()
+        && let Some(compared) = of_life(house, repo, life)?
+    {
+        return Ok(Some(compared));
+    }
+    let found = of_commit(repo, which, "a commit against the one before", &OWN);
+    match which.parse::<u64>() {
+        Ok(life) if found.is_err() => {
+            bail!("life {life} is not in .self/history.jsonl, and no commit is called that")
+        }
+        _ => found.map(Some),
+    }
+}
+
+fn of_commit(repo: &Repo, name: &str, told: &str, paths: &'static [&'static str]) -> Result<Compared> {
+    let after = repo.resolve(name)?;
+    let commit = repo.find(&after.commit.to_string())?;
+    let before = commit.parent_id(0).ok().and_then(|parent| repo.resolve(&parent.to_string()).ok());
+    Ok(Compared { before, after, told: told.to_owned(), life: None, paths })
+}
+
+/// The commit a life was born of, against the one the life before it had; none where history does not know the life.
+fn of_life(house: &House, repo: &Repo, life: u64) -> Result<Option<Compared>> {
+    let mut earlier: Option<(u64, String)> = None;
+    let mut born = None;
+    for event in records::of(&house.history()).filter(|event| text(event, "what") == "life") {
+        let (number, commit) = (event.get("life").and_then(Value::as_u64), text(&event, "commit").to_owned());
+        match number {
+            Some(number) if number == life => born = Some(commit),
+            Some(number) if number < life => earlier = Some((number, commit)),
+            _ => {}
+        }
+    }
+    let Some(born) = born else { return Ok(None) };
+    let gone = || format!("the commit of life {life} is not in this repository any more");
+    let after = repo.resolve(&born).with_context(gone)?;
+    let Some((number, commit)) = earlier else {
+        let told = format!("life {life}, the first on record");
+        let mut compared = of_commit(repo, &born, &told, &OWN[..1])?;
+        compared.life = Some(life);
+        return Ok(Some(compared));
+    };
+    let before =
+        repo.resolve(&commit).with_context(|| format!("the commit of life {number} is not here any more"))?;
+    let told = match before.tree == after.tree {
+        true => format!("life {life} was born of the same creature/ as life {number}"),
+        false => format!("life {life} against life {number}"),
+    };
+    Ok(Some(Compared { before: Some(before), after, told, life: Some(life), paths: &OWN[..1] }))
+}
+
+fn difference<'a>(repo: &'a Repo, compared: &Compared) -> Result<Diff<'a>> {
+    let tree = |version: Version| -> Result<Tree<'_>> { Ok(repo.git.find_commit(version.commit)?.tree()?) };
+    let mut options = DiffOptions::new();
+    options.max_size(COMPARED_BYTES);
+    for path in compared.paths {
+        options.pathspec(path);
+    }
+    let before = compared.before.map(tree).transpose()?;
+    let after = tree(compared.after)?;
+    Ok(repo.git.diff_tree_to_tree(before.as_ref(), Some(&after), Some(&mut options))?)
+}
+
+/// The files that differ, with the lines that came and went.
+fn files(diff: &Diff) -> Vec<Value> {
+    let files = diff.deltas().enumerate().take(MOST_FILES).map(|(at, delta)| {
+        let path = delta.new_file().path().or(delta.old_file().path());
+        let path = path.map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
+        let stats = git2::Patch::from_diff(diff, at).ok().flatten().and_then(|patch| patch.line_stats().ok());
+        let (_, added, removed) = stats.unwrap_or_default();
+        json!({"path": path, "how": format!("{:?}", delta.status()).to_lowercase(), "added": added, "removed": removed})
+    });
+    files.collect()
+}
+
+/// The change line by line, each with its colour; and whether there are more than are shown.
+fn lines(diff: &Diff) -> (Vec<(&'static str, String)>, bool) {
+    let mut lines = Vec::new();
+    let whole = diff.print(DiffFormat::Patch, |_, _, line| {
+        let (paint, mark) = match line.origin() {
+            '+' => ("32", "+"),
+            '-' => ("31", "-"),
+            ' ' => ("", " "),
+            'H' => ("36", ""),
+            'F' => ("1", ""),
+            _ => ("90", ""),
+        };
+        let text = String::from_utf8_lossy(line.content());
+        for part in text.trim_end_matches('\n').split('\n') {
+            lines.push((paint, format!("{mark}{}", brief(part, LINE_CHARS))));
+        }
+        lines.len() < MOST_LINES
+    });
+    (lines, whole.is_err())
+}
+
+/// What became of a commit: lives, blessing, falls, by the guardian's records, and where its tree stands now.
+fn came(house: &House, repo: &Repo, version: Version) -> Vec<String> {
+    let name = version.commit.to_string();
+    let (mut came, mut lives) = (Vec::new(), Vec::new());
+    for event in records::of(&house.history()) {
+        let at = moments::near(text(&event, "at"));
+        let is_of = text(&event, "commit") == name;
+        match text(&event, "what") {
+            "life" if is_of => lives.extend(event.get("life").and_then(Value::as_u64)),
+            "blessed" if is_of => came.push(format!("blessed at {at}")),
+            "examined" if is_of => {
+                came.push(format!("its tests {}", brief(text(&event, "told"), NAME_CHARS)))
+            }
+            "fall" if text(&event, "from_commit") == name => {
+                came.push(format!("fell at {at}: {}", brief(text(&event, "told"), TOLD_CHARS)));
+            }
+            _ => {}
+        }
+    }
+    let deaths = records::of(&house.deaths()).filter(|death| text(death, "commit") == name).count();
+    if let (Some(first), Some(last)) = (lives.first(), lives.last()) {
+        let lives = if first == last { format!("life {first}") } else { format!("lives {first} to {last}") };
+        came.insert(0, lives);
+    }
+    came.extend((deaths > 0).then(|| format!("{deaths} deaths")));
+    let rung = repo
+        .rungs()
+        .ok()
+        .and_then(|rungs| rungs.into_iter().rev().find(|rung| rung.version.tree == version.tree));
+    came.extend(rung.map(|rung| format!("stands on the ladder as rung {}", rung.number())));
+    came.extend(repo.is_fallen(version.tree).then(|| "counts as fallen".to_owned()));
+    if came.is_empty() {
+        came.push("nothing is on record of what came of it".into());
+    }
+    came
+}
+
+fn tell(facts: &Value, lines: &[(&'static str, String)], cut: bool) {
+    let said = |name: &str| text(facts, name);
+    let list = |name: &str| facts.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let name = |name: &str| said(name).chars().take(7).collect::<String>();
+    let since = if said("before").is_empty() { String::new() } else { format!(" since {}", name("before")) };
+    terminal::field("what", &format!("{}: {}{since}", said("told"), name("commit")));
+    terminal::field("summary", &format!("{} ({})", said("summary"), moments::near(said("at"))));
+    let came: Vec<&str> = list("came").iter().filter_map(Value::as_str).collect();
+    terminal::field("came", &came.join("; "));
+    let (added, removed) = list("files").iter().fold((0, 0), |(added, removed), file| {
+        let count = |name: &str| file.get(name).and_then(Value::as_u64).unwrap_or(0);
+        (added + count("added"), removed + count("removed"))
+    });
+    terminal::field("files", &format!("{}, +{added} -{removed}", list("files").len()));
+    for file in list("files") {
+        let count = |name: &str| file.get(name).and_then(Value::as_u64).unwrap_or(0);
+        let path = brief(text(file, "path"), NAME_CHARS);
+        terminal::below(
+            1,
+            &format!("{} {path} +{} -{}", text(file, "how"), count("added"), count("removed")),
+        );
+    }
+    lines.iter().for_each(|(paint, line)| terminal::painted(paint, line));
+    if cut {
+        let range = if said("before").is_empty() {
+            name("commit")
+        } else {
+            format!("{} {}", name("before"), name("commit"))
+        };
+        terminal::line(&format!(
+            "… only the first {MOST_LINES} lines; all of it: git diff {range} -- creature"
+        ));
+    }
+}
+
+/// The beginning of a commit's name and its summary, for lists of commits.
+pub fn titled(commit: &git2::Commit) -> String {
+    let summary =
+        commit.summary_bytes().map(|bytes| String::from_utf8_lossy(bytes).into_owned()).unwrap_or_default();
+    format!("{} {}", short(commit.id()), brief(&summary, NAME_CHARS))
+}

@@ -1,0 +1,232 @@
+//! What there is to tell, found in the records and pages of guardian and broker.
+//!
+//! Invariant: no text of others is taken but harmless and short.
+
+use super::state::{Cursor, Notice, State, What};
+use house::bounds::{self, brief};
+use house::files::{self, Mark};
+use house::lines::{Lines, Next};
+use house::printable::flat;
+use house::records::{self, text};
+use house::terminal::typed;
+use house::{House, asks, clock, instance, minds, moments};
+use serde_json::Value;
+use std::io::{Seek, SeekFrom};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// Bytes of records read at one look.
+const LOOK_BYTES: u64 = 4 << 20;
+/// Characters of a notice, and of a word within one.
+const TEXT_CHARS: usize = 300;
+const SAID_CHARS: usize = 200;
+const WORD_CHARS: usize = 80;
+/// Names of one kind that are noted: what is beyond them is not told.
+const MOST_NAMES: usize = 2_000;
+/// How long a model must be down before that is told: most faults of servers pass sooner.
+const DOWN_MS: u64 = 60_000;
+
+/// What the files looked like at the last look.
+#[derive(Default)]
+pub struct Sources {
+    asks: Option<Mark>,
+}
+
+impl Sources {
+    /// Takes in all that is new; whether anything was noted.
+    pub fn look(&mut self, house: &House, warn_percent: f64, state: &mut State) -> bool {
+        let before = state.clone();
+        for death in news(&house.deaths(), &mut state.deaths) {
+            add(state, died(&death));
+        }
+        for event in news(&house.history(), &mut state.history) {
+            happened(&event).into_iter().for_each(|notice| add(state, notice));
+        }
+        self.asks(house, state);
+        budget(house, warn_percent, state);
+        *state != before
+    }
+
+    fn asks(&mut self, house: &House, state: &mut State) {
+        let mark = files::mark(&house.asks());
+        if mark == self.asks {
+            return;
+        }
+        self.asks = mark;
+        let waiting = asks::waiting(house);
+        state.asks.retain(|id| waiting.iter().any(|ask| ask.id == *id));
+        let answered = |notice: &Notice| notice.what == What::Ask && !state.asks.contains(&notice.name);
+        state.waiting.retain(|notice| !answered(notice));
+        for ask in waiting {
+            if state.asks.len() < MOST_NAMES && state.asks.insert(ask.id.clone()) {
+                let said = brief(&format!("ask {}: {}", ask.line(), ask.summary()), SAID_CHARS);
+                let said = format!("{said}; {}", typed(&format!("asks {}", ask.id)));
+                let own = format!("ask {} waits for your word", ask.id);
+                add(state, notice(What::Ask, text(&ask.asked, "at"), &ask.id, &said, own));
+            }
+        }
+    }
+}
+
+/// Takes in caps that are nearly spent and models that are down. Read at each look: that a model has been down for a
+/// while changes no page.
+fn budget(house: &House, warn_percent: f64, state: &mut State) {
+    let page = files::read_small(&house.budget()).ok().flatten();
+    let Some(page) = page.and_then(|page| bounds::read(&page)).filter(Value::is_object) else { return };
+    let low = low(&page, warn_percent);
+    for (name, said) in &low {
+        if !state.low.contains(name) {
+            add(state, notice(What::Budget, text(&page, "at"), name, said, said.clone()));
+        }
+    }
+    state.low = low.into_iter().map(|(name, _)| name).collect();
+    // A broker that has ended wrote its page some time ago.
+    if instance::broker_runs(house) {
+        models(&page, state);
+    }
+}
+
+fn add(state: &mut State, notice: Notice) {
+    state.add(notice, clock::wall_ms());
+}
+
+fn notice(what: What, at: &str, name: &str, said: &str, own: String) -> Notice {
+    let at = moments::ms(at).map_or_else(clock::stamp, clock::stamp_of);
+    let (name, text) = (brief(name, TEXT_CHARS), flat(&brief(said, TEXT_CHARS)));
+    Notice { at, what, name, text, own, times: 1 }
+}
+
+/// A word of the guardian's own vocabulary; of anything else only its letters.
+fn word(record: &Value, name: &str) -> String {
+    let letters = text(record, name).chars().map(|letter| if letter == '_' { ' ' } else { letter });
+    letters.filter(|letter| letter.is_ascii_alphanumeric() || *letter == ' ').take(20).collect()
+}
+
+fn died(death: &Value) -> Notice {
+    let life = death.get("life").and_then(Value::as_u64).unwrap_or_default();
+    let [ended, blame] = ["ended", "blame"].map(|name| word(death, name));
+    let cause = brief(text(death, "cause"), WORD_CHARS);
+    let commit: String = text(death, "commit").chars().take(7).collect();
+    let how = format!("{ended} ({cause}), blamed on {blame}, at {commit}");
+    let own = format!("life {life} {ended}, blamed on {blame}");
+    notice(What::Death, text(death, "at"), &how, &format!("life {life} {how}"), own)
+}
+
+/// What an event of the guardian's is to the owner; nothing where it is routine, or came of the owner's word.
+fn happened(event: &Value) -> Option<Notice> {
+    let (at, told) = (text(event, "at"), text(event, "told"));
+    match text(event, "what") {
+        "fall" if text(event, "cause") != "owner" => {
+            let told = told.trim_start_matches("guardian: ");
+            let own = format!("creature/ was put back: {}", word(event, "cause"));
+            Some(notice(What::Fall, at, told, told, own))
+        }
+        "settings_refused" => {
+            let own = "your change of the settings is not taken over".to_owned();
+            Some(notice(What::Settings, at, told, &format!("{own}: {told}"), own.clone()))
+        }
+        _ => None,
+    }
+}
+
+/// Caps that are nearly spent, and a closed ledger: names and sentences.
+fn low(page: &Value, warn_percent: f64) -> Vec<(String, String)> {
+    let usd = |cap: &Value, name: &str| cap.get(name).and_then(Value::as_f64).unwrap_or_default();
+    let caps = page.get("caps").and_then(Value::as_array).into_iter().flatten().take(10);
+    let caps = caps.filter_map(|cap| {
+        let (span, spent, whole) = (word(cap, "span"), usd(cap, "spent_usd"), usd(cap, "cap_usd"));
+        let percent = 100.0 * spent / whole;
+        let when = if span == "day" { "today".to_owned() } else { format!("this {span}") };
+        let told = format!(
+            "{:.0} % of what may be spent {when} is spent: {spent:.2} of {whole:.2} USD",
+            percent.floor()
+        );
+        (spent > 0.0 && whole > 0.0 && percent >= warn_percent).then_some((span, told))
+    });
+    let closed = page.get("closed").and_then(Value::as_str);
+    let closed = closed.map(|_| {
+        let told = format!("the ledger is closed, nothing that costs leaves: {}", typed("doctor"));
+        ("closed".to_owned(), told)
+    });
+    caps.chain(closed).collect()
+}
+
+/// Takes in which models are down and which answer again.
+fn models(page: &Value, state: &mut State) {
+    let mut down = Vec::new();
+    let listed: Vec<&Value> =
+        page.get("models").and_then(Value::as_array).into_iter().flatten().take(MOST_NAMES).collect();
+    let name = |model: &Value| {
+        brief(&format!("{} at {}", text(model, "model"), text(model, "upstream")), TEXT_CHARS)
+    };
+    let is_down = |model: &Value| text(model, "state") == "down" && is_long_ago(text(model, "since"));
+    for told in listed.iter().filter(|model| is_down(model)) {
+        down.push((name(told), minds::told(told)));
+    }
+    if let Some(stopped) = page.get("stopped").filter(|stopped| stopped.is_object()) {
+        let status = stopped.get("status").and_then(Value::as_u64).unwrap_or_default();
+        let told = format!("{} said {status}: {}", text(stopped, "provider"), text(stopped, "hint"));
+        down.push((brief(&format!("stopped {}", text(stopped, "provider")), TEXT_CHARS), told));
+    }
+    let up: Vec<String> =
+        listed.iter().filter(|model| text(model, "state") == "up").map(|model| name(model)).collect();
+    let goes = |name: &String| up.contains(name) || name.starts_with("stopped ");
+    let again: Vec<String> = state
+        .down
+        .iter()
+        .filter(|name| goes(name) && !down.iter().any(|(down, _)| down == *name))
+        .cloned()
+        .collect();
+    for name in again {
+        state.down.remove(&name);
+        // Whoever was not told that it is down need not hear that it is up.
+        if !state.drop(What::ModelDown, &name) {
+            let said = format!("it answers again: {}", name.trim_start_matches("stopped "));
+            let own = "the model answers again".to_owned();
+            add(state, notice(What::ModelUp, text(page, "at"), &name, &said, own));
+        }
+    }
+    for (name, said) in down {
+        if state.down.len() < MOST_NAMES && state.down.insert(name.clone()) {
+            let own = "the model does not answer".to_owned();
+            add(state, notice(What::ModelDown, text(page, "at"), &name, &said, own));
+        }
+    }
+}
+
+fn is_long_ago(since: &str) -> bool {
+    clock::wall_ms().saturating_sub(moments::ms(since).unwrap_or(0)) >= DOWN_MS
+}
+
+/// The records appended since the cursor, which is moved on; none at the first look ever, but from then on all.
+fn news(path: &Path, cursor: &mut Option<Cursor>) -> Vec<Value> {
+    let mut news = Vec::new();
+    let file = files::open(path).ok().flatten();
+    let meta = file.as_ref().and_then(|file| file.metadata().ok());
+    let (inode, bytes) = meta.map_or((0, 0), |meta| (meta.ino(), meta.len()));
+    let Some(at) = cursor else {
+        *cursor = Some(Cursor { inode, place: bytes });
+        return news;
+    };
+    let Some(mut file) = file else { return news };
+    if at.inode != inode || at.place > bytes {
+        *at = Cursor { inode, place: 0 };
+    }
+    if at.place == bytes || file.seek(SeekFrom::Start(at.place)).is_err() {
+        return news;
+    }
+    let mut lines = Lines::new(file, records::LONGEST_LINE);
+    lines.allow(LOOK_BYTES);
+    loop {
+        match lines.next_line() {
+            Next::Line(line) => news.extend(records::parse(line)),
+            Next::Long => {}
+            Next::End => {
+                // The rest of a line that is too long is no record either.
+                at.place = if lines.is_too_long() { lines.at() } else { at.place };
+                return news;
+            }
+        }
+        at.place = lines.at();
+    }
+}

@@ -1,0 +1,145 @@
+//! Finds a thought and what belongs to it, from the end of the records and by halving: never by reading all of memory.
+
+use house::House;
+use house::records::{self, text};
+use serde_json::Value;
+use std::collections::VecDeque;
+use std::path::PathBuf;
+
+/// Bytes read from the end of memory for the last thought, and most for it.
+const END_BYTES: u64 = 256 << 10;
+const MOST_END_BYTES: u64 = 64 << 20;
+/// Bytes read before and behind the place where a thought was found.
+const BEFORE_BYTES: u64 = 1 << 20;
+const BEHIND_BYTES: u64 = 64 << 20;
+/// Records kept of what came before a thought, and of what it did.
+const MOST_RECORDS: usize = 200;
+
+/// A thought and the records around it.
+#[derive(Debug, Default)]
+pub struct Found {
+    pub path: PathBuf,
+    pub thought: Value,
+    /// Its replies that could not be read, before the one that could.
+    pub garbled: Vec<Value>,
+    /// What was remembered since the thought before it: results, words, what was noticed.
+    pub before: Vec<Value>,
+    /// When the thought before it was remembered; empty where that is not known.
+    pub since: String,
+    /// What came of its calls, and what it said.
+    pub after: Vec<Value>,
+}
+
+/// The number of the thought that a record is, or belongs to.
+pub fn number(record: &Value) -> Option<u64> {
+    record.get("data")?.get("thought")?.as_u64()
+}
+
+fn is_thought(record: &Value) -> bool {
+    text(record, "kind") == "thought"
+}
+
+fn is_garbled(record: &Value) -> bool {
+    record.get("data").is_some_and(|data| data.get("garbled").is_some())
+}
+
+/// Memory and what was rotated away from it, the newest first.
+fn files(house: &House) -> Vec<PathBuf> {
+    let older = records::older(&house.memory(), "");
+    [house.memory()].into_iter().chain(older.into_iter().rev()).collect()
+}
+
+/// The number of the last thought that can be read.
+pub fn last(house: &House) -> Option<u64> {
+    for path in files(house) {
+        let bytes = std::fs::metadata(&path).map_or(0, |meta| meta.len());
+        let mut reach = END_BYTES;
+        loop {
+            let thoughts = records::newest(&path, reach).filter(is_thought);
+            if let Some(last) = thoughts.filter_map(|record| number(&record)).last() {
+                return Some(last);
+            }
+            if reach >= bytes.min(MOST_END_BYTES) {
+                break;
+            }
+            reach = reach.saturating_mul(4);
+        }
+    }
+    None
+}
+
+/// The thought with this number.
+pub fn thought(house: &House, wanted: u64) -> Option<Found> {
+    files(house).into_iter().find_map(|path| {
+        let place = records::place_by(&path, |record| number(record).map(|number| number < wanted));
+        let most = BEFORE_BYTES + BEHIND_BYTES;
+        let mut found = Found { path: path.clone(), ..Found::default() };
+        let mut before = VecDeque::new();
+        for record in records::from(&path, place.saturating_sub(BEFORE_BYTES), most) {
+            if !found.take(record, wanted, &mut before) {
+                break;
+            }
+        }
+        (!found.thought.is_null() || !found.garbled.is_empty()).then_some(found)
+    })
+}
+
+impl Found {
+    /// Takes a record in order; false where all that belongs to the thought was taken.
+    fn take(&mut self, record: Value, wanted: u64, before: &mut VecDeque<Value>) -> bool {
+        let of = number(&record);
+        let begun = !self.thought.is_null() || !self.garbled.is_empty();
+        match of {
+            Some(number) if is_thought(&record) && number != wanted => {
+                if begun || number > wanted {
+                    return false;
+                }
+                self.since = text(&record, "at").to_owned();
+                before.clear();
+            }
+            Some(_) if is_thought(&record) => {
+                if !begun {
+                    self.before = std::mem::take(before).into();
+                }
+                if is_garbled(&record) {
+                    self.garbled.push(record);
+                } else {
+                    self.thought = record;
+                }
+            }
+            _ if begun => {
+                let of = |record: &Value| record.get("life").and_then(Value::as_u64);
+                // What the next life remembers is not what came of this thought.
+                if self.garbled.last().unwrap_or(&self.thought).get("life").and_then(Value::as_u64)
+                    != of(&record)
+                {
+                    return false;
+                }
+                if self.after.len() < MOST_RECORDS {
+                    self.after.push(record);
+                }
+            }
+            _ => {
+                before.push_back(record);
+                if before.len() > MOST_RECORDS {
+                    before.pop_front();
+                }
+            }
+        }
+        true
+    }
+}
+
+/// Why the wake was that had this thought, by the creature's bookkeeping; empty where that is not kept any more.
+pub fn reasons(house: &House, wake: u64) -> Vec<String> {
+    let before = house.bookkeeping().with_file_name("bookkeeping.before.jsonl");
+    let of_wake = |record: &Value| {
+        let data = record.get("data");
+        text(record, "kind") == "heartbeat" && data.and_then(|data| data.get("wake")?.as_u64()) == Some(wake)
+    };
+    let beat = [house.bookkeeping(), before]
+        .iter()
+        .find_map(|path| records::of(path).find(|record| of_wake(record)));
+    let why = beat.as_ref().and_then(|beat| beat.get("data")?.get("why")?.as_array());
+    why.into_iter().flatten().filter_map(|why| why.as_str().map(str::to_owned)).collect()
+}

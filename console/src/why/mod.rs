@@ -1,0 +1,215 @@
+//! `why`: one thought: what woke it, what it saw, said and did, what it cost, and where each of that stands.
+
+pub mod conversation;
+pub mod found;
+
+use crate::feed;
+use crate::report::gather;
+use anyhow::{Result, bail};
+use found::Found;
+use house::bounds::{NAME_CHARS, brief};
+use house::printable::flat;
+use house::records::text;
+use house::terminal::{self, typed};
+use house::{House, moments};
+use jiff::{Timestamp, ToSpan};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// Characters shown of one thing it saw, of what was put to the model, and of a call's arguments.
+const SEEN_CHARS: usize = 400;
+const PUT_CHARS: usize = 2_000;
+const ARGS_CHARS: usize = 300;
+/// Things it saw that are shown.
+const MOST_SEEN: usize = 20;
+
+/// The number that is meant by `38`, `last` or `last-1`.
+fn meant(house: &House, which: Option<&str>) -> Result<u64> {
+    let which = which.unwrap_or("last");
+    if let Ok(number) = which.parse() {
+        return Ok(number);
+    }
+    let back = match which.strip_prefix("last") {
+        Some("") => Some(0),
+        Some(rest) => rest.strip_prefix('-').and_then(|back| back.parse::<u64>().ok()),
+        None => None,
+    };
+    let Some(back) = back else {
+        bail!("`{}` is no thought: give its number, or last, last-1 …", flat(&brief(which, 80)));
+    };
+    let Some(last) = found::last(house) else {
+        bail!("no thought is on record yet: .self/memory.jsonl has none");
+    };
+    match last.checked_sub(back).filter(|number| *number > 0) {
+        Some(number) => Ok(number),
+        None => bail!("there are {last} thoughts, and so none {back} before the last"),
+    }
+}
+
+pub fn show(house: &House, which: Option<&str>, as_json: bool) -> Result<u8> {
+    let wanted = meant(house, which)?;
+    let Some(found) = found::thought(house, wanted) else {
+        let last = found::last(house).map_or("none is".into(), |last| format!("the last is {last}"));
+        bail!("thought {wanted} is not in memory; {last}, see {}", typed("feed -n 20"));
+    };
+    let facts = facts(house, wanted, &found);
+    if as_json {
+        terminal::json(&facts);
+    } else {
+        tell(&facts, &found);
+    }
+    Ok(0)
+}
+
+/// All that is known of a thought, as one document.
+pub fn facts(house: &House, number: u64, found: &Found) -> Value {
+    let record = if found.thought.is_null() { found.garbled.last() } else { Some(&found.thought) };
+    let record = record.unwrap_or(&Value::Null);
+    let data = record.get("data").unwrap_or(&Value::Null);
+    let wake = data.get("wake").and_then(Value::as_u64);
+    let put = conversation::put(house, record, &found.since);
+    let name = |path: &Path| path.strip_prefix(house.root()).unwrap_or(path).display().to_string();
+    let (usd, calls, models) = cost(house, &found.since, text(record, "at"));
+    let mut evidence = vec![format!("{} (\"thought\":{number})", name(&found.path))];
+    evidence.extend(put.as_ref().map(|put| name(&put.path)));
+    evidence.extend(wake.map(|wake| format!(".self/mind/bookkeeping.jsonl (\"wake\":{wake})")));
+    evidence.extend((calls > 0).then(|| ".self/ledger.jsonl".to_owned()));
+    let life = record.get("life").and_then(Value::as_u64);
+    evidence.extend(life.map(|life| format!(".self/log/life-{life}.log")));
+    json!({
+        "thought": number, "at": text(record, "at"), "life": life, "mind": data.get("mind"), "wake": wake,
+        "round": data.get("round"), "for_the_owner": data.get("owner"),
+        "why": wake.map(|wake| found::reasons(house, wake)).unwrap_or_default(),
+        "saw": found.before, "put_to_the_model": put.as_ref().map(|put| json!({"path": name(&put.path), "texts": put.texts})),
+        "garbled": found.garbled, "monologue": data.get("monologue"), "intent": data.get("intent"),
+        "calls": data.get("tool_calls"), "did": found.after, "sleep_s": data.get("sleep_s"),
+        "cost": {"usage": data.get("usage"), "usd": usd, "calls": calls, "models": models},
+        "evidence": evidence,
+    })
+}
+
+/// What was settled between the thought before and this one, in US dollars, for how many calls to which models: what
+/// ran beside it is in that.
+fn cost(house: &House, since: &str, at: &str) -> (f64, u64, Vec<String>) {
+    // A call is settled about when its thought is remembered.
+    let until = at.parse::<Timestamp>().ok().and_then(|at| at.checked_add(2.seconds()).ok());
+    let (Some(until), false) = (until.map(|until| format!("{until:.3}")), since.is_empty()) else {
+        return (0.0, 0, vec![]);
+    };
+    let (mut micro, mut calls, mut models) = (0_u64, 0, Vec::new());
+    gather::each(&house.ledger(), since, |entry| {
+        let is_then = text(entry, "at") <= until.as_str();
+        if text(entry, "event") == "settle" && is_then && text(entry, "decision") != "never left" {
+            micro = micro.saturating_add(entry.get("cost_micro_usd").and_then(Value::as_u64).unwrap_or(0));
+            calls += 1;
+            let model = brief(text(entry, "note"), NAME_CHARS);
+            if !models.contains(&model) && models.len() < MOST_SEEN {
+                models.push(model);
+            }
+        }
+    });
+    (micro as f64 / 1e6, calls, models)
+}
+
+fn tell(facts: &Value, found: &Found) {
+    let said = |name: &str| text(facts, name);
+    let number = |name: &str| facts.get(name).and_then(Value::as_u64).unwrap_or(0);
+    let list = |name: &str| facts.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let whose = match facts.get("for_the_owner").and_then(Value::as_bool) {
+        Some(true) => ", for your words",
+        Some(false) => ", on its own",
+        None => "",
+    };
+    terminal::field(
+        "thought",
+        &format!("{} at {}, by {}{whose}", number("thought"), moments::near(said("at")), said("mind")),
+    );
+    terminal::below(
+        1,
+        &format!("life {}, wake {}, round {}", number("life"), number("wake"), number("round") + 1),
+    );
+    let why: Vec<&str> = list("why").iter().filter_map(Value::as_str).collect();
+    let why = if why.is_empty() { "not on record any more".into() } else { why.join("; ") };
+    terminal::field("woke for", &why);
+    saw(facts, found);
+    terminal::field("thought", "");
+    for garbled in &found.garbled {
+        let error = garbled.get("data").map(|data| text(data, "error")).unwrap_or_default();
+        terminal::below(1, &format!("a reply that could not be read: {error}"));
+    }
+    said("monologue")
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .for_each(|line| terminal::below(1, line));
+    if !said("intent").is_empty() {
+        terminal::field("meant to", said("intent"));
+    }
+    did(list("calls"), &found.after);
+    let sleep_s = number("sleep_s");
+    if sleep_s > 0 {
+        terminal::field("then", &format!("rest {}", moments::span(std::time::Duration::from_secs(sleep_s))));
+    }
+    tell_cost(facts.get("cost").unwrap_or(&Value::Null));
+    terminal::field("evidence", "");
+    list("evidence").iter().filter_map(Value::as_str).for_each(|place| terminal::below(1, place));
+}
+
+/// What it saw: what was put to the model, or else what was remembered since the thought before.
+fn saw(facts: &Value, found: &Found) {
+    let put = facts.get("put_to_the_model").filter(|put| put.is_object());
+    let rows: Vec<_> = found.before.iter().filter_map(feed::row).collect();
+    let what = if rows.is_empty() && put.is_none() { "nothing new on record" } else { "" };
+    terminal::field("saw", what);
+    if rows.len() > MOST_SEEN {
+        terminal::below(1, &format!("… {} records before", rows.len() - MOST_SEEN));
+    }
+    for row in rows.iter().skip(rows.len().saturating_sub(MOST_SEEN)) {
+        terminal::below(1, &format!("{}: {}", row.tag, brief(&row.text, SEEN_CHARS)));
+    }
+    let Some(put) = put else { return };
+    let texts = put.get("texts").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    let whole = texts.collect::<Vec<_>>().join("\n\n");
+    let chars = whole.chars().count();
+    terminal::below(1, &format!("put to the model, {chars} characters, in {}:", text(put, "path")));
+    let lines = brief(&whole, PUT_CHARS);
+    lines.lines().filter(|line| !line.trim().is_empty()).for_each(|line| terminal::below(2, line));
+}
+
+/// What it did: each call with what came of it, and what it said.
+fn did(calls: &[Value], after: &[Value]) {
+    let done: Vec<_> = after.iter().filter_map(|record| Some((record, feed::row(record)?))).collect();
+    let what = if done.is_empty() && calls.is_empty() { "nothing" } else { "" };
+    terminal::field("did", what);
+    for (record, row) in &done {
+        terminal::below(1, &format!("{}: {}", row.tag, row.text));
+        let args = record.get("data").and_then(|data| data.get("args"));
+        let args = args.filter(|args| args.as_object().is_some_and(|args| !args.is_empty()));
+        args.into_iter().for_each(|args| terminal::below(2, &brief(&args.to_string(), ARGS_CHARS)));
+    }
+    // A call without a record was cut short by the end of its life, or is under way.
+    let ran = done.iter().filter(|(record, _)| text(record, "kind") == "action").count();
+    for call in calls.iter().skip(ran) {
+        let tool = text(call, "tool");
+        let answered = done.iter().any(|(record, _)| text(record, "kind") == "message");
+        if !(answered && matches!(tool, "owner.message" | "memory.append")) {
+            terminal::below(1, &format!("{tool}: no result on record"));
+        }
+    }
+}
+
+fn tell_cost(cost: &Value) {
+    let usage = cost.get("usage").and_then(Value::as_object);
+    let tokens = usage.into_iter().flatten().filter_map(|(name, count)| {
+        let count = count.as_u64().filter(|count| *count > 0)?;
+        Some(format!("{} {count}", brief(name, 40).replace('_', " ")))
+    });
+    let tokens = tokens.collect::<Vec<_>>().join(", ");
+    let calls = cost.get("calls").and_then(Value::as_u64).unwrap_or(0);
+    let models = cost.get("models").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    let models = models.collect::<Vec<_>>().join(", ");
+    let usd = cost.get("usd").and_then(Value::as_f64).unwrap_or(0.0);
+    let money = (calls > 0)
+        .then(|| format!("${usd:.4} for {calls} calls settled since the thought before ({models})"));
+    let told: Vec<String> = money.into_iter().chain((!tokens.is_empty()).then_some(tokens)).collect();
+    terminal::field("cost", &if told.is_empty() { "nothing on record".to_owned() } else { told.join("; ") });
+}

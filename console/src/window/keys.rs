@@ -1,0 +1,116 @@
+//! What each key does.
+
+use crate::window::prompt::To;
+use crate::window::{Window, typed};
+use anyhow::Result;
+use nix::sys::signal::{Signal, kill};
+use ratatui_crossterm::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+
+impl Window {
+    pub(super) fn key(&mut self, event: Event) -> Result<()> {
+        match event {
+            Event::Key(key) if key.kind != KeyEventKind::Release => self.pressed(key),
+            Event::Paste(text) => {
+                self.prompt.insert(&text);
+                Ok(())
+            }
+            // A new size is told by its signal.
+            Event::Key(_) | Event::Resize(..) | Event::Mouse(_) | Event::FocusGained | Event::FocusLost => {
+                Ok(())
+            }
+        }
+    }
+
+    fn pressed(&mut self, key: KeyEvent) -> Result<()> {
+        let (alt, control) =
+            (key.modifiers.contains(KeyModifiers::ALT), key.modifiers.contains(KeyModifiers::CONTROL));
+        if let (KeyCode::Char(letter), true) = (key.code, control) {
+            self.controlled(letter);
+            return Ok(());
+        }
+        #[allow(clippy::wildcard_enum_match_arm)]
+        match key.code {
+            KeyCode::Enter if alt => self.prompt.insert("\n"),
+            KeyCode::Enter => {
+                let line = self.prompt.take();
+                return self.carry_out(&line);
+            }
+            KeyCode::Char('b') if alt => self.prompt.go(To::WordLeft),
+            KeyCode::Char('f') if alt => self.prompt.go(To::WordRight),
+            KeyCode::Char('d') if alt => self.prompt.cut(To::WordRight),
+            KeyCode::Char(letter) => {
+                self.said.clear();
+                self.prompt.insert(letter.encode_utf8(&mut [0; 4]));
+            }
+            KeyCode::Left if alt || control => self.prompt.go(To::WordLeft),
+            KeyCode::Right if alt || control => self.prompt.go(To::WordRight),
+            KeyCode::Left => self.prompt.go(To::Left),
+            KeyCode::Right => self.prompt.go(To::Right),
+            KeyCode::Home => self.prompt.go(To::LineStart),
+            KeyCode::End => self.prompt.go(To::LineEnd),
+            KeyCode::Up => self.prompt.up(),
+            KeyCode::Down => self.prompt.down(),
+            KeyCode::Backspace if alt => self.prompt.cut(To::WordLeft),
+            KeyCode::Backspace => self.prompt.cut(To::Left),
+            KeyCode::Delete => self.prompt.cut(To::Right),
+            KeyCode::Tab => self.complete(),
+            KeyCode::Esc => self.end_or_empty(),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn controlled(&mut self, letter: char) {
+        match letter {
+            'a' => self.prompt.go(To::LineStart),
+            'e' => self.prompt.go(To::LineEnd),
+            'b' => self.prompt.go(To::Left),
+            'f' => self.prompt.go(To::Right),
+            'h' => self.prompt.cut(To::Left),
+            'u' => self.prompt.cut(To::LineStart),
+            'k' => self.prompt.cut(To::LineEnd),
+            'w' => self.prompt.cut(To::SpaceLeft),
+            'p' => self.prompt.up(),
+            'n' => self.prompt.down(),
+            'j' => self.prompt.insert("\n"),
+            'd' if self.prompt.is_empty() => self.leave(),
+            'd' => self.prompt.cut(To::Right),
+            'c' if self.running.is_some() || !self.prompt.is_empty() => self.end_or_empty(),
+            'c' => self.stop(),
+            _ => {}
+        }
+    }
+
+    /// Ends the command that runs; else empties the line.
+    fn end_or_empty(&mut self) {
+        self.said.clear();
+        match &mut self.running {
+            Some(running) => running.end(),
+            None => self.prompt.set(""),
+        }
+    }
+
+    /// Ctrl-C: the guardian's own window asks it to stop, any other is left.
+    fn stop(&mut self) {
+        if self.handed.is_none() {
+            self.leaves = true;
+            return;
+        }
+        self.said = match kill(nix::unistd::getppid(), Signal::SIGINT) {
+            Ok(()) => "the guardian is asked to stop".to_owned(),
+            Err(error) => format!("the guardian cannot be asked to stop: {error}"),
+        };
+    }
+
+    /// Completes what is typed, and says which ways there are to go on.
+    fn complete(&mut self) {
+        let asks: Vec<&str> = self.sources.known.asks.iter().map(String::as_str).collect();
+        match typed::completed(&self.prompt.text(), &asks) {
+            Some((text, choices)) => {
+                self.prompt.set(&text);
+                self.said = choices.join("  ");
+            }
+            None => self.said = "nothing completes this; /help lists all".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,332 @@
+//! The owner's window: what happens goes into the scrollback, status and prompt stand live below it.
+//!
+//! One loop waits for the keyboard, for files that change and for what a command prints. Nothing the creature does
+//! waits for it; it can be killed at any time and loses nothing.
+
+pub mod child;
+pub mod prompt;
+pub mod screen;
+pub mod sources;
+pub mod state;
+pub mod typed;
+pub mod typing;
+pub mod view;
+
+mod keys;
+mod orders;
+
+use crate::say::{Reply, Word};
+use anyhow::{Context, Result, bail};
+use child::Running;
+use house::moments::{self, Place};
+use house::records::text;
+use house::terminal::{self, Row, typed as as_typed};
+use house::{House, window};
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use prompt::Prompt;
+use ratatui_crossterm::crossterm::event;
+use screen::Screen;
+use serde_json::Value;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGWINCH};
+use sources::{Changed, Handed, Sources, Told};
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::{AsFd, FromRawFd};
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+use typing::Typing;
+use view::{Verbosity, View};
+
+/// Time until files are looked at though nothing told of a change, and least time between two looks at the status.
+const SLOW_MS: u16 = 2_000;
+const BETWEEN_MS: u16 = 100;
+
+/// What the owner wants of it.
+pub struct Wanted {
+    pub verbosity: Verbosity,
+    /// The guardian's own window: begins at this position of memory, and is handed the guardian's rows.
+    pub live: Option<u64>,
+}
+
+/// The window and all it holds.
+pub struct Window {
+    house: House,
+    screen: Screen,
+    view: View,
+    sources: Sources,
+    prompt: Prompt,
+    typing: Typing,
+    verbosity: Verbosity,
+    /// Words said here that are not answered yet.
+    words: Vec<Word>,
+    running: Option<Running>,
+    /// Digests of the asks whose exact bytes were shown here.
+    shown: HashMap<String, String>,
+    /// The rollback whose changes were shown last; typed again it is ordered.
+    shown_rollback: Option<String>,
+    /// What is to be said of the last key or line.
+    said: String,
+    handed: Option<Handed>,
+    leaves: bool,
+}
+
+/// Opens the window and stays until it is left; returns the exit status.
+pub fn open(house: House, wanted: &Wanted) -> Result<u8> {
+    if !window::takes_a_window() {
+        bail!(
+            "a window needs a terminal of its own; what happens is shown anywhere by `{}`",
+            as_typed("feed")
+        );
+    }
+    let (signals, theirs) = UnixStream::pair().context("failed to make a pipe for signals")?;
+    signals.set_nonblocking(true).context("failed to read without waiting")?;
+    for signal in [SIGTERM, SIGHUP, SIGINT, SIGWINCH] {
+        let to = theirs.try_clone().context("failed to share a pipe")?;
+        signal_hook::low_level::pipe::register(signal, to).context("failed to listen for signals")?;
+    }
+    let ends = [SIGTERM, SIGHUP, SIGINT].map(|signal| {
+        let flag = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+        signal_hook::flag::register(signal, flag.clone()).map(|_| flag)
+    });
+    let handed = wanted.live.map(|_| Handed::new(handed_pipe()));
+    let (sources, passed) = Sources::open(&house, wanted.live, wanted.verbosity);
+    let view = View::new(Place::here(), terminal::colour(true));
+    let (screen, verbosity) = (Screen::open()?, wanted.verbosity);
+    let (prompt, typing, words) = (Prompt::default(), Typing::default(), vec![]);
+    let (running, shown, shown_rollback) = (None, HashMap::new(), None);
+    let (said, leaves) = (String::new(), false);
+    let mut window = Window {
+        house,
+        screen,
+        view,
+        sources,
+        prompt,
+        typing,
+        verbosity,
+        words,
+        running,
+        shown,
+        shown_rollback,
+        said,
+        handed,
+        leaves,
+    };
+    window.passed(passed)?;
+    window
+        .run(signals, || ends.iter().flatten().any(|flag| flag.load(std::sync::atomic::Ordering::Relaxed)))?;
+    Ok(0)
+}
+
+/// The pipe that the guardian passes as descriptor 3.
+fn handed_pipe() -> File {
+    // SAFETY: who passes --live passes this descriptor too, and nothing else here uses it.
+    #[allow(unsafe_code)]
+    let pipe = unsafe { File::from_raw_fd(3) };
+    // Commands that run beside the window do not hold it open.
+    let _ = nix::fcntl::fcntl(&pipe, nix::fcntl::FcntlArg::F_SETFD(nix::fcntl::FdFlag::FD_CLOEXEC));
+    pipe
+}
+
+/// What woke the loop.
+#[derive(Default)]
+struct Woken {
+    by_command: bool,
+    by_guardian: bool,
+    is_gone: bool,
+}
+
+impl Window {
+    fn run(&mut self, signals: UnixStream, ends: impl Fn() -> bool) -> Result<()> {
+        let ended = self.turns(signals, ends);
+        self.typing.end(&self.house);
+        ended
+    }
+
+    fn turns(&mut self, mut signals: UnixStream, ends: impl Fn() -> bool) -> Result<()> {
+        let (mut owes_a_look, mut last_ms, mut slow_ms) = (true, 0, 0);
+        while !self.leaves && !ends() {
+            let now_ms = house::clock::wall_ms();
+            let slowly = now_ms.abs_diff(slow_ms) >= SLOW_MS.into();
+            if slowly || (owes_a_look && now_ms.abs_diff(last_ms) >= BETWEEN_MS.into()) {
+                (owes_a_look, last_ms) = (false, now_ms);
+                slow_ms = if slowly { now_ms } else { slow_ms };
+                self.look(slowly)?;
+            }
+            let more = self.feed()?;
+            self.draw()?;
+            let timeout = match (more, owes_a_look) {
+                (true, _) => 0,
+                (false, true) => BETWEEN_MS,
+                (false, false) => SLOW_MS,
+            };
+            let woken = self.wait(&signals, timeout)?;
+            if woken.is_gone {
+                return Ok(());
+            }
+            let mut bytes = [0; 64];
+            while signals.read(&mut bytes).is_ok_and(|read| read > 0) {}
+            self.screen.resized()?;
+            let changed = self.sources.drain();
+            owes_a_look |= changed != Changed::Nothing;
+            if changed == Changed::Feed {
+                last_ms = 0;
+            }
+            if woken.by_guardian {
+                self.hear_guardian()?;
+            }
+            if woken.by_command {
+                self.hear_command()?;
+            }
+            // Keys that came with the answer to where the cursor is were read already: nothing tells of them.
+            while event::poll(Duration::ZERO)? {
+                self.key(event::read()?)?;
+                self.typing.key(&self.house, &self.prompt.text(), moments::now());
+            }
+        }
+        Ok(())
+    }
+
+    fn wait(&self, signals: &UnixStream, timeout: u16) -> Result<Woken> {
+        let input = std::io::stdin();
+        let others = [
+            self.running.as_ref().map(Running::out),
+            self.handed.as_ref().map(Handed::pipe),
+            self.sources.changes(),
+        ];
+        let mut asked = vec![
+            PollFd::new(input.as_fd(), PollFlags::POLLIN),
+            PollFd::new(signals.as_fd(), PollFlags::POLLIN),
+        ];
+        let mut places = [None; 3];
+        for (other, place) in others.into_iter().zip(&mut places) {
+            if let Some(other) = other {
+                *place = Some(asked.len());
+                asked.push(PollFd::new(other, PollFlags::POLLIN));
+            }
+        }
+        match poll(&mut asked, PollTimeout::from(timeout)) {
+            Ok(_) | Err(Errno::EINTR) => {}
+            Err(error) => return Err(error).context("failed to wait for the keyboard"),
+        }
+        let told = |place: usize| asked.get(place).and_then(PollFd::revents).unwrap_or(PollFlags::empty());
+        let some = |place: Option<usize>| place.is_some_and(|place| !told(place).is_empty());
+        let [command, guardian, _] = places;
+        Ok(Woken {
+            by_command: some(command),
+            by_guardian: some(guardian),
+            is_gone: told(0).intersects(PollFlags::POLLHUP | PollFlags::POLLERR | PollFlags::POLLNVAL),
+        })
+    }
+
+    /// Reads what changed of the small files, and shows asks that are new.
+    fn look(&mut self, slowly: bool) -> Result<()> {
+        for ask in self.sources.look(slowly) {
+            let told = format!("{}: {} (/yes {} or /no {})", ask.line(), ask.summary(), ask.id, ask.id);
+            self.show(&Row::now("ask", "1;33", &told), &[])?;
+        }
+        Ok(())
+    }
+
+    /// Shows new records; whether there are more at once.
+    fn feed(&mut self) -> Result<bool> {
+        let seen = self.sources.records();
+        self.passed(seen.passed)?;
+        let mut lines = Vec::new();
+        let (columns, _) = self.screen.size();
+        for record in &seen.shown {
+            let Some((mut row, details)) = view::shown(record, self.verbosity) else { continue };
+            if text(record, "kind") == "message" {
+                match self.is_ours(record) {
+                    Some(true) => (row.tag, row.paint) = ("answer".to_owned(), "1;32"),
+                    Some(false) => continue,
+                    None => {}
+                }
+            }
+            lines.extend(self.view.row(&row, &details, columns));
+        }
+        if !lines.is_empty() {
+            self.screen.insert(&lines)?;
+        }
+        Ok(seen.more)
+    }
+
+    /// Whether a message is the answer to a word said here; false for that word itself, which stands there already.
+    fn is_ours(&mut self, record: &Value) -> Option<bool> {
+        let data = record.get("data")?;
+        let (from, at) = (text(data, "from"), text(data, "at"));
+        let is_word = from == "owner" && self.words.iter().any(|word| word.at == at);
+        let mut replies = self.words.iter_mut().map(|word| word.reply(record));
+        let answered = replies.position(|reply| matches!(reply, Some(Reply::Answer { .. })));
+        // Every word has to see every record.
+        replies.for_each(drop);
+        if let Some(answered) = answered {
+            self.words.remove(answered);
+            return Some(true);
+        }
+        is_word.then_some(false)
+    }
+
+    fn passed(&mut self, records: u64) -> Result<()> {
+        if records == 0 {
+            return Ok(());
+        }
+        self.show(
+            &Row::now("feed", "90", &format!("… {records} records passed over; /feed --since 1h shows them")),
+            &[],
+        )
+    }
+
+    fn show(&mut self, row: &Row, details: &[String]) -> Result<()> {
+        let lines = self.view.row(row, details, self.screen.size().0);
+        self.screen.insert(&lines)
+    }
+
+    fn draw(&mut self) -> Result<()> {
+        let said = match &self.running {
+            Some(running) if self.said.is_empty() => format!("/{} runs; Esc ends it", running.name),
+            _ => self.said.clone(),
+        };
+        let live =
+            self.view.live(&self.sources.known, &self.prompt, &said, moments::now(), self.screen.size());
+        self.screen.draw(live)
+    }
+
+    fn hear_guardian(&mut self) -> Result<()> {
+        let Some(handed) = &mut self.handed else { return Ok(()) };
+        let Some(told) = handed.read()? else {
+            self.leaves = true;
+            return Ok(());
+        };
+        for told in told {
+            match told {
+                Told::Row(row) => self.show(&row, &[])?,
+                Told::Frame(frame) => self.sources.known.building = frame,
+            }
+        }
+        Ok(())
+    }
+
+    fn hear_command(&mut self) -> Result<()> {
+        let Some(running) = &mut self.running else { return Ok(()) };
+        let came = running.look()?;
+        let (columns, _) = self.screen.size();
+        let lines: Vec<_> =
+            came.lines.iter().flat_map(|line| self.view.indented("0", line, 2, columns)).collect();
+        self.screen.insert(&lines)?;
+        let Some(ended) = came.ended else { return Ok(()) };
+        let Some(mut running) = self.running.take() else { return Ok(()) };
+        self.said = match (ended, running.shows.take()) {
+            (Some(0), Some((id, digest))) => {
+                let said = format!("exactly that is ask {id}: /yes {id} or /no {id}");
+                self.shown.insert(id, digest);
+                said
+            }
+            (Some(0), None) => format!("/{} is done", running.name),
+            (Some(status), _) => format!("/{} ended with status {status}", running.name),
+            (None, _) => format!("/{} was ended", running.name),
+        };
+        Ok(())
+    }
+}

@@ -1,0 +1,130 @@
+//! What a typed line does: a word is kept, a command started, an ask answered once its bytes were shown.
+
+use crate::say::{self, Word};
+use crate::window::Window;
+use crate::window::child::Running;
+use crate::window::typed::{self, Order, Typed};
+use anyhow::{Result, bail};
+use house::asks;
+use house::records::text;
+use house::terminal::Row;
+
+/// The thread its words are on: so a plain yes is heard as the answer to what was asked there.
+const THREAD: &str = "main";
+/// Most words whose answer is waited for.
+const MOST_WORDS: usize = 50;
+
+impl Window {
+    /// Carries out a typed line.
+    pub(super) fn carry_out(&mut self, line: &str) -> Result<()> {
+        self.said.clear();
+        let meant = typed::meant(line);
+        if !matches!(meant, Typed::Rollback(_) | Typed::Nothing) {
+            self.shown_rollback = None;
+        }
+        match meant {
+            Typed::Nothing => {}
+            Typed::Word(words) => self.say(&words)?,
+            Typed::Answer { id, approve } => self.answer(&id, approve)?,
+            Typed::Rollback(to) => self.roll_back(to)?,
+            Typed::Verbosity(which) => {
+                self.verbosity = which.unwrap_or(self.verbosity);
+                self.said = format!("verbosity {}", self.verbosity.name());
+            }
+            Typed::List => {
+                let columns = self.screen.size().0;
+                let list = typed::list();
+                let lines: Vec<_> =
+                    list.iter().flat_map(|line| self.view.indented("0", line, 2, columns)).collect();
+                self.screen.insert(&lines)?;
+            }
+            Typed::Quit => self.leave(),
+            Typed::Run(order) => self.start(&order, None)?,
+            Typed::Wrong(wrong) => self.said = wrong,
+        }
+        Ok(())
+    }
+
+    pub(super) fn leave(&mut self) {
+        if self.handed.is_some() {
+            self.said = "this window is the guardian's; /stop or Ctrl-C ends both, /pause the creature alone"
+                .to_owned();
+        } else {
+            self.leaves = true;
+        }
+    }
+
+    /// Keeps a word for the creature, and shows it.
+    fn say(&mut self, words: &str) -> Result<()> {
+        let word = match Word::new(words, Some(THREAD)) {
+            Ok(word) => word,
+            Err(wrong) => {
+                self.said = wrong;
+                self.prompt.set(words);
+                return Ok(());
+            }
+        };
+        if let Err(error) = say::keep(&self.house, &word) {
+            self.said = format!("{error:#}");
+            self.prompt.set(words);
+            return Ok(());
+        }
+        self.show(&Row::now("word", "1;34", &format!("you: {}", word.text)), &[])?;
+        self.words.push(word);
+        if self.words.len() > MOST_WORDS {
+            self.words.remove(0);
+        }
+        Ok(())
+    }
+
+    /// Answers an ask whose exact bytes were shown here; else shows them.
+    fn answer(&mut self, id: &str, approve: bool) -> Result<()> {
+        let stored = asks::find(&self.house, id).and_then(|ask| {
+            if !ask.open() {
+                bail!("ask {id} has been answered: {}", ask.outcome());
+            }
+            asks::stored(&self.house, id)
+        });
+        let digest = match stored {
+            Ok(stored) => text(&stored, "digest").to_owned(),
+            Err(error) => {
+                self.said = format!("{error:#}");
+                return Ok(());
+            }
+        };
+        if self.shown.get(id) == Some(&digest) {
+            return self.start(&Order::new(&[if approve { "approve" } else { "deny" }, id]), None);
+        }
+        self.start(&Order::new(&["asks", id]), Some((id.to_owned(), digest)))
+    }
+
+    /// Orders a rollback whose changes were shown just before; else shows them.
+    fn roll_back(&mut self, to: String) -> Result<()> {
+        let with = |option: &str| {
+            let words = ["rollback", option, &to];
+            Order::new(&words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>())
+        };
+        if self.shown_rollback.take_if(|shown| *shown == to).is_some() {
+            return self.start(&with(""), None);
+        }
+        self.start(&with("--dry-run"), None)?;
+        self.shown_rollback = Some(to);
+        Ok(())
+    }
+
+    fn start(&mut self, order: &Order, shows: Option<(String, String)>) -> Result<()> {
+        if let Some(running) = &self.running {
+            self.said = format!("/{} runs; Esc ends it", running.name);
+            return Ok(());
+        }
+        self.show(&Row::now("command", "1", &format!("/{}", order.args.join(" "))), &[])?;
+        match Running::start(&self.house, order, self.screen.size().0.saturating_sub(2)) {
+            Ok(mut running) => {
+                running.shows = shows;
+                self.running = Some(running);
+            }
+            Err(error) => self.said = format!("{error:#}"),
+        }
+        Ok(())
+    }
+}

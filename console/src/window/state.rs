@@ -1,0 +1,176 @@
+//! What the window knows of the house, and what of it stands in the status lines, weightiest first. Pure.
+
+use house::bounds::{NAME_CHARS, brief};
+use house::moments::Place;
+use house::printable::flat;
+use house::records::text;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+/// Characters of a name, and of what is due.
+const SHORT_CHARS: usize = 40;
+/// Characters of what the status lines say of one thing.
+const TOLD_CHARS: usize = 160;
+const RESTING: [&str; 2] = ["parked", "resting"];
+
+/// What the files say; null or empty where they do not.
+#[derive(Default, PartialEq)]
+pub struct Known {
+    /// Whether a guardian runs here.
+    pub runs: bool,
+    /// `guardian.json`, the heartbeat, `budget.json`.
+    pub told: Value,
+    pub beat: Value,
+    pub budget: Value,
+    /// Ids of the asks that wait.
+    pub asks: Vec<String>,
+    /// The end of what is being thought.
+    pub thinking: String,
+    /// Why it thinks, until when it rests, and what it has set aside, as its own feed tells.
+    pub why: String,
+    pub rests_until: Option<Timestamp>,
+    pub paused: String,
+    /// What is due next, and when.
+    pub due: Option<(Timestamp, String)>,
+    /// What the guardian says of a build under way.
+    pub building: String,
+}
+
+/// A piece of the status lines, and the code of its colour.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Piece {
+    pub text: String,
+    pub paint: &'static str,
+}
+
+fn piece(paint: &'static str, text: &str) -> Piece {
+    Piece { text: flat(&brief(text, TOLD_CHARS)), paint }
+}
+
+impl Known {
+    fn phase(&self) -> &str {
+        text(&self.told, "phase")
+    }
+
+    fn lives(&self) -> bool {
+        self.runs && ["probation", "settled"].contains(&self.phase()) && self.is_of_this_life()
+    }
+
+    /// Whether the heartbeat is of the life that the guardian tells of.
+    fn is_of_this_life(&self) -> bool {
+        let life = |value: &Value| value.get("life").and_then(Value::as_u64);
+        life(&self.beat).is_some() && life(&self.beat) == life(&self.told)
+    }
+
+    /// The thought as it streams; empty while none does.
+    pub fn streams(&self) -> &str {
+        if self.lives() && text(&self.beat, "stage") == "thinking" { self.thinking.trim() } else { "" }
+    }
+
+    /// What goes on, in one piece.
+    pub fn headline(&self, now: Timestamp, place: &Place) -> Piece {
+        if !self.runs {
+            return piece("33", "no guardian runs here; cargo run -p guardian starts one");
+        }
+        if !self.building.is_empty() {
+            return piece("36", &self.building);
+        }
+        if !self.lives() {
+            return self.lifeless();
+        }
+        let mind = brief(text(&self.beat, "mind"), SHORT_CHARS);
+        let why = if self.why.is_empty() { String::new() } else { format!(" on: {}", self.why) };
+        let away = text(&self.beat, "next_try").parse().ok().filter(|at| *at > now);
+        if let Some(away) = away {
+            return piece("33", &format!("{mind} is away; asked again at {}", clock(place, away)));
+        }
+        match text(&self.beat, "stage") {
+            "thinking" => piece("36", &format!("{mind} thinks{why}")),
+            "acting" => piece("36", &format!("{mind} acts{why}")),
+            "waiting" => piece("36", "waits for its tests before it acts on anything outside"),
+            "resting" if !self.paused.is_empty() => piece("33", &format!("paused: {}", self.paused)),
+            "resting" => {
+                let until = self.rests_until.filter(|until| *until > now);
+                let until = until.map(|until| format!(" until {}", soon(place, now, until))).unwrap_or_default();
+                piece("32", &format!("rests{until} ({mind})"))
+            }
+            stage => piece("36", &format!("{} ({mind})", brief(stage, SHORT_CHARS))),
+        }
+    }
+
+    /// What goes on where nothing lives, and why.
+    fn lifeless(&self) -> Piece {
+        let last = self.told.get("ends").and_then(Value::as_array).and_then(|ends| ends.last());
+        let last = last.filter(|_| RESTING.contains(&self.phase())).map(|end| text(end, "cause"));
+        let cause =
+            last.map(|cause| format!("; it died of {}", brief(cause, NAME_CHARS))).unwrap_or_default();
+        let paint = if ["building", "booting"].contains(&self.phase()) { "36" } else { "33" };
+        piece(paint, &format!("{}{cause}", text(&self.told, "note")))
+    }
+
+    /// What stands beside the headline, weightiest first.
+    pub fn pieces(&self, now: Timestamp, place: &Place) -> Vec<Piece> {
+        let due = self.due.as_ref().map(|(at, what)| {
+            let when = if *at <= now { "now".to_owned() } else { when(place, now, *at) };
+            piece("0", &format!("next {when} {}", brief(what, SHORT_CHARS)))
+        });
+        [self.waiting(), self.money(), due, self.life()].into_iter().flatten().collect()
+    }
+
+    fn waiting(&self) -> Option<Piece> {
+        match self.asks.as_slice() {
+            [] => None,
+            [one] => Some(piece("1;33", &format!("ask {one} waits: /yes {one}"))),
+            [first, ..] => {
+                Some(piece("1;33", &format!("{} asks wait: /asks, /yes {first}", self.asks.len())))
+            }
+        }
+    }
+
+    fn money(&self) -> Option<Piece> {
+        let stopped =
+            ["closed", "stopped"].iter().any(|name| !self.budget.get(name).is_none_or(Value::is_null));
+        if stopped {
+            return Some(piece("33", "calls are stopped: /status"));
+        }
+        let caps = self.budget.get("caps")?.as_array()?;
+        let day = caps.iter().find(|cap| text(cap, "span") == "day")?;
+        let usd = |name: &str| day.get(name).and_then(Value::as_f64);
+        let left = (usd("cap_usd")? - usd("spent_usd")?).max(0.0);
+        let paint = if text(&self.budget, "warning").is_empty() { "0" } else { "33" };
+        Some(piece(paint, &format!("${left:.2} left today")))
+    }
+
+    fn life(&self) -> Option<Piece> {
+        let number = self.told.get("life").and_then(Value::as_u64).filter(|_| self.runs)?;
+        let commit: String = text(&self.told, "commit").chars().take(7).collect();
+        let trust = match self.told.get("safe").and_then(Value::as_bool) {
+            Some(true) => " in safe mode",
+            _ if self.phase() == "probation" => " not yet trusted",
+            _ => "",
+        };
+        let walls = brief(text(&self.told, "walls"), SHORT_CHARS);
+        let walls = if walls.is_empty() { String::new() } else { format!(", walls {walls}") };
+        Some(piece("90", &format!("life {number} at {commit}{trust}{walls}")))
+    }
+}
+
+/// `14:05`.
+fn clock(place: &Place, at: Timestamp) -> String {
+    place.time(at).chars().take(5).collect()
+}
+
+/// `14:05`, or `14:05:30` where it is less than two minutes ahead.
+fn soon(place: &Place, now: Timestamp, at: Timestamp) -> String {
+    let is_near = at.duration_since(now) < SignedDuration::from_secs(120);
+    if is_near { place.time(at).chars().take(8).collect() } else { clock(place, at) }
+}
+
+/// `14:05`, or `2026-11-22 14:05` on another day.
+fn when(place: &Place, now: Timestamp, at: Timestamp) -> String {
+    if place.day(now) == place.day(at) {
+        clock(place, at)
+    } else {
+        place.whole(at).chars().take(16).collect()
+    }
+}

@@ -1,0 +1,161 @@
+//! What a typed line means: a word to the creature, or a command of the help's list; and how one is completed. Pure.
+
+use crate::help;
+use crate::window::view::Verbosity;
+use house::settings::words::nearest;
+
+/// What the guardian's own program answers; the console answers the others.
+const OF_THE_GUARDIAN: [&str; 5] = ["status", "stop", "pause", "resume", "rollback"];
+/// What the window does itself.
+const OWN: [(&str, &str); 6] = [
+    ("yes ID", "shows ask ID with its exact bytes; typed again it approves it"),
+    ("no ID", "the same, and denies it"),
+    ("verbosity [minimal|normal|verbose]", "how much of what happens is shown"),
+    ("rollback [COMMIT|RUNG]", "shows what would change; typed again it is done"),
+    ("help [COMMAND]", "this list; of a command, what there is to know of it"),
+    ("quit", "leaves this window, as Ctrl-D"),
+];
+/// What takes the id of an ask.
+const OF_ASKS: [&str; 5] = ["yes", "no", "asks", "approve", "deny"];
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Typed {
+    Nothing,
+    /// A word to the creature.
+    Word(String),
+    Answer {
+        id: String,
+        approve: bool,
+    },
+    /// To this commit or rung; empty for the newest.
+    Rollback(String),
+    /// `None`: which one there is now.
+    Verbosity(Option<Verbosity>),
+    List,
+    Quit,
+    Run(Order),
+    /// What is wrong with it.
+    Wrong(String),
+}
+
+/// A command that runs as a program of its own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Order {
+    /// Whether the guardian's program answers it, else the console's.
+    pub of_guardian: bool,
+    pub args: Vec<String>,
+}
+
+impl Order {
+    pub fn new(args: &[&str]) -> Self {
+        let of_guardian =
+            args.first().is_some_and(|name| OF_THE_GUARDIAN.contains(name)) && !args.contains(&"--help");
+        Self { of_guardian, args: args.iter().map(|word| (*word).to_owned()).collect() }
+    }
+}
+
+/// What a line means.
+pub fn meant(line: &str) -> Typed {
+    let line = line.trim();
+    let Some(command) = line.strip_prefix('/') else {
+        return if line.is_empty() { Typed::Nothing } else { Typed::Word(line.to_owned()) };
+    };
+    let words = match split(command) {
+        Ok(words) => words,
+        Err(wrong) => return Typed::Wrong(wrong),
+    };
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        [] | ["help"] => Typed::List,
+        ["help", name] => Typed::Run(Order::new(&["help", name])),
+        ["quit"] => Typed::Quit,
+        ["yes", id] => Typed::Answer { id: (*id).to_owned(), approve: true },
+        ["no", id] => Typed::Answer { id: (*id).to_owned(), approve: false },
+        ["rollback"] => Typed::Rollback(String::new()),
+        ["rollback", to] if !to.starts_with('-') => Typed::Rollback((*to).to_owned()),
+        ["yes" | "no"] => Typed::Wrong("which ask? /asks lists them".to_owned()),
+        ["verbosity"] => Typed::Verbosity(None),
+        ["verbosity", which] => {
+            which.parse().map_or_else(Typed::Wrong, |which| Typed::Verbosity(Some(which)))
+        }
+        ["window", ..] => Typed::Wrong("this is the window".to_owned()),
+        [name, ..] if help::of(name).is_some() => Typed::Run(Order::new(&words)),
+        [name, ..] => {
+            let names: Vec<&str> = names().collect();
+            let near = nearest(name, &names).map(|near| format!("the nearest is /{near}; "));
+            Typed::Wrong(format!("/{name} is no command; {}/help lists all", near.unwrap_or_default()))
+        }
+    }
+}
+
+fn names() -> impl Iterator<Item = &'static str> {
+    let own = OWN.iter().map(|(usage, _)| usage.split(' ').next().unwrap_or_default());
+    own.chain(help::COMMANDS.iter().map(|command| command.name).filter(|name| *name != "window"))
+}
+
+/// Every command with what it does.
+pub fn list() -> Vec<String> {
+    let row = |usage: &str, brief: &str| format!("/{usage}: {brief}");
+    let others = help::COMMANDS.iter().filter(|command| command.name != "window");
+    let others = others.map(|command| row(command.usage, command.brief));
+    let own = OWN.iter().map(|(usage, brief)| row(usage, brief));
+    let keys = "Enter sends, Alt-Enter begins another line, Tab completes, Up and Down show what was typed before, \
+                Esc empties the line or ends a command that runs.";
+    std::iter::once("Plain text is a word to the creature.".to_owned())
+        .chain(own)
+        .chain(others)
+        .chain([keys.to_owned()])
+        .collect()
+}
+
+/// Words as a shell splits them: what is in quotes is one.
+fn split(line: &str) -> Result<Vec<String>, String> {
+    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
+    for letter in line.chars() {
+        match quote {
+            Some(end) if letter == end => quote = None,
+            None if letter == '"' || (letter == '\'' && word.is_none()) => {
+                quote = Some(letter);
+                word.get_or_insert_default();
+            }
+            None if letter.is_whitespace() => words.extend(word.take()),
+            _ => word.get_or_insert_default().push(letter),
+        }
+    }
+    if let Some(quote) = quote {
+        return Err(format!("a {quote} has no end"));
+    }
+    words.extend(word);
+    Ok(words)
+}
+
+/// The line with its last word completed as far as it is certain, and the choices where there are several.
+pub fn completed(line: &str, asks: &[&str]) -> Option<(String, Vec<String>)> {
+    let command = line.strip_prefix('/')?;
+    let (before, part) = match command.rsplit_once(' ') {
+        Some((before, part)) => (format!("/{before} "), part),
+        None => ("/".to_owned(), command),
+    };
+    let first = command.split(' ').next().unwrap_or_default();
+    let known: Vec<&str> = match command.contains(' ') {
+        false => names().collect(),
+        true if OF_ASKS.contains(&first) => asks.to_vec(),
+        true if first == "help" => names().collect(),
+        true if first == "verbosity" => Verbosity::NAMES.to_vec(),
+        true => help::of(first).map(help::Help::choices).unwrap_or_default(),
+    };
+    let mut fits: Vec<&str> = known.into_iter().filter(|name| name.starts_with(part)).collect();
+    fits.sort_unstable();
+    let common = fits.iter().copied().reduce(common)?;
+    if let [one] = fits.as_slice() {
+        return Some((format!("{before}{one} "), vec![]));
+    }
+    Some((format!("{before}{common}"), fits.into_iter().map(str::to_owned).collect()))
+}
+
+/// The beginning that two words have in common.
+fn common<'a>(one: &'a str, other: &str) -> &'a str {
+    let same = one.char_indices().zip(other.chars()).find(|((_, mine), theirs)| mine != theirs);
+    let end = same.map_or(one.len().min(other.len()), |((at, _), _)| at);
+    one.get(..end).unwrap_or(one)
+}

@@ -1,0 +1,268 @@
+//! What is known as lines of the terminal: rows of the feed, and the few live lines below them. Pure.
+
+use crate::feed;
+use crate::window::prompt::Prompt;
+use crate::window::state::{Known, Piece};
+use house::bounds::brief;
+use house::moments::Place;
+use house::printable;
+use house::records::text;
+use house::terminal::{Row, Screen};
+use jiff::Timestamp;
+use ratatui_core::style::{Color, Modifier, Style};
+use ratatui_core::text::{Line, Span};
+use serde_json::Value;
+use std::str::FromStr;
+
+/// From so many rows on there is room for more status lines.
+const ROOMY: usize = 20;
+/// Characters of a record's details.
+const DETAIL_CHARS: usize = 4_000;
+/// Most lines of what is to be said of the last key or line.
+const SAID_LINES: usize = 3;
+/// What stands before the prompt's first line, and before the others.
+const MARK: &str = "> ";
+const BETWEEN: &str = " · ";
+
+/// How much of what happens is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Verbosity {
+    /// Words, asks, deaths, falls and self-edits.
+    Minimal,
+    /// A line each act and thought.
+    #[default]
+    Normal,
+    /// With the details of each.
+    Verbose,
+}
+
+impl Verbosity {
+    pub const NAMES: [&str; 3] = ["minimal", "normal", "verbose"];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Minimal => "minimal",
+            Self::Normal => "normal",
+            Self::Verbose => "verbose",
+        }
+    }
+}
+
+impl FromStr for Verbosity {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name {
+            "minimal" => Ok(Self::Minimal),
+            "normal" => Ok(Self::Normal),
+            "verbose" => Ok(Self::Verbose),
+            other => Err(format!(
+                "no verbosity is called {}; there are {}",
+                brief(other, 40),
+                Self::NAMES.join(", ")
+            )),
+        }
+    }
+}
+
+/// The row of a record, and below it its details; `None` where so little is shown.
+pub fn shown(record: &Value, verbosity: Verbosity) -> Option<(Row, Vec<String>)> {
+    let row = feed::row(record)?;
+    match verbosity {
+        Verbosity::Minimal => is_weighty(record).then(|| (row, vec![])),
+        Verbosity::Normal => Some((row, vec![])),
+        Verbosity::Verbose => {
+            let details = details(record);
+            Some((row, details))
+        }
+    }
+}
+
+fn is_weighty(record: &Value) -> bool {
+    let data = record.get("data").unwrap_or(&Value::Null);
+    match text(record, "kind") {
+        "message" | "death" | "self_change" => true,
+        "observation" => text(data, "about") == "ask",
+        "action" => data.get("result").and_then(feed::asked).is_some(),
+        _ => false,
+    }
+}
+
+/// What the row of a record leaves out, a line each.
+fn details(record: &Value) -> Vec<String> {
+    let data = record.get("data").unwrap_or(&Value::Null);
+    let named = |name: &str| {
+        let value = data.get(name).filter(|value| !value.is_null())?;
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        (!text.trim().is_empty()).then(|| format!("{name}: {}", brief(&text, DETAIL_CHARS)))
+    };
+    match text(record, "kind") {
+        // The row flattens both into one line and cuts it.
+        "thought" => {
+            ["monologue", "intent", "tool_calls", "text"].iter().filter_map(|name| named(name)).collect()
+        }
+        "action" => ["args", "result"].iter().filter_map(|name| named(name)).collect(),
+        "self_change" => ["files", "error"].iter().filter_map(|name| named(name)).collect(),
+        _ => vec![],
+    }
+}
+
+/// Lays rows out, and paints them where colour is wanted.
+pub struct View {
+    screen: Screen,
+    place: Place,
+    colour: bool,
+}
+
+/// The live lines, and the cursor's column and line among them.
+pub struct Live {
+    pub lines: Vec<Line<'static>>,
+    pub cursor: (usize, usize),
+}
+
+impl View {
+    pub fn new(place: Place, colour: bool) -> Self {
+        let own = Screen::new(Some(1), false, place.clone());
+        Self { screen: own, place, colour }
+    }
+
+    fn style(&self, paint: &str) -> Style {
+        let style = Style::new();
+        if !self.colour {
+            return style;
+        }
+        paint.split(';').fold(style, |style, code| match code {
+            "1" => style.add_modifier(Modifier::BOLD),
+            "31" => style.fg(Color::Red),
+            "32" => style.fg(Color::Green),
+            "33" => style.fg(Color::Yellow),
+            "34" => style.fg(Color::Blue),
+            "35" => style.fg(Color::Magenta),
+            "36" => style.fg(Color::Cyan),
+            "90" => style.fg(Color::DarkGray),
+            _ => style,
+        })
+    }
+
+    fn span(&self, paint: &str, text: &str) -> Span<'static> {
+        Span::styled(joined(text), self.style(paint))
+    }
+
+    /// A row, and its details indented below it.
+    pub fn row(&mut self, row: &Row, details: &[String], columns: usize) -> Vec<Line<'static>> {
+        let laid = self.screen.laid(row, columns);
+        let mut lines: Vec<Line> = laid.day.iter().map(|day| Line::from(self.span("90", day))).collect();
+        for (number, text) in laid.text.iter().enumerate() {
+            let spans = match number {
+                0 => vec![
+                    self.span("90", &laid.time),
+                    Span::raw(" "),
+                    self.span(row.paint, &laid.tag),
+                    Span::raw(" "),
+                    self.span("0", text),
+                ],
+                _ => vec![Span::raw(" ".repeat(laid.indent)), self.span("0", text)],
+            };
+            lines.push(Line::from(spans));
+        }
+        for detail in details {
+            lines.extend(self.indented("90", detail, laid.indent, columns));
+        }
+        lines
+    }
+
+    /// Text of any length, wrapped and indented.
+    pub fn indented(&self, paint: &str, text: &str, indent: usize, columns: usize) -> Vec<Line<'static>> {
+        let text = printable::spelled(&printable::plain_spaces(text.trim_end()));
+        let room = columns.saturating_sub(indent);
+        let wrapped = printable::wrapped(&text, room, room);
+        let line = |text: &String| Line::from(vec![Span::raw(" ".repeat(indent)), self.span(paint, text)]);
+        wrapped.iter().map(line).collect()
+    }
+
+    /// The live lines: the thought that streams, the status, what is to be said, the prompt.
+    pub fn live(
+        &self,
+        known: &Known,
+        prompt: &Prompt,
+        said: &str,
+        now: Timestamp,
+        size: (usize, usize),
+    ) -> Live {
+        let (columns, rows) = size;
+        let roomy = rows >= ROOMY;
+        let mut lines = self.streaming(known.streams(), columns, if roomy { 2 } else { 1 });
+        let headline = known.headline(now, &self.place);
+        lines.push(Line::from(self.span(headline.paint, &cut(&headline.text, columns))));
+        lines.extend(self.beside(&known.pieces(now, &self.place), columns, if roomy { 2 } else { 1 }));
+        if !said.is_empty() {
+            lines
+                .extend(self.indented("33", &printable::flat(said), 0, columns).into_iter().take(SAID_LINES));
+        }
+        let room = columns.saturating_sub(MARK.len() + 1);
+        let laid = prompt.laid(room);
+        // Of a long text the lines around the cursor are shown.
+        let most = (rows / 3).clamp(1, 8);
+        let first = (laid.cursor.1 + 1).saturating_sub(most);
+        let top = lines.len();
+        for (number, line) in laid.lines.iter().enumerate().skip(first).take(most) {
+            let mark = if number == 0 { MARK } else { "  " };
+            lines.push(Line::from(vec![self.span("1", mark), self.span("0", line)]));
+        }
+        Live { lines, cursor: (laid.cursor.0 + MARK.len(), top + laid.cursor.1 - first) }
+    }
+
+    /// The last lines of a thought under way.
+    fn streaming(&self, thought: &str, columns: usize, most: usize) -> Vec<Line<'static>> {
+        if thought.is_empty() {
+            return vec![];
+        }
+        let thought = printable::flat(thought);
+        let room = columns.saturating_sub(3);
+        let wrapped = printable::wrapped(&thought, room, room);
+        let from = wrapped.len().saturating_sub(most);
+        wrapped.iter().skip(from).map(|text| Line::from(self.span("90", &format!("│ {text}")))).collect()
+    }
+
+    /// Whole pieces beside one another, as many as find room.
+    fn beside(&self, pieces: &[Piece], columns: usize, most: usize) -> Vec<Line<'static>> {
+        let mut lines: Vec<(usize, Vec<Span>)> = Vec::new();
+        for piece in pieces {
+            let (wide, is_full) = (printable::columns(&piece.text), lines.len() == most);
+            let beside = |used: usize| used + printable::columns(BETWEEN) + wide;
+            match lines.last_mut() {
+                Some((used, spans)) if beside(*used) <= columns => {
+                    spans.extend([self.span("90", BETWEEN), self.span(piece.paint, &piece.text)]);
+                    *used = beside(*used);
+                }
+                _ if is_full => break,
+                _ => {
+                    let text = cut(&piece.text, columns);
+                    lines.push((wide.min(columns), vec![self.span(piece.paint, &text)]));
+                }
+            }
+        }
+        lines.into_iter().map(|(_, spans)| Line::from(spans)).collect()
+    }
+}
+
+/// Without joiners: what is joined has another width at every terminal.
+fn joined(text: &str) -> String {
+    text.replace(['\u{200d}', '\u{fe0f}'], "")
+}
+
+/// As much of a line as fits.
+fn cut(text: &str, columns: usize) -> String {
+    if printable::columns(text) <= columns {
+        return text.to_owned();
+    }
+    let (mut cut, mut used) = (String::new(), 1);
+    for letter in text.chars() {
+        used += printable::columns(letter.encode_utf8(&mut [0; 4]));
+        if used > columns {
+            break;
+        }
+        cut.push(letter);
+    }
+    cut.trim_end().to_owned() + "…"
+}

@@ -1,0 +1,117 @@
+//! The first minutes at a terminal: what lives here, what it may and what comes next, said before the first build; and the bar below it.
+
+use crate::act::executor::Executor;
+use house::clock::Millis;
+use house::terminal;
+
+const BAR: usize = 16;
+/// Most letters of a crate's name: the longest wording fits 80 columns with any, so that it does not come and go.
+const NAME: usize = 20;
+
+/// How far a build is.
+pub struct Progress<'a> {
+    pub done: usize,
+    /// The most it can come to.
+    pub most: usize,
+    /// The crate that was compiled last.
+    pub last: &'a str,
+    pub passed_ms: Millis,
+}
+
+/// The bar in several wordings, the longest first: for a terminal of any width.
+pub fn bar(progress: &Progress) -> [String; 3] {
+    let Progress { done, most, last, passed_ms } = progress;
+    let most = (*most).max(*done).max(1);
+    let filled = done * BAR / most;
+    let bar = format!("[{}{}]", "=".repeat(filled), ".".repeat(BAR - filled));
+    let left = left(*done, most, *passed_ms);
+    let last: String = last.chars().take(NAME).collect();
+    let last = if last.is_empty() { last } else { format!(": {last}") };
+    let short = format!("{done}/{most}, {left}");
+    [format!("{bar} {done} of {most} crates, {left}{last}"), format!("{bar} {short}"), short]
+}
+
+/// The time left, if all crates take equally long; not said before some are done.
+fn left(done: usize, most: usize, passed_ms: Millis) -> String {
+    let seconds = passed_ms / 1_000;
+    if done < most / 10 || done == 0 {
+        return format!("{seconds} s");
+    }
+    let rest = passed_ms.saturating_mul((most - done) as Millis) / done as Millis / 1_000;
+    format!("{} s left", rest.max(1))
+}
+
+/// What stands in the opening screen.
+pub struct Opening<'a> {
+    pub branch: &'a str,
+    /// The walls in a word, and each of them.
+    pub walls: (&'a str, &'a str),
+    pub has_broker: bool,
+}
+
+/// The opening screen: at 80 columns it fits into 24 lines, with the bar below it.
+pub fn opening(opening: &Opening) -> Vec<(&'static str, String)> {
+    let (summary, walls) = opening.walls;
+    let held = match summary {
+        "off" => "the walls are off: it runs as you, and can read and change all you can".to_owned(),
+        "full" => "read .env or your files elsewhere, or reach the network but through the broker, which \
+                   holds keys, caps and your yes; push"
+            .to_owned(),
+        _ => "as far as the walls below hold: read .env or your files elsewhere, or reach the network but \
+              through the broker"
+            .to_owned(),
+    };
+    let then = match opening.has_broker {
+        true => "",
+        false => "; then the broker, its way to models and the web, is built beside it",
+    };
+    vec![
+        ("", "A creature is about to live here: it thinks, remembers, acts, and rewrites itself.".to_owned()),
+        ("may", format!("change creature/ and self/, run programs, commit here on {}", opening.branch)),
+        ("may not", held),
+        ("walls", walls.to_owned()),
+        (
+            "beware",
+            "not protected: a flaw in the kernel; what it reads can steer it; it can fill the disk. All of it: \
+             README.md, \"Not protected\""
+                .to_owned(),
+        ),
+        ("next", format!("its first build, about a minute; its first thought, on instinct, without a key{then}")),
+        (
+            "you can",
+            "put a key for a model into .env by an editor (ANTHROPIC_API_KEY=…), or say in PURPOSE.md what it \
+             lives for: now or later, both count without a restart"
+                .to_owned(),
+        ),
+    ]
+}
+
+impl Executor {
+    /// What is still to be built when the first creature of this run lives; empty where that is nothing of note.
+    pub fn next_built(&self) -> String {
+        if !self.broker.is_to_come() {
+            return String::new();
+        }
+        "the console is built, then the broker, a minute or two; what it does is shown here as soon as the \
+         console is there, and models and the web are within reach as soon as the broker is"
+            .into()
+    }
+
+    /// Shows the opening screen, at a terminal and before the first life of all.
+    pub fn open_house(&mut self) {
+        if !self.report.screen.is_terminal() || self.state.life > 0 {
+            return;
+        }
+        let branch = self.repo.branch().unwrap_or_default();
+        let (summary, walls) = (self.walls.level.summary(), self.walls.level.told());
+        let has_broker = self.broker.program.is_file();
+        self.report.screen.gap();
+        for (name, text) in opening(&Opening { branch: &branch, walls: (&summary, &walls), has_broker }) {
+            match name {
+                "" => terminal::line(&format!("  {text}")),
+                name => terminal::line(&format!("  {name:<9} {text}")),
+            }
+        }
+        self.report.screen.gap();
+    }
+}

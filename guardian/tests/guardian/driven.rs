@@ -1,0 +1,179 @@
+//! A terminal that is driven as an owner drives one: keys go in, the screen is read as it stands there.
+
+use nix::pty::{Winsize, openpty};
+use nix::sys::termios::{self, LocalFlags};
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command};
+use std::sync::{Arc, Mutex};
+use trials::looked_for;
+
+/// What a program asks to learn where the cursor is.
+const WHERE: &[u8] = b"\x1b[6n";
+
+pub struct Driven {
+    pub child: Child,
+    ours: File,
+    seen: Arc<Mutex<Seen>>,
+}
+
+struct Seen {
+    parser: vt100::Parser,
+    raw: Vec<u8>,
+    /// How much of `raw` the parser has read.
+    read: usize,
+}
+
+impl Driven {
+    /// A command at a terminal of its own, in the foreground of its own session.
+    pub fn start(command: Command, columns: u16, rows: u16) -> Self {
+        Self::start_as(command, "xterm-256color", columns, rows)
+    }
+
+    /// The same, at a terminal of another kind.
+    pub fn start_as(mut command: Command, kind: &str, columns: u16, rows: u16) -> Self {
+        let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        let pty = openpty(Some(&size), None).unwrap();
+        // Held open by another child, the terminal would not be gone when this is dropped.
+        nix::fcntl::fcntl(&pty.master, nix::fcntl::FcntlArg::F_SETFD(nix::fcntl::FdFlag::FD_CLOEXEC))
+            .unwrap();
+        let ours: File = pty.master.into();
+        command.env("TERM", kind).env_remove("RUST_LOG");
+        command.stdin(pty.slave.try_clone().unwrap());
+        command.stdout(pty.slave.try_clone().unwrap()).stderr(pty.slave);
+        // SAFETY: between fork and exec only system calls are made.
+        #[allow(unsafe_code)]
+        unsafe {
+            command.pre_exec(|| {
+                nix::unistd::setsid()?;
+                match nix::libc::ioctl(0, nix::libc::TIOCSCTTY, 0) {
+                    -1 => Err(std::io::Error::last_os_error()),
+                    _ => Ok(()),
+                }
+            });
+        }
+        let child = command.spawn().unwrap();
+        drop(command);
+        let parser = vt100::Parser::new(rows, columns, 10_000);
+        let seen = Arc::new(Mutex::new(Seen { parser, raw: Vec::new(), read: 0 }));
+        let (mut from, mut answers, to) =
+            (ours.try_clone().unwrap(), ours.try_clone().unwrap(), seen.clone());
+        std::thread::spawn(move || {
+            let mut bytes = [0; 65_536];
+            while let Ok(read @ 1..) = from.read(&mut bytes) {
+                let mut seen = to.lock().unwrap();
+                seen.raw.extend_from_slice(&bytes[..read]);
+                for (row, column) in seen.read_on() {
+                    let _ = write!(answers, "\x1b[{};{}R", row + 1, column + 1);
+                }
+            }
+        });
+        Self { child, ours, seen }
+    }
+
+    pub fn keys(&self, keys: &str) {
+        (&self.ours).write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// Types a line and sends it.
+    pub fn line(&self, line: &str) {
+        self.keys(&format!("{line}\r"));
+    }
+
+    pub fn resize(&self, columns: u16, rows: u16) {
+        let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        self.seen.lock().unwrap().parser.screen_mut().set_size(rows, columns);
+        // SAFETY: the kernel reads no more than the structure holds.
+        #[allow(unsafe_code)]
+        let done = unsafe { nix::libc::ioctl(self.ours.as_raw_fd(), nix::libc::TIOCSWINSZ, &raw const size) };
+        assert_eq!(done, 0);
+    }
+
+    /// The screen, a line each row, without blanks at their ends.
+    pub fn screen(&self) -> String {
+        let contents = self.seen.lock().unwrap().parser.screen().contents();
+        contents.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+    }
+
+    pub fn cursor(&self) -> (u16, u16) {
+        self.seen.lock().unwrap().parser.screen().cursor_position()
+    }
+
+    /// The line the cursor is in.
+    pub fn line_at_cursor(&self) -> String {
+        let (row, _) = self.cursor();
+        self.screen().lines().nth(row.into()).unwrap_or_default().to_owned()
+    }
+
+    /// Every byte that came.
+    pub fn raw(&self) -> Vec<u8> {
+        self.seen.lock().unwrap().raw.clone()
+    }
+
+    /// The screen once this is so.
+    #[track_caller]
+    pub fn until(&self, what: &str, is_so: impl Fn(&str) -> bool) -> String {
+        let found = looked_for(|| Some(self.screen()).filter(|screen| is_so(screen)));
+        found.unwrap_or_else(|| panic!("waited in vain for {what}:\n{}", self.screen()))
+    }
+
+    #[track_caller]
+    pub fn shows(&self, part: &str) -> String {
+        self.until(part, |screen| screen.contains(part))
+    }
+
+    /// The screen once an empty prompt waits for a key.
+    #[track_caller]
+    pub fn prompts(&self) -> String {
+        self.until("the prompt", |_| self.line_at_cursor() == ">")
+    }
+
+    /// Whether lines are edited and echoed, as a shell has it.
+    pub fn is_usable(&self) -> bool {
+        let modes = termios::tcgetattr(&self.ours).unwrap();
+        modes.local_flags.contains(LocalFlags::ICANON | LocalFlags::ECHO | LocalFlags::ISIG)
+    }
+
+    pub fn pid(&self) -> i32 {
+        self.child.id() as i32
+    }
+
+    pub fn wait(&mut self) -> i32 {
+        let status = looked_for(|| self.child.try_wait().unwrap()).expect("it ends");
+        status.code().unwrap_or(-1)
+    }
+}
+
+impl Seen {
+    /// Parses what came; the cursor's place at each question for it.
+    fn read_on(&mut self) -> Vec<(u16, u16)> {
+        let mut places = Vec::new();
+        while let Some(at) = find(&self.raw[self.read..], WHERE) {
+            let end = self.read + at + WHERE.len();
+            self.parser.process(&self.raw[self.read..end]);
+            places.push(self.parser.screen().cursor_position());
+            self.read = end;
+        }
+        // The beginning of a question may have come without its end.
+        let whole = self.raw.len()
+            - (1..WHERE.len()).rev().find(|part| self.raw.ends_with(&WHERE[..*part])).unwrap_or(0);
+        if whole > self.read {
+            self.parser.process(&self.raw[self.read..whole]);
+            self.read = whole;
+        }
+        places
+    }
+}
+
+fn find(bytes: &[u8], part: &[u8]) -> Option<usize> {
+    bytes.windows(part.len()).position(|window| window == part)
+}
+
+impl Drop for Driven {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

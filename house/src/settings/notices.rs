@@ -1,0 +1,82 @@
+//! The sections of `owner.toml` by which the owner is told of what happens: notices, and the morning report.
+
+use super::forms::Form;
+use super::key::Shape::{Count, Flag, List, Text};
+use super::key::section;
+use serde::{Deserialize, Serialize};
+
+/// The program that shows notices on a desktop.
+pub const DESKTOP: &str = "notify-send";
+/// Variables of a session with a desktop: without any of them nothing is shown there.
+const DESKTOPS: [&str; 3] = ["DISPLAY", "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS"];
+
+section! {
+    /// Where notices go, and how many.
+    Notify {
+        /// a program and its arguments, started for each notice, with a JSON object on its standard input; left out:
+        /// `notify-send`, where there is a desktop
+        command: Vec<String> = vec![], List(&Text(Form::Plain));
+        /// names of variables that program gets, beside `PATH`, `HOME` and what a desktop is found by
+        pass_env: Vec<String> = vec![], List(&Text(Form::NeededVariable));
+        /// whether notices go to the desktop where no `command` is named
+        desktop: bool = true, Flag;
+        /// notices an hour; what comes beyond them goes with the next
+        per_hour: u32 = 6, Count(1, 60);
+        /// seconds in which what comes goes as one
+        gather_s: u64 = 5, Count(0, 3_600);
+        /// seconds that program may take; then it is ended
+        limit_s: u64 = 30, Count(1, 600);
+    }
+}
+
+section! {
+    /// The morning report, made by itself.
+    Report {
+        /// when it is made, by this machine's clock, as every time the guardian prints; left out: never
+        at: Option<String> = None, Text(Form::TimeOfDay);
+    }
+}
+
+/// What the process that tells the owner needs of the settings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Notices {
+    pub notify: Notify,
+    pub report: Report,
+    /// Percent of a cap from which on it counts as nearly spent.
+    pub warn_percent: f64,
+}
+
+impl Default for Notices {
+    fn default() -> Self {
+        super::Settings::default().notices()
+    }
+}
+
+/// Where notices go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    Command,
+    Desktop,
+    /// Nowhere: only the morning report is made.
+    None,
+}
+
+impl Notices {
+    /// Where notices go from a process with this environment.
+    pub fn way(&self) -> Way {
+        let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let mut folders = std::env::split_paths(&path);
+        match () {
+            () if !self.notify.command.is_empty() => Way::Command,
+            () if !self.notify.desktop || !DESKTOPS.iter().any(|name| is_set(name)) => Way::None,
+            () if folders.any(|folder| folder.join(DESKTOP).is_file()) => Way::Desktop,
+            () => Way::None,
+        }
+    }
+
+    /// Whether there is anything to tell, and somebody to tell it to.
+    pub fn wanted(&self) -> bool {
+        self.report.at.is_some() || self.way() != Way::None
+    }
+}

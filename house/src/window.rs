@@ -1,0 +1,70 @@
+//! A terminal that a window has: whether one can stand there, how the terminal stood before, and where rows go meanwhile.
+
+use crate::{bounds, moments, terminal};
+use nix::sys::termios::{self, SetArg, Termios};
+use serde_json::{Value, json};
+use std::fs::File;
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::sync::{Mutex, PoisonError};
+
+/// Whether a window can stand here: standard input and output are a terminal that obeys, and it is ours to read.
+pub fn takes_a_window() -> bool {
+    let input = std::io::stdin();
+    let obeys = std::env::var("TERM").is_ok_and(|term| !term.is_empty() && term != "dumb");
+    let is_ours = || nix::unistd::tcgetpgrp(&input).is_ok_and(|group| group == nix::unistd::getpgrp());
+    obeys && terminal::is_one() && input.is_terminal() && is_ours()
+}
+
+/// How the terminal stood before a window took it: its modes, which a window that is killed leaves behind.
+pub struct Modes(Termios);
+
+impl Modes {
+    pub fn now() -> Option<Self> {
+        termios::tcgetattr(std::io::stdin()).ok().map(Self)
+    }
+
+    /// Lines, echo and Ctrl-C as they were, and what else a window sets: usable again, whatever became of it.
+    pub fn restore(&self) {
+        let _ = termios::tcsetattr(std::io::stdin(), SetArg::TCSANOW, &self.0);
+        // The whole screen scrolls again (which moves the cursor), nothing is painted, pastes are as typed, the cursor
+        // shows; what is left of the window's lines goes.
+        terminal::own("\x1b7\x1b[r\x1b8\x1b[0m\x1b[?2004l\x1b[?25h\r\x1b[J");
+    }
+}
+
+/// Most bytes of a row that is handed over: a pipe takes or refuses these as one.
+const HANDED_BYTES: usize = 4_095;
+
+/// Where this process hands its rows while another one has the terminal.
+static WINDOW: Mutex<Option<File>> = Mutex::new(None);
+
+/// Hands every row to this pipe from here on, as a line of JSON; `None`: prints them again. The pipe must not wait.
+pub fn hand_over(to: Option<File>) {
+    *WINDOW.lock().unwrap_or_else(PoisonError::into_inner) = to;
+}
+
+/// Whether rows go to a window. Who reads nothing any more is handed nothing more.
+pub fn is_handed_over() -> bool {
+    WINDOW.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+}
+
+pub(crate) fn row_of(tag: &str, text: &str) -> Value {
+    json!({"at": moments::now().to_string(), "tag": tag, "paint": "90", "text": text})
+}
+
+/// Hands a row over where a window has the terminal; false where it is to be printed.
+pub(crate) fn handed_over(told: impl FnOnce() -> Value) -> bool {
+    let mut window = WINDOW.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(pipe) = window.as_mut() else { return false };
+    let line = bounds::fitted(told(), HANDED_BYTES, Value::to_string);
+    let is_taken = loop {
+        match pipe.write(format!("{line}\n").as_bytes()) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            written => break written.is_ok_and(|bytes| bytes == line.len() + 1),
+        }
+    };
+    if !is_taken {
+        *window = None;
+    }
+    is_taken
+}
