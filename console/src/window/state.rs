@@ -91,7 +91,8 @@ impl Known {
             "resting" if !self.paused.is_empty() => piece("33", &format!("paused: {}", self.paused)),
             "resting" => {
                 let until = self.rests_until.filter(|until| *until > now);
-                let until = until.map(|until| format!(" until {}", soon(place, now, until))).unwrap_or_default();
+                let until =
+                    until.map(|until| format!(" until {}", soon(place, now, until))).unwrap_or_default();
                 piece("32", &format!("rests{until} ({mind})"))
             }
             stage => piece("36", &format!("{} ({mind})", brief(stage, SHORT_CHARS))),

@@ -261,6 +261,7 @@ fn orders(trial: &mut Trial, phase: &'static str) {
     trial.until("the pause", |house| house.status()["phase"] == "paused");
     assert!(trial.house().status()["creature_pid"].is_null(), "nothing lives in a pause");
     trial.house().write(".self/onward", "");
-    assert!(trial.house().ask(&["resume"]).status.success(), "resumed");
+    let resumed = trial.house().ask(&["resume"]);
+    assert!(resumed.status.success(), "resumed: {}", String::from_utf8_lossy(&resumed.stderr));
     trial.recovers();
 }
