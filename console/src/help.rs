@@ -13,7 +13,7 @@ pub struct Help {
 }
 
 /// Every command; completions and the man page are made of this table too.
-pub static COMMANDS: [Help; 28] = [
+pub static COMMANDS: [Help; 29] = [
     Help {
         name: "window",
         usage: "window [--verbosity V]",
@@ -22,6 +22,15 @@ pub static COMMANDS: [Help; 28] = [
             --verbosity V  minimal (words, asks, deaths, falls, self-edits), normal (a line each act and thought), or\n               \
             verbose (with their details)",
         examples: &["window", "window --verbosity minimal"],
+    },
+    Help {
+        name: "serve",
+        usage: "serve [--port N] [--new-link]",
+        brief: "the same in a browser of this machine: talk, asks, undo, spend, memory, a life as a picture",
+        more: "Prints the link that leads in, and serves until Ctrl-C; on this machine alone, for whoever has the link.\n\
+            --port N    listens there (default 7717; 0: any that is free)\n\
+            --new-link  makes the link anew, also of a server that runs: what was open by the old one is out",
+        examples: &["serve", "serve --port 8080", "serve --new-link"],
     },
     Help {
         name: "status",

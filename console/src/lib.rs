@@ -17,6 +17,7 @@ pub mod history;
 pub mod manual;
 pub mod mind;
 pub mod notices;
+pub mod page;
 pub mod report;
 pub mod rollback;
 pub mod say;

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use console::window::view::Verbosity;
 use console::{
-    asks, budget, completions, diff, doctor, feed, goals, help, history, manual, mind, notices, report,
+    asks, budget, completions, diff, doctor, feed, goals, help, history, manual, mind, notices, page, report,
     rollback, say, why, window, words,
 };
 use guardian::{settings, start};
@@ -60,6 +60,7 @@ enum Command {
     Feed(feed::Wanted),
     Say(say::Wanted),
     Window(window::Wanted),
+    Serve(page::Wanted),
     Doctor {
         json: bool,
     },
@@ -85,6 +86,8 @@ struct Typed {
     wait_s: Option<u64>,
     thread: Option<String>,
     verbosity: Option<Verbosity>,
+    port: Option<u16>,
+    new_link: bool,
 }
 
 fn main() -> ExitCode {
@@ -118,6 +121,8 @@ fn read(mut parser: lexopt::Parser) -> Result<Typed, lexopt::Error> {
             Long("wait") => line.wait_s = Some(parser.value()?.parse::<u64>()?),
             Long("thread") => line.thread = Some(parser.value()?.string()?),
             Long("verbosity") => line.verbosity = Some(parser.value()?.parse::<Verbosity>()?),
+            Long("port") => line.port = Some(parser.value()?.parse()?),
+            Long("new-link") => line.new_link = true,
             Long("live") => line.live = Some(parser.value()?.parse()?),
             Short('n') => line.last = Some(parser.value()?.parse::<usize>()?.min(MOST_ROWS)),
             Value(word) => line.words.push(word.string()?),
@@ -143,6 +148,8 @@ fn parse(parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
         ("-n", line.last.is_some()),
         ("--wait", line.wait_s.is_some()),
         ("--thread", line.thread.is_some()),
+        ("--port", line.port.is_some()),
+        ("--new-link", line.new_link),
         ("--verbosity", line.verbosity.is_some() && !line.words.is_empty()),
     ];
     let takes = |option: &str| help::of(first).is_some_and(|help| help.takes(option));
@@ -156,6 +163,7 @@ fn parse(parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
 /// The command that was typed, or what is wrong with it.
 fn command(line: Typed) -> Result<Command, String> {
     let Typed { words, json, full, dry_run, list, since, last, live, wait_s, thread, verbosity, .. } = line;
+    let (port, new_link) = (line.port.unwrap_or(page::PORT), line.new_link);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let owned = |word: &str| Some(word.to_owned());
     Ok(match words.as_slice() {
@@ -205,6 +213,7 @@ fn command(line: Typed) -> Result<Command, String> {
         ["notices"] => Command::Notices,
         [] if !house::window::takes_a_window() => Command::Help(None),
         [] | ["window"] => Command::Window(window::Wanted { verbosity: verbosity.unwrap_or_default(), live }),
+        ["serve"] => Command::Serve(page::Wanted { port, new_link }),
         ["doctor"] => Command::Doctor { json },
         other => return Err(help::unknown(&other.join(" "))),
     })
@@ -221,7 +230,8 @@ fn wrong_word(name: &str) -> String {
 }
 
 fn carry_out(command: Command) -> Result<u8> {
-    if !matches!(command, Command::Answer { .. } | Command::Notices | Command::Window(_)) {
+    if !matches!(command, Command::Answer { .. } | Command::Notices | Command::Window(_) | Command::Serve(_))
+    {
         terminal::end_with_reader();
     }
     match command {
@@ -250,6 +260,7 @@ fn carry_out(command: Command) -> Result<u8> {
         Command::Notices => notices::run(&find()?)?,
         Command::Say(wanted) => return say::say(&find()?, &wanted),
         Command::Window(wanted) => return window::open(find()?, &wanted),
+        Command::Serve(wanted) => return page::serve(&find()?, &wanted),
         Command::Doctor { json } => {
             let house = find()?;
             let limits = settings::load(&house).map(|settings| settings.limits).unwrap_or_default();

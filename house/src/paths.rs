@@ -103,6 +103,8 @@ impl House {
         recipients = ".self/broker/recipients.jsonl";
         taint = ".self/broker/taint.json";
         hours = ".self/broker/hours.jsonl";
+        /// The token of the link to the owner's page.
+        page_link = ".self/broker/page.json";
         own = ".self/guardian";
         state = ".self/guardian/state.json";
         lock = ".self/guardian/lock";

@@ -1,0 +1,38 @@
+//! Which path shows or does what.
+
+use crate::page::{Server, acts, frame, stream, views};
+use axum::Router;
+use axum::routing::{get, post};
+use http::StatusCode;
+use maud::html;
+use std::sync::Arc;
+
+const STYLE: &str = include_str!("style.css");
+const STREAM: &str = include_str!("stream.js");
+const LIFE: &str = include_str!("life.js");
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+
+pub fn all() -> Router<Arc<Server>> {
+    let shown = Router::new()
+        .route("/", get(views::now::page))
+        .route("/talk", get(views::talk::page))
+        .route("/stream", get(stream::follow))
+        .route("/style.css", get(|| async { frame::asset("text/css; charset=utf-8", STYLE) }))
+        .route("/stream.js", get(|| async { frame::asset(SCRIPT, STREAM) }))
+        .route("/life.js", get(|| async { frame::asset(SCRIPT, LIFE) }));
+    let done = Router::new()
+        .route("/say", post(acts::say))
+        .route("/pause", post(acts::pause))
+        .route("/resume", post(acts::resume))
+        .route("/link/new", post(acts::new_link));
+    shown.merge(done).fallback(nothing).method_not_allowed_fallback(not_so)
+}
+
+async fn nothing() -> axum::response::Response {
+    frame::short(StatusCode::NOT_FOUND, "No such page", "", &html! { p { "Nothing is here." } })
+}
+
+async fn not_so() -> axum::response::Response {
+    let told = html! { p { "What changes something is done by a button of its page, never by a link." } };
+    frame::short(StatusCode::METHOD_NOT_ALLOWED, "Not so", "", &told)
+}
