@@ -9,6 +9,7 @@ pub mod frame;
 pub mod guard;
 pub mod link;
 pub mod out;
+pub mod spent;
 pub mod tokens;
 pub mod views;
 
