@@ -103,6 +103,9 @@ impl House {
         recipients = ".self/broker/recipients.jsonl";
         taint = ".self/broker/taint.json";
         hours = ".self/broker/hours.jsonl";
+        /// The index of the owner's page, which can always be made anew from the records, and its entries.
+        page_index = ".self/page/index";
+        page_entries = ".self/page/entries";
         own = ".self/guardian";
         state = ".self/guardian/state.json";
         lock = ".self/guardian/lock";
