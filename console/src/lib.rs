@@ -14,6 +14,7 @@ pub mod feed;
 pub mod goals;
 pub mod help;
 pub mod history;
+pub mod life;
 pub mod manual;
 pub mod mind;
 pub mod notices;

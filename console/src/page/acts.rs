@@ -7,15 +7,20 @@ use crate::page::{Server, views};
 use crate::say::{self, Word};
 use crate::window::child::Running;
 use crate::window::typed::Order;
+use crate::{asks, rollback};
 use axum::Extension;
-use axum::extract::State;
+use axum::extract::{Path, State};
 use axum::response::Response;
+use house::records::text;
 use http::{StatusCode, Uri};
 use maud::{Markup, html};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The thread its words are on: so a plain yes is heard as the answer to what was asked there.
 const THREAD: &str = "main";
+/// How long what comes of an answer is waited for before the ask is shown.
+const CAME: Duration = Duration::from_secs(2);
 
 /// What an act is given.
 pub type Given = (State<Arc<Server>>, Uri, Extension<Fields>);
@@ -100,6 +105,62 @@ pub async fn say((State(server), uri, Extension(fields)): Given) -> Response {
         }
         Err(error) => failed("Not said", "/talk", &error.to_string(), &views::talk::form(&server, &words)),
     }
+}
+
+async fn answer((State(server), uri, Extension(fields)): Given, id: String, approve: bool) -> Response {
+    if let Err(refused) = take(&server, uri.path(), &fields) {
+        return refused;
+    }
+    let shown = fields.text("digest");
+    let kept = tokio::task::spawn_blocking({
+        let (server, id) = (server.clone(), id.clone());
+        move || {
+            let answerable = asks::answerable(&server.house, &id)?;
+            if answerable.digest != shown {
+                anyhow::bail!("ask {id} is not what was shown to you any more; nothing is answered");
+            }
+            asks::keep(&server.house, &id, approve, &shown)?;
+            // What comes of it at once is on the page that follows.
+            asks::came(&server.house, &answerable.ask, CAME)
+        }
+    });
+    let told = match kept.await {
+        Ok(Ok(_)) => return see(&format!("/asks/{id}")),
+        Ok(Err(error)) => format!("{error:#}"),
+        Err(error) => error.to_string(),
+    };
+    let ask = house::asks::find(&server.house, &id).ok();
+    let told = views::asks::not_taken(ask.as_ref(), &id, &told);
+    frame::short(StatusCode::CONFLICT, "Not answered", "/asks", &told)
+}
+
+pub async fn yes(given: Given, Path(id): Path<String>) -> Response {
+    answer(given, id, true).await
+}
+
+pub async fn no(given: Given, Path(id): Path<String>) -> Response {
+    answer(given, id, false).await
+}
+
+/// Orders the guardian to go back to a rung, where what is committed is still what the changes were shown against.
+pub async fn back((State(server), uri, Extension(fields)): Given, Path(rung): Path<String>) -> Response {
+    if let Err(refused) = take(&server, uri.path(), &fields) {
+        return refused;
+    }
+    let head = tokio::task::spawn_blocking({
+        let (server, rung) = (server.clone(), rung.clone());
+        move || rollback::facts(&server.house, Some(&rung))
+    });
+    let told = match head.await {
+        Ok(Ok(facts)) if text(&facts, "head") == fields.text("head") => {
+            let came = run(&server, Order::new(&["rollback", &rung])).await;
+            return self::came("Back", "/ladder", &came, "/ladder");
+        }
+        Ok(Ok(_)) => "Something was committed since the changes were shown; look at them again.".to_owned(),
+        Ok(Err(error)) => format!("{error:#}"),
+        Err(error) => error.to_string(),
+    };
+    failed("Not gone back", "/ladder", &told, &html! { " " a href="/ladder" { "The ladder" } })
 }
 
 async fn order(server: &Arc<Server>, path: &str, fields: &Fields, name: &str, title: &str) -> Response {

@@ -9,10 +9,12 @@ pub mod frame;
 pub mod guard;
 pub mod link;
 pub mod out;
+pub mod spent;
 pub mod tokens;
 pub mod views;
 
 mod acts;
+mod past;
 mod routes;
 mod server;
 mod stream;
@@ -53,6 +55,7 @@ pub struct Server {
     pub light: Arc<Semaphore>,
     pub heavy: Arc<Semaphore>,
     pub streams: Arc<Semaphore>,
+    pub past: past::Past,
 }
 
 impl Server {
@@ -99,6 +102,7 @@ pub fn serve(house: &House, wanted: &Wanted) -> Result<u8> {
         light: Arc::new(Semaphore::new(MOST_LIGHT)),
         heavy: Arc::new(Semaphore::new(MOST_HEAVY)),
         streams: Arc::new(Semaphore::new(MOST_STREAMS)),
+        past: past::Past::default(),
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -107,12 +111,15 @@ pub fn serve(house: &House, wanted: &Wanted) -> Result<u8> {
         .build()
         .context("failed to begin")?;
     let address = server.address();
-    let served = runtime.block_on(server::run(Arc::new(server), listener, || {
+    let server = Arc::new(server);
+    past::catch_up(&server);
+    let served = runtime.block_on(server::run(server.clone(), listener, || {
         terminal::words(&address);
         terminal::error(
             "The page of this house, for this machine's browsers: who has the link has the house. Ctrl-C ends it.",
         );
     }));
+    server.past.save();
     runtime.shutdown_background();
     served.map(|()| 0)
 }

@@ -32,7 +32,7 @@ enum Piece {
 pub struct Out {
     to: mpsc::Sender<Piece>,
     runtime: Handle,
-    held: String,
+    held: Vec<u8>,
 }
 
 /// The reader has gone, or takes nothing.
@@ -55,7 +55,7 @@ impl Out {
 
     /// Writes text of a form's field or of a file as it is: escaped already, and shown by itself.
     pub fn raw(&mut self, text: &str) -> Result<()> {
-        self.held.push_str(text);
+        self.held.extend_from_slice(text.as_bytes());
         if self.held.len() >= PIECE_BYTES { self.flush() } else { Ok(()) }
     }
 
@@ -89,8 +89,10 @@ impl Out {
 
 impl std::io::Write for Out {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        // Letters cut in two are made whole by whoever writes whole texts.
-        self.raw(&String::from_utf8_lossy(bytes)).map_err(std::io::Error::other)?;
+        self.held.extend_from_slice(bytes);
+        if self.held.len() >= PIECE_BYTES {
+            Out::flush(self).map_err(std::io::Error::other)?;
+        }
         Ok(bytes.len())
     }
 
@@ -120,7 +122,7 @@ pub async fn body(
             return;
         }
         tokio::task::spawn_blocking(move || {
-            let mut out = Out { to, runtime, held: String::new() };
+            let mut out = Out { to, runtime, held: Vec::new() };
             write(&mut out);
             let _ = out.flush();
             drop(place);

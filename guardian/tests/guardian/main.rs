@@ -30,6 +30,7 @@ mod jobs;
 mod ladder;
 mod late_build;
 mod launch;
+mod life_index;
 mod lines;
 mod lockout;
 mod longevity;

@@ -42,7 +42,8 @@ fn write(server: &Server, asked: &Asked, out: &mut Out) -> Result<()> {
     let files = back::memory(&server.house);
     let is_wanted = |block: &[u8]| memchr::memmem::find(block, b"\"message\"").is_some();
     let more = back::lines(files, before.as_ref(), MOST_BYTES, is_wanted, |line: &Line| {
-        let record = records::parse(line.bytes).filter(|record| text(record, "kind") == "message");
+        let record = Some(line.bytes).filter(|bytes| is_wanted(bytes)).and_then(records::parse);
+        let record = record.filter(|record| text(record, "kind") == "message");
         let Some(record) = record else { return ControlFlow::Continue(()) };
         let thread = thread(record.get("data").unwrap_or(&Value::Null)).to_owned();
         let is_shown = asked.thread.is_empty() || thread == asked.thread;
