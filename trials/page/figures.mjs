@@ -45,7 +45,7 @@ async function quiet(server) {
   for (let still = 0; still < 4; ) {
     await rest(250);
     const now = server.ran_ms();
-    still = now - ran < 8 ? still + 1 : 0;
+    still = now - ran < 10 ? still + 1 : 0;
     ran = now;
   }
   return ran;

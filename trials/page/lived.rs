@@ -312,6 +312,11 @@ impl Lived {
             "# Herons\n\nGrey ones, and white ones.\n\n- They fish at dawn.\n",
         );
         house.write("self/notes/hostile.md", &format!("# {HOSTILE}\n\n{HOSTILE}\n"));
+        let markup: String = HOSTILE
+            .chars()
+            .filter(|letter| letter.is_ascii() && (!letter.is_control() || *letter == '\n'))
+            .collect();
+        house.write("self/notes/markup.md", &format!("\n\n# {markup}\n\n\tindented\n{markup}"));
         house.write("self/diary.md", "# Diary\n\nA quiet day.\n");
         house.write("self/skills/counting.md", "# Counting\n\nOne after the other.\n");
         for life in 1..=LIVES {

@@ -64,10 +64,10 @@ export class Server {
     return { now_mib: field('VmRSS'), highest_mib: field('VmHWM') };
   }
 
-  /** Processor time of all its threads so far, in ms. */
+  /** Processor time so far, in ms, to 10 ms; of threads that ended too. */
   ran_ms() {
-    const of = (task) => Number(fs.readFileSync(`/proc/${this.pid}/task/${task}/schedstat`, 'utf8').split(' ')[0]);
-    return fs.readdirSync(`/proc/${this.pid}/task`).reduce((sum, task) => sum + of(task), 0) / 1e6;
+    const fields = fs.readFileSync(`/proc/${this.pid}/stat`, 'utf8').replace(/^.*\) /, '').split(' ');
+    return (Number(fields[11]) + Number(fields[12])) * 10;
   }
 
   /** A request by no browser: `{status, headers, body, first_ms, whole_ms}`. */
