@@ -31,6 +31,7 @@ mod ladder;
 mod late_build;
 mod launch;
 mod life_index;
+mod life_year;
 mod lines;
 mod lockout;
 mod longevity;
