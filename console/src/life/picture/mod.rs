@@ -102,11 +102,11 @@ impl Picture<'_> {
     }
 
     /// Several things as one, which leads to just their span; where they stand too close for that, to the first.
-    fn many<T>(&self, cell: &Cell<T>, class: &str, words: &str, first: impl FnOnce() -> Thing) -> Thing {
+    fn many<T>(&self, cell: &Cell<T>, class: &str, words: &str, first: impl FnOnce() -> String) -> Thing {
         let (from, to) = (self.shortly(cell.from_ms), self.shortly(cell.to_ms));
         let until = if from == to { String::new() } else { format!(" to {to}") };
         let is_close = cell.to_ms.saturating_sub(cell.from_ms) < 1_000;
-        let href = if is_close { first().href } else { span_link(cell.from_ms, cell.to_ms) };
+        let href = if is_close { first() } else { span_link(cell.from_ms, cell.to_ms) };
         Thing {
             from_ms: cell.from_ms,
             to_ms: cell.to_ms,
