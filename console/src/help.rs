@@ -229,6 +229,16 @@ pub static COMMANDS: [Help; 29] = [
         examples: &["completions bash"],
     },
     Help {
+        name: "export",
+        usage: "export [LIFE] [--html|--trace] [--since T]",
+        brief: "a life, or all since a time, as one file to show to others; without either all there is",
+        more: "Goes to the standard output. Keys of .env, what looks like one, and the house's path are struck; words, thoughts\n\
+            and what the acts were given stand in it: read it before you show it.\n\
+            --html         one file that needs no other: the picture and all that happened (else this)\n\
+            --trace        JSON in Chrome's form, which Perfetto opens",
+        examples: &["export 7 > life-7.html", "export --since 7d --trace > week.json"],
+    },
+    Help {
         name: "man",
         usage: "man",
         brief: "all of this help as a man page, in roff",

@@ -179,11 +179,8 @@ fn a_new_link_shuts_out_the_old_one_under_a_running_server() {
     let output = house.ask(&["serve", "--new-link", "--port", &page.port.to_string()]);
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
     assert_eq!(page.get("/").status, 403, "the cookie of the old link");
-    let old = page.raw(
-        &format!("GET /?token={} HTTP/1.1", page.token),
-        &[&format!("Host: {}", page.host())],
-        "",
-    );
+    let old =
+        page.raw(&format!("GET /?token={} HTTP/1.1", page.token), &[&format!("Host: {}", page.host())], "");
     assert_eq!(old.status, 403);
     let link = String::from_utf8_lossy(&output.stdout).into_owned();
     let (_, token) = link.trim().split_once("token=").unwrap();

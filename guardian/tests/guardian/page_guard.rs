@@ -47,7 +47,11 @@ fn only_the_token_of_now_passes() {
     for (expected, headers) in cases {
         assert_eq!(refused("GET", "/talk", headers), expected, "{headers:?}");
     }
-    assert_eq!(refused("GET", &format!("/talk?token={TOKEN}"), &[HOST]), Some(403), "only the first page's link");
+    assert_eq!(
+        refused("GET", &format!("/talk?token={TOKEN}"), &[HOST]),
+        Some(403),
+        "only the first page's link"
+    );
     assert_eq!(refused("POST", &format!("/?token={TOKEN}"), &[HOST]), Some(403));
     assert_eq!(refused("GET", &format!("/?token={OTHER}"), &[HOST, ("cookie", &ours)]), Some(403));
     assert_eq!(refused("GET", &format!("/?token={TOKEN}&token={TOKEN}"), &[HOST]), Some(403));
@@ -80,7 +84,11 @@ fn only_this_machines_own_names_are_answered() {
     for host in others {
         let headers = [("host", host), ("cookie", ours.as_str())];
         assert_eq!(refused("GET", "/", &headers), Some(421), "{host:?}");
-        assert_eq!(refused("GET", &format!("/?token={TOKEN}"), &headers), Some(421), "{host:?} with the link");
+        assert_eq!(
+            refused("GET", &format!("/?token={TOKEN}"), &headers),
+            Some(421),
+            "{host:?} with the link"
+        );
     }
     assert_eq!(refused("GET", "/", &[("cookie", &ours)]), Some(421), "none");
     assert_eq!(refused("GET", "/", &[HOST, ("host", "localhost:7717"), ("cookie", &ours)]), Some(421), "two");
@@ -98,7 +106,8 @@ fn nothing_another_page_sends_is_answered() {
             assert_eq!(refused(method, "/say", &headers), Some(403), "{method} {site}");
         }
     }
-    let twice = [HOST, ("cookie", ours.as_str()), ("sec-fetch-site", "none"), ("sec-fetch-site", "cross-site")];
+    let twice =
+        [HOST, ("cookie", ours.as_str()), ("sec-fetch-site", "none"), ("sec-fetch-site", "cross-site")];
     assert_eq!(refused("GET", "/", &twice), Some(403));
     let origins = [
         "http://evil.test",
@@ -119,22 +128,41 @@ fn nothing_another_page_sends_is_answered() {
     assert_eq!(refused("POST", "/say", &own), None);
     let told = |origin| [own.as_slice(), &[("origin", origin)]].concat();
     assert_eq!(refused("POST", "/say", &told("http://127.0.0.1:7717")), None);
-    assert_eq!(refused("POST", "/say", &told("null")), None, "as browsers say it where no page tells where it was");
-    assert_eq!(refused("POST", "/say", &[HOST, ("cookie", &ours), ("content-type", "text/plain")]), Some(415));
-    assert_eq!(refused("POST", "/say", &[HOST, ("cookie", &ours), ("content-type", "application/json")]), Some(415));
+    assert_eq!(
+        refused("POST", "/say", &told("null")),
+        None,
+        "as browsers say it where no page tells where it was"
+    );
+    assert_eq!(
+        refused("POST", "/say", &[HOST, ("cookie", &ours), ("content-type", "text/plain")]),
+        Some(415)
+    );
+    assert_eq!(
+        refused("POST", "/say", &[HOST, ("cookie", &ours), ("content-type", "application/json")]),
+        Some(415)
+    );
 }
 
 #[test]
 fn a_link_on_another_site_leads_in_and_nowhere_else() {
     let path = format!("/?token={TOKEN}");
-    let navigation = [HOST, ("sec-fetch-site", "cross-site"), ("sec-fetch-mode", "navigate"), ("sec-fetch-dest", "document")];
+    let navigation = [
+        HOST,
+        ("sec-fetch-site", "cross-site"),
+        ("sec-fetch-mode", "navigate"),
+        ("sec-fetch-dest", "document"),
+    ];
     assert_eq!(judged("GET", &path, &navigation), Judged::Enters { from_elsewhere: true });
     assert_eq!(judged("GET", &path, &[HOST]), Judged::Enters { from_elsewhere: false });
     for (mode, dest) in [("navigate", "iframe"), ("no-cors", "image"), ("cors", "empty"), ("navigate", "")] {
-        let headers = [HOST, ("sec-fetch-site", "cross-site"), ("sec-fetch-mode", mode), ("sec-fetch-dest", dest)];
+        let headers =
+            [HOST, ("sec-fetch-site", "cross-site"), ("sec-fetch-mode", mode), ("sec-fetch-dest", dest)];
         assert_eq!(refused("GET", &path, &headers), Some(403), "{mode} {dest}");
     }
-    assert_eq!(refused("GET", "/talk", &[&navigation[..], &[("cookie", &cookie(TOKEN))]].concat()), Some(403));
+    assert_eq!(
+        refused("GET", "/talk", &[&navigation[..], &[("cookie", &cookie(TOKEN))]].concat()),
+        Some(403)
+    );
 }
 
 #[test]
@@ -175,7 +203,15 @@ fn every_answer_is_closed_to_others() {
     let entered = page.raw(&format!("GET /?token={} HTTP/1.1", page.token), &[&host], "");
     assert_eq!((rebound.status, entered.status), (421, 303));
     assert!(entered.head.contains("HttpOnly; SameSite=Strict; Path=/"), "{}", entered.head);
-    for answer in [refused, rebound, entered, page.get("/"), page.get("/nothing"), page.get("/style.css"), page.get("/stream.js")] {
+    for answer in [
+        refused,
+        rebound,
+        entered,
+        page.get("/"),
+        page.get("/nothing"),
+        page.get("/style.css"),
+        page.get("/stream.js"),
+    ] {
         for line in [
             "content-security-policy: default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
             "x-frame-options: DENY",

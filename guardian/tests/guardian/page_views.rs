@@ -22,16 +22,43 @@ fn lived_in() -> House {
     house.write("self/facts.md", &format!("# Facts\n\n- {HOSTILE}\n"));
     house.write("self/notes/herons.md", "# Herons\n\n</textarea><script>pwned()</script>\n");
     house.write(".self/snapshots/20260102T030405.000Z.md", HOSTILE);
-    let mut memory = record(1, "message", json!({"from": "owner", "text": HOSTILE, "at": "2026-01-02T03:00:01.000Z", "thread": "main"}));
-    memory += &record(2, "message", json!({"from": HOSTILE, "text": HOSTILE, "kind": HOSTILE, "thread": HOSTILE}));
-    memory += &record(3, "thought", json!({"mind": HOSTILE, "thought": 1, "wake": 1, "round": 0, "monologue": HOSTILE, "intent": HOSTILE,
-        "tool_calls": [{"tool": HOSTILE, "args": {HOSTILE: HOSTILE}}, {"tool": HOSTILE}], "usage": {"input_tokens": 1}}));
-    memory += &record(4, "action", json!({"thought": 1, "tool": HOSTILE, "args": {"a": HOSTILE}, "result": {"ok": false, "error": HOSTILE}}));
-    memory += &record(5, "self_change", json!({"ok": false, "stage": HOSTILE, "summary": HOSTILE, "files": [HOSTILE], "error": HOSTILE}));
+    let mut memory = record(
+        1,
+        "message",
+        json!({"from": "owner", "text": HOSTILE, "at": "2026-01-02T03:00:01.000Z", "thread": "main"}),
+    );
+    memory +=
+        &record(2, "message", json!({"from": HOSTILE, "text": HOSTILE, "kind": HOSTILE, "thread": HOSTILE}));
+    memory += &record(
+        3,
+        "thought",
+        json!({"mind": HOSTILE, "thought": 1, "wake": 1, "round": 0, "monologue": HOSTILE, "intent": HOSTILE,
+        "tool_calls": [{"tool": HOSTILE, "args": {HOSTILE: HOSTILE}}, {"tool": HOSTILE}], "usage": {"input_tokens": 1}}),
+    );
+    memory += &record(
+        4,
+        "action",
+        json!({"thought": 1, "tool": HOSTILE, "args": {"a": HOSTILE}, "result": {"ok": false, "error": HOSTILE}}),
+    );
+    memory += &record(
+        5,
+        "self_change",
+        json!({"ok": false, "stage": HOSTILE, "summary": HOSTILE, "files": [HOSTILE], "error": HOSTILE}),
+    );
     memory += &record(6, HOSTILE, json!({"told": HOSTILE, HOSTILE: HOSTILE}));
     house.write(".self/memory.jsonl", &memory);
-    house.write(".self/mind/bookkeeping.jsonl", &record(3, "heartbeat", json!({"wake": 1, "thoughts": 1, "why": [HOSTILE]})));
-    house.write(".self/mind/conversations/work.jsonl", &format!("{}\n{}\n", json!({"entry": "said", "text": HOSTILE}), json!({"entry": "thought", "calls": [{"tool": HOSTILE}], "at_s": 1_767_322_983})));
+    house.write(
+        ".self/mind/bookkeeping.jsonl",
+        &record(3, "heartbeat", json!({"wake": 1, "thoughts": 1, "why": [HOSTILE]})),
+    );
+    house.write(
+        ".self/mind/conversations/work.jsonl",
+        &format!(
+            "{}\n{}\n",
+            json!({"entry": "said", "text": HOSTILE}),
+            json!({"entry": "thought", "calls": [{"tool": HOSTILE}], "at_s": 1_767_322_983})
+        ),
+    );
     house.write(".self/mind/thinking.txt", HOSTILE);
     house.write(".self/mind/agenda.json", &json!({"goals": {"list": [{"id": HOSTILE, "title": HOSTILE, "status": "open"}]}, "reminders": {"list": [{"id": "r", "text": HOSTILE, "next": "2030-01-01T00:00:00Z"}]}}).to_string());
     house.write(".self/ledger.jsonl", &format!("{}\n", json!({"at": "2026-01-02T03:00:03.000Z", "event": "settle", "service": HOSTILE, "note": HOSTILE, "class": "owner", "day": "2026-01-02", "cost_micro_usd": 1_500_000, "decision": "by usage"})));
@@ -40,11 +67,23 @@ fn lived_in() -> House {
         line.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         line.to_string() + "\n"
     };
-    house.write(".self/history.jsonl", &(life("life", json!({})) + &life("examined", json!({"told": HOSTILE})) + &life(HOSTILE, json!({HOSTILE: HOSTILE}))));
-    house.write(".self/deaths.jsonl", &life("x", json!({"ended": HOSTILE, "cause": HOSTILE, "blame": HOSTILE, "log_tail": HOSTILE})));
+    house.write(
+        ".self/history.jsonl",
+        &(life("life", json!({}))
+            + &life("examined", json!({"told": HOSTILE}))
+            + &life(HOSTILE, json!({HOSTILE: HOSTILE}))),
+    );
+    house.write(
+        ".self/deaths.jsonl",
+        &life("x", json!({"ended": HOSTILE, "cause": HOSTILE, "blame": HOSTILE, "log_tail": HOSTILE})),
+    );
     house.write(".self/log/life-1.log", HOSTILE);
     house.write(".self/budget.json", &json!({"day": "2026-01-02", "caps": [{"span": HOSTILE, "cap_usd": 5, "spent_usd": 1}], "warning": HOSTILE}).to_string());
-    house.write(".self/guardian.json", &json!({"phase": "settled", "life": 1, "note": HOSTILE, "commit": commit, "walls": HOSTILE}).to_string());
+    house.write(
+        ".self/guardian.json",
+        &json!({"phase": "settled", "life": 1, "note": HOSTILE, "commit": commit, "walls": HOSTILE})
+            .to_string(),
+    );
     house.write(".self/heartbeat", &json!({"life": 1, "stage": HOSTILE, "mind": HOSTILE}).to_string());
     asked(&house, "1", HOSTILE);
     house.write("edit", &edit);
@@ -97,7 +136,10 @@ fn hostile_text_stays_text_on_every_view() {
             let inside = element.split('>').next().unwrap_or_default();
             let name = inside.trim_start_matches('/').split([' ', '/']).next().unwrap_or_default();
             assert!(name != "img" && name != "iframe" && name != "style", "{path}: <{inside}>");
-            assert!(name != "script" || inside == "/script" || inside.starts_with("script src=\"/"), "{path}: <{inside}>");
+            assert!(
+                name != "script" || inside == "/script" || inside.starts_with("script src=\"/"),
+                "{path}: <{inside}>"
+            );
             let attributes = [" on", "\"on", " style=", "javascript:", "data:", "srcdoc"];
             let quoted = inside.replace("&quot;onmouseover=&quot;", "").replace("&lt;img src=x onerror=", "");
             assert!(!attributes.iter().any(|odd| quoted.contains(odd)), "{path}: <{inside}>");
@@ -114,11 +156,19 @@ fn a_page_says_what_it_is_and_leads_to_the_others() {
             continue;
         }
         let shown = page.get(&path).body;
-        for part in ["<html lang=\"en\">", "<title>", "href=\"#main\"", "<nav aria-label=\"Pages\">", "<main id=\"main\"", "</main></body></html>"] {
+        for part in [
+            "<html lang=\"en\">",
+            "<title>",
+            "href=\"#main\"",
+            "<nav aria-label=\"Pages\">",
+            "<main id=\"main\"",
+            "</main></body></html>",
+        ] {
             assert_eq!(shown.matches(part).count(), 1, "{part} on {path}");
         }
         assert_eq!(shown.matches("<h1").count(), 1, "{path}");
-        let mut ids: Vec<&str> = shown.split(" id=\"").skip(1).filter_map(|after| after.split('"').next()).collect();
+        let mut ids: Vec<&str> =
+            shown.split(" id=\"").skip(1).filter_map(|after| after.split('"').next()).collect();
         let all = ids.len();
         ids.sort_unstable();
         ids.dedup();
@@ -134,17 +184,44 @@ fn what_is_not_there_is_said_and_no_path_leads_out() {
     std::os::unix::fs::symlink(house.path(".env"), house.path("self/env.md")).unwrap();
     let page = Page::of(&house);
     for path in [
-        "/asks/99", "/lives/99", "/commit/ffffffff", "/commit/HEAD", "/ladder/9", "/nothing", "/asks/..%2f..%2fguardian",
-        "/record/memory.jsonl/1", "/record/memory.jsonl/99999999", "/record/guardian.json/0", "/record/..%2f.env/0", "/record/broker%2ftokens.json/0",
-        "/memory/paper/.env", "/memory/paper/self/../.env", "/memory/paper/self/%2e%2e/.env", "/memory/paper/self/out/memory.jsonl",
-        "/memory/paper/self/env.md", "/memory/paper/creature/creature.sh", "/memory/paper/owner.toml", "/memory/snapshot/..%2finbox.jsonl",
-        "/memory/snapshot/%2e%2e%2f%2e%2e%2f.env", "/export/life/x.json", "/export/life/1.sh", "/export/span.json?from=1",
+        "/asks/99",
+        "/lives/99",
+        "/commit/ffffffff",
+        "/commit/HEAD",
+        "/ladder/9",
+        "/nothing",
+        "/asks/..%2f..%2fguardian",
+        "/record/memory.jsonl/1",
+        "/record/memory.jsonl/99999999",
+        "/record/guardian.json/0",
+        "/record/..%2f.env/0",
+        "/record/broker%2ftokens.json/0",
+        "/memory/paper/.env",
+        "/memory/paper/self/../.env",
+        "/memory/paper/self/%2e%2e/.env",
+        "/memory/paper/self/out/memory.jsonl",
+        "/memory/paper/self/env.md",
+        "/memory/paper/creature/creature.sh",
+        "/memory/paper/owner.toml",
+        "/memory/snapshot/..%2finbox.jsonl",
+        "/memory/snapshot/%2e%2e%2f%2e%2e%2f.env",
+        "/export/life/x.json",
+        "/export/life/1.sh",
+        "/export/span.json?from=1",
     ] {
         let answer = page.get(path);
         // A body that comes late has a status before it.
         assert!([200, 404].contains(&answer.status), "{path}: {}", answer.status);
         assert!(!answer.body.contains("sk-live"), "{path}");
-        assert!(answer.status == 404 || answer.body.contains("role=\"alert\"") || answer.body.contains("There is no") || answer.body.contains("No such") || answer.body.contains("not in memory"), "{path}: {}", answer.body);
+        assert!(
+            answer.status == 404
+                || answer.body.contains("role=\"alert\"")
+                || answer.body.contains("There is no")
+                || answer.body.contains("No such")
+                || answer.body.contains("not in memory"),
+            "{path}: {}",
+            answer.body
+        );
     }
     assert_eq!(page.get("/thought/x").status, 400);
 }
@@ -152,14 +229,21 @@ fn what_is_not_there_is_said_and_no_path_leads_out() {
 #[test]
 fn search_goes_back_to_the_first_record_page_by_page() {
     let house = House::new(SOUND);
-    let word = |number: u32| record(number, "message", json!({"from": "creature", "text": format!("Größe {number} \"quoted\"\nend")}));
+    let word = |number: u32| {
+        record(
+            number,
+            "message",
+            json!({"from": "creature", "text": format!("Größe {number} \"quoted\"\nend")}),
+        )
+    };
     house.write(".self/memory-20260102T030100.000Z.jsonl", &(0..60).map(word).collect::<String>());
     house.write(".self/memory.jsonl", &(60..120).map(word).collect::<String>());
     let page = Page::of(&house);
     let (mut path, mut found) = ("/search?q=gr%C3%96%C3%9Fe".to_owned(), vec![]);
     loop {
         let shown = page.get(&path).body;
-        let hits = shown.split("<mark>").skip(1).filter_map(|after| after.split(' ').nth(1)?.parse::<u32>().ok());
+        let hits =
+            shown.split("<mark>").skip(1).filter_map(|after| after.split(' ').nth(1)?.parse::<u32>().ok());
         found.extend(hits);
         let Some((_, next)) = shown.split_once("class=\"button\" href=\"") else {
             assert!(shown.contains("back to the first record"), "{shown}");
