@@ -13,7 +13,7 @@ pub struct Help {
 }
 
 /// Every command; completions and the man page are made of this table too.
-pub static COMMANDS: [Help; 29] = [
+pub static COMMANDS: [Help; 30] = [
     Help {
         name: "window",
         usage: "window [--verbosity V]",
