@@ -13,7 +13,7 @@ pub struct Help {
 }
 
 /// Every command; completions and the man page are made of this table too.
-pub static COMMANDS: [Help; 29] = [
+pub static COMMANDS: [Help; 30] = [
     Help {
         name: "window",
         usage: "window [--verbosity V]",
@@ -227,6 +227,16 @@ pub static COMMANDS: [Help; 29] = [
         more: "Printed, not installed. bash: source it from ~/.bashrc; zsh: from ~/.zshrc, after compinit; fish: keep it as\n\
                ~/.config/fish/completions/feral.fish.",
         examples: &["completions bash"],
+    },
+    Help {
+        name: "export",
+        usage: "export [LIFE] [--html|--trace] [--since T]",
+        brief: "a life, or all since a time, as one file to show to others; without either all there is",
+        more: "Goes to the standard output. Keys of .env, what looks like one, and the house's path are struck; words, thoughts\n\
+            and what the acts were given stand in it: read it before you show it.\n\
+            --html         one file that needs no other: the picture and all that happened (else this)\n\
+            --trace        JSON in Chrome's form, which Perfetto opens",
+        examples: &["export 7 > life-7.html", "export --since 7d --trace > week.json"],
     },
     Help {
         name: "man",

@@ -1,6 +1,8 @@
 //! The console's command line: reads it as the guardian hands it over, then shows or answers.
 
 use anyhow::Result;
+use console::life::Part;
+use console::life::export::{self, Form};
 use console::window::view::Verbosity;
 use console::{
     asks, budget, completions, diff, doctor, feed, goals, help, history, manual, mind, notices, page, report,
@@ -66,6 +68,10 @@ enum Command {
     },
     Completions(String),
     Man,
+    Export {
+        part: Part,
+        form: Form,
+    },
     /// The guardian's own: what happens is told to the owner.
     Notices,
     Help(Option<String>),
@@ -83,6 +89,8 @@ struct Typed {
     since: Option<String>,
     last: Option<usize>,
     live: Option<u64>,
+    html: bool,
+    trace: bool,
     wait_s: Option<u64>,
     thread: Option<String>,
     verbosity: Option<Verbosity>,
@@ -117,6 +125,8 @@ fn read(mut parser: lexopt::Parser) -> Result<Typed, lexopt::Error> {
             Long("full") => line.full = true,
             Long("dry-run") => line.dry_run = true,
             Long("list") => line.list = true,
+            Long("html") => line.html = true,
+            Long("trace") => line.trace = true,
             Long("since") => line.since = Some(moments::since(&parser.value()?.string()?)?),
             Long("wait") => line.wait_s = Some(parser.value()?.parse::<u64>()?),
             Long("thread") => line.thread = Some(parser.value()?.string()?),
@@ -144,6 +154,8 @@ fn parse(parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
         ("--full", line.full),
         ("--dry-run", line.dry_run),
         ("--list", line.list),
+        ("--html", line.html),
+        ("--trace", line.trace),
         ("--since", line.since.is_some()),
         ("-n", line.last.is_some()),
         ("--wait", line.wait_s.is_some()),
@@ -162,6 +174,8 @@ fn parse(parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
 
 /// The command that was typed, or what is wrong with it.
 fn command(line: Typed) -> Result<Command, String> {
+    let form = if line.trace { Form::Trace } else { Form::Html };
+    let both = line.html && line.trace;
     let Typed { words, json, full, dry_run, list, since, last, live, wait_s, thread, verbosity, .. } = line;
     let (port, new_link) = (line.port.unwrap_or(page::PORT), line.new_link);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -208,6 +222,15 @@ fn command(line: Typed) -> Result<Command, String> {
         }
         ["completions", ..] => {
             return Err(format!("completions for which shell? {}", completions::SHELLS.join(", ")));
+        }
+        ["export", ..] if both => return Err("export takes one of --html and --trace".into()),
+        ["export"] => Command::Export { part: Part::since(since.as_deref()), form },
+        ["export", _] if since.is_some() => return Err("export takes a LIFE or --since, not both".into()),
+        ["export", life] => {
+            let life = life
+                .parse()
+                .map_err(|_| "export of which life? its number, as `history` tells it".to_owned())?;
+            Command::Export { part: Part::Life(life), form }
         }
         ["man"] => Command::Man,
         ["notices"] => Command::Notices,
@@ -257,6 +280,7 @@ fn carry_out(command: Command) -> Result<u8> {
         Command::Asks { id, full, json } => return asks::show(&find()?, id.as_deref(), full, json),
         Command::Answer { id, approve } => return asks::answer(&find()?, &id, approve),
         Command::Feed(wanted) => feed::follow(&find()?, &wanted)?,
+        Command::Export { part, form } => export::show(&find()?, &part, form)?,
         Command::Notices => notices::run(&find()?)?,
         Command::Say(wanted) => return say::say(&find()?, &wanted),
         Command::Window(wanted) => return window::open(find()?, &wanted),

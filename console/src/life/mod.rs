@@ -2,6 +2,7 @@
 
 pub mod export;
 mod index;
+mod part;
 mod parts;
 pub mod picture;
 mod reading;
@@ -11,7 +12,7 @@ pub mod trace;
 use anyhow::{Context, Result};
 use fs2::FileExt;
 use house::clock::Millis;
-use house::{House, files};
+use house::{House, files, moments};
 use index::bytes::{Kept, sum};
 use index::known::Known;
 use index::sources::Source;
@@ -70,6 +71,14 @@ pub enum Part {
     All,
     Life(u64),
     Span(Span),
+}
+
+impl Part {
+    /// All, or what was since a time as `moments::since` says it.
+    pub fn since(at: Option<&str>) -> Self {
+        let from = at.and_then(|at| at.parse::<Timestamp>().ok());
+        from.map_or(Self::All, |from| Self::Span(Span { from, to: moments::now() }))
+    }
 }
 
 /// What a look came to.

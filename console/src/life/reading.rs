@@ -1,7 +1,7 @@
 //! What is new in the records is read into the index, a few milliseconds at a look.
 
 use super::index::known::Stand;
-use super::index::sources::{self, Of, Source, There};
+use super::index::sources::{self, Source, There};
 use super::index::time;
 use super::{Life, Looked};
 use house::lines::{Lines, Next};
@@ -137,34 +137,7 @@ impl Life {
         let Some(record) = records::parse(line) else { return };
         let Some(at_ms) = time::of(text(&record, "at"), now_ms) else { return };
         let stand = Stand { file: u16::try_from(at).unwrap_or(u16::MAX), offset };
-        let known = &mut self.known;
-        let entry = match source.of {
-            Of::Beats => {
-                let life = record.get("life").and_then(Value::as_u64).and_then(|life| life.try_into().ok());
-                if text(&record, "kind") == "heartbeat" {
-                    known.beat(record.get("data").unwrap_or(&Value::Null), life.unwrap_or(0), at_ms);
-                }
-                None
-            }
-            Of::Events => {
-                known.told(&record, at_ms);
-                None
-            }
-            Of::History => {
-                known.guarded(&record, at_ms, stand);
-                None
-            }
-            Of::Deaths => {
-                known.died(&record, at_ms);
-                None
-            }
-            Of::Asks => {
-                known.asks_line(&record, at_ms);
-                None
-            }
-            Of::Memory => known.remembered(&record, at_ms, stand),
-            Of::Ledger => known.entered(&record, at_ms, stand),
-        };
+        let entry = self.known.take(source.of, &record, at_ms, stand);
         entry.iter().for_each(|entry| self.store.add(entry));
     }
 

@@ -9,7 +9,7 @@ use trials::{House, SOUND};
 
 /// The house as the console sees it.
 pub fn seen(house: &House) -> house::House {
-    house::House::new(house.root())
+    house::House::new(&house.root)
 }
 
 /// An index that has read all there is.
@@ -37,7 +37,7 @@ pub fn told(life: &Life) -> Vec<String> {
 }
 
 pub fn append(house: &House, path: &str, records: &[Value]) {
-    let path = house.root().join(path);
+    let path = house.root.join(path);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path).unwrap();
     records.iter().for_each(|record| writeln!(file, "{record}").unwrap());
@@ -178,7 +178,7 @@ fn a_life_is_told_with_all_that_happened_in_it() {
 #[test]
 fn an_index_that_grew_is_the_one_that_is_made_at_once() {
     let house = storied();
-    let path = house.root().join(".self/memory.jsonl");
+    let path = house.root.join(".self/memory.jsonl");
     let memory = std::fs::read_to_string(&path).unwrap();
     std::fs::write(&path, "").unwrap();
     let mut grown = Life::open(&seen(&house));
@@ -193,7 +193,7 @@ fn an_index_that_grew_is_the_one_that_is_made_at_once() {
     let reopened = whole(&house);
     assert_eq!((told(&reopened), drawn(&reopened)), (all_told.clone(), all_drawn.clone()));
     drop(reopened);
-    std::fs::remove_dir_all(house.root().join(".self/page")).unwrap();
+    std::fs::remove_dir_all(house.root.join(".self/page")).unwrap();
     let anew = whole(&house);
     assert_eq!((told(&anew), drawn(&anew)), (all_told, all_drawn));
 }
@@ -215,7 +215,7 @@ fn what_is_saved_is_taken_up_and_what_is_damaged_is_made_anew() {
     assert_eq!(drawn(&life), whole_drawn);
     drop(life);
     for name in ["index", "entries"] {
-        let path = house.root().join(".self/page").join(name);
+        let path = house.root.join(".self/page").join(name);
         let good = std::fs::read(&path).unwrap();
         let bad = [
             good[..good.len() / 2].to_vec(),
@@ -248,7 +248,7 @@ fn rotation_loses_nothing_and_reads_nothing_twice() {
     let house = storied();
     let mut life = whole(&house);
     let before = told(&life);
-    let state = house.root().join(".self");
+    let state = house.root.join(".self");
     std::fs::rename(state.join("memory.jsonl"), state.join("memory-2026-02-03T02-00-00.000Z.jsonl")).unwrap();
     std::fs::rename(state.join("mind/bookkeeping.jsonl"), state.join("mind/bookkeeping.before.jsonl"))
         .unwrap();
@@ -284,8 +284,8 @@ fn rotation_loses_nothing_and_reads_nothing_twice() {
 fn another_state_is_another_life() {
     let house = storied();
     let mut life = whole(&house);
-    let state = house.root().join(".self");
-    std::fs::rename(&state, house.root().join(".self-before")).unwrap();
+    let state = house.root.join(".self");
+    std::fs::rename(&state, house.root.join(".self-before")).unwrap();
     std::fs::create_dir(&state).unwrap();
     append(&house, ".self/memory.jsonl", &[thought(8_000, 77, 70)]);
     read_up(&mut life);
@@ -306,7 +306,7 @@ fn another_state_is_another_life() {
 fn what_is_no_record_counts_for_nothing() {
     let house = storied();
     let clean = drawn(&whole(&house));
-    let path = house.root().join(".self/memory.jsonl");
+    let path = house.root.join(".self/memory.jsonl");
     let mut file = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
     let long = "x".repeat(5 << 20);
     file.write_all(b"{\"at\":\n\xff\xfe\x00\n[]\n{}\n{\"at\":\"9999-01-01T00:00:00.000Z\",\"life\":7,\"kind\":\"thought\",\"data\":{\"thought\":1}}\n").unwrap();
@@ -329,7 +329,7 @@ fn one_process_keeps_the_index_and_another_reads_beside_it() {
     let house = storied();
     let mut first = whole(&house);
     first.save().unwrap();
-    let kept = std::fs::read(house.root().join(".self/page/index")).unwrap();
+    let kept = std::fs::read(house.root.join(".self/page/index")).unwrap();
     append(&house, ".self/memory.jsonl", &[thought(5_000, 5, 10)]);
     let mut second = whole(&house);
     assert!(told(&second).iter().any(|row| row.contains("wake 10")));
@@ -337,7 +337,7 @@ fn one_process_keeps_the_index_and_another_reads_beside_it() {
     let mut beside = Life::beside(&seen(&house));
     read_up(&mut beside);
     assert_eq!(drawn(&beside), drawn(&second));
-    assert_eq!(std::fs::read(house.root().join(".self/page/index")).unwrap(), kept);
+    assert_eq!(std::fs::read(house.root.join(".self/page/index")).unwrap(), kept);
     read_up(&mut first);
     assert_eq!(drawn(&first), drawn(&second));
 }

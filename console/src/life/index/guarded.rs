@@ -2,6 +2,7 @@
 
 use super::entry::{Entry, Kind};
 use super::known::{Asked, Fall, Known, Mark, MarkKind, Stand};
+use super::sources::Of;
 use super::take::number;
 use house::records::text;
 use serde_json::Value;
@@ -10,6 +11,23 @@ use serde_json::Value;
 const ASKS_BACK: usize = 2_000;
 
 impl Known {
+    /// Takes in a record of a file; returns what is kept on disk of it.
+    pub fn take(&mut self, of: Of, record: &Value, at_ms: u64, stand: Stand) -> Option<Entry> {
+        match of {
+            Of::Beats if text(record, "kind") == "heartbeat" => {
+                self.beat(record.get("data").unwrap_or(&Value::Null), number(record, "life"), at_ms);
+            }
+            Of::Beats => {}
+            Of::Events => self.told(record, at_ms),
+            Of::History => self.guarded(record, at_ms, stand),
+            Of::Deaths => self.died(record, at_ms),
+            Of::Asks => self.asks_line(record, at_ms),
+            Of::Memory => return self.remembered(record, at_ms, stand),
+            Of::Ledger => return self.entered(record, at_ms, stand),
+        }
+        None
+    }
+
     /// Takes in a line of the guardian's history.
     pub fn guarded(&mut self, event: &Value, at_ms: u64, stand: Stand) {
         let (what, number) = (text(event, "what"), number(event, "life"));

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const BLOCK: usize = 256;
 const BLOCK_BYTES: usize = BLOCK * ENTRY_BYTES;
 /// Blocks held in memory where the disk does not take them; a reader beside the page holds all that is new.
-const MOST_HELD: usize = 8_192;
+const MOST_HELD: usize = 4_096;
 
 /// A block on disk: the time its entries span, and their sum.
 #[derive(Clone, Debug, Default, PartialEq)]

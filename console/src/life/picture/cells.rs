@@ -4,7 +4,7 @@ use super::scale::Scale;
 
 /// Narrowest cell in columns, and most cells of a lane.
 const NARROWEST: f64 = 6.0;
-const MOST_CELLS: f64 = 150.0;
+const MOST_CELLS: f64 = 120.0;
 
 /// Things of a few columns: how many, from when to when, and the first of them.
 #[derive(Clone, Debug)]

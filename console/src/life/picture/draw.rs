@@ -30,6 +30,8 @@ pub struct Drawing<'a> {
     pub scale: &'a Scale,
     /// Where the lane under way begins.
     pub top: u32,
+    /// Whether it stands alone in a file, in which only thoughts are shown.
+    pub is_alone: bool,
 }
 
 impl Drawing<'_> {
@@ -67,8 +69,20 @@ impl Drawing<'_> {
 
     /// Begins a link; its name is told twice, as browsers show one and readers of screens speak the other.
     pub fn begin_link(&mut self, thing: &Thing) {
-        let (href, words) = (escaped(&thing.href), escaped(&thing.words));
-        self.add(format_args!("<a href=\"{href}\" aria-label=\"{words}\"><title>{words}</title>"));
+        let words = escaped(&thing.words);
+        let thought = thing.href.strip_prefix("/thought/");
+        match (self.is_alone, thought) {
+            (false, _) => {
+                let href = escaped(&thing.href);
+                self.add(format_args!("<a href=\"{href}\" aria-label=\"{words}\">"));
+            }
+            (true, Some(number)) => {
+                let number = escaped(number);
+                self.add(format_args!("<a href=\"#thought-{number}\" aria-label=\"{words}\">"));
+            }
+            (true, None) => self.add(format_args!("<a role=\"img\" aria-label=\"{words}\">")),
+        }
+        self.add(format_args!("<title>{words}</title>"));
     }
 
     /// What is not seen but can be pointed at: the span of a thing over a whole lane.

@@ -15,7 +15,7 @@ use cells::Cell;
 use draw::Drawing;
 pub use draw::escaped;
 use house::moments::Place;
-use jiff::Timestamp;
+use jiff::{Timestamp, Zoned};
 use scale::Scale;
 
 /// Narrowest and widest picture, in columns.
@@ -28,9 +28,18 @@ const LETTER: f64 = 7.0;
 
 /// What of a life a span holds, as one `<svg>`.
 pub fn svg(life: &Life, span: &Span, columns_px: u32, place: &Place) -> String {
+    drawn(life, span, columns_px, place, false)
+}
+
+/// As `svg`, for a file of its own: nothing leads out of it.
+pub fn alone(life: &Life, span: &Span, columns_px: u32, place: &Place) -> String {
+    drawn(life, span, columns_px, place, true)
+}
+
+fn drawn(life: &Life, span: &Span, columns_px: u32, place: &Place, is_alone: bool) -> String {
     let columns = columns_px.clamp(NARROWEST, WIDEST);
     let scale = Scale { from_ms: span.from_ms(), to_ms: span.to_ms(), width: f64::from(columns) };
-    let drawing = Drawing { out: String::new(), scale: &scale, top: AXIS };
+    let drawing = Drawing { out: String::new(), scale: &scale, top: AXIS, is_alone };
     let mut picture = Picture { life, place, drawing };
     picture.lives();
     picture.edits();
@@ -53,8 +62,12 @@ pub fn svg(life: &Life, span: &Span, columns_px: u32, place: &Place) -> String {
 
 /// A moment by the owner's clock, to the minute.
 pub fn told(place: &Place, at_ms: u64) -> String {
+    moment(place, at_ms).strftime("%-d %b %Y %H:%M").to_string()
+}
+
+fn moment(place: &Place, at_ms: u64) -> Zoned {
     let at = Timestamp::from_millisecond(i64::try_from(at_ms).unwrap_or(0)).unwrap_or_default();
-    place.zoned(at).strftime("%-d %b %Y %H:%M").to_string()
+    place.zoned(at)
 }
 
 fn axis(scale: &Scale, place: &Place, height: u32) -> String {
@@ -83,12 +96,17 @@ impl Picture<'_> {
         thing
     }
 
+    /// A moment without its year.
+    fn shortly(&self, at_ms: u64) -> String {
+        moment(self.place, at_ms).strftime("%-d %b %H:%M").to_string()
+    }
+
     /// Several things as one, which leads to just their span; where they stand too close for that, to the first.
-    fn many<T>(&self, cell: &Cell<T>, class: &str, words: &str, first: impl FnOnce() -> Thing) -> Thing {
-        let (from, to) = (told(self.place, cell.from_ms), told(self.place, cell.to_ms));
+    fn many<T>(&self, cell: &Cell<T>, class: &str, words: &str, first: impl FnOnce() -> String) -> Thing {
+        let (from, to) = (self.shortly(cell.from_ms), self.shortly(cell.to_ms));
         let until = if from == to { String::new() } else { format!(" to {to}") };
         let is_close = cell.to_ms.saturating_sub(cell.from_ms) < 1_000;
-        let href = if is_close { first().href } else { span_link(cell.from_ms, cell.to_ms) };
+        let href = if is_close { first() } else { span_link(cell.from_ms, cell.to_ms) };
         Thing {
             from_ms: cell.from_ms,
             to_ms: cell.to_ms,

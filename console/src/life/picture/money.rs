@@ -3,9 +3,9 @@
 
 use super::Picture;
 use super::cells::Cells;
-use crate::life::index::entry::Kind;
+use crate::life::index::entry::{Entry, Kind};
 use crate::life::index::known::HOUR_MS;
-use crate::life::parts::{Thing, usd};
+use crate::life::parts::usd;
 
 const HIGH: u32 = 44;
 const DAY_MS: u64 = 24 * HOUR_MS;
@@ -19,6 +19,8 @@ struct Spent {
     at_ms: u64,
     all: u64,
     own: u64,
+    /// The call it was, where it is of one.
+    call: Option<Entry>,
 }
 
 impl Picture<'_> {
@@ -62,13 +64,14 @@ impl Picture<'_> {
         let scale = self.drawing.scale;
         let (from_ms, to_ms) = (scale.from_ms - scale.from_ms % DAY_MS, scale.to_ms);
         let mut spent = Vec::new();
-        let mut single = |at_ms: u64, micro: u64, is_own: bool| {
-            spent.push(Spent { at_ms, all: micro, own: if is_own { micro } else { 0 } });
+        let mut single = |entry: &Entry, own: u64| {
+            let (at_ms, all) = (entry.at_ms, u64::from(entry.value));
+            spent.push(Spent { at_ms, all, own, call: Some(*entry) });
         };
         let is_read = to_ms - scale.from_ms <= SINGLE_MS
             && self.life.store.each(from_ms, to_ms, |entry| match entry.kind {
-                Kind::Money => single(entry.at_ms, entry.value.into(), false),
-                Kind::MoneyOwn => single(entry.at_ms, entry.value.into(), true),
+                Kind::Money => single(entry, 0),
+                Kind::MoneyOwn => single(entry, entry.value.into()),
                 Kind::Thought | Kind::Garbled | Kind::Act | Kind::ActFailed => {}
             });
         if !is_read {
@@ -79,6 +82,7 @@ impl Picture<'_> {
                 at_ms: u64::from(*at) * HOUR_MS,
                 all: hour.all_micro,
                 own: hour.own_micro,
+                call: None,
             };
             return hours.map(of).collect();
         }
@@ -92,19 +96,19 @@ impl Picture<'_> {
         let mut cells = Cells::new(scale);
         for one in spent.iter().filter(|one| one.at_ms >= scale.from_ms) {
             // In millionths, all in one number and the own ones in the other.
-            cells.add_many(one.at_ms, one.at_ms, one.all, one.own, &());
+            cells.add_many(one.at_ms, one.at_ms, one.all, one.own, one);
         }
-        for cell in cells.all() {
-            let words = format!("{} spent, {} of it of its own accord", usd(cell.count), usd(cell.sum));
-            let (from_ms, to_ms) = (cell.from_ms, cell.to_ms.max(cell.from_ms + scale.ms_of(3.0)));
-            let mut thing: Thing = self.many(&cell, "money", &words, || Thing {
-                from_ms,
-                to_ms,
-                class: String::new(),
-                href: crate::life::parts::span_link(from_ms, to_ms),
-                words: String::new(),
-            });
-            thing.to_ms = to_ms;
+        for mut cell in cells.all() {
+            let call = cell.first.call.filter(|_| cell.first.all == cell.count);
+            let thing = match call {
+                Some(call) => self.dated(self.life.entry_thing(&call)),
+                None => {
+                    cell.to_ms = cell.to_ms.max(cell.from_ms + scale.ms_of(3.0)).max(cell.from_ms + 1_000);
+                    let words =
+                        format!("{} spent, {} of it of its own accord", usd(cell.count), usd(cell.sum));
+                    self.many(&cell, "money", &words, String::new)
+                }
+            };
             self.drawing.field(&thing, 0, HIGH);
         }
     }
@@ -122,7 +126,7 @@ fn days(spent: &[Spent]) -> Vec<Spent> {
             None => {
                 let end_ms = steps.last().map_or(day_ms, |step| step.at_ms + DAY_MS);
                 if end_ms < day_ms {
-                    steps.push(Spent { at_ms: end_ms, all: 0, own: 0 });
+                    steps.push(Spent { at_ms: end_ms, all: 0, own: 0, call: None });
                 }
                 steps.push(Spent { at_ms: day_ms, ..*one });
             }
@@ -133,12 +137,12 @@ fn days(spent: &[Spent]) -> Vec<Spent> {
 
 /// A step for each call, or hour of calls, that adds to those of the day; down to nothing where a day begins.
 fn grown(spent: &[Spent]) -> Vec<Spent> {
-    let (mut steps, mut sum) = (Vec::new(), Spent { at_ms: 0, all: 0, own: 0 });
+    let (mut steps, mut sum) = (Vec::new(), Spent { at_ms: 0, all: 0, own: 0, call: None });
     for one in spent {
         if one.at_ms / DAY_MS != sum.at_ms / DAY_MS {
             let midnight_ms =
                 if sum.at_ms == 0 { one.at_ms } else { sum.at_ms - sum.at_ms % DAY_MS + DAY_MS };
-            steps.push(Spent { at_ms: midnight_ms, all: 0, own: 0 });
+            steps.push(Spent { at_ms: midnight_ms, all: 0, own: 0, call: None });
             (sum.all, sum.own) = (0, 0);
         }
         (sum.all, sum.own) = (sum.all.saturating_add(one.all), sum.own.saturating_add(one.own));

@@ -31,7 +31,7 @@ impl Picture<'_> {
             if cell.count > 1 {
                 let words = format!("{} lives, {} of them died", cell.count, cell.sum);
                 let class = if cell.sum > 0 { "life death" } else { "life" };
-                let thing = self.many(cell, class, &words, || life.life_thing(lived));
+                let thing = self.many(cell, class, &words, || life.life_thing(lived).href);
                 self.drawing.bar(&thing, ARROWS, LIFE, "");
                 continue;
             }
@@ -75,7 +75,7 @@ impl Picture<'_> {
             let fall = cell.first;
             let thing = match cell.count {
                 1 => self.dated(life.fall_thing(fall)),
-                falls => self.many(&cell, "fall", &count(falls, "fall"), || life.fall_thing(fall)),
+                falls => self.many(&cell, "fall", &count(falls, "fall"), || life.fall_thing(fall).href),
             };
             let to = life.known.life_of(fall.to_commit, fall.life);
             let to_ms = to.map(|to| to.blessed_ms.unwrap_or(to.from_ms));
@@ -124,9 +124,9 @@ impl Picture<'_> {
         for cell in &cells {
             let thing: Thing = match cell.count {
                 1 => self.dated(life.mark_thing(cell.first)),
-                all => {
-                    self.many(cell, class(cell.first.kind), &count(all, one), || life.mark_thing(cell.first))
-                }
+                all => self.many(cell, class(cell.first.kind), &count(all, one), || {
+                    life.mark_thing(cell.first).href
+                }),
             };
             self.drawing.bar(&thing, 0, RARE, "");
         }
@@ -156,7 +156,7 @@ impl Picture<'_> {
                 all => {
                     let class = if cell.sum > 0 { "ask-open" } else { "ask-closed" };
                     let words = format!("{}, {} open", count(all, "ask"), cell.sum);
-                    self.many(cell, class, &words, || life.ask_thing(ask))
+                    self.many(cell, class, &words, || life.ask_thing(ask).href)
                 }
             };
             if cell.sum > 0 {

@@ -5,7 +5,7 @@ use super::cells::{Cell, Cells, cell_ms};
 use crate::life::index::entry::{Entry, Kind};
 use crate::life::index::known::HOUR_MS;
 use crate::life::index::reason::Class;
-use crate::life::parts::count;
+use crate::life::parts::{count, span_link};
 
 const WAKE: u32 = 14;
 const HIGH: u32 = 20;
@@ -37,7 +37,7 @@ impl Picture<'_> {
                 let (class, times) = self.mostly(cell.from_ms, cell.to_ms);
                 let (wakes, thoughts) = (count(cell.count, "wake"), count(cell.sum, "thought"));
                 let words = format!("{wakes}, {thoughts}, {times} of them {}", class.told());
-                self.many(cell, &format!("wake {}", class.name()), &words, || life.wake_thing(wake))
+                self.many(cell, &format!("wake {}", class.name()), &words, || life.wake_thing(wake).href)
             };
             self.drawing.bar(&thing, 0, WAKE, "");
         }
@@ -95,17 +95,11 @@ impl Picture<'_> {
             "thought" => format!("thought {}", self.mostly(cell.from_ms, cell.to_ms).0.name()),
             class => class.to_owned(),
         };
-        let first = || cell.first.map(|entry| life.entry_thing(&entry));
-        let link = crate::life::parts::span_link(cell.from_ms, cell.to_ms);
-        let mut thing = self.many(cell, &class, &words, || {
-            first().unwrap_or_else(|| crate::life::parts::Thing {
-                from_ms: cell.from_ms,
-                to_ms: cell.to_ms,
-                class: String::new(),
-                href: link,
-                words: String::new(),
-            })
-        });
+        let link = || match &cell.first {
+            Some(entry) => life.entry_thing(entry).href,
+            None => span_link(cell.from_ms, cell.to_ms),
+        };
+        let mut thing = self.many(cell, &class, &words, link);
         thing.to_ms = thing.to_ms.min(self.drawing.scale.to_ms);
         let high = LOW + u32::try_from(u64::from(HIGH - LOW) * cell.count / most.max(1)).unwrap_or(0);
         self.drawing.bar(&thing, HIGH - high, high, "");
