@@ -1,10 +1,12 @@
 // What it costs, on a house of a year: first bytes, the drawn year, the stream's delay, memory, rest, and the creature beside it.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
+import os from 'node:os';
+import http from 'node:http';
 import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { enter } from './browser.mjs';
-import { append, programs, record } from './house.mjs';
+import { append, living, programs, record } from './house.mjs';
 import { Server } from './server.mjs';
 import { figure, holds, median, part, rest, spread, tried, until } from './told.mjs';
 
@@ -12,6 +14,7 @@ const ROUNDS = 15;
 
 export async function figures(browser, year, quick) {
   part('figures, on a year of 1,000,000 records');
+  console.log(`   load of this machine as it begins: ${os.loadavg().map((one) => one.toFixed(1)).join(' ')}, ${os.cpus().length} processors`);
   fs.rmSync(path.join(year.root, '.self/page'), { recursive: true, force: true });
   let server = await Server.start(year);
   figure('the link is printed after', server.started_ms, 'ms');
@@ -57,16 +60,13 @@ async function indexed(server, cookie) {
   const first = await server.ask('/life', { headers: { cookie } });
   figure('the picture while the past is yet to be read', first.whole_ms, 'ms');
   const slow = [];
-  let ran = server.ran_ms();
-  for (let still = 0; still < 5; ) {
+  for (;;) {
     slow.push((await server.ask('/', { headers: { cookie } })).first_ms);
-    await rest(200);
-    const now = server.ran_ms();
-    still = now - ran < 20 ? still + 1 : 0;
-    ran = now;
-    if (performance.now() - begun > 180_000) break;
+    await rest(1_000);
+    const { body } = await server.ask('/life', { headers: { cookie } });
+    if (!/still being read/.test(body) || performance.now() - begun > 300_000) break;
   }
-  figure('the index of the year is there after', performance.now() - begun - 1_000, 'ms');
+  figure('the index of the year is there after', performance.now() - begun, 'ms', undefined, { processor: server.ran_ms() });
   figure('the first page meanwhile, first byte', median(slow), 'ms', undefined, spread(slow));
   const is = server.resident();
   figure('resident at its highest, after the index was made', is.highest_mib, 'MiB', 40, { now: Math.round(is.now_mib) });
@@ -148,6 +148,7 @@ async function walked(browser, server, cookie, year) {
 }
 
 async function streamed(browser, server, year) {
+  const dies = living(year, 300);
   const { context, page } = await enter(browser, server);
   await page.goto(server.origin);
   await page.evaluate(() => {
@@ -168,14 +169,14 @@ async function streamed(browser, server, year) {
       else if (kind === 'an answer') append(year, '.self/memory.jsonl', record('message', { from: 'creature', text: `it is ${mark}`, kind: 'answer', thread: 'main', at: new Date().toISOString() }));
       else fs.writeFileSync(path.join(year.root, '.self/mind/thinking.txt'), `I think of ${mark}`);
       const came = await until(`${kind} on the page`, () => page.evaluate((mark) => globalThis.came[mark], mark), 300).catch(() => undefined);
-      if (came === undefined) { holds(false, `${kind} comes to the first page while it is open`); return; }
+      if (came === undefined) { holds(false, `${kind} comes to the first page while it is open`); break; }
       delays[kind].push(came - then);
       await rest(30 + (round * 37) % 90);
     }
   }
-  for (const [kind, taken] of Object.entries(delays)) figure(`${kind}: from written to drawn`, median(taken), 'ms', 100, spread(taken));
-  holds(delays['a record'].every((ms) => ms < 250), 'no record comes late', Math.max(...delays['a record']));
+  for (const [kind, taken] of Object.entries(delays)) if (taken.length) figure(`${kind}: from written to drawn`, median(taken), 'ms', 100, spread(taken));
   await context.close();
+  dies();
 }
 
 async function at_rest(browser, server, quick) {
@@ -194,13 +195,26 @@ async function at_rest(browser, server, quick) {
   await context.close();
 }
 
-/** Appends by a writer like the creature, in turns: with the server and three open pages, and with both held still. */
+/** Appends by a writer like the creature, in turns: beside the server and three that follow it, and with the server held still. */
 async function beside(browser, server, year) {
-  const { context, page } = await enter(browser, server);
-  await page.goto(server.origin);
-  for (const view of ['/talk', '/life']) await (await context.newPage()).goto(server.origin + view);
+  await in_turns(server, year, 'the server and three that follow it', async () => {
+    const cookie = await server.cookie();
+    const following = [1, 2, 3].map(() => http.get({ host: '127.0.0.1', port: server.port, path: '/stream', headers: { cookie } }, (answer) => answer.resume()));
+    following.forEach((one) => one.on('error', () => {}));
+    return () => following.forEach((one) => one.destroy());
+  });
+  await in_turns(server, year, 'the server and three pages in Chromium', async () => {
+    const { context, page } = await enter(browser, server);
+    await page.goto(server.origin);
+    for (const view of ['/talk', '/life']) await (await context.newPage()).goto(server.origin + view);
+    return () => context.close();
+  });
+}
+
+async function in_turns(server, year, what, begin) {
+  const over = await begin();
   const file = path.join(year.root, '.self/memory.jsonl');
-  const appends = () => JSON.parse(execFileSync(path.join(programs, 'trials'), ['page', 'appends', file, '150']));
+  const appends = () => JSON.parse(execFileSync(path.join(programs, 'trials'), ['page', 'appends', file, '60']));
   const took = { with: [], without: [] };
   appends();
   for (let round = 0; round < 16; round += 1) {
@@ -208,9 +222,9 @@ async function beside(browser, server, year) {
     if (!is_with) server.child.kill('SIGSTOP');
     took[is_with ? 'with' : 'without'].push(...appends());
     server.child.kill('SIGCONT');
-    await rest(100);
+    await rest(300);
   }
-  figure('an append with the server and three pages, over one without', median(took.with) / median(took.without), 'times', undefined,
+  figure(`an append beside ${what}, over one without`, median(took.with) / median(took.without), 'times', undefined,
     { with_us: spread(took.with), without_us: spread(took.without) });
-  await context.close();
+  await over();
 }

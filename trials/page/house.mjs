@@ -1,5 +1,5 @@
 // Houses of the trial: made by the laboratory's program, read as files, and compared before and after.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import crypto from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -51,4 +51,16 @@ export function held(house) {
 export function changed(before, after) {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...names].filter((name) => before[name] !== after[name]).sort();
+}
+
+/** Makes it look as if a guardian ran here and a life thought: holds the lock, and writes what both would write. */
+export function living(house, life) {
+  const at = (name) => path.join(house.root, name);
+  fs.mkdirSync(at('.self/guardian'), { recursive: true });
+  const held = spawn('flock', ['--exclusive', at('.self/guardian/lock'), 'sleep', '3600'], { stdio: 'ignore' });
+  fs.writeFileSync(at('.self/guardian/lock'), String(held.pid));
+  fs.writeFileSync(at('.self/guardian.json'), JSON.stringify({ version: 1, at: new Date().toISOString(), guardian_pid: held.pid, creature_pid: held.pid, phase: 'settled',
+    want: 'keep', life, commit: '', blessed: true, mind: 'anthropic/some-model', note: 'lives', broker: { running: false, restarts: 0, asks_waiting: 0, note: '' } }));
+  fs.writeFileSync(at('.self/heartbeat'), JSON.stringify({ life, pid: held.pid, turns: 1, thoughts: 1, stage: 'thinking', mind: 'anthropic/some-model' }));
+  return () => held.kill();
 }
