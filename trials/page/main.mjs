@@ -33,6 +33,13 @@ async function with_house(doing) {
 }
 
 const browser = await launch();
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  process.once(signal, async () => {
+    await end_all();
+    await browser.close();
+    process.exit(130);
+  });
+}
 try {
   console.log(`page: Chromium ${browser.version()}, node ${process.version}`);
   if (is('walk')) await tried('the walk', () => with_house((house, server) => walk(browser, house, server, quick)));
