@@ -25,11 +25,11 @@ const CAME: Duration = Duration::from_secs(2);
 /// What an act is given.
 pub type Given = (State<Arc<Server>>, Uri, Extension<Fields>);
 
-/// Takes the token of an act; else the page that says why not, with what was written.
-pub fn take(server: &Server, path: &str, fields: &Fields) -> Result<(), Response> {
+/// Takes the token of an act; `None`: it may be done. Else the page that says why not, with what was written.
+pub fn refusal(server: &Server, path: &str, fields: &Fields) -> Option<Response> {
     let link = server.link.token();
     let taken = server.tokens.take(path, &link, &fields.text("act"), house::clock::wall_ms());
-    taken.map_err(|stale| refused(server, path, fields, &stale))
+    taken.err().map(|stale| refused(server, path, fields, &stale))
 }
 
 /// Nothing was done; what was written stands there once more, and can be sent from there.
@@ -87,7 +87,7 @@ pub fn came(title: &str, here: &str, (is_done, lines): &(bool, Vec<String>), bac
 }
 
 pub async fn say((State(server), uri, Extension(fields)): Given) -> Response {
-    if let Err(refused) = take(&server, uri.path(), &fields) {
+    if let Some(refused) = refusal(&server, uri.path(), &fields) {
         return refused;
     }
     let words = fields.text("words");
@@ -108,7 +108,7 @@ pub async fn say((State(server), uri, Extension(fields)): Given) -> Response {
 }
 
 async fn answer((State(server), uri, Extension(fields)): Given, id: String, approve: bool) -> Response {
-    if let Err(refused) = take(&server, uri.path(), &fields) {
+    if let Some(refused) = refusal(&server, uri.path(), &fields) {
         return refused;
     }
     let shown = fields.text("digest");
@@ -144,7 +144,7 @@ pub async fn no(given: Given, Path(id): Path<String>) -> Response {
 
 /// Orders the guardian to go back to a rung, where what is committed is still what the changes were shown against.
 pub async fn back((State(server), uri, Extension(fields)): Given, Path(rung): Path<String>) -> Response {
-    if let Err(refused) = take(&server, uri.path(), &fields) {
+    if let Some(refused) = refusal(&server, uri.path(), &fields) {
         return refused;
     }
     let head = tokio::task::spawn_blocking({
@@ -164,7 +164,7 @@ pub async fn back((State(server), uri, Extension(fields)): Given, Path(rung): Pa
 }
 
 async fn order(server: &Arc<Server>, path: &str, fields: &Fields, name: &str, title: &str) -> Response {
-    if let Err(refused) = take(server, path, fields) {
+    if let Some(refused) = refusal(server, path, fields) {
         return refused;
     }
     let came = run(server, Order::new(&[name])).await;
@@ -181,7 +181,7 @@ pub async fn resume((State(server), uri, Extension(fields)): Given) -> Response 
 
 /// Makes the link anew; the one who asked stays within, all others are out.
 pub async fn new_link((State(server), uri, Extension(fields)): Given) -> Response {
-    if let Err(refused) = take(&server, uri.path(), &fields) {
+    if let Some(refused) = refusal(&server, uri.path(), &fields) {
         return refused;
     }
     match server.link.renew() {

@@ -35,6 +35,7 @@ pub fn all() -> Router<Arc<Server>> {
         .route("/memory/paper/{*name}", get(views::memory::paper).post(views::memory::save))
         .route("/memory/snapshot/{name}", get(views::memory::snapshot))
         .route("/stream", get(stream::follow))
+        .route("/favicon.ico", get(|| async { StatusCode::NO_CONTENT }))
         .route("/style.css", get(|| async { frame::asset("text/css; charset=utf-8", STYLE) }))
         .route("/stream.js", get(|| async { frame::asset(SCRIPT, STREAM) }))
         .route("/life.js", get(|| async { frame::asset(SCRIPT, LIFE) }));

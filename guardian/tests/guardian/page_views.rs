@@ -158,7 +158,7 @@ fn a_page_says_what_it_is_and_leads_to_the_others() {
         let shown = page.get(&path).body;
         for part in [
             "<html lang=\"en\">",
-            "<title>",
+            " · Feral</title>",
             "href=\"#main\"",
             "<nav aria-label=\"Pages\">",
             "<main id=\"main\"",

@@ -136,7 +136,7 @@ fn filled(server: &Server, name: &str, text: &str, hash: &str) -> String {
 
 /// Saves a paper; one that was changed meanwhile is left as it is, and both texts are shown.
 pub async fn save((State(server), uri, Extension(fields)): Given, Path(name): Path<String>) -> Response {
-    if let Err(refused) = acts::take(&server, uri.path(), &fields) {
+    if let Some(refused) = acts::refusal(&server, uri.path(), &fields) {
         return refused;
     }
     let (hash, text) = (fields.text("hash"), fields.text("text"));
