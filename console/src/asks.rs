@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use house::asks::{Ask, all, find, stored};
 use house::bounds::brief;
 use house::printable::flat;
-use house::records::text;
+use house::records::{self, text};
 use house::terminal::{self, typed};
 use house::{House, clock, files, instance};
 use serde_json::{Value, json};
@@ -14,6 +14,8 @@ use std::time::Duration;
 
 /// Longest wait for the outcome of an answer.
 const WAIT: Duration = Duration::from_secs(10);
+/// Bytes read from the end of the answers.
+const MOST_NOTED_BYTES: u64 = 256 << 10;
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Lists the asks that wait, or shows one with its exact bytes.
@@ -150,6 +152,15 @@ pub fn came(house: &House, before: &Ask, wait: Duration) -> Result<Option<Ask>> 
         std::thread::sleep(LOOK);
     }
     Ok(None)
+}
+
+/// The owner's answer to an ask that nobody has taken up yet: the newest that names what was asked.
+pub fn noted(house: &House, ask: &Ask) -> Option<Value> {
+    let tail = files::tail(&house.answers(), MOST_NOTED_BYTES);
+    let answers = tail.lines().rev().filter_map(|line| records::parse(line.as_bytes()));
+    let mut answers = answers
+        .filter(|answer| text(answer, "id") == ask.id && text(answer, "at") >= text(&ask.newest, "at"));
+    answers.find(|answer| ask.open() && text(answer, "digest") == text(&ask.asked, "digest"))
 }
 
 /// Answers one ask, and waits for the outcome.

@@ -108,7 +108,7 @@ fn begin(title: &str, here: &str) -> String {
                     nav aria-label="Pages" {
                         ul {
                             @for (place, name) in PLACES {
-                                li { a href=(place) aria-current=[(place == here).then_some("page")] { (name) } }
+                                li { a href={ (place) @if place == "/talk" { "#last" } } aria-current=[(place == here).then_some("page")] { (name) } }
                             }
                         }
                     }

@@ -3,7 +3,7 @@
 (() => {
   const place = (name) => document.getElementById(name);
   const notice = place("notice");
-  let source = null, again = null, wait_ms = 1000;
+  let source = null, again = null, wait_ms = 1000, wasOpen = false, meanwhile = null;
 
   const tell = (text) => { if (notice.textContent !== text) notice.textContent = text; };
 
@@ -23,12 +23,36 @@
 
   const append = (where, markup, most) => {
     if (!where) return;
+    if (meanwhile) meanwhile.push([where, markup, most]);
     const page = document.scrollingElement, stays = isAtEnd(page);
     where.append(pieces(markup));
     while (where.children.length > most && !where.firstElementChild.contains(document.activeElement)) {
       where.firstElementChild.remove();
     }
     if (stays && where.id === "said") page.scrollTop = page.scrollHeight;
+  };
+
+  // What happened while nobody followed, between two connections, is on the page as it is now.
+  const renew = async () => {
+    meanwhile = [];
+    try {
+      const answer = await fetch(location.pathname + location.search);
+      if (!answer.ok) return;
+      const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+      for (const name of ["rows", "said"]) {
+        const now = place(name), then = fresh.getElementById(name);
+        if (!now || !then || now.contains(document.activeElement)) continue;
+        now.replaceChildren(...document.importNode(then, true).childNodes);
+      }
+      const [came] = [meanwhile, (meanwhile = null)];
+      for (const [where, markup, most] of came) {
+        if (!where.textContent.includes(pieces(markup).textContent.trim())) append(where, markup, most);
+      }
+    } catch {
+      // The stream says when the connection is lost.
+    } finally {
+      meanwhile = null;
+    }
   };
 
   const listeners = {
@@ -64,7 +88,7 @@
     leave();
     if (document.hidden) return;
     source = new EventSource("/stream");
-    source.onopen = () => { wait_ms = 1000; if (notice.dataset.lost) { delete notice.dataset.lost; tell(""); } };
+    source.onopen = () => { if (wasOpen) renew(); wasOpen = true; wait_ms = 1000; if (notice.dataset.lost) { delete notice.dataset.lost; tell(""); } };
     source.onerror = () => {
       leave();
       notice.dataset.lost = "yes";

@@ -20,6 +20,8 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::convert::Infallible;
+use std::io::PipeReader;
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use tokio::sync::mpsc::{self, error::TrySendError};
 
@@ -37,15 +39,20 @@ pub async fn follow(State(server): State<Arc<Server>>) -> Response {
         return (StatusCode::SERVICE_UNAVAILABLE, told).into_response();
     };
     let (to, from) = mpsc::channel::<Bytes>(MOST_EVENTS);
+    // Closed as soon as the browser has gone: its place is free at once, not after the next slow look.
+    let Ok((gone, there)) = std::io::pipe() else {
+        return StatusCode::SERVICE_UNAVAILABLE.into_response();
+    };
     let begun = std::thread::Builder::new().name("follow".into()).spawn(move || {
-        Follower::new(server, to).run();
+        Follower::new(server, to, gone).run();
         drop(place);
     });
     if begun.is_err() {
         return StatusCode::SERVICE_UNAVAILABLE.into_response();
     }
-    let told =
-        stream::unfold(from, |mut from| async move { Some((Ok::<_, Infallible>(from.recv().await?), from)) });
+    let told = stream::unfold((from, there), |(mut from, there)| async move {
+        Some((Ok::<_, Infallible>(from.recv().await?), (from, there)))
+    });
     let mut response = Body::from_stream(told).into_response();
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     response
@@ -54,6 +61,7 @@ pub async fn follow(State(server): State<Arc<Server>>) -> Response {
 struct Follower {
     server: Arc<Server>,
     to: mpsc::Sender<Bytes>,
+    gone: PipeReader,
     sources: Sources,
     state: Option<(u64, u64)>,
     link: String,
@@ -65,12 +73,12 @@ struct Follower {
 struct Gone;
 
 impl Follower {
-    fn new(server: Arc<Server>, to: mpsc::Sender<Bytes>) -> Self {
+    fn new(server: Arc<Server>, to: mpsc::Sender<Bytes>, gone: PipeReader) -> Self {
         let (mut sources, _) = Sources::open(&server.house, None, Verbosity::Normal);
         // Rows that the page shows already.
         sources.to_end();
         let (state, link) = (link::state(&server.house), server.link.token());
-        Self { server, to, sources, state, link, said: HashMap::new() }
+        Self { server, to, gone, sources, state, link, said: HashMap::new() }
     }
 
     fn run(mut self) {
@@ -106,12 +114,9 @@ impl Follower {
     }
 
     fn wait(&self, timeout_ms: u16) {
-        let mut asked: Vec<PollFd> = self
-            .sources
-            .changes()
-            .map(|changes| PollFd::new(changes, PollFlags::POLLIN))
-            .into_iter()
-            .collect();
+        let changes = self.sources.changes().map(|changes| PollFd::new(changes, PollFlags::POLLIN));
+        let gone = PollFd::new(self.gone.as_fd(), PollFlags::POLLIN);
+        let mut asked: Vec<PollFd> = changes.into_iter().chain([gone]).collect();
         let _ = poll(&mut asked, PollTimeout::from(timeout_ms));
     }
 

@@ -9,8 +9,8 @@ use anyhow::Result;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use house::asks::{self, Ask};
-use house::printable;
 use house::records::text;
+use house::{instance, printable};
 use maud::{Markup, html};
 use serde_json::Value;
 use std::sync::Arc;
@@ -33,6 +33,7 @@ fn write(server: &Server, out: &mut Out) -> Result<()> {
         ul.links { @for ask in &waiting { li {
             a href={ "/asks/" (ask.id) } { (ask.line()) }
             p { (ask.summary()) " " span.when { (ask.age()) " ago" } }
+            @if let Some(answer) = answers::noted(&server.house, ask) { p { (noted(server, &answer)) } }
         } } }
         h2 { "What is over" }
         @if over.is_empty() { p.none { "Nothing so far." } }
@@ -65,6 +66,7 @@ fn whole(server: &Server, id: &str, out: &mut Out) -> Result<()> {
             return out.html(&frame::wrong(&format!("{error:#}")));
         }
     };
+    let taken = answers::noted(&server.house, &ask);
     let why = ["why", "reason"].map(|name| text(&ask.asked, name)).map(str::to_owned);
     let [why, reason] = why;
     out.html(&html! {
@@ -74,7 +76,7 @@ fn whole(server: &Server, id: &str, out: &mut Out) -> Result<()> {
             dt { "Asked" } dd { (time(text(&ask.asked, "at"))) ", " (ask.age()) " ago" }
             @if !why.is_empty() { dt { "Why it asks" } dd { (why) } }
             @if !reason.is_empty() { dt { "Its reason" } dd { (reason) } }
-            dt { "How it stands" } dd.(outcome(&ask)) { @if ask.event == "asked" { "waits for your word" } @else { (ask.outcome()) } }
+            dt { "How it stands" } dd.(outcome(&ask)) { @if ask.event == "asked" { @if taken.is_some() { "waits to be taken up" } @else { "waits for your word" } } @else { (ask.outcome()) } }
         }
         @let result = text(&ask.newest, "result");
         @if !result.is_empty() { h2 { "What the service answered" } (exactly(result)) }
@@ -95,12 +97,22 @@ fn whole(server: &Server, id: &str, out: &mut Out) -> Result<()> {
         Ok(answerable) => out.html(&html! {
             h2 { "Your word" }
             p { "A yes lets exactly these bytes go, once. Their digest is " code { (answerable.digest) } "." }
+            @if let Some(answer) = &taken { p role="status" { strong { (noted(server, answer)) } " You may still say another word:" } }
             div.acts {
                 (button(server, &format!("/asks/{id}/yes"), &format!("Yes, do {id}"), &[("digest", &answerable.digest)]))
                 (button(server, &format!("/asks/{id}/no"), &format!("No, not {id}"), &[("digest", &answerable.digest)]))
             }
         }),
         Err(error) => out.html(&frame::wrong(&format!("{error:#}"))),
+    }
+}
+
+/// That an answer is kept, and what it waits for.
+fn noted(server: &Server, answer: &Value) -> Markup {
+    let word = if text(answer, "answer") == "approve" { "yes" } else { "no" };
+    html! {
+        "You said " (word) ", " (time(text(answer, "at"))) "; it is noted. "
+        @if instance::broker_runs(&server.house) { "The broker takes it up." } @else { "The broker does not run now, and takes it up when it does." }
     }
 }
 

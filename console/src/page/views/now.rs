@@ -42,7 +42,7 @@ fn write(server: &Server, out: &mut Out) -> Result<()> {
         }
         section aria-labelledby="thought" {
             h2 #thought { "The thought under way" }
-            pre #thinking tabindex="0" aria-label="The thought under way" { (known.streams()) }
+            pre #thinking tabindex="0" role="group" aria-label="The thought under way" { (known.streams()) }
         }
     })?;
     out.flush()?;

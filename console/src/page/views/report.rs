@@ -34,13 +34,14 @@ pub async fn page(State(server): State<Arc<Server>>, Query(asked): Query<Asked>)
 
 fn write(server: &Server, asked: &str, out: &mut Out) -> Result<()> {
     let asked = if asked.is_empty() { "yesterday" } else { asked };
+    let is_day = asked.parse::<jiff::civil::Date>().is_ok();
     out.html(&html! {
         nav aria-label="Since when" { ul {
             @for (since, told) in SINCE { li { a href={ "/report?since=" (since) } aria-current=[(since == asked).then_some("true")] { (told) } } }
         } }
         form.find method="get" action="/report" {
             label for="since" { "Since a day" }
-            input #since type="date" name="since" value=(asked);
+            input #since type="date" name="since" value=[is_day.then_some(asked)];
             button type="submit" { "Report" }
         }
     })?;
