@@ -1,4 +1,4 @@
-//! The laboratory's command: the fault matrix, escapes, mutants, soaks and benches, each by its name.
+//! The laboratory's command: the fault matrix, escapes, mutants, soaks, benches and houses for the page, each by its name.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 #![allow(clippy::indexing_slicing, clippy::wildcard_enum_match_arm)]
@@ -6,11 +6,12 @@
 mod bench;
 mod escapes;
 mod mutants;
+mod page;
 mod survival;
 
 use std::process::ExitCode;
 
-const HELP: &str = "usage: trials survival | escapes | mutants | bench, each with words of its own; see scripts/trials --help\n";
+const HELP: &str = "usage: trials survival | escapes | mutants | bench | page, each with words of its own; see scripts/trials --help\n";
 
 fn main() -> ExitCode {
     let mut words = std::env::args_os().skip(1);
@@ -20,6 +21,7 @@ fn main() -> ExitCode {
         Some("escapes") => escapes::main(words),
         Some("mutants") => mutants::main(words),
         Some("bench") => bench::main(words),
+        Some("page") => page::main(words),
         _ => {
             eprint!("{HELP}");
             ExitCode::from(2)

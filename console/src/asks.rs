@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use house::asks::{Ask, all, find, stored};
 use house::bounds::brief;
 use house::printable::flat;
-use house::records::text;
+use house::records::{self, text};
 use house::terminal::{self, typed};
 use house::{House, clock, files, instance};
 use serde_json::{Value, json};
@@ -14,6 +14,8 @@ use std::time::Duration;
 
 /// Longest wait for the outcome of an answer.
 const WAIT: Duration = Duration::from_secs(10);
+/// Bytes read from the end of the answers.
+const MOST_NOTED_BYTES: u64 = 256 << 10;
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Lists the asks that wait, or shows one with its exact bytes.
@@ -48,7 +50,7 @@ pub fn show(house: &House, id: Option<&str>, full: bool, as_json: bool) -> Resul
             continue;
         }
         match stored(house, &ask.id) {
-            Ok(act) => whole(&act, ""),
+            Ok(act) => whole(&act),
             Err(error) => terminal::line(&format!("   {error:#}")),
         }
     }
@@ -67,55 +69,116 @@ fn result(ask: &Ask) {
     }
 }
 
-/// Prints every field of a stored ask, exactly; nested fields are named by their path.
-fn whole(stored: &Value, within: &str) {
-    for (name, value) in stored.as_object().into_iter().flatten() {
-        let name = format!("{within}{}", flat(&brief(name, 80)));
-        match value {
-            Value::Object(_) => whole(value, &format!("{name}.")),
-            Value::String(text) => {
-                terminal::line(&format!("   {name}: {} bytes", text.len()));
-                terminal::exactly(text);
+/// A field of a stored ask, named by its path: what is shown is what it holds, exactly.
+pub enum Field {
+    Text(String),
+    /// A number, a yes or no, nothing; or a list as JSON.
+    Value(String),
+    List(String),
+}
+
+/// Every field of a stored ask; nested ones are named by their path.
+pub fn fields(stored: &Value) -> Vec<(String, Field)> {
+    fn within(stored: &Value, path: &str, fields: &mut Vec<(String, Field)>) {
+        for (name, value) in stored.as_object().into_iter().flatten() {
+            let name = format!("{path}{}", flat(&brief(name, 80)));
+            match value {
+                Value::Object(_) => within(value, &format!("{name}."), fields),
+                Value::String(text) => fields.push((name, Field::Text(text.clone()))),
+                Value::Null | Value::Bool(_) | Value::Number(_) => {
+                    fields.push((name, Field::Value(value.to_string())));
+                }
+                Value::Array(_) => fields.push((name, Field::List(value.to_string()))),
             }
-            Value::Null | Value::Bool(_) | Value::Number(_) => terminal::line(&format!("   {name}: {value}")),
-            Value::Array(_) => {
+        }
+    }
+    let mut fields = Vec::new();
+    within(stored, "", &mut fields);
+    fields
+}
+
+/// Prints every field of a stored ask, exactly.
+fn whole(stored: &Value) {
+    for (name, field) in fields(stored) {
+        match field {
+            Field::Text(text) => {
+                terminal::line(&format!("   {name}: {} bytes", text.len()));
+                terminal::exactly(&text);
+            }
+            Field::Value(value) => terminal::line(&format!("   {name}: {value}")),
+            Field::List(list) => {
                 terminal::line(&format!("   {name}:"));
-                terminal::exactly(&value.to_string());
+                terminal::exactly(&list);
             }
         }
     }
 }
 
-/// Answers one ask, and waits for the outcome.
-pub fn answer(house: &House, id: &str, approve: bool) -> Result<u8> {
+/// An ask that may be answered, and what of it was shown.
+pub struct Answerable {
+    pub ask: Ask,
+    pub stored: Value,
+    pub digest: String,
+}
+
+/// The ask, where it can still be answered and what is stored of it is what was asked.
+pub fn answerable(house: &House, id: &str) -> Result<Answerable> {
     let ask = find(house, id)?;
     if !ask.open() {
         bail!("ask {id} has been answered: {}", ask.outcome());
     }
     let stored = stored(house, id)?;
-    let digest = text(&stored, "digest");
+    let digest = text(&stored, "digest").to_owned();
     if digest.is_empty() || digest != text(&ask.asked, "digest") {
         bail!("what is stored of ask {id} is not what was asked; nothing is answered");
     }
+    Ok(Answerable { ask, stored, digest })
+}
+
+/// Keeps the owner's answer to what has this digest.
+pub fn keep(house: &House, id: &str, approve: bool, digest: &str) -> Result<()> {
+    let word = if approve { "approve" } else { "deny" };
+    let line = json!({"at": clock::stamp(), "id": id, "answer": word, "digest": digest});
+    files::append_line(&house.answers(), &line.to_string())
+}
+
+/// What comes of an answer, where something does within `wait`.
+pub fn came(house: &House, before: &Ask, wait: Duration) -> Result<Option<Ask>> {
+    for _ in 0..wait.as_millis() / LOOK.as_millis() {
+        let now = find(house, &before.id)?;
+        if now.lines > before.lines && now.event != "asked" && now.event != "approved" {
+            return Ok(Some(now));
+        }
+        std::thread::sleep(LOOK);
+    }
+    Ok(None)
+}
+
+/// The owner's answer to an ask that nobody has taken up yet: the newest that names what was asked.
+pub fn noted(house: &House, ask: &Ask) -> Option<Value> {
+    let tail = files::tail(&house.answers(), MOST_NOTED_BYTES);
+    let answers = tail.lines().rev().filter_map(|line| records::parse(line.as_bytes()));
+    let mut answers = answers
+        .filter(|answer| text(answer, "id") == ask.id && text(answer, "at") >= text(&ask.newest, "at"));
+    answers.find(|answer| ask.open() && text(answer, "digest") == text(&ask.asked, "digest"))
+}
+
+/// Answers one ask, and waits for the outcome.
+pub fn answer(house: &House, id: &str, approve: bool) -> Result<u8> {
+    let Answerable { ask, stored, digest } = answerable(house, id)?;
     let doing = if approve { "You say yes to" } else { "You say no to" };
     terminal::line(&format!("{doing} {}: {}", ask.what(), ask.summary()));
     terminal::line(&format!("asked {} ago, why: {}; exactly:", ask.age(), flat(text(&ask.asked, "why"))));
-    whole(stored.get("act").unwrap_or(&stored), "");
-    let word = if approve { "approve" } else { "deny" };
-    let line = json!({"at": clock::stamp(), "id": id, "answer": word, "digest": digest});
-    files::append_line(&house.answers(), &line.to_string())?;
+    whole(stored.get("act").unwrap_or(&stored));
+    keep(house, id, approve, &digest)?;
     if !instance::broker_runs(house) {
         terminal::line("noted; the broker does not run now and carries it out when it does");
         return Ok(0);
     }
-    for _ in 0..WAIT.as_millis() / LOOK.as_millis() {
-        let now = find(house, id)?;
-        if now.lines > ask.lines && now.event != "asked" && now.event != "approved" {
-            terminal::line(&format!("{id}: {}", now.outcome()));
-            result(&now);
-            return Ok(u8::from(now.has_failed()));
-        }
-        std::thread::sleep(LOOK);
+    if let Some(now) = came(house, &ask, WAIT)? {
+        terminal::line(&format!("{id}: {}", now.outcome()));
+        result(&now);
+        return Ok(u8::from(now.has_failed()));
     }
     let seconds = WAIT.as_secs();
     let see = typed(&format!("asks {id}"));

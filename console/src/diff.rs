@@ -28,9 +28,15 @@ struct Compared {
     paths: &'static [&'static str],
 }
 
+/// A change: what is known of it, its lines with their colours, and whether there are more than those.
+pub struct Change {
+    pub facts: Value,
+    pub lines: Vec<(&'static str, String)>,
+    pub cut: bool,
+}
+
 pub fn show(house: &House, which: Option<&str>, as_json: bool) -> Result<u8> {
-    let repo = Repo::open(house)?;
-    let Some(compared) = chosen(house, &repo, which)? else {
+    let Some(Change { mut facts, lines, cut }) = change(house, which)? else {
         let none = "it has changed nothing in itself so far: no commit of its own changes creature/";
         if as_json {
             terminal::json(&json!({"commit": null, "told": none}))
@@ -39,21 +45,7 @@ pub fn show(house: &House, which: Option<&str>, as_json: bool) -> Result<u8> {
         }
         return Ok(0);
     };
-    let diff = difference(&repo, &compared)?;
-    let (lines, cut) = lines(&diff);
-    let commit = repo.find(&compared.after.commit.to_string())?;
-    let summary =
-        commit.summary_bytes().map(|bytes| String::from_utf8_lossy(bytes).into_owned()).unwrap_or_default();
-    let came = came(house, &repo, compared.after);
-    let facts = json!({
-        "commit": compared.after.commit.to_string(),
-        "before": compared.before.map(|before| before.commit.to_string()),
-        "life": compared.life, "told": compared.told, "summary": brief(&summary, NAME_CHARS),
-        "at": jiff::Timestamp::from_second(commit.time().seconds()).map(|at| at.to_string()).unwrap_or_default(),
-        "came": came, "files": files(&diff),
-    });
     if as_json {
-        let mut facts = facts;
         if let Some(fields) = facts.as_object_mut() {
             let patch: String = lines.iter().map(|(_, line)| format!("{line}\n")).collect();
             fields.insert("patch".into(), patch.into());
@@ -64,6 +56,45 @@ pub fn show(house: &House, which: Option<&str>, as_json: bool) -> Result<u8> {
         tell(&facts, &lines, cut);
     }
     Ok(0)
+}
+
+/// The change that is meant; none where nothing was changed so far.
+pub fn change(house: &House, which: Option<&str>) -> Result<Option<Change>> {
+    let repo = Repo::open(house)?;
+    let Some(compared) = chosen(house, &repo, which)? else { return Ok(None) };
+    of(house, &repo, &compared).map(Some)
+}
+
+/// The change of the commit with this name, never of a life with that number.
+pub fn commit(house: &House, name: &str) -> Result<Change> {
+    let repo = Repo::open(house)?;
+    let compared = of_commit(&repo, name, "a commit against the one before", &OWN)?;
+    of(house, &repo, &compared)
+}
+
+/// What would change in `creature/` if this version were put in the place of what is committed now.
+pub fn back_to(house: &House, name: &str) -> Result<Change> {
+    let repo = Repo::open(house)?;
+    let (before, after) = (Some(repo.head()?), repo.rollback_target(Some(name))?);
+    let told = "what is committed now against it".to_owned();
+    of(house, &repo, &Compared { before, after, told, life: None, paths: &OWN[..1] })
+}
+
+fn of(house: &House, repo: &Repo, compared: &Compared) -> Result<Change> {
+    let diff = difference(repo, compared)?;
+    let (lines, cut) = lines(&diff);
+    let commit = repo.find(&compared.after.commit.to_string())?;
+    let summary =
+        commit.summary_bytes().map(|bytes| String::from_utf8_lossy(bytes).into_owned()).unwrap_or_default();
+    let came = came(house, repo, compared.after);
+    let facts = json!({
+        "commit": compared.after.commit.to_string(),
+        "before": compared.before.map(|before| before.commit.to_string()),
+        "life": compared.life, "told": compared.told, "summary": brief(&summary, NAME_CHARS),
+        "at": jiff::Timestamp::from_second(commit.time().seconds()).map(|at| at.to_string()).unwrap_or_default(),
+        "came": came, "files": files(&diff),
+    });
+    Ok(Change { facts, lines, cut })
 }
 
 /// What is meant: a life by its number, else a commit by its name, else the newest self-edit.

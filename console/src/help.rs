@@ -13,7 +13,7 @@ pub struct Help {
 }
 
 /// Every command; completions and the man page are made of this table too.
-pub static COMMANDS: [Help; 28] = [
+pub static COMMANDS: [Help; 30] = [
     Help {
         name: "window",
         usage: "window [--verbosity V]",
@@ -22,6 +22,15 @@ pub static COMMANDS: [Help; 28] = [
             --verbosity V  minimal (words, asks, deaths, falls, self-edits), normal (a line each act and thought), or\n               \
             verbose (with their details)",
         examples: &["window", "window --verbosity minimal"],
+    },
+    Help {
+        name: "serve",
+        usage: "serve [--port N] [--new-link]",
+        brief: "the same in a browser of this machine: talk, asks, undo, spend, memory, a life as a picture",
+        more: "Prints the link that leads in, and serves until Ctrl-C; on this machine alone, for whoever has the link.\n\
+            --port N    listens there (default 7717; 0: any that is free)\n\
+            --new-link  makes the link anew, also of a server that runs: what was open by the old one is out",
+        examples: &["serve", "serve --port 8080", "serve --new-link"],
     },
     Help {
         name: "status",
@@ -218,6 +227,16 @@ pub static COMMANDS: [Help; 28] = [
         more: "Printed, not installed. bash: source it from ~/.bashrc; zsh: from ~/.zshrc, after compinit; fish: keep it as\n\
                ~/.config/fish/completions/feral.fish.",
         examples: &["completions bash"],
+    },
+    Help {
+        name: "export",
+        usage: "export [LIFE] [--html|--trace] [--since T]",
+        brief: "a life, or all since a time, as one file to show to others; without either all there is",
+        more: "Goes to the standard output. Keys of .env, what looks like one, and the house's path are struck; words, thoughts\n\
+            and what the acts were given stand in it: read it before you show it.\n\
+            --html         one file that needs no other: the picture and all that happened (else this)\n\
+            --trace        JSON in Chrome's form, which Perfetto opens",
+        examples: &["export 7 > life-7.html", "export --since 7d --trace > week.json"],
     },
     Help {
         name: "man",

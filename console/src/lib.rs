@@ -1,7 +1,7 @@
 //! The owner's side: what waits for a yes or no, what happened, what it cost, what is missing; read from records and state.
 //!
 //! No decision depends on it, and the creature lives without it. It writes nothing but the owner's
-//! words and answers, what the owner was told, and morning reports.
+//! words, answers and corrections, what the owner was told, morning reports, and the page's link and index.
 
 pub mod agenda;
 pub mod asks;
@@ -14,9 +14,11 @@ pub mod feed;
 pub mod goals;
 pub mod help;
 pub mod history;
+pub mod life;
 pub mod manual;
 pub mod mind;
 pub mod notices;
+pub mod page;
 pub mod report;
 pub mod rollback;
 pub mod say;

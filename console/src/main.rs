@@ -1,9 +1,11 @@
 //! The console's command line: reads it as the guardian hands it over, then shows or answers.
 
 use anyhow::Result;
+use console::life::Part;
+use console::life::export::{self, Form};
 use console::window::view::Verbosity;
 use console::{
-    asks, budget, completions, diff, doctor, feed, goals, help, history, manual, mind, notices, report,
+    asks, budget, completions, diff, doctor, feed, goals, help, history, manual, mind, notices, page, report,
     rollback, say, why, window, words,
 };
 use guardian::{settings, start};
@@ -60,11 +62,16 @@ enum Command {
     Feed(feed::Wanted),
     Say(say::Wanted),
     Window(window::Wanted),
+    Serve(page::Wanted),
     Doctor {
         json: bool,
     },
     Completions(String),
     Man,
+    Export {
+        part: Part,
+        form: Form,
+    },
     /// The guardian's own: what happens is told to the owner.
     Notices,
     Help(Option<String>),
@@ -82,9 +89,13 @@ struct Typed {
     since: Option<String>,
     last: Option<usize>,
     live: Option<u64>,
+    html: bool,
+    trace: bool,
     wait_s: Option<u64>,
     thread: Option<String>,
     verbosity: Option<Verbosity>,
+    port: Option<u16>,
+    new_link: bool,
 }
 
 fn main() -> ExitCode {
@@ -114,10 +125,14 @@ fn read(mut parser: lexopt::Parser) -> Result<Typed, lexopt::Error> {
             Long("full") => line.full = true,
             Long("dry-run") => line.dry_run = true,
             Long("list") => line.list = true,
+            Long("html") => line.html = true,
+            Long("trace") => line.trace = true,
             Long("since") => line.since = Some(moments::since(&parser.value()?.string()?)?),
             Long("wait") => line.wait_s = Some(parser.value()?.parse::<u64>()?),
             Long("thread") => line.thread = Some(parser.value()?.string()?),
             Long("verbosity") => line.verbosity = Some(parser.value()?.parse::<Verbosity>()?),
+            Long("port") => line.port = Some(parser.value()?.parse()?),
+            Long("new-link") => line.new_link = true,
             Long("live") => line.live = Some(parser.value()?.parse()?),
             Short('n') => line.last = Some(parser.value()?.parse::<usize>()?.min(MOST_ROWS)),
             Value(word) => line.words.push(word.string()?),
@@ -139,10 +154,14 @@ fn parse(parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
         ("--full", line.full),
         ("--dry-run", line.dry_run),
         ("--list", line.list),
+        ("--html", line.html),
+        ("--trace", line.trace),
         ("--since", line.since.is_some()),
         ("-n", line.last.is_some()),
         ("--wait", line.wait_s.is_some()),
         ("--thread", line.thread.is_some()),
+        ("--port", line.port.is_some()),
+        ("--new-link", line.new_link),
         ("--verbosity", line.verbosity.is_some() && !line.words.is_empty()),
     ];
     let takes = |option: &str| help::of(first).is_some_and(|help| help.takes(option));
@@ -155,7 +174,10 @@ fn parse(parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
 
 /// The command that was typed, or what is wrong with it.
 fn command(line: Typed) -> Result<Command, String> {
+    let form = if line.trace { Form::Trace } else { Form::Html };
+    let both = line.html && line.trace;
     let Typed { words, json, full, dry_run, list, since, last, live, wait_s, thread, verbosity, .. } = line;
+    let (port, new_link) = (line.port.unwrap_or(page::PORT), line.new_link);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let owned = |word: &str| Some(word.to_owned());
     Ok(match words.as_slice() {
@@ -201,10 +223,20 @@ fn command(line: Typed) -> Result<Command, String> {
         ["completions", ..] => {
             return Err(format!("completions for which shell? {}", completions::SHELLS.join(", ")));
         }
+        ["export", ..] if both => return Err("export takes one of --html and --trace".into()),
+        ["export"] => Command::Export { part: Part::since(since.as_deref()), form },
+        ["export", _] if since.is_some() => return Err("export takes a LIFE or --since, not both".into()),
+        ["export", life] => {
+            let life = life
+                .parse()
+                .map_err(|_| "export of which life? its number, as `history` tells it".to_owned())?;
+            Command::Export { part: Part::Life(life), form }
+        }
         ["man"] => Command::Man,
         ["notices"] => Command::Notices,
         [] if !house::window::takes_a_window() => Command::Help(None),
         [] | ["window"] => Command::Window(window::Wanted { verbosity: verbosity.unwrap_or_default(), live }),
+        ["serve"] => Command::Serve(page::Wanted { port, new_link }),
         ["doctor"] => Command::Doctor { json },
         other => return Err(help::unknown(&other.join(" "))),
     })
@@ -221,7 +253,8 @@ fn wrong_word(name: &str) -> String {
 }
 
 fn carry_out(command: Command) -> Result<u8> {
-    if !matches!(command, Command::Answer { .. } | Command::Notices | Command::Window(_)) {
+    if !matches!(command, Command::Answer { .. } | Command::Notices | Command::Window(_) | Command::Serve(_))
+    {
         terminal::end_with_reader();
     }
     match command {
@@ -247,9 +280,11 @@ fn carry_out(command: Command) -> Result<u8> {
         Command::Asks { id, full, json } => return asks::show(&find()?, id.as_deref(), full, json),
         Command::Answer { id, approve } => return asks::answer(&find()?, &id, approve),
         Command::Feed(wanted) => feed::follow(&find()?, &wanted)?,
+        Command::Export { part, form } => export::show(&find()?, &part, form)?,
         Command::Notices => notices::run(&find()?)?,
         Command::Say(wanted) => return say::say(&find()?, &wanted),
         Command::Window(wanted) => return window::open(find()?, &wanted),
+        Command::Serve(wanted) => return page::serve(&find()?, &wanted),
         Command::Doctor { json } => {
             let house = find()?;
             let limits = settings::load(&house).map(|settings| settings.limits).unwrap_or_default();

@@ -13,8 +13,18 @@ use std::path::Path;
 /// Commits and files that are named.
 const MOST_NAMED: usize = 50;
 
-/// What would change if the guardian were ordered to roll back; an order that it would refuse is an error here too.
 pub fn dry_run(house: &House, name: Option<&str>, as_json: bool) -> Result<u8> {
+    let facts = facts(house, name)?;
+    if as_json {
+        terminal::json(&facts);
+    } else {
+        tell(&facts, name);
+    }
+    Ok(0)
+}
+
+/// What would change if the guardian were ordered to roll back; an order that it would refuse is an error here too.
+pub fn facts(house: &House, name: Option<&str>) -> Result<Value> {
     let repo = Repo::open(house)?;
     let (head, to) = (repo.head()?, repo.rollback_target(name)?);
     let before = repo.git.find_tree(head.tree)?;
@@ -29,18 +39,12 @@ pub fn dry_run(house: &House, name: Option<&str>, as_json: bool) -> Result<u8> {
         .take(MOST_NAMED)
         .map(|path| printable::path(&Path::new("creature").join(path)))
         .collect();
-    let facts = json!({
+    Ok(json!({
         "head": head.commit.to_string(), "to": to.commit.to_string(), "to_told": titled(&repo.find(&to.commit.to_string())?),
         "nothing_to_do": is_same, "fell_before": repo.is_fallen(to.tree),
         "undone": undone, "brought_back": again, "files": files, "added": added, "removed": removed,
         "uncommitted": unsaved,
-    });
-    if as_json {
-        terminal::json(&facts);
-    } else {
-        tell(&facts, name);
-    }
-    Ok(0)
+    }))
 }
 
 /// The commits of one version that the other does not have and that change `creature/`.
@@ -88,8 +92,8 @@ fn tell(facts: &Value, name: Option<&str>) {
     terminal::line(&format!("nothing was changed; to do it: {}", typed(&order)));
 }
 
-/// The rungs of the ladder, the newest first.
-pub fn list(house: &House, as_json: bool) -> Result<u8> {
+/// The rungs of the ladder as one document, the newest first.
+pub fn ladder(house: &House) -> Result<Value> {
     let repo = Repo::open(house)?;
     let head = repo.head()?;
     let next = repo.rollback_target(None).ok();
@@ -107,15 +111,21 @@ pub fn list(house: &House, as_json: bool) -> Result<u8> {
             }))
         })
         .collect();
+    Ok(json!({"head": short(head.commit), "rungs": rungs}))
+}
+
+pub fn list(house: &House, as_json: bool) -> Result<u8> {
+    let ladder = ladder(house)?;
     if as_json {
-        terminal::json(&json!({"head": short(head.commit), "rungs": rungs}));
+        terminal::json(&ladder);
         return Ok(0);
     }
+    let rungs = ladder.get("rungs").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     if rungs.is_empty() {
         terminal::line("no commit is blessed so far: there is no rung to go back to");
         return Ok(0);
     }
-    for rung in &rungs {
+    for rung in rungs {
         let is = |name: &str| rung.get(name) == Some(&true.into());
         let mark = match (is("is_head"), is("is_next")) {
             (true, _) => " (creature/ is this now)",

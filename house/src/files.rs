@@ -3,6 +3,7 @@
 //! Invariant: nothing here blocks on a pipe or follows a link in its last step; no read takes more than its cap.
 
 use anyhow::{Context, Result, bail};
+use nix::fcntl::{AT_FDCWD, RenameFlags, renameat2};
 use std::fs::{DirBuilder, File, Metadata, OpenOptions};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
@@ -62,6 +63,39 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
         sync_folder(path)
     };
     write().with_context(|| format!("failed to write {}", path.display()))
+}
+
+/// What came of replacing a file that was expected to be a certain one.
+pub enum Replaced {
+    Done,
+    /// It is another one, and was left as it is.
+    Other(Vec<u8>),
+    /// There is none any more.
+    Gone,
+}
+
+/// Replaces a small file whole, where it is still the one expected. Both are exchanged in one step, and exchanged back
+/// where it is another one by then: what somebody else wrote meanwhile is never lost.
+pub fn replace_expected(path: &Path, is_expected: impl Fn(&[u8]) -> bool, bytes: &[u8]) -> Result<Replaced> {
+    let Some(before) = read_small(path)? else { return Ok(Replaced::Gone) };
+    if !is_expected(&before) {
+        return Ok(Replaced::Other(before));
+    }
+    let failed = || format!("failed to write {}", path.display());
+    let new = Replacement::write(path, 0o666, bytes).with_context(failed)?;
+    let meta = std::fs::metadata(path).with_context(failed)?;
+    new.file.set_permissions(meta.permissions()).and_then(|()| new.file.sync_all()).with_context(failed)?;
+    let exchange = || renameat2(AT_FDCWD, &new.path, AT_FDCWD, path, RenameFlags::RENAME_EXCHANGE);
+    exchange().map_err(std::io::Error::from).with_context(failed)?;
+    let there = read_small(&new.path);
+    if let Ok(Some(there)) = &there
+        && is_expected(there)
+    {
+        sync_folder(path).with_context(failed)?;
+        return Ok(Replaced::Done);
+    }
+    exchange().map_err(std::io::Error::from).with_context(failed)?;
+    Ok(there?.map_or(Replaced::Gone, Replaced::Other))
 }
 
 /// Replaces a file whole, without syncing: for files that are written anew at every start.

@@ -1,8 +1,8 @@
 //! Times as the owner reads and writes them: local, and dated where the day changes.
 
-use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
 use std::time::Duration;
 
 /// Parses `90m`, `12h`, `7d`, `2w`, `today`, `yesterday`, a day or time in the owner's time zone, or an RFC 3339 time;
@@ -73,6 +73,10 @@ impl Place {
     /// `2026-11-22 14:02:11`.
     pub fn whole(&self, at: Timestamp) -> String {
         at.to_zoned(self.0.clone()).strftime("%Y-%m-%d %H:%M:%S").to_string()
+    }
+
+    pub fn zoned(&self, at: Timestamp) -> Zoned {
+        at.to_zoned(self.0.clone())
     }
 
     pub fn day(&self, at: Timestamp) -> Date {

@@ -103,6 +103,11 @@ impl House {
         recipients = ".self/broker/recipients.jsonl";
         taint = ".self/broker/taint.json";
         hours = ".self/broker/hours.jsonl";
+        /// The token of the link to the owner's page.
+        page_link = ".self/broker/page.json";
+        /// The index of the owner's page, which can always be made anew from the records, and its entries.
+        page_index = ".self/page/index";
+        page_entries = ".self/page/entries";
         own = ".self/guardian";
         state = ".self/guardian/state.json";
         lock = ".self/guardian/lock";

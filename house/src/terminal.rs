@@ -309,6 +309,11 @@ pub fn own(text: &'static str) {
     write(text);
 }
 
+/// The standard output, for a document whose writer has spelled and escaped what others wrote.
+pub fn document() -> impl Write {
+    std::io::stdout().lock()
+}
+
 fn write(text: &str) {
     let mut out = std::io::stdout().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());

@@ -73,6 +73,20 @@ pub fn each(path: &Path, since: &str, mut take: impl FnMut(&Value)) -> Option<St
     is_cut.then_some(name)
 }
 
+/// Takes every record of a span, oldest first. However long ago it was, what came after it is not read.
+pub fn between(path: &Path, since: &str, until: &str, mut take: impl FnMut(&Value)) {
+    for path in records::older(path, since).into_iter().chain([path.to_owned()]) {
+        for record in records::from(&path, records::place(&path, since), MOST_BYTES) {
+            if text(&record, "at") > until {
+                return;
+            }
+            if text(&record, "at") >= since {
+                take(&record);
+            }
+        }
+    }
+}
+
 /// Takes in what the creature means to do, what of it waits for a yes, and which goals ended.
 fn means_to(house: &House, since: &str, facts: &mut Facts) {
     let agenda = match agenda::read(house) {

@@ -30,7 +30,8 @@ pub fn lines(house: &House, since: &str, columns: usize) -> Vec<(Option<&'static
     fitted(&facts, &sections, since, columns)
 }
 
-fn read(house: &House, since: &str) -> (Facts, Vec<Section>) {
+/// What a report is made of, and its sections with every row that is held.
+pub fn read(house: &House, since: &str) -> (Facts, Vec<Section>) {
     let facts = gather::facts(house, since);
     let sections = told::sections(&facts, since);
     (facts, sections)

@@ -97,9 +97,8 @@ fn cost(house: &House, since: &str, at: &str) -> (f64, u64, Vec<String>) {
         return (0.0, 0, vec![]);
     };
     let (mut micro, mut calls, mut models) = (0_u64, 0, Vec::new());
-    gather::each(&house.ledger(), since, |entry| {
-        let is_then = text(entry, "at") <= until.as_str();
-        if text(entry, "event") == "settle" && is_then && text(entry, "decision") != "never left" {
+    gather::between(&house.ledger(), since, &until, |entry| {
+        if text(entry, "event") == "settle" && text(entry, "decision") != "never left" {
             micro = micro.saturating_add(entry.get("cost_micro_usd").and_then(Value::as_u64).unwrap_or(0));
             calls += 1;
             let model = brief(text(entry, "note"), NAME_CHARS);

@@ -4,6 +4,7 @@ use crate::window::typed::Order;
 use anyhow::{Context, Result};
 use house::House;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -52,6 +53,20 @@ impl Running {
         })?;
         let name = order.args.join(" ");
         Ok(Self { child, out, rest: Vec::new(), lines: 0, name, shows: None })
+    }
+
+    /// Waits until it has ended: its exit status, and its lines.
+    pub fn whole(&mut self) -> Result<(Option<i32>, Vec<String>)> {
+        let mut lines = Vec::new();
+        loop {
+            let mut asked = [PollFd::new(self.out(), PollFlags::POLLIN)];
+            let _ = poll(&mut asked, PollTimeout::NONE);
+            let came = self.look()?;
+            lines.extend(came.lines);
+            if let Some(ended) = came.ended {
+                return Ok((ended, lines));
+            }
+        }
     }
 
     pub fn out(&self) -> BorrowedFd<'_> {

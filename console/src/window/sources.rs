@@ -104,6 +104,11 @@ impl Sources {
         self.feed.look(Some)
     }
 
+    /// Passes over the records that are there already.
+    pub fn to_end(&mut self) {
+        self.feed = Feed::from_end(self.house.memory()).skipping();
+    }
+
     fn changed(&mut self, name: &'static str, path: &Path) -> bool {
         let mark = files::mark(path);
         self.marks.insert(name, mark) != Some(mark)

@@ -111,11 +111,14 @@ impl Known {
 
     /// What stands beside the headline, weightiest first.
     pub fn pieces(&self, now: Timestamp, place: &Place) -> Vec<Piece> {
-        let due = self.due.as_ref().map(|(at, what)| {
-            let when = if *at <= now { "now".to_owned() } else { when(place, now, *at) };
-            piece("0", &format!("next {when} {}", brief(what, SHORT_CHARS)))
-        });
-        [self.waiting(), self.money(), due, self.life()].into_iter().flatten().collect()
+        [self.waiting(), self.money(), self.due(now, place), self.life()].into_iter().flatten().collect()
+    }
+
+    /// What is due next.
+    pub fn due(&self, now: Timestamp, place: &Place) -> Option<Piece> {
+        let (at, what) = self.due.as_ref()?;
+        let when = if *at <= now { "now".to_owned() } else { when(place, now, *at) };
+        Some(piece("0", &format!("next {when} {}", brief(what, SHORT_CHARS))))
     }
 
     fn waiting(&self) -> Option<Piece> {
@@ -128,7 +131,8 @@ impl Known {
         }
     }
 
-    fn money(&self) -> Option<Piece> {
+    /// What is left of the day's money.
+    pub fn money(&self) -> Option<Piece> {
         let stopped =
             ["closed", "stopped"].iter().any(|name| !self.budget.get(name).is_none_or(Value::is_null));
         if stopped {
@@ -142,7 +146,8 @@ impl Known {
         Some(piece(paint, &format!("${left:.2} left today")))
     }
 
-    fn life(&self) -> Option<Piece> {
+    /// Which life this is.
+    pub fn life(&self) -> Option<Piece> {
         let number = self.told.get("life").and_then(Value::as_u64).filter(|_| self.runs)?;
         let commit: String = text(&self.told, "commit").chars().take(7).collect();
         let trust = match self.told.get("safe").and_then(Value::as_bool) {

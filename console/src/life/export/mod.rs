@@ -1,0 +1,121 @@
+//! A life as one file of HTML that needs no other, to show to others: no script, nothing that leads out, and secrets struck.
+
+pub mod secrets;
+
+use super::index::entry::Entry;
+use super::picture::{self, escaped};
+use super::{Life, Part, tell};
+use anyhow::Result;
+use house::bounds::brief;
+use house::moments::Place;
+use house::records::text;
+use house::{House, terminal};
+use secrets::Secrets;
+use serde_json::Value;
+use std::io::{BufWriter, Write};
+
+/// Columns of the picture.
+const COLUMNS: u32 = 1_200;
+/// Characters of what was thought or said, and of what an act was given and gave.
+const SAID_CHARS: usize = 8_000;
+const ACT_CHARS: usize = 400;
+const STYLE: &str = include_str!("style.css");
+
+/// Writes a part of a life: its picture, what weighed most, and every word, thought, act and edit.
+pub fn html(house: &House, part: &Part, to: &mut dyn Write) -> Result<()> {
+    let (secrets, place) = (Secrets::of(house)?, Place::here());
+    let (life, span) = Life::of_part(house, part, &secrets, &mut |_, _, _| Ok(()))?;
+    let (from, until) = (picture::told(&place, span.from_ms()), picture::told(&place, span.to_ms()));
+    let title = match part {
+        Part::Life(number) => format!("Life {number}"),
+        Part::All | Part::Span(_) => "A life".to_owned(),
+    };
+    write!(
+        to,
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\
+         <title>{title}</title><style>{STYLE}</style></head><body><main><h1>{title}</h1><p>{from} to {until}</p>\
+         <div class=\"picture\" role=\"region\" tabindex=\"0\" aria-label=\"picture\">{}</div>",
+        picture::alone(&life, &span, COLUMNS, &place)
+    )?;
+    let table = tell::table(&life, &span, &place);
+    write!(to, "<h2>What weighed most</h2><table><tbody>")?;
+    for row in &table.rows {
+        let (when, what) = (escaped(&row.when), escaped(&secrets.struck(&row.what)));
+        writeln!(to, "<tr><th scope=\"row\">{when}</th><td>{what}</td></tr>")?;
+    }
+    writeln!(to, "</tbody></table>")?;
+    if table.left_out > 0 {
+        writeln!(to, "<p>{} more are in the picture alone.</p>", table.left_out)?;
+    }
+    drop((life, table));
+    writeln!(to, "<h2>What happened</h2><table><tbody>")?;
+    Life::of_part(house, part, &secrets, &mut |record, at_ms, entry| row(record, at_ms, entry, &place, to))?;
+    writeln!(to, "</tbody></table></main></body></html>")?;
+    Ok(())
+}
+
+/// A record of memory as a row; none where there is nothing to read in it.
+fn row(record: &Value, at_ms: u64, entry: Option<&Entry>, place: &Place, to: &mut dyn Write) -> Result<()> {
+    let data = record.get("data").unwrap_or(&Value::Null);
+    let said = |name: &str| escaped(&brief(text(data, name), SAID_CHARS));
+    let short = |of: &str| escaped(&brief(of, ACT_CHARS));
+    let (kind, mut anchor) = (text(record, "kind"), String::new());
+    let told = match kind {
+        "thought" => {
+            let number = entry.map_or(0, |entry| entry.number);
+            if data.get("garbled").is_none() {
+                anchor = format!(" id=\"thought-{number}\"");
+            }
+            format!(
+                "<b>thought {number}</b> {}<p class=\"means\">{}{}</p>",
+                said("monologue"),
+                said("intent"),
+                said("error")
+            )
+        }
+        "action" => {
+            let result = data.get("result").unwrap_or(&Value::Null);
+            let came = match result.get("ok").and_then(Value::as_bool) {
+                Some(true) => "done".to_owned(),
+                _ => format!("failed: {}", short(text(result, "error"))),
+            };
+            let args = data.get("args").map(Value::to_string).unwrap_or_default();
+            format!("<b>{}</b> {came} <code>{}</code>", short(text(data, "tool")), short(&args))
+        }
+        "message" => format!("<b>{}</b> {}", short(text(data, "from")), said("text")),
+        "self_change" => {
+            format!("<b>self-edit, {}</b> {} {}", short(text(data, "stage")), said("summary"), said("error"))
+        }
+        "dream" => format!("<b>dream</b> {}", said("monologue")),
+        "observation" => format!("<b>{}</b> {}", short(text(data, "about")), said("text")),
+        _ => return Ok(()),
+    };
+    let when = picture::told(place, at_ms);
+    writeln!(
+        to,
+        "<tr{anchor} class=\"{}\"><th scope=\"row\">{when}</th><td>{told}</td></tr>",
+        escaped(kind)
+    )?;
+    Ok(())
+}
+
+/// Which form a life is exported in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Form {
+    #[default]
+    Html,
+    Trace,
+}
+
+/// Writes a part of a life to the standard output.
+pub fn show(house: &House, part: &Part, form: Form) -> Result<()> {
+    let mut out = BufWriter::with_capacity(1 << 16, terminal::document());
+    match form {
+        Form::Html => html(house, part, &mut out)?,
+        Form::Trace => super::trace::write(house, part, &mut out)?,
+    }
+    out.flush()?;
+    Ok(())
+}

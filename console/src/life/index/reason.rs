@@ -1,0 +1,88 @@
+//! Why a wake was, as a class: told from the reasons that the creature's records name. Pure.
+
+use super::bytes::kept_by_place;
+
+/// What a wake was for, and how its bar is coloured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Class {
+    Owner,
+    Own,
+    Clock,
+    Event,
+    /// Its own draft, its own edit.
+    Itself,
+    Other,
+}
+
+impl Class {
+    pub const ALL: [Class; 6] =
+        [Class::Owner, Class::Own, Class::Clock, Class::Event, Class::Itself, Class::Other];
+
+    /// The class of what is drawn.
+    pub fn name(self) -> &'static str {
+        match self {
+            Class::Owner => "why-owner",
+            Class::Own => "why-own",
+            Class::Clock => "why-clock",
+            Class::Event => "why-event",
+            Class::Itself => "why-self",
+            Class::Other => "why-other",
+        }
+    }
+
+    /// What it was for, in words.
+    pub fn told(self) -> &'static str {
+        match self {
+            Class::Owner => "for your word",
+            Class::Own => "of its own accord",
+            Class::Clock => "by the clock",
+            Class::Event => "for an event",
+            Class::Itself => "for its own edit",
+            Class::Other => "for a reason not told",
+        }
+    }
+}
+
+kept_by_place!(Class);
+
+/// How the reasons begin that the creature names (`creature/crates/agenda/src/waking.rs`), and what each is for. A line
+/// of its agenda is told by its id.
+const BEGINNINGS: [(&str, Class); 19] = [
+    ("your owner's word", Class::Owner),
+    ("a word of the owner's", Class::Owner),
+    ("an event wait", Class::Event),
+    ("PURPOSE.md changed", Class::Event),
+    ("the checklist changed", Class::Event),
+    ("ready: knowledge", Class::Event),
+    ("due on the checklist", Class::Clock),
+    ("ready: task-", Class::Clock),
+    ("ready: directive-", Class::Clock),
+    ("ready: reminder-", Class::Clock),
+    ("ready: item-", Class::Clock),
+    ("ready: presence-", Class::Clock),
+    ("ready: request-", Class::Owner),
+    ("ready: ", Class::Own),
+    ("unfinished: ", Class::Itself),
+    ("a draft", Class::Itself),
+    ("the last wake ended before", Class::Own),
+    ("instinct looks around", Class::Own),
+    ("the first thought of this life", Class::Other),
+];
+
+/// What a wake was for: its weightiest reason that says so, for the creature names that one first.
+pub fn class<'a>(reasons: impl IntoIterator<Item = &'a str>) -> Class {
+    let classes = reasons.into_iter().map(of);
+    classes.fold(Class::Other, |found, next| if found == Class::Other { next } else { found })
+}
+
+fn of(reason: &str) -> Class {
+    // `3 events wait`, `2 words of your owner's wait`.
+    let counted = reason.split_once(' ').filter(|(count, _)| count.bytes().all(|byte| byte.is_ascii_digit()));
+    match counted.map(|(_, what)| what) {
+        Some("events wait") => return Class::Event,
+        Some("words of your owner's wait") => return Class::Owner,
+        _ => {}
+    }
+    let known = BEGINNINGS.iter().find(|(beginning, _)| reason.starts_with(beginning));
+    known.map_or(Class::Other, |(_, class)| *class)
+}

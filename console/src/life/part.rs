@@ -1,0 +1,111 @@
+//! A part of a life read for an export: what lies in it and nothing else, in bounded memory and beside whoever keeps the index.
+
+use super::export::secrets::Secrets;
+use super::index::entry::Entry;
+use super::index::known::{Known, Stand};
+use super::index::sources::{self, Of, There};
+use super::index::store::Store;
+use super::index::time;
+use super::{Life, Part, Span};
+use anyhow::{Context, Result};
+use house::records::{self, text};
+use house::{House, clock};
+use serde_json::Value;
+
+/// What is told of each record of memory and ledger: which it is, when, and what the index has of it.
+pub type Each<'a> = &'a mut dyn FnMut(&Value, u64, Option<&Entry>) -> Result<()>;
+
+impl Life {
+    /// The part with every text of it struck; and the span it takes.
+    pub(super) fn of_part(house: &House, part: &Part, secrets: &Secrets, each: Each) -> Result<(Self, Span)> {
+        let mut life = Self {
+            house: house.clone(),
+            state: super::identity(house),
+            sources: Vec::new(),
+            known: Known::default(),
+            store: Store::default(),
+            caps: (0, 0),
+            caps_mark: None,
+            is_saved: true,
+        };
+        life.read_caps();
+        let there = sources::there(house);
+        let (long, short): (Vec<&There>, Vec<&There>) = there.iter().partition(|file| !file.of.may_go());
+        for file in short {
+            for mut record in records::of(&file.path) {
+                secrets.strike(&mut record);
+                life.takes(file.of, &record);
+            }
+        }
+        let span = life.span_of(part)?;
+        for file in long {
+            life.read_part(file, part, &span, secrets, each)?;
+        }
+        let span = match part {
+            Part::All => life.span().context("nothing is on record here yet")?,
+            Part::Life(_) | Part::Span(_) => span,
+        };
+        Ok((life, span))
+    }
+
+    fn read_part(
+        &mut self,
+        file: &There,
+        part: &Part,
+        span: &Span,
+        secrets: &Secrets,
+        each: &mut dyn FnMut(&Value, u64, Option<&Entry>) -> Result<()>,
+    ) -> Result<()> {
+        let (since, until) = (format!("{:.3}", span.from), format!("{:.3}", span.to));
+        let place = records::place(&file.path, &since);
+        for mut record in records::from(&file.path, place, u64::MAX) {
+            let at = text(&record, "at");
+            if at < since.as_str() {
+                continue;
+            }
+            // Records are in order of time but where a clock was put back: then what follows is of later days.
+            if at > until.as_str() {
+                break;
+            }
+            let life = record.get("life").and_then(Value::as_u64);
+            if let Part::Life(wanted) = part
+                && life != Some(*wanted)
+            {
+                continue;
+            }
+            secrets.strike(&mut record);
+            if let Some((at_ms, entry)) = self.takes(file.of, &record) {
+                each(&record, at_ms, entry.as_ref())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a record in; returns when it was.
+    fn takes(&mut self, of: Of, record: &Value) -> Option<(u64, Option<Entry>)> {
+        let at_ms = time::of(text(record, "at"), clock::wall_ms())?;
+        let entry = self.known.take(of, record, at_ms, Stand::default());
+        entry.iter().for_each(|entry| self.store.add(entry));
+        Some((at_ms, entry))
+    }
+
+    /// From when to when a part is; of a life by what guardian and records say.
+    fn span_of(&self, part: &Part) -> Result<Span> {
+        let now_ms = clock::wall_ms();
+        match part {
+            Part::All => Ok(Span::of_ms(0, now_ms)),
+            Part::Span(span) => Ok(*span),
+            Part::Life(number) => {
+                let wanted = u32::try_from(*number).unwrap_or(u32::MAX);
+                let life = self
+                    .known
+                    .lives
+                    .get(&wanted)
+                    .with_context(|| format!("no life {number} is on record"))?;
+                let next = self.known.lives.range(wanted.saturating_add(1)..).next();
+                let end_ms = life.death_ms.or(next.map(|(_, next)| next.from_ms)).unwrap_or(now_ms);
+                Ok(Span::of_ms(life.from_ms, end_ms))
+            }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! The picture's marks as text of SVG: everything that others wrote is spelled and escaped here, and nowhere else.
+
+use super::scale::Scale;
+use crate::life::parts::Thing;
+use house::printable;
+use std::fmt::Write;
+
+/// Narrowest bar, in columns.
+const NARROWEST: f64 = 3.0;
+
+/// Text for markup: what is hidden or would turn the text around it is spelled, and what would be markup escaped.
+pub fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 16);
+    for letter in printable::spelled(text).chars() {
+        match letter {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            '\n' => out.push(' '),
+            letter => out.push(letter),
+        }
+    }
+    out
+}
+
+pub struct Drawing<'a> {
+    pub out: String,
+    pub scale: &'a Scale,
+    /// Where the lane under way begins.
+    pub top: u32,
+    /// Whether it stands alone in a file, in which only thoughts are shown.
+    pub is_alone: bool,
+}
+
+impl Drawing<'_> {
+    /// Adds markup of ours; writing to text does not fail.
+    pub fn add(&mut self, markup: std::fmt::Arguments) {
+        let _ = self.out.write_fmt(markup);
+    }
+
+    /// Begins a lane of so many lines, with its name; `told` says what is in it.
+    pub fn lane(&mut self, name: &str, told: &str) {
+        let (name, told) = (escaped(name), escaped(told));
+        let at = self.top + 12;
+        self.add(format_args!(
+            "<g class=\"lane\" role=\"group\" aria-label=\"{told}\"><text class=\"lane-name\" x=\"2\" y=\"{at}\">{name}</text>"
+        ));
+        self.top += 17;
+    }
+
+    pub fn end_lane(&mut self, height: u32) {
+        self.out.push_str("</g>");
+        self.top += height + 8;
+    }
+
+    /// Something with a link: a bar as long as it lasted, `down` lines below the lane's top.
+    pub fn bar(&mut self, thing: &Thing, down: u32, height: u32, inside: &str) {
+        let (x, end) = (self.scale.x(thing.from_ms), self.scale.x(thing.to_ms));
+        let width = (end - x).max(NARROWEST);
+        let x = x.min(self.scale.width - NARROWEST).max(0.0);
+        let (top, class) = (self.top + down, escaped(&thing.class));
+        self.begin_link(thing);
+        self.add(format_args!(
+            "<rect class=\"{class}\" x=\"{x:.1}\" y=\"{top}\" width=\"{width:.1}\" height=\"{height}\"/>{inside}</a>"
+        ));
+    }
+
+    /// Begins a link; its name is told twice, as browsers show one and readers of screens speak the other.
+    pub fn begin_link(&mut self, thing: &Thing) {
+        let words = escaped(&thing.words);
+        let thought = thing.href.strip_prefix("/thought/");
+        match (self.is_alone, thought) {
+            (false, _) => {
+                let href = escaped(&thing.href);
+                self.add(format_args!("<a href=\"{href}\" aria-label=\"{words}\">"));
+            }
+            (true, Some(number)) => {
+                let number = escaped(number);
+                self.add(format_args!("<a href=\"#thought-{number}\" aria-label=\"{words}\">"));
+            }
+            (true, None) => self.add(format_args!("<a role=\"img\" aria-label=\"{words}\">")),
+        }
+        self.add(format_args!("<title>{words}</title>"));
+    }
+
+    /// What is not seen but can be pointed at: the span of a thing over a whole lane.
+    pub fn field(&mut self, thing: &Thing, down: u32, height: u32) {
+        let (x, end) = (self.scale.x(thing.from_ms), self.scale.x(thing.to_ms));
+        let (top, width) = (self.top + down, (end - x).max(1.0));
+        self.begin_link(thing);
+        self.add(format_args!(
+            "<rect fill=\"none\" pointer-events=\"all\" x=\"{x:.1}\" y=\"{top}\" width=\"{width:.1}\" height=\"{height}\"/></a>"
+        ));
+    }
+}

@@ -1,0 +1,169 @@
+//! Where a time stands on the picture, and the marks of its axis: by the owner's clock, from minutes to years.
+
+use house::moments::Place;
+use jiff::civil::{Date, Time};
+use jiff::{Timestamp, ToSpan, Zoned};
+
+/// Narrowest distance of two marks, in columns.
+const APART: f64 = 76.0;
+/// Most marks that are tried.
+const MOST_TICKS: usize = 400;
+
+const MINUTE_S: i64 = 60;
+const HOUR_S: i64 = 3_600;
+const DAY_S: i64 = 86_400;
+
+pub struct Scale {
+    pub from_ms: u64,
+    pub to_ms: u64,
+    pub width: f64,
+}
+
+impl Scale {
+    pub fn x(&self, at_ms: u64) -> f64 {
+        let far = at_ms.clamp(self.from_ms, self.to_ms) - self.from_ms;
+        far as f64 * self.width / (self.to_ms - self.from_ms) as f64
+    }
+
+    pub fn ms_of(&self, columns: f64) -> u64 {
+        (columns * (self.to_ms - self.from_ms) as f64 / self.width) as u64
+    }
+
+    pub fn holds(&self, from_ms: u64, to_ms: u64) -> bool {
+        to_ms >= self.from_ms && from_ms <= self.to_ms
+    }
+}
+
+/// A mark of the axis: where, and what it says.
+pub struct Tick {
+    pub at_ms: u64,
+    pub label: String,
+}
+
+/// Distances of marks, the nearest first.
+#[derive(Clone, Copy)]
+enum Step {
+    Seconds(i64),
+    Hours(i8),
+    Days(i32),
+    Months(i32),
+}
+
+const STEPS: [Step; 20] = [
+    Step::Seconds(1),
+    Step::Seconds(5),
+    Step::Seconds(15),
+    Step::Seconds(MINUTE_S),
+    Step::Seconds(2 * MINUTE_S),
+    Step::Seconds(5 * MINUTE_S),
+    Step::Seconds(15 * MINUTE_S),
+    Step::Seconds(30 * MINUTE_S),
+    Step::Hours(1),
+    Step::Hours(2),
+    Step::Hours(3),
+    Step::Hours(6),
+    Step::Hours(12),
+    Step::Days(1),
+    Step::Days(2),
+    Step::Days(7),
+    Step::Days(14),
+    Step::Months(1),
+    Step::Months(3),
+    Step::Months(12),
+];
+
+impl Step {
+    fn length_s(self) -> i64 {
+        match self {
+            Step::Seconds(seconds) => seconds,
+            Step::Hours(hours) => i64::from(hours) * HOUR_S,
+            Step::Days(days) => i64::from(days) * DAY_S,
+            Step::Months(months) => i64::from(months) * 28 * DAY_S,
+        }
+    }
+}
+
+pub fn ticks(scale: &Scale, place: &Place) -> Vec<Tick> {
+    let seconds = (scale.to_ms - scale.from_ms) as f64 / 1_000.0;
+    let wide = |step: &&Step| step.length_s() as f64 * scale.width / seconds >= APART;
+    let step = STEPS.iter().find(wide).copied().unwrap_or(Step::Months(120));
+    let at = |ms: u64| i64::try_from(ms).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
+    let Some(first) = at(scale.from_ms).map(|from| place.zoned(from)) else { return vec![] };
+    let mut ticks: Vec<Tick> = Vec::new();
+    let mut day = None;
+    for moment in moments(&first, step).take(MOST_TICKS) {
+        let at_ms = u64::try_from(moment.timestamp().as_millisecond()).unwrap_or(0);
+        if at_ms > scale.to_ms {
+            break;
+        }
+        // A clock put forward or back has two marks at one moment, or passes one over.
+        if at_ms < scale.from_ms || ticks.last().is_some_and(|last| last.at_ms >= at_ms) {
+            continue;
+        }
+        let is_new_day = day.replace(moment.date()) != Some(moment.date());
+        ticks.push(Tick { at_ms, label: label(&moment, step, is_new_day) });
+    }
+    ticks
+}
+
+fn label(moment: &Zoned, step: Step, is_new_day: bool) -> String {
+    let form = match step {
+        Step::Seconds(..MINUTE_S) if !is_new_day => "%H:%M:%S",
+        Step::Seconds(_) | Step::Hours(_) if is_new_day && moment.time() == Time::midnight() => "%-d %b",
+        Step::Seconds(_) | Step::Hours(_) if is_new_day => "%-d %b %H:%M",
+        Step::Seconds(_) | Step::Hours(_) => "%H:%M",
+        Step::Days(_) if is_new_year(moment) => "%-d %b %Y",
+        Step::Days(_) => "%-d %b",
+        Step::Months(_) if is_new_year(moment) => "%b %Y",
+        Step::Months(_) => "%b",
+    };
+    moment.strftime(form).to_string()
+}
+
+fn is_new_year(moment: &Zoned) -> bool {
+    moment.month() == 1 && moment.day() <= 14
+}
+
+/// Moments that stand on the owner's clock at whole steps, from the one before `first` on.
+fn moments(first: &Zoned, step: Step) -> Box<dyn Iterator<Item = Zoned>> {
+    let zone = first.time_zone().clone();
+    let at = move |date: Date, time: Time| date.to_datetime(time).to_zoned(zone.clone()).ok();
+    match step {
+        Step::Seconds(step_s) => {
+            let offset_s = i64::from(first.offset().seconds());
+            let begin_s = first.timestamp().as_second() + offset_s;
+            let begin_s = begin_s - begin_s.rem_euclid(step_s) - offset_s;
+            let zone = first.time_zone().clone();
+            let moment = move |number: i64| {
+                Timestamp::from_second(begin_s + number * step_s).ok().map(|at| at.to_zoned(zone.clone()))
+            };
+            Box::new((0..).map_while(moment))
+        }
+        Step::Hours(hours) => {
+            let day = first.date();
+            let each = move |number: i32| day.checked_add(number.days()).ok();
+            let times = move |date: Date| {
+                (0..24 / hours).map(move |nth| (date, Time::constant(nth * hours, 0, 0, 0)))
+            };
+            Box::new((0..).map_while(each).flat_map(times).filter_map(move |(date, time)| at(date, time)))
+        }
+        Step::Days(days) => {
+            // Weeks begin with Monday; other days are counted from a fixed one, so that they stay where they are.
+            let monday = Date::constant(2001, 1, 1);
+            let past = monday.until(first.date()).map_or(0, |span| span.get_days());
+            let begin = first.date().checked_sub(past.rem_euclid(days).days()).unwrap_or(monday);
+            let each = move |number: i32| begin.checked_add((number * days).days()).ok();
+            Box::new((0..).map_while(each).filter_map(move |date| at(date, Time::midnight())))
+        }
+        Step::Months(months) => {
+            let whole = i32::from(first.year()) * 12 + i32::from(first.month()) - 1;
+            let begin = whole - whole.rem_euclid(months);
+            let each = move |number: i32| {
+                let whole = begin + number * months;
+                let year = i16::try_from(whole.div_euclid(12)).ok()?;
+                Date::new(year, i8::try_from(whole.rem_euclid(12)).ok()? + 1, 1).ok()
+            };
+            Box::new((0..).map_while(each).filter_map(move |date| at(date, Time::midnight())))
+        }
+    }
+}

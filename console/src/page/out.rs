@@ -1,0 +1,148 @@
+//! A page on its way out: its head at once, its body in pieces from a thread that may read files; bounded in memory.
+//!
+//! Invariant: all text is spelled out before it leaves, so that no letter of the creature's steers what stands beside it.
+
+use anyhow::Result;
+use axum::body::Body;
+use bytes::Bytes;
+use futures_util::stream;
+use house::printable::{plain_spaces, spelled};
+use http::StatusCode;
+use maud::Markup;
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::runtime::Handle;
+use tokio::sync::{Semaphore, mpsc};
+
+/// Bytes gathered before they leave, pieces that may wait, and how long a reader may take none of them.
+const PIECE_BYTES: usize = 16 << 10;
+const MOST_PIECES: usize = 16;
+const PATIENCE: Duration = Duration::from_secs(20);
+/// How long the status waits for the body to say that there is nothing of the kind.
+const MISSING_WAIT: Duration = Duration::from_millis(20);
+
+enum Piece {
+    Text(Bytes),
+    /// There is no such thing: said before any text, or not at all.
+    Missing,
+}
+
+/// Where a body is written to.
+pub struct Out {
+    to: mpsc::Sender<Piece>,
+    runtime: Handle,
+    held: Vec<u8>,
+}
+
+/// The reader has gone, or takes nothing.
+#[derive(Debug)]
+pub struct Gone;
+
+impl std::fmt::Display for Gone {
+    fn fmt(&self, to: &mut std::fmt::Formatter) -> std::fmt::Result {
+        to.write_str("the reader has gone")
+    }
+}
+
+impl std::error::Error for Gone {}
+
+impl Out {
+    /// Writes markup, every letter of it visible.
+    pub fn html(&mut self, markup: &Markup) -> Result<()> {
+        self.raw(&safe(&markup.0))
+    }
+
+    /// Writes text of a form's field or of a file as it is: escaped already, and shown by itself.
+    pub fn raw(&mut self, text: &str) -> Result<()> {
+        self.held.extend_from_slice(text.as_bytes());
+        if self.held.len() >= PIECE_BYTES { self.flush() } else { Ok(()) }
+    }
+
+    /// Lets go what was written so far.
+    pub fn flush(&mut self) -> Result<()> {
+        if self.held.is_empty() {
+            return if self.to.is_closed() { Err(Gone.into()) } else { Ok(()) };
+        }
+        let piece = Piece::Text(std::mem::take(&mut self.held).into());
+        self.send(piece)
+    }
+
+    /// Says that what is asked for is not there; the text that follows says what is.
+    pub fn missing(&mut self) -> Result<()> {
+        self.send(Piece::Missing)
+    }
+
+    /// Whether nobody reads any more.
+    pub fn is_gone(&self) -> bool {
+        self.to.is_closed()
+    }
+
+    fn send(&self, piece: Piece) -> Result<()> {
+        let sent = async { tokio::time::timeout(PATIENCE, self.to.send(piece)).await };
+        match self.runtime.block_on(sent) {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) | Err(_) => Err(Gone.into()),
+        }
+    }
+}
+
+impl std::io::Write for Out {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.held.extend_from_slice(bytes);
+        if self.held.len() >= PIECE_BYTES {
+            Out::flush(self).map_err(std::io::Error::other)?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Out::flush(self).map_err(std::io::Error::other)
+    }
+}
+
+/// Text with what cannot be seen spelled out.
+pub fn safe(text: &str) -> String {
+    let is_plain = |byte: &u8| matches!(byte, b'\n' | b' '..=b'~');
+    if text.as_bytes().iter().all(is_plain) { text.to_owned() } else { spelled(&plain_spaces(text)) }
+}
+
+/// A body that begins with `head` and goes on with what `write` writes, on a thread of its own once there is a place;
+/// and the status of the whole.
+pub async fn body(
+    head: String,
+    places: Arc<Semaphore>,
+    write: impl FnOnce(&mut Out) + Send + 'static,
+) -> (StatusCode, Body) {
+    let (to, mut from) = mpsc::channel(MOST_PIECES);
+    let runtime = Handle::current();
+    tokio::spawn(async move {
+        let Ok(place) = places.acquire_owned().await else { return };
+        if to.is_closed() {
+            return;
+        }
+        tokio::task::spawn_blocking(move || {
+            let mut out = Out { to, runtime, held: Vec::new() };
+            write(&mut out);
+            let _ = out.flush();
+            drop(place);
+        });
+    });
+    let first = tokio::time::timeout(MISSING_WAIT, from.recv()).await.ok().flatten();
+    let (status, first) = match first {
+        Some(Piece::Missing) => (StatusCode::NOT_FOUND, None),
+        Some(Piece::Text(text)) => (StatusCode::OK, Some(text)),
+        None => (StatusCode::OK, None),
+    };
+    let begin = [Some(Bytes::from(head)), first].into_iter().flatten().map(Ok::<_, Infallible>);
+    let rest = stream::unfold(from, |mut from| async move {
+        loop {
+            match from.recv().await? {
+                Piece::Text(text) => return Some((Ok::<_, Infallible>(text), from)),
+                Piece::Missing => {}
+            }
+        }
+    });
+    let whole = futures_util::StreamExt::chain(stream::iter(begin), rest);
+    (status, Body::from_stream(whole))
+}

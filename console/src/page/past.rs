@@ -1,0 +1,80 @@
+//! The index of the past, shared by all requests: read on while somebody waits for it or until nothing is new, saved in between.
+
+use crate::life::{Life, Looked};
+use crate::page::Server;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// How many looks a page waits for, and the rest between two where nobody waits.
+const LOOKS: usize = 8;
+const REST: Duration = Duration::from_millis(6);
+/// Least time between two times it is saved while it reads on.
+const SAVE_MS: u64 = 30_000;
+
+/// The index, once it was wanted.
+#[derive(Default)]
+pub struct Past {
+    life: Mutex<Option<Life>>,
+    reads_on: AtomicBool,
+    saved_ms: AtomicU64,
+}
+
+impl Past {
+    /// Works with the index.
+    pub fn with<T>(&self, server: &Server, work: impl FnOnce(&mut Life) -> T) -> T {
+        let mut life = self.life.lock().unwrap_or_else(PoisonError::into_inner);
+        work(life.get_or_insert_with(|| Life::open(&server.house)))
+    }
+
+    pub fn save(&self) {
+        let mut life = self.life.lock().unwrap_or_else(PoisonError::into_inner);
+        // What cannot be kept is read again by the next server.
+        let _ = life.as_mut().map(Life::save);
+        self.saved_ms.store(house::clock::wall_ms(), Ordering::Relaxed);
+    }
+
+    fn is_to_save(&self) -> bool {
+        house::clock::wall_ms().abs_diff(self.saved_ms.load(Ordering::Relaxed)) > SAVE_MS
+    }
+}
+
+/// Looks at what is new, for a moment; whatever is left is read beside the page.
+pub fn look(server: &Arc<Server>) -> Looked {
+    let mut looked = Looked::default();
+    for _ in 0..LOOKS {
+        looked = server.past.with(server, Life::look);
+        if !looked.more {
+            if server.past.is_to_save() {
+                server.past.save();
+            }
+            return looked;
+        }
+    }
+    catch_up(server);
+    looked
+}
+
+/// Reads on until nothing is new, on a thread of its own.
+pub fn catch_up(server: &Arc<Server>) {
+    if server.past.reads_on.swap(true, Ordering::AcqRel) {
+        return;
+    }
+    let server = server.clone();
+    let begun = std::thread::Builder::new().name("past".into()).spawn({
+        let server = server.clone();
+        move || {
+            while server.past.with(&server, Life::look).more {
+                if server.past.is_to_save() {
+                    server.past.save();
+                }
+                std::thread::sleep(REST);
+            }
+            server.past.save();
+            server.past.reads_on.store(false, Ordering::Release);
+        }
+    });
+    if begun.is_err() {
+        server.past.reads_on.store(false, Ordering::Release);
+    }
+}

@@ -1,0 +1,188 @@
+//! What happens, as it happens: each browser that follows has a thread that waits for files to change, and says what they say.
+//!
+//! Invariant: nothing of the creature's waits for it; a browser that takes nothing is let go.
+
+use crate::feed;
+use crate::page::out::safe;
+use crate::page::{Server, link, views};
+use crate::window::sources::{Changed, Sources};
+use crate::window::view::Verbosity;
+use axum::body::Body;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use futures_util::stream;
+use house::moments;
+use house::records::text;
+use http::{HeaderValue, StatusCode, header};
+use maud::Markup;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use serde_json::Value;
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::io::PipeReader;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use tokio::sync::mpsc::{self, error::TrySendError};
+
+/// Time until files are looked at though nothing told of a change, and least time between two looks at what stands.
+const SLOW_MS: u16 = 2_000;
+const BETWEEN_MS: u16 = 40;
+/// Events that may wait for a browser; and slow looks between two signs of life.
+const MOST_EVENTS: usize = 256;
+const LOOKS_A_SIGN: u32 = 5;
+
+/// Begins to tell a browser; refused where too many follow already.
+pub async fn follow(State(server): State<Arc<Server>>) -> Response {
+    let Ok(place) = server.streams.clone().try_acquire_owned() else {
+        let told = "as many browsers follow as there may be";
+        return (StatusCode::SERVICE_UNAVAILABLE, told).into_response();
+    };
+    let (to, from) = mpsc::channel::<Bytes>(MOST_EVENTS);
+    // Closed as soon as the browser has gone: its place is free at once, not after the next slow look.
+    let Ok((gone, there)) = std::io::pipe() else {
+        return StatusCode::SERVICE_UNAVAILABLE.into_response();
+    };
+    let begun = std::thread::Builder::new().name("follow".into()).spawn(move || {
+        Follower::new(server, to, gone).run();
+        drop(place);
+    });
+    if begun.is_err() {
+        return StatusCode::SERVICE_UNAVAILABLE.into_response();
+    }
+    let told = stream::unfold((from, there), |(mut from, there)| async move {
+        Some((Ok::<_, Infallible>(from.recv().await?), (from, there)))
+    });
+    let mut response = Body::from_stream(told).into_response();
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    response
+}
+
+struct Follower {
+    server: Arc<Server>,
+    to: mpsc::Sender<Bytes>,
+    gone: PipeReader,
+    sources: Sources,
+    state: Option<(u64, u64)>,
+    link: String,
+    /// What each event said last: the same is not said twice.
+    said: HashMap<&'static str, String>,
+}
+
+/// The browser has gone, or takes nothing.
+struct Gone;
+
+impl Follower {
+    fn new(server: Arc<Server>, to: mpsc::Sender<Bytes>, gone: PipeReader) -> Self {
+        let (mut sources, _) = Sources::open(&server.house, None, Verbosity::Normal);
+        // Rows that the page shows already.
+        sources.to_end();
+        let (state, link) = (link::state(&server.house), server.link.token());
+        Self { server, to, gone, sources, state, link, said: HashMap::new() }
+    }
+
+    fn run(mut self) {
+        let (mut last_ms, mut looks, mut owes) = (0, 0, true);
+        loop {
+            let now_ms = house::clock::wall_ms();
+            let is_slow = now_ms.abs_diff(last_ms) >= SLOW_MS.into();
+            let told = if is_slow || (owes && now_ms.abs_diff(last_ms) >= BETWEEN_MS.into()) {
+                (owes, last_ms) = (false, now_ms);
+                self.stand(is_slow)
+            } else {
+                Ok(())
+            };
+            let more = told.and_then(|()| self.rows());
+            let Ok(more) = more else { return };
+            looks = if is_slow { looks + 1 } else { looks };
+            if looks >= LOOKS_A_SIGN {
+                looks = 0;
+                if self.send(Bytes::from_static(b": here\n\n")).is_err() {
+                    return;
+                }
+            }
+            self.wait(match (more, owes) {
+                (true, _) => 0,
+                (false, true) => BETWEEN_MS,
+                (false, false) => SLOW_MS,
+            });
+            if self.to.is_closed() {
+                return;
+            }
+            owes |= self.sources.drain() != Changed::Nothing;
+        }
+    }
+
+    fn wait(&self, timeout_ms: u16) {
+        let changes = self.sources.changes().map(|changes| PollFd::new(changes, PollFlags::POLLIN));
+        let gone = PollFd::new(self.gone.as_fd(), PollFlags::POLLIN);
+        let mut asked: Vec<PollFd> = changes.into_iter().chain([gone]).collect();
+        let _ = poll(&mut asked, PollTimeout::from(timeout_ms));
+    }
+
+    /// How it stands: the status, and the thought under way; and whether this is the same house still.
+    fn stand(&mut self, is_slow: bool) -> Result<(), Gone> {
+        let state = link::state(&self.server.house);
+        if state != self.state {
+            self.state = state;
+            (self.sources, _) = Sources::open(&self.server.house, None, Verbosity::Normal);
+            let told = match state {
+                Some(_) => {
+                    "Other state was put in the place of this house's: what you see from here on is of that."
+                }
+                None => "This house's state is gone: .self/ is not there.",
+            };
+            self.say("notice", told)?;
+        }
+        if is_slow && self.server.link.token() != self.link {
+            self.say("notice", "The link was made anew: this page is out. Open the new link.")?;
+            return Err(Gone);
+        }
+        self.sources.look(is_slow);
+        let known = &self.sources.known;
+        let status = one_line(&views::now::status(known, moments::now(), &self.server.place));
+        let thinking = safe(known.streams());
+        self.say("status", &status)?;
+        self.say("thinking", &thinking)
+    }
+
+    /// What was remembered since; whether there is more at once.
+    fn rows(&mut self) -> Result<bool, Gone> {
+        let seen = self.sources.records();
+        for record in &seen.shown {
+            if let Some(row) = feed::row(record) {
+                self.send(event("row", &one_line(&views::now::row(record, &row))))?;
+            }
+            if text(record, "kind") == "message" {
+                let said = record.get("data").unwrap_or(&Value::Null);
+                self.send(event("said", &one_line(&views::talk::message(said, text(record, "at")))))?;
+            }
+        }
+        Ok(seen.more)
+    }
+
+    fn say(&mut self, name: &'static str, told: &str) -> Result<(), Gone> {
+        if self.said.get(name).is_some_and(|said| said == told) {
+            return Ok(());
+        }
+        self.said.insert(name, told.to_owned());
+        self.send(event(name, told))
+    }
+
+    fn send(&self, bytes: Bytes) -> Result<(), Gone> {
+        match self.to.try_send(bytes) {
+            Ok(()) => Ok(()),
+            Err(TrySendError::Full(_) | TrySendError::Closed(_)) => Err(Gone),
+        }
+    }
+}
+
+fn one_line(markup: &Markup) -> String {
+    safe(&markup.0)
+}
+
+/// An event as the wire has it: a line of data for each line of the text.
+fn event(name: &str, told: &str) -> Bytes {
+    let data: String = told.split('\n').map(|line| format!("data: {line}\n")).collect();
+    format!("event: {name}\n{data}\n").into()
+}

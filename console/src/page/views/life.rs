@@ -1,0 +1,160 @@
+//! A life as a picture for the span that is looked at, and as a table of the weightiest of the same things.
+
+use crate::life::tell::{self, Table};
+use crate::life::{Looked, Span, picture};
+use crate::page::frame::{self, Weight};
+use crate::page::out::{Out, safe};
+use crate::page::{Server, past};
+use anyhow::Result;
+use axum::extract::{Query, State};
+use axum::response::{IntoResponse, Response};
+use http::{HeaderValue, StatusCode, header};
+use maud::{Markup, html};
+use serde::Deserialize;
+use std::sync::Arc;
+
+/// Columns of a picture where nobody says how wide it is shown.
+const COLUMNS: u32 = 960;
+const HOUR_MS: u64 = 3_600_000;
+const DAY_MS: u64 = 24 * HOUR_MS;
+/// Spans that one may choose from.
+const SPANS: [(&str, u64); 5] = [
+    ("an hour", HOUR_MS),
+    ("a day", DAY_MS),
+    ("a week", 7 * DAY_MS),
+    ("a month", 30 * DAY_MS),
+    ("a year", 365 * DAY_MS),
+];
+
+#[derive(Clone, Copy, Deserialize)]
+pub struct Asked {
+    from: Option<u64>,
+    to: Option<u64>,
+    width: Option<u32>,
+}
+
+/// The span that is meant: the one asked for, else the last day of what is known.
+fn span(asked: &Asked, all: Option<Span>) -> Span {
+    let now_ms = house::clock::wall_ms();
+    let all = all.unwrap_or_else(|| Span::of_ms(now_ms.saturating_sub(DAY_MS), now_ms));
+    match (asked.from, asked.to) {
+        (Some(from), Some(to)) if from < to => Span::of_ms(from, to),
+        (Some(from), _) => Span::of_ms(from, from.saturating_add(DAY_MS)),
+        (None, Some(to)) => Span::of_ms(to.saturating_sub(DAY_MS), to),
+        (None, None) => Span::of_ms(all.from_ms().max(all.to_ms().saturating_sub(DAY_MS)), all.to_ms()),
+    }
+}
+
+pub async fn page(State(server): State<Arc<Server>>, Query(asked): Query<Asked>) -> Response {
+    let shared = server.clone();
+    frame::page(&server, "A life", "/life", Weight::Heavy, move |out| write(&shared, &asked, out)).await
+}
+
+fn write(server: &Arc<Server>, asked: &Asked, out: &mut Out) -> Result<()> {
+    let looked = past::look(server);
+    let columns = asked.width.unwrap_or(COLUMNS);
+    let (all, span, svg, table) = server.past.with(server, |life| {
+        let (all, span) = (life.span(), span(asked, life.span()));
+        (
+            all,
+            span,
+            picture::svg(life, &span, columns, &server.place),
+            tell::table(life, &span, &server.place),
+        )
+    });
+    out.html(&html! {
+        (reading(&looked))
+        @if all.is_none() { p.none { "Nothing has lived here so far." } }
+        (ways(&span, all))
+        div #life.scroll tabindex="0" role="region" aria-label="A life as a picture" aria-describedby="life-about" { (frame::made(svg)) }
+        p.about #life-about { "Each bar leads to the thing whole. With scripts: drag, turn the wheel, or press + and −, the arrows and Home." }
+        (legend())
+        (things(&table))
+        @let fields = format!("from={}&to={}", span.from_ms(), span.to_ms());
+        p #exports { "This span " a href={ "/export/span.json?" (fields) } { "as a trace for Perfetto" } ", or "
+            a href={ "/export/span.html?" (fields) } { "as one page to show to others, secrets struck" } "." }
+    })
+}
+
+fn reading(looked: &Looked) -> Markup {
+    let percent = looked.read_bytes.saturating_mul(100).checked_div(looked.all_bytes).unwrap_or(100);
+    html! {
+        @if looked.more {
+            p.wrong role="status" { "The past is still being read, " (percent) " % so far: load the page again for more." }
+        }
+    }
+}
+
+/// The ways to other spans: earlier and later, nearer and farther, all of it.
+fn ways(span: &Span, all: Option<Span>) -> Markup {
+    let (from, to) = (span.from_ms(), span.to_ms());
+    let length = to.saturating_sub(from).max(1);
+    let link = |from: u64, to: u64| format!("/life?from={from}&to={}", to.max(from.saturating_add(1)));
+    let around = |length: u64| {
+        let middle = from / 2 + to / 2;
+        let from = middle.saturating_sub(length / 2);
+        link(from, from.saturating_add(length))
+    };
+    html! {
+        nav #ways aria-label="Span" { ul {
+            li { a href=(link(from.saturating_sub(length), from)) { "← earlier" } }
+            li { a href=(link(to, to.saturating_add(length))) { "later →" } }
+            li { a href=(around(length / 3)) { "nearer" } }
+            li { a href=(around(length.saturating_mul(3))) { "farther" } }
+            @for (name, length) in SPANS {
+                // The end stays where it is: what one looks for is mostly the newest.
+                li { a href=(link(to.saturating_sub(length), to)) { (name) } }
+            }
+            @if let Some(all) = all { li { a #all href=(link(all.from_ms(), all.to_ms())) { "all of it" } } }
+        } }
+    }
+}
+
+/// What the colours say; never by colour alone: each thing says it in words.
+fn legend() -> Markup {
+    let reasons = [
+        ("why-owner", "for your words"),
+        ("why-own", "its own aims"),
+        ("why-clock", "by the clock"),
+        ("why-event", "for an event"),
+        ("why-self", "its own source"),
+        ("why-other", "something else"),
+    ];
+    html! {
+        ul.legend aria-label="Colours of wakes and thoughts" {
+            @for (class, told) in reasons { li { span.swatch.(class) aria-hidden="true" {} (told) } }
+        }
+    }
+}
+
+fn things(table: &Table) -> Markup {
+    html! {
+        div #things.scroll tabindex="0" role="region" aria-label="The same in words" {
+            table {
+                caption { "The same in words, the weightiest of it" @if table.left_out > 0 { "; " (table.left_out) " more are in shorter spans" } }
+                thead { tr { th scope="col" { "When" } th scope="col" { "What" } } }
+                tbody {
+                    @for row in &table.rows { tr { td.at { (row.when) } td { a href=(row.href) { (row.what) } } } }
+                    @if table.rows.is_empty() { tr { td colspan="2" { "Nothing in this span." } } }
+                }
+            }
+        }
+    }
+}
+
+/// The picture alone, for whoever drags it.
+pub async fn picture(State(server): State<Arc<Server>>, Query(asked): Query<Asked>) -> Response {
+    let drawn = tokio::task::spawn_blocking(move || {
+        past::look(&server);
+        server.past.with(&server, |life| {
+            let span = span(&asked, life.span());
+            picture::svg(life, &span, asked.width.unwrap_or(COLUMNS), &server.place)
+        })
+    });
+    let Ok(svg) = drawn.await else { return StatusCode::INTERNAL_SERVER_ERROR.into_response() };
+    let mut response = safe(&svg).into_response();
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, HeaderValue::from_static("image/svg+xml; charset=utf-8"));
+    response
+}

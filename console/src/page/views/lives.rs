@@ -1,0 +1,102 @@
+//! One life: its commit, how that was blessed, its death with the evidence, the end of its log, what was new in it.
+
+use super::{change, short};
+use crate::diff;
+use crate::page::frame::{self, Weight, time};
+use crate::page::{Server, out::Out};
+use anyhow::Result;
+use axum::extract::{Path, State};
+use axum::response::Response;
+use house::files;
+use house::records::{self, text};
+use maud::{Markup, html};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// Events that are shown, and bytes of the end of a log.
+const MOST_EVENTS: usize = 200;
+const LOG_BYTES: u64 = 64 << 10;
+
+pub async fn page(State(server): State<Arc<Server>>, Path(life): Path<u64>) -> Response {
+    let shared = server.clone();
+    frame::page(&server, &format!("Life {life}"), "/life", Weight::Light, move |out| {
+        write(&shared, life, out)
+    })
+    .await
+}
+
+fn write(server: &Server, life: u64, out: &mut Out) -> Result<()> {
+    let (mut events, mut commit, mut began) = (Vec::new(), String::new(), String::new());
+    for event in records::of(&server.house.history()) {
+        let is_of = event.get("life").and_then(Value::as_u64) == Some(life);
+        if is_of && text(&event, "what") == "life" {
+            commit = text(&event, "commit").to_owned();
+            began = text(&event, "at").to_owned();
+        }
+        if is_of && events.len() < MOST_EVENTS {
+            events.push(event);
+        }
+    }
+    let is_of = |record: &Value| record.get("life").and_then(Value::as_u64) == Some(life);
+    let deaths: Vec<Value> = records::of(&server.house.deaths()).filter(is_of).take(MOST_EVENTS).collect();
+    let log = files::tail(&server.house.life_log(life), LOG_BYTES);
+    if events.is_empty() && deaths.is_empty() && log.is_empty() {
+        out.missing()?;
+        return out.html(&html! { p { "No such life is on record." } });
+    }
+    let until = deaths.last().map(|death| text(death, "at")).unwrap_or_default();
+    out.html(&html! {
+        nav aria-label="Other lives" { ul {
+            @if life > 1 { li { a href={ "/lives/" (life - 1) } { "The one before" } } }
+            li { a href={ "/lives/" (life + 1) } { "The next" } }
+            li { a href={ "/export/life/" (life) ".json" } { "As a trace for Perfetto" } }
+            li { a href={ "/export/life/" (life) ".html" } { "As one page to show to others" } }
+            @if let Some(span) = span(&began, until) { li { a href={ "/life?" (span) } { "Its time as a picture" } } }
+        } }
+        @if !commit.is_empty() { p.headline { "Began " (time(&began)) " at " a href={ "/commit/" (commit) } { (short(&commit)) } } }
+        @for death in &deaths { (self::death(death)) }
+        h2 { "What the guardian did" }
+        ol.rows { @for event in &events { li.row {
+            (time(text(event, "at"))) " " span.tag { (text(event, "what").replace('_', " ")) } " " span.told { (details(event)) }
+        } } }
+        @if !log.is_empty() { h2 { "The end of its log" } (super::thought::pre("The end of its log", &log)) }
+        h2 { "What was new in it" }
+    })?;
+    match diff::change(&server.house, Some(&life.to_string())) {
+        Ok(Some(change)) => change::write(&change, out),
+        Ok(None) => out.html(&html! { p.none { "Nothing." } }),
+        Err(error) => out.html(&frame::wrong(&format!("{error:#}"))),
+    }
+}
+
+/// The span of a life, as the picture takes it.
+fn span(began: &str, until: &str) -> Option<String> {
+    let from = house::moments::ms(began)?;
+    let to = house::moments::ms(until).unwrap_or_else(house::clock::wall_ms);
+    Some(format!("from={from}&to={to}"))
+}
+
+fn death(death: &Value) -> Markup {
+    let evidence = ["evidence", "log_tail"].map(|name| text(death, name));
+    html! {
+        h2 { "How it ended" }
+        p.headline.red { (text(death, "ended").replace('_', " ")) ": " (text(death, "cause")) }
+        p { (time(text(death, "at"))) ", blamed on " (text(death, "blame")) }
+        @for evidence in evidence.into_iter().filter(|evidence| !evidence.is_empty()) { (super::thought::pre("Evidence", evidence)) }
+    }
+}
+
+/// The fields of an event but for those that stand beside it.
+fn details(event: &Value) -> String {
+    let skipped = ["at", "what", "life"];
+    let fields = event
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter(|(name, value)| !skipped.contains(&name.as_str()) && !value.is_null());
+    let told = fields.map(|(name, value)| match value.as_str() {
+        Some(text) => format!("{}: {text}", name.replace('_', " ")),
+        None => format!("{}: {value}", name.replace('_', " ")),
+    });
+    told.collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,139 @@
+//! Looks for words in all that is remembered, from the newest back to the first record; hits are shown as they are found.
+
+use super::talk::query;
+use crate::feed;
+use crate::page::Server;
+use crate::page::back::{self, Line, Place};
+use crate::page::frame::{self, Weight, time};
+use crate::page::out::{Gone, Out};
+use crate::why::found;
+use anyhow::Result;
+use axum::extract::{Query, State};
+use axum::response::Response;
+use house::records::{self, text};
+use maud::{Markup, html};
+use memchr::memmem::Finder;
+use serde::Deserialize;
+use std::cell::RefCell;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// Hits of a page, bytes read for it, and characters that are looked for.
+const MOST_HITS: usize = 50;
+const MOST_BYTES: u64 = 256 << 20;
+const MOST_CHARS: usize = 200;
+/// Characters shown around a hit.
+const AROUND: usize = 160;
+
+#[derive(Deserialize)]
+pub struct Asked {
+    #[serde(default)]
+    q: String,
+    #[serde(default)]
+    before: String,
+}
+
+pub async fn page(State(server): State<Arc<Server>>, Query(asked): Query<Asked>) -> Response {
+    let shared = server.clone();
+    frame::page(&server, "Search", "/search", Weight::Heavy, move |out| write(&shared, &asked, out)).await
+}
+
+fn write(server: &Server, asked: &Asked, out: &mut Out) -> Result<()> {
+    let wanted: String = asked.q.trim().chars().take(MOST_CHARS).collect();
+    out.html(&html! {
+        form.find method="get" action="/search" role="search" {
+            label for="q" { "Words in what it remembers, capitals or not" }
+            input #q type="search" name="q" value=(wanted) maxlength=(MOST_CHARS);
+            button type="submit" { "Search" }
+        }
+    })?;
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    out.raw("<ol class=\"rows\" aria-label=\"What was found\">")?;
+    out.flush()?;
+    let (hits, more) = look(server, &wanted, &asked.before, out)?;
+    out.raw("</ol>")?;
+    out.html(&html! {
+        @if hits == 0 { p.none { "Nothing found" @if more.is_some() { " in what was read so far." } @else { "." } } }
+        @match more {
+            Some(more) => p { a.button href={ "/search?" (query(&[("q", &wanted), ("before", &more.told())])) } { "Further back" } },
+            None => p.none { "That was all, back to the first record." },
+        }
+    })
+}
+
+/// Writes hits as they are found: how many, and where to go on.
+fn look(server: &Server, wanted: &str, before: &str, out: &mut Out) -> Result<(usize, Option<Place>)> {
+    // As a record has it: marks of quotation and new lines are written in two letters there.
+    let inside = serde_json::to_string(&wanted.to_lowercase()).unwrap_or_default();
+    let finder = Finder::new(inside.get(1..inside.len().saturating_sub(1)).unwrap_or_default());
+    let holds =
+        |bytes: &[u8]| finder.find(String::from_utf8_lossy(bytes).to_lowercase().as_bytes()).is_some();
+    let (out, mut hits, mut told) = (RefCell::new(out), 0, Ok(()));
+    // Nobody reads any more: every block is taken for one to be looked at, where it ends.
+    let is_wanted = |block: &[u8]| holds(block) || out.borrow().is_gone();
+    let more = back::lines(
+        back::memory(&server.house),
+        Place::parse(before).as_ref(),
+        MOST_BYTES,
+        is_wanted,
+        |line| {
+            if out.borrow().is_gone() {
+                told = Err(Gone.into());
+            } else if holds(line.bytes)
+                && let Some(hit) = hit(line, wanted)
+            {
+                hits += 1;
+                let mut out = out.borrow_mut();
+                told = out.html(&hit).and_then(|()| out.flush());
+            }
+            if told.is_ok() && hits < MOST_HITS { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        },
+    );
+    told.map(|()| (hits, more))
+}
+
+/// A record in which the words stand: what it is, and the place around them.
+fn hit(line: &Line, wanted: &str) -> Option<Markup> {
+    let record = records::parse(line.bytes)?;
+    let row = feed::row(&record);
+    let whole = match &row {
+        Some(row) if contains(&row.text, wanted) => row.text.clone(),
+        _ => record.get("data").unwrap_or(&record).to_string(),
+    };
+    let told = around(&whole, wanted);
+    let tag = row.map_or_else(|| text(&record, "kind").to_owned(), |row| row.tag);
+    let thought = found::number(&record);
+    Some(html! {
+        li.row {
+            (time(text(&record, "at"))) " "
+            a.tag href={ "/record/" (line.file) "/" (line.at) } { (house::bounds::brief(&tag, 20)) } " "
+            span.told {
+                (told)
+                @if let Some(thought) = thought { " " a href={ "/thought/" (thought) } { "thought " (thought) } }
+            }
+        }
+    })
+}
+
+fn contains(text: &str, wanted: &str) -> bool {
+    text.to_lowercase().contains(&wanted.to_lowercase())
+}
+
+/// The text around the first place of the words, which are marked.
+fn around(text: &str, wanted: &str) -> Markup {
+    let (lower, wanted) = (text.to_lowercase(), wanted.to_lowercase());
+    // Where capitals are of another length than small letters, places differ: then the beginning is shown.
+    let at = lower.find(&wanted).filter(|_| lower.len() == text.len()).unwrap_or(0);
+    let end = text.ceil_char_boundary(at + wanted.len());
+    let at = text.floor_char_boundary(at);
+    let from = text.floor_char_boundary(at.saturating_sub(AROUND));
+    let until = text.ceil_char_boundary((end + AROUND).min(text.len()));
+    let part = |from: usize, until: usize| text.get(from..until).unwrap_or_default();
+    html! {
+        @if from > 0 { "…" }
+        (part(from, at)) mark { (part(at, end)) } (part(end, until))
+        @if until < text.len() { "…" }
+    }
+}

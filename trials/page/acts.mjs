@@ -1,0 +1,245 @@
+// Every act: by keyboard alone, from the link that skips to the content on, and again where no script may run.
+import { enter, is_quiet, open } from './browser.mjs';
+import { changed, held, lines, read } from './house.mjs';
+import { holds, part, rest, tried, until } from './told.mjs';
+
+/** Tabs until what has the focus is what is looked for. */
+async function tab_to(page, what, is, most = 600) {
+  for (let at = 0; at < most; at += 1) {
+    await page.keyboard.press('Tab');
+    // As text, for the page's own policy lets nothing be made into code.
+    const there = await page.evaluate(`(() => { const one = document.activeElement; return Boolean(one && one !== document.body && (${is})); })()`);
+    if (there) {
+      const is_within = () => page.evaluate(() => {
+        const box = document.activeElement.getBoundingClientRect();
+        return box.bottom > 0 && box.top < innerHeight;
+      });
+      // What is scrolled to smoothly takes some frames.
+      await until(`${what} on the screen`, is_within, 100).catch(() => {});
+      const seen = await page.evaluate(() => {
+        const one = document.activeElement;
+        const style = getComputedStyle(one);
+        const box = one.getBoundingClientRect();
+        return { ring: style.outlineStyle !== 'none' || style.boxShadow !== 'none' || style.strokeWidth !== '0px', within: box.bottom > 0 && box.top < innerHeight };
+      });
+      holds(seen.ring && seen.within, `${what} shows that it has the focus, within the screen`, JSON.stringify(seen));
+      return;
+    }
+  }
+  throw new Error(`no Tab leads to ${what}`);
+}
+
+const in_form = (action) => `one.form && one.form.getAttribute('action') === '${action}' && ['BUTTON', 'INPUT'].includes(one.tagName) && one.type === 'submit'`;
+const link = (start) => `(one.getAttribute('href') || '').startsWith('${start}')`;
+
+/** Presses Enter on what has the focus, and waits for the page that follows. */
+async function enters(page) {
+  await Promise.all([page.waitForEvent('framenavigated'), page.keyboard.press('Enter')]);
+  await page.waitForLoadState();
+}
+
+export async function by_keyboard(browser, house, server) {
+  part('by keyboard alone');
+  const { context, page } = await enter(browser, server);
+  const at = (view) => page.goto(server.origin + view);
+  await tried('the way in', () => way_in(page, server));
+  await tried('a word is said', () => says(page, house, at));
+  await tried('an ask is approved, by its exact bytes', () => answers(page, house, at, '4', 'yes', 'approve'));
+  await tried('another one is denied', () => answers(page, house, at, '6', 'no', 'deny'));
+  await tried('what going back would change is shown, and nothing is changed', () => previews(page, house, at));
+  await tried('a note is corrected', () => corrects(page, house, at));
+  await tried('the picture is zoomed and moved, and a thought is reached in it', () => moves(page, at));
+  is_quiet(page, 'by keyboard alone');
+  await context.close();
+}
+
+async function way_in(page, server) {
+  await page.goto(server.origin);
+  await page.keyboard.press('Tab');
+  const first = await page.evaluate(() => ({ text: document.activeElement.textContent, href: document.activeElement.getAttribute('href') }));
+  holds(/^#/.test(first.href ?? ''), 'the first Tab leads to the link that skips to the content', JSON.stringify(first));
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Tab');
+  const within = await page.evaluate(() => Boolean(document.activeElement.closest('main')) || document.activeElement === document.body);
+  holds(within, 'after it the next Tab is within the content');
+  await page.goto(server.origin);
+  for (const view of ['/talk', '/asks', '/life', '/ladder', '/report', '/search', '/spend', '/memory']) {
+    await tab_to(page, `the way to ${view}`, `${link(view)} && one.closest('nav')`);
+    await enters(page);
+    holds(new URL(page.url()).pathname === view, `the way to ${view} leads there`, page.url());
+    const now = await page.evaluate(() => document.querySelector('nav [aria-current]')?.getAttribute('href'));
+    holds(now === view, `${view} is marked as where one is`, now);
+  }
+}
+
+async function says(page, house, at) {
+  await at('/talk');
+  await tab_to(page, 'the field for a word', `one.tagName === 'TEXTAREA' || (one.tagName === 'INPUT' && one.type === 'text' && one.form.getAttribute('action') === '/say')`);
+  const word = `by keyboard, <b>word</b> & “quoted” ${Date.now()}`;
+  await page.keyboard.type(word);
+  await tab_to(page, 'the button that sends it', in_form('/say'));
+  await enters(page);
+  await until('the word in the inbox', () => lines(house, '.self/inbox.jsonl').some((line) => line.text === word));
+  holds(lines(house, '.self/inbox.jsonl').filter((line) => line.text === word).length === 1, 'the word is said once');
+  await until('the word on the page', () => page.evaluate((word) => document.body.innerText.includes(word), word).catch(() => false), 300);
+}
+
+async function answers(page, house, at, id, way, answer) {
+  await at(`/asks/${id}`);
+  const stored = JSON.parse(read(house, `.self/broker/asks/${id}.json`));
+  const text = await page.evaluate(() => document.body.textContent);
+  for (const one of [stored.act.url, stored.act.body, 'content-type', 'application/json']) {
+    holds(text.includes(one), `ask ${id} shows its exact bytes before the answer`, one);
+  }
+  await tab_to(page, `${answer} ${id}`, in_form(`/asks/${id}/${way}`));
+  const before = held(house);
+  await enters(page);
+  await until('the answer', () => lines(house, '.self/broker/answers.jsonl').some((line) => line.id === id));
+  await page.waitForLoadState();
+  const told = lines(house, '.self/broker/answers.jsonl').filter((line) => line.id === id);
+  holds(told.length === 1 && told[0].answer === answer && told[0].digest === stored.digest, `${answer} ${id} names what was shown`, JSON.stringify(told));
+  const files = changed(before, held(house));
+  holds(files.join() === '.self/broker/answers.jsonl', 'an answer writes the answer and nothing else', files);
+  const after = await page.evaluate(() => document.querySelector('main').innerText);
+  holds(new RegExp(answer, 'i').test(after) || /noted|answered/i.test(after), 'the page says what came of it', after.slice(0, 200));
+}
+
+async function previews(page, house, at) {
+  await at('/ladder');
+  const before = held(house);
+  await tab_to(page, 'a rung', `${link('/ladder/2')} && one.closest('main')`);
+  await enters(page);
+  holds(/\/ladder\/\d+/.test(page.url()), 'Enter leads there', page.url());
+  const text = await page.evaluate(() => document.querySelector('main').innerText);
+  holds(/[+-]\d|lines|files/.test(text), 'it is told what would change', text.slice(0, 200));
+  await tab_to(page, 'the button that goes back', `one.form && /\\/back$/.test(one.form.getAttribute('action')) && one.type === 'submit'`);
+  holds(changed(before, held(house)).length === 0, 'nothing was changed by looking', changed(before, held(house)));
+}
+
+/** Opens a paper for correction; whether by its own page or by the same. */
+async function corrects(page, house, at) {
+  await at('/memory');
+  await tab_to(page, 'the note of herons', `(one.getAttribute('href') || '').includes('herons')`);
+  await enters(page);
+  holds(/herons/.test(page.url()), 'Enter leads there', page.url());
+  const is_field = `one.tagName === 'TEXTAREA'`;
+  await tab_to(page, 'the field of the note', is_field);
+  await page.keyboard.press('Control+End');
+  await page.keyboard.type('They sleep on one leg.\n');
+  const before = held(house);
+  await tab_to(page, 'the button that keeps it', `one.form && (one.form.getAttribute('action') || '').startsWith('/memory') && one.type === 'submit'`);
+  await enters(page);
+  await until('the note', () => read(house, 'self/notes/herons.md').endsWith('They sleep on one leg.\n'));
+  await page.waitForLoadState();
+  const files = changed(before, held(house)).filter((file) => !file.startsWith('.git/'));
+  holds(files.join() === 'self/notes/herons.md', 'a correction writes the note and nothing else', files);
+  const text = read(house, 'self/notes/herons.md');
+  holds(text.startsWith('# Herons\n\nGrey ones, and white ones.\n\n- They fish at dawn.\n') && !text.includes('\r'), 'the rest of the note is as it was', text);
+}
+
+async function moves(page, at) {
+  await at('/life');
+  const url = () => page.url();
+  // A link of the content that keeps the view and changes its span: nearer, and along.
+  for (const [what, wanted] of [['nearer', /near|in\b|\+|closer/i], ['earlier', /earlier|before|back|left|older|←/i], ['farther', /out|fa?u?rther|wider|whole|−|-/i]]) {
+    const links = await page.evaluate(() => [...document.querySelectorAll('main a[href^="/life"], main button')].filter((one) => !one.closest('svg')).map((one) => one.textContent.trim() + '|' + (one.getAttribute('aria-label') ?? '')));
+    const there = links.find((text) => wanted.test(text));
+    if (!holds(there !== undefined, `there is a way ${what} for the keyboard`, links.join('; '))) continue;
+    const was = url();
+    await tab_to(page, `the way ${what}`, `!one.closest('svg') && one.closest('main') && (one.textContent.trim() + '|' + (one.getAttribute('aria-label') || '')) === ${JSON.stringify(there)}`);
+    await page.keyboard.press('Enter');
+    await until(`the picture ${what}`, async () => url() !== was, 500);
+    await page.waitForLoadState();
+    await rest(300);
+  }
+  await at('/life');
+  const direct = await page.locator('main svg a[href^="/thought/"]').count();
+  if (direct === 0) await nearer_until_thoughts(page);
+  await tab_to(page, 'a thought in the picture', `${link('/thought/')} && one.closest('svg')`);
+  await enters(page);
+  holds(/\/thought\/\d+/.test(page.url()), 'Enter leads there', page.url());
+}
+
+/** Follows the aggregated columns of the picture, as one does, until single thoughts are drawn. */
+async function nearer_until_thoughts(page) {
+  for (let step = 0; step < 6; step += 1) {
+    if (await page.locator('main svg a[href^="/thought/"]').count()) return;
+    const was = page.url();
+    await tab_to(page, 'an aggregated column', `${link('/life?')} && one.closest('svg')`);
+    await page.keyboard.press('Enter');
+    await until('the picture of that span', async () => page.url() !== was, 500);
+    await page.waitForLoadState();
+  }
+}
+
+export async function without_scripts(browser, house, server) {
+  part('without scripts');
+  const context = await browser.newContext({ javaScriptEnabled: false, viewport: { width: 390, height: 800 } });
+  const page = await open(context);
+  await page.goto(server.link);
+  holds(new URL(page.url()).search === '', 'the token does not stay in the address', page.url());
+  const at = (view) => page.goto(server.origin + view);
+  await tried('a word', async () => {
+    await at('/talk');
+    const word = `without scripts ${Date.now()}`;
+    await page.locator('form[action="/say"] [name]:not([type=hidden])').first().fill(word);
+    await page.locator('form[action="/say"] [type=submit]').first().click();
+    await until('the word', () => lines(house, '.self/inbox.jsonl').some((line) => line.text === word));
+    holds((await page.content()).includes(word), 'the word is on the page that follows');
+  });
+  await tried('an ask', async () => {
+    await at('/asks/5');
+    await page.locator('form[action="/asks/5/no"] [type=submit]').click();
+    await until('the answer', () => lines(house, '.self/broker/answers.jsonl').some((line) => line.id === '5' && line.answer === 'deny'));
+  });
+  await tried('pause and resume', async () => {
+    for (const act of ['pause', 'resume']) {
+      await at('/');
+      const form = page.locator(`form[action="/${act}"] [type=submit]`).first();
+      if ((await form.count()) === 0) {
+        holds(act === 'resume', `there is a way to ${act} on the first page`);
+        continue;
+      }
+      await form.click();
+      holds(/not running|nobody|nothing lives|no guardian|noted|will/i.test(await page.content()), `${act} says what came of it where nobody lives`);
+    }
+  });
+  await tried('a note of markup is kept as it is', async () => {
+    await at('/memory');
+    const was = read(house, 'self/notes/markup.md');
+    await page.locator('a[href*="markup"]').first().click();
+    const form = page.locator('form:has(textarea)').first();
+    await form.locator('textarea').fill(`${await form.locator('textarea').inputValue()}one more\n`);
+    await form.locator('[type=submit]').first().click();
+    await until('the note', () => read(house, 'self/notes/markup.md') === `${was}one more\n`, 300);
+  });
+  await tried('a note that was changed meanwhile', () => conflict(page, house, at));
+  await tried('search, the picture and the ladder', async () => {
+    await at('/search');
+    await page.locator('main input[name=q]').fill('herons');
+    await enters(page);
+    holds(/[?&]q=herons/.test(page.url()) && (await page.locator('main a').count()) > 0, 'search finds');
+    await at('/life');
+    holds((await page.locator('main svg a').count()) > 0, 'the picture is there');
+    await at('/ladder/1');
+    holds((await page.locator('form[action="/ladder/1/back"]').count()) === 1, 'the way back is there');
+  });
+  // A browser also says so where an act was refused for a reason that the page tells.
+  page.odd = page.odd.filter((said) => !said.includes('409 (Conflict)'));
+  is_quiet(page, 'without scripts');
+  await context.close();
+}
+
+async function conflict(page, house, at) {
+  const fs = await import('node:fs');
+  await at('/memory');
+  await page.locator('a[href*="herons"]').first().click();
+  const mine = `${await page.locator('textarea').first().inputValue()}what I wrote\n`;
+  await page.locator('textarea').first().fill(mine);
+  fs.appendFileSync(`${house.root}/self/notes/herons.md`, 'what it wrote meanwhile\n');
+  await page.locator('form:has(textarea) [type=submit]').first().click();
+  holds(read(house, 'self/notes/herons.md').includes('what it wrote meanwhile') && !read(house, 'self/notes/herons.md').includes('what I wrote'), 'what was written meanwhile is not lost');
+  const text = await page.content();
+  holds(text.includes('what I wrote'), 'nor is what the owner wrote: it is still on the page');
+  holds(/changed|meanwhile|conflict/i.test(text), 'and the page says so');
+}
