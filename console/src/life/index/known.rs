@@ -14,7 +14,7 @@ const MOST_ASKS: usize = 10_000;
 /// Hours with something in them: ten years of them.
 const MOST_HOURS: usize = 90_000;
 /// Reasons told of wakes that had no thought yet.
-const MOST_TOLD: usize = 500;
+const MOST_TOLD: usize = 20_000;
 
 pub const HOUR_MS: u64 = 3_600_000;
 
@@ -226,10 +226,9 @@ impl Known {
     }
 
     pub fn why(&mut self, life: u32, wake: u32, told: Told) {
-        if self.told.len() >= MOST_TOLD
-            && let Some(oldest) = self.told.iter().min_by_key(|(_, told)| told.at_ms).map(|(key, _)| *key)
-        {
-            self.told.remove(&oldest);
+        // Lives and wakes are numbered in order of time: the first is the oldest.
+        if self.told.len() >= MOST_TOLD {
+            self.told.pop_first();
         }
         self.told.insert((life, wake), told);
     }
