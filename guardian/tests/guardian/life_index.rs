@@ -67,6 +67,39 @@ fn beat(second: u32, wake: u64, why: &[&str]) -> Value {
     remembered(second, "heartbeat", json!({"wake": wake, "thoughts": 1, "why": why}))
 }
 
+/// What the creature remembers of it.
+fn remembers(house: &House) {
+    append(
+        house,
+        ".self/memory.jsonl",
+        &[
+            remembered(
+                1_090,
+                "message",
+                json!({"from": "owner", "text": "how are the herons?", "thread": "main"}),
+            ),
+            thought(1_110, 1, 1),
+            act(1_115, 1, "web.fetch_text", true),
+            act(1_120, 1, "repo.read", false),
+            thought(1_130, 2, 1),
+            thought(2_010, 3, 2),
+            remembered(
+                2_020,
+                "self_change",
+                json!({"ok": false, "stage": "build", "summary": "rest longer", "error": "no"}),
+            ),
+            remembered(2_100, "dream", json!({"monologue": "I sort", "done": []})),
+            remembered(2_160, "dream", json!({"name": "d", "parts": 1})),
+            remembered(
+                2_200,
+                "message",
+                json!({"from": "creature", "kind": "reminder", "text": "feed them"}),
+            ),
+            thought(2_600, 4, 9),
+        ],
+    );
+}
+
 /// A house in which two lives lived, with something of every kind.
 pub fn storied() -> House {
     let house = House::new(SOUND);
@@ -100,35 +133,7 @@ pub fn storied() -> House {
             beat(2_500, 3, &[]),
         ],
     );
-    append(
-        &house,
-        ".self/memory.jsonl",
-        &[
-            remembered(
-                1_090,
-                "message",
-                json!({"from": "owner", "text": "how are the herons?", "thread": "main"}),
-            ),
-            thought(1_110, 1, 1),
-            act(1_115, 1, "web.fetch_text", true),
-            act(1_120, 1, "repo.read", false),
-            thought(1_130, 2, 1),
-            thought(2_010, 3, 2),
-            remembered(
-                2_020,
-                "self_change",
-                json!({"ok": false, "stage": "build", "summary": "rest longer", "error": "no"}),
-            ),
-            remembered(2_100, "dream", json!({"monologue": "I sort", "done": []})),
-            remembered(2_160, "dream", json!({"name": "d", "parts": 1})),
-            remembered(
-                2_200,
-                "message",
-                json!({"from": "creature", "kind": "reminder", "text": "feed them"}),
-            ),
-            thought(2_600, 4, 9),
-        ],
-    );
+    remembers(&house);
     append(
         &house,
         ".self/asks.jsonl",
@@ -300,6 +305,21 @@ fn another_state_is_another_life() {
     std::fs::write(state.join("memory.jsonl"), format!("{}\n", thought(9_000, 5, 71))).unwrap();
     read_up(&mut life);
     assert!(self::told(&life).iter().all(|row| !row.contains("wake 70")), "{:?}", self::told(&life));
+    // A history that was moved aside keeps what it told; one that was written anew in place is read anew.
+    let event = |commit: &str| {
+        at(9_100, json!({"what": "commit", "by": "self", "commit": commit, "summary": commit}))
+    };
+    append(&house, ".self/history.jsonl", &[event("aaaaaaaa"), event("bbbbbbbb")]);
+    read_up(&mut life);
+    std::fs::rename(state.join("history.jsonl"), house.root.join("moved-aside")).unwrap();
+    append(&house, ".self/history.jsonl", &[event("cccccccc")]);
+    read_up(&mut life);
+    let commits = |life: &Life| self::told(life).iter().filter(|row| row.starts_with("/commit/")).count();
+    assert_eq!(commits(&life), 3);
+    std::fs::write(state.join("history.jsonl"), "").unwrap();
+    append(&house, ".self/history.jsonl", &[event("dddddddd"), event("eeeeeeee")]);
+    read_up(&mut life);
+    assert_eq!(commits(&life), 2);
 }
 
 #[test]
@@ -322,6 +342,37 @@ fn what_is_no_record_counts_for_nothing() {
     read_up(&mut life);
     let told = told(&life).join("\n");
     assert!(told.contains("wake 91") && !told.contains("wake 90"), "{told}");
+}
+
+#[test]
+fn what_the_creature_claims_has_its_bounds() {
+    let house = storied();
+    let clean = drawn(&whole(&house));
+    let claimed = |number: u64| {
+        let at = "2026-02-03T00:50:00.000Z";
+        json!({"at": at, "life": 1_000 + number, "kind": "observation", "data": {"about": "birth", "commit": "f".repeat(40)}})
+    };
+    append(&house, ".self/memory.jsonl", &(0..500).map(claimed).collect::<Vec<_>>());
+    let life = whole(&house);
+    assert_eq!(drawn(&life), clean);
+    // Texts have room for what guardian and broker say, however many others there are.
+    let filling =
+        |number: u32| act(3_000 + number % 100, 4, &format!("{number} {}", "tool ".repeat(18)), true);
+    append(&house, ".self/memory.jsonl", &(0..33_000).map(filling).collect::<Vec<_>>());
+    append(
+        &house,
+        ".self/asks.jsonl",
+        &[at(4_020, json!({"id": "fresh", "event": "asked", "kind": "purpose"}))],
+    );
+    let mut life = Life::beside(&seen(&house));
+    read_up(&mut life);
+    append(
+        &house,
+        ".self/asks.jsonl",
+        &[at(4_030, json!({"id": "newest", "event": "asked", "kind": "purpose"}))],
+    );
+    read_up(&mut life);
+    assert!(told(&life).iter().any(|row| row.starts_with("/asks/newest ask newest, rewrite PURPOSE.md")));
 }
 
 #[test]

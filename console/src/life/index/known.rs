@@ -164,6 +164,8 @@ pub struct Known {
     pub told: BTreeMap<(u32, u32), Told>,
     pub first_ms: Option<u64>,
     pub last_ms: u64,
+    /// The newest life that the guardian told of; 0 where none is.
+    pub newest_life: u32,
     /// When the creature's memory last said something, and since when it dreams.
     pub before_ms: u64,
     pub dreams_ms: Option<u64>,
@@ -180,6 +182,7 @@ kept!(Known {
     told,
     first_ms,
     last_ms,
+    newest_life,
     before_ms,
     dreams_ms,
 });
