@@ -87,7 +87,7 @@ fn lived(history: &mut impl Write, deaths: &mut impl Write, life: u64, at_ms: u6
     .unwrap();
     writeln!(history, r#"{{"at":"{at}","what":"life","life":{life},"commit":"{commit}","safe":false}}"#)
         .unwrap();
-    if life % 3 > 0 {
+    if !life.is_multiple_of(3) {
         writeln!(
             history,
             r#"{{"at":"{}","what":"blessed","life":{life},"commit":"{commit}"}}"#,

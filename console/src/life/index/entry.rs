@@ -1,5 +1,7 @@
 //! A single thing as the index keeps it on disk: 32 bytes that say when, what, how long, and where its record stands.
 
+use super::bytes::{Kept, kept, kept_by_place};
+
 /// What an entry is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -18,6 +20,8 @@ impl Kind {
         [Kind::Thought, Kind::Garbled, Kind::Act, Kind::ActFailed, Kind::Money, Kind::MoneyOwn];
 }
 
+kept_by_place!(Kind);
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// When it was on record, in milliseconds since the epoch; it began `length_ms` before.
@@ -33,6 +37,9 @@ pub struct Entry {
     pub kind: Kind,
 }
 
+kept!(Entry { at_ms, offset, number, value, length_ms, file, kind });
+
+/// Bytes of an entry: those of its fields, and one that fills up.
 pub const ENTRY_BYTES: usize = 32;
 
 impl Entry {
@@ -41,58 +48,11 @@ impl Entry {
     }
 
     pub fn put(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.at_ms.to_le_bytes());
-        out.extend_from_slice(&self.offset.to_le_bytes());
-        out.extend_from_slice(&self.number.to_le_bytes());
-        out.extend_from_slice(&self.value.to_le_bytes());
-        out.extend_from_slice(&self.length_ms.to_le_bytes());
-        out.extend_from_slice(&self.file.to_le_bytes());
-        out.extend_from_slice(&[self.kind as u8, 0]);
+        Kept::put(self, out);
+        out.push(0);
     }
 
     pub fn take(bytes: &[u8; ENTRY_BYTES]) -> Option<Self> {
-        let [
-            a,
-            b,
-            c,
-            d,
-            e,
-            f,
-            g,
-            h,
-            i,
-            j,
-            k,
-            l,
-            m,
-            n,
-            o,
-            p,
-            q,
-            r,
-            s,
-            t,
-            u,
-            v,
-            w,
-            x,
-            y,
-            z,
-            a2,
-            b2,
-            c2,
-            d2,
-            kind,
-            _,
-        ] = *bytes;
-        Some(Self {
-            at_ms: u64::from_le_bytes([a, b, c, d, e, f, g, h]),
-            offset: u64::from_le_bytes([i, j, k, l, m, n, o, p]),
-            number: u32::from_le_bytes([q, r, s, t]),
-            value: u32::from_le_bytes([u, v, w, x]),
-            length_ms: u32::from_le_bytes([y, z, a2, b2]),
-            file: u16::from_le_bytes([c2, d2]),
-            kind: *Kind::ALL.get(usize::from(kind))?,
-        })
+        Kept::take(&mut bytes.as_slice())
     }
 }
