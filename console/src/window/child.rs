@@ -3,6 +3,7 @@
 use crate::window::typed::Order;
 use anyhow::{Context, Result};
 use house::House;
+use house::bounds::brief;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -12,6 +13,8 @@ use std::process::{Child, Command, Stdio};
 /// Most lines of a command that are shown, and most bytes of one.
 const MOST_LINES: usize = 2_000;
 const MOST_BYTES: usize = 64 << 10;
+/// Characters of what it is called.
+const NAME_CHARS: usize = 40;
 /// Bytes read at once, and at one look.
 const BLOCK: usize = 16 << 10;
 const LOOK_BYTES: usize = 256 << 10;
@@ -50,7 +53,8 @@ impl Running {
         let child = command.spawn().with_context(|| {
             format!("failed to run {}; `cargo build --workspace` makes it", program.display())
         })?;
-        let name = order.args.join(" ");
+        // What is said of it has few lines, and its end must find room there.
+        let name = brief(&order.args.join(" "), NAME_CHARS);
         Ok(Self { child, out, rest: Vec::new(), lines: 0, name, shows: None })
     }
 

@@ -171,13 +171,17 @@ impl View {
         lines
     }
 
-    /// Text of any length, wrapped and indented.
+    /// Text of any length, wrapped and indented; what does not fit goes on below where its line begins.
     pub fn indented(&self, paint: &str, text: &str, indent: usize, columns: usize) -> Vec<Line<'static>> {
         let text = printable::spelled(&printable::plain_spaces(text.trim_end()));
         let room = columns.saturating_sub(indent);
-        let wrapped = printable::wrapped(&text, room, room);
-        let line = |text: &String| Line::from(vec![Span::raw(" ".repeat(indent)), self.span(paint, text)]);
-        wrapped.iter().map(line).collect()
+        let own = text.chars().take_while(|letter| *letter == ' ').count().min(columns / 4);
+        let wrapped = printable::wrapped(&text, room, room.saturating_sub(own));
+        let line = |(number, text): (usize, &String)| {
+            let indent = if number == 0 { indent } else { indent + own };
+            Line::from(vec![Span::raw(" ".repeat(indent)), self.span(paint, text)])
+        };
+        wrapped.iter().enumerate().map(line).collect()
     }
 
     /// The live lines: the thought that streams, the status, what is to be said, the prompt.

@@ -64,4 +64,5 @@ mod truth;
 mod walk;
 mod window;
 mod window_of_the_guardian;
+mod window_walk;
 mod world;

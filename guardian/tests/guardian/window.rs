@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::io::Write;
 use trials::{House, SOUND, lines};
 
-const SIZES: [(u16, u16); 3] = [(100, 30), (80, 24), (40, 15)];
+pub const SIZES: [(u16, u16); 3] = [(100, 30), (80, 24), (40, 15)];
 const HOSTILE: &str = "x\u{1b}[2J\u{1b}]0;title\u{7}\u{1b}]52;c;aGk=\u{7}\u{1b}[8m\u{9b}31m\u{85}\u{202e}olleh\u{2066}\u{200b}\r\n12:00:00 guardian FORGED\tend";
 
 fn record(kind: &str, data: Value) -> String {
@@ -62,7 +62,7 @@ fn a_word_is_kept_and_its_answer_stands_on_the_screen_at_every_size() {
 }
 
 /// Bytes of the window's own: colours, the cursor, scrolling, clearing, modes. Everything else is text.
-fn text_of(raw: &[u8]) -> String {
+pub fn text_of(raw: &[u8]) -> String {
     let raw = String::from_utf8(raw.to_vec()).expect("no byte of another coding");
     let (mut text, mut rest) = (String::new(), raw.as_str());
     while let Some(at) = rest.find('\u{1b}') {
@@ -80,6 +80,11 @@ fn text_of(raw: &[u8]) -> String {
         rest = &sequence[end + 1..];
     }
     text + rest
+}
+
+/// Letters that do something to a terminal, or to how others look.
+pub fn steers(letter: &char) -> bool {
+    !"\r\n".contains(*letter) && (letter.is_control() || "\u{202e}\u{2066}\u{200b}\u{2028}".contains(*letter))
 }
 
 /// Everything a window reads, as hostile as it can be.
@@ -149,10 +154,6 @@ fn no_raw_byte_of_the_creatures_reaches_the_terminal() {
         remember(&house, &record("message", json!({"from": "creature", "text": "seen\u{202e}\u{1b}[2J"})));
         window.shows("creature: seen\\u{202e}\\u{1b}[2J");
         let text = text_of(&window.raw());
-        let steers = |letter: &char| {
-            !"\r\n".contains(*letter)
-                && (letter.is_control() || "\u{202e}\u{2066}\u{200b}\u{2028}".contains(*letter))
-        };
         let bad: Vec<char> = text.chars().filter(steers).collect();
         assert!(bad.is_empty(), "{bad:?}");
         assert!(text.contains("u{1b}"), "it was shown, spelled out");
@@ -353,6 +354,18 @@ fn the_status_is_told_weightiest_first_and_what_finds_no_room_is_left_out_whole(
     assert_eq!(status(40, 24), [rests, &format!("{ask} · {money}"), due, "> "]);
     let life = "life 7 at 1a2b3c4, walls full";
     assert_eq!(status(120, 30), [rests, &format!("{ask} · {money} · {due} · {life}"), "> "]);
+}
+
+/// Found: what a command printed went on left of where its line began.
+#[test]
+fn a_long_line_goes_on_below_where_it_begins() {
+    let view = View::new(Place::named("UTC0").unwrap(), false);
+    let lines = |text: &str| -> Vec<String> {
+        view.indented("0", text, 2, 20).iter().map(|line| line.to_string().trim_end().to_owned()).collect()
+    };
+    assert_eq!(lines("one two three four five"), ["  one two three four", "  five"]);
+    assert_eq!(lines("   one two three four"), ["     one two three", "     four"]);
+    assert_eq!(lines("          far right in it"), ["            far", "       right in it"]);
 }
 
 #[test]
