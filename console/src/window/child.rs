@@ -26,6 +26,7 @@ pub struct Running {
     rest: Vec<u8>,
     lines: usize,
     pub name: String,
+    pub of_guardian: bool,
     /// The ask whose exact bytes it shows, and their digest.
     pub shows: Option<(String, String)>,
 }
@@ -55,7 +56,8 @@ impl Running {
         })?;
         // What is said of it has few lines, and its end must find room there.
         let name = brief(&order.args.join(" "), NAME_CHARS);
-        Ok(Self { child, out, rest: Vec::new(), lines: 0, name, shows: None })
+        let of_guardian = order.of_guardian;
+        Ok(Self { child, out, rest: Vec::new(), lines: 0, name, of_guardian, shows: None })
     }
 
     pub fn out(&self) -> BorrowedFd<'_> {

@@ -255,7 +255,7 @@ fn joined(text: &str) -> String {
     text.replace(['\u{200d}', '\u{fe0f}'], "")
 }
 
-/// As much of a line as fits.
+/// As much of a line as fits, cut at the end of a word where there is one.
 fn cut(text: &str, columns: usize) -> String {
     if printable::columns(text) <= columns {
         return text.to_owned();
@@ -267,6 +267,11 @@ fn cut(text: &str, columns: usize) -> String {
             break;
         }
         cut.push(letter);
+    }
+    let is_whole = text.get(cut.len()..).is_some_and(|rest| rest.starts_with(' '));
+    match cut.rfind(' ') {
+        Some(at) if !is_whole && at > cut.len() / 2 => cut.truncate(at),
+        _ => {}
     }
     cut.trim_end().to_owned() + "…"
 }

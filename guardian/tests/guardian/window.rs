@@ -3,10 +3,6 @@
 use crate::asks::asked;
 use crate::driven::Driven;
 use crate::say::ANSWERS;
-use console::window::prompt::Prompt;
-use console::window::state::Known;
-use console::window::view::View;
-use house::moments::Place;
 use serde_json::{Value, json};
 use std::io::Write;
 use trials::{House, SOUND, lines};
@@ -308,6 +304,12 @@ fn an_ask_is_answered_only_once_its_bytes_were_shown() {
         answers.len() == 1 && answers[0]["answer"] == "approve" && answers[0]["digest"] == "d1"
     });
     window.shows("/approve 1 is done");
+    // By its other name it is no way around its bytes.
+    asked(&house, "2", "say hello to another one");
+    window.shows("/yes 2");
+    window.line("/approve 2");
+    window.shows("exactly that is ask 2");
+    assert_eq!(lines(&house.path(".self/broker/answers.jsonl")).len(), 1, "shown, not answered");
     window.line("/no 7");
     window.shows("no ask is called");
 }
@@ -328,44 +330,26 @@ fn a_command_that_runs_on_is_ended_and_the_window_left() {
     assert!(window.raw().windows(8).any(|bytes| bytes == b"\x1b[?2004l"));
 }
 
-/// What is known of a creature that rests, at a width.
-fn status(columns: usize, rows: usize) -> Vec<String> {
-    let now = "2026-01-02T03:04:05Z".parse().unwrap();
-    let known = Known {
-        runs: true,
-        told: json!({"phase": "settled", "life": 7, "commit": "1a2b3c4d5e", "walls": "full"}),
-        beat: json!({"life": 7, "stage": "resting", "mind": "claude"}),
-        budget: json!({"caps": [{"span": "day", "cap_usd": 5.0, "spent_usd": 0.5}]}),
-        asks: vec!["12".to_owned()],
-        rests_until: "2026-01-02T03:20:00Z".parse().ok(),
-        due: Some(("2026-01-02T09:00:00Z".parse().unwrap(), "water the plants".to_owned())),
-        ..Known::default()
-    };
-    let view = View::new(Place::named("UTC0").unwrap(), false);
-    let live = view.live(&known, &Prompt::default(), "", now, (columns, rows));
-    live.lines.iter().map(ToString::to_string).collect()
-}
-
+/// Found: continued after a stop it had neither the keys nor its lines on the screen.
 #[test]
-fn the_status_is_told_weightiest_first_and_what_finds_no_room_is_left_out_whole() {
-    let [rests, ask, money] = ["rests until 03:20 (claude)", "ask 12 waits: /yes 12", "$4.50 left today"];
-    let due = "next 09:00 water the plants";
-    assert_eq!(status(40, 15), [rests, &format!("{ask} · {money}"), "> "]);
-    assert_eq!(status(40, 24), [rests, &format!("{ask} · {money}"), due, "> "]);
-    let life = "life 7 at 1a2b3c4, walls full";
-    assert_eq!(status(120, 30), [rests, &format!("{ask} · {money} · {due} · {life}"), "> "]);
-}
-
-/// Found: what a command printed went on left of where its line began.
-#[test]
-fn a_long_line_goes_on_below_where_it_begins() {
-    let view = View::new(Place::named("UTC0").unwrap(), false);
-    let lines = |text: &str| -> Vec<String> {
-        view.indented("0", text, 2, 20).iter().map(|line| line.to_string().trim_end().to_owned()).collect()
-    };
-    assert_eq!(lines("one two three four five"), ["  one two three four", "  five"]);
-    assert_eq!(lines("   one two three four"), ["     one two three", "     four"]);
-    assert_eq!(lines("          far right in it"), ["            far", "       right in it"]);
+fn a_window_that_is_put_aside_comes_back_with_what_was_being_typed() {
+    let house = House::new(SOUND);
+    let mut command = std::process::Command::new("bash");
+    // A shell with jobs, as an owner's: it takes the terminal while the window is stopped.
+    command.args(["-c", "set -m; \"$0\" window; echo it is aside; read go; fg"]).arg(house.program());
+    command.current_dir(&house.root).env("NO_COLOR", "1").env_remove("CARGO");
+    let window = Driven::start(command, 80, 24);
+    window.prompts();
+    window.keys("half a w");
+    window.until("it is typed", |_| window.line_at_cursor() == "> half a w");
+    window.keys("\u{1a}");
+    window.shows("it is aside");
+    assert!(window.is_usable(), "the shell has the terminal");
+    window.line("go");
+    window.until("the prompt", |_| window.line_at_cursor() == "> half a w");
+    assert!(!window.is_usable());
+    window.keys("ord\r");
+    house.until("the word", || words(&house) == ["half a word"]);
 }
 
 #[test]
