@@ -10,7 +10,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
 use std::fs::{self, File};
-use std::io::{BufWriter, Read, Write};
+use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Child, Command};
 use std::sync::{Arc, Condvar, Mutex};
@@ -67,11 +67,10 @@ impl Window {
     fn until(&self, text: &str, after: usize) -> usize {
         let (seen, told) = &*self.seen;
         let mut from = after;
-        let found = |seen: &Vec<u8>| find(&seen[from..], text.as_bytes()).map(|at| from + at + text.len());
         let mut bytes = seen.lock().unwrap();
         loop {
-            if let Some(end) = found(&bytes) {
-                return end;
+            if let Some(at) = find(&bytes[from..], text.as_bytes()) {
+                return from + at + text.len();
             }
             from = after.max(bytes.len().saturating_sub(text.len()));
             let (next, wait) = told.wait_timeout(bytes, PATIENCE).unwrap();
@@ -164,22 +163,22 @@ fn behind(plan: &Plan, records: usize) -> (Vec<f64>, Vec<f64>) {
     fs::create_dir_all(trials::programs::kept()).unwrap();
     let house = House::new_in(&trials::programs::kept(), SOUND);
     let memory = house.path(".self/memory.jsonl");
-    let mut file = BufWriter::new(File::create(&memory).unwrap());
-    let line = |number: usize| record(&format!("r{number}"));
-    for number in 0..records {
-        file.write_all(line(number).as_bytes()).unwrap();
+    let mut file = File::create(&memory).unwrap();
+    let block: String = (0..FEW).map(|number| record(&format!("r{number}"))).collect();
+    for _ in 0..records / FEW {
+        file.write_all(block.as_bytes()).unwrap();
     }
-    file.flush().unwrap();
+    let last = format!("r{}", FEW - 1);
     let opens = (0..plan.scaled(10, 3)).map(|_| {
         let begun = stand_in::now();
         let window = Window::open(&house);
-        let end = window.until(&format!("r{}", records - 1), 0);
+        let end = window.until(&last, 0);
         window.until(">", end);
         stand_in::now() - begun
     });
     let opens = opens.collect();
     let window = Window::open(&house);
-    window.until(&format!("r{}", records - 1), 0);
+    window.until(&last, 0);
     let mut memory = File::options().append(true).open(memory).unwrap();
     let shown = (0..50).map(|number| {
         // At another moment of its loop each time.
@@ -199,7 +198,9 @@ fn writer(plan: &Plan) -> Vec<Row> {
     let house = House::new_in(&trials::programs::kept(), SOUND);
     house.write(".self/memory.jsonl", &record("begin"));
     let windows: Vec<Window> = (0..10).map(|_| Window::open(&house)).collect();
-    windows.iter().for_each(|window| drop(window.until("begin", 0)));
+    for window in &windows {
+        window.until("begin", 0);
+    }
     let mut memory = File::options().append(true).open(house.path(".self/memory.jsonl")).unwrap();
     let (mut with, mut without) = (<[Vec<f64>; 2]>::default(), <[Vec<f64>; 2]>::default());
     let mut number = 0;
@@ -209,7 +210,9 @@ fn writer(plan: &Plan) -> Vec<Row> {
             windows.iter().for_each(|window| window.signal(signal));
             if signal == Signal::SIGCONT {
                 // They catch up with what came while they stood still.
-                windows.iter().for_each(|window| drop(window.until(&format!("w{number}."), 0)));
+                for window in &windows {
+                    window.until(&format!("w{number}."), 0);
+                }
             }
             for _ in 0..PART {
                 number += 1;
@@ -236,7 +239,7 @@ fn writer(plan: &Plan) -> Vec<Row> {
             "Twenty records a second, as of a creature that acts without a pause.",
         ),
         row(
-            "20 ms of work after each, ten windows",
+            "a fixed piece of work after each, ten windows",
             1,
             "Digits hashed by the writer while the windows draw its record, on a machine of few cores.",
         ),

@@ -43,6 +43,8 @@ use view::{Verbosity, View};
 /// Time until files are looked at though nothing told of a change, and least time between two looks at the status.
 const SLOW_MS: u16 = 2_000;
 const BETWEEN_MS: u16 = 100;
+/// A record wakes every window while its writer still waits for the disk: it shall not wait for a processor too.
+const WRITER_FIRST: Duration = Duration::from_millis(20);
 
 /// What the owner wants of it.
 pub struct Wanted {
@@ -160,7 +162,12 @@ impl Window {
                 self.screen.come_back()?;
             }
             self.screen.resized()?;
-            let changed = self.sources.drain();
+            let mut changed = self.sources.drain();
+            if changed == Changed::Feed {
+                std::thread::sleep(WRITER_FIRST);
+                // What came meanwhile is read along with it.
+                changed = changed.max(self.sources.drain());
+            }
             owes_a_look |= changed != Changed::Nothing;
             if changed == Changed::Feed {
                 last_ms = 0;

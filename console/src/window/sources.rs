@@ -28,7 +28,7 @@ const TOLD_CHARS: usize = 120;
 const OF_THE_FEED: [&str; 2] = ["memory.jsonl", "asks.jsonl"];
 
 /// What of the files has changed, the weightiest.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Changed {
     Nothing,
     Status,

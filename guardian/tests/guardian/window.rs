@@ -251,6 +251,23 @@ fn the_creature_is_told_that_a_word_is_being_typed_until_it_is_sent_or_emptied()
     house.until("it is over", || !typing.exists());
 }
 
+/// As on a full disk: a folder stands where a file is to be.
+#[test]
+fn where_nothing_can_be_written_the_word_stays_at_the_prompt() {
+    let house = House::new(SOUND);
+    let window = attached(&house, &[], (80, 24));
+    for name in [".self/typing/x", ".self/inbox.jsonl/x"] {
+        std::fs::create_dir_all(house.path(name)).unwrap();
+    }
+    window.line("a word");
+    window
+        .until("why it is not kept", |screen| screen.contains("inbox.jsonl") && screen.contains("> a word"));
+    std::fs::remove_dir_all(house.path(".self/inbox.jsonl")).unwrap();
+    window.keys("\r");
+    house.until("the word", || words(&house) == ["a word"]);
+    window.shows("you: a word");
+}
+
 #[test]
 fn a_window_of_another_size_goes_on_in_mid_line() {
     let house = House::new(SOUND);
