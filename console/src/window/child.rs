@@ -27,8 +27,15 @@ pub struct Running {
     lines: usize,
     pub name: String,
     pub of_guardian: bool,
-    /// The ask whose exact bytes it shows, and their digest.
-    pub shows: Option<(String, String)>,
+    pub shows: Option<Shows>,
+}
+
+/// What a command shows, so that it may be done when it is typed again.
+pub enum Shows {
+    /// The exact bytes of the ask of this id, which have this digest.
+    Ask(String, String),
+    /// What a rollback to there would change.
+    Rollback(String),
 }
 
 /// What came of a command since it was looked at last.

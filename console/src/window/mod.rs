@@ -18,7 +18,7 @@ mod signals;
 
 use crate::say::{Reply, Word};
 use anyhow::{Context, Result, bail};
-use child::Running;
+use child::{Running, Shows};
 use house::moments::{self, Place};
 use house::records::text;
 use house::terminal::{self, Row, typed as as_typed};
@@ -35,7 +35,6 @@ use state::typed_here;
 use std::collections::HashMap;
 use std::fs::File;
 use std::os::fd::{AsFd, FromRawFd};
-use std::os::unix::net::UnixStream;
 use std::time::Duration;
 use typing::Typing;
 use view::{Verbosity, View};
@@ -154,7 +153,7 @@ impl Window {
                 (false, true) => BETWEEN_MS,
                 (false, false) => SLOW_MS,
             };
-            let woken = self.wait(&signals.pipe, timeout)?;
+            let woken = self.wait(&signals, timeout)?;
             if woken.is_gone {
                 return Ok(());
             }
@@ -187,7 +186,7 @@ impl Window {
         Ok(())
     }
 
-    fn wait(&self, signals: &UnixStream, timeout: u16) -> Result<Woken> {
+    fn wait(&self, signals: &Signals, timeout: u16) -> Result<Woken> {
         let input = std::io::stdin();
         let others = [
             self.running.as_ref().map(Running::out),
@@ -196,7 +195,8 @@ impl Window {
         ];
         let mut asked = vec![
             PollFd::new(input.as_fd(), PollFlags::POLLIN),
-            PollFd::new(signals.as_fd(), PollFlags::POLLIN),
+            PollFd::new(signals.pipe.as_fd(), PollFlags::POLLIN),
+            PollFd::new(signals.sizes.as_fd(), PollFlags::POLLIN),
         ];
         let mut places = [None; 3];
         for (other, place) in others.into_iter().zip(&mut places) {
@@ -319,7 +319,11 @@ impl Window {
         let Some(ended) = came.ended else { return Ok(()) };
         let Some(mut running) = self.running.take() else { return Ok(()) };
         self.said = match (ended, running.shows.take()) {
-            (Some(0), Some((id, digest))) => {
+            (Some(0), Some(Shows::Rollback(to))) => {
+                self.shown_rollback = Some(to);
+                format!("/{} is done; typed again, the rollback is", running.name)
+            }
+            (Some(0), Some(Shows::Ask(id, digest))) => {
                 let said = format!("exactly that is ask {id}: /yes {id} or /no {id}");
                 self.shown.insert(id, digest);
                 said

@@ -331,6 +331,34 @@ fn an_ask_is_answered_only_once_its_bytes_were_shown() {
     window.shows("no ask is called");
 }
 
+/// Found: refused because another command ran, and typed again, it was done though nothing had been shown.
+#[test]
+fn a_rollback_is_ordered_only_once_its_changes_were_shown() {
+    let house = House::new(SOUND);
+    let first = house.git(&["rev-parse", "--short=7", "HEAD"]);
+    house.write("creature/more", "x");
+    house.commit("more");
+    let window = attached(&house, &[], (100, 30));
+    let line = format!("/rollback {first}");
+    window.line("/feed");
+    window.shows("/feed runs");
+    window.line(&line);
+    window.keys("\u{1b}");
+    window.until("its end", |screen| !screen.contains("/feed runs"));
+    window.line(&line);
+    window.shows(&format!("/rollback --dry-run {first} is done"));
+    window.line(&line);
+    // Nobody lives here to do it.
+    window.shows(&format!("/rollback {first} ended with status 1"));
+    // What could not be shown is not done either.
+    for _ in 0..2 {
+        window.line("/rollback nonsense");
+        window.until("no such commit", |screen| screen.contains("/rollback --dry-run nonsense ended with"));
+        window.keys(" \u{15}");
+        window.until("an empty line", |screen| !screen.contains("nonsense ended with"));
+    }
+}
+
 #[test]
 fn a_command_that_runs_on_is_ended_and_the_window_left() {
     let house = House::new(SOUND);

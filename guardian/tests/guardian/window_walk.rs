@@ -201,3 +201,40 @@ fn ten_thousand_lines_stay_to_scroll_back_to_each_once_and_in_order() {
         assert_eq!(window.line_at_cursor(), "> half a wo", "what was being typed stands there");
     }
 }
+
+/// The thought grows while the terminal takes other sizes in the middle of a line of the owner's.
+#[test]
+fn a_thought_streams_on_over_every_size() {
+    let house = House::new(SOUND);
+    house.write(".self/guardian.json", &json!({"phase": "settled", "life": 1}).to_string());
+    house.write(".self/heartbeat", &json!({"life": 1, "stage": "thinking", "mind": "claude"}).to_string());
+    // Somebody holds the lock, so that what guardian.json says is taken for true.
+    std::fs::create_dir_all(house.path(".self/guardian")).unwrap();
+    let lock = std::fs::File::create(house.path(".self/guardian/lock")).unwrap();
+    fs2::FileExt::try_lock_exclusive(&lock).unwrap();
+    let window = attached(&house, (100, 30), false);
+    window.shows("claude thinks");
+    window.keys("half \u{6f22}\u{5b57}");
+    let mut thought = String::new();
+    // Found: told of its new size and of where its cursor is at once, it missed the latter, and began anew at the bottom.
+    let sizes = SIZES.into_iter().cycle().take(12).chain([(100, 30), (33, 9), (120, 40)]);
+    for (number, (columns, rows)) in sizes.enumerate() {
+        thought += &format!("Of a thought, \u{6f22}\u{5b57} in it, that is long: thought{number:02} ");
+        house.write(".self/mind/thinking.txt", &thought);
+        window.resize(columns, rows);
+        let end = format!("thought{number:02}");
+        let screen = window.until(&end, |screen| {
+            let flat = flat(&screen.replace('\u{2502}', " "));
+            flat.contains(&format!("{end} claude thinks"))
+                && window.line_at_cursor() == "> half \u{6f22}\u{5b57}"
+        });
+        let wide = screen.lines().find(|line| printable::columns(line) > columns.into());
+        assert_eq!(wide, None, "{screen}");
+        assert_eq!(screen.matches("> half").count(), 1, "{screen}");
+        assert!(window.cursor().0 < 6, "it stays where it was: {screen}");
+    }
+    // Over, it is gone from the screen: what it was stands in memory.
+    house.write(".self/heartbeat", &json!({"life": 1, "stage": "resting", "mind": "claude"}).to_string());
+    window.until("its end", |screen| screen.contains("rests (claude)") && !screen.contains("thought1"));
+    text_of(&window.raw());
+}
