@@ -30,7 +30,7 @@ fn attached(house: &House, args: &[&str], (columns, rows): (u16, u16)) -> Driven
     window
 }
 
-fn words(house: &House) -> Vec<String> {
+pub fn words(house: &House) -> Vec<String> {
     let words = lines(&house.path(".self/inbox.jsonl"));
     words.iter().map(|line| line["text"].as_str().unwrap_or_default().to_owned()).collect()
 }
@@ -373,28 +373,6 @@ fn a_command_that_runs_on_is_ended_and_the_window_left() {
     assert_eq!(window.wait(), 0);
     assert!(window.is_usable());
     assert!(window.raw().windows(8).any(|bytes| bytes == b"\x1b[?2004l"));
-}
-
-/// Found: continued after a stop it had neither the keys nor its lines on the screen.
-#[test]
-fn a_window_that_is_put_aside_comes_back_with_what_was_being_typed() {
-    let house = House::new(SOUND);
-    let mut command = std::process::Command::new("bash");
-    // A shell with jobs, as an owner's: it takes the terminal while the window is stopped.
-    command.args(["-c", "set -m; \"$0\" window; echo it is aside; read go; fg"]).arg(house.program());
-    command.current_dir(&house.root).env("NO_COLOR", "1").env_remove("CARGO");
-    let window = Driven::start(command, 80, 24);
-    window.prompts();
-    window.keys("half a w");
-    window.until("it is typed", |_| window.line_at_cursor() == "> half a w");
-    window.keys("\u{1a}");
-    window.shows("it is aside");
-    assert!(window.is_usable(), "the shell has the terminal");
-    window.line("go");
-    window.until("the prompt", |_| window.line_at_cursor() == "> half a w");
-    assert!(!window.is_usable());
-    window.keys("ord\r");
-    house.until("the word", || words(&house) == ["half a word"]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::driven::Driven;
 use crate::surfaces::{PAGES, lived_in};
-use crate::window::{SIZES, steers, text_of};
+use crate::window::{SIZES, steers, text_of, words};
 use console::help;
 use console::window::typed;
 use house::printable;
@@ -237,4 +237,26 @@ fn a_thought_streams_on_over_every_size() {
     house.write(".self/heartbeat", &json!({"life": 1, "stage": "resting", "mind": "claude"}).to_string());
     window.until("its end", |screen| screen.contains("rests (claude)") && !screen.contains("thought1"));
     text_of(&window.raw());
+}
+
+/// Found: continued after a stop it had neither the keys nor its lines on the screen.
+#[test]
+fn a_window_that_is_put_aside_comes_back_with_what_was_being_typed() {
+    let house = House::new(SOUND);
+    let mut command = std::process::Command::new("bash");
+    // A shell with jobs, as an owner's: it takes the terminal while the window is stopped.
+    command.args(["-c", "set -m; \"$0\" window; echo it is aside; read go; fg"]).arg(house.program());
+    command.current_dir(&house.root).env("NO_COLOR", "1").env_remove("CARGO");
+    let window = Driven::start(command, 80, 24);
+    window.prompts();
+    window.keys("half a w");
+    window.until("it is typed", |_| window.line_at_cursor() == "> half a w");
+    window.keys("\u{1a}");
+    window.shows("it is aside");
+    assert!(window.is_usable(), "the shell has the terminal");
+    window.line("go");
+    window.until("the prompt", |_| window.line_at_cursor() == "> half a w");
+    assert!(!window.is_usable());
+    window.keys("ord\r");
+    house.until("the word", || words(&house) == ["half a word"]);
 }
