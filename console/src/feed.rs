@@ -341,7 +341,7 @@ fn joined(parts: impl Iterator<Item = String>, between: &str) -> String {
 }
 
 /// The beginning of a text, cut at the end of a word.
-fn at_word(text: &str, most: usize) -> String {
+pub fn at_word(text: &str, most: usize) -> String {
     let short = brief(text, most);
     match short.rsplit_once(' ') {
         Some((whole, _)) if short.len() < text.len() && short.ends_with('…') => format!("{whole} …"),

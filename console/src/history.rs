@@ -2,7 +2,7 @@
 
 use crate::audit::{self, Audit, with_what};
 use crate::feed;
-use house::bounds::brief;
+use crate::feed::at_word;
 use house::records::{self, text};
 use house::terminal::{self, Row, Screen};
 use house::{House, moments};
@@ -242,7 +242,7 @@ fn sentence(event: &Value) -> String {
         "message" => {
             let kind = Some(text(event, "kind")).filter(|kind| !kind.is_empty() && *kind != "answer");
             let kind = kind.map(|kind| format!(" ({kind})")).unwrap_or_default();
-            format!("{}{kind}: {}", text(event, "from"), brief(text(event, "text"), WORD_CHARS))
+            format!("{}{kind}: {}", text(event, "from"), at_word(text(event, "text"), WORD_CHARS))
         }
         what @ ("goal" | "opportunity" | "revenue") => {
             let usd = event.get("usd").and_then(Value::as_f64).filter(|usd| *usd != 0.0);

@@ -102,7 +102,7 @@ fn main() -> ExitCode {
     let command = match parse(lexopt::Parser::from_env()) {
         Ok(command) => command,
         Err(error) => {
-            terminal::error(&format!("guardian: {error}; see `cargo run -p guardian -- --help`"));
+            terminal::error(&format!("guardian: {error}; see `{}`", typed("help")));
             return ExitCode::from(2);
         }
     };

@@ -116,7 +116,7 @@ pub fn flat(plan: &Plan) -> Table {
 }
 
 /// What the kernel counts of a process.
-struct Cost {
+pub struct Cost {
     resident_mib: f64,
     proportional_mib: f64,
     switches: f64,
@@ -124,7 +124,7 @@ struct Cost {
 }
 
 impl Cost {
-    fn of(pid: i32) -> Self {
+    pub fn of(pid: i32) -> Self {
         let read = |name: &str| fs::read_to_string(format!("/proc/{pid}/{name}")).unwrap_or_default();
         let (status, rollup, schedule) = (read("status"), read("smaps_rollup"), read("schedstat"));
         let ran_ns: f64 = schedule.split_whitespace().next().and_then(|ns| ns.parse().ok()).unwrap_or(0.0);
@@ -137,7 +137,8 @@ impl Cost {
         }
     }
 
-    fn since(&self, last: &Self, time: Duration) -> [f64; 4] {
+    /// Resident and proportional memory; switches and milliseconds a minute.
+    pub fn since(&self, last: &Self, time: Duration) -> [f64; 4] {
         let a_minute = |now: f64, then: f64| (now - then) * 60.0 / time.as_secs_f64();
         let (switches, ran) = (a_minute(self.switches, last.switches), a_minute(self.ran_ms, last.ran_ms));
         [self.resident_mib, self.proportional_mib, switches, ran]

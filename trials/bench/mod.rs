@@ -11,6 +11,7 @@ mod row;
 mod silence;
 mod stand_in;
 mod supervisors;
+mod window;
 
 use lexopt::prelude::*;
 use row::Row;
@@ -27,7 +28,7 @@ use std::time::{Duration, Instant};
 type Measure = fn(&Plan) -> Table;
 
 /// Name, title and how it is measured, in the order of the page.
-const MEASURES: [(&str, &str, Measure); 12] = [
+const MEASURES: [(&str, &str, Measure); 13] = [
     ("restart", "Exit → next exec", restart::measure),
     ("silence", "Silence → killed", silence::measure),
     ("fall", "Crash loop → living creature", fall::measure),
@@ -38,6 +39,7 @@ const MEASURES: [(&str, &str, Measure); 12] = [
     ("cost", "An job, in tokens and dollars", cost),
     ("first", "Start → first model request", first),
     ("broker", "A model call through the broker", broker),
+    ("window", "The owner's window", window::measure),
     ("reaction", "The real creature: edit → reborn", reaction::measure),
     ("rewrite", "The real creature: crash loop", rewrite::measure),
 ];

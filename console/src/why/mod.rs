@@ -128,7 +128,12 @@ fn tell(facts: &Value, found: &Found) {
         &format!("life {}, wake {}, round {}", number("life"), number("wake"), number("round") + 1),
     );
     let why: Vec<&str> = list("why").iter().filter_map(Value::as_str).collect();
-    let why = if why.is_empty() { "not on record any more".into() } else { why.join("; ") };
+    // A wake that a word cut in upon has no reason of its own on record.
+    let why = match (why.as_slice(), whose) {
+        ([], ", for your words") => "your words".to_owned(),
+        ([], _) => "not on record".to_owned(),
+        (why, _) => why.join("; "),
+    };
     terminal::field("woke for", &why);
     saw(facts, found);
     terminal::field("thought", "");

@@ -3,6 +3,7 @@
 use crate::window::typed::Order;
 use anyhow::{Context, Result};
 use house::House;
+use house::bounds::brief;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::fs::File;
@@ -13,6 +14,8 @@ use std::process::{Child, Command, Stdio};
 /// Most lines of a command that are shown, and most bytes of one.
 const MOST_LINES: usize = 2_000;
 const MOST_BYTES: usize = 64 << 10;
+/// Characters of what it is called.
+const NAME_CHARS: usize = 40;
 /// Bytes read at once, and at one look.
 const BLOCK: usize = 16 << 10;
 const LOOK_BYTES: usize = 256 << 10;
@@ -24,8 +27,16 @@ pub struct Running {
     rest: Vec<u8>,
     lines: usize,
     pub name: String,
-    /// The ask whose exact bytes it shows, and their digest.
-    pub shows: Option<(String, String)>,
+    pub of_guardian: bool,
+    pub shows: Option<Shows>,
+}
+
+/// What a command shows, so that it may be done when it is typed again.
+pub enum Shows {
+    /// The exact bytes of the ask of this id, which have this digest.
+    Ask(String, String),
+    /// What a rollback to there would change.
+    Rollback(String),
 }
 
 /// What came of a command since it was looked at last.
@@ -51,8 +62,10 @@ impl Running {
         let child = command.spawn().with_context(|| {
             format!("failed to run {}; `cargo build --workspace` makes it", program.display())
         })?;
-        let name = order.args.join(" ");
-        Ok(Self { child, out, rest: Vec::new(), lines: 0, name, shows: None })
+        // What is said of it has few lines, and its end must find room there.
+        let name = brief(&order.args.join(" "), NAME_CHARS);
+        let of_guardian = order.of_guardian;
+        Ok(Self { child, out, rest: Vec::new(), lines: 0, name, of_guardian, shows: None })
     }
 
     /// Waits until it has ended: its exit status, and its lines.

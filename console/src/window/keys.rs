@@ -77,6 +77,7 @@ impl Window {
             'd' => self.prompt.cut(To::Right),
             'c' if self.running.is_some() || !self.prompt.is_empty() => self.end_or_empty(),
             'c' => self.stop(),
+            'z' => self.suspend(),
             _ => {}
         }
     }
@@ -100,6 +101,20 @@ impl Window {
             Ok(()) => "the guardian is asked to stop".to_owned(),
             Err(error) => format!("the guardian cannot be asked to stop: {error}"),
         };
+    }
+
+    /// Ctrl-Z: as at any program, the shell has the terminal until `fg`. Nothing would bring the guardian's own back.
+    fn suspend(&mut self) {
+        if self.handed.is_some() {
+            self.said = "this window is the guardian's, and stays; another one can be put aside".to_owned();
+            return;
+        }
+        self.screen.leave();
+        // Whoever started it waits in the same group, and is stopped along with it.
+        if let Err(error) = kill(nix::unistd::Pid::from_raw(0), Signal::SIGTSTP) {
+            self.said = format!("the window cannot be put aside: {error}");
+        }
+        // The signal that it goes on is heard next, and takes the terminal again.
     }
 
     /// Completes what is typed, and says which ways there are to go on.

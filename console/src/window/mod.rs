@@ -14,10 +14,11 @@ pub mod view;
 
 mod keys;
 mod orders;
+mod signals;
 
 use crate::say::{Reply, Word};
 use anyhow::{Context, Result, bail};
-use child::Running;
+use child::{Running, Shows};
 use house::moments::{self, Place};
 use house::records::text;
 use house::terminal::{self, Row, typed as as_typed};
@@ -28,13 +29,12 @@ use prompt::Prompt;
 use ratatui_crossterm::crossterm::event;
 use screen::Screen;
 use serde_json::Value;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGWINCH};
+use signals::Signals;
 use sources::{Changed, Handed, Sources, Told};
+use state::typed_here;
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::Read;
 use std::os::fd::{AsFd, FromRawFd};
-use std::os::unix::net::UnixStream;
 use std::time::Duration;
 use typing::Typing;
 use view::{Verbosity, View};
@@ -42,6 +42,8 @@ use view::{Verbosity, View};
 /// Time until files are looked at though nothing told of a change, and least time between two looks at the status.
 const SLOW_MS: u16 = 2_000;
 const BETWEEN_MS: u16 = 100;
+/// A record wakes every window while its writer still waits for the disk: it shall not wait for a processor too.
+const WRITER_FIRST: Duration = Duration::from_millis(20);
 
 /// What the owner wants of it.
 pub struct Wanted {
@@ -80,16 +82,7 @@ pub fn open(house: House, wanted: &Wanted) -> Result<u8> {
             as_typed("feed")
         );
     }
-    let (signals, theirs) = UnixStream::pair().context("failed to make a pipe for signals")?;
-    signals.set_nonblocking(true).context("failed to read without waiting")?;
-    for signal in [SIGTERM, SIGHUP, SIGINT, SIGWINCH] {
-        let to = theirs.try_clone().context("failed to share a pipe")?;
-        signal_hook::low_level::pipe::register(signal, to).context("failed to listen for signals")?;
-    }
-    let ends = [SIGTERM, SIGHUP, SIGINT].map(|signal| {
-        let flag = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
-        signal_hook::flag::register(signal, flag.clone()).map(|_| flag)
-    });
+    let signals = Signals::listen()?;
     let handed = wanted.live.map(|_| Handed::new(handed_pipe()));
     let (sources, passed) = Sources::open(&house, wanted.live, wanted.verbosity);
     let view = View::new(Place::here(), terminal::colour(true));
@@ -114,8 +107,7 @@ pub fn open(house: House, wanted: &Wanted) -> Result<u8> {
         leaves,
     };
     window.passed(passed)?;
-    window
-        .run(signals, || ends.iter().flatten().any(|flag| flag.load(std::sync::atomic::Ordering::Relaxed)))?;
+    window.run(signals)?;
     Ok(0)
 }
 
@@ -138,15 +130,15 @@ struct Woken {
 }
 
 impl Window {
-    fn run(&mut self, signals: UnixStream, ends: impl Fn() -> bool) -> Result<()> {
-        let ended = self.turns(signals, ends);
+    fn run(&mut self, signals: Signals) -> Result<()> {
+        let ended = self.turns(signals);
         self.typing.end(&self.house);
         ended
     }
 
-    fn turns(&mut self, mut signals: UnixStream, ends: impl Fn() -> bool) -> Result<()> {
+    fn turns(&mut self, mut signals: Signals) -> Result<()> {
         let (mut owes_a_look, mut last_ms, mut slow_ms) = (true, 0, 0);
-        while !self.leaves && !ends() {
+        while !self.leaves && !signals.end() {
             let now_ms = house::clock::wall_ms();
             let slowly = now_ms.abs_diff(slow_ms) >= SLOW_MS.into();
             if slowly || (owes_a_look && now_ms.abs_diff(last_ms) >= BETWEEN_MS.into()) {
@@ -165,10 +157,16 @@ impl Window {
             if woken.is_gone {
                 return Ok(());
             }
-            let mut bytes = [0; 64];
-            while signals.read(&mut bytes).is_ok_and(|read| read > 0) {}
+            if signals.came_back() {
+                self.screen.come_back()?;
+            }
             self.screen.resized()?;
-            let changed = self.sources.drain();
+            let mut changed = self.sources.drain();
+            if changed == Changed::Feed {
+                std::thread::sleep(WRITER_FIRST);
+                // What came meanwhile is read along with it.
+                changed = changed.max(self.sources.drain());
+            }
             owes_a_look |= changed != Changed::Nothing;
             if changed == Changed::Feed {
                 last_ms = 0;
@@ -188,7 +186,7 @@ impl Window {
         Ok(())
     }
 
-    fn wait(&self, signals: &UnixStream, timeout: u16) -> Result<Woken> {
+    fn wait(&self, signals: &Signals, timeout: u16) -> Result<Woken> {
         let input = std::io::stdin();
         let others = [
             self.running.as_ref().map(Running::out),
@@ -197,7 +195,8 @@ impl Window {
         ];
         let mut asked = vec![
             PollFd::new(input.as_fd(), PollFlags::POLLIN),
-            PollFd::new(signals.as_fd(), PollFlags::POLLIN),
+            PollFd::new(signals.pipe.as_fd(), PollFlags::POLLIN),
+            PollFd::new(signals.sizes.as_fd(), PollFlags::POLLIN),
         ];
         let mut places = [None; 3];
         for (other, place) in others.into_iter().zip(&mut places) {
@@ -301,7 +300,7 @@ impl Window {
         };
         for told in told {
             match told {
-                Told::Row(row) => self.show(&row, &[])?,
+                Told::Row(row) => self.show(&Row { text: typed_here(&row.text), ..row }, &[])?,
                 Told::Frame(frame) => self.sources.known.building = frame,
             }
         }
@@ -312,13 +311,19 @@ impl Window {
         let Some(running) = &mut self.running else { return Ok(()) };
         let came = running.look()?;
         let (columns, _) = self.screen.size();
+        // What the guardian prints names its commands as a shell has them.
+        let line = |line: &String| if running.of_guardian { typed_here(line) } else { line.clone() };
         let lines: Vec<_> =
-            came.lines.iter().flat_map(|line| self.view.indented("0", line, 2, columns)).collect();
+            came.lines.iter().flat_map(|told| self.view.indented("0", &line(told), 2, columns)).collect();
         self.screen.insert(&lines)?;
         let Some(ended) = came.ended else { return Ok(()) };
         let Some(mut running) = self.running.take() else { return Ok(()) };
         self.said = match (ended, running.shows.take()) {
-            (Some(0), Some((id, digest))) => {
+            (Some(0), Some(Shows::Rollback(to))) => {
+                self.shown_rollback = Some(to);
+                format!("/{} is done; typed again, the rollback is", running.name)
+            }
+            (Some(0), Some(Shows::Ask(id, digest))) => {
                 let said = format!("exactly that is ask {id}: /yes {id} or /no {id}");
                 self.shown.insert(id, digest);
                 said

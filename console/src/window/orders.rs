@@ -2,7 +2,7 @@
 
 use crate::say::{self, Word};
 use crate::window::Window;
-use crate::window::child::Running;
+use crate::window::child::{Running, Shows};
 use crate::window::typed::{self, Order, Typed};
 use anyhow::{Result, bail};
 use house::asks;
@@ -95,7 +95,7 @@ impl Window {
         if self.shown.get(id) == Some(&digest) {
             return self.start(&Order::new(&[if approve { "approve" } else { "deny" }, id]), None);
         }
-        self.start(&Order::new(&["asks", id]), Some((id.to_owned(), digest)))
+        self.start(&Order::new(&["asks", id]), Some(Shows::Ask(id.to_owned(), digest)))
     }
 
     /// Orders a rollback whose changes were shown just before; else shows them.
@@ -107,12 +107,10 @@ impl Window {
         if self.shown_rollback.take_if(|shown| *shown == to).is_some() {
             return self.start(&with(""), None);
         }
-        self.start(&with("--dry-run"), None)?;
-        self.shown_rollback = Some(to);
-        Ok(())
+        self.start(&with("--dry-run"), Some(Shows::Rollback(to)))
     }
 
-    fn start(&mut self, order: &Order, shows: Option<(String, String)>) -> Result<()> {
+    fn start(&mut self, order: &Order, shows: Option<Shows>) -> Result<()> {
         if let Some(running) = &self.running {
             self.said = format!("/{} runs; Esc ends it", running.name);
             return Ok(());

@@ -38,20 +38,38 @@ impl Screen {
         let mut out = terminal::shared().context("failed to share the terminal")?;
         let (columns, rows) = terminal::size().context("the terminal does not say how large it is")?;
         let size = Size::new(columns, rows);
-        enable_raw_mode().context("failed to take the terminal over")?;
-        let opened = execute!(out, EnableBracketedPaste).map_err(anyhow::Error::from).and_then(|()| {
-            let (x, y) = asked_place(size);
-            // A line that something stands on is left as it is.
-            let y = if x > 0 { begin_line(&mut out, y, size)? } else { y };
-            placed(size, y, 1)
-        });
-        match opened {
+        match taken(&mut out, size) {
             Ok(terminal) => Ok(Self { out, terminal, size, height: 1, lines: vec![], cursor: (0, 0) }),
             Err(error) => {
                 let _ = disable_raw_mode();
                 Err(error)
             }
         }
+    }
+
+    /// Leaves the terminal as it was, for whoever has it meanwhile.
+    pub fn leave(&mut self) {
+        let top = self.top();
+        let _ = execute!(
+            self.out,
+            MoveTo(0, top),
+            Clear(ratatui_crossterm::crossterm::terminal::ClearType::FromCursorDown),
+            DisableBracketedPaste,
+            Show
+        );
+        let _ = disable_raw_mode();
+    }
+
+    /// Takes the terminal again, whatever became of its modes and of what stood there.
+    pub fn come_back(&mut self) -> Result<()> {
+        let _ = disable_raw_mode();
+        if let Some((columns, rows)) = terminal::size() {
+            self.size = Size::new(columns, rows);
+        }
+        self.terminal = taken(&mut self.out, self.size)?;
+        (self.height, self.cursor) = (1, (0, 0));
+        self.lines.clear();
+        Ok(())
     }
 
     /// Columns and rows.
@@ -147,16 +165,18 @@ impl Screen {
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        let top = self.top();
-        let _ = execute!(
-            self.out,
-            MoveTo(0, top),
-            Clear(ratatui_crossterm::crossterm::terminal::ClearType::FromCursorDown),
-            DisableBracketedPaste,
-            Show
-        );
-        let _ = disable_raw_mode();
+        self.leave();
     }
+}
+
+/// Keys come one by one, pastes whole, and the live lines begin where the cursor is.
+fn taken(out: &mut File, size: Size) -> Result<Terminal<Placed>> {
+    enable_raw_mode().context("failed to take the terminal over")?;
+    execute!(out, EnableBracketedPaste)?;
+    let (x, y) = asked_place(size);
+    // A line that something stands on is left as it is.
+    let y = if x > 0 { begin_line(out, y, size)? } else { y };
+    placed(size, y, 1)
 }
 
 /// A column and line of the live lines as a place on the screen.

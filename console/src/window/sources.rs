@@ -28,7 +28,7 @@ const TOLD_CHARS: usize = 120;
 const OF_THE_FEED: [&str; 2] = ["memory.jsonl", "asks.jsonl"];
 
 /// What of the files has changed, the weightiest.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Changed {
     Nothing,
     Status,
@@ -166,7 +166,12 @@ impl Sources {
         let why = why.as_ref().and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         let why: Vec<&str> = why.iter().filter_map(Value::as_str).collect();
         self.known.why = bounds::brief(&why.join("; "), TOLD_CHARS);
-        self.known.rests_until = newest(&["sleep"]).and_then(|line| {
+        let sleep = newest(&["sleep"]);
+        self.known.why_rests =
+            sleep.map_or_else(String::new, |line| bounds::brief(&words(line, "why"), TOLD_CHARS));
+        // Once it wakes that rest is over, however long it was to be.
+        let rests = newest(&["sleep", "wakeup"]).filter(|line| text(line, "event") == "sleep");
+        self.known.rests_until = rests.and_then(|line| {
             let rest_ms = data(line, "rest_ms")?.as_i64()?;
             let at: Timestamp = text(line, "at").parse().ok()?;
             at.checked_add(SignedDuration::from_millis(rest_ms)).ok()

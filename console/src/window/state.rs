@@ -11,6 +11,8 @@ use serde_json::Value;
 const SHORT_CHARS: usize = 40;
 /// Characters of what the status lines say of one thing.
 const TOLD_CHARS: usize = 160;
+/// What is due so close to the end of a rest is what that rest was cut for.
+const DUE_WITH_IT: SignedDuration = SignedDuration::from_secs(2);
 const RESTING: [&str; 2] = ["parked", "resting"];
 
 /// What the files say; null or empty where they do not.
@@ -26,9 +28,10 @@ pub struct Known {
     pub asks: Vec<String>,
     /// The end of what is being thought.
     pub thinking: String,
-    /// Why it thinks, until when it rests, and what it has set aside, as its own feed tells.
+    /// Why it thinks, until when it rests and why, and what it has set aside, as its own feed tells.
     pub why: String,
     pub rests_until: Option<Timestamp>,
+    pub why_rests: String,
     pub paused: String,
     /// What is due next, and when.
     pub due: Option<(Timestamp, String)>,
@@ -70,7 +73,7 @@ impl Known {
     /// What goes on, in one piece.
     pub fn headline(&self, now: Timestamp, place: &Place) -> Piece {
         if !self.runs {
-            return piece("33", "no guardian runs here; cargo run -p guardian starts one");
+            return piece("33", "no guardian runs here; `cargo run -p guardian` starts one");
         }
         if !self.building.is_empty() {
             return piece("36", &self.building);
@@ -84,18 +87,37 @@ impl Known {
         if let Some(away) = away {
             return piece("33", &format!("{mind} is away; asked again at {}", clock(place, away)));
         }
+        let rests = self.rests_until.is_some_and(|until| until > now);
         match text(&self.beat, "stage") {
+            // The next beat says that it rests; its feed says so at once.
+            "sensing" if rests => self.resting(&mind, now, place),
             "thinking" => piece("36", &format!("{mind} thinks{why}")),
             "acting" => piece("36", &format!("{mind} acts{why}")),
             "waiting" => piece("36", "waits for its tests before it acts on anything outside"),
-            "resting" if !self.paused.is_empty() => piece("33", &format!("paused: {}", self.paused)),
-            "resting" => {
-                let until = self.rests_until.filter(|until| *until > now);
-                let until =
-                    until.map(|until| format!(" until {}", soon(place, now, until))).unwrap_or_default();
-                piece("32", &format!("rests{until} ({mind})"))
-            }
+            "resting" => self.resting(&mind, now, place),
             stage => piece("36", &format!("{} ({mind})", brief(stage, SHORT_CHARS))),
+        }
+    }
+
+    /// That it rests, until when and why; or what holds it.
+    fn resting(&self, mind: &str, now: Timestamp, place: &Place) -> Piece {
+        if !self.paused.is_empty() {
+            return piece("33", &format!("paused: {}", self.paused));
+        }
+        let until = self.rests_until.filter(|until| *until > now).map(|until| {
+            let why = self.why_rest(until);
+            let why = if why.is_empty() { why } else { format!(": {why}") };
+            format!(" until {}{why}", soon(place, now, until))
+        });
+        piece("32", &format!("rests{} ({mind})", until.unwrap_or_default()))
+    }
+
+    /// Why it rests until then: what is due then, else what its own feed says.
+    fn why_rest(&self, until: Timestamp) -> String {
+        let is_then = |at: Timestamp| at.duration_since(until).abs() <= DUE_WITH_IT;
+        match self.due.as_ref().filter(|(at, _)| is_then(*at)) {
+            Some((_, what)) => format!("then {}", brief(what, SHORT_CHARS)),
+            None => brief(&self.why_rests, SHORT_CHARS),
         }
     }
 
@@ -106,7 +128,7 @@ impl Known {
         let cause =
             last.map(|cause| format!("; it died of {}", brief(cause, NAME_CHARS))).unwrap_or_default();
         let paint = if ["building", "booting"].contains(&self.phase()) { "36" } else { "33" };
-        piece(paint, &format!("{}{cause}", text(&self.told, "note")))
+        piece(paint, &format!("{}{cause}", typed_here(text(&self.told, "note"))))
     }
 
     /// What stands beside the headline, weightiest first.
@@ -159,6 +181,11 @@ impl Known {
         let walls = if walls.is_empty() { String::new() } else { format!(", walls {walls}") };
         Some(piece("90", &format!("life {number} at {commit}{trust}{walls}")))
     }
+}
+
+/// What the guardian says of its commands, as they are typed in a window.
+pub fn typed_here(told: &str) -> String {
+    told.replace("cargo run -p guardian -- ", "/")
 }
 
 /// `14:05`.

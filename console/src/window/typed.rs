@@ -69,11 +69,12 @@ pub fn meant(line: &str) -> Typed {
         [] | ["help"] => Typed::List,
         ["help", name] => Typed::Run(Order::new(&["help", name])),
         ["quit"] => Typed::Quit,
-        ["yes", id] => Typed::Answer { id: (*id).to_owned(), approve: true },
-        ["no", id] => Typed::Answer { id: (*id).to_owned(), approve: false },
+        // An approval is of bytes that were shown, whatever it is called.
+        ["yes" | "approve", id] => Typed::Answer { id: (*id).to_owned(), approve: true },
+        ["no" | "deny", id] => Typed::Answer { id: (*id).to_owned(), approve: false },
         ["rollback"] => Typed::Rollback(String::new()),
         ["rollback", to] if !to.starts_with('-') => Typed::Rollback((*to).to_owned()),
-        ["yes" | "no"] => Typed::Wrong("which ask? /asks lists them".to_owned()),
+        ["yes" | "approve" | "no" | "deny"] => Typed::Wrong("which ask? /asks lists them".to_owned()),
         ["verbosity"] => Typed::Verbosity(None),
         ["verbosity", which] => {
             which.parse().map_or_else(Typed::Wrong, |which| Typed::Verbosity(Some(which)))
@@ -96,7 +97,12 @@ fn names() -> impl Iterator<Item = &'static str> {
 /// Every command with what it does.
 pub fn list() -> Vec<String> {
     let row = |usage: &str, brief: &str| format!("/{usage}: {brief}");
-    let others = help::COMMANDS.iter().filter(|command| command.name != "window");
+    // What it does itself is told as it does it, and once.
+    let is_other = |command: &&help::Help| {
+        let owns = |usage: &str| usage.split(' ').next() == Some(command.name);
+        !["window", "approve", "deny"].contains(&command.name) && !OWN.iter().any(|(usage, _)| owns(usage))
+    };
+    let others = help::COMMANDS.iter().filter(is_other);
     let others = others.map(|command| row(command.usage, command.brief));
     let own = OWN.iter().map(|(usage, brief)| row(usage, brief));
     let keys = "Enter sends, Alt-Enter begins another line, Tab completes, Up and Down show what was typed before, \

@@ -171,13 +171,17 @@ impl View {
         lines
     }
 
-    /// Text of any length, wrapped and indented.
+    /// Text of any length, wrapped and indented; what does not fit goes on below where its line begins.
     pub fn indented(&self, paint: &str, text: &str, indent: usize, columns: usize) -> Vec<Line<'static>> {
         let text = printable::spelled(&printable::plain_spaces(text.trim_end()));
         let room = columns.saturating_sub(indent);
-        let wrapped = printable::wrapped(&text, room, room);
-        let line = |text: &String| Line::from(vec![Span::raw(" ".repeat(indent)), self.span(paint, text)]);
-        wrapped.iter().map(line).collect()
+        let own = text.chars().take_while(|letter| *letter == ' ').count().min(columns / 4);
+        let wrapped = printable::wrapped(&text, room, room.saturating_sub(own));
+        let line = |(number, text): (usize, &String)| {
+            let indent = if number == 0 { indent } else { indent + own };
+            Line::from(vec![Span::raw(" ".repeat(indent)), self.span(paint, text)])
+        };
+        wrapped.iter().enumerate().map(line).collect()
     }
 
     /// The live lines: the thought that streams, the status, what is to be said, the prompt.
@@ -251,7 +255,7 @@ fn joined(text: &str) -> String {
     text.replace(['\u{200d}', '\u{fe0f}'], "")
 }
 
-/// As much of a line as fits.
+/// As much of a line as fits, cut at the end of a word where there is one.
 fn cut(text: &str, columns: usize) -> String {
     if printable::columns(text) <= columns {
         return text.to_owned();
@@ -263,6 +267,11 @@ fn cut(text: &str, columns: usize) -> String {
             break;
         }
         cut.push(letter);
+    }
+    let is_whole = text.get(cut.len()..).is_some_and(|rest| rest.starts_with(' '));
+    match cut.rfind(' ') {
+        Some(at) if !is_whole && at > cut.len() / 2 => cut.truncate(at),
+        _ => {}
     }
     cut.trim_end().to_owned() + "…"
 }

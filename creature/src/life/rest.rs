@@ -62,16 +62,34 @@ impl Life {
         };
         let interrupted = self.cursors.interrupted.is_some() && !self.course.said_done;
         let events = !self.cursors.news.is_empty() || interrupted;
-        let rest = match (words || (events && !held)) && !self.course.setback {
+        let is_short = (words || (events && !held)) && !self.course.setback;
+        let cut = match is_short {
             true => rest.min(Duration::from_secs(self.settings.rest.shortest_s)),
             false => {
                 let rest_s = rest.as_secs() + u64::from(rest.subsec_nanos() > 0);
                 rest::cut(rest_s, self.next_due(now, held), now, self.bounds()).min(rest)
             }
         };
-        let rest = rest.max(self.least_rest(words, now));
-        self.store.feed.tell(Event::Sleep, json!({"rest_ms": rest.as_millis() as u64}));
+        let why = match (is_short, cut < rest) {
+            (true, _) => "there is more to do",
+            (false, true) => "something is due then",
+            (false, false) => self.why_rest(),
+        };
+        let rest = cut.max(self.least_rest(words, now));
+        self.store.feed.tell(Event::Sleep, json!({"rest_ms": rest.as_millis() as u64, "why": why}));
         rest
+    }
+
+    /// Why a rest that nothing cuts short is as long as it is, in words for the owner.
+    fn why_rest(&self) -> &'static str {
+        match self.situation() {
+            Situation::Poor => "little of its money is left",
+            _ if self.course.chose_rest => "as its last thought chose",
+            Situation::Checkpoint => "a step of a goal is next",
+            Situation::Lead => "an opportunity is next",
+            Situation::Normal => "its next work can wait",
+            Situation::Quiet(_) => "nothing waits to be done",
+        }
     }
 
     /// The least rest of a mind that makes itself work without end: that of a checkpoint, cut to a due reminder.

@@ -19,11 +19,21 @@ pub struct Driven {
     seen: Arc<Mutex<Seen>>,
 }
 
+/// Lines of scrollback that the parser itself keeps.
+const SCROLLBACK: usize = 50_000;
+
 struct Seen {
     parser: vt100::Parser,
     raw: Vec<u8>,
-    /// How much of `raw` the parser has read.
+    /// How much of `raw` the parser has read, and how much was looked through for sequences.
     read: usize,
+    looked: usize,
+    /// Whether what scrolls is the upper part of the screen alone. Terminals keep what that pushes off the top as they
+    /// keep all else; the parser does not.
+    is_upper: bool,
+    /// Lines that left the screen, oldest first, and how many of them the parser keeps.
+    above: Vec<String>,
+    kept: usize,
 }
 
 impl Driven {
@@ -56,8 +66,7 @@ impl Driven {
         }
         let child = command.spawn().unwrap();
         drop(command);
-        let parser = vt100::Parser::new(rows, columns, 10_000);
-        let seen = Arc::new(Mutex::new(Seen { parser, raw: Vec::new(), read: 0 }));
+        let seen = Arc::new(Mutex::new(Seen::new(columns, rows)));
         let (mut from, mut answers, to) =
             (ours.try_clone().unwrap(), ours.try_clone().unwrap(), seen.clone());
         std::thread::spawn(move || {
@@ -66,7 +75,8 @@ impl Driven {
                 let mut seen = to.lock().unwrap();
                 seen.raw.extend_from_slice(&bytes[..read]);
                 for (row, column) in seen.read_on() {
-                    let _ = write!(answers, "\x1b[{};{}R", row + 1, column + 1);
+                    // In one piece, or keys might come between.
+                    let _ = answers.write_all(format!("\x1b[{};{}R", row + 1, column + 1).as_bytes());
                 }
             }
         });
@@ -95,6 +105,12 @@ impl Driven {
     pub fn screen(&self) -> String {
         let contents = self.seen.lock().unwrap().parser.screen().contents();
         contents.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+    }
+
+    /// All there is to scroll back to, and the screen below it.
+    pub fn whole(&self) -> String {
+        let above = self.seen.lock().unwrap().above.join("\n");
+        above + "\n" + &self.screen()
     }
 
     pub fn cursor(&self) -> (u16, u16) {
@@ -147,28 +163,66 @@ impl Driven {
 }
 
 impl Seen {
+    fn new(columns: u16, rows: u16) -> Self {
+        let parser = vt100::Parser::new(rows, columns, SCROLLBACK);
+        let (read, looked, is_upper, above, kept) = (0, 0, false, Vec::new(), 0);
+        Self { parser, raw: Vec::new(), read, looked, is_upper, above, kept }
+    }
+
     /// Parses what came; the cursor's place at each question for it.
     fn read_on(&mut self) -> Vec<(u16, u16)> {
         let mut places = Vec::new();
-        while let Some(at) = find(&self.raw[self.read..], WHERE) {
-            let end = self.read + at + WHERE.len();
-            self.parser.process(&self.raw[self.read..end]);
-            places.push(self.parser.screen().cursor_position());
-            self.read = end;
+        while let Some(at) = self.raw[self.looked..].iter().position(|byte| *byte == 0x1b) {
+            let from = self.looked + at;
+            let is_end = |byte: &u8| byte.is_ascii_alphabetic() || *byte == 0x1b;
+            let Some(length) = self.raw[from + 1..].iter().position(is_end) else {
+                // The rest of it is still to come.
+                self.looked = from;
+                self.parse(from);
+                return places;
+            };
+            self.looked = from + length + 2;
+            let sequence = self.raw[from..self.looked].to_vec();
+            match sequence.split_last() {
+                _ if sequence == WHERE => {
+                    self.parse(self.looked);
+                    places.push(self.parser.screen().cursor_position());
+                }
+                Some((b'r', region)) => {
+                    let rows = self.parser.screen().size().0;
+                    self.is_upper =
+                        region.starts_with(b"\x1b[1;") && !region.ends_with(format!(";{rows}").as_bytes());
+                }
+                Some((b'S', count)) if self.is_upper => {
+                    self.parse(from);
+                    let count = String::from_utf8_lossy(&count[2..]).parse().unwrap_or(1);
+                    let columns = self.parser.screen().size().1;
+                    let rows = self.parser.screen().rows(0, columns).take(count);
+                    self.above.extend(rows.map(|row| row.trim_end().to_owned()).collect::<Vec<_>>());
+                }
+                Some((0x1b, _)) => self.looked -= 1,
+                _ => {}
+            }
         }
-        // The beginning of a question may have come without its end.
-        let whole = self.raw.len()
-            - (1..WHERE.len()).rev().find(|part| self.raw.ends_with(&WHERE[..*part])).unwrap_or(0);
-        if whole > self.read {
-            self.parser.process(&self.raw[self.read..whole]);
-            self.read = whole;
-        }
+        self.looked = self.raw.len();
+        self.parse(self.looked);
         places
     }
-}
 
-fn find(bytes: &[u8], part: &[u8]) -> Option<usize> {
-    bytes.windows(part.len()).position(|window| window == part)
+    fn parse(&mut self, until: usize) {
+        self.parser.process(&self.raw[self.read..until]);
+        self.read = until;
+        let screen = self.parser.screen_mut();
+        screen.set_scrollback(usize::MAX);
+        let (there, columns) = (screen.scrollback(), screen.size().1);
+        for row in self.kept..there {
+            screen.set_scrollback(there - row);
+            let text = screen.rows(0, columns).next().unwrap_or_default();
+            self.above.push(text.trim_end().to_owned());
+        }
+        screen.set_scrollback(0);
+        self.kept = there;
+    }
 }
 
 impl Drop for Driven {

@@ -74,4 +74,6 @@ mod truth;
 mod walk;
 mod window;
 mod window_of_the_guardian;
+mod window_status;
+mod window_walk;
 mod world;

@@ -193,7 +193,7 @@ fn fill(house: &House) {
 }
 
 /// Every command that prints and ends.
-const PAGES: &[&[&str]] = &[
+pub const PAGES: &[&[&str]] = &[
     &["history", "--since", "2026-01-01"],
     &["history", "--since", "2026-01-01", "--json"],
     &["report", "--since", "2026-01-01"],
@@ -243,6 +243,13 @@ fn evil_edit(house: &House) {
     };
     let events = ["life", "blessed", "examined", "fall"].map(|what| format!("{}\n", of_edit(what))).concat();
     house.write(".self/history.jsonl", &(house.read(".self/history.jsonl") + &events));
+}
+
+/// A house where a hostile creature has lived for long.
+pub fn lived_in() -> House {
+    let house = House::new(SOUND);
+    evil_edit(&house);
+    house
 }
 
 /// Found: in the first screen (`mind` of the heartbeat), the history, refusals at the start.

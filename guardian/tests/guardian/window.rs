@@ -3,15 +3,11 @@
 use crate::asks::asked;
 use crate::driven::Driven;
 use crate::say::ANSWERS;
-use console::window::prompt::Prompt;
-use console::window::state::Known;
-use console::window::view::View;
-use house::moments::Place;
 use serde_json::{Value, json};
 use std::io::Write;
 use trials::{House, SOUND, lines};
 
-const SIZES: [(u16, u16); 3] = [(100, 30), (80, 24), (40, 15)];
+pub const SIZES: [(u16, u16); 3] = [(100, 30), (80, 24), (40, 15)];
 const HOSTILE: &str = "x\u{1b}[2J\u{1b}]0;title\u{7}\u{1b}]52;c;aGk=\u{7}\u{1b}[8m\u{9b}31m\u{85}\u{202e}olleh\u{2066}\u{200b}\r\n12:00:00 guardian FORGED\tend";
 
 fn record(kind: &str, data: Value) -> String {
@@ -34,7 +30,7 @@ fn attached(house: &House, args: &[&str], (columns, rows): (u16, u16)) -> Driven
     window
 }
 
-fn words(house: &House) -> Vec<String> {
+pub fn words(house: &House) -> Vec<String> {
     let words = lines(&house.path(".self/inbox.jsonl"));
     words.iter().map(|line| line["text"].as_str().unwrap_or_default().to_owned()).collect()
 }
@@ -62,7 +58,7 @@ fn a_word_is_kept_and_its_answer_stands_on_the_screen_at_every_size() {
 }
 
 /// Bytes of the window's own: colours, the cursor, scrolling, clearing, modes. Everything else is text.
-fn text_of(raw: &[u8]) -> String {
+pub fn text_of(raw: &[u8]) -> String {
     let raw = String::from_utf8(raw.to_vec()).expect("no byte of another coding");
     let (mut text, mut rest) = (String::new(), raw.as_str());
     while let Some(at) = rest.find('\u{1b}') {
@@ -80,6 +76,11 @@ fn text_of(raw: &[u8]) -> String {
         rest = &sequence[end + 1..];
     }
     text + rest
+}
+
+/// Letters that do something to a terminal, or to how others look.
+pub fn steers(letter: &char) -> bool {
+    !"\r\n".contains(*letter) && (letter.is_control() || "\u{202e}\u{2066}\u{200b}\u{2028}".contains(*letter))
 }
 
 /// Everything a window reads, as hostile as it can be.
@@ -149,10 +150,6 @@ fn no_raw_byte_of_the_creatures_reaches_the_terminal() {
         remember(&house, &record("message", json!({"from": "creature", "text": "seen\u{202e}\u{1b}[2J"})));
         window.shows("creature: seen\\u{202e}\\u{1b}[2J");
         let text = text_of(&window.raw());
-        let steers = |letter: &char| {
-            !"\r\n".contains(*letter)
-                && (letter.is_control() || "\u{202e}\u{2066}\u{200b}\u{2028}".contains(*letter))
-        };
         let bad: Vec<char> = text.chars().filter(steers).collect();
         assert!(bad.is_empty(), "{bad:?}");
         assert!(text.contains("u{1b}"), "it was shown, spelled out");
@@ -254,6 +251,23 @@ fn the_creature_is_told_that_a_word_is_being_typed_until_it_is_sent_or_emptied()
     house.until("it is over", || !typing.exists());
 }
 
+/// As on a full disk: a folder stands where a file is to be.
+#[test]
+fn where_nothing_can_be_written_the_word_stays_at_the_prompt() {
+    let house = House::new(SOUND);
+    let window = attached(&house, &[], (80, 24));
+    for name in [".self/typing/x", ".self/inbox.jsonl/x"] {
+        std::fs::create_dir_all(house.path(name)).unwrap();
+    }
+    window.line("a word");
+    window
+        .until("why it is not kept", |screen| screen.contains("inbox.jsonl") && screen.contains("> a word"));
+    std::fs::remove_dir_all(house.path(".self/inbox.jsonl")).unwrap();
+    window.keys("\r");
+    house.until("the word", || words(&house) == ["a word"]);
+    window.shows("you: a word");
+}
+
 #[test]
 fn a_window_of_another_size_goes_on_in_mid_line() {
     let house = House::new(SOUND);
@@ -307,8 +321,42 @@ fn an_ask_is_answered_only_once_its_bytes_were_shown() {
         answers.len() == 1 && answers[0]["answer"] == "approve" && answers[0]["digest"] == "d1"
     });
     window.shows("/approve 1 is done");
+    // By its other name it is no way around its bytes.
+    asked(&house, "2", "say hello to another one");
+    window.shows("/yes 2");
+    window.line("/approve 2");
+    window.shows("exactly that is ask 2");
+    assert_eq!(lines(&house.path(".self/broker/answers.jsonl")).len(), 1, "shown, not answered");
     window.line("/no 7");
     window.shows("no ask is called");
+}
+
+/// Found: refused because another command ran, and typed again, it was done though nothing had been shown.
+#[test]
+fn a_rollback_is_ordered_only_once_its_changes_were_shown() {
+    let house = House::new(SOUND);
+    let first = house.git(&["rev-parse", "--short=7", "HEAD"]);
+    house.write("creature/more", "x");
+    house.commit("more");
+    let window = attached(&house, &[], (100, 30));
+    let line = format!("/rollback {first}");
+    window.line("/feed");
+    window.shows("/feed runs");
+    window.line(&line);
+    window.keys("\u{1b}");
+    window.until("its end", |screen| !screen.contains("/feed runs"));
+    window.line(&line);
+    window.shows(&format!("/rollback --dry-run {first} is done"));
+    window.line(&line);
+    // Nobody lives here to do it.
+    window.shows(&format!("/rollback {first} ended with status 1"));
+    // What could not be shown is not done either.
+    for _ in 0..2 {
+        window.line("/rollback nonsense");
+        window.until("no such commit", |screen| screen.contains("/rollback --dry-run nonsense ended with"));
+        window.keys(" \u{15}");
+        window.until("an empty line", |screen| !screen.contains("nonsense ended with"));
+    }
 }
 
 #[test]
@@ -325,34 +373,6 @@ fn a_command_that_runs_on_is_ended_and_the_window_left() {
     assert_eq!(window.wait(), 0);
     assert!(window.is_usable());
     assert!(window.raw().windows(8).any(|bytes| bytes == b"\x1b[?2004l"));
-}
-
-/// What is known of a creature that rests, at a width.
-fn status(columns: usize, rows: usize) -> Vec<String> {
-    let now = "2026-01-02T03:04:05Z".parse().unwrap();
-    let known = Known {
-        runs: true,
-        told: json!({"phase": "settled", "life": 7, "commit": "1a2b3c4d5e", "walls": "full"}),
-        beat: json!({"life": 7, "stage": "resting", "mind": "claude"}),
-        budget: json!({"caps": [{"span": "day", "cap_usd": 5.0, "spent_usd": 0.5}]}),
-        asks: vec!["12".to_owned()],
-        rests_until: "2026-01-02T03:20:00Z".parse().ok(),
-        due: Some(("2026-01-02T09:00:00Z".parse().unwrap(), "water the plants".to_owned())),
-        ..Known::default()
-    };
-    let view = View::new(Place::named("UTC0").unwrap(), false);
-    let live = view.live(&known, &Prompt::default(), "", now, (columns, rows));
-    live.lines.iter().map(ToString::to_string).collect()
-}
-
-#[test]
-fn the_status_is_told_weightiest_first_and_what_finds_no_room_is_left_out_whole() {
-    let [rests, ask, money] = ["rests until 03:20 (claude)", "ask 12 waits: /yes 12", "$4.50 left today"];
-    let due = "next 09:00 water the plants";
-    assert_eq!(status(40, 15), [rests, &format!("{ask} · {money}"), "> "]);
-    assert_eq!(status(40, 24), [rests, &format!("{ask} · {money}"), due, "> "]);
-    let life = "life 7 at 1a2b3c4, walls full";
-    assert_eq!(status(120, 30), [rests, &format!("{ask} · {money} · {due} · {life}"), "> "]);
 }
 
 #[test]
