@@ -13,11 +13,16 @@ use house::{House, clock};
 use serde_json::Value;
 
 /// What is told of each record of memory and ledger: which it is, when, and what the index has of it.
-pub type Each<'a> = &'a mut dyn FnMut(&Value, u64, Option<&Entry>) -> Result<()>;
+type Each<'a> = dyn FnMut(&Value, u64, Option<&Entry>) -> Result<()> + 'a;
 
 impl Life {
     /// The part with every text of it struck; and the span it takes.
-    pub(super) fn of_part(house: &House, part: &Part, secrets: &Secrets, each: Each) -> Result<(Self, Span)> {
+    pub(super) fn of_part(
+        house: &House,
+        part: &Part,
+        secrets: &Secrets,
+        each: &mut Each,
+    ) -> Result<(Self, Span)> {
         let mut life = Self {
             house: house.clone(),
             state: super::identity(house),
@@ -54,7 +59,7 @@ impl Life {
         part: &Part,
         span: &Span,
         secrets: &Secrets,
-        each: &mut dyn FnMut(&Value, u64, Option<&Entry>) -> Result<()>,
+        each: &mut Each,
     ) -> Result<()> {
         let (since, until) = (format!("{:.3}", span.from), format!("{:.3}", span.to));
         let place = records::place(&file.path, &since);

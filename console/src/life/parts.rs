@@ -62,7 +62,10 @@ impl Life {
     pub(super) fn end_ms(&self, life: &Lived) -> u64 {
         let last = self.known.lives.last_key_value().map(|(number, _)| *number);
         let goes_on = life.death_ms.is_none() && last == Some(life.number);
-        life.death_ms.unwrap_or(if goes_on { self.known.last_ms } else { life.to_ms }).max(life.from_ms)
+        let end_ms = life.death_ms.unwrap_or(if goes_on { self.known.last_ms } else { life.to_ms });
+        // One lives at a time, whatever a record says.
+        let next = self.known.lives.range(life.number.saturating_add(1)..).next();
+        next.map_or(end_ms, |(_, next)| end_ms.min(next.from_ms)).max(life.from_ms)
     }
 
     pub(super) fn life_thing(&self, life: &Lived) -> Thing {
@@ -141,7 +144,7 @@ impl Life {
             Kind::Thought => {
                 let words = format!(
                     "thought {number}, {}, {} tokens",
-                    lasted(entry.from_ms(), entry.at_ms),
+                    lasted(entry.begun_ms(), entry.at_ms),
                     entry.value
                 );
                 (
@@ -163,7 +166,7 @@ impl Life {
                 ("money".into(), format!("{} of its own accord", usd(entry.value.into())), record())
             }
         };
-        Thing { from_ms: entry.from_ms(), to_ms: entry.at_ms, class, href, words }
+        Thing { from_ms: entry.begun_ms(), to_ms: entry.at_ms, class, href, words }
     }
 
     pub(super) fn ask_thing(&self, ask: &Asked) -> Thing {

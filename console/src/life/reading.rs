@@ -4,23 +4,23 @@ use super::index::known::Stand;
 use super::index::sources::{self, Source, There};
 use super::index::time;
 use super::{Life, Looked};
+use house::clock::{Anchor, Clock, Millis};
 use house::lines::{Lines, Next};
 use house::records::{self, LONGEST_LINE, text};
 use house::{bounds, clock, files};
 use serde_json::Value;
 use std::fs::File;
 use std::io::{Seek, SeekFrom};
-use std::time::{Duration, Instant};
 
-/// Longest look; a record more is read where that is over.
-const LOOK: Duration = Duration::from_millis(12);
+/// Longest look, in milliseconds; a record more is read where that is over.
+const LOOK_MS: Millis = 12;
 /// Most files an entry can name.
 const MOST_SOURCES: usize = 10_000;
 
 impl Life {
     /// Reads a part of what is new.
     pub fn look(&mut self) -> Looked {
-        let begun = Instant::now();
+        let begun = Clock::start(Anchor::default());
         let mut there = sources::there(&self.house);
         if self.store.is_damaged() || super::identity(&self.house) != self.state || !self.knows(&there) {
             self.begin_anew();
@@ -31,7 +31,7 @@ impl Life {
         let mut looked = Looked::default();
         for file in &there {
             let Some(at) = self.sources.iter().position(|source| source.is_of(file)) else { continue };
-            if begun.elapsed() < LOOK && self.has_news(at, file) && !self.read(at, file, begun) {
+            if begun.now() < LOOK_MS && self.has_news(at, file) && !self.read(at, file, &begun) {
                 self.begin_anew();
                 return Looked { more: true, ..Looked::default() };
             }
@@ -52,8 +52,9 @@ impl Life {
         for source in &mut self.sources {
             match there.iter().find(|file| source.is_of(file)) {
                 Some(file) if source.read_bytes <= file.bytes => source.name = sources::name(file),
-                // It was begun anew in place, or its number was given to another file: `Source::new` reads it below.
-                Some(_) | None if source.of.may_go() => (source.name, source.inode) = (String::new(), 0),
+                // Begun anew in place, or its number was given to another file: that one is read below.
+                Some(_) if source.of.is_of_reasons() => source.is_gone(),
+                None if source.of.may_go() => source.is_gone(),
                 Some(_) | None => return false,
             }
         }
@@ -84,22 +85,21 @@ impl Life {
         for source in self.sources.iter_mut().filter(|source| !source.name.is_empty()) {
             let file = there.iter().find(|file| source.is_of(file));
             let open = file.and_then(|file| files::open(&file.path).ok().flatten());
-            if open.is_some_and(|open| source.is_same(&open)) {
-                continue;
+            if !open.is_some_and(|open| source.is_same(&open)) {
+                is_whole &= source.of.is_of_reasons();
+                source.is_gone();
             }
-            is_whole &= source.of.may_go();
-            (source.name, source.inode) = (String::new(), 0);
         }
         is_whole
     }
 
     /// Reads on in a file until the look is over; false where the file is not the one that was read.
-    fn read(&mut self, at: usize, there: &There, begun: Instant) -> bool {
+    fn read(&mut self, at: usize, there: &There, begun: &Clock) -> bool {
         let open = files::open(&there.path).ok().flatten();
         let (Some(file), Some(source)) = (open, self.sources.get(at).cloned()) else { return true };
         if !source.is_same(&file) {
-            if let Some(gone) = self.sources.get_mut(at).filter(|source| source.of.may_go()) {
-                (gone.name, gone.inode) = (String::new(), 0);
+            if let Some(gone) = self.sources.get_mut(at).filter(|source| source.of.is_of_reasons()) {
+                gone.is_gone();
                 return true;
             }
             return false;
@@ -120,7 +120,7 @@ impl Life {
                 }
             }
             reached = lines.at();
-            if begun.elapsed() > LOOK {
+            if begun.now() >= LOOK_MS {
                 break source.seen_bytes.min(reached);
             }
         };
@@ -164,6 +164,11 @@ impl Life {
 }
 
 impl Source {
+    /// Nothing of it can be shown any more; what was read of it stays.
+    fn is_gone(&mut self) {
+        (self.name, self.inode) = (String::new(), 0);
+    }
+
     fn is_of(&self, there: &There) -> bool {
         self.of == there.of && self.inode == there.inode
     }

@@ -120,7 +120,7 @@ impl Trace<'_> {
             }
             Kind::Money | Kind::MoneyOwn => return self.spent(entry),
         };
-        let (from_us, length_us) = (entry.from_ms() * 1_000, u64::from(entry.length_ms.max(1)) * 1_000);
+        let (from_us, length_us) = (entry.begun_ms() * 1_000, u64::from(entry.length_ms.max(1)) * 1_000);
         match entry.length_ms {
             0 => self.event(json!({"ph": "i", "s": "t", "name": name, "pid": LIFE, "tid": lane, "ts": at_ms * 1_000, "args": args})),
             _ => self.event(json!({"ph": "X", "name": name, "pid": LIFE, "tid": lane, "ts": from_us, "dur": length_us, "args": args})),

@@ -3,6 +3,7 @@
 //! Invariant: no page of another origin, whatever name it reached this address by, gets an answer that says anything.
 
 use form_urlencoded::parse;
+pub use http::Request;
 use http::request::Parts;
 use http::{HeaderMap, Method, StatusCode, header};
 

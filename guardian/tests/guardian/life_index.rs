@@ -67,6 +67,39 @@ fn beat(second: u32, wake: u64, why: &[&str]) -> Value {
     remembered(second, "heartbeat", json!({"wake": wake, "thoughts": 1, "why": why}))
 }
 
+/// What the creature remembers of it.
+fn remembers(house: &House) {
+    append(
+        house,
+        ".self/memory.jsonl",
+        &[
+            remembered(
+                1_090,
+                "message",
+                json!({"from": "owner", "text": "how are the herons?", "thread": "main"}),
+            ),
+            thought(1_110, 1, 1),
+            act(1_115, 1, "web.fetch_text", true),
+            act(1_120, 1, "repo.read", false),
+            thought(1_130, 2, 1),
+            thought(2_010, 3, 2),
+            remembered(
+                2_020,
+                "self_change",
+                json!({"ok": false, "stage": "build", "summary": "rest longer", "error": "no"}),
+            ),
+            remembered(2_100, "dream", json!({"monologue": "I sort", "done": []})),
+            remembered(2_160, "dream", json!({"name": "d", "parts": 1})),
+            remembered(
+                2_200,
+                "message",
+                json!({"from": "creature", "kind": "reminder", "text": "feed them"}),
+            ),
+            thought(2_600, 4, 9),
+        ],
+    );
+}
+
 /// A house in which two lives lived, with something of every kind.
 pub fn storied() -> House {
     let house = House::new(SOUND);
@@ -100,35 +133,7 @@ pub fn storied() -> House {
             beat(2_500, 3, &[]),
         ],
     );
-    append(
-        &house,
-        ".self/memory.jsonl",
-        &[
-            remembered(
-                1_090,
-                "message",
-                json!({"from": "owner", "text": "how are the herons?", "thread": "main"}),
-            ),
-            thought(1_110, 1, 1),
-            act(1_115, 1, "web.fetch_text", true),
-            act(1_120, 1, "repo.read", false),
-            thought(1_130, 2, 1),
-            thought(2_010, 3, 2),
-            remembered(
-                2_020,
-                "self_change",
-                json!({"ok": false, "stage": "build", "summary": "rest longer", "error": "no"}),
-            ),
-            remembered(2_100, "dream", json!({"monologue": "I sort", "done": []})),
-            remembered(2_160, "dream", json!({"name": "d", "parts": 1})),
-            remembered(
-                2_200,
-                "message",
-                json!({"from": "creature", "kind": "reminder", "text": "feed them"}),
-            ),
-            thought(2_600, 4, 9),
-        ],
-    );
+    remembers(&house);
     append(
         &house,
         ".self/asks.jsonl",
@@ -300,28 +305,21 @@ fn another_state_is_another_life() {
     std::fs::write(state.join("memory.jsonl"), format!("{}\n", thought(9_000, 5, 71))).unwrap();
     read_up(&mut life);
     assert!(self::told(&life).iter().all(|row| !row.contains("wake 70")), "{:?}", self::told(&life));
-}
-
-#[test]
-fn what_is_no_record_counts_for_nothing() {
-    let house = storied();
-    let clean = drawn(&whole(&house));
-    let path = house.root.join(".self/memory.jsonl");
-    let mut file = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
-    let long = "x".repeat(5 << 20);
-    file.write_all(b"{\"at\":\n\xff\xfe\x00\n[]\n{}\n{\"at\":\"9999-01-01T00:00:00.000Z\",\"life\":7,\"kind\":\"thought\",\"data\":{\"thought\":1}}\n").unwrap();
-    file.write_all(b"{\"at\":\"2026-02-31T00:00:00.000Z\",\"life\":7,\"kind\":\"thought\",\"data\":{}}\n")
-        .unwrap();
-    file.write_all(b"{\"at\":\"1970-01-01T00:00:00.000Z\",\"life\":7,\"kind\":\"thought\",\"data\":{}}\n")
-        .unwrap();
-    file.write_all(long.as_bytes()).unwrap();
-    let mut life = whole(&house);
-    assert_eq!(drawn(&life), clean);
-    // The end of a line that was too long is no record either, and what follows is one.
-    file.write_all(format!("{}\n{}\n", thought(3_000, 90, 90), thought(3_010, 91, 91)).as_bytes()).unwrap();
+    // A history that was moved aside keeps what it told; one that was written anew in place is read anew.
+    let event = |commit: &str| {
+        at(9_100, json!({"what": "commit", "by": "self", "commit": commit, "summary": commit}))
+    };
+    append(&house, ".self/history.jsonl", &[event("aaaaaaaa"), event("bbbbbbbb")]);
     read_up(&mut life);
-    let told = told(&life).join("\n");
-    assert!(told.contains("wake 91") && !told.contains("wake 90"), "{told}");
+    std::fs::rename(state.join("history.jsonl"), house.root.join("moved-aside")).unwrap();
+    append(&house, ".self/history.jsonl", &[event("cccccccc")]);
+    read_up(&mut life);
+    let commits = |life: &Life| self::told(life).iter().filter(|row| row.starts_with("/commit/")).count();
+    assert_eq!(commits(&life), 3);
+    std::fs::write(state.join("history.jsonl"), "").unwrap();
+    append(&house, ".self/history.jsonl", &[event("dddddddd"), event("eeeeeeee")]);
+    read_up(&mut life);
+    assert_eq!(commits(&life), 2);
 }
 
 #[test]

@@ -18,6 +18,20 @@ fn labels(from: &str, to: &str, width: f64, place: &Place) -> Vec<String> {
     ticks(&scale, place).into_iter().map(|tick| tick.label).collect()
 }
 
+/// Every element ends where it ought to.
+fn well_formed(svg: &str) {
+    let mut open = Vec::new();
+    for part in svg.split('<').skip(1) {
+        let (tag, _) = part.split_once('>').unwrap();
+        match tag.strip_prefix('/') {
+            Some(name) => assert_eq!(open.pop(), Some(name), "{svg}"),
+            None if tag.ends_with('/') => {}
+            None => open.push(tag.split(' ').next().unwrap()),
+        }
+    }
+    assert!(open.is_empty(), "{open:?}");
+}
+
 #[test]
 fn every_lane_shows_what_is_its_own() {
     let house = storied();
@@ -54,6 +68,7 @@ fn every_lane_shows_what_is_its_own() {
         assert!(svg.contains(part), "{part} is not in {svg}");
     }
     assert!(!svg.contains(" style=") && !svg.contains("<script"), "{svg}");
+    well_formed(&svg);
     // A link has its name, in both forms.
     assert_eq!(svg.matches("<a ").count(), svg.matches("<title>").count());
     assert_eq!(svg.matches("<a ").count(), svg.matches("</a>").count());

@@ -30,6 +30,7 @@ mod jobs;
 mod ladder;
 mod late_build;
 mod launch;
+mod life_bounds;
 mod life_export;
 mod life_index;
 mod life_picture;

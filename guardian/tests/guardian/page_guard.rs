@@ -1,7 +1,7 @@
 //! Who gets in to the owner's page: every head that an attack may have, judged by itself and met by a real server.
 
 use crate::page::Page;
-use console::page::guard::{Judged, judge};
+use console::page::guard::{Judged, Request, judge};
 use console::page::tokens::{Stale, Tokens};
 use std::io::{Read, Write};
 use trials::{House, SOUND};
@@ -11,7 +11,7 @@ const OTHER: &str = "1123456789abcdef0123456789abcdef0123456789abcdef0123456789a
 const HOST: (&str, &str) = ("host", "127.0.0.1:7717");
 
 fn judged(method: &str, path: &str, headers: &[(&str, &str)]) -> Judged {
-    let mut request = http::Request::builder().method(method).uri(path);
+    let mut request = Request::builder().method(method).uri(path);
     for (name, value) in headers {
         request = request.header(*name, *value);
     }

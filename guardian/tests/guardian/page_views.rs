@@ -62,6 +62,14 @@ fn lived_in() -> House {
     house.write(".self/mind/thinking.txt", HOSTILE);
     house.write(".self/mind/agenda.json", &json!({"goals": {"list": [{"id": HOSTILE, "title": HOSTILE, "status": "open"}]}, "reminders": {"list": [{"id": "r", "text": HOSTILE, "next": "2030-01-01T00:00:00Z"}]}}).to_string());
     house.write(".self/ledger.jsonl", &format!("{}\n", json!({"at": "2026-01-02T03:00:03.000Z", "event": "settle", "service": HOSTILE, "note": HOSTILE, "class": "owner", "day": "2026-01-02", "cost_micro_usd": 1_500_000, "decision": "by usage"})));
+    guarded(&house, &commit);
+    asked(&house, "1", HOSTILE);
+    house.write("edit", &edit);
+    house
+}
+
+/// What the guardian and the broker keep of that house.
+fn guarded(house: &House, commit: &str) {
     let life = |what: &str, more: Value| {
         let mut line = json!({"at": "2026-01-02T03:00:00.000Z", "what": what, "life": 1, "commit": commit});
         line.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -85,9 +93,6 @@ fn lived_in() -> House {
             .to_string(),
     );
     house.write(".self/heartbeat", &json!({"life": 1, "stage": HOSTILE, "mind": HOSTILE}).to_string());
-    asked(&house, "1", HOSTILE);
-    house.write("edit", &edit);
-    house
 }
 
 /// Every view of that house, and a piece of it that must be there.

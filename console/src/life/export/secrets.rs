@@ -1,5 +1,4 @@
-//! What must not leave the house in an export: values of `.env` in their usual encodings, what looks like a secret, and
-//! where the house lies on this machine.
+//! What no export holds: values of `.env` in their usual encodings, what looks like a secret, where the house lies.
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use base64::Engine;

@@ -36,7 +36,7 @@ pub struct Entry {
 pub const ENTRY_BYTES: usize = 32;
 
 impl Entry {
-    pub fn from_ms(&self) -> u64 {
+    pub fn begun_ms(&self) -> u64 {
         self.at_ms.saturating_sub(u64::from(self.length_ms))
     }
 

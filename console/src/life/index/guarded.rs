@@ -31,8 +31,9 @@ impl Known {
     /// Takes in a line of the guardian's history.
     pub fn guarded(&mut self, event: &Value, at_ms: u64, stand: Stand) {
         let (what, number) = (text(event, "what"), number(event, "life"));
-        let commit = self.texts.number(text(event, "commit"));
+        let commit = self.texts.ours(text(event, "commit"));
         self.reaches(at_ms);
+        self.newest_life = self.newest_life.max(number);
         match what {
             "life" => {
                 if let Some(life) = self.life(number, at_ms) {
@@ -45,23 +46,23 @@ impl Known {
                 }
             }
             "examined" => {
-                let told = self.texts.number(&format!("{}: {}", text(event, "outcome"), text(event, "told")));
+                let told = self.texts.ours(&format!("{}: {}", text(event, "outcome"), text(event, "told")));
                 if let Some(life) = self.life(number, at_ms) {
                     life.examined = told;
                 }
             }
             "fall" => {
-                let told = self.texts.number(text(event, "told").trim_start_matches("guardian: "));
+                let told = self.texts.ours(text(event, "told").trim_start_matches("guardian: "));
                 let [from_commit, to_commit] =
-                    ["from_commit", "to_commit"].map(|name| self.texts.number(text(event, name)));
+                    ["from_commit", "to_commit"].map(|name| self.texts.ours(text(event, name)));
                 self.fell(Fall { at_ms, life: number, from_commit, to_commit, told });
             }
             "commit" if text(event, "by") == "self" => {
-                let text = self.texts.number(text(event, "summary").trim_start_matches("guardian: "));
+                let text = self.texts.ours(text(event, "summary").trim_start_matches("guardian: "));
                 self.mark(Mark { at_ms, length_ms: 0, kind: MarkKind::Commit, text, about: commit, stand });
             }
             "rescued" => {
-                let text = self.texts.number(text(event, "ref"));
+                let text = self.texts.ours(text(event, "ref"));
                 self.mark(Mark { at_ms, length_ms: 0, kind: MarkKind::Rescued, text, about: 0, stand });
             }
             _ => {}
@@ -74,9 +75,10 @@ impl Known {
         let [ended, cause, blame, commit] =
             ["ended", "cause", "blame", "commit"].map(|name| text(death, name));
         let told = format!("{} ({cause}), blamed on {blame}", ended.replace('_', " "));
-        let (told, commit) = (self.texts.number(&told), self.texts.number(commit));
+        let (told, commit) = (self.texts.ours(&told), self.texts.ours(commit));
         self.reaches(at_ms);
         let from_ms = at_ms.saturating_sub(lived_ms.clamp(0.0, 1e12) as u64);
+        self.newest_life = self.newest_life.max(number(death, "life"));
         let is_new = !self.lives.contains_key(&number(death, "life"));
         if let Some(life) = self.life(number(death, "life"), at_ms) {
             (life.death_ms, life.ended) = (Some(at_ms), told);
@@ -94,7 +96,7 @@ impl Known {
             return;
         };
         self.reaches(at_ms);
-        let (id, event) = (self.texts.number(&id), self.texts.number(text(line, "event")));
+        let (id, event) = (self.texts.ours(&id), self.texts.ours(text(line, "event")));
         let closed_ms = (text(line, "event") != "asked").then_some(at_ms);
         if let Some(ask) = self.asks.iter_mut().rev().take(ASKS_BACK).find(|ask| ask.id == id) {
             (ask.event, ask.closed_ms) = (event, ask.closed_ms.filter(|_| closed_ms.is_some()).or(closed_ms));
@@ -104,7 +106,7 @@ impl Known {
             "purpose" => "rewrite PURPOSE.md".to_owned(),
             _ => ["method", "service", "path"].map(|name| text(line, name)).join(" "),
         };
-        let what = self.texts.number(&what);
+        let what = self.texts.ours(&what);
         self.asked(Asked { id, asked_ms: at_ms, closed_ms, event, what });
     }
 

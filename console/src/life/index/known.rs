@@ -14,7 +14,7 @@ const MOST_ASKS: usize = 10_000;
 /// Hours with something in them: ten years of them.
 const MOST_HOURS: usize = 90_000;
 /// Reasons told of wakes that had no thought yet.
-const MOST_TOLD: usize = 500;
+const MOST_TOLD: usize = 20_000;
 
 pub const HOUR_MS: u64 = 3_600_000;
 
@@ -164,6 +164,8 @@ pub struct Known {
     pub told: BTreeMap<(u32, u32), Told>,
     pub first_ms: Option<u64>,
     pub last_ms: u64,
+    /// The newest life that the guardian told of; 0 where none is.
+    pub newest_life: u32,
     /// When the creature's memory last said something, and since when it dreams.
     pub before_ms: u64,
     pub dreams_ms: Option<u64>,
@@ -180,6 +182,7 @@ kept!(Known {
     told,
     first_ms,
     last_ms,
+    newest_life,
     before_ms,
     dreams_ms,
 });
@@ -226,10 +229,9 @@ impl Known {
     }
 
     pub fn why(&mut self, life: u32, wake: u32, told: Told) {
-        if self.told.len() >= MOST_TOLD
-            && let Some(oldest) = self.told.iter().min_by_key(|(_, told)| told.at_ms).map(|(key, _)| *key)
-        {
-            self.told.remove(&oldest);
+        // Lives and wakes are numbered in order of time: the first is the oldest.
+        if self.told.len() >= MOST_TOLD {
+            self.told.pop_first();
         }
         self.told.insert((life, wake), told);
     }

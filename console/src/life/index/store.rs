@@ -71,7 +71,7 @@ impl Store {
         let bytes = std::mem::take(&mut self.saved.rest);
         let (mut from_ms, mut to_ms) = (u64::MAX, 0);
         for entry in entries(&bytes) {
-            (from_ms, to_ms) = (from_ms.min(entry.from_ms()), to_ms.max(entry.at_ms));
+            (from_ms, to_ms) = (from_ms.min(entry.begun_ms()), to_ms.max(entry.at_ms));
         }
         let number = self.saved.blocks.len();
         let place = (number * BLOCK_BYTES) as u64;
@@ -85,7 +85,7 @@ impl Store {
 
     /// Every entry of a span, block by block; false where some of it could not be read.
     pub fn each(&self, from_ms: u64, to_ms: u64, mut take: impl FnMut(&Entry)) -> bool {
-        let is_in = |entry: &Entry| entry.at_ms >= from_ms && entry.from_ms() <= to_ms;
+        let is_in = |entry: &Entry| entry.at_ms >= from_ms && entry.begun_ms() <= to_ms;
         let (mut is_whole, mut bytes) = (true, vec![0; BLOCK_BYTES]);
         for (number, block) in self.saved.blocks.iter().enumerate() {
             if block.to_ms < from_ms || block.from_ms > to_ms {

@@ -26,6 +26,8 @@ impl Known {
         let data = record.get("data")?;
         let life = number(record, "life");
         self.reaches(at_ms);
+        // A life the guardian knows nothing of is only believed where it told of none.
+        let life = if self.newest_life == 0 || life <= self.newest_life { life } else { 0 };
         self.life(life, at_ms);
         let before_ms = std::mem::replace(&mut self.before_ms, at_ms);
         match text(record, "kind") {

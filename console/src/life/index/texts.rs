@@ -3,8 +3,10 @@
 use super::bytes::{kept, sum};
 use std::collections::BTreeMap;
 
-/// Bytes of all texts together; what comes then has no text.
+/// Bytes of all texts together; what comes then has no text. What guardian and broker say has room of its own: the
+/// creature cannot fill that.
 const MOST_BYTES: usize = 3 << 20;
+const MOST_BYTES_OF_OURS: usize = 4 << 20;
 /// Characters of one.
 pub const TEXT_CHARS: usize = 100;
 
@@ -21,8 +23,17 @@ pub struct Texts {
 kept!(Texts { all, ends, known });
 
 impl Texts {
-    /// The number of a text, cut between words.
+    /// The number of a text of the creature's, cut between words.
     pub fn number(&mut self, text: &str) -> u32 {
+        self.within(text, MOST_BYTES)
+    }
+
+    /// As `number`, of what guardian and broker say.
+    pub fn ours(&mut self, text: &str) -> u32 {
+        self.within(text, MOST_BYTES_OF_OURS)
+    }
+
+    fn within(&mut self, text: &str, most_bytes: usize) -> u32 {
         let text = short(text);
         if text.is_empty() {
             return 0;
@@ -33,7 +44,7 @@ impl Texts {
         }
         let (end, number) = (self.all.len() + text.len(), self.ends.len() + 1);
         let (Ok(end_at), Ok(number)) = (u32::try_from(end), u32::try_from(number)) else { return 0 };
-        if end > MOST_BYTES {
+        if end > most_bytes {
             return 0;
         }
         self.all.push_str(&text);

@@ -1,10 +1,13 @@
 //! The picture's marks as text of SVG: everything that others wrote is spelled and escaped here, and nowhere else.
 
 use super::scale::Scale;
+use crate::life::index::texts::short_to;
 use crate::life::parts::Thing;
 use house::printable;
 use std::fmt::Write;
 
+/// Characters of a name, once what is hidden in it is spelled.
+const WORDS_CHARS: usize = 220;
 /// Narrowest bar, in columns.
 const NARROWEST: f64 = 3.0;
 
@@ -69,7 +72,7 @@ impl Drawing<'_> {
 
     /// Begins a link; its name is told twice, as browsers show one and readers of screens speak the other.
     pub fn begin_link(&mut self, thing: &Thing) {
-        let words = escaped(&thing.words);
+        let words = escaped(&short_to(&printable::spelled(&thing.words), WORDS_CHARS));
         let thought = thing.href.strip_prefix("/thought/");
         match (self.is_alone, thought) {
             (false, _) => {

@@ -1,5 +1,4 @@
-//! Money as an area against the caps of a day: what was spent in all, and of the creature's own accord; days by UTC, as the
-//! caps are.
+//! Money as an area against the caps of a day, all and of the creature's own accord; days are those of UTC.
 
 use super::Picture;
 use super::cells::Cells;

@@ -117,7 +117,7 @@ impl Picture<'_> {
                 Kind::ActFailed => (&mut *failed, 0),
                 Kind::Money | Kind::MoneyOwn => return,
             };
-            lane.add_many(entry.from_ms(), entry.at_ms, 1, unreadable, &Some(*entry));
+            lane.add_many(entry.begun_ms(), entry.at_ms, 1, unreadable, &Some(*entry));
         })
     }
 
