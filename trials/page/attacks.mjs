@@ -8,7 +8,7 @@ import { holds, part, rest, tried } from './told.mjs';
 
 const READ = ['/', '/talk', '/asks/4', '/life', '/life.svg?width=800', '/lives/1', '/memory', '/spend', '/search?q=herons', '/stream',
   '/style.css', '/stream.js', '/life.js', '/export/life/1.json', '/export/life/1.html', '/export/span.json', '/export/span.html'];
-const ACTS = ['/say', '/asks/4/yes', '/asks/4/no', '/pause', '/resume', '/ladder/1/back', '/link/new', '/memory/notes/herons'];
+const ACTS = ['/say', '/asks/4/yes', '/asks/4/no', '/pause', '/resume', '/ladder/1/back', '/link/new', '/memory/paper/self/notes/herons.md'];
 
 export async function attacks(browser, house, server) {
   part('from other origins');
@@ -61,7 +61,7 @@ async function scripts(context, server, origin, act) {
         }, () => {}));
       }
       for (const path of ACTS) for (const type of ['application/x-www-form-urlencoded', 'text/plain', 'application/json']) {
-        const body = 'text=pwned&answer=approve&digest=0&content=pwned&act=' + (path === '/say' ? act : '0'.repeat(64));
+        const body = 'words=pwned&text=pwned&answer=approve&digest=0&content=pwned&act=' + (path === '/say' ? act : '0'.repeat(64));
         for (const mode of ['cors', 'no-cors']) tries.push(fetch(home + path, { method: 'POST', credentials: 'include', mode, body, headers: { 'content-type': type }, signal: patience() }).then(async (answer) => taken('post ' + path, await answer.text()), () => {}));
         navigator.sendBeacon(home + path, new Blob([body], { type: type === 'application/json' ? 'text/plain' : type }));
       }
@@ -110,7 +110,7 @@ async function no_frame_tells(page, origin) {
 
 /** Real forms, that navigate the whole window, with a token of an act that was stolen, and with none. */
 async function forms(context, server, origin, act, house) {
-  for (const [path, token] of [['/say', act], ['/say', ''], ['/asks/4/yes', act], ['/link/new', act], ['/ladder/1/back', act], ['/memory/notes/herons', act]]) {
+  for (const [path, token] of [['/say', act], ['/say', ''], ['/asks/4/yes', act], ['/link/new', act], ['/ladder/1/back', act], ['/memory/paper/self/notes/herons.md', act]]) {
     for (const [enctype, target] of [['application/x-www-form-urlencoded', '_self'], ['text/plain', '_self'], ['application/x-www-form-urlencoded', 'frame']]) {
       const page = await hostile_page(context, origin);
       const before = held(house);
@@ -118,7 +118,7 @@ async function forms(context, server, origin, act, house) {
         if (target === 'frame') document.body.insertAdjacentHTML('beforeend', '<iframe name=frame></iframe>');
         const form = document.createElement('form');
         Object.assign(form, { action, method: 'post', enctype, target });
-        for (const [name, value] of Object.entries({ act: token, text: 'pwned', thread: 'main', digest: '0', content: 'pwned', hash: '' })) {
+        for (const [name, value] of Object.entries({ act: token, words: 'pwned', text: 'pwned', thread: 'main', head: '', digest: '0', content: 'pwned', hash: '' })) {
           const field = document.createElement('input');
           Object.assign(field, { name, value });
           form.append(field);
@@ -190,7 +190,7 @@ async function rebound(context, server, act) {
     const text = await page.evaluate(() => document.documentElement.innerText);
     holds(!/herons|wake /i.test(text), 'and nothing of the house is told', text.slice(0, 100));
     const got = await page.evaluate(async (act) => {
-      const said = await fetch('/say', { method: 'POST', body: new URLSearchParams({ act, text: 'pwned' }) }).then((one) => one.status, () => 0);
+      const said = await fetch('/say', { method: 'POST', body: new URLSearchParams({ act, words: 'pwned' }) }).then((one) => one.status, () => 0);
       const read = await fetch('/asks/4').then((one) => one.status, () => 0);
       return [said, read].filter((status) => status >= 200 && status < 400);
     }, act).catch(() => []);

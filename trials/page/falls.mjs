@@ -51,13 +51,14 @@ async function amid_acts(browser, house, server) {
     const act = form.body.match(/action="\/say"[\s\S]*?name="act"[^>]*value="([^"]+)"/)?.[1] ?? form.body.match(/name="act"[^>]*value="([^"]+)"/)?.[1];
     if (!holds(Boolean(act), 'the form to say a word has a token')) break;
     const word = `said in round ${round} of the kills`;
-    const body = new URLSearchParams({ act, text: word, thread: 'main' }).toString();
+    const body = new URLSearchParams({ act, words: word }).toString();
     const asked = server.ask('/say', { method: 'POST', body, headers: { cookie, origin: server.origin, 'sec-fetch-site': 'same-origin', 'content-type': 'application/x-www-form-urlencoded', 'content-length': Buffer.byteLength(body) } });
     const answer = asked.catch(() => undefined);
     await rest(round * 1.5);
     await server.kill();
     const told = await answer;
     const there = lines(house, '.self/inbox.jsonl').filter((line) => line.text === word).length;
+    if (told && told.status >= 400) holds(false, `round ${round}: the word is taken`, told.status);
     holds(there <= 1, `round ${round}: the word is not there twice`, there);
     if (told && told.status < 400) holds(there === 1, `round ${round}: what was said to be done is done`, told.status);
     said += there;

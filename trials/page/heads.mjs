@@ -52,7 +52,7 @@ async function forged(server, cookie) {
     holds((await server.ask('/asks', { headers })).status === 403, 'a wrong cookie is refused');
   }
   const post = (path, body, type = 'application/x-www-form-urlencoded') => server.ask(path, { method: 'POST', headers: { cookie, 'content-type': type, 'content-length': Buffer.byteLength(body) }, body });
-  for (const [path, body, type] of [['/say', 'text=x', undefined], ['/say', `text=x&act=${'0'.repeat(64)}`, undefined], ['/say', 'text=x&act=a&act=b', undefined], ['/asks/4/yes', 'act=x&digest=x', undefined],
+  for (const [path, body, type] of [['/say', 'words=x', undefined], ['/say', `words=x&act=${'0'.repeat(64)}`, undefined], ['/say', 'words=x&act=a&act=b', undefined], ['/asks/4/yes', 'act=x&digest=x', undefined],
     ['/say', '{"text":"x"}', 'application/json'], ['/say', 'text=x', 'text/plain'], ['/link/new', '', undefined], ['/ladder/1/back', '', undefined]]) {
     const answer = await post(path, body, type);
     holds(answer.status >= 400 && answer.status < 500, `${path} with ${body.slice(0, 20)} (${type ?? 'form'}) is refused`, answer.status);
@@ -67,7 +67,7 @@ async function forged(server, cookie) {
 async function paths(server, cookie) {
   const climbs = ['/record/../owner.toml/0', '/record/..%2fowner.toml/0', '/record/%2e%2e%2f.env/0', '/record/broker/0', '/record/broker%2fpage.json/0', '/record/.env/0', '/record/page.json/0', '/record/guardian.json/0',
     '/record/memory.jsonl%00.txt/0', '/record/memory.jsonl/-1', '/record/memory.jsonl/99999999999999999999', '/record/memory.jsonl/18446744073709551615', '/record//etc/passwd/0', '/record/%2fetc%2fpasswd/0',
-    '/memory/..%2f..%2fowner.toml', '/memory/notes/..%2f..%2f.env', '/memory/notes/%2e%2e/%2e%2e/.env', '/memory/snapshots/..%2fbroker%2fpage.json', '/asks/..%2f..%2fguardian%2fstate', '/asks/4%00', '/commit/--help', '/commit/HEAD%7e1',
+    '/memory/..%2f..%2fowner.toml', '/memory/paper/..%2f.env', '/memory/paper/../.env', '/memory/paper/self/../.env', '/memory/paper/self%2f%2e%2e%2f.env', '/memory/paper/%2fetc%2fpasswd', '/memory/paper/owner.toml', '/memory/snapshot/..%2fbroker%2fpage.json', '/memory/snapshot/%2e%2e%2fbroker%2fpage.json', '/asks/..%2f..%2fguardian%2fstate', '/asks/4%00', '/commit/--help', '/commit/HEAD%7e1',
     '/commit/refs%2fheads%2fmain', '/ladder/..', '/ladder/-1', '/lives/18446744073709551616', '/thought/-1', '/export/life/..%2f..%2f.env.json', '/export/span.json?from=a&to=b', '/life.svg?width=999999999', '/life.svg?width=-1', '/life?from=9223372036854775807&to=-9223372036854775808'];
   for (const path of climbs) {
     const answer = await server.ask(path, { headers: { cookie } });

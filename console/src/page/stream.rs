@@ -23,11 +23,15 @@ use std::convert::Infallible;
 use std::io::PipeReader;
 use std::os::fd::AsFd;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::mpsc::{self, error::TrySendError};
 
 /// Time until files are looked at though nothing told of a change, and least time between two looks at what stands.
 const SLOW_MS: u16 = 2_000;
 const BETWEEN_MS: u16 = 40;
+/// Left to who writes a record to sync it, before all who follow read it: else they are in its way, measurably, on a
+/// machine of few processors.
+const SYNCED: Duration = Duration::from_millis(8);
 /// Events that may wait for a browser; and slow looks between two signs of life.
 const MOST_EVENTS: usize = 256;
 const LOOKS_A_SIGN: u32 = 5;
@@ -117,7 +121,9 @@ impl Follower {
         let changes = self.sources.changes().map(|changes| PollFd::new(changes, PollFlags::POLLIN));
         let gone = PollFd::new(self.gone.as_fd(), PollFlags::POLLIN);
         let mut asked: Vec<PollFd> = changes.into_iter().chain([gone]).collect();
-        let _ = poll(&mut asked, PollTimeout::from(timeout_ms));
+        if poll(&mut asked, PollTimeout::from(timeout_ms)).is_ok_and(|ready| ready > 0) {
+            std::thread::sleep(SYNCED);
+        }
     }
 
     /// How it stands: the status, and the thought under way; and whether this is the same house still.
