@@ -18,6 +18,9 @@ fn judged(method: &str, path: &str, headers: &[(&str, &str)]) -> Judged {
     judge(&request.body(()).unwrap().into_parts().0, TOKEN, "feral-7717")
 }
 
+/// What a head comes to, and its lines.
+type Case<'a> = (Option<u16>, &'a [(&'a str, &'a str)]);
+
 /// `None`: it passes.
 fn refused(method: &str, path: &str, headers: &[(&str, &str)]) -> Option<u16> {
     match judged(method, path, headers) {
@@ -33,7 +36,7 @@ fn cookie(token: &str) -> String {
 #[test]
 fn only_the_token_of_now_passes() {
     let ours = cookie(TOKEN);
-    let cases: [(Option<u16>, &[(&str, &str)]); 9] = [
+    let cases: [Case; 9] = [
         (None, &[HOST, ("cookie", &ours)]),
         (None, &[HOST, ("cookie", "feral-7717=x"), ("cookie", &ours)]),
         (Some(403), &[HOST]),
