@@ -166,7 +166,7 @@ impl Lived {
     /// A thought with what was put to it, its acts and its cost; every third is hostile through and through.
     fn thought(&mut self, at_s: i64, life: u64, round: i64) {
         self.thoughts += 1;
-        let (number, owner, wake) = (self.thoughts, self.wakes % 2 == 0, self.wakes);
+        let (number, owner, wake) = (self.thoughts, self.wakes.is_multiple_of(2), self.wakes);
         let said = match number % 3 {
             0 => format!("{HOSTILE}\nsecond line of thought {number}"),
             _ => format!(
@@ -203,7 +203,7 @@ impl Lived {
         self.remember(at_s, life, "message", json!({"from": "owner", "text": format!("how are the herons in life {life}? {HOSTILE}"), "at": at(at_s), "thread": "main", "id": format!("w{life}")}));
         self.remember(at_s + 60, life, "message", json!({"from": "creature", "text": format!("They nest.\n\nAll {life} of them, as I was told by {HOSTILE}"), "kind": "answer", "at": at(at_s + 60), "thread": "main"}));
         self.remember(at_s + 120, life, "message", json!({"from": "creature", "text": "you wanted to be reminded of the reeds", "kind": "reminder", "at": at(at_s + 120), "thread": "main"}));
-        self.remember(at_s + 180, life, "self_change", json!({"ok": life % 2 == 0, "stage": "build", "summary": format!("change {life}: {NAME}"), "files": [NAME, "creature/creature.sh"], "error": HOSTILE}));
+        self.remember(at_s + 180, life, "self_change", json!({"ok": life.is_multiple_of(2), "stage": "build", "summary": format!("change {life}: {NAME}"), "files": [NAME, "creature/creature.sh"], "error": HOSTILE}));
         self.remember(at_s + 240, life, "dream", json!({"monologue": HOSTILE, "done": 2, "refused": 1, "usage": {"input_tokens": 10, "output_tokens": 2}}));
         self.remember(at_s + 250, life, "dream", json!({"name": "of reeds", "parts": 3}));
         self.remember(

@@ -212,7 +212,7 @@ impl Year {
         self.feed.push(format!(
             "{{\"at\":\"{at}\",\"life\":{life},\"event\":\"sleep\",\"data\":{{\"rest_ms\":2500000}}}}\n"
         ));
-        if wake % 5 == 0 {
+        if wake.is_multiple_of(5) {
             self.ask(ended_ms, wake / 5 + 1);
         }
     }
@@ -230,7 +230,7 @@ impl Year {
             "{{\"at\":\"{settled}\",\"life\":{life},\"kind\":\"thought\",\"data\":{{\"mind\":\"anthropic/some-model\",\"thought\":{number},\"wake\":{},\"round\":{round},\"monologue\":\"What I see in round {round} of wake {wake}, and what follows from it.\",\"intent\":\"look further\",\"tool_calls\":[{{\"tool\":\"repo.read\",\"args\":{{}}}}],\"sleep_s\":60,\"usage\":{{\"input_tokens\":1000,\"output_tokens\":200}},\"owner\":{owner}}}}}",
             wake + 1
         ));
-        for act in 0..(ACTS / THOUGHTS + u64::from(round % 2 == 0)) {
+        for act in 0..(ACTS / THOUGHTS + u64::from(round.is_multiple_of(2))) {
             let at = self.stamps.of(at_ms + 10_000 + act * 1_000);
             let tool = TOOLS[((number + act) % 6) as usize];
             let result = if (number + act).is_multiple_of(17) {
@@ -299,8 +299,8 @@ impl Year {
         };
         let asked = event(self.stamps.of(at_ms), "asked").to_string();
         self.asks.line(&asked);
-        if id % 100 != 0 {
-            let denied = if id % 4 == 0 { "denied" } else { "executed" };
+        if !id.is_multiple_of(100) {
+            let denied = if id.is_multiple_of(4) { "denied" } else { "executed" };
             let over = event(self.stamps.of(at_ms + 600_000), denied).to_string();
             self.asks.line(&over);
         }
