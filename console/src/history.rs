@@ -192,7 +192,8 @@ fn tag(what: &str) -> &'static str {
     }
 }
 
-fn sentence(event: &Value) -> String {
+/// What happened, in words.
+pub fn sentence(event: &Value) -> String {
     let short = |name: &str| text(event, name).chars().take(7).collect::<String>();
     let number = |name: &str| event.get(name).and_then(Value::as_u64).unwrap_or(0);
     match text(event, "what") {

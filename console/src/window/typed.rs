@@ -3,6 +3,7 @@
 use crate::help;
 use crate::window::view::Verbosity;
 use house::settings::words::nearest;
+use house::terminal::typed as as_typed;
 
 /// What the guardian's own program answers; the console answers the others.
 const OF_THE_GUARDIAN: [&str; 5] = ["status", "stop", "pause", "resume", "rollback"];
@@ -15,6 +16,8 @@ const OWN: [(&str, &str); 6] = [
     ("help [COMMAND]", "this list; of a command, what there is to know of it"),
     ("quit", "leaves this window, as Ctrl-D"),
 ];
+/// What no window runs: itself, what stays until it is ended, and what goes into a file.
+const OF_A_SHELL: [&str; 3] = ["window", "serve", "export"];
 /// What takes the id of an ask.
 const OF_ASKS: [&str; 5] = ["yes", "no", "asks", "approve", "deny"];
 
@@ -80,6 +83,9 @@ pub fn meant(line: &str) -> Typed {
             which.parse().map_or_else(Typed::Wrong, |which| Typed::Verbosity(Some(which)))
         }
         ["window", ..] => Typed::Wrong("this is the window".to_owned()),
+        [name, ..] if OF_A_SHELL.contains(name) => {
+            Typed::Wrong(format!("{name} is for a shell of its own: `{}`", as_typed(&words.join(" "))))
+        }
         [name, ..] if help::of(name).is_some() => Typed::Run(Order::new(&words)),
         [name, ..] => {
             let names: Vec<&str> = names().collect();
@@ -91,7 +97,7 @@ pub fn meant(line: &str) -> Typed {
 
 fn names() -> impl Iterator<Item = &'static str> {
     let own = OWN.iter().map(|(usage, _)| usage.split(' ').next().unwrap_or_default());
-    own.chain(help::COMMANDS.iter().map(|command| command.name).filter(|name| *name != "window"))
+    own.chain(help::COMMANDS.iter().map(|command| command.name).filter(|name| !OF_A_SHELL.contains(name)))
 }
 
 /// Every command with what it does.
@@ -100,7 +106,8 @@ pub fn list() -> Vec<String> {
     // What it does itself is told as it does it, and once.
     let is_other = |command: &&help::Help| {
         let owns = |usage: &str| usage.split(' ').next() == Some(command.name);
-        !["window", "approve", "deny"].contains(&command.name) && !OWN.iter().any(|(usage, _)| owns(usage))
+        let is_said = OF_A_SHELL.contains(&command.name) || ["approve", "deny"].contains(&command.name);
+        !is_said && !OWN.iter().any(|(usage, _)| owns(usage))
     };
     let others = help::COMMANDS.iter().filter(is_other);
     let others = others.map(|command| row(command.usage, command.brief));

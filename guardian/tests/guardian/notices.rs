@@ -352,6 +352,7 @@ fn killed_it_is_started_again_and_nothing_else_is_touched() {
     house.settings(&notify(&hook, ""));
     let guardian = house.start();
     house.until("it has looked", || house.path(STATE).exists() && !house.thoughts().is_empty());
+    house.until("a life that is told", || house.status()["creature_pid"].is_number());
     let creature = house.status()["creature_pid"].clone();
     let it = || house.leftovers().into_iter().find(|pid| cmdline(*pid).contains("notices"));
     kill(Pid::from_raw(it().unwrap()), Signal::SIGKILL).unwrap();

@@ -11,7 +11,7 @@ use std::io::Write;
 use trials::{House, SOUND, looked_for};
 
 /// What the pages do not have: the window's own, and what nobody answers here.
-const OTHERS: [&str; 26] = [
+const OTHERS: [&str; 28] = [
     "/help",
     "/help say",
     "/verbosity",
@@ -36,11 +36,13 @@ const OTHERS: [&str; 26] = [
     "/completions zsh",
     "/man",
     "/window",
+    "/serve",
+    "/export 1 --html",
     "/nonsense",
     "/say \"no end",
 ];
 /// What the window says of a line that is over, or of one that begins nothing.
-const ENDS: [&str; 11] = [
+const ENDS: [&str; 12] = [
     "is done",
     "ended with status",
     "was ended",
@@ -50,6 +52,7 @@ const ENDS: [&str; 11] = [
     "which ask?",
     "has been answered",
     "this is the window",
+    "is for a shell",
     "is no command",
     "has no end",
 ];

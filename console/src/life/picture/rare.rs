@@ -9,8 +9,8 @@ use crate::life::parts::{Thing, count};
 const LIFE: u32 = 16;
 const ARROWS: u32 = 18;
 const RARE: u32 = 12;
-/// Narrowest life whose commit is written into it, in columns.
-const NAMED: f64 = 64.0;
+/// Narrowest life whose number and commit are written into it, in columns.
+const NAMED: f64 = 96.0;
 
 impl Picture<'_> {
     pub fn lives(&mut self) {
@@ -42,7 +42,10 @@ impl Picture<'_> {
             if end - x >= NAMED {
                 let (x, y) = (x + 4.0, top + 12);
                 let commit = super::escaped(&life.short_commit(lived.commit));
-                inside.push_str(&format!("<text class=\"commit\" x=\"{x:.1}\" y=\"{y}\">{commit}</text>"));
+                let number = lived.number;
+                inside.push_str(&format!(
+                    "<text class=\"commit\" x=\"{x:.1}\" y=\"{y}\">{number} at {commit}</text>"
+                ));
             }
             if let Some(blessed_ms) = lived.blessed_ms.filter(|at_ms| scale.holds(*at_ms, *at_ms)) {
                 let x = scale.x(blessed_ms);

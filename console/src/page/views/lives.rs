@@ -1,9 +1,9 @@
 //! One life: its commit, how that was blessed, its death with the evidence, the end of its log, what was new in it.
 
 use super::{change, short};
-use crate::diff;
 use crate::page::frame::{self, Weight, time};
 use crate::page::{Server, out::Out};
+use crate::{diff, history};
 use anyhow::Result;
 use axum::extract::{Path, State};
 use axum::response::Response;
@@ -57,7 +57,7 @@ fn write(server: &Server, life: u64, out: &mut Out) -> Result<()> {
         @for death in &deaths { (self::death(death)) }
         h2 { "What the guardian did" }
         ol.rows { @for event in &events { li.row {
-            (time(text(event, "at"))) " " span.tag { (text(event, "what").replace('_', " ")) } " " span.told { (details(event)) }
+            (time(text(event, "at"))) " " span.tag { (text(event, "what").replace('_', " ")) } " " span.told { (history::sentence(event)) }
         } } }
         @if !log.is_empty() { h2 { "The end of its log" } (super::thought::pre("The end of its log", &log)) }
         h2 { "What was new in it" }
@@ -84,19 +84,4 @@ fn death(death: &Value) -> Markup {
         p { (time(text(death, "at"))) ", blamed on " (text(death, "blame")) }
         @for evidence in evidence.into_iter().filter(|evidence| !evidence.is_empty()) { (super::thought::pre("Evidence", evidence)) }
     }
-}
-
-/// The fields of an event but for those that stand beside it.
-fn details(event: &Value) -> String {
-    let skipped = ["at", "what", "life"];
-    let fields = event
-        .as_object()
-        .into_iter()
-        .flatten()
-        .filter(|(name, value)| !skipped.contains(&name.as_str()) && !value.is_null());
-    let told = fields.map(|(name, value)| match value.as_str() {
-        Some(text) => format!("{}: {text}", name.replace('_', " ")),
-        None => format!("{}: {value}", name.replace('_', " ")),
-    });
-    told.collect::<Vec<_>>().join(", ")
 }

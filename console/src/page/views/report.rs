@@ -56,7 +56,7 @@ fn write(server: &Server, asked: &str, out: &mut Out) -> Result<()> {
         p { "Now: " (facts.note) }
         @if facts.waits.is_empty() { p { "Nothing waits for your yes." } }
         @for section in &sections {
-            h2 { (section.name) @if section.count > section.rows.len() as u64 { " (" (section.count) ")" } }
+            h2 { (section.name.to_lowercase()) @if section.count > section.rows.len() as u64 { " (" (section.count) ")" } }
             ul.items { @for row in &section.rows { li { (row.text) @if !row.see.is_empty() { " " (see(&row.see)) } } } }
         }
         @for name in &facts.cut { p.none { "Of " (name) " only the newest was read: there is more than a report reads." } }
