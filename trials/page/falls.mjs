@@ -96,12 +96,15 @@ async function replaced(page, house, server) {
     }
     holds(answer.status() === 200, `${view} goes on with the new state`, answer.status());
   }
-  fs.rmSync(path.join(state), { recursive: true });
+  // At once, as an owner would: the server goes on writing below while a tree is removed piece by piece.
+  const gone = `${state}.gone`;
+  fs.renameSync(state, gone);
+  fs.rmSync(gone, { recursive: true, force: true, maxRetries: 50, retryDelay: 50 });
   for (const view of ['/', '/life', '/memory']) {
     const answer = await server.ask(view, {});
     holds(answer.status < 500, `without any state ${view} is answered`, answer.status);
   }
   holds(server.ended === undefined, 'and it does not end for that');
-  fs.rmSync(state, { recursive: true, force: true });
+  fs.rmSync(state, { recursive: true, force: true, maxRetries: 50, retryDelay: 50 });
   fs.renameSync(aside, state);
 }

@@ -9,8 +9,9 @@ use crate::life::parts::{Thing, count};
 const LIFE: u32 = 16;
 const ARROWS: u32 = 18;
 const RARE: u32 = 12;
-/// Narrowest life whose number and commit are written into it, in columns.
-const NAMED: f64 = 96.0;
+/// Narrowest life whose number is written into it, and narrowest with its commit too, in columns.
+const NUMBERED: f64 = 48.0;
+const NAMED: f64 = 150.0;
 
 impl Picture<'_> {
     pub fn lives(&mut self) {
@@ -39,13 +40,13 @@ impl Picture<'_> {
             let top = self.drawing.top + ARROWS;
             let (x, end) = (scale.x(lived.from_ms), scale.x(thing.to_ms));
             let mut inside = String::new();
-            if end - x >= NAMED {
+            if end - x >= NUMBERED {
                 let (x, y) = (x + 4.0, top + 12);
-                let commit = super::escaped(&life.short_commit(lived.commit));
-                let number = lived.number;
-                inside.push_str(&format!(
-                    "<text class=\"commit\" x=\"{x:.1}\" y=\"{y}\">{number} at {commit}</text>"
-                ));
+                // The beginning of what the whole bar is called: who speaks to it says what is seen.
+                let commit = if end - x >= NAMED { life.short_commit(lived.commit) } else { String::new() };
+                let of = if commit.is_empty() { "" } else { " of commit " };
+                let told = super::escaped(&format!("life {}{of}{commit}", lived.number));
+                inside.push_str(&format!("<text class=\"commit\" x=\"{x:.1}\" y=\"{y}\">{told}</text>"));
             }
             if let Some(blessed_ms) = lived.blessed_ms.filter(|at_ms| scale.holds(*at_ms, *at_ms)) {
                 let x = scale.x(blessed_ms);
