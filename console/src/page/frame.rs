@@ -87,17 +87,24 @@ fn html_response(status: StatusCode, body: Body) -> Response {
 
 const END: &str = "</main></body></html>";
 
+/// What stands in every page's head.
+fn named(title: &str) -> Markup {
+    html! {
+        meta charset="utf-8";
+        meta name="viewport" content="width=device-width, initial-scale=1";
+        meta name="color-scheme" content="light dark";
+        title { (title) " · Feral" }
+        link rel="stylesheet" href="/style.css";
+    }
+}
+
 /// What the page begins with, up to its heading.
 fn begin(title: &str, here: &str) -> String {
     let whole = html! {
         (DOCTYPE)
         html lang="en" {
             head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { (title) " · Feral" }
-                link rel="stylesheet" href="/style.css";
+                (named(title))
                 script src="/stream.js" defer {}
                 @if here == "/life" { script src="/life.js" defer {} }
             }
@@ -140,12 +147,7 @@ pub fn refuse(refusal: &Refusal) -> Response {
     let whole = html! {
         (DOCTYPE)
         html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                title { "Refused · Feral" }
-                link rel="stylesheet" href="/style.css";
-            }
+            head { (named("Refused")) }
             body { main { h1 { "Refused" } p { (refusal.why) } p { (refusal.what_to_do) } } }
         }
     };

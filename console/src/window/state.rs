@@ -128,7 +128,7 @@ impl Known {
         let cause =
             last.map(|cause| format!("; it died of {}", brief(cause, NAME_CHARS))).unwrap_or_default();
         let paint = if ["building", "booting"].contains(&self.phase()) { "36" } else { "33" };
-        piece(paint, &format!("{}{cause}", typed_here(text(&self.told, "note"))))
+        piece(paint, &format!("{}{cause}", text(&self.told, "note")))
     }
 
     /// What stands beside the headline, weightiest first.

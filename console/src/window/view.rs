@@ -2,7 +2,7 @@
 
 use crate::feed;
 use crate::window::prompt::Prompt;
-use crate::window::state::{Known, Piece};
+use crate::window::state::{Known, Piece, typed_here};
 use house::bounds::brief;
 use house::moments::Place;
 use house::printable;
@@ -197,7 +197,7 @@ impl View {
         let roomy = rows >= ROOMY;
         let mut lines = self.streaming(known.streams(), columns, if roomy { 2 } else { 1 });
         let headline = known.headline(now, &self.place);
-        lines.push(Line::from(self.span(headline.paint, &cut(&headline.text, columns))));
+        lines.push(Line::from(self.span(headline.paint, &cut(&typed_here(&headline.text), columns))));
         lines.extend(self.beside(&known.pieces(now, &self.place), columns, if roomy { 2 } else { 1 }));
         if !said.is_empty() {
             lines

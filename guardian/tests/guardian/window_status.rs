@@ -67,7 +67,15 @@ fn a_rest_says_until_when_and_why() {
     );
     known.told =
         json!({"phase": "paused", "life": 7, "note": "paused; `cargo run -p guardian -- resume` goes on"});
-    assert_eq!(says(&mut known, ""), "paused; `/resume` goes on", "as it is typed here");
+    assert_eq!(
+        says(&mut known, ""),
+        "paused; `cargo run -p guardian -- resume` goes on",
+        "so the page has it"
+    );
+    let view = View::new(Place::named("UTC0").unwrap(), false);
+    let now = "2026-01-02T03:04:05Z".parse().unwrap();
+    let live = view.live(&known, &Prompt::default(), "", now, (100, 30));
+    assert_eq!(live.lines[0].to_string(), "paused; `/resume` goes on", "as it is typed in a window");
 }
 
 /// Found: until the next beat it was said to sense, seconds after it had gone to rest.
