@@ -1,7 +1,6 @@
 //! Records from the newest back to the first, through every file that was moved aside; in blocks, never a file whole.
 
-use house::House;
-use house::records::{self, LONGEST_LINE};
+use house::records::LONGEST_LINE;
 use std::collections::VecDeque;
 use std::fs::File;
 use std::ops::ControlFlow;
@@ -40,12 +39,6 @@ pub struct Line<'a> {
 /// A file's name, in its folder.
 fn name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
-}
-
-/// Memory and what was moved aside of it, the newest first.
-pub fn memory(house: &House) -> Vec<PathBuf> {
-    let older = records::older(&house.memory(), "");
-    [house.memory()].into_iter().chain(older.into_iter().rev()).collect()
 }
 
 /// Passes the lines of these files, the newest first, from before a place on, until `take` breaks off or `most` bytes

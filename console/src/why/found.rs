@@ -44,7 +44,7 @@ fn is_garbled(record: &Value) -> bool {
 }
 
 /// Memory and what was rotated away from it, the newest first.
-fn files(house: &House) -> Vec<PathBuf> {
+pub fn files(house: &House) -> Vec<PathBuf> {
     let older = records::older(&house.memory(), "");
     [house.memory()].into_iter().chain(older.into_iter().rev()).collect()
 }

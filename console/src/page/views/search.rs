@@ -74,7 +74,7 @@ fn look(server: &Server, wanted: &str, before: &str, out: &mut Out) -> Result<(u
     // Nobody reads any more: every block is taken for one to be looked at, where it ends.
     let is_wanted = |block: &[u8]| holds(block) || out.borrow().is_gone();
     let more = back::lines(
-        back::memory(&server.house),
+        found::files(&server.house),
         Place::parse(before).as_ref(),
         MOST_BYTES,
         is_wanted,

@@ -3,6 +3,7 @@
 use crate::page::back::{self, Line, Place};
 use crate::page::frame::{self, Weight, time};
 use crate::page::{Server, out::Out};
+use crate::why::found;
 use anyhow::Result;
 use axum::extract::{Query, State};
 use axum::response::Response;
@@ -39,7 +40,7 @@ pub async fn page(State(server): State<Arc<Server>>, Query(asked): Query<Asked>)
 fn write(server: &Server, asked: &Asked, out: &mut Out) -> Result<()> {
     let (mut said, mut threads) = (Vec::new(), BTreeSet::new());
     let before = Place::parse(&asked.before);
-    let files = back::memory(&server.house);
+    let files = found::files(&server.house);
     let is_wanted = |block: &[u8]| memchr::memmem::find(block, b"\"message\"").is_some();
     let more = back::lines(files, before.as_ref(), MOST_BYTES, is_wanted, |line: &Line| {
         let record = Some(line.bytes).filter(|bytes| is_wanted(bytes)).and_then(records::parse);
