@@ -119,14 +119,19 @@ fn house(suite: &Suite, life: &str, build: &str) -> (House, String) {
 
 /// Processes with this tag on their command line that are not dead.
 fn tagged(tag: &str) -> usize {
-    let pids = fs::read_dir("/proc").unwrap().flatten();
-    let is = |entry: &fs::DirEntry| {
+    let mut pids: Vec<fs::DirEntry> = fs::read_dir("/proc").unwrap().flatten().collect();
+    // The newest first: what goes from hand to hand is gone before a walk from the oldest comes to it.
+    pids.reverse();
+    let is = |entry: &&fs::DirEntry| {
         let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
         let line = String::from_utf8_lossy(&line).into_owned();
         line.contains("endless") && line.ends_with(&format!("{tag}\0"))
     };
-    pids.filter(is).count()
+    pids.iter().filter(is).count()
 }
+
+/// How often it is looked whether any lives.
+const LOOKS: usize = 40;
 
 /// None is left, though a dying one may be seen for a moment.
 fn until_none(tag: &str) -> Result<(), String> {
@@ -134,8 +139,9 @@ fn until_none(tag: &str) -> Result<(), String> {
     must(gone.is_some(), &format!("{} of it live on", tagged(tag)))
 }
 
+/// Found: of a ring that lived on one look in six saw anything.
 fn none(tag: &str) -> Result<(), String> {
-    let left = tagged(tag);
+    let left = (0..LOOKS).map(|_| tagged(tag)).max().unwrap_or(0);
     must(left == 0, &format!("{left} of it live on"))
 }
 

@@ -58,7 +58,8 @@ pub fn sweep(spare: &[Pid], ended: &mut Vec<(Pid, WaitStatus)>) -> bool {
         if reap_into(ended) {
             return true;
         }
-        let none = kill_all(|| below(Pid::this(), spare)).is_empty();
+        let none =
+            kill_all(|| children(spare).into_iter().chain(below(Pid::this(), spare)).collect()).is_empty();
         unseen = if none { unseen + 1 } else { 0 };
         unseen == UNSEEN
     })
@@ -93,6 +94,16 @@ pub fn all_of(pid: Pid) -> Vec<Pid> {
     let mut found = below(pid, &[]);
     found.push(pid);
     found
+}
+
+/// Our own children but for those in `spare`, dead ones included, as the kernel lists them at one moment: whoever goes
+/// from hand to hand is among them, being an orphan, and gone again before a walk through `/proc` comes to it. Nothing
+/// where the kernel keeps no such list.
+fn children(spare: &[Pid]) -> Vec<Pid> {
+    let threads = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    let lists = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok());
+    let pids = lists.flat_map(|list| list.split(' ').filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>());
+    pids.map(Pid::from_raw).filter(|pid| !spare.contains(pid)).collect()
 }
 
 /// All living descendants of a process, except those in `spare` and their descendants.
@@ -133,10 +144,11 @@ pub fn end_orphans(house: &House) -> Result<usize> {
         left.retain(|pid| *pid != us && parent_of_living(pid.as_raw()).is_some());
         left
     };
-    let mut ended = BTreeSet::new();
+    let (mut ended, mut unseen) = (BTreeSet::new(), 0);
     for _ in 0..ORPHAN_ROUNDS {
         let found = kill_all(find);
-        if found.is_empty() {
+        unseen = if found.is_empty() { unseen + 1 } else { 0 };
+        if unseen == UNSEEN {
             return Ok(ended.len());
         }
         ended.extend(found);
@@ -173,9 +185,12 @@ fn marked(house: &House) -> Vec<Pid> {
     processes().filter(is).map(Pid::from_raw).collect()
 }
 
+/// The newest first: of those that live for a moment, one may still be there when it is looked at.
 fn processes() -> impl Iterator<Item = i32> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+    let mut pids: Vec<i32> = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    pids.reverse();
+    pids.into_iter()
 }
 
 /// Whether a process with this id exists; does not wait.
