@@ -40,9 +40,9 @@ pub fn facts(house: &House) -> Value {
     let due = agenda::due(&items, &now);
     let (page, page_missing) = budget::page(house);
     missing.extend(page_missing);
-    let (last, rests_until) = wakes(house);
+    let Wakes { last, rests_until, paused } = wakes(house);
     let list = |items: &[agenda::Item]| items.iter().map(agenda::Item::json).collect::<Vec<_>>();
-    let status = status(house, &page, &rests_until);
+    let status = status(house, &page, &rests_until, &paused);
     let next = next_wake(text(&status, "rests_until"), &due);
     let acts = acts(house);
     if !house.memory().exists() {
@@ -65,7 +65,7 @@ pub fn facts(house: &House) -> Value {
 }
 
 /// What the guardian publishes, the heartbeat of the life that runs, and what keeps it from working.
-fn status(house: &House, page: &Value, rests_until: &str) -> Value {
+fn status(house: &House, page: &Value, rests_until: &str, paused: &str) -> Value {
     let Some(pid) = instance::running(house) else {
         let last = instance::last_published(house).unwrap_or_default();
         return json!({"phase": "not running", "note": "no guardian is running here", "life": last.get("life"),
@@ -82,20 +82,37 @@ fn status(house: &House, page: &Value, rests_until: &str) -> Value {
         "phase": text(&told, "phase"), "note": text(&told, "note"), "life": told.get("life"),
         "commit": text(&told, "commit"), "blessed": told.get("blessed"), "mind": brief(text(&beat, "mind"), NAME_CHARS),
         "model": model, "down": minds::down(page), "rests_until": if stage == "resting" { rests_until } else { "" },
+        "paused": if stage == "resting" { paused } else { "" },
         "stage": stage, "next_try": text(&beat, "next_try"), "own": claim.own, "walls": text(&told, "walls"),
         "asks_waiting": asks::waiting(house).len(),
     })
 }
 
-/// The last wake with its reasons, and when the rest after it ends; empty where none was told since.
-fn wakes(house: &House) -> (Value, String) {
+/// What the creature's own feed says of its wakes; empty where it does not.
+#[derive(Default)]
+struct Wakes {
+    /// The last one, with its reasons.
+    last: Value,
+    /// When the rest after it ends.
+    rests_until: String,
+    /// What holds it meanwhile.
+    paused: String,
+}
+
+/// Why it pauses, by what its feed says of it.
+pub fn pause(data: &Value) -> String {
+    let told = ["why", "what"].map(|name| text(data, name));
+    told.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
+fn wakes(house: &House) -> Wakes {
     let newest = |path: &Path| records::newest(path, MOST_BYTES).collect::<Vec<_>>();
     let mut events = newest(&house.events());
     if !events.iter().any(|event| text(event, "event") == "wakeup") {
         events =
             newest(&house.events().with_file_name("feed.before.jsonl")).into_iter().chain(events).collect();
     }
-    let (mut last, mut until) = (Value::Null, String::new());
+    let mut wakes = Wakes::default();
     for event in &events {
         let data = event.get("data").unwrap_or(&Value::Null);
         match text(event, "event") {
@@ -103,19 +120,21 @@ fn wakes(house: &House) -> (Value, String) {
                 let why = data.get("why").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
                 let why: Vec<String> =
                     why.iter().filter_map(Value::as_str).map(|why| brief(why, NAME_CHARS)).collect();
-                last = json!({"at": text(event, "at"), "wake": data.get("wake"), "why": why});
-                until.clear();
+                wakes.last = json!({"at": text(event, "at"), "wake": data.get("wake"), "why": why});
+                wakes.rests_until.clear();
             }
             "sleep" => {
                 let rest_ms = data.get("rest_ms").and_then(Value::as_i64).unwrap_or(0);
                 let begun: Option<Timestamp> = text(event, "at").parse().ok();
                 let end = begun.and_then(|begun| begun.checked_add(rest_ms.milliseconds()).ok());
-                until = end.map(|end| format!("{end:.3}")).unwrap_or_default();
+                wakes.rests_until = end.map(|end| format!("{end:.3}")).unwrap_or_default();
             }
+            "paused" => wakes.paused = brief(&pause(data), NAME_CHARS),
+            "resumed" => wakes.paused.clear(),
             _ => {}
         }
     }
-    (last, until)
+    wakes
 }
 
 /// When it wakes by itself, and for what: what comes due by then, or else because the rest is over.
@@ -207,9 +226,10 @@ fn tell_status(status: &Value) {
     let mut lines = Vec::new();
     let (mind, stage) = (text(status, "mind"), text(status, "stage"));
     if !mind.is_empty() {
-        lines.push(match text(status, "rests_until") {
-            "" => format!("{mind} is {stage}"),
-            until => format!("{mind} rests until {}", moments::off(until)),
+        lines.push(match (text(status, "paused"), text(status, "rests_until")) {
+            ("", "") => format!("{mind} is {stage}"),
+            ("", until) => format!("{mind} rests until {}", moments::off(until)),
+            (paused, _) => format!("{mind} is paused: {paused}"),
         });
     }
     lines.extend(

@@ -86,6 +86,11 @@ impl Screen {
         self.columns.is_some()
     }
 
+    /// Rows of this day stand above already: no line says it again.
+    pub fn goes_on(&mut self, at: jiff::Timestamp) {
+        self.day = Some(self.place.day(at));
+    }
+
     /// A row as lines: at a terminal wrapped, with a line before it where a new day begins; elsewhere one dated line.
     pub fn lines(&mut self, row: &Row) -> Vec<String> {
         let Some(columns) = self.columns else {

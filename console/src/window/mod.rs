@@ -85,7 +85,10 @@ pub fn open(house: House, wanted: &Wanted) -> Result<u8> {
     let signals = Signals::listen()?;
     let handed = wanted.live.map(|_| Handed::new(handed_pipe()));
     let (sources, passed) = Sources::open(&house, wanted.live, wanted.verbosity);
-    let view = View::new(Place::here(), terminal::colour(true));
+    let mut view = View::new(Place::here(), terminal::colour(true));
+    if wanted.live.is_some() {
+        view.goes_on(moments::now());
+    }
     let (screen, verbosity) = (Screen::open()?, wanted.verbosity);
     let (prompt, typing, words) = (Prompt::default(), Typing::default(), vec![]);
     let (running, shown, shown_rollback) = (None, HashMap::new(), None);

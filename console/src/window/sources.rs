@@ -1,6 +1,7 @@
 //! What the window reads, and when: files that changed, each within a cap, and memory by position from its end.
 
 use crate::feed::{Feed, Seen};
+use crate::mind;
 use crate::window::state::Known;
 use crate::window::view::{Verbosity, shown};
 use anyhow::Result;
@@ -177,11 +178,8 @@ impl Sources {
             at.checked_add(SignedDuration::from_millis(rest_ms)).ok()
         });
         let pause = newest(&["paused", "resumed"]).filter(|line| text(line, "event") == "paused");
-        self.known.paused = pause.map_or_else(String::new, |line| {
-            let told = [words(line, "why"), words(line, "what")];
-            let told: Vec<&str> = told.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
-            bounds::brief(&told.join(", "), TOLD_CHARS)
-        });
+        let told = pause.and_then(|line| line.get("data")).map(mind::pause).unwrap_or_default();
+        self.known.paused = bounds::brief(&told, TOLD_CHARS);
     }
 }
 

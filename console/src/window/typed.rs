@@ -18,6 +18,8 @@ const OWN: [(&str, &str); 6] = [
 ];
 /// What no window runs: itself, what stays until it is ended, and what goes into a file.
 const OF_A_SHELL: [&str; 3] = ["window", "serve", "export"];
+/// Commands that are a word to the creature.
+const WORDS: [&str; 5] = ["say", "remind", "pulse", "dream", "compact"];
 /// What takes the id of an ask.
 const OF_ASKS: [&str; 5] = ["yes", "no", "asks", "approve", "deny"];
 
@@ -85,6 +87,10 @@ pub fn meant(line: &str) -> Typed {
         ["window", ..] => Typed::Wrong("this is the window".to_owned()),
         [name, ..] if OF_A_SHELL.contains(name) => {
             Typed::Wrong(format!("{name} is for a shell of its own: `{}`", as_typed(&words.join(" "))))
+        }
+        // Its answer stands above as soon as it is there, as every word does: the command would say it once more.
+        [name, ..] if WORDS.contains(name) && !words.contains(&"--wait") && !words.contains(&"--help") => {
+            Typed::Run(Order::new(&[words.as_slice(), &["--wait", "0"]].concat()))
         }
         [name, ..] if help::of(name).is_some() => Typed::Run(Order::new(&words)),
         [name, ..] => {

@@ -126,6 +126,11 @@ impl View {
         Self { screen: own, place, colour }
     }
 
+    /// What stands above was shown by somebody else, on this day.
+    pub fn goes_on(&mut self, now: Timestamp) {
+        self.screen.goes_on(now);
+    }
+
     fn style(&self, paint: &str) -> Style {
         let style = Style::new();
         if !self.colour {

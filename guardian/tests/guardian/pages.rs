@@ -234,6 +234,12 @@ think alive; live
         ],
     );
     assert_eq!(document(&house, &["mind", "--json"])["status"]["stage"], "resting");
+    // Found: that it waits for a word which is being typed stood in the window alone.
+    let mut events = house.read(".self/mind/feed.jsonl");
+    events +=
+        r#"{"at":"2026-01-02T03:04:05.000Z","life":1,"event":"paused","data":{"why":"you are typing"}}"#;
+    house.write(".self/mind/feed.jsonl", &(events + "\n"));
+    assert!(page(&house, &["mind"]).contains("shell is paused: you are typing"));
     guardian.stop();
     assert!(
         page(&house, &["mind"]).contains("nobody lives here now"),

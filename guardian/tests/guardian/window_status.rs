@@ -3,8 +3,10 @@
 use console::window::prompt::Prompt;
 use console::window::sources::Sources;
 use console::window::state::Known;
+use console::window::typed::{Typed, meant};
 use console::window::view::{Verbosity, View};
 use house::moments::Place;
+use house::terminal::Row;
 use serde_json::{Value, json};
 use trials::{House, SOUND};
 
@@ -113,4 +115,32 @@ fn a_long_line_goes_on_below_where_it_begins() {
     assert_eq!(lines("one two three four five"), ["  one two three four", "  five"]);
     assert_eq!(lines("   one two three four"), ["     one two three", "     four"]);
     assert_eq!(lines("          far right in it"), ["            far", "       right in it"]);
+}
+
+/// Found: `/remind` printed the answer that stood above already.
+#[test]
+fn a_word_by_a_commands_name_is_not_waited_for() {
+    let args = |line: &str| match meant(line) {
+        Typed::Run(order) => order.args.join(" "),
+        other => format!("{other:?}"),
+    };
+    assert_eq!(args("/remind in an hour to stretch"), "remind in an hour to stretch --wait 0");
+    assert_eq!(args("/say hello --wait 9"), "say hello --wait 9");
+    assert_eq!(args("/remind --help"), "remind --help");
+    assert_eq!(args("/mind"), "mind");
+}
+
+/// Found: where the guardian's window opened, the day stood there a second time.
+#[test]
+fn the_day_is_told_once_where_the_guardian_told_it() {
+    let now = "2026-01-02T03:04:05Z".parse().unwrap();
+    let row = Row { at: Some(now), tag: "word".to_owned(), paint: "0", text: "hello".to_owned() };
+    let lines = [true, false].map(|goes_on| {
+        let mut view = View::new(Place::named("UTC0").unwrap(), false);
+        if goes_on {
+            view.goes_on(now);
+        }
+        view.row(&row, &[], 80).len()
+    });
+    assert_eq!(lines, [1, 2]);
 }

@@ -90,7 +90,7 @@ fn meant(facts: &Value) -> Markup {
         }
         @if !told("missing").is_empty() {
             section aria-labelledby="missing" {
-                h2 #missing { "What cannot be read" }
+                h2 #missing { "What is missing" }
                 ul { @for line in told("missing") { li { (line) } } }
             }
         }

@@ -80,6 +80,10 @@ fn see(place: &str) -> Markup {
             [path] if life(path).is_some() => a href={ "/lives/" (life(path).unwrap_or_default()) } { "the life" },
             ["say:", word @ ..] => a href={ "/talk?" (super::talk::query(&[("words", &word.join(" "))])) } { "say so" },
             ["status"] => a href="/" { "how it stands" },
+            // Words that are too long for a report.
+            ["feed", ..] => a href="/talk#last" { "in Talk" },
+            // Sums of many records lead to no one of them.
+            ["history", ..] => {},
             _ => span.why { (place) },
         }
     }
