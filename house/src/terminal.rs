@@ -52,13 +52,14 @@ pub struct Laid {
     pub text: Vec<String>,
 }
 
-/// Where rows are shown, and the day shown last.
+/// Where rows are shown.
 pub struct Screen {
     /// Width of the terminal; `None` where the output is none.
     columns: Option<usize>,
     colour: bool,
     place: Place,
-    day: Option<Date>,
+    /// The day shown last: no line says it again.
+    pub day: Option<Date>,
     /// Whether an animation frame stands on the last line.
     framed: bool,
     /// The frame shown last.
@@ -84,11 +85,6 @@ impl Screen {
 
     pub fn is_terminal(&self) -> bool {
         self.columns.is_some()
-    }
-
-    /// Rows of this day stand above already: no line says it again.
-    pub fn goes_on(&mut self, at: jiff::Timestamp) {
-        self.day = Some(self.place.day(at));
     }
 
     /// A row as lines: at a terminal wrapped, with a line before it where a new day begins; elsewhere one dated line.

@@ -128,7 +128,7 @@ impl View {
 
     /// What stands above was shown by somebody else, on this day.
     pub fn goes_on(&mut self, now: Timestamp) {
-        self.screen.goes_on(now);
+        self.screen.day = Some(self.place.day(now));
     }
 
     fn style(&self, paint: &str) -> Style {
