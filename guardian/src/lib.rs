@@ -11,6 +11,7 @@ pub mod orders;
 pub mod processes;
 pub mod run;
 pub mod settings;
+pub mod stall;
 pub mod start;
 pub mod status;
 pub mod watchdog;

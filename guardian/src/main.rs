@@ -3,7 +3,7 @@
 use anyhow::Result;
 use guardian::act::console_process;
 use guardian::{orders, start, status};
-use house::{House, terminal};
+use house::{House, outlet, terminal};
 use std::ffi::OsString;
 use std::process::ExitCode;
 use walls::launch::launch;
@@ -15,13 +15,12 @@ fn main() -> ExitCode {
             terminal::error(&format!("guardian {failed}"))
         });
     }
-    match carry_out(&arguments) {
-        Ok(code) => ExitCode::from(code),
-        Err(error) => {
-            terminal::error(&format!("guardian: {error:#}"));
-            ExitCode::from(if error.is::<start::Refused>() { 100 } else { 1 })
-        }
-    }
+    let code = carry_out(&arguments).unwrap_or_else(|error| {
+        terminal::error(&format!("guardian: {error:#}"));
+        if error.is::<start::Refused>() { 100 } else { 1 }
+    });
+    outlet::settle();
+    ExitCode::from(code)
 }
 
 /// Commands that stop, steer or show the status are handled here; all others, and help, go to the console.

@@ -109,9 +109,13 @@ impl Executor {
 
 /// The mark of an order to ignore at start: any order if the state was lost, or an order to stop.
 pub fn passed_over(house: &House, forgotten: bool) -> Option<files::Mark> {
+    (forgotten || is_to_stop(house)).then(|| files::mark(&house.order())).flatten()
+}
+
+/// Whether the order in the file is to stop.
+pub fn is_to_stop(house: &House) -> bool {
     let bytes = files::read_small(&house.order()).ok().flatten().unwrap_or_default();
-    let stops = serde_json::from_slice::<Order>(&bytes).is_ok_and(|order| order.order == "stop");
-    (forgotten || stops).then(|| files::mark(&house.order())).flatten()
+    serde_json::from_slice::<Order>(&bytes).is_ok_and(|order| order.order == "stop")
 }
 
 /// Gives an order and waits for its outcome, which is printed; fails if the order was refused.

@@ -1,11 +1,12 @@
 //! The guardian's loop: collects events, steps the policy, saves its record, and has the executor act.
 //!
 //! Invariant: a changed record is on disk before the actions based on it are carried out.
-//! Invariant: nothing here waits for the creature.
+//! Invariant: nothing here waits for the creature; a step that the kernel holds up is the business of `stall`.
 
 use crate::act::executor::Executor;
 use crate::decide::policy::Policy;
-use crate::decide::vocabulary::{Action, Event, Phase};
+use crate::decide::vocabulary::{Action, Event, Phase, Want};
+use crate::stall::{self, Stall};
 use crate::watchdog::Watchdog;
 use anyhow::{Context, Result};
 use house::clock::Millis;
@@ -26,6 +27,7 @@ pub struct Guardian {
     pub(crate) executor: Executor,
     signals: SignalDelivery<UnixStream, SignalOnly>,
     watchdog: Watchdog,
+    stall: Stall,
 }
 
 pub fn signals() -> Result<SignalDelivery<UnixStream, SignalOnly>> {
@@ -36,8 +38,13 @@ pub fn signals() -> Result<SignalDelivery<UnixStream, SignalOnly>> {
 }
 
 impl Guardian {
-    pub fn new(policy: Policy, executor: Executor, signals: SignalDelivery<UnixStream, SignalOnly>) -> Self {
-        Self { policy, executor, signals, watchdog: Watchdog::from_environment() }
+    pub fn new(
+        policy: Policy,
+        executor: Executor,
+        signals: SignalDelivery<UnixStream, SignalOnly>,
+        stall: Stall,
+    ) -> Self {
+        Self { policy, executor, signals, watchdog: Watchdog::from_environment(), stall }
     }
 
     /// Keeps a creature alive until the owner asks to stop.
@@ -47,7 +54,9 @@ impl Guardian {
         self.happen(Event::Tick);
         while self.policy.phase != Phase::Done {
             self.watchdog.feed(self.executor.clock.now());
+            self.stall.ends();
             self.wait();
+            self.stall.begins();
             interrupt::heard();
             let signals: Vec<i32> = self.signals.pending().collect();
             for signal in signals {
@@ -109,6 +118,7 @@ impl Guardian {
             }
             let actions = self.policy.step(&self.executor.limits, self.executor.clock.now(), event);
             self.executor.decided.clone_from(&self.policy);
+            stall::leaves(self.policy.record.want == Want::Leave);
             if !self.policy.examines() {
                 self.executor.end_exam();
             }

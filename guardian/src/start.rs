@@ -14,10 +14,11 @@ use crate::git::repo::Repo;
 use crate::processes::child::Bond;
 use crate::processes::{hunt, prepare};
 use crate::run::{self, Guardian};
+use crate::stall::{self, Stall};
 use crate::{orders, settings};
 use anyhow::Result;
 use house::clock::Clock;
-use house::{House, files, interrupt, printable, records, repair, terminal};
+use house::{House, files, interrupt, outlet, printable, records, repair, terminal};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::backend::SignalDelivery;
 use signal_hook::iterator::exfiltrator::SignalOnly;
@@ -74,8 +75,11 @@ pub fn find_house(from: &Path) -> Result<House> {
 /// Runs the guardian; `plain`: with lines instead of a window.
 pub fn run(plain: bool) -> Result<u8> {
     let house = find_house(&std::env::current_dir()?.canonicalize()?)?;
+    outlet::apart()?;
     start_logging();
     let mut signals = run::signals()?;
+    let stall = Stall::watch(&house)?;
+    stall.begins();
     let settings = settings::load(&house).map_err(|error| Refused(format!("{error:#}")))?;
     repair::clear(&house).iter().for_each(|told| tracing::warn!("{told}"));
     let _instance = lock_instance(&house)?;
@@ -139,8 +143,17 @@ pub fn run(plain: bool) -> Result<u8> {
     executor.save();
     // The status an earlier guardian published is out of date.
     executor.publish();
-    Guardian::new(policy, executor, signals).run()?;
+    begun_anew(&executor.house);
+    Guardian::new(policy, executor, signals, stall).run()?;
     Ok(0)
+}
+
+/// Records why the guardian began anew, where it did.
+fn begun_anew(house: &House) {
+    if let Ok(why) = std::env::var(stall::ANEW) {
+        tracing::warn!("the guardian began anew: {why}");
+        records::tell(house, "begun_anew", serde_json::json!({"cause": why}));
+    }
 }
 
 /// Whether uncommitted changes are the creature's, to be kept before the next life: after a crash, or if they were
@@ -277,6 +290,7 @@ fn creature_lock(house: &House) -> Result<File> {
     let path = house.creature_lock();
     let file = File::options().create(true).truncate(false).read(true).write(true).mode(0o600).open(&path)?;
     for _ in 0..ORPHAN_HUNTS {
+        interrupt::gets_on();
         let ended = hunt::end_orphans(house)?;
         if ended > 0 {
             tracing::warn!(processes = ended, "ended what a former guardian had left running");

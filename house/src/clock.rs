@@ -63,6 +63,11 @@ pub fn name() -> String {
     stamp().replace(['-', ':'], "")
 }
 
+/// Milliseconds this machine has run, without suspended time: for how long something took.
+pub fn running_ms() -> Millis {
+    read(ClockId::CLOCK_MONOTONIC)
+}
+
 fn since_boot_ms() -> Millis {
     read(ClockId::CLOCK_BOOTTIME)
 }

@@ -245,6 +245,16 @@ pub fn create(path: &Path) -> std::io::Result<File> {
     Ok(file)
 }
 
+/// Opens a regular file for appending, or makes it; never waits, never follows a link.
+pub fn append(path: &Path) -> Result<File> {
+    let open = || -> std::io::Result<File> {
+        let file = OpenOptions::new().create(true).append(true).custom_flags(SAFE_OPEN).open(path)?;
+        regular(&file)?;
+        Ok(file)
+    };
+    open().with_context(|| format!("failed to open {}", path.display()))
+}
+
 /// Cuts a file that another process appends to down to its last `most` bytes.
 pub fn cut(path: &Path, most: u64) -> std::io::Result<()> {
     let end = tail(path, most);

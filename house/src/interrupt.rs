@@ -1,11 +1,15 @@
-//! Signals from the owner during a long step: the step gives up and is done again later.
+//! Signals from the owner during a long step: the step gives up and is done again later; and whether it gets on.
 
 use anyhow::{Context, Result};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 
 static ASKED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
+static LEAVE: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
+static ORDER: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
+/// Calls of `check`: a number that stands still tells of a step that does not get on.
+static CHECKS: AtomicU64 = AtomicU64::new(0);
 
 /// Why a long step ended early.
 #[derive(Debug)]
@@ -21,18 +25,47 @@ impl std::error::Error for Interrupted {}
 
 /// Notes every signal of the owner's from here on; other handlers of these signals still run.
 pub fn listen() -> Result<()> {
-    for signal in [SIGINT, SIGTERM, SIGHUP, SIGUSR1] {
-        signal_hook::flag::register(signal, Arc::clone(&ASKED)).context("failed to listen for signals")?;
+    let register = |signal, note: &Arc<AtomicBool>| {
+        signal_hook::flag::register(signal, Arc::clone(note)).context("failed to listen for signals")
+    };
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        register(signal, &ASKED)?;
+        register(signal, &LEAVE)?;
     }
+    register(SIGUSR1, &ASKED)?;
+    register(SIGUSR1, &ORDER)?;
     Ok(())
 }
 
-/// Clears the note: the caller is about to read every order that is there.
+/// Clears the notes: the caller is about to read every order that is there.
 pub fn heard() {
-    ASKED.store(false, Ordering::Relaxed);
+    for note in [&ASKED, &LEAVE, &ORDER] {
+        note.store(false, Ordering::Relaxed);
+    }
 }
 
-/// Fails if the owner has sent a signal since `heard`.
+/// Fails if the owner has sent a signal since `heard`. Every step longer than a second calls this as it gets on.
 pub fn check() -> Result<()> {
+    gets_on();
     if ASKED.load(Ordering::Relaxed) { Err(Interrupted.into()) } else { Ok(()) }
+}
+
+/// Notes that a step gets on which cannot be interrupted.
+pub fn gets_on() {
+    CHECKS.fetch_add(1, Ordering::Relaxed);
+}
+
+/// How often a step has said that it gets on.
+pub fn checks() -> u64 {
+    CHECKS.load(Ordering::Relaxed)
+}
+
+/// Takes the note of a signal to leave (SIGINT, SIGTERM, SIGHUP), if there is one.
+pub fn take_leave() -> bool {
+    LEAVE.swap(false, Ordering::Relaxed)
+}
+
+/// Takes the note of an order that waits in its file (SIGUSR1), if there is one.
+pub fn take_order() -> bool {
+    ORDER.swap(false, Ordering::Relaxed)
 }

@@ -14,6 +14,7 @@ pub mod makers;
 pub mod minds;
 pub mod moments;
 pub mod openat;
+pub mod outlet;
 pub mod own_time;
 pub mod paths;
 pub mod plain;

@@ -2,9 +2,12 @@
 
 use crate::lines::{Lines, Next};
 use crate::{House, bounds, clock, files, repair};
+use anyhow::Result;
 use serde_json::{Map, Value};
+use std::collections::VecDeque;
 use std::io::{Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// Largest history or deaths file; a larger one is moved to `kept/` and a new one begun.
 const MOST_BYTES: u64 = 16 << 20;
@@ -16,8 +19,14 @@ pub const LONGEST_LINE: usize = 4 << 20;
 const NEAR_BYTES: u64 = 64 << 10;
 const LOOK_BYTES: u64 = 2 * LONGEST_LINE as u64;
 
-/// Appends `{"at", "what", …}` to the history. If that fails, on a full disk for instance, the line is lost and the
-/// guardian goes on.
+/// Lines that could not be appended yet are kept in memory, so many at most; then the oldest is lost.
+const MOST_OWED: usize = 256;
+
+/// Lines that could not be appended yet, oldest first, each with its file.
+static OWED: Mutex<VecDeque<(PathBuf, String)>> = Mutex::new(VecDeque::new());
+
+/// Appends `{"at", "what", …}` to the history. If that fails, on a full disk or while another process holds the file,
+/// the line waits in memory for `pay`, and the guardian goes on.
 pub fn tell(house: &House, what: &str, data: Value) {
     append(house, house.history(), line(what, data));
 }
@@ -54,9 +63,28 @@ fn append(house: &House, path: PathBuf, value: Value) {
     }
     let _ = path.parent().map(std::fs::create_dir_all);
     let line = bounds::fitted(value, MOST_LINE_BYTES, Value::to_string);
-    if let Err(error) = files::append_line(&path, &line) {
-        tracing::error!("{error:#}");
+    let mut owed = OWED.lock().unwrap_or_else(PoisonError::into_inner);
+    if owed.len() == MOST_OWED {
+        tracing::error!("a line for {} is lost: too many wait to be written", path.display());
+        owed.pop_front();
     }
+    owed.push_back((path, line));
+    if let Err(error) = settle(&mut owed) {
+        tracing::error!("{error:#}; the line is written as soon as it can be");
+    }
+}
+
+/// Appends the lines that could not be appended before, as far as they can be now.
+pub fn pay() {
+    let _ = settle(&mut OWED.lock().unwrap_or_else(PoisonError::into_inner));
+}
+
+fn settle(owed: &mut VecDeque<(PathBuf, String)>) -> Result<()> {
+    while let Some((path, line)) = owed.front() {
+        files::append_line(path, line)?;
+        owed.pop_front();
+    }
+    Ok(())
 }
 
 /// Reads the records of a file, oldest first; lines that are no record are counted in `bad`.

@@ -4,6 +4,7 @@
 //! Invariant: a failed write is ignored: a closed terminal is no error.
 
 use crate::moments::{self, Place};
+use crate::outlet::{Outlet, Stream};
 use crate::printable;
 use crate::window::{handed_over, is_handed_over, row_of};
 use jiff::Timestamp;
@@ -141,7 +142,7 @@ impl Screen {
         }
         self.columns = self.columns.map(|_| width());
         let clear = if std::mem::take(&mut self.framed) { "\r\x1b[2K" } else { "" };
-        let mut out = std::io::stdout().lock();
+        let mut out = Outlet::new(Stream::Output);
         for (number, line) in self.lines(row).into_iter().enumerate() {
             let _ = writeln!(out, "{}{line}", if number == 0 { clear } else { "" });
         }
@@ -158,7 +159,7 @@ impl Screen {
         if self.framed && self.shown == line {
             return;
         }
-        let mut out = std::io::stdout().lock();
+        let mut out = Outlet::new(Stream::Output);
         let _ = write!(out, "\r\x1b[2K{line}").and_then(|()| out.flush());
         (self.framed, self.shown) = (true, line);
     }
@@ -169,7 +170,7 @@ impl Screen {
         if is_handed_over() {
             return;
         }
-        let _ = writeln!(std::io::stdout().lock());
+        let _ = writeln!(Outlet::new(Stream::Output));
     }
 
     pub fn clear_frame(&mut self) {
@@ -177,7 +178,7 @@ impl Screen {
             return;
         }
         if std::mem::take(&mut self.framed) {
-            let mut out = std::io::stdout().lock();
+            let mut out = Outlet::new(Stream::Output);
             let _ = write!(out, "\r\x1b[2K").and_then(|()| out.flush());
         }
     }
@@ -200,18 +201,15 @@ pub fn line(text: &str) {
     if handed_over(|| row_of("", text)) {
         return;
     }
-    let out = std::io::stdout();
-    print(&mut out.lock(), out.is_terminal(), text);
+    print(Stream::Output, text);
 }
 
 /// Prints what was said, whole: a pipe gets its lines as they are; at a terminal they are wrapped, and those after the
 /// first indented, so that none looks like one of the guardian's.
 pub fn words(text: &str) {
-    let out = std::io::stdout();
-    let is_terminal = out.is_terminal();
     let text = printable::spelled(&printable::plain_spaces(text.trim()));
-    let text = if is_terminal { text.replace('\n', "\n    ") } else { text };
-    print_spelled(&mut out.lock(), is_terminal, &text, "");
+    let text = if is_one() { text.replace('\n', "\n    ") } else { text };
+    print_spelled(Stream::Output, &text, "");
 }
 
 /// Prints a line that belongs to the one above, so many steps to the right.
@@ -222,10 +220,8 @@ pub fn below(steps: usize, text: &str) {
 
 /// Prints a line in a colour (an ANSI code) where there are any.
 pub fn painted(paint: &str, text: &str) {
-    let out = std::io::stdout();
-    let is_terminal = out.is_terminal();
-    let paint = if colour(is_terminal) { paint } else { "" };
-    print_spelled(&mut out.lock(), is_terminal, &printable::harmless(text), paint);
+    let paint = if colour(is_one()) { paint } else { "" };
+    print_spelled(Stream::Output, &printable::harmless(text), paint);
 }
 
 /// Prints a line to standard error.
@@ -233,15 +229,19 @@ pub fn error(text: &str) {
     if handed_over(|| row_of("warning", text)) {
         return;
     }
-    let out = std::io::stderr();
-    print(&mut out.lock(), out.is_terminal(), text);
+    print(Stream::Error, text);
 }
 
-fn print(out: &mut dyn Write, is_terminal: bool, text: &str) {
-    print_spelled(out, is_terminal, &printable::harmless(text), "");
+fn print(stream: Stream, text: &str) {
+    print_spelled(stream, &printable::harmless(text), "");
 }
 
-fn print_spelled(out: &mut dyn Write, is_terminal: bool, text: &str, paint: &str) {
+fn print_spelled(stream: Stream, text: &str, paint: &str) {
+    let is_terminal = match stream {
+        Stream::Output => is_one(),
+        Stream::Error => std::io::stderr().is_terminal(),
+    };
+    let mut out = Outlet::new(stream);
     let (begin, end) = match paint {
         "" => (String::new(), ""),
         paint => (format!("\x1b[{paint}m"), "\x1b[0m"),
@@ -266,12 +266,11 @@ pub fn field(name: &str, text: &str) {
 
 /// Prints exact bytes: each line behind a `|`, cut to the width; `|>` continues the line above.
 pub fn exactly(text: &str) {
-    let out = std::io::stdout();
     // Where a window reads, it says how wide it is.
     let told = || std::env::var("COLUMNS").ok().and_then(|columns| columns.parse::<usize>().ok());
-    let columns = if out.is_terminal() { Some(width()) } else { told() };
+    let columns = if is_one() { Some(width()) } else { told() };
     let room = columns.map_or(EXACTLY, |columns| columns.saturating_sub(5).max(8));
-    let mut out = out.lock();
+    let mut out = Outlet::new(Stream::Output);
     for line in printable::exactly(text).lines() {
         for (number, piece) in cut(line, room).into_iter().enumerate() {
             let _ = writeln!(out, "   |{}{piece}", if number == 0 { ' ' } else { '>' });
@@ -316,7 +315,7 @@ pub fn document() -> impl Write {
 }
 
 fn write(text: &str) {
-    let mut out = std::io::stdout().lock();
+    let mut out = Outlet::new(Stream::Output);
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
@@ -376,7 +375,7 @@ impl Write for Log {
             return Ok(bytes.len());
         }
         let text = printable::harmless(text.trim_end_matches('\n'));
-        std::io::stderr().lock().write_all(format!("{text}\n").as_bytes())?;
+        Outlet::new(Stream::Error).write_all(format!("{text}\n").as_bytes())?;
         Ok(bytes.len())
     }
 

@@ -218,6 +218,22 @@ static int endless(const char *what) {
 
 static int child(void *nothing) { return (long)nothing; }
 
+/* Makes who opens a file wait, or has signals sent. */
+static int descriptor(const char *what, const char *path) {
+    static char space[64];
+    int fd = open(path, O_RDONLY), pid = getpid();
+    signal(SIGIO, SIG_IGN);
+    if (fd < 0) return told(fd);
+    if (is(what, "lease")) return told(fcntl(fd, F_SETLEASE, F_RDLCK));
+    if (is(what, "delegation")) return not_refused(fcntl(fd, 1040, space));
+    if (is(what, "notify")) return told(fcntl(fd, F_NOTIFY, DN_MODIFY));
+    if (is(what, "owner")) return told(fcntl(fd, F_SETOWN, pid));
+    if (is(what, "signal")) return told(fcntl(fd, F_SETSIG, SIGIO));
+    if (is(what, "group")) return told(ioctl(socket(AF_INET, SOCK_STREAM, 0), 0x8902, &pid));
+    if (is(what, "lock")) return told(fcntl(fd, F_GETFL)) || told(fcntl(fd, F_DUPFD_CLOEXEC, 10)) || told(flock(fd, LOCK_SH));
+    return 2;
+}
+
 static int kernel(const char *what) {
     static char stack[1 << 16], space[256];
     if (is(what, "io_uring")) return not_refused(syscall(SYS_io_uring_setup, 1, space));
@@ -353,6 +369,7 @@ int main(int count, char **a) {
     if (is(a[1], "network")) return network(a[2], a + 3);
     if (is(a[1], "process")) return processes(a[2], atoi(a[3]), a + 4);
     if (is(a[1], "kernel")) return kernel(a[2]);
+    if (is(a[1], "descriptor")) return descriptor(a[2], a[3]);
     if (is(a[1], "forget")) return forget(a[0], is(a[2], "begun"));
     if (is(a[1], "endless")) return endless(a[2]);
     if (is(a[1], "resource")) return resources(a[2]);

@@ -191,6 +191,15 @@ pub const KERNEL: &[Row] = &[
     root("rename the machine", "hostile kernel hostname"),
     root("set the clock", "hostile kernel clock"),
     row("type for another", "hostile kernel keystroke"),
+    row("lease the inbox", "hostile descriptor lease .self/inbox.jsonl"),
+    row("lease git's log", "hostile descriptor lease .git/logs/HEAD"),
+    row("lease the owner's settings", "hostile descriptor lease owner.toml"),
+    row("lease a file of its own", "echo x > creature/leased && hostile descriptor lease creature/leased"),
+    row("hold a folder by a delegation", "hostile descriptor delegation self"),
+    row("have signals sent of changes", "hostile descriptor notify self"),
+    row("have signals sent of a descriptor", "hostile descriptor owner owner.toml"),
+    row("choose the signal of a descriptor", "hostile descriptor signal owner.toml"),
+    row("have signals sent of a socket", "hostile descriptor group owner.toml"),
     #[cfg(target_arch = "x86_64")]
     row("call by the x32 numbers", "hostile kernel x32"),
     #[cfg(target_arch = "x86_64")]
@@ -234,4 +243,5 @@ pub const ALLOWED: &[Row] = &[
     row("start many", "for i in 1 2 3 4 5 6 7 8 9; do /bin/true & done; wait"),
     row("reach the broker", "hostile network tcp 127.0.0.1 $BROKER"),
     row("listen on its own loopback", "hostile network listen x"),
+    row("lock and copy a descriptor", "hostile descriptor lock creature/file"),
 ];

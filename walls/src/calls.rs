@@ -105,6 +105,42 @@ const NEVER: &[i64] = &[
 /// read.
 const UNKNOWN: &[i64] = &[SYS_clone3, SYS_openat2];
 
+/// What may be asked of a descriptor by `fcntl`; every other command is refused, those of later kernels too. Leases
+/// (`F_SETLEASE`, `F_SETDELEG`) make whoever opens the file wait, by the minute; `F_NOTIFY`, `F_SETOWN` and `F_SETSIG` have
+/// signals sent, to others too.
+const DESCRIPTOR_COMMANDS: [i32; 26] = [
+    F_DUPFD,
+    F_DUPFD_CLOEXEC,
+    F_GETFD,
+    F_SETFD,
+    F_GETFL,
+    F_SETFL,
+    F_GETLK,
+    F_SETLK,
+    F_SETLKW,
+    F_OFD_GETLK,
+    F_OFD_SETLK,
+    F_OFD_SETLKW,
+    F_GETOWN,
+    F_GETLEASE,
+    F_SETPIPE_SZ,
+    F_GETPIPE_SZ,
+    F_ADD_SEALS,
+    F_GET_SEALS,
+    // As the kernel numbers them in its `fcntl.h`, without names in the library: F_GETSIG, F_GETOWN_EX, F_DUPFD_QUERY,
+    // F_CREATED_QUERY, and hints of how long data lives.
+    11,
+    16,
+    1_027,
+    1_028,
+    1_035,
+    1_036,
+    1_037,
+    1_038,
+];
+const FIOSETOWN: u64 = 0x8901;
+const SIOCSPGRP: u64 = 0x8902;
+
 /// New namespaces, by `clone`.
 const NAMESPACES: [i32; 7] =
     [CLONE_NEWNS, CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET];
@@ -130,6 +166,10 @@ fn sometimes() -> Vec<(i64, Vec<Is>)> {
         // Input faked into another program's terminal.
         (SYS_ioctl, vec![(1, Eq, TIOCSTI)]),
         (SYS_ioctl, vec![(1, Eq, TIOCLINUX)]),
+        // Signals to others, as by `F_SETOWN`.
+        (SYS_ioctl, vec![(1, Eq, FIOSETOWN)]),
+        (SYS_ioctl, vec![(1, Eq, SIOCSPGRP)]),
+        (SYS_fcntl, DESCRIPTOR_COMMANDS.map(|command| (1, Ne, command as u64)).to_vec()),
         // Memory layouts without protections; 0xffffffff only asks.
         (SYS_personality, vec![(0, Ne, 0), (0, Ne, 0xffff_ffff)]),
         // Limits and priorities of other processes: a limit of zero on the guardian would end it.

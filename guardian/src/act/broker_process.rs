@@ -146,9 +146,7 @@ impl BrokerProcess {
     }
 
     fn start(&mut self, house: &House) -> Result<Pid> {
-        let path = house.broker_log();
-        let log = File::options().create(true).append(true).open(&path);
-        let log = log.with_context(|| format!("failed to open {}", path.display()))?;
+        let log = files::append(&house.broker_log())?;
         let start = Trusted {
             program: self.program.clone(),
             args: vec!["--house".into(), house.root().display().to_string()],

@@ -93,7 +93,7 @@ impl Build {
         };
         let stdout = create(house.build_messages())?;
         create(house.build_log())?;
-        let log = File::options().append(true).open(house.build_log()).context("failed to open the log")?;
+        let log = files::append(&house.build_log())?;
         let messages = File::open(house.build_messages()).context("failed to follow cargo's messages")?;
         let mut args = cargo_args("build");
         args.push("--message-format=json".into());

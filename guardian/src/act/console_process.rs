@@ -8,7 +8,7 @@ use crate::act::executor::Executor;
 use crate::processes::trusted::{self, Trusted};
 use anyhow::{Context, Result};
 use house::clock::Millis;
-use house::{House, files, terminal, window};
+use house::{House, files, outlet, terminal, window};
 use nix::fcntl::OFlag;
 use nix::sys::wait::WaitStatus;
 use nix::unistd::{Pid, pipe2};
@@ -139,6 +139,8 @@ impl Executor {
 impl ConsoleProcess {
     fn start(&self, house: &House, program: PathBuf) -> Result<Pid> {
         let from = self.from.to_string();
+        // What was printed before stands before what it prints.
+        outlet::settle();
         if self.before.is_none() {
             let args = ["feed", "--live", &from].map(str::to_owned).to_vec();
             let log = Some(terminal::shared()?);

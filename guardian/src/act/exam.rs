@@ -20,7 +20,6 @@ use house::printable::flat;
 use house::{House, files, records};
 use nix::sys::wait::WaitStatus;
 use serde_json::json;
-use std::fs::File;
 use std::io::Write;
 use std::time::Duration;
 
@@ -133,6 +132,8 @@ impl Executor {
     pub fn examine(&mut self) -> Option<Event> {
         if let Err(error) = self.start_exam(vec![], self.clock.now()) {
             self.report.warn(&format!("{error:#}; the tests of this life run later"));
+            self.state.exam =
+                Shortfall { why: format!("could not be run: {error:#}"), ..Shortfall::default() };
             return Some(Event::Examined(Examined::Unsure(Blame::Toolchain)));
         }
         self.report.say("its tests run beside this life; it is trusted once they passed");
@@ -145,7 +146,7 @@ impl Executor {
         if again.is_empty() {
             files::create(&path).with_context(|| format!("failed to create {}", path.display()))?;
         }
-        let mut log = File::options().append(true).open(&path).context("failed to open the log of tests")?;
+        let mut log = files::append(&path)?;
         if !again.is_empty() {
             writeln!(log, "\nguardian: once more: {}", list(&again))
                 .context("failed to write the log of tests")?;

@@ -22,7 +22,7 @@ use crate::settings::Settings;
 use anyhow::Result;
 use house::clock::{Clock, Millis};
 use house::files::{self, Mark};
-use house::{House, interrupt};
+use house::{House, interrupt, records};
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
 use std::collections::VecDeque;
@@ -122,6 +122,7 @@ impl Executor {
     }
 
     pub fn pay(&mut self) {
+        records::pay();
         if self.owes && self.state.save(&self.house).is_ok() && self.write_published().is_ok() {
             self.owes = false;
             self.report.say("what could not be written is written now");

@@ -178,6 +178,9 @@ impl Executor {
         let (deaths, weighed, evidence) = match (cause, target) {
             (Cause::LateDeaths, Some(target)) => self.weighed(target),
             (Cause::TestsFailed, _) => (ends.count(), shortfall.told(), shortfall.evidence),
+            (Cause::Environment, _) if shortfall != Shortfall::default() => {
+                (ends.count(), shortfall.told(), shortfall.evidence)
+            }
             _ => (ends.count(), String::new(), String::new()),
         };
         Ok(target.map(|target| Falling {

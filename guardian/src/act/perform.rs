@@ -14,7 +14,6 @@ use anyhow::{Context, Result};
 use house::interrupt::Interrupted;
 use house::{files, records, repair};
 use serde_json::json;
-use std::fs::File;
 use std::io::ErrorKind;
 
 impl Executor {
@@ -163,9 +162,7 @@ impl Executor {
         self.save();
         self.hand_over();
         self.rotate();
-        let path = self.house.life_log(self.state.life);
-        let log = File::options().create(true).append(true).open(&path);
-        let log = log.with_context(|| format!("failed to open {}", path.display()))?;
+        let log = files::append(&self.house.life_log(self.state.life))?;
         let (program, args) = if kept {
             (self.binaries.get(&tree).context("the kept binary is gone")?, vec![])
         } else {

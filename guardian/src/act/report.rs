@@ -6,6 +6,7 @@ use crate::act::executor::Executor;
 use crate::act::first_minutes::{Progress, bar};
 use crate::decide::vocabulary::{Exam, Pending, Phase, Want};
 use crate::limits::DOCUMENT_BYTES;
+use crate::stall;
 use house::clock::{self, Millis};
 use house::moments::span;
 use house::terminal::{self, Row, Screen, typed};
@@ -164,6 +165,7 @@ impl Executor {
             "life": self.state.life, "commit": self.state.commit, "tree": self.state.tree, "blessed": blessed, "unproven": self.broker.tokens.unproven,
             "safe": self.decided.record.safe.is_some(), "last_good": last_good, "mind": self.mind(),
             "note": self.note(), "broker": self.broker.told(), "walls": self.walls.level.summary(), "wall_features": self.walls.level.as_json(), "born": self.state.born.as_ref().map(|summary| json!({"summary": summary})),
+            "longest_gap_ms": stall::longest_gap_ms(), "longest_step_ms": stall::longest_step_ms(),
             "order": self.state.order, "order_outcome": self.state.order_outcome, "ends": self.state.ends, "falls": self.state.falls, "answers": self.state.answers,
         });
         let text = bounds::fitted(document, DOCUMENT_BYTES, |document| format!("{document:#}\n"));

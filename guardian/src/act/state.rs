@@ -111,9 +111,9 @@ impl Falling {
             Cause::Owner => "as the owner asked".into(),
             Cause::KnownBad => "since that tree fell before".into(),
             Cause::DoesNotBuild => "since it did not build".into(),
-            Cause::Environment => "until it can be built".into(),
+            Cause::Environment if self.weighed.is_empty() => "until it can be built".into(),
             Cause::Acquitted => "since what took its place died as well: it was not its fault".into(),
-            Cause::LateDeaths | Cause::TestsFailed => self.weighed.clone(),
+            Cause::Environment | Cause::LateDeaths | Cause::TestsFailed => self.weighed.clone(),
             Cause::TriesSpent if self.deaths == 0 => "since no life of it came to be trusted".into(),
             Cause::TriesSpent | Cause::CrashLoop | Cause::LoopOfLoops => {
                 format!("after {} deaths", self.deaths)

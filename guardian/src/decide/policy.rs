@@ -234,7 +234,7 @@ impl Policy {
             let left = match &self.record.trial {
                 Some((tree, left)) if *tree == subject.tree => *left,
                 _ => {
-                    self.record.doubts = 0;
+                    (self.record.doubts, self.record.unsure) = (0, 0);
                     limits.tries
                 }
             };

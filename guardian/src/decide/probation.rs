@@ -8,6 +8,9 @@ use house::clock::Millis;
 /// How often the tests of one tree may end without a result for no known reason: the tests could arrange that
 /// themselves.
 const MOST_DOUBTS: u32 = 3;
+/// How often the tests of one tree may end without a result at all, four hours of it: then a tree that is trusted runs
+/// until they can be run, and nobody is condemned.
+const MOST_UNSURE: u32 = 24;
 
 impl Policy {
     /// Whether the life about to begin its probation has tests to pass. In safe mode, and in place of a rollback, a
@@ -39,24 +42,24 @@ impl Policy {
     /// ignored.
     pub(crate) fn examined(&mut self, limits: &Limits, now: Millis, outcome: Examined) -> Vec<Action> {
         let Phase::Probation { exam: exam @ Exam::Runs { .. }, .. } = &mut self.phase else { return vec![] };
-        let failed = match outcome {
-            Examined::Failed => true,
+        let cause = match outcome {
+            Examined::Failed => Some(Cause::TestsFailed),
             Examined::Unsure(blame) => {
                 *exam = Exam::Waits { until: now + limits.parked_ms };
+                self.record.unsure += 1;
                 self.record.doubts += u32::from(blame == Blame::Owner);
-                self.record.doubts >= MOST_DOUBTS
+                let doubted = (self.record.doubts >= MOST_DOUBTS).then_some(Cause::TestsFailed);
+                doubted.or((self.record.unsure >= MOST_UNSURE).then_some(Cause::Environment))
             }
             Examined::Passed => {
                 *exam = Exam::Over;
                 self.subject.iter_mut().for_each(|subject| subject.unexamined = false);
-                self.record.doubts = 0;
+                (self.record.doubts, self.record.unsure) = (0, 0);
                 return self.tick(limits, now);
             }
         };
-        if !failed {
-            return vec![];
-        }
-        self.record.doubts = 0;
-        self.end_for(limits, now, Cause::TestsFailed)
+        let Some(cause) = cause else { return vec![] };
+        (self.record.doubts, self.record.unsure) = (0, 0);
+        self.end_for(limits, now, cause)
     }
 }

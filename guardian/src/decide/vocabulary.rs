@@ -263,6 +263,8 @@ pub struct Record {
     pub environment: u32,
     /// How often the tests of the tree on trial ended without a result for no known reason.
     pub doubts: u32,
+    /// How often they ended without a result, for whatever reason.
+    pub unsure: u32,
     /// What the ladder's trees have lived, and how often they died.
     pub lives: Lives,
     /// Trees that fell for their deaths, until the lives of the rollback's target show whether they were at fault.

@@ -7,7 +7,7 @@
 use crate::processes::hunt::{self, COOKIE};
 use crate::processes::{place, prepare};
 use anyhow::{Context, Result};
-use house::House;
+use house::{House, interrupt};
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -30,7 +30,8 @@ use walls::{Walls, inherit};
 const PASSED: &str = "PATH CARGO LANG LC_ALL TERM TZ USER RUST_LOG RUST_BACKTRACE SSL_CERT_FILE SSL_CERT_DIR \
     CC CXX AR CARGO_NET_OFFLINE CARGO_HTTP_CAINFO";
 /// Longest wait for the launcher to report the tree's first process.
-const LAUNCH_MS: u16 = 30_000;
+const LAUNCH_LOOKS: usize = 60;
+const LAUNCH_LOOK_MS: u16 = 500;
 /// How often a killed tree is checked for being gone; after that it is finished later.
 const LOOKS: usize = 500;
 
@@ -220,8 +221,10 @@ fn kept(bond: &Bond, start: &Start) -> Vec<RawFd> {
 /// The process id of a tree's init, as the launcher reports it just before it ends.
 fn first_process(report: &mut File, launcher: Pid) -> Result<Pid> {
     let mut heard = [PollFd::new(report.as_fd(), PollFlags::POLLIN)];
-    while poll(&mut heard, PollTimeout::from(LAUNCH_MS)) == Err(Errno::EINTR) {}
-    let ready = heard.iter().any(|heard| heard.any() == Some(true));
+    let ready = (0..LAUNCH_LOOKS).any(|_| {
+        interrupt::gets_on();
+        poll(&mut heard, PollTimeout::from(LAUNCH_LOOK_MS)).is_ok_and(|ready| ready > 0)
+    });
     let mut raw = [0; 4];
     let said = if ready { report.read_exact(&mut raw) } else { Err(std::io::ErrorKind::TimedOut.into()) };
     if said.is_err() {

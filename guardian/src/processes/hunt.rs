@@ -50,6 +50,14 @@ pub fn reap_into(ended: &mut Vec<(Pid, WaitStatus)>) -> bool {
     }
 }
 
+/// Asks all children to end; SIGCONT because a stopped process does not handle SIGTERM.
+pub fn ask_children() {
+    for pid in children(&[]) {
+        signal(pid, Signal::SIGTERM);
+        signal(pid, Signal::SIGCONT);
+    }
+}
+
 /// Kills and reaps all descendants of the guardian, except the processes in `spare` and what they started. True once
 /// none is left.
 pub fn sweep(spare: &[Pid], ended: &mut Vec<(Pid, WaitStatus)>) -> bool {

@@ -60,7 +60,7 @@ pub fn copy_purpose(house: &House) -> Result<()> {
     let Some(text) = files::read_small(&purpose)? else { return Ok(()) };
     let written = files::replace_unsynced(&copy, &text);
     if let (Ok(()), Some(newest)) = (written, newest) {
-        let _ = File::options().write(true).open(&copy).and_then(|file| file.set_modified(newest));
+        let _ = files::append(&copy).map(|file| file.set_modified(newest));
     }
     Ok(())
 }

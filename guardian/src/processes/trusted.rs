@@ -4,7 +4,7 @@
 
 use crate::processes::{child, hunt};
 use anyhow::{Context, Result};
-use house::House;
+use house::{House, interrupt};
 use nix::errno::Errno;
 use nix::sys::prctl;
 use nix::sys::signal::{Signal, killpg};
@@ -57,7 +57,7 @@ pub fn start(house: &House, trusted: Trusted) -> Result<Pid> {
         }
     }
     let toolchain = child::toolchain(std::env::var("RUSTUP_TOOLCHAIN").ok(), std::env::var("CARGO").ok());
-    command.env(hunt::COOKIE, house.identity()).envs(trusted.extra);
+    command.env_remove(crate::stall::ANEW).env(hunt::COOKIE, house.identity()).envs(trusted.extra);
     command.envs(toolchain.map(|name| ("RUSTUP_TOOLCHAIN", name)));
     match trusted.log {
         Some(log) => command.stdout(log.try_clone().context("failed to share a log")?).stderr(log),
@@ -152,6 +152,7 @@ pub fn wait(pid: Pid, mut go_on: impl FnMut() -> bool) -> Option<WaitStatus> {
         if !go_on() {
             return None;
         }
+        interrupt::gets_on();
         std::thread::sleep(Duration::from_millis(2));
     }
 }

@@ -97,6 +97,23 @@ fn what_the_machine_keeps_from_ending_is_tried_again_and_condemns_nobody() {
     assert_eq!(world.examined, 6, "each rests before it is tried again");
 }
 
+/// Found: a lease on their log kept the tests from being run, for ever; the tree lived on, 22 tries, and never fell.
+#[test]
+fn tests_that_never_come_to_a_result_have_an_end_and_condemn_nobody() {
+    for blame in [Blame::Toolchain, Blame::Disk, Blame::Memory, Blame::Network, Blame::Suspended] {
+        let mut world = reborn(Nature::Sound, 10_000, &[Examined::Unsure(blame)]);
+        world.live(3 * HOUR);
+        assert!(world.falls.is_empty(), "{blame:?}: a bad afternoon costs nobody a rung");
+        world.live(2 * HOUR);
+        assert_eq!(world.falls, [(Cause::Environment, "second".into(), "first".into())], "{blame:?}");
+        assert_eq!(world.policy.record.unsure, 0);
+        world.exams = (10_000, vec![Examined::Passed]);
+        world.becomes("second");
+        world.live(5 * MINUTE);
+        assert!(blessed(&world), "{blame:?}: it may come back: {:?}", world.falls);
+    }
+}
+
 /// By its own hand, say: it would live on for ever, and never be trusted.
 #[test]
 fn what_ends_its_own_tests_again_and_again_falls() {

@@ -63,6 +63,7 @@ mod settings;
 mod shells;
 mod shelter;
 mod signals;
+mod stall;
 mod stories;
 mod surfaces;
 mod swaps;

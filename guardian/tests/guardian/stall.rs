@@ -1,0 +1,242 @@
+//! Steps that another process holds up: the owner is heard all the same, what does not end is ended, and nothing is lost.
+
+use guardian::stall::{Follows, Held, follows};
+use nix::sys::signal::{SigHandler, Signal, signal};
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use trials::House;
+
+/// Far less than the 45 s for which the kernel waits for a lease to be given back, and enough on a busy machine.
+const SOON: Duration = Duration::from_secs(30);
+
+/// A lease on a file: who opens it to write waits until it is given back, or for 45 s.
+struct Lease(File);
+
+impl Lease {
+    fn of(path: &Path) -> Self {
+        // The holder is told by this signal, which ends a process that does not expect it.
+        // SAFETY: the signal is ignored; no handler runs.
+        #[allow(unsafe_code)]
+        unsafe {
+            signal(Signal::SIGIO, SigHandler::SigIgn).unwrap();
+        }
+        let file = File::open(path).unwrap();
+        // SAFETY: a plain system call on a descriptor that is open.
+        #[allow(unsafe_code)]
+        let done = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETLEASE, libc::F_RDLCK) };
+        assert_eq!(done, 0, "{}", std::io::Error::last_os_error());
+        Self(file)
+    }
+
+    /// Whether somebody waits for it to be given back.
+    fn is_waited_for(&self) -> bool {
+        let number = format!(":{} ", self.0.metadata().unwrap().ino());
+        let locks = std::fs::read_to_string("/proc/locks").unwrap();
+        locks.lines().any(|line| line.contains("BREAKING") && line.contains(&number))
+    }
+}
+
+/// Lives, and asks for a commit when it is told to.
+const ASKS: &str = "think alive; blessed; until test -e .self/go; do beat; sleep 0.05; done; \
+    echo new > self/page.md; ask commit papers c; live";
+
+/// Found: a lease on `.git/logs/HEAD` kept the guardian in the kernel at its own commit; SIGTERM was heard after 89 s.
+#[test]
+fn a_lease_on_a_log_of_gits_keeps_no_owner_waiting() {
+    let house = House::new(ASKS);
+    let mut guardian = house.start();
+    house.until("a blessing", || house.status()["blessed"] == true);
+    let lease = Lease::of(&house.path(".git/logs/HEAD"));
+    house.write(".self/go", "");
+    house.until("the commit to be held up", || lease.is_waited_for());
+    let asked = Instant::now();
+    guardian.signal("-TERM");
+    assert_eq!(guardian.wait(), 0);
+    assert!(asked.elapsed() < SOON, "{:?}", asked.elapsed());
+    assert_eq!(house.leftovers(), Vec::<i32>::new());
+    drop(lease);
+    // As after a kill: the next start goes on, and what the creature wrote is there.
+    let guardian = house.start();
+    house.until("a blessing", || house.status()["blessed"] == true);
+    guardian.stop();
+    assert_eq!(house.read("self/page.md"), "new\n");
+    assert_eq!(house.git(&["fsck", "--strict"]), "");
+}
+
+/// Found: `stop` gave up after 60 s, and two Ctrl-C changed nothing.
+#[test]
+fn an_order_to_stop_is_heard_while_a_step_is_held_up() {
+    let house = House::new(ASKS);
+    let mut guardian = house.start();
+    house.until("a blessing", || house.status()["blessed"] == true);
+    let lease = Lease::of(&house.path(".git/logs/HEAD"));
+    house.write(".self/go", "");
+    house.until("the commit to be held up", || lease.is_waited_for());
+    let asked = Instant::now();
+    let output = house.ask(&["stop"]);
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(guardian.wait(), 0);
+    assert!(asked.elapsed() < SOON, "{:?}", asked.elapsed());
+    assert_eq!(house.leftovers(), Vec::<i32>::new());
+}
+
+/// Nobody asks for anything: the step has an end all the same, and the house goes on.
+#[test]
+fn a_step_that_does_not_end_is_ended_and_the_guardian_begins_anew() {
+    let house = House::new(ASKS);
+    let guardian = house.start();
+    house.until("a blessing", || house.status()["blessed"] == true);
+    let _lease = Lease::of(&house.path(".git/logs/HEAD"));
+    house.write(".self/go", "");
+    house.until_within(Duration::from_secs(120), "the guardian to begin anew", || {
+        house.told("begun_anew").len() == 1
+    });
+    let why = house.told("begun_anew").remove(0)["cause"].as_str().unwrap_or_default().to_owned();
+    assert!(why.contains("held up in the kernel") && why.ends_with(" s"), "{why}");
+    house.until("a life of the new guardian", || {
+        house.told("life").len() == 2 && house.status()["phase"] == "settled"
+    });
+    assert_eq!(house.status()["guardian_pid"], guardian.pid(), "it is the same process");
+    assert!(house.deaths().is_empty(), "nobody is to blame: {:?}", house.deaths());
+    guardian.stop();
+    assert_eq!(house.leftovers(), Vec::<i32>::new());
+}
+
+/// Found: a lease on the log of tests, and a line of history was lost while a file was leased.
+#[test]
+fn a_record_that_cannot_be_written_now_is_written_later() {
+    let house = House::new("think alive; blessed; until test -e .self/go; do beat; sleep 0.05; done; exit 3");
+    let guardian = house.start();
+    house.until("a blessing", || house.status()["blessed"] == true);
+    let lease = Lease::of(&house.path(".self/history.jsonl"));
+    house.write(".self/go", "");
+    house.until("the death", || !house.deaths().is_empty());
+    house.until("the next life", || house.status()["life"].as_u64() > Some(1));
+    assert_eq!(house.told("life").len(), 1, "the history is held");
+    drop(lease);
+    house.until("the line that was owed", || house.told("life").len() > 1);
+    guardian.stop();
+    let lives: Vec<_> =
+        house.told("life").iter().map(|life| life["life"].as_u64().unwrap_or_default()).collect();
+    assert!(
+        lives.iter().enumerate().all(|(nth, life)| *life == nth as u64 + 1),
+        "each once, in order: {lives:?}"
+    );
+}
+
+/// A reader that stopped, as a terminal held by Ctrl-S: what is printed waits for it, and nothing else does.
+#[test]
+fn a_pipe_that_nobody_reads_holds_nothing_up() {
+    let house = House::new("think alive; blessed; live");
+    let mut command = house.command(&[]);
+    command.env("RUST_LOG", "trace").stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let (out, err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+    for pipe in [out.as_raw_fd(), err.as_raw_fd()] {
+        // The other end is filled by us: not a byte more fits.
+        let other = OpenOptions::new().write(true).open(format!("/proc/self/fd/{pipe}"));
+        let Ok(mut other) = other else { continue };
+        nix::fcntl::fcntl(&other, nix::fcntl::FcntlArg::F_SETFL(nix::fcntl::OFlag::O_NONBLOCK)).unwrap();
+        while other.write(&[b'x'; 4_096]).is_ok() {}
+        while other.write(b"x").is_ok() {}
+    }
+    let mut guardian = trials::Guardian::new(child, &house);
+    house.until("a blessing", || house.status()["blessed"] == true);
+    house.say("hello");
+    let asked = Instant::now();
+    guardian.signal("-TERM");
+    assert_eq!(guardian.wait(), 0);
+    assert!(asked.elapsed() < SOON, "{:?}", asked.elapsed());
+    assert!(house.told("begun_anew").is_empty());
+}
+
+/// A small disk that is thawed and taken away however the test ends.
+struct Disk {
+    folder: tempfile::TempDir,
+    frozen: bool,
+}
+
+impl Disk {
+    /// Nothing where no such disk can be had: not root, or no loop device.
+    fn new() -> Option<Self> {
+        let folder = tempfile::tempdir().unwrap();
+        let image = folder.path().join("image");
+        File::create(&image).unwrap().set_len(96 << 20).unwrap();
+        std::fs::create_dir(folder.path().join("at")).unwrap();
+        let done = |program: &str, args: &[&str]| {
+            let output = Command::new(program).args(args).current_dir(folder.path()).output();
+            output.is_ok_and(|output| output.status.success())
+        };
+        let mounted = done("mkfs.ext4", &["-q", "image"]) && done("mount", &["-o", "loop", "image", "at"]);
+        mounted.then_some(Self { folder, frozen: false })
+    }
+
+    fn at(&self) -> std::path::PathBuf {
+        self.folder.path().join("at")
+    }
+
+    fn freeze(&mut self, frozen: bool) {
+        let word = if frozen { "-f" } else { "-u" };
+        let done = Command::new("fsfreeze").arg(word).arg(self.at()).status();
+        self.frozen = frozen && done.is_ok_and(|done| done.success());
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        if self.frozen {
+            self.freeze(false);
+        }
+        let _ = Command::new("umount").arg("-l").arg(self.at()).status();
+    }
+}
+
+/// Whoever writes there sleeps until it is thawed, and cannot be killed.
+#[test]
+fn on_a_frozen_disk_the_owner_is_heard_and_nothing_is_lost() {
+    let Some(mut disk) = Disk::new() else {
+        eprintln!("skipped: no disk of its own can be had here");
+        return;
+    };
+    let house = House::new_in(&disk.at(), "think alive; blessed; live");
+    let said = tempfile::NamedTempFile::new().unwrap();
+    let mut command = house.command(&[]);
+    command.stdout(Stdio::null()).stderr(said.reopen().unwrap());
+    let mut guardian = trials::Guardian::new(command.spawn().unwrap(), &house);
+    house.until("a blessing", || house.status()["blessed"] == true);
+    disk.freeze(true);
+    assert!(disk.frozen);
+    // The loop writes as soon as it hears that, if not before.
+    guardian.signal("-TERM");
+    let heard = trials::looked_for(|| {
+        std::fs::read_to_string(said.path()).unwrap().contains("a step is held up").then_some(())
+    });
+    disk.freeze(false);
+    assert!(heard.is_some(), "{}", std::fs::read_to_string(said.path()).unwrap());
+    assert_eq!(guardian.wait(), 0);
+    assert_eq!(house.leftovers(), Vec::<i32>::new());
+    let guardian = house.start();
+    house.until("a blessing", || house.status()["blessed"] == true);
+    guardian.stop();
+    assert_eq!(house.git(&["fsck", "--strict"]), "");
+}
+
+#[test]
+fn what_follows_from_a_step_that_is_held_up() {
+    let held = |looks, asleep, leaves, again, asked| Held { looks, asleep, leaves, again, asked };
+    // Nobody wants anything: only sleep in the kernel ends it, and only a long one.
+    assert_eq!(follows(&held(49, 49, false, false, None)), Follows::Nothing);
+    assert_eq!(follows(&held(50, 50, false, false, None)), Follows::Anew);
+    assert_eq!(follows(&held(9_999, 0, false, false, None)), Follows::Nothing, "work, or a slow disk");
+    // The owner wants to leave.
+    assert_eq!(follows(&held(1, 1, true, false, None)), Follows::Nothing, "the loop has a moment");
+    assert_eq!(follows(&held(2, 2, true, false, None)), Follows::Ask);
+    assert_eq!(follows(&held(26, 26, true, false, Some(2))), Follows::Nothing, "what lives may end well");
+    assert_eq!(follows(&held(27, 0, true, false, Some(2))), Follows::Leave, "a disk holds no owner");
+    assert_eq!(follows(&held(3, 3, true, true, Some(2))), Follows::Leave, "said twice");
+}
