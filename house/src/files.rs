@@ -157,6 +157,11 @@ pub fn is_short(error: &std::io::Error) -> bool {
     error.raw_os_error().is_some_and(|code| SHORTAGES.contains(&code))
 }
 
+/// Whether a file could not be opened because another process holds it by a lease: it can be opened soon.
+pub fn is_held(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == ErrorKind::WouldBlock)
+}
+
 /// A short random name: unused, and not to be guessed in advance.
 pub fn unused_name() -> String {
     // The standard library exposes its random numbers only as the keys of a hash map.
@@ -191,7 +196,14 @@ pub fn append_line(path: &Path, line: &str) -> Result<()> {
         }
         written
     };
-    append().with_context(|| format!("failed to append to {}", path.display()))
+    append().map_err(|error| {
+        let held = if error.kind() == ErrorKind::WouldBlock {
+            ": another program holds it, for 45 s at most"
+        } else {
+            ""
+        };
+        anyhow::Error::new(error).context(format!("failed to append to {}{held}", path.display()))
+    })
 }
 
 /// A small file's bytes; `None` when it is missing. Anything but a regular file of modest size is an error.

@@ -19,6 +19,8 @@ use std::time::Duration;
 
 /// Model servers on their usual loopback ports.
 const SERVERS: [(&str, u16); 3] = [("Ollama", 11_434), ("LM Studio", 1_234), ("llama.cpp", 8_080)];
+/// Longest time in which a guardian may not hear its owner, in ms.
+const HEARD_MS: u64 = 1_000;
 /// Disk space a first build takes, in MiB.
 const BUILD_MIB: u64 = 2_048;
 
@@ -26,6 +28,7 @@ const BUILD_MIB: u64 = 2_048;
 pub fn examine(house: &House, limits: &Limits, as_json: bool) -> u8 {
     let mut findings =
         vec![compiler(), cargo(), disk(house, limits), stale_locks(house), instance(house), settings(house)];
+    findings.extend(hearing(house));
     findings.push(walls(house));
     findings.push(start(house));
     findings.extend(repository(house));
@@ -134,6 +137,17 @@ fn instance(house: &House) -> Finding {
         ),
         None => Finding::new(Grade::Good, "guardian", "not running", ""),
     }
+}
+
+/// How soon the running guardian hears its owner: the longest time it could not.
+fn hearing(house: &House) -> Option<Finding> {
+    let told = instance::published(house, instance::running(house)?)?;
+    let most = |name: &str| told.get(name).and_then(Value::as_u64);
+    let (gap_ms, step_ms) = (most("longest_gap_ms")?, most("longest_step_ms")?);
+    let grade = if gap_ms <= HEARD_MS { Grade::Good } else { Grade::Odd };
+    let found = format!("the owner is heard within {gap_ms} ms at most; the longest step took {step_ms} ms");
+    let mend = "the machine has too little processor or too slow a disk for it; `history` says whether it began anew";
+    Some(Finding::new(grade, "hearing", found, mend))
 }
 
 /// Why a start would refuse over the repository; while a guardian runs, edits are its creature's.

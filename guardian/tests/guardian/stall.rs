@@ -129,6 +129,20 @@ fn a_record_that_cannot_be_written_now_is_written_later() {
     );
 }
 
+/// Found: `say` failed with "try again" while the inbox was leased, and the word was nowhere.
+#[test]
+fn a_word_for_an_inbox_that_is_leased_is_kept_once_it_is_given_back() {
+    let house = House::new("think alive; live");
+    house.say("first");
+    let lease = Lease::of(&house.path(".self/inbox.jsonl"));
+    let mut say = house.command(&["say", "--wait", "0", "second"]).stdout(Stdio::null()).spawn().unwrap();
+    house.until("the word to wait", || lease.is_waited_for());
+    assert!(!house.read(".self/inbox.jsonl").contains("second"));
+    drop(lease);
+    assert!(say.wait().unwrap().success());
+    assert_eq!(house.read(".self/inbox.jsonl").matches("second").count(), 1);
+}
+
 /// A reader that stopped, as a terminal held by Ctrl-S: what is printed waits for it, and nothing else does.
 #[test]
 fn a_pipe_that_nobody_reads_holds_nothing_up() {
