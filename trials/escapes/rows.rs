@@ -192,7 +192,7 @@ pub const KERNEL: &[Row] = &[
     root("set the clock", "hostile kernel clock"),
     row("type for another", "hostile kernel keystroke"),
     row("lease the inbox", "hostile descriptor lease .self/inbox.jsonl"),
-    row("lease git's log", "hostile descriptor lease .git/logs/HEAD"),
+    row("lease a file of git's", "hostile descriptor lease .git/HEAD"),
     row("lease the owner's settings", "hostile descriptor lease owner.toml"),
     row("lease a file of its own", "echo x > creature/leased && hostile descriptor lease creature/leased"),
     row("hold a folder by a delegation", "hostile descriptor delegation self"),
