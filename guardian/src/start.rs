@@ -51,30 +51,52 @@ fn refuse<T>(why: impl Into<String>) -> Result<T> {
     Err(Refused(why.into()).into())
 }
 
-/// The house that contains a folder.
+/// Folders of a house in which its creature writes, a house of its own making too.
+const CREATURES: [&str; 4] = ["creature", "self", ".self", "target"];
+
+/// The house that contains a folder: the outermost, where one seems to lie in a folder of another's creature.
 pub fn find_house(from: &Path) -> Result<House> {
-    let mut at = Some(from);
-    while let Some(folder) = at {
-        if folder.join(".git").exists() {
-            if !folder.join("creature").exists() && !folder.join("PURPOSE.md").exists() {
-                return refuse(format!(
-                    "{} is a git repository but no house: it has no creature/",
-                    folder.display()
-                ));
-            }
-            return Ok(House::new(folder));
+    let is_house = |folder: &Path| {
+        folder.join(".git").exists()
+            && (folder.join("creature").exists() || folder.join("PURPOSE.md").exists())
+    };
+    let is_planted =
+        |folder: &Path| folder.ancestors().skip(1).any(|above| is_house(above) && writes(above, folder));
+    let repositories = from.ancestors().filter(|folder| folder.join(".git").exists());
+    let mut repositories = repositories.filter(|folder| !is_planted(folder));
+    match repositories.next() {
+        Some(folder) if is_house(folder) => Ok(House::new(folder)),
+        Some(folder) => {
+            refuse(format!("{} is a git repository but no house: it has no creature/", folder.display()))
         }
-        at = folder.parent();
+        None => refuse(format!(
+            "{} is not in a git repository, and the guardian lives in a clone of its own: git clone …, then start it in there",
+            from.display()
+        )),
     }
-    refuse(format!(
-        "{} is not in a git repository, and the guardian lives in a clone of its own: git clone …, then start it in there",
-        from.display()
-    ))
+}
+
+/// Whether a folder lies where the creature of the house at `root` writes.
+fn writes(root: &Path, folder: &Path) -> bool {
+    folder.strip_prefix(root).is_ok_and(|below| CREATURES.iter().any(|name| below.starts_with(name)))
+}
+
+/// The house to start in; refused where the creature writes, for cargo and the shell obey what lies there.
+fn house_to_start() -> Result<House> {
+    let here = std::env::current_dir()?.canonicalize()?;
+    let house = find_house(&here)?;
+    if writes(house.root(), &here) {
+        let (here, root) = (here.display(), house.root().display());
+        return refuse(format!(
+            "{here} is the creature's to write; start the guardian in the house itself: cd {root}"
+        ));
+    }
+    Ok(house)
 }
 
 /// Runs the guardian; `plain`: with lines instead of a window.
 pub fn run(plain: bool) -> Result<u8> {
-    let house = find_house(&std::env::current_dir()?.canonicalize()?)?;
+    let house = house_to_start()?;
     outlet::apart()?;
     start_logging();
     let mut signals = run::signals()?;
@@ -87,6 +109,11 @@ pub fn run(plain: bool) -> Result<u8> {
     let bond = Bond::new(&house, creature_lock(&house)?)?;
     let (mut state, rebuilt) = State::load(&house);
     let repo = Repo::open(&house).map_err(|error| Refused(format!("{error:#}")))?;
+    // Before any word on what to do with the owner's own tools.
+    match repo.clear_planted() {
+        Ok(told) => told.iter().for_each(|told| tracing::warn!("{told}")),
+        Err(error) => tracing::warn!("{error:#}"),
+    }
     if let Some(why) = refusal(&house, &repo, &state) {
         // Nothing was changed yet: if the owner asked to stop meanwhile, end without an error.
         return if interrupt::check().is_err() { Ok(0) } else { refuse(why) };

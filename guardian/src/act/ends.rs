@@ -64,10 +64,19 @@ impl Executor {
         }
     }
 
+    /// Moves aside what a life planted for the owner's own tools; where that fails now, the next end or start does it.
+    pub fn clear_planted(&mut self) {
+        match self.repo.clear_planted() {
+            Ok(told) => told.iter().for_each(|told| self.report.warn(told)),
+            Err(error) => tracing::warn!("{error:#}; what the creature planted is moved aside later"),
+        }
+    }
+
     fn life_ended(&mut self, status: WaitStatus) {
         let Some(life) = self.life.take() else { return };
         // Only a new commit's first life is told which self-edit it came of.
         self.state.born = None;
+        self.clear_planted();
         // A heartbeat written just before the end still makes this a crash, not a stillbirth; it earns no trust.
         if matches!(self.decided.phase, Phase::Booting { .. }) && self.heart.look(self.state.life).is_some() {
             self.hear(Event::Beat { turns: 0, thought: false });

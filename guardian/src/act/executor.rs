@@ -186,6 +186,7 @@ impl Executor {
         self.end_trusted();
         hunt::sweep(&[], &mut Vec::new());
         interrupt::heard();
+        self.clear_planted();
         // If this cannot be compared now, the next start treats changes as the creature's, as after a kill.
         let dirty = self.repo.head().and_then(|head| self.repo.dirty(head)).ok();
         let dirty = dirty.filter(|_| !self.decided.record.untidy);

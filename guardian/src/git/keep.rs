@@ -6,7 +6,7 @@
 
 use crate::git::objects::Objects;
 use crate::git::tree::{self, Found};
-use crate::git::{names, shortage};
+use crate::git::{names, planted, shortage};
 use crate::limits::{KEPT_BYTES, KEPT_ENTRIES, KEPT_FILE_BYTES, KEPT_PATH_BYTES};
 use anyhow::{Context, Result, bail};
 use git2::{FileMode, ObjectType, Oid, Repository, Tree, TreeEntry};
@@ -129,6 +129,10 @@ impl Keeper<'_> {
         if found == Found::Alien || !names::git_takes(name) {
             return Ok(Fate::Aside);
         }
+        let reader = planted::reader(entry.path);
+        if reader.is_some() && entry.known.is_none() {
+            return Ok(Fate::Aside);
+        }
         let bytes = entry.path.as_os_str().len();
         if entry.known.is_none() && bytes > KEPT_PATH_BYTES {
             let why = format!("is {bytes} bytes long; git may not open more than {KEPT_PATH_BYTES}");
@@ -175,6 +179,12 @@ impl Keeper<'_> {
         }
         let id = Oid::hash_object(ObjectType::Blob, &bytes)?;
         let is_new = entry.known.as_ref().is_none_or(|known| known.id() != id);
+        if let Some(tool) = planted::reader(entry.path).filter(|_| is_new) {
+            return self.unfit(
+                entry,
+                &format!("is read by the owner's {tool}: it changes by the owner's commit alone"),
+            );
+        }
         if is_new && names::is_attributes(entry.name.as_bytes()) {
             return self.unfit(entry, "would make git write files otherwise than they were committed");
         }

@@ -107,7 +107,7 @@ impl Repo {
     }
 
     /// Moves the branch to a new commit of `whole` on top of `parent`, then updates the owner's index.
-    fn advance(&self, parent: &Commit, whole: Oid, message: &str) -> Result<Option<Version>> {
+    pub(crate) fn advance(&self, parent: &Commit, whole: Oid, message: &str) -> Result<Option<Version>> {
         if parent.tree_id() == whole {
             return Ok(None);
         }
@@ -330,7 +330,10 @@ impl Repo {
     }
 
     /// Tries, and once more after moving stale locks aside.
-    fn unlocking<T>(&self, mut attempt: impl FnMut() -> std::result::Result<T, git2::Error>) -> Result<T> {
+    pub(crate) fn unlocking<T>(
+        &self,
+        mut attempt: impl FnMut() -> std::result::Result<T, git2::Error>,
+    ) -> Result<T> {
         match attempt() {
             Err(error) if error.code() == ErrorCode::Locked => {
                 let cleared =

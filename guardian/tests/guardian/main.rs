@@ -53,6 +53,7 @@ mod page_stream;
 mod page_views;
 mod pages;
 mod plain_user;
+mod planted;
 mod processes;
 mod replies;
 mod reported;

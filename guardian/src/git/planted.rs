@@ -1,0 +1,237 @@
+//! Files that the owner's own tools read, and run programs by, wherever he stands: not the creature's to leave behind.
+//!
+//! Below `creature/` and `self/` such a name stays only as HEAD has it, and HEAD gets it from the owner alone: a commit of
+//! the creature's never takes it in. Anything else is moved aside, never deleted, when no creature lives.
+
+use crate::git::names;
+use crate::git::repo::Repo;
+use crate::git::tree::{self, Found};
+use crate::limits::KEPT_ENTRIES;
+use anyhow::{Context, Result};
+use git2::build::TreeUpdateBuilder;
+use git2::{ObjectType, Oid, Tree, TreeWalkMode, TreeWalkResult};
+use house::openat::Folder;
+use house::repair::Aside;
+use house::{files, interrupt, printable};
+use std::ffi::OsStr;
+use std::fs;
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path, PathBuf};
+
+/// Where the creature writes and the owner's tools look.
+const PLACES: [&str; 2] = ["creature", "self"];
+/// Mode of a commit of another repository within a tree.
+const GITLINK: i32 = 0o160_000;
+/// Paths of one kind that are told one by one.
+const FEW: usize = 4;
+
+/// Names, and the tool that reads them in the folder where it is started or in one above; the tools' own manuals say so:
+/// git's gitrepository-layout and gitmodules, The Cargo Book (Configuration), The rustup book (Overrides), rust-analyzer's
+/// manual (Configuration), direnv(1), mise's and asdf's Configuration, Visual Studio Code's Workspaces, `:help exrc` of
+/// Vim and Neovim, Emacs's manual (Directory Variables), Zed's and Helix's Configuration, GNU make's manual (Makefile
+/// Names), just's manual, gdb's and lldb's manuals on their init files.
+const READERS: &[(&str, &[&str])] = &[
+    ("cargo", &[".cargo"]),
+    ("rustup", &["rust-toolchain", "rust-toolchain.toml"]),
+    ("rust-analyzer", &["rust-analyzer.toml", ".rust-analyzer.toml"]),
+    ("direnv", &[".envrc"]),
+    (
+        "mise",
+        &[
+            "mise.toml",
+            ".mise.toml",
+            "mise.local.toml",
+            ".mise.local.toml",
+            "mise",
+            ".mise",
+            ".tool-versions",
+        ],
+    ),
+    (
+        "an editor",
+        &[".vscode", ".idea", ".fleet", ".zed", ".helix", ".exrc", ".vimrc", ".nvimrc", ".nvim.lua"],
+    ),
+    (
+        "an editor",
+        &[".dir-locals.el", ".dir-locals-2.el", ".sublime-project", ".devcontainer", ".devcontainer.json"],
+    ),
+    ("make", &["makefile", "gnumakefile", "justfile", ".justfile"]),
+    ("a debugger", &[".gdbinit", ".lldbinit"]),
+];
+
+/// The tool that would read a path in the house, by any of its names below `creature/` or `self/`.
+pub fn reader(path: &Path) -> Option<&'static str> {
+    let names = path.components().skip(1).filter_map(|part| match part {
+        Component::Normal(name) => Some(name),
+        _ => None,
+    });
+    names.into_iter().find_map(|name| reader_of(name))
+}
+
+fn reader_of(name: &OsStr) -> Option<&'static str> {
+    if !names::git_takes(name.as_bytes()) {
+        return Some("git");
+    }
+    let name = name.to_string_lossy().to_ascii_lowercase();
+    READERS.iter().find(|(_, names)| names.contains(&name.as_str())).map(|(tool, _)| *tool)
+}
+
+/// Whether a folder is a repository of its own, which git takes it for where somebody stands in it.
+fn is_bare_repository(folder: &Folder) -> bool {
+    let is = |name: &str, folder_wanted: bool| {
+        fs::symlink_metadata(folder.at(name)).is_ok_and(|meta| meta.is_dir() == folder_wanted)
+    };
+    is("HEAD", false) && is("objects", true) && is("refs", true)
+}
+
+impl Repo {
+    /// Moves aside what was planted, and takes commits of other repositories out of HEAD and index. To be called while no
+    /// creature lives. A line for people for each thing done.
+    pub fn clear_planted(&self) -> Result<Vec<String>> {
+        let mut told = Vec::new();
+        let whole = self.git.head().and_then(|head| head.peel_to_tree()).ok();
+        for name in PLACES {
+            let Some(held) = tree::open(&self.house.root().join(name)).ok().flatten() else { continue };
+            let known = whole.as_ref().and_then(|whole| self.git.find_tree(whole.get_name(name)?.id()).ok());
+            let mut sweep =
+                Sweep { repo: self, aside: Aside::new(&self.house, name), found: vec![], looked: 0 };
+            sweep.folder(&held, Path::new(name), known.as_ref())?;
+            let Some(place) = sweep.aside.place else { continue };
+            let few: Vec<String> = sweep
+                .found
+                .iter()
+                .take(FEW)
+                .map(|(path, tool)| format!("{} ({tool})", printable::path(path)))
+                .collect();
+            let more = sweep.found.len() - few.len();
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            told.push(format!(
+                "{}{more} would run programs of the creature's by your own tools: kept in {}",
+                few.join(", "),
+                place.display()
+            ));
+        }
+        told.extend(self.take_gitlinks_out()?);
+        Ok(told)
+    }
+
+    /// Takes commits of other repositories below `creature/` and `self/` out of HEAD and index: git would look for that
+    /// repository's settings there, and run the programs they name.
+    fn take_gitlinks_out(&self) -> Result<Option<String>> {
+        let mut index = self.git.index()?;
+        index.read(true)?;
+        let is_ours = |path: &Path| PLACES.iter().any(|place| path.starts_with(place));
+        let path_of = |bytes: &[u8]| PathBuf::from(OsStr::from_bytes(bytes));
+        let staged =
+            index.iter().filter(|entry| entry.mode == GITLINK as u32).map(|entry| path_of(&entry.path));
+        let staged: Vec<PathBuf> = staged.filter(|path| is_ours(path)).collect();
+        let mut paths = staged.clone();
+        if self.under_way().is_none()
+            && let Ok(parent) = self.git.head().and_then(|head| head.peel_to_commit())
+        {
+            let whole = parent.tree()?;
+            let committed: Vec<PathBuf> =
+                gitlinks(&whole)?.into_iter().filter(|path| is_ours(path)).collect();
+            if !committed.is_empty() {
+                let mut update = TreeUpdateBuilder::new();
+                committed.iter().for_each(|path| _ = update.remove(path));
+                let without = update.create_updated(&self.git, &whole).context("failed to write a tree")?;
+                let message = "guardian: a commit of another repository is no part of this one";
+                self.advance(&parent, without, message)?;
+            }
+            paths.extend(committed);
+        }
+        if !staged.is_empty() {
+            self.unlocking(|| {
+                let mut index = self.git.index()?;
+                index.read(true)?;
+                staged.iter().try_for_each(|path| index.remove_path(path))?;
+                index.write()
+            })
+            .context("failed to take a commit of another repository out of the index")?;
+        }
+        let Some(first) = paths.first() else { return Ok(None) };
+        let first = printable::path(first);
+        Ok(Some(format!(
+            "{first} was in git as a repository of its own, whose settings git would obey; its files stay, git has it no more"
+        )))
+    }
+}
+
+fn gitlinks(whole: &Tree) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    whole.walk(TreeWalkMode::PreOrder, |above, entry| {
+        if interrupt::check().is_err() {
+            return TreeWalkResult::Abort;
+        }
+        if entry.kind() == Some(ObjectType::Commit) {
+            found.push(Path::new(above).join(OsStr::from_bytes(entry.name_bytes())));
+        }
+        let top = above.is_empty() && entry.kind() == Some(ObjectType::Tree);
+        let passed = top && !PLACES.iter().any(|place| entry.name_bytes() == place.as_bytes());
+        if passed { TreeWalkResult::Skip } else { TreeWalkResult::Ok }
+    })?;
+    interrupt::check()?;
+    Ok(found)
+}
+
+struct Sweep<'a> {
+    repo: &'a Repo,
+    aside: Aside,
+    found: Vec<(PathBuf, &'static str)>,
+    looked: usize,
+}
+
+impl Sweep<'_> {
+    fn folder(&mut self, folder: &Folder, path: &Path, known: Option<&Tree>) -> Result<()> {
+        for name in folder.names().into_iter().flatten().flatten() {
+            interrupt::check()?;
+            self.looked += 1;
+            if self.looked > KEPT_ENTRIES {
+                return Ok(());
+            }
+            let Some(found) = tree::look(folder, &name, path.components().count() == 1) else { continue };
+            let path = path.join(&name);
+            let entry = known.and_then(|known| known.get_name_bytes(name.as_bytes()));
+            let below = entry.as_ref().and_then(|entry| self.repo.git.find_tree(entry.id()).ok());
+            match (found, folder.inner(&name)) {
+                (Found::Folder, Ok(inner)) => {
+                    let tool = if is_bare_repository(&inner) { Some("git") } else { reader(&path) };
+                    match tool.filter(|_| below.is_none()) {
+                        Some(tool) => self.take(folder, &name, path, tool)?,
+                        None if inner.is_deep() => {}
+                        None => self.folder(&inner, &path, below.as_ref())?,
+                    }
+                }
+                (Found::Cache, _) => {}
+                (found, _) => {
+                    let Some(tool) = reader(&path) else { continue };
+                    let held = if let Found::Held(mode) = found { Some(mode) } else { None };
+                    let blob = entry.filter(|entry| Some(entry.filemode()) == held).map(|entry| entry.id());
+                    let same = |blob: &Oid| {
+                        tree::is_blob_there(&self.repo.git, folder, &name, held.unwrap_or(0), *blob)
+                    };
+                    if !blob.as_ref().is_some_and(|blob| same(blob).unwrap_or(false)) {
+                        self.take(folder, &name, path, tool)?;
+                        self.put_back(folder, &name, blob)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, folder: &Folder, name: &OsStr, path: PathBuf, tool: &'static str) -> Result<()> {
+        self.aside.take(folder, name, &path)?;
+        self.found.push((path, tool));
+        Ok(())
+    }
+
+    /// Writes the owner's file again in whose place another one was.
+    fn put_back(&self, folder: &Folder, name: &OsStr, blob: Option<Oid>) -> Result<()> {
+        let Some(blob) = blob.and_then(|blob| self.repo.git.find_blob(blob).ok()) else { return Ok(()) };
+        let mut file = files::create(&folder.at(name)).context("failed to put a file of the owner's back")?;
+        Ok(file.write_all(blob.content())?)
+    }
+}

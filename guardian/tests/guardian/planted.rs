@@ -1,0 +1,187 @@
+//! What a creature plants for its owner's own tools, tried with those tools: git and cargo as they are installed.
+
+use crate::asks::said;
+use guardian::git::planted::reader;
+use guardian::start::find_house;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+use trials::House;
+
+/// Makes `self/notes` a repository whose settings name a program.
+const PLANTS_A_REPOSITORY: &str = "plant() { git init -q self/notes && cd self/notes && \
+    printf '#!/bin/sh\\ntouch %s/self/ran\\n' \"$FERAL_HOUSE\" > run && chmod +x run && git add run && \
+    git -c user.name=x -c user.email=x@x.invalid commit -q -m x && \
+    git config core.fsmonitor \"$FERAL_HOUSE/self/notes/run\" && cd ../..; }; \
+    test -e .self/workspace/planted || plant; touch .self/workspace/planted;";
+
+fn at_root(house: &House, command: &str) -> Output {
+    let name = ["-c", "user.name=owner", "-c", "user.email=owner@example.invalid"];
+    let git = format!("git() {{ command git {} \"$@\"; }}; {command}", name.join(" "));
+    Command::new("sh").args(["-c", &git]).current_dir(house.path("")).output().unwrap()
+}
+
+/// Found: the owner committed with `git add -A`, and from then on each `git status` ran the creature's program as him.
+#[test]
+fn a_repository_planted_in_its_papers_runs_nothing_once_it_has_ended() {
+    let house = House::new(&format!("{PLANTS_A_REPOSITORY} think alive; live"));
+    let guardian = house.start();
+    house.until("a blessing", || house.status()["blessed"] == true);
+    let before = house.git(&["rev-parse", "HEAD"]);
+    assert!(at_root(&house, "git add -A && git commit -qm mine && git status").status.success());
+    assert!(house.git(&["ls-files", "-s", "self"]).contains("160000"), "git took it for a repository");
+    assert!(house.path("self/ran").exists(), "the attack works while nothing is done against it");
+    fs::remove_file(house.path("self/ran")).unwrap();
+    guardian.stop();
+    assert!(!house.path("self/notes/.git").exists());
+    assert!(!house.git(&["ls-files", "-s"]).contains("160000"), "index");
+    assert!(!house.git(&["ls-tree", "-r", "HEAD"]).contains("160000"), "HEAD");
+    for command in ["git status", "git add -A", "git diff", "git commit -qm again", "git status"] {
+        at_root(&house, command);
+        assert!(!house.path("self/ran").exists(), "{command}");
+    }
+    assert_ne!(house.git(&["rev-parse", "HEAD"]), before);
+    let kept = String::from_utf8(at_root(&house, "find .self/guardian/kept -name config").stdout).unwrap();
+    assert!(kept.contains("self/notes/.git/config") || kept.contains("notes/.git/config"), "{kept}");
+    assert_eq!(house.git(&["fsck", "--strict"]), "");
+    let guardian = house.start();
+    house.until("a blessing", || house.status()["blessed"] == true);
+    guardian.stop();
+}
+
+/// By its settings cargo runs a program in the compiler's place, in the folder where the owner stands.
+#[test]
+fn settings_of_cargos_planted_where_the_owner_may_stand_run_nothing() {
+    let plants = "mkdir -p self/.cargo; printf '#!/bin/sh\\ntouch %s/self/ran\\nexit 1\\n' \"$FERAL_HOUSE\" > self/run; \
+        chmod +x self/run; printf '[build]\\nrustc = \"%s/self/run\"\\n' \"$FERAL_HOUSE\" > self/.cargo/config.toml; \
+        test -e .self/workspace/planted || touch .self/workspace/planted;";
+    let house = House::new(&format!("{plants} think alive; live"));
+    let mine = tempfile::tempdir().unwrap();
+    fs::create_dir(mine.path().join("src")).unwrap();
+    fs::write(mine.path().join("src/lib.rs"), "").unwrap();
+    fs::write(mine.path().join("Cargo.toml"), "[package]\nname = \"mine\"\nedition = \"2024\"\n").unwrap();
+    let check = || {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["check", "--quiet", "--offline", "--manifest-path"]).arg(mine.path().join("Cargo.toml"));
+        cargo.current_dir(house.path("self")).env_remove("RUSTC").output().unwrap()
+    };
+    let guardian = house.start();
+    house.until("a blessing", || house.status()["blessed"] == true);
+    assert!(!check().status.success() && house.path("self/ran").exists(), "the attack works while it lives");
+    fs::remove_file(house.path("self/ran")).unwrap();
+    guardian.stop();
+    let checked = check();
+    assert!(checked.status.success() && !house.path("self/ran").exists(), "{}", said(&checked));
+}
+
+#[test]
+fn every_name_that_a_tool_of_the_owners_reads_is_moved_aside_with_a_word_and_nothing_else_is() {
+    let names = ".cargo/config.toml rust-toolchain rust-toolchain.toml rust-analyzer.toml .envrc mise.toml .tool-versions \
+        .vscode/tasks.json .idea/workspace.xml .exrc .nvim.lua .dir-locals.el Makefile GNUmakefile justfile .gdbinit \
+        .gitmodules deep/er/.envrc";
+    let harmless = "notes.md deep/er/page.md .editorconfig makefile.md cargo/config.toml";
+    let plants = |place: &str, names: &str| -> String {
+        let plant = |name: &str| format!("mkdir -p $(dirname {place}/{name}); echo x > {place}/{name}; ");
+        names.split_whitespace().map(plant).collect()
+    };
+    let all = [plants("self", names), plants("creature", names), plants("self", harmless)].concat();
+    let bare = "mkdir -p self/bare/objects self/bare/refs; echo 'ref: refs/heads/x' > self/bare/HEAD;";
+    let house = House::new(&format!("think alive; blessed; {all} {bare} beat; think planted; live"));
+    let guardian = house.start();
+    house.until("the planting", || house.thoughts().len() >= 2);
+    guardian.stop();
+    for place in ["self", "creature"] {
+        for name in names.split_whitespace() {
+            assert!(reader(&Path::new(place).join(name)).is_some(), "{name}");
+            assert!(!house.path(&format!("{place}/{name}")).exists(), "{place}/{name}");
+        }
+    }
+    assert!(!house.path("self/bare").exists());
+    for name in harmless.split_whitespace() {
+        assert!(house.path(&format!("self/{name}")).is_file(), "{name}");
+    }
+    let kept = String::from_utf8(at_root(&house, "find .self/guardian/kept -type f").stdout).unwrap();
+    assert_eq!(kept.matches(".envrc").count(), 4, "{kept}");
+    let told = house.read("../guardian.log");
+    assert!(told.contains("would run programs of the creature's by your own tools: kept in"), "{told}");
+}
+
+#[test]
+fn the_owners_own_settings_for_his_tools_stay_and_are_his_alone_to_change() {
+    let changes = "echo mine > creature/.envrc; mkdir -p self/.vscode; echo mine > self/.vscode/tasks.json;";
+    let house = House::new(&format!(
+        "test -e .self/workspace/done || {{ {changes} touch .self/workspace/done; }}; think a; live"
+    ));
+    house.write("creature/.envrc", "the owner's\n");
+    house.write("self/.vscode/settings.json", "{}\n");
+    house.commit("settings of mine");
+    let guardian = house.start();
+    house.until("a blessing", || house.status()["blessed"] == true);
+    guardian.stop();
+    assert_eq!(house.read("creature/.envrc"), "the owner's\n");
+    assert_eq!(house.read("self/.vscode/settings.json"), "{}\n");
+    assert!(!house.path("self/.vscode/tasks.json").exists());
+    assert_eq!(house.git(&["status", "--porcelain", "creature"]), "");
+}
+
+/// Found: neither piece of advice settled the refusal that it was given for.
+#[test]
+fn the_advice_of_a_refusal_ends_it_whatever_was_edited() {
+    let nested = "git init -q creature/within && git -C creature/within -c user.name=x -c user.email=x@x.invalid \
+        commit -q --allow-empty -m x && echo x > creature/within/file";
+    let kinds = [
+        ("a new file", "echo x > creature/new"),
+        ("a change", "echo '# x' >> creature/creature.sh"),
+        ("a file deleted", "rm creature/Cargo.toml"),
+        ("an ignored file", "echo secret > creature/.gitignore; echo x > creature/secret"),
+        ("a name with a space and a quote", "echo x > \"creature/it's here\""),
+        ("a link", "ln -s nowhere creature/link"),
+        (
+            "an empty folder and a pipe",
+            "mkdir creature/empty; mkfifo creature/pipe; echo x > creature/beside",
+        ),
+        ("a repository within", nested),
+        ("one that git has already", &format!("{nested}; git add creature/within && git commit -qm within")),
+    ];
+    for (kind, edit) in kinds {
+        for wanted in ["To keep them: ", "To drop them: "] {
+            let house = House::new("think alive; live");
+            let guardian = house.start();
+            house.until("a blessing", || house.status()["blessed"] == true);
+            guardian.stop();
+            let edited = at_root(&house, edit);
+            assert!(edited.status.success(), "{kind}: {}", said(&edited));
+            let mut refused = house.start();
+            assert_eq!(refused.wait(), 100, "{kind}: {}", house.read("../guardian.log"));
+            let told = house.read("../guardian.log");
+            let advice = told.rsplit(wanted).next().unwrap().split(". To drop").next().unwrap();
+            let advice = advice.lines().next().unwrap().trim_end_matches('.');
+            let followed = at_root(&house, advice);
+            assert!(followed.status.success(), "{kind}: {advice}: {}", said(&followed));
+            let guardian = house.start();
+            let lives = house.told("life").len();
+            house.until(&format!("a life after {kind}, {advice}"), || {
+                house.told("life").len() > lives || house.status()["blessed"] == true
+            });
+            guardian.stop();
+        }
+    }
+}
+
+/// Found: a repository with a `creature/` and walls switched off, planted in `self/`, was started as a house.
+#[test]
+fn a_house_planted_where_the_creature_writes_is_none() {
+    let house = House::new("think alive; live");
+    let planted = "for at in self .self creature/deep; do mkdir -p $at/creature && git init -q $at && \
+        echo 'walls = \"off\"' > $at/owner.toml; done";
+    assert!(at_root(&house, planted).status.success());
+    let root = house.path("").canonicalize().unwrap();
+    for place in ["self", "self/creature", ".self", "creature/deep", "creature"] {
+        let output = house.command(&[]).current_dir(house.path(place)).output().unwrap();
+        assert_eq!(output.status.code(), Some(100), "{place}: {}", said(&output));
+        assert!(said(&output).contains(&format!("cd {}", root.display())), "{place}: {}", said(&output));
+        assert_eq!(find_house(&root.join(place)).unwrap().root(), root, "{place}");
+    }
+    let status = house.command(&["status"]).current_dir(house.path("self")).output().unwrap();
+    assert_eq!(status.status.code(), Some(3), "commands mean the house they are typed in: {}", said(&status));
+}
