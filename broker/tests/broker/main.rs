@@ -14,6 +14,7 @@ mod attacks_load;
 mod bill;
 mod bodies;
 mod budget;
+mod cut_streams;
 mod encodings;
 mod folders;
 mod health;
