@@ -48,6 +48,7 @@ mod own_time;
 mod owners;
 mod page;
 mod page_acts;
+mod page_crowd;
 mod page_guard;
 mod page_stream;
 mod page_views;
