@@ -37,6 +37,7 @@ mod policy;
 mod policy_mistakes;
 mod rate;
 mod recipients;
+mod recipients_hidden;
 mod registry;
 mod registry_fetch;
 mod services;
