@@ -140,7 +140,7 @@ pub async fn proxy(cargo: Arc<Cargo>, request: Request<Incoming>) -> Response {
             ..entry(caller)
         };
         tokio::spawn(async move {
-            let _ = cargo.ledger.append(entry).await;
+            let _ = cargo.ledger.refused(entry).await;
         });
         refusal.into_response()
     })

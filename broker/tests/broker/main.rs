@@ -38,6 +38,7 @@ mod policy_mistakes;
 mod rate;
 mod recipients;
 mod recipients_hidden;
+mod refusals;
 mod registry;
 mod registry_fetch;
 mod services;
