@@ -46,6 +46,7 @@ mod notices;
 mod obstacles;
 mod own_time;
 mod owners;
+mod owners_words;
 mod page;
 mod page_acts;
 mod page_crowd;

@@ -10,6 +10,9 @@ use trials::{House, SOUND, lines};
 fn memory(house: &House, records: &[Value]) {
     let text: String = records.iter().map(|record| format!("{record}\n")).collect();
     house.write(".self/memory.jsonl", &text);
+    let owners = records.iter().filter(|record| record["data"]["from"] == "owner");
+    let words: String = owners.map(|record| format!("{}\n", record["data"]["text"])).collect();
+    house.write(".self/inbox.jsonl", &words);
 }
 
 fn word(at: &str, from: &str, text: &str) -> Value {
