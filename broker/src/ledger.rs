@@ -18,7 +18,6 @@ use house::House;
 use refusals::{Kind, Noted, Refusals, SPAN};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread::JoinHandle;
-use std::time::Instant;
 use sums::Sums;
 use tokio::sync::oneshot;
 use writer::{Waiting, Why};
@@ -36,6 +35,7 @@ struct Shared {
     closed: Why,
     opened: Sums,
     refusals: Mutex<Refusals>,
+    clock: Clock,
 }
 
 /// Size at which a new ledger file is begun; some hundred thousand lines.
@@ -48,7 +48,7 @@ impl Ledger {
     }
 
     pub fn open_with(house: &House, clock: Clock, largest_bytes: u64) -> Self {
-        let closed = Why::default();
+        let (closed, kept) = (Why::default(), clock.clone());
         let (lines, waiting) = mpsc::channel();
         let (opened, writer) = match opening::open(house, &clock) {
             Ok(opened) => {
@@ -73,7 +73,8 @@ impl Ledger {
             }
         };
         let refusals = Mutex::default();
-        Self { shared: Arc::new(Shared { lines: Some(lines), writer, closed, opened, refusals }) }
+        let lines = Some(lines);
+        Self { shared: Arc::new(Shared { lines, writer, closed, opened, refusals, clock: kept }) }
     }
 
     /// The sums of all lines when it was opened.
@@ -97,7 +98,7 @@ impl Ledger {
     /// Appends the line of a refusal by which nothing left. Of many only the first are lines of their own; the others
     /// wait a minute for the line with their number, which a broker that is killed does not write.
     pub async fn refused(&self, entry: Entry) -> Result<(), Closed> {
-        let noted = lock(&self.shared.refusals).note(&entry, Instant::now());
+        let noted = lock(&self.shared.refusals).note(&entry, self.shared.clock.instant());
         if noted == Noted::Whole {
             return self.append(entry).await;
         }
@@ -114,7 +115,7 @@ impl Ledger {
     }
 
     fn sum_up(&self, kind: &Kind) {
-        let sum = lock(&self.shared.refusals).sum(kind, Instant::now());
+        let sum = lock(&self.shared.refusals).sum(kind, self.shared.clock.instant());
         sum.into_iter().for_each(|entry| self.submit(entry));
     }
 
