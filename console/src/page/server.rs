@@ -1,5 +1,4 @@
-//! Connections: accepted at once, none held without sending or for long without the token; the guard stands before every
-//! route.
+//! Connections: accepted at once, none held without sending; the guard stands before every route.
 
 use crate::page::door::{self, Door, Place};
 use crate::page::guard::{Judged, Refusal, judge};
