@@ -89,8 +89,8 @@ impl Meter {
         }
         let is_final = if self.is_stream { self.is_over && self.is_last } else { is_ended };
         let usage = self.seen.filter(|_| is_final).map(|seen| self.counted(seen))?;
-        // A prompt has tokens: gateways that do not count say nought.
-        (usage.prompt() > 0).then_some(usage)
+        // No answer has no tokens at all: gateways that do not count say nought.
+        (usage.prompt() > 0 || usage.output > 0).then_some(usage)
     }
 
     /// The highest usage in an unfinished stream, and the bytes of text written so far; a line that is not read yet
