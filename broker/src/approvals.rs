@@ -51,7 +51,7 @@ impl Approvals {
     pub async fn refuse(&self, life: u64, act: &Act, unfit: Unfit) -> Result<Value, Closed> {
         let note = cut(&self.secrets.scrub(&unfit.error), 200);
         let entry = entry(life, "refuse", act);
-        self.ledger.append(Entry { decision: "refused".to_owned(), note, ..entry }).await?;
+        self.ledger.refused(Entry { decision: "refused".to_owned(), note, ..entry }).await?;
         Ok(json!({"ok": false, "error": unfit.error, "hint": unfit.hint}))
     }
 

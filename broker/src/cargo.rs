@@ -1,7 +1,7 @@
 //! The proxy for cargo: tunnels and plain requests, only to the hosts that crates come from.
 //!
-//! Invariant: a host is reached only if the owner's cargo names it, at a checked address; a life's traffic taints
-//! that life before the first byte comes back; each tunnel and each refusal is a line in the ledger.
+//! Invariant: a host is reached only if the owner's cargo names it, at a checked address; the taint is
+//! set before the first byte comes back; each tunnel and each refusal is a line in the ledger.
 
 pub mod registries;
 pub mod tunnel;
@@ -140,7 +140,7 @@ pub async fn proxy(cargo: Arc<Cargo>, request: Request<Incoming>) -> Response {
             ..entry(caller)
         };
         tokio::spawn(async move {
-            let _ = cargo.ledger.append(entry).await;
+            let _ = cargo.ledger.refused(entry).await;
         });
         refusal.into_response()
     })
@@ -152,14 +152,17 @@ fn place_of(uri: &Uri) -> String {
 }
 
 fn entry(caller: Caller) -> Entry {
-    let (life, note) = match caller {
-        Caller::Life(life) => (life, String::new()),
-        Caller::Build => (0, "build".to_owned()),
-    };
-    Entry { life, note, event: "registry".into(), service: "registry".into(), ..Entry::default() }
+    let note = if matches!(caller, Caller::Build) { "build".to_owned() } else { String::new() };
+    Entry {
+        life: number(caller),
+        note,
+        event: "registry".into(),
+        service: "registry".into(),
+        ..Entry::default()
+    }
 }
 
-/// Opens a tunnel: checked, connected and the life tainted before the client hears that it is open.
+/// Opens a tunnel: checked, connected and the taint set before the client hears that it is open.
 async fn open(
     cargo: &Arc<Cargo>,
     caller: Caller,
@@ -195,9 +198,7 @@ async fn close(
     passed: Passed,
     held: OwnedSemaphorePermit,
 ) {
-    if let Caller::Life(life) = caller {
-        cargo.taint.read_untrusted(life);
-    }
+    cargo.taint.read_untrusted(number(caller));
     let refused = passed.cut.starts_with("refused");
     let mut entry = Entry {
         method: "CONNECT".into(),
@@ -291,10 +292,17 @@ fn passed_on(headers: &HeaderMap) -> HeaderMap {
     kept.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
-/// Taints a life before untrusted text comes in; if the taint cannot be written, nothing comes in.
+/// Number of the life; 0 for a build: lives read what builds fetched, and what their programs wrote.
+fn number(caller: Caller) -> u64 {
+    match caller {
+        Caller::Life(life) => life,
+        Caller::Build => 0,
+    }
+}
+
+/// Taints before untrusted text comes in; if the taint cannot be written, nothing comes in.
 fn taint(cargo: &Arc<Cargo>, caller: Caller) -> Result<(), Refusal> {
-    let Caller::Life(life) = caller else { return Ok(()) };
-    cargo.taint.try_read_untrusted(life).map_err(|error| {
+    cargo.taint.try_read_untrusted(number(caller)).map_err(|error| {
         tracing::error!("{error:#}");
         let hint = "the owner has to mend it: see the broker's log";
         Refusal::new(503, "ledger_closed", "the broker cannot write down what is read", hint)

@@ -6,14 +6,17 @@ pub mod anchor;
 pub mod chain;
 mod entry;
 pub mod opening;
+pub mod refusals;
 pub mod sums;
 mod writer;
 
 pub use entry::{Closed, Entry};
 
 use crate::ground::clock::Clock;
+use crate::ground::lock::lock;
 use house::House;
-use std::sync::{Arc, mpsc};
+use refusals::{Kind, Noted, Refusals, SPAN};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread::JoinHandle;
 use sums::Sums;
 use tokio::sync::oneshot;
@@ -31,6 +34,8 @@ struct Shared {
     writer: Option<JoinHandle<()>>,
     closed: Why,
     opened: Sums,
+    refusals: Mutex<Refusals>,
+    clock: Clock,
 }
 
 /// Size at which a new ledger file is begun; some hundred thousand lines.
@@ -43,7 +48,7 @@ impl Ledger {
     }
 
     pub fn open_with(house: &House, clock: Clock, largest_bytes: u64) -> Self {
-        let closed = Why::default();
+        let (closed, kept) = (Why::default(), clock.clone());
         let (lines, waiting) = mpsc::channel();
         let (opened, writer) = match opening::open(house, &clock) {
             Ok(opened) => {
@@ -67,7 +72,9 @@ impl Ledger {
                 (Sums::default(), None)
             }
         };
-        Self { shared: Arc::new(Shared { lines: Some(lines), writer, closed, opened }) }
+        let refusals = Mutex::default();
+        let lines = Some(lines);
+        Self { shared: Arc::new(Shared { lines, writer, closed, opened, refusals, clock: kept }) }
     }
 
     /// The sums of all lines when it was opened.
@@ -88,6 +95,30 @@ impl Ledger {
         written.await.unwrap_or_else(|_| Err(self.gone()))
     }
 
+    /// Appends the line of a refusal by which nothing left. Of many only the first are lines of their own; the others
+    /// wait a minute for the line with their number, which a broker that is killed does not write.
+    pub async fn refused(&self, entry: Entry) -> Result<(), Closed> {
+        let noted = lock(&self.shared.refusals).note(&entry, self.shared.clock.instant());
+        if noted == Noted::Whole {
+            return self.append(entry).await;
+        }
+        if let Noted::First(kind) = noted {
+            let shared = Arc::downgrade(&self.shared);
+            tokio::spawn(async move {
+                tokio::time::sleep(SPAN).await;
+                if let Some(shared) = shared.upgrade() {
+                    Self { shared }.sum_up(&kind);
+                }
+            });
+        }
+        self.closed().map_or(Ok(()), |why| Err(Closed(why)))
+    }
+
+    fn sum_up(&self, kind: &Kind) {
+        let sum = lock(&self.shared.refusals).sum(kind, self.shared.clock.instant());
+        sum.into_iter().for_each(|entry| self.submit(entry));
+    }
+
     /// Appends a line without waiting, for lines whose loss is harmless: it is on disk within a moment, after earlier
     /// lines.
     pub fn submit(&self, entry: Entry) {
@@ -100,9 +131,7 @@ impl Ledger {
     }
 
     fn hand_over(&self, entry: Entry, done: Option<oneshot::Sender<Result<(), Closed>>>) {
-        if let Some(lines) = &self.shared.lines {
-            let _ = lines.send(Waiting { entry, done });
-        }
+        self.shared.send(entry, done);
     }
 
     fn gone(&self) -> Closed {
@@ -110,8 +139,18 @@ impl Ledger {
     }
 }
 
+impl Shared {
+    fn send(&self, entry: Entry, done: Option<oneshot::Sender<Result<(), Closed>>>) {
+        if let Some(lines) = &self.lines {
+            let _ = lines.send(Waiting { entry, done });
+        }
+    }
+}
+
 impl Drop for Shared {
     fn drop(&mut self) {
+        let rest = lock(&self.refusals).rest();
+        rest.into_iter().for_each(|entry| self.send(entry, None));
         self.lines = None;
         if let Some(writer) = self.writer.take() {
             let _ = writer.join();

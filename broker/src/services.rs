@@ -12,6 +12,7 @@ pub mod hours;
 pub mod implicit;
 pub mod janee;
 pub mod listing;
+pub mod mail;
 pub mod mcp;
 pub mod oauth;
 pub mod oauth1;

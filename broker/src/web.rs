@@ -190,7 +190,10 @@ impl Fetch {
             decision: got.as_ref().map_or_else(|refusal| refusal.kind, |_| "allow").into(),
             ..Entry::default()
         };
-        web.ledger.append(entry).await.map_err(Closed::of_fetch)
+        let is_refused = got.is_err() && self.bytes_out == 0;
+        let written =
+            if is_refused { web.ledger.refused(entry).await } else { web.ledger.append(entry).await };
+        written.map_err(Closed::of_fetch)
     }
 
     fn answer(&self, page: Page, clean: Vec<u8>) -> Response {

@@ -223,17 +223,19 @@ impl Audit {
 
     fn count(&mut self, entry: &Value) {
         let name = Some(text(entry, "service")).filter(|name| !name.is_empty());
-        *self.calls.entry(name.unwrap_or(text(entry, "event")).to_owned()).or_default() += 1;
+        let calls = self.calls.entry(name.unwrap_or(text(entry, "event")).to_owned()).or_default();
+        add(calls, times(entry));
     }
 
     fn refuse(&mut self, entry: Value) {
-        self.refusals += 1;
+        let times = times(&entry);
+        add(&mut self.refusals, times);
         let kind = ["service", "method", "path", "decision"].map(|name| text(&entry, name).to_owned());
         let at = text(&entry, "at").to_owned();
         if let Some((_, last, count)) = self.refused.get_mut(&kind) {
-            (*last, *count) = (at, *count + 1);
+            (*last, *count) = (at, count.saturating_add(times));
         } else if self.refused.len() < MOST_KINDS {
-            self.refused.insert(kind, (entry, at, 1));
+            self.refused.insert(kind, (entry, at, times));
         }
     }
 
@@ -281,6 +283,11 @@ impl Audit {
         }
         lines
     }
+}
+
+/// How many refusals a line stands for.
+fn times(entry: &Value) -> u64 {
+    number(entry, "count").max(1)
 }
 
 fn number(entry: &Value, name: &str) -> u64 {

@@ -1,5 +1,6 @@
 //! Memory as a live feed: a row for each record worth showing; one of a kind unknown here is shown by what it says.
 
+use crate::owners::Owners;
 use anyhow::{Context, Result};
 use house::House;
 use house::bounds::brief;
@@ -41,6 +42,7 @@ pub struct Feed {
     open: Option<(Lines, u64)>,
     /// A live feed skips what it is far behind with; other feeds show everything.
     live: bool,
+    owners: Owners,
 }
 
 /// The result of a look.
@@ -55,13 +57,14 @@ pub struct Seen<T> {
 impl Feed {
     /// Shows what is appended after `from` bytes, skipping whatever it falls far behind with.
     pub fn live(path: PathBuf, from: u64) -> Self {
-        let mut feed = Self { path, open: None, live: true };
+        let mut feed = Self { live: true, ..Self::from_start(path) };
         feed.reopen(from);
         feed
     }
 
     pub fn from_start(path: PathBuf) -> Self {
-        Self { path, open: None, live: false }
+        let owners = Owners::beside(&path);
+        Self { path, open: None, live: false, owners }
     }
 
     /// Shows all that is appended from now on.
@@ -73,7 +76,7 @@ impl Feed {
 
     /// Begins with the last `rows` records worth showing.
     pub fn from_last(path: PathBuf, rows: usize, worth: impl Fn(&Value) -> bool) -> Self {
-        let mut feed = Self { path, open: None, live: false };
+        let mut feed = Self::from_start(path);
         let mut reach = 64_u64 << 10;
         let place = loop {
             let bytes = std::fs::metadata(&feed.path).map_or(0, |meta| meta.len());
@@ -151,7 +154,10 @@ impl Feed {
         lines.allow(if seen.passed > 0 && lines.at() < end { 0 } else { LOOK_BYTES });
         while seen.shown.len() < LOOK_ROWS {
             match lines.next_line() {
-                Next::Line(line) => seen.shown.extend(records::parse(line).and_then(&worth)),
+                Next::Line(line) => {
+                    let record = records::parse(line).map(|record| self.owners.judged(record));
+                    seen.shown.extend(record.and_then(&worth));
+                }
                 Next::Long => seen.passed += 1,
                 Next::End => break,
             }
@@ -216,7 +222,9 @@ pub fn follow(house: &House, wanted: &Wanted) -> Result<()> {
     let rows = wanted.last.or(wanted.since.is_none().then_some(LAST_ROWS));
     if rows.is_none() {
         let before = records::older(&house.memory(), since);
-        before.iter().flat_map(|path| records::of(path)).filter(worth).for_each(|record| show(&record));
+        let mut owners = Owners::beside(&house.memory());
+        let before = before.iter().flat_map(|path| records::of(path)).filter(worth);
+        before.for_each(|record| show(&owners.judged(record)));
     }
     let mut feed = match rows {
         Some(rows) => Feed::from_last(house.memory(), rows, worth),

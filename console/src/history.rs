@@ -3,6 +3,7 @@
 use crate::audit::{self, Audit, with_what};
 use crate::feed;
 use crate::feed::at_word;
+use crate::owners::Owners;
 use house::records::{self, text};
 use house::terminal::{self, Row, Screen};
 use house::{House, moments};
@@ -32,7 +33,8 @@ pub fn stream(house: &House, since: &str, mut tell: impl FnMut(Value)) -> (Spend
     let mut deaths = records::of(&house.deaths()).filter(|death| text(death, "at") >= since);
     let memory = records::older(&house.memory(), since).into_iter().chain([house.memory()]);
     let memory = memory.flat_map(|path| records::of(&path));
-    let mut memory = memory.filter(|record| text(record, "at") >= since);
+    let mut owners = Owners::beside(&house.memory());
+    let mut memory = memory.filter(|record| text(record, "at") >= since).map(|it| owners.judged(it));
     let files: [Told; 4] = [
         &mut || history.next(),
         &mut || deaths.next().map(|death| with_what("death", death)),

@@ -18,6 +18,7 @@ pub mod life;
 pub mod manual;
 pub mod mind;
 pub mod notices;
+pub mod owners;
 pub mod page;
 pub mod report;
 pub mod rollback;

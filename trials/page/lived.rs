@@ -336,11 +336,10 @@ impl Lived {
         lines(house, ".self/mind/bookkeeping.jsonl", &self.bookkeeping);
         lines(house, ".self/mind/feed.jsonl", &self.feed);
         lines(house, ".self/mind/conversations/work.jsonl", &self.conversation);
-        lines(
-            house,
-            ".self/inbox.jsonl",
-            &[json!({"at": at(self.now_s - 900), "text": "how are the herons?", "thread": "main"})],
-        );
+        let said = self.memory.iter().map(|record| &record["data"]).filter(|data| data["from"] == "owner");
+        let waits = json!({"at": at(self.now_s - 900), "text": "how are the herons?", "thread": "main"});
+        let words: Vec<Value> = said.cloned().chain([waits]).collect();
+        lines(house, ".self/inbox.jsonl", &words);
         house.write(".self/mind/thinking.txt", &format!("I look at the reeds. {HOSTILE}"));
         let later = |hours: i64| at(self.now_s + hours * HOUR_S);
         let steps = json!([{"text": "read", "status": "done"}, {"text": NAME, "status": "failed", "attempts": 2, "reason": HOSTILE}]);

@@ -163,15 +163,11 @@ impl Flow {
         if let Some(usage) = self.meter.usage(is_ended) {
             return self.sent.by_usage(llm, reservation, &usage, status.unwrap_or_default(), bytes);
         }
+        let (said, written) = self.meter.so_far();
+        let cut = self.sent.bill.cut(said, written, self.began.elapsed().as_secs() + 1);
         if self.is_left && self.is_stream {
-            let (said, written) = self.meter.so_far();
-            let cost = self.sent.bill.cut(said, written, self.began.elapsed().as_secs() + 1);
-            return reservation.settle(
-                cost,
-                status,
-                bytes,
-                "cut: the client left; its prompt and what was written",
-            );
+            let how = "cut: the client left; its prompt and what was written";
+            return reservation.settle(cut, status, bytes, how);
         }
         // If the client disconnected, an answer may have been on its way.
         let is_none = (bytes == 0 && !self.is_left) || (is_ended && self.meter.is_page());
@@ -186,7 +182,8 @@ impl Flow {
                     false => self.lost(),
                 }
                 llm.budget.health().answered(self.sent.provider.base.as_str());
-                reservation.stands(status, bytes, otherwise);
+                let least = if self.is_stream { cut } else { 0 };
+                reservation.stands(least, status, bytes, otherwise);
             }
         }
     }

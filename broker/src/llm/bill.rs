@@ -43,6 +43,9 @@ const LEAST_PERMILLE: u64 = 250;
 /// A likely cost, and the reserved prompt, are a quarter above what was seen.
 const MARGIN: (u64, u64) = (5, 4);
 
+/// A prompt told before the end has at least one token per sixteen bytes: gateways say 0 until they know.
+const TOLD_PERMILLE: u64 = 62;
+
 /// Length from which a prompt tells how many tokens its bytes have; in a shorter one the provider's own additions
 /// dominate.
 const TELLING_BYTES: u64 = 4_000;
@@ -106,16 +109,20 @@ impl Bill {
         (cost.min(most), is_beyond)
     }
 
-    /// The cost of a stream the client disconnected from: the prompt, and a bound on the reply by what was written
-    /// and how long the model may have thought unseen. `said` is a usage that came, and whether it was the last.
-    pub fn cut(&self, said: Option<(Usage, bool)>, written_bytes: u64, seconds: u64) -> Micros {
+    /// The cost of a stream without its end: the prompt, and a bound on the reply by what was written and how long the
+    /// model may have thought unseen; never below `said`, a usage that came early. Its prompt is believed unless it has
+    /// fewer tokens than any text of that length.
+    pub fn cut(&self, said: Option<Usage>, written_bytes: u64, seconds: u64) -> Micros {
         let bound = written_bytes.max(seconds.saturating_mul(UNSEEN_TOKENS_A_SECOND)).min(self.output_tokens);
-        match said {
-            Some((usage, true)) => self.by_usage(&usage, written_bytes).0,
-            Some((usage, false)) => {
-                self.by_usage(&Usage { output: usage.output.max(bound), ..usage }, written_bytes).0
+        let Some(said) = said else { return self.worst(self.reserved_tokens(), bound) };
+        let said = Usage { output: said.output.max(bound), ..said };
+        let cost = self.by_usage(&said, written_bytes).0;
+        match said.prompt() < part(self.bytes(), TOLD_PERMILLE).max(1) {
+            true => {
+                let output = said.output.min(self.output_tokens.max(written_bytes));
+                cost.max(self.worst(self.reserved_tokens(), output))
             }
-            None => self.worst(self.reserved_tokens(), bound),
+            false => cost,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Reads the usage from an answer as it passes: a JSON body or a stream of events, of any API; pure.
 //!
-//! Invariant: a usage counts only if the answer is complete.
+//! Invariant: a usage is final only if the answer came to the end that its API names, and nothing was written after it.
 
 use super::wire::Wire;
 use crate::money::prices::Usage;
@@ -18,7 +18,12 @@ pub struct Meter {
     seen: Option<Seen>,
     /// Bytes of text the model wrote in a stream: a token has at least one.
     written: u64,
-    /// Whether the stream said that it is over.
+    /// Whether the latest usage may be the last: its event can carry the whole count, and no text came after it.
+    is_last: bool,
+    /// Whether a chat's reply said why it ended.
+    is_finished: bool,
+    /// Whether the stream came to its API's own end: Anthropic's `message_stop`; of chat completions `[DONE]`, or the
+    /// piece without choices that holds the usage of all; of Responses `completed`, `incomplete` or `failed`.
     is_over: bool,
 }
 
@@ -30,8 +35,6 @@ struct Seen {
     cache_read: u64,
     cache_write: u64,
     cache_write_hour: u64,
-    /// Whether the final figure has come, which is the one that counts.
-    is_final: bool,
 }
 
 impl Meter {
@@ -43,6 +46,8 @@ impl Meter {
             is_too_large: false,
             seen: None,
             written: 0,
+            is_last: false,
+            is_finished: false,
             is_over: false,
         }
     }
@@ -64,30 +69,35 @@ impl Meter {
             }
         }
         if self.text.len() > LARGEST {
-            (self.is_too_large, self.seen, self.text) = (true, None, Vec::new());
+            self.written = self.written.saturating_add(self.text.len() as u64);
+            (self.is_too_large, self.text) = (true, Vec::new());
         }
     }
 
-    /// The usage, if the answer has one and is complete. `is_ended`: the body ended regularly.
+    /// The final usage, if the answer has one. `is_ended`: the body ended regularly, so that its last line is whole;
+    /// a body that was cut can end so too.
     pub fn usage(&mut self, is_ended: bool) -> Option<Usage> {
         if self.is_too_large {
             return None;
         }
         if !self.is_stream {
-            // A body that parses is complete.
             let body: Value = serde_json::from_slice(&self.text).ok()?;
             self.see(body.get("usage")?, true);
         } else if is_ended && !self.text.is_empty() {
             let line = std::mem::take(&mut self.text);
             self.line(&line);
         }
-        let seen = self.seen.filter(|seen| seen.is_final && (is_ended || self.is_over))?;
-        Some(self.counted(seen))
+        let is_final = if self.is_stream { self.is_over && self.is_last } else { is_ended };
+        let usage = self.seen.filter(|_| is_final).map(|seen| self.counted(seen))?;
+        // No answer has no tokens at all: gateways that do not count say nought.
+        (usage.prompt() > 0 || usage.output > 0).then_some(usage)
     }
 
-    /// The usage in an unfinished stream and whether it is final, and the bytes of text written so far.
-    pub fn so_far(&self) -> (Option<(Usage, bool)>, u64) {
-        (self.seen.map(|seen| (self.counted(seen), seen.is_final)), self.written)
+    /// The highest usage in an unfinished stream, and the bytes of text written so far; a line that is not read yet
+    /// may be all text.
+    pub fn so_far(&self) -> (Option<Usage>, u64) {
+        let unread = if self.is_stream { self.text.len() as u64 } else { 0 };
+        (self.seen.map(|seen| self.counted(seen)), self.written.saturating_add(unread))
     }
 
     fn counted(&self, seen: Seen) -> Usage {
@@ -122,11 +132,14 @@ impl Meter {
         let Some(data) = line.trim_ascii().strip_prefix(b"data:") else { return };
         let data = data.trim_ascii();
         if data == b"[DONE]" {
-            self.is_over = true;
+            self.is_over |= self.wire == Wire::OpenAi;
             return;
         }
-        let Ok(event) = serde_json::from_slice::<Value>(data) else { return };
-        self.written = self.written.saturating_add(written(&event));
+        let Ok(event) = serde_json::from_slice::<Value>(data) else {
+            self.wrote(data.len() as u64);
+            return;
+        };
+        self.wrote(written(&event));
         match (self.wire, event.get("type").and_then(Value::as_str)) {
             (Wire::Anthropic, Some("message_start")) => {
                 event.pointer("/message/usage").into_iter().for_each(|usage| self.see(usage, false));
@@ -139,15 +152,30 @@ impl Meter {
                 event.pointer("/response/usage").into_iter().for_each(|usage| self.see(usage, true));
                 self.is_over = true;
             }
-            (Wire::Anthropic | Wire::Responses, _) => {}
-            (Wire::OpenAi, _) => {
-                let usage = event.get("usage").filter(|usage| !usage.is_null());
-                usage.into_iter().for_each(|usage| self.see(usage, true));
+            (Wire::Responses, Some("response.in_progress")) => {
+                event.pointer("/response/usage").into_iter().for_each(|usage| self.see(usage, false));
             }
+            (Wire::Anthropic | Wire::Responses, _) => {}
+            (Wire::OpenAi, _) => self.chat_piece(&event),
         }
     }
 
-    fn see(&mut self, usage: &Value, is_final: bool) {
+    fn chat_piece(&mut self, event: &Value) {
+        let choices = event.get("choices").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        self.is_finished |=
+            choices.iter().any(|choice| choice.get("finish_reason").is_some_and(|reason| !reason.is_null()));
+        if let Some(usage) = event.get("usage").filter(|usage| !usage.is_null()) {
+            self.see(usage, true);
+            self.is_over |= self.is_finished && choices.is_empty();
+        }
+    }
+
+    fn wrote(&mut self, bytes: u64) {
+        self.written = self.written.saturating_add(bytes);
+        self.is_last &= bytes == 0;
+    }
+
+    fn see(&mut self, usage: &Value, may_be_last: bool) {
         let count = |path: &str| usage.pointer(path).and_then(Value::as_u64);
         let (input, output) = match self.wire {
             Wire::Anthropic | Wire::Responses => (count("/input_tokens"), count("/output_tokens")),
@@ -177,16 +205,16 @@ impl Meter {
         seen.cache_read = seen.cache_read.max(count(read).unwrap_or(0));
         seen.cache_write = seen.cache_write.max(count(write).unwrap_or(0));
         seen.cache_write_hour = seen.cache_write_hour.max(hour.unwrap_or(0));
-        seen.is_final |= is_final;
-        self.seen = Some(seen);
+        (self.seen, self.is_last) = (Some(seen), may_be_last);
     }
 }
 
 /// Bytes of text the model wrote in an event: of its values, not of its field names.
 fn written(event: &Value) -> u64 {
     let choices = event.get("choices").and_then(Value::as_array).into_iter().flatten();
-    let deltas = choices.map(|choice| choice.get("delta")).chain([event.get("delta")]);
-    deltas.flatten().map(text).fold(0, u64::saturating_add)
+    let pieces = choices.flat_map(|choice| ["delta", "message", "text"].map(|name| choice.get(name)));
+    let pieces = pieces.chain(["delta", "content_block"].map(|name| event.get(name)));
+    pieces.flatten().map(text).fold(0, u64::saturating_add)
 }
 
 fn text(value: &Value) -> u64 {

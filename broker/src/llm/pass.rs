@@ -265,7 +265,7 @@ fn prepared(
 fn no_answer(llm: &Llm, error: &reqwest::Error, reservation: Reservation, sent: &Sent) -> Refusal {
     match (error.is_connect() || error.is_builder(), error.is_timeout()) {
         (true, _) => reservation.settle(0, None, 0, "no connection"),
-        (_, true) => reservation.stands(None, 0, "stands: no answer in time"),
+        (_, true) => reservation.stands(0, None, 0, "stands: no answer in time"),
         _ => sent.unanswered(llm, reservation, None, 0, "no answer"),
     }
     let why = format!("no answer: {}", deepest(error));

@@ -1,12 +1,13 @@
 //! The recipients of an act: its place, and every name in its query and body, whatever the field is called.
 //!
 //! Invariant: a value not known to be prose counts as a name, so that no known name beside it and no unknown field
-//! hides a new recipient. A body without any recognised recipient is known only by its exact bytes.
+//! hides a new recipient. A body without any recognised recipient, or with text that could be read as a head of its own,
+//! is known only by its exact bytes.
 //! Pure: nothing here reads, sends or waits.
 
 use crate::approvals::act::{Act, Call};
 use crate::ground::text::hex;
-use crate::services::{canonical, rules};
+use crate::services::{canonical, mail, rules};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -23,6 +24,8 @@ pub const PEOPLE: &str = "to cc bcc recipient recipients recipientid recipientid
 /// Fields of prose: only mentions in them count as recipients.
 pub const WORDS: &str = "text body content message subject title html plain caption description comment summary \
     question markdown status note notes";
+/// Of these, fields of one line, which become the head of a mail, an invitation or a page.
+pub const ONE_LINE: &str = "subject title summary";
 /// Paths that identify the recipient themselves, so that the body need not.
 pub const PLACES: [&str; 7] = [
     "/**/tweets",
@@ -65,6 +68,7 @@ pub fn of(act: &Act) -> Vec<String> {
 #[derive(Clone, Copy, PartialEq)]
 enum Field {
     People,
+    OneLine,
     Words,
     Unknown,
 }
@@ -121,17 +125,22 @@ impl Names {
             }
             Value::Array(values) => values.iter().for_each(|value| self.in_json(value, field, depth + 1)),
             Value::String(text) => self.leaf(text, field),
-            Value::Number(number) if field != Field::Words => self.leaf(&number.to_string(), field),
+            Value::Number(number) if matches!(field, Field::People | Field::Unknown) => {
+                self.leaf(&number.to_string(), field);
+            }
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
 
-    /// The kind of content of the field called `name`; an unknown name counts as a recipient's.
+    /// The kind of content of the field called `name`; an unknown name counts as a recipient's. So does a name with
+    /// other letters than ASCII, for servers may read it as one without them, or as its twin.
     fn field(&mut self, name: &str, around: Field) -> Field {
         let bare = bare(name);
-        let is_in = |table: &str| table.split_ascii_whitespace().any(|known| known == bare);
+        let is_plain = name.chars().all(|letter| letter.is_ascii() && !letter.is_ascii_control());
+        let is_in = |table: &str| is_plain && table.split_ascii_whitespace().any(|known| known == bare);
         let field = match (is_in(PEOPLE), is_in(WORDS)) {
             (true, _) => Field::People,
+            (_, true) if around == Field::OneLine || is_in(ONE_LINE) => Field::OneLine,
             (_, true) => Field::Words,
             _ if !name.bytes().all(|byte| byte.is_ascii_digit()) => {
                 self.found.push(format!(".{}", name.to_lowercase()));
@@ -143,8 +152,13 @@ impl Names {
     }
 
     fn leaf(&mut self, text: &str, field: Field) {
+        self.opaque |= match field {
+            Field::People | Field::OneLine => mail::breaks(text),
+            Field::Words => mail::holds_head(text),
+            Field::Unknown => false,
+        };
         match field {
-            Field::Words => self.in_words(text),
+            Field::OneLine | Field::Words => self.in_words(text),
             Field::Unknown => self.name(text),
             Field::People => {
                 self.recognised |= !text.trim().is_empty();
@@ -172,23 +186,23 @@ impl Names {
 
     /// A whole mail in base64, as mail APIs accept it: its headers name the recipients.
     fn in_mail(&mut self, raw: &str) {
-        use base64::Engine;
-        let bare: String =
-            raw.trim_end_matches('=').chars().filter(|letter| !letter.is_whitespace()).collect();
-        let bare = bare.replace('+', "-").replace('/', "_");
-        let mail = base64::engine::general_purpose::URL_SAFE_NO_PAD.decode(bare).ok();
-        let mail =
-            mail.and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default().replace("\r\n", "\n");
-        let head = mail.split("\n\n").next().unwrap_or_default().replace("\n ", " ").replace("\n\t", " ");
+        let Some(head) = mail::head(raw) else {
+            self.opaque = true;
+            return;
+        };
+        self.opaque |= !head.is_plain;
         let before = self.found.len();
-        for (name, value) in head.lines().filter_map(|line| line.split_once(':')) {
-            let name = bare_header(name);
-            if PEOPLE.split_ascii_whitespace().any(|known| known == name) {
-                self.leaf(value, Field::People);
+        for (name, value) in head.fields {
+            match mail::kind(&name) {
+                mail::Kind::People => self.leaf(&value, Field::People),
+                mail::Kind::Harmless => {}
+                mail::Kind::Unknown => {
+                    self.found.push(format!(".{}", name.trim().to_lowercase()));
+                    self.name(&value);
+                }
             }
         }
-        // A line break that only some readers recognise could hide a header.
-        self.opaque |= self.found.len() == before || head.contains('\r');
+        self.opaque |= self.found.len() == before;
     }
 
     /// A recipient, possibly with words around the address.
@@ -209,12 +223,6 @@ impl Names {
 }
 
 /// A field's name in lower case, without signs.
-fn bare(name: &str) -> String {
+pub fn bare(name: &str) -> String {
     name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase()
-}
-
-/// A header's name, without the prefix for resent mail.
-fn bare_header(name: &str) -> String {
-    let bare = bare(name);
-    bare.strip_prefix("resent").map_or(bare.clone(), str::to_owned)
 }

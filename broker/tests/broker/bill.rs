@@ -131,10 +131,15 @@ fn a_cut_stream_counts_its_prompt_and_a_bound_on_what_it_wrote() {
     assert_eq!(bill.cut(None, 0, 4), 50_000 + 10_000, "what was thought unseen has a bound by time");
     assert_eq!(bill.cut(None, 1 << 40, 1 << 40), 50_000 + 80_000, "never above the limit of a reply");
     let said = Usage { input: 1_000, cache_read: 10_000, output: 1, ..Usage::default() };
-    assert_eq!(bill.cut(Some((said, false)), 400, 1), 2_000 + 2_000 + 4_000, "a prompt it was told of");
+    assert_eq!(bill.cut(Some(said), 400, 1), 2_000 + 2_000 + 4_000, "a prompt it was told of");
     let said = Usage { output: 4_000, ..said };
-    assert_eq!(bill.cut(Some((said, false)), 400, 1), 4_000 + 40_000, "never below what is billed");
-    assert_eq!(bill.cut(Some((said, true)), 1 << 20, 1 << 20), 44_000, "all that is billed");
+    assert_eq!(bill.cut(Some(said), 400, 1), 4_000 + 40_000, "never below what is billed");
+    assert_eq!(bill.cut(Some(said), 6_000, 1), 4_000 + 60_000, "nor below what was written");
+    for zeros in [Usage::default(), Usage { input: 1, ..Usage::default() }] {
+        assert_eq!(bill.cut(Some(zeros), 3_000, 1), 50_000 + 30_000, "a prompt nobody can have sent");
+    }
+    let all = Usage { output: 4_000, ..Usage::default() };
+    assert_eq!(bill.cut(Some(all), 100, 1), 50_000 + 40_000, "the larger of both, prompt and reply");
 }
 
 #[test]

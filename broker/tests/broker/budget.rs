@@ -141,7 +141,11 @@ async fn dropped_it_stands_and_settled_it_is_what_it_was() {
     let budget = place.open("");
     drop(budget.reserve(Entry::default(), false, Cost::at_most(200_000)).await.unwrap());
     assert!((number(&budget, "spent_today_usd") - 0.2).abs() < 1e-9);
-    budget.reserve(Entry::default(), false, Cost::at_most(200_000)).await.unwrap().stands(None, 0, "stands");
+    budget
+        .reserve(Entry::default(), false, Cost::at_most(200_000))
+        .await
+        .unwrap()
+        .stands(0, None, 0, "stands");
     budget
         .reserve(Entry::default(), false, Cost::at_most(100_000))
         .await

@@ -249,8 +249,12 @@ fn streams_count_once_they_are_whole() {
     let cost = "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":20,\"completion_tokens\":4}}\r\n\r\n";
     let usage = Usage { input: 20, output: 4, ..Usage::default() };
     assert_eq!(metered(OpenAi, true, &[word, cost, "data: [DONE]\n\n"].concat(), false), Some(usage));
-    assert_eq!(metered(OpenAi, true, &[word, cost].concat(), true), Some(usage));
-    assert_eq!(metered(OpenAi, true, cost.trim_end(), true), Some(usage), "no newline at its end");
+    let stop = "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n";
+    assert_eq!(metered(OpenAi, true, &[word, stop, cost].concat(), true), Some(usage));
+    let unended = [word, stop, cost.trim_end()].concat();
+    assert_eq!(metered(OpenAi, true, &unended, true), Some(usage), "no newline at its end");
+    assert_eq!(metered(OpenAi, true, &[word, cost].concat(), true), None, "an early usage");
+    assert_eq!(metered(OpenAi, true, &[cost, word, "data: [DONE]\n\n"].concat(), true), None);
     assert_eq!(metered(OpenAi, true, &[word, "data: [DONE]\n\n"].concat(), true), None);
 }
 

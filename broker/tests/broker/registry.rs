@@ -195,8 +195,9 @@ fn a_tunnel_carries_taints_and_is_counted() {
     assert_eq!((&line["bytes_out"], &line["bytes_in"]), (&greeting.len().into(), &4.into()));
 }
 
+/// Found: what a build fetched tainted nobody, and the next life read it from cargo's folder.
 #[test]
-fn builds_fetch_too_and_taint_nobody() {
+fn builds_fetch_too_and_taint_as_lives_do() {
     let (at, _) = listener();
     let home =
         cargo_home(&format!("[registries.own]\nindex = \"sparse+https://localhost:{}/\"\n", at.port()));
@@ -208,7 +209,7 @@ fn builds_fetch_too_and_taint_nobody() {
     drop(stream);
     assert!(happens(|| outside.ledger().len() == 1));
     assert_eq!((&outside.ledger()[0]["life"], &outside.ledger()[0]["note"]), (&0.into(), &"build".into()));
-    assert_eq!(outside.file(".self/broker/taint.json"), "");
+    assert!(outside.file(".self/broker/taint.json").contains("until_s"));
 }
 
 #[test]

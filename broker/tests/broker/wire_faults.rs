@@ -142,7 +142,7 @@ fn answer(fault: Fault, is_anthropic: bool, body: &[u8]) -> (u64, Vec<u8>) {
                 json!({"type": if is_whole { "message_stop" } else { "ping" }}),
             ],
             false => vec![
-                json!({"choices": [{"delta": {"content": "well"}}]}),
+                json!({"choices": [{"delta": {"content": "well"}, "finish_reason": "stop"}]}),
                 json!({"choices": [], "usage": end}),
             ],
         };

@@ -9,6 +9,7 @@ mod reading;
 pub mod tell;
 pub mod trace;
 
+use crate::owners::Owners;
 use anyhow::{Context, Result};
 use fs2::FileExt;
 use house::clock::Millis;
@@ -22,7 +23,7 @@ use std::fs::{DirBuilder, File, OpenOptions};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 
 /// How the index is written; one of another version is made anew.
-const VERSION: &str = "feral index 1";
+const VERSION: &str = "feral index 2";
 /// Largest index that is read, in bytes.
 const MOST_BYTES: u64 = 64 << 20;
 
@@ -38,6 +39,7 @@ pub struct Life {
     /// Caps of a day in millionths of a dollar, all and the creature's own, and the mark of the page that says so.
     caps: (u64, u64),
     caps_mark: Option<files::Mark>,
+    owners: Owners,
     is_saved: bool,
 }
 
@@ -109,8 +111,8 @@ impl Life {
         let (sources, known, saved) = saved(house, state).unwrap_or_default();
         let store = Store::new(file, writes, saved);
         let (caps, caps_mark) = ((0, 0), None);
-        let house = house.clone();
-        let mut life = Self { house, state, sources, known, store, caps, caps_mark, is_saved: true };
+        let (house, owners) = (house.clone(), Owners::beside(&house.memory()));
+        let mut life = Self { house, state, sources, known, store, caps, caps_mark, owners, is_saved: true };
         if life.store.is_damaged() || !life.has_its_files() {
             life.begin_anew();
         }

@@ -7,6 +7,7 @@ use super::index::sources::{self, Of, There};
 use super::index::store::Store;
 use super::index::time;
 use super::{Life, Part, Span};
+use crate::owners::Owners;
 use anyhow::{Context, Result};
 use house::records::{self, text};
 use house::{House, clock};
@@ -31,6 +32,7 @@ impl Life {
             store: Store::default(),
             caps: (0, 0),
             caps_mark: None,
+            owners: Owners::beside(&house.memory()),
             is_saved: true,
         };
         life.read_caps();
@@ -63,7 +65,7 @@ impl Life {
     ) -> Result<()> {
         let (since, until) = (format!("{:.3}", span.from), format!("{:.3}", span.to));
         let place = records::place(&file.path, &since);
-        for mut record in records::from(&file.path, place, u64::MAX) {
+        for record in records::from(&file.path, place, u64::MAX) {
             let at = text(&record, "at");
             if at < since.as_str() {
                 continue;
@@ -78,6 +80,7 @@ impl Life {
             {
                 continue;
             }
+            let mut record = if file.of == Of::Memory { self.owners.judged(record) } else { record };
             secrets.strike(&mut record);
             if let Some((at_ms, entry)) = self.takes(file.of, &record) {
                 each(&record, at_ms, entry.as_ref())?;

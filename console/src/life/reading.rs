@@ -1,7 +1,7 @@
 //! What is new in the records is read into the index, a few milliseconds at a look.
 
 use super::index::known::Stand;
-use super::index::sources::{self, Source, There};
+use super::index::sources::{self, Of, Source, There};
 use super::index::time;
 use super::{Life, Looked};
 use house::clock::{Anchor, Clock, Millis};
@@ -135,6 +135,7 @@ impl Life {
     /// Takes a line in; one that is no record, or of no time that can be true, counts for nothing.
     fn take(&mut self, source: &Source, at: usize, offset: u64, line: &[u8], now_ms: u64) {
         let Some(record) = records::parse(line) else { return };
+        let record = if source.of == Of::Memory { self.owners.judged(record) } else { record };
         let Some(at_ms) = time::of(text(&record, "at"), now_ms) else { return };
         let stand = Stand { file: u16::try_from(at).unwrap_or(u16::MAX), offset };
         let entry = self.known.take(source.of, &record, at_ms, stand);

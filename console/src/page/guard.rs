@@ -15,7 +15,10 @@ pub enum Judged {
     Enters {
         from_elsewhere: bool,
     },
+    /// It carries the token.
     Passes,
+    /// It asks for what needs no token.
+    Open,
     Refused(Refusal),
 }
 
@@ -64,10 +67,11 @@ fn refusal(asked: &Parts, token: &str, cookie: &str) -> Result<Judged, Refusal> 
     if given.is_some() {
         return refused(StatusCode::FORBIDDEN, "The token in this link is not the one of now.", LINK);
     }
-    if !is_post && OPEN.contains(&asked.uri.path()) {
-        return Ok(Judged::Passes);
+    let is_known = cookies(&asked.headers, cookie).any(|given| same(token, given));
+    if !is_known && !is_post && OPEN.contains(&asked.uri.path()) {
+        return Ok(Judged::Open);
     }
-    if !cookies(&asked.headers, cookie).any(|given| same(token, given)) {
+    if !is_known {
         return refused(StatusCode::FORBIDDEN, "This browser has no token, or an old one.", LINK);
     }
     let form = "application/x-www-form-urlencoded";

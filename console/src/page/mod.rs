@@ -14,6 +14,7 @@ pub mod tokens;
 pub mod views;
 
 mod acts;
+mod door;
 mod past;
 mod routes;
 mod server;

@@ -1,5 +1,6 @@
-//! Connections: accepted within a bound, none held without sending; the guard stands before every route.
+//! Connections: accepted at once, none held without sending; the guard stands before every route.
 
+use crate::page::door::{self, Door, Place};
 use crate::page::guard::{Judged, Refusal, judge};
 use crate::page::{Server, form, frame, routes};
 use anyhow::{Context, Result};
@@ -17,14 +18,12 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::Semaphore;
+use tokio::sync::oneshot;
 use tower::ServiceExt;
 
-/// Longest time for a request's head and for a form; how long a connection may last, and how many there may be.
+/// Longest time for a request's head and for a form.
 const HEAD: Duration = Duration::from_secs(10);
 const FORM: Duration = Duration::from_secs(20);
-const LONGEST: Duration = Duration::from_secs(60 * 60);
-const MOST_CONNECTIONS: usize = 64;
 /// Most bytes held of a connection; no head is longer.
 const MOST_HELD_BYTES: usize = 32 << 10;
 
@@ -34,27 +33,22 @@ pub async fn run(server: Arc<Server>, listener: TcpListener, begun: impl FnOnce(
     let mut terminated = signal(SignalKind::terminate()).context("failed to listen for signals")?;
     let mut interrupted = signal(SignalKind::interrupt()).context("failed to listen for signals")?;
     let mut hung_up = signal(SignalKind::hangup()).context("failed to listen for signals")?;
-    let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let door = Door::default();
     let router = router(server.clone());
     begun();
     loop {
-        let accepted = async {
-            let place = places.clone().acquire_owned().await;
-            (listener.accept().await, place)
-        };
-        let (accepted, place) = tokio::select! {
+        let accepted = tokio::select! {
             _ = terminated.recv() => break,
             _ = interrupted.recv() => break,
             _ = hung_up.recv() => break,
-            accepted = accepted => accepted,
+            accepted = listener.accept() => accepted,
         };
         match accepted {
             Ok((stream, _)) => {
-                let router = router.clone();
-                tokio::spawn(async move {
-                    converse(stream, router).await;
-                    drop(place);
-                });
+                let (place, ended) = door.admit();
+                tokio::spawn(converse(stream, router.clone(), place, ended));
+                // Read before the next one comes: what has sent its token already is known at once.
+                tokio::task::yield_now().await;
             }
             // Too many files are open: some will be closed.
             Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
@@ -63,17 +57,31 @@ pub async fn run(server: Arc<Server>, listener: TcpListener, begun: impl FnOnce(
     Ok(())
 }
 
-async fn converse(stream: TcpStream, router: Router) {
+async fn converse(stream: TcpStream, router: Router, place: Arc<Place>, mut ended: oneshot::Receiver<()>) {
     let _ = stream.set_nodelay(true);
-    let service =
-        TowerToHyperService::new(router.map_request(|request: http::Request<_>| request.map(Body::new)));
+    let asking = place.clone();
+    let service = TowerToHyperService::new(router.map_request(move |request: http::Request<_>| {
+        let mut request = request.map(Body::new);
+        request.extensions_mut().insert(asking.clone());
+        request
+    }));
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD)
         .max_buf_size(MOST_HELD_BYTES)
         .serve_connection(TokioIo::new(stream), service);
+    let outstays = async {
+        tokio::time::sleep(door::STRANGER).await;
+        if place.is_kept() {
+            tokio::time::sleep(door::LONGEST).await;
+        }
+    };
     // One that broke is of no weight: a browser begins another.
-    let _ = tokio::time::timeout(LONGEST, served).await;
+    tokio::select! {
+        _ = served => {}
+        _ = &mut ended => {}
+        () = outstays => {}
+    }
 }
 
 fn router(server: Arc<Server>) -> Router {
@@ -81,12 +89,22 @@ fn router(server: Arc<Server>) -> Router {
     routes::all().layer(guarded).with_state(server)
 }
 
-/// Lets a request in, or refuses it; whatever is answered says that it is closed to others.
+/// Lets a request in, or refuses it and ends its connection; whatever is answered says that it is closed to others.
 async fn guarded(State(server): State<Arc<Server>>, request: Request, next: Next) -> Response {
     let (asked, body) = request.into_parts();
     let (token, cookie) = (server.link.token(), server.cookie());
-    let mut response = match judge(&asked, &token, &cookie) {
-        Judged::Refused(refusal) => frame::refuse(&refusal),
+    let judged = judge(&asked, &token, &cookie);
+    if let (Judged::Passes | Judged::Enters { .. }, Some(place)) =
+        (&judged, asked.extensions.get::<Arc<Place>>())
+    {
+        place.keep();
+    }
+    let mut response = match judged {
+        Judged::Refused(refusal) => {
+            let mut response = frame::refuse(&refusal);
+            response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+            response
+        }
         Judged::Enters { from_elsewhere } => {
             let mut response = if from_elsewhere { frame::entry() } else { frame::see("/") };
             let set = format!("{cookie}={token}; HttpOnly; SameSite=Strict; Path=/");
@@ -107,7 +125,7 @@ async fn guarded(State(server): State<Arc<Server>>, request: Request, next: Next
                 Err(_) => unread(StatusCode::REQUEST_TIMEOUT, "The form did not arrive within its time."),
             }
         }
-        Judged::Passes => next.run(Request::from_parts(asked, body)).await,
+        Judged::Passes | Judged::Open => next.run(Request::from_parts(asked, body)).await,
     };
     frame::close(response.headers_mut());
     response

@@ -28,13 +28,17 @@ pub struct Tally {
 
 impl Tally {
     fn add(&mut self, name: &str) {
-        self.sum += 1;
+        self.add_times(name, 1);
+    }
+
+    fn add_times(&mut self, name: &str, times: u64) {
+        self.sum = self.sum.saturating_add(times);
         let name = brief(name.trim(), NAME_CHARS);
         let room = self.names.len() < MOST_NAMES;
         match self.names.get_mut(&name) {
-            Some(count) => *count += 1,
+            Some(count) => *count = count.saturating_add(times),
             None if room => {
-                self.names.insert(name, 1);
+                self.names.insert(name, times);
             }
             None => {}
         }
@@ -298,8 +302,11 @@ impl Facts {
             "refuse" => {
                 let [method, service, path] =
                     ["method", "service", "path"].map(|name| brief(text(entry, name), 40));
+                // Beyond the first of a minute a line stands for many.
+                let times = entry.get("count").and_then(Value::as_u64);
+                let decision = brief(text(entry, "decision"), 60);
                 self.refused
-                    .add(&format!("{method} {service} {path} ({})", brief(text(entry, "decision"), 60)));
+                    .add_times(&format!("{method} {service} {path} ({decision})"), times.unwrap_or(1));
             }
             _ => {}
         }

@@ -2,6 +2,7 @@
 
 use super::facts::Facts;
 use crate::agenda::{self, AIM_CHARS, is_open, named, usd};
+use crate::owners::Owners;
 use house::bounds::{self, brief};
 use house::records::{self, text};
 use house::{House, asks, files, instance, minds};
@@ -64,10 +65,11 @@ pub fn each(path: &Path, since: &str, mut take: impl FnMut(&Value)) -> Option<St
             break;
         }
     }
+    let mut owners = Owners::beside(path);
     for (path, place, most) in parts.into_iter().rev() {
         records::from(&path, place, most)
             .filter(|record| text(record, "at") >= since)
-            .for_each(|one| take(&one));
+            .for_each(|one| take(&owners.judged(one)));
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     is_cut.then_some(name)
@@ -75,13 +77,14 @@ pub fn each(path: &Path, since: &str, mut take: impl FnMut(&Value)) -> Option<St
 
 /// Takes every record of a span, oldest first. However long ago it was, what came after it is not read.
 pub fn between(path: &Path, since: &str, until: &str, mut take: impl FnMut(&Value)) {
+    let mut owners = Owners::beside(path);
     for path in records::older(path, since).into_iter().chain([path.to_owned()]) {
         for record in records::from(&path, records::place(&path, since), MOST_BYTES) {
             if text(&record, "at") > until {
                 return;
             }
             if text(&record, "at") >= since {
-                take(&record);
+                take(&owners.judged(record));
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Finds a thought and what belongs to it, from the end of the records and by halving: never by reading all of memory.
 
+use crate::owners::Owners;
 use house::House;
 use house::records::{self, text};
 use serde_json::Value;
@@ -74,9 +75,9 @@ pub fn thought(house: &House, wanted: u64) -> Option<Found> {
         let place = records::place_by(&path, |record| number(record).map(|number| number < wanted));
         let most = BEFORE_BYTES + BEHIND_BYTES;
         let mut found = Found { path: path.clone(), ..Found::default() };
-        let mut before = VecDeque::new();
+        let (mut before, mut owners) = (VecDeque::new(), Owners::beside(&house.memory()));
         for record in records::from(&path, place.saturating_sub(BEFORE_BYTES), most) {
-            if !found.take(record, wanted, &mut before) {
+            if !found.take(owners.judged(record), wanted, &mut before) {
                 break;
             }
         }

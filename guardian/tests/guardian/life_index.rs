@@ -103,6 +103,7 @@ fn remembers(house: &House) {
 /// A house in which two lives lived, with something of every kind.
 pub fn storied() -> House {
     let house = House::new(SOUND);
+    house.write(".self/inbox.jsonl", "how are the herons?\n");
     let (one, two) = ("1".repeat(40), "2".repeat(40));
     append(
         &house,

@@ -80,6 +80,7 @@ pub fn lived_in() -> House {
         thought(9, 39, "the thought after", &[]),
     ];
     lines(&house, ".self/memory.jsonl", &memory);
+    house.write(".self/inbox.jsonl", "how are the herons?\n");
     let old: Vec<Value> =
         (1..=36).map(|number| thought(0, number, &format!("an old one, {number}"), &[])).collect();
     lines(&house, ".self/memory-20260102T030030.000Z.jsonl", &old);

@@ -67,6 +67,7 @@ fn night() -> House {
     let old = record(1, "thought", json!({})).to_string().replace("2026-01-02", "2025-12-30");
     house.write(".self/memory-20260102T030030.000Z.jsonl", &format!("{old}\n{}\n", remembered()[0]));
     lines(&house, ".self/memory.jsonl", &remembered()[1..]);
+    house.write(".self/inbox.jsonl", "look into herons\n");
     let commit = |minute, commit: &str, summary: &str| {
         at(minute, json!({"what": "commit", "by": "self", "commit": commit, "summary": summary}))
     };

@@ -10,6 +10,9 @@ use trials::{House, SOUND, lines};
 fn memory(house: &House, records: &[Value]) {
     let text: String = records.iter().map(|record| format!("{record}\n")).collect();
     house.write(".self/memory.jsonl", &text);
+    let owners = records.iter().filter(|record| record["data"]["from"] == "owner");
+    let words: String = owners.map(|record| format!("{}\n", record["data"]["text"])).collect();
+    house.write(".self/inbox.jsonl", &words);
 }
 
 fn word(at: &str, from: &str, text: &str) -> Value {
@@ -173,7 +176,9 @@ fn every_ledger_is_read_refusals_are_folded_and_a_call_is_counted_once() {
         entry(6, "call", "x", "c3", "not sent"),
     ];
     (7..57).for_each(|second| entries.push(entry(second, "refuse", "y", "", "no rule allows it")));
-    entries.push(entry(57, "ask", "x", "ask-1", "a new recipient"));
+    let mut summed = entry(57, "refuse", "y", "", "no rule allows it");
+    summed["count"] = json!(950);
+    entries.extend([summed, entry(57, "ask", "x", "ask-1", "a new recipient")]);
     let text = ledger(&entries);
     let whole: Vec<&str> = text.lines().collect();
     house.write(".self/ledger-20260102T000005.000Z.jsonl", &format!("{}\n", whole[..5].join("\n")));
@@ -181,9 +186,9 @@ fn every_ledger_is_read_refusals_are_folded_and_a_call_is_counted_once() {
     house.write(".self/ledger.jsonl", &format!("{}\n", whole[20..].join("\n")));
     let told = said(&house.ask(&["history", "--since", "2026-01-02T00:00:00Z"]));
     assert!(told.contains("spent $0.0025; calls: anthropic 1, x 2; 20 B out"), "{told}");
-    assert!(told.contains("50 refused, 1 asked") && !told.contains("BROKEN"), "{told}");
+    assert!(told.contains("1000 refused, 1 asked") && !told.contains("BROKEN"), "{told}");
     assert_eq!(told.matches("refused POST y /p: no rule allows it").count(), 1, "{told}");
-    assert!(told.contains("(50 times, until "), "{told}");
+    assert!(told.contains("(1000 times, until "), "{told}");
     let changed = house.read(".self/ledger-20260102T000005.000Z.jsonl").replace("2500", "2501");
     house.write(".self/ledger-20260102T000005.000Z.jsonl", &changed);
     let told = said(&house.ask(&["history", "--since", "2026-01-02T00:00:00Z"]));

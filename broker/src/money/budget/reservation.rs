@@ -44,9 +44,9 @@ impl Reservation {
         self.settle_now(actual, status, bytes_in, decision);
     }
 
-    /// The actual cost is unknown: the reservation stays spent in full.
-    pub fn stands(mut self, status: Option<u16>, bytes_in: u64, why: &str) {
-        self.settle_now(self.amount, status, bytes_in, why);
+    /// The actual cost is unknown: the reservation stays spent in full, and `least` if that is more.
+    pub fn stands(mut self, least: Micros, status: Option<u16>, bytes_in: u64, why: &str) {
+        self.settle_now(self.amount.max(least), status, bytes_in, why);
     }
 
     fn settle_now(&mut self, actual: Micros, status: Option<u16>, bytes_in: u64, decision: &str) {

@@ -2,6 +2,7 @@
 
 use super::talk::query;
 use crate::feed;
+use crate::owners::Owners;
 use crate::page::Server;
 use crate::page::back::{self, Line, Place};
 use crate::page::frame::{self, Weight, time};
@@ -71,6 +72,7 @@ fn look(server: &Server, wanted: &str, before: &str, out: &mut Out) -> Result<(u
     let holds =
         |bytes: &[u8]| finder.find(String::from_utf8_lossy(bytes).to_lowercase().as_bytes()).is_some();
     let (out, mut hits, mut told) = (RefCell::new(out), 0, Ok(()));
+    let mut owners = Owners::beside(&server.house.memory());
     // Nobody reads any more: every block is taken for one to be looked at, where it ends.
     let is_wanted = |block: &[u8]| holds(block) || out.borrow().is_gone();
     let more = back::lines(
@@ -82,7 +84,7 @@ fn look(server: &Server, wanted: &str, before: &str, out: &mut Out) -> Result<(u
             if out.borrow().is_gone() {
                 told = Err(Gone.into());
             } else if holds(line.bytes)
-                && let Some(hit) = hit(line, wanted)
+                && let Some(hit) = hit(line, wanted, &mut owners)
             {
                 hits += 1;
                 let mut out = out.borrow_mut();
@@ -95,8 +97,8 @@ fn look(server: &Server, wanted: &str, before: &str, out: &mut Out) -> Result<(u
 }
 
 /// A record in which the words stand: what it is, and the place around them.
-fn hit(line: &Line, wanted: &str) -> Option<Markup> {
-    let record = records::parse(line.bytes)?;
+fn hit(line: &Line, wanted: &str, owners: &mut Owners) -> Option<Markup> {
+    let record = owners.judged(records::parse(line.bytes)?);
     let row = feed::row(&record);
     let whole = match &row {
         Some(row) if contains(&row.text, wanted) => row.text.clone(),

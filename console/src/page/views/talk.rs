@@ -1,5 +1,6 @@
 //! What owner and creature said to one another, whole, the newest last; and a word to it.
 
+use crate::owners::Owners;
 use crate::page::back::{self, Line, Place};
 use crate::page::frame::{self, Weight, time};
 use crate::page::{Server, out::Out};
@@ -41,11 +42,14 @@ fn write(server: &Server, asked: &Asked, out: &mut Out) -> Result<()> {
     let (mut said, mut threads) = (Vec::new(), BTreeSet::new());
     let before = Place::parse(&asked.before);
     let files = found::files(&server.house);
+    let mut owners = Owners::beside(&server.house.memory());
     let is_wanted = |block: &[u8]| memchr::memmem::find(block, b"\"message\"").is_some();
     let more = back::lines(files, before.as_ref(), MOST_BYTES, is_wanted, |line: &Line| {
         let record = Some(line.bytes).filter(|bytes| is_wanted(bytes)).and_then(records::parse);
         let record = record.filter(|record| text(record, "kind") == "message");
-        let Some(record) = record else { return ControlFlow::Continue(()) };
+        let Some(record) = record.map(|record| owners.judged(record)) else {
+            return ControlFlow::Continue(());
+        };
         let thread = thread(record.get("data").unwrap_or(&Value::Null)).to_owned();
         let is_shown = asked.thread.is_empty() || thread == asked.thread;
         threads.insert(thread);
@@ -79,8 +83,9 @@ fn write(server: &Server, asked: &Asked, out: &mut Out) -> Result<()> {
 
 /// Words that are kept and not remembered yet: nobody has heard them.
 fn unheard(server: &Server, said: &[Value]) -> Vec<Value> {
-    let heard: BTreeSet<&str> =
-        said.iter().filter_map(|record| record.get("data")).map(|data| text(data, "at")).collect();
+    let heard = said.iter().filter_map(|record| record.get("data"));
+    let heard = heard.filter(|data| text(data, "from") == "owner");
+    let heard: BTreeSet<&str> = heard.map(|data| text(data, "at")).collect();
     let first = said.first().map(|record| text(record, "at")).unwrap_or_default();
     let tail = files::tail(&server.house.inbox(), INBOX_BYTES);
     let words = tail.lines().filter_map(|line| records::parse(line.as_bytes()));
