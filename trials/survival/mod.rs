@@ -3,16 +3,17 @@
 //! `scripts/check` runs the quick rows; `scripts/trials survival` runs them all and writes SURVIVAL.md.
 
 mod arguments;
+mod comeback;
 mod houses;
 mod killing;
-mod matrix;
+pub mod matrix;
 mod oracle;
-mod outcome;
+pub mod outcome;
 mod render;
 mod rows;
 mod soak;
 mod tracer;
-mod trial;
+pub mod trial;
 mod whole;
 
 use arguments::{Arguments, HELP};
