@@ -1,5 +1,6 @@
 //! SURVIVAL.md from what the runs left in `target/survival/`: the matrix, the mutants, the soak, the restarts.
 
+use crate::survival::hostile;
 use serde_json::Value;
 use std::fmt::Write;
 use std::fs;
@@ -27,6 +28,9 @@ pub fn survival(results: &Path) -> Result<String, String> {
     }
     if let Some(soak) = read("soak.json") {
         self::soak(&mut page, &soak);
+    }
+    for name in ["hostile-walls.json", "hostile-open.json"] {
+        page.extend(read(name).map(|run| hostile::section(&run)));
     }
     if let Some(restarts) = read("restarts.json") {
         self::restarts(&mut page, &restarts);

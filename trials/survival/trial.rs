@@ -181,7 +181,7 @@ impl Trial {
     /// Kills the creature as it lives now.
     pub fn kill_creature(&self) {
         let pid = self.house().status()["creature_pid"].to_string();
-        Command::new("kill").args(["-KILL", &pid]).status().unwrap();
+        Command::new("kill").args(["-KILL", &pid]).stderr(Stdio::null()).status().unwrap();
     }
 
     /// Kills the guardian alone and starts the next one.
@@ -272,7 +272,7 @@ impl Trial {
         }
     }
 
-    fn log_end(&self) -> String {
+    pub fn log_end(&self) -> String {
         let log = fs::read_to_string(self.house().folder.path().join("guardian.log")).unwrap_or_default();
         let tail: Vec<&str> = log.lines().rev().take(40).collect();
         tail.into_iter().rev().collect::<Vec<_>>().join("\n")

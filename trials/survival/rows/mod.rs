@@ -12,6 +12,8 @@ mod world;
 
 use crate::survival::matrix::Row;
 
+pub use state::everything;
+
 pub fn all() -> Vec<Row> {
     [
         code::ROWS,
