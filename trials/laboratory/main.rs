@@ -4,6 +4,7 @@
 #![allow(clippy::indexing_slicing, clippy::wildcard_enum_match_arm)]
 
 mod bricks;
+mod formats;
 #[allow(dead_code)]
 #[path = "../survival/mod.rs"]
 mod survival;

@@ -52,7 +52,7 @@ pub fn hostile(trial: &mut Trial, plan: &Plan) -> Value {
     let (begun, mut dice) = (Instant::now(), Dice(plan.seed));
     let mut kills = 0;
     while begun.elapsed() < plan.how_long {
-        std::thread::sleep(Duration::from_millis(50 + dice.below(1_200) as u64));
+        std::thread::sleep(Duration::from_millis(50 + dice.below(2_400) as u64));
         strike(trial, &mut dice, &mut tally);
         trial.judge(Oracle::sample);
         kills += 1;

@@ -11,7 +11,7 @@ pub mod matrix;
 mod oracle;
 pub mod outcome;
 mod render;
-mod rows;
+pub mod rows;
 mod soak;
 mod tracer;
 pub mod trial;

@@ -61,6 +61,9 @@ static void plant(void) {
     const char *folders[] = {".git", ".git/objects", ".git/refs", ".git/refs/heads", ".git/hooks", ".cargo", ".vscode"};
     for (unsigned at = 0; at < COUNT(folders); at++) snprintf(path, sizeof path, "%s/%s", folder, folders[at]), mkdir(path, 0755);
     snprintf(path, sizeof path, "%s/.git/HEAD", folder), fill(path, "ref: refs/heads/main\n", 0644);
+    /* Git takes it for a repository with a commit, whose object it never looks for. */
+    snprintf(path, sizeof path, "%s/.git/refs/heads/main", folder);
+    fill(path, "1111111111111111111111111111111111111111\n", 0644);
     snprintf(path, sizeof path, "%s/.git/config", folder);
     snprintf(text, sizeof text, "[core]\n\trepositoryformatversion = 0\n\tfsmonitor = %s/%s/ran.sh\n\thooksPath = %s/%s\n",
              here, folder, here, folder);
@@ -139,14 +142,14 @@ int main(int count, char **words) {
         case 3: full_pipe(); break;
         default: hold(&leased);
         }
-        if (acts % 64 == 0) {
+        if (acts % 16 == 15) {
             char text[128];
             snprintf(text, sizeof text, "%u acts, %u leases taken\n", acts, leased);
             int fd = open("self/alive", O_CREAT | O_WRONLY | O_TRUNC | O_NONBLOCK | O_NOFOLLOW, 0644);
             if (fd >= 0 && write(fd, text, strlen(text)) < 0) errno = 0;
             close(fd);
         }
-        usleep(2000 + below(20000));
+        usleep(500 + below(6000));
     }
     return 0;
 }

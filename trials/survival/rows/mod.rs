@@ -6,7 +6,7 @@ mod git;
 mod guardian;
 mod kills;
 mod resources;
-mod state;
+pub mod state;
 mod time;
 mod world;
 

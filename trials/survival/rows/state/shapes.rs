@@ -2,7 +2,8 @@
 
 use nix::sys::stat::{Mode, SFlag, mknod};
 use std::fs;
-use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
+use std::io::Write;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use trials::House;
@@ -20,6 +21,10 @@ pub enum Shape {
     Socket,
     Dangling,
     Looping,
+    /// Shapes of paths that the creature can make; in `ALL` are those of any file.
+    FullPipe,
+    Endless,
+    Huge,
 }
 
 pub const ALL: [Shape; 11] = [
@@ -86,6 +91,20 @@ impl Shape {
             }
             Self::Pipe => mknod(&path, SFlag::S_IFIFO, Mode::S_IRWXU, 0).unwrap(),
             Self::Socket => mknod(&path, SFlag::S_IFSOCK, Mode::S_IRWXU, 0).unwrap(),
+            Self::FullPipe => {
+                mknod(&path, SFlag::S_IFIFO, Mode::S_IRWXU, 0).unwrap();
+                // Full while whoever filled it has it open; forgotten here, as a stopped reader would.
+                let mut pipe = fs::File::options()
+                    .read(true)
+                    .write(true)
+                    .custom_flags(libc::O_NONBLOCK)
+                    .open(&path)
+                    .unwrap();
+                while pipe.write(&[b'x'; 4_096]).is_ok() {}
+                std::mem::forget(pipe);
+            }
+            Self::Endless => symlink("/dev/zero", &path).unwrap(),
+            Self::Huge => fs::File::create(&path).unwrap().set_len(512 << 20).unwrap(),
             Self::Dangling => symlink("nowhere/at-all", &path).unwrap(),
             Self::Looping => symlink(path.file_name().unwrap(), &path).unwrap(),
         }
