@@ -78,7 +78,7 @@ fn figures(house: &House, tally: &mut Tally) {
 fn owner_looks(house: &House, tally: &mut Tally) {
     let canary = house.folder.path().join("canary");
     let mut looks = vec![vec!["status", "--porcelain"]];
-    if tally.looks % 3 == 0 {
+    if tally.looks.is_multiple_of(3) {
         let message = "the owner keeps its papers";
         looks.extend([vec!["add", "-A", "--", "self"], vec!["commit", "-q", "-m", message, "--", "self"]]);
         looks.push(vec!["status", "--porcelain"]);
@@ -101,7 +101,7 @@ fn owner_looks(house: &House, tally: &mut Tally) {
 /// Stops by a signal or by the owner's command, in turns: in time, and nothing of the house runs any more.
 fn stops(trial: &mut Trial, shell: &Shell, tally: &mut Tally) {
     let begun = Instant::now();
-    if tally.looks % 2 == 0 {
+    if tally.looks.is_multiple_of(2) {
         let output = run(shell.command(&["stop"]));
         let told = output.map(|output| String::from_utf8_lossy(&output.stderr).trim().to_owned());
         if told.as_ref().is_none_or(|told| !told.is_empty()) {
