@@ -9,8 +9,8 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// Faults kept among the figures; beyond that they are only counted, and in their file.
-const MOST_TOLD: usize = 40;
+/// Faults of each kind kept among the figures; beyond that they are only counted, and in their file.
+const MOST_TOLD: usize = 4;
 
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -53,7 +53,9 @@ impl Tally {
     }
 
     pub fn fault(&mut self, kind: &str, told: &str) {
-        *self.faults.entry(kind.to_owned()).or_default() += 1;
+        let times = self.faults.entry(kind.to_owned()).or_default();
+        *times += 1;
+        let is_kept = *times <= MOST_TOLD;
         let at_s = self.begun.map_or(0, |begun| begun.elapsed().as_secs());
         eprintln!("hostile: {at_s:>5} s: FAULT: {kind}: {}", told.lines().next().unwrap_or_default());
         let line = json!({"at_s": at_s, "walls": self.walls, "fault": kind, "told": told});
@@ -61,7 +63,7 @@ impl Tally {
             let file = File::options().create(true).append(true).open(path.with_extension("faults.jsonl"));
             let _ = file.and_then(|mut file| writeln!(file, "{line}"));
         }
-        if self.told.len() < MOST_TOLD {
+        if is_kept {
             self.told.push(format!("{kind}: {}", told.lines().next().unwrap_or_default()));
         }
     }

@@ -21,13 +21,14 @@ pub enum Shape {
     Socket,
     Dangling,
     Looping,
-    /// Shapes of paths that the creature can make; in `ALL` are those of any file.
     FullPipe,
+    /// A link to a device that never ends.
     Endless,
+    /// Half a gigabyte of nothing; not among `ALL`, since a log or a memory may well be that long.
     Huge,
 }
 
-pub const ALL: [Shape; 11] = [
+pub const ALL: [Shape; 13] = [
     Shape::Missing,
     Shape::Empty,
     Shape::Garbage,
@@ -39,15 +40,18 @@ pub const ALL: [Shape; 11] = [
     Shape::Socket,
     Shape::Dangling,
     Shape::Looping,
+    Shape::FullPipe,
+    Shape::Endless,
 ];
 
 pub const INJECTED: &str = "missing, empty, garbage, truncated, from the future, unreadable, a folder, a pipe, a socket, \
-                            a dangling and a looping link, one after the other";
+                            a dangling and a looping link, a full pipe, a link to /dev/zero, one after the other";
 
 impl Shape {
     /// What no life and no guardian can use as a file.
     pub fn is_no_file(self) -> bool {
-        matches!(self, Self::Folder | Self::Pipe | Self::Socket | Self::Dangling | Self::Looping)
+        use Shape::{Dangling, Endless, Folder, FullPipe, Looping, Pipe, Socket};
+        matches!(self, Folder | Pipe | Socket | Dangling | Looping | FullPipe | Endless)
     }
 
     /// Whether this shape holds bytes that somebody may want back.
