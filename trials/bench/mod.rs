@@ -1,5 +1,6 @@
 //! What survival costs, side by side with bare system calls, cargo, runit and s6. Run by `scripts/bench`, which has help.
 
+mod estimate;
 mod fall;
 mod idle;
 mod machine;
@@ -27,21 +28,22 @@ use std::time::{Duration, Instant};
 
 type Measure = fn(&Plan) -> Table;
 
-/// Name, title and how it is measured, in the order of the page.
-const MEASURES: [(&str, &str, Measure); 13] = [
-    ("restart", "Exit → next exec", restart::measure),
-    ("silence", "Silence → killed", silence::measure),
-    ("fall", "Crash loop → living creature", fall::measure),
-    ("idle", "Idle", idle::measure),
-    ("flat", "After thousands of restarts", idle::flat),
-    ("memory", "Memory: append, and what a thought reads", memory),
-    ("mind", "A thought, beside its model", mind),
-    ("cost", "An job, in tokens and dollars", cost),
-    ("first", "Start → first model request", first),
-    ("broker", "A model call through the broker", broker),
-    ("window", "The owner's window", window::measure),
-    ("reaction", "The real creature: edit → reborn", reaction::measure),
-    ("rewrite", "The real creature: crash loop", rewrite::measure),
+/// Name, title, how it is measured, and whether a quick run measures it, in the order of the page. What needs builds of
+/// the real creature, or houses of gigabytes, is measured in few rounds where it is asked for by name.
+const MEASURES: [(&str, &str, Measure, bool); 13] = [
+    ("restart", "Exit → next exec", restart::measure, true),
+    ("silence", "Silence → killed", silence::measure, true),
+    ("fall", "Crash loop → living creature", fall::measure, true),
+    ("idle", "Idle", idle::measure, true),
+    ("flat", "After thousands of restarts", idle::flat, true),
+    ("memory", "Memory: append, and what a thought reads", memory, false),
+    ("mind", "A thought, beside its model", mind, false),
+    ("cost", "An job, in tokens and dollars", cost, false),
+    ("first", "Start → first model request", first, false),
+    ("broker", "A model call through the broker", broker, false),
+    ("window", "The owner's window", window::measure, false),
+    ("reaction", "The real creature: edit → reborn", reaction::measure, false),
+    ("rewrite", "The real creature: crash loop", rewrite::measure, false),
 ];
 
 /// What is measured, and how thoroughly.
@@ -69,6 +71,11 @@ impl Plan {
     /// Rounds of a whole run, or of a quick one.
     pub fn scaled<T>(&self, whole: T, quick: T) -> T {
         if self.quick { quick } else { whole }
+    }
+
+    /// Whether a measure is part of this run.
+    fn wants(&self, name: &str, is_quick: bool) -> bool {
+        self.only.as_ref().map_or(is_quick || !self.quick, |only| name.contains(only.as_str()))
     }
 
     pub fn say(&self, what: &str) {
@@ -117,18 +124,27 @@ pub fn main(words: impl Iterator<Item = OsString>) -> ExitCode {
     end_children_when_asked_to();
     let facts = machine::facts();
     let (mut tables, mut failed) = (Vec::new(), Vec::new());
-    for (name, title, measure) in MEASURES {
-        if !name.contains(plan.only.as_deref().unwrap_or_default()) {
-            continue;
-        }
+    let chosen: Vec<_> = MEASURES.into_iter().filter(|measure| plan.wants(measure.0, measure.3)).collect();
+    let names: Vec<&str> = chosen.iter().map(|measure| measure.0).collect();
+    let mut estimate = estimate::Estimate::of(&plan);
+    if !plan.json {
+        print!("{}", page::page(&facts, &[], plan.quick));
+    }
+    for (at, (name, title, measure, _)) in chosen.into_iter().enumerate() {
         plan.measure = name;
-        plan.say("begins");
+        plan.say(&format!("begins; {}", estimate.left(&names[at..])));
+        let begun = Instant::now();
         match catch_unwind(AssertUnwindSafe(|| measure(&plan))) {
-            Ok(table) => tables.push(Table { title, ..table }),
+            Ok(table) => {
+                tables.push(Table { title, ..table });
+                estimate.took(name, begun.elapsed());
+                // As it comes: a run that is ended early has told what it measured.
+                keep(&plan, &facts, &tables);
+            }
             Err(_) => failed.push(name),
         }
     }
-    write(&plan, facts, &tables, failed.is_empty());
+    write(&plan, &facts, &tables, failed.is_empty());
     eprintln!("bench: {} tables in {} s", tables.len(), plan.begun.elapsed().as_secs());
     if failed.is_empty() {
         return ExitCode::SUCCESS;
@@ -169,37 +185,51 @@ fn arguments(words: impl Iterator<Item = OsString>) -> Result<Option<Plan>, lexo
         }
     }
     if let Some(only) = &plan.only
-        && !MEASURES.iter().any(|(name, ..)| name.contains(only.as_str()))
+        && !MEASURES.iter().any(|measure| measure.0.contains(only.as_str()))
     {
         return Err(format!("no measure has {only:?} in its name").into());
     }
-    let needs = [&plan.release, &plan.memory, &plan.mind, &plan.cost, &plan.first, &plan.broker];
-    let is_whole = needs.into_iter().all(|file| file.is_file());
-    Ok(is_whole.then_some(plan))
+    Ok(plan.release.is_file().then_some(plan))
 }
 
-/// The figures for programs always; the page, if it is whole, for the repository.
-fn write(plan: &Plan, facts: Value, tables: &[Table], sound: bool) {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+/// The table measured last to standard output, and all there are so far, for people and for programs, under target/.
+fn keep(plan: &Plan, facts: &Value, tables: &[Table]) {
+    let folder = results();
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("bench.json"), figures(plan, facts, tables)).unwrap();
+    fs::write(folder.join("bench.md"), page::page(facts, tables, plan.quick)).unwrap();
+    if let Some(table) = tables.last().filter(|_| !plan.json) {
+        print!("{}", page::section(table));
+    }
+}
+
+/// Where figures lie, those of a run that was ended early too.
+pub fn results() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("target/survival")
+}
+
+fn figures(plan: &Plan, facts: &Value, tables: &[Table]) -> String {
     let figures = |table: &Table| {
         let rows: Vec<Value> = table.rows.iter().map(Row::figures).collect();
         json!({"title": table.title, "rows": rows, "notes": table.notes})
     };
     let all: Vec<Value> = tables.iter().map(figures).collect();
     let all = json!({"machine": facts, "quick": plan.quick, "tables": all});
-    let all = serde_json::to_string_pretty(&all).unwrap() + "\n";
-    let folder = root.join("target/survival");
-    fs::create_dir_all(&folder).unwrap();
-    fs::write(folder.join("bench.json"), &all).unwrap();
-    let page = page::page(&facts, tables, plan.quick);
-    print!("{}", if plan.json { &all } else { &page });
-    let file = root.join("trials/BENCH.md");
+    serde_json::to_string_pretty(&all).unwrap() + "\n"
+}
+
+/// The page, if it is whole, for the repository.
+fn write(plan: &Plan, facts: &Value, tables: &[Table], sound: bool) {
+    if plan.json {
+        print!("{}", figures(plan, facts, tables));
+    }
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("BENCH.md");
     let page = match (&plan.only, plan.renew) {
-        (None, _) => page,
+        (None, _) => page::page(facts, tables, plan.quick),
         (Some(_), false) => return,
         (Some(_), true) => {
-            let order: Vec<&str> = MEASURES.iter().map(|(_, title, _)| *title).collect();
-            page::renewed(&fs::read_to_string(&file).unwrap(), &facts, tables, &order)
+            let order: Vec<&str> = MEASURES.iter().map(|measure| measure.1).collect();
+            page::renewed(&fs::read_to_string(&file).unwrap(), facts, tables, &order)
         }
     };
     if sound && !plan.quick {
@@ -247,7 +277,9 @@ fn end_children_when_asked_to() {
     let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM]).unwrap();
     std::thread::spawn(move || {
         let Some(signal) = signals.forever().next() else { return };
-        eprintln!("\nbench: interrupted; ending what was started");
+        eprintln!(
+            "\nbench: interrupted; ending what was started. What was measured stands in target/survival/bench.md"
+        );
         let begun = Instant::now();
         while begun.elapsed() < Duration::from_secs(15) {
             let left = children();

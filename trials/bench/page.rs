@@ -55,7 +55,7 @@ pub fn renewed(page: &str, facts: &Value, tables: &[Table], order: &[&str]) -> S
     format!("{}\n{sections}", head.trim_end())
 }
 
-fn section(table: &Table) -> String {
+pub fn section(table: &Table) -> String {
     let mut page = format!("\n## {}\n\n", table.title);
     page += "| what | ours | aim | against | theirs | ratio | n |\n|---|---|---|---|---|---|---|\n";
     let mut before = "";

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 pub const HELP: &str = "\
 usage: survival [--quick | --full] [--only PATTERN] [--list] [--jobs N] [--json FILE]
        survival --soak HOURS [--seed N] [--json FILE]
+       survival --hostile MINUTES [--open] [--seed N] [--json FILE [--resume]]
        survival --restarts N [--json FILE]
        survival --write FILE
 
@@ -21,6 +22,11 @@ for a living creature; nothing outside temporary folders and target/ is touched.
   --json FILE     writes what was seen to FILE
   --soak HOURS    faults at random, one after another, on one house; memory, processes and disk measured
   --seed N        what the soak draws its faults from (1)
+  --hostile MINUTES
+                  guardian, broker and life killed at random over a creature that plants, leases, locks and pipes, beside
+                  two owners' words; faults are written as they come, figures after every look at the whole house
+  --open          that without walls, so that leases are really taken
+  --resume        figures in FILE are added to
   --restarts N    a creature that dies at once, restarted N times; the guardian's memory measured
   --write FILE    writes SURVIVAL.md from what earlier runs left in target/survival/
 
@@ -35,6 +41,9 @@ pub struct Arguments {
     pub jobs: Option<usize>,
     pub json: Option<PathBuf>,
     pub soak_hours: Option<f64>,
+    pub hostile_minutes: Option<f64>,
+    pub open: bool,
+    pub resume: bool,
     pub seed: Option<u64>,
     pub restarts: Option<usize>,
     pub write: Option<PathBuf>,
@@ -65,6 +74,12 @@ impl Arguments {
                     arguments.soak_hours =
                         Some(parser.value().and_then(|value| value.parse()).map_err(wrong)?);
                 }
+                Long("hostile") => {
+                    arguments.hostile_minutes =
+                        Some(parser.value().and_then(|value| value.parse()).map_err(wrong)?);
+                }
+                Long("open") => arguments.open = true,
+                Long("resume") => arguments.resume = true,
                 Long("seed") => {
                     arguments.seed = Some(parser.value().and_then(|value| value.parse()).map_err(wrong)?)
                 }

@@ -116,7 +116,7 @@ pub fn run(variants: Vec<Variant>, arguments: &Arguments) -> Vec<Outcome> {
 }
 
 /// One row, whatever it does: a panic in it is a row that failed.
-fn one(variant: Variant) -> Outcome {
+pub fn one(variant: Variant) -> Outcome {
     let mut trial = Trial::new(variant);
     let ran = catch_unwind(AssertUnwindSafe(|| {
         (variant.row.run)(&mut trial);

@@ -3,16 +3,18 @@
 //! `scripts/check` runs the quick rows; `scripts/trials survival` runs them all and writes SURVIVAL.md.
 
 mod arguments;
+mod comeback;
+mod hostile;
 mod houses;
 mod killing;
-mod matrix;
+pub mod matrix;
 mod oracle;
-mod outcome;
+pub mod outcome;
 mod render;
-mod rows;
+pub mod rows;
 mod soak;
 mod tracer;
-mod trial;
+pub mod trial;
 mod whole;
 
 use arguments::{Arguments, HELP};
@@ -33,6 +35,9 @@ pub fn main(given: impl Iterator<Item = OsString>) -> ExitCode {
     };
     if let Some(path) = &arguments.write {
         return write(path);
+    }
+    if arguments.hostile_minutes.is_some() {
+        return hostile_run(&arguments);
     }
     if arguments.soak_hours.is_some() || arguments.restarts.is_some() {
         return long_run(&arguments);
@@ -75,6 +80,23 @@ fn long_run(arguments: &Arguments) -> ExitCode {
         std::fs::write(path, measured.to_string()).unwrap();
     }
     ExitCode::SUCCESS
+}
+
+/// A hostile soak; fails where it saw a fault.
+fn hostile_run(arguments: &Arguments) -> ExitCode {
+    let row = matrix::Row::new("soak", "a hostile house", "kills at random over a hostile creature", |_| {});
+    let mut trial = trial::Trial::new(matrix::Variant { row, killed: false, is_sample: false });
+    let plan = hostile::Plan {
+        how_long: std::time::Duration::from_secs_f64(arguments.hostile_minutes.unwrap_or(60.0) * 60.0),
+        seed: arguments.seed.unwrap_or(1),
+        open: arguments.open,
+        json: arguments.json.clone(),
+        resume: arguments.resume,
+    };
+    let figures = hostile::hostile(&mut trial, &plan);
+    println!("{figures:#}");
+    let faults = figures["faults"].as_object().map_or(0, serde_json::Map::len);
+    ExitCode::from(u8::from(faults > 0))
 }
 
 fn write(path: &std::path::Path) -> ExitCode {

@@ -30,6 +30,8 @@ pub struct Outcome {
     pub fall_to_life_ms: Vec<i64>,
     pub took_ms: u64,
     pub verdict: Verdict,
+    /// The row failed, and its house did not come back to a living, trusted creature.
+    pub brick: bool,
 }
 
 impl Outcome {
@@ -39,7 +41,8 @@ impl Outcome {
             Verdict::Survived => format!("survived  {living:>7}  {}: {}", self.title, self.happened),
             Verdict::NotRun(why) => format!("not run         -  {}: {why}", self.title),
             Verdict::Failed(why) => {
-                format!("FAILED    {living:>7}  {}: {}", self.title, why.lines().next().unwrap_or_default())
+                let failed = if self.brick { "BRICK " } else { "FAILED" };
+                format!("{failed}    {living:>7}  {}: {}", self.title, why.lines().next().unwrap_or_default())
             }
         }
     }
@@ -55,7 +58,7 @@ impl Outcome {
             "happened": self.happened, "to_living_ms": self.to_living_ms, "lost_bytes": self.lost_bytes,
             "false_rollbacks": self.false_rollbacks, "left_behind": self.left_behind,
             "guardian_peak_kib": self.guardian_peak_kib, "fall_to_life_ms": self.fall_to_life_ms,
-            "took_ms": self.took_ms, "verdict": verdict, "why": why,
+            "took_ms": self.took_ms, "verdict": verdict, "why": why, "brick": self.brick,
         })
     }
 }
@@ -71,8 +74,9 @@ pub fn report(outcomes: &[Outcome], arguments: &Arguments, took: Duration) -> Ex
         |wanted: fn(&Verdict) -> bool| outcomes.iter().filter(|outcome| wanted(&outcome.verdict)).count();
     let failed = count(|verdict| matches!(verdict, Verdict::Failed(_)));
     println!(
-        "survival: {} survived, {failed} failed, {} not run here; {} bytes lost, {} false rollbacks, {} processes left behind",
+        "survival: {} survived, {failed} failed, {} of them bricks, {} not run here; {} bytes lost, {} false rollbacks, {} processes left behind",
         count(|verdict| matches!(verdict, Verdict::Survived)),
+        outcomes.iter().filter(|outcome| outcome.brick).count(),
         count(|verdict| matches!(verdict, Verdict::NotRun(_))),
         outcomes.iter().map(|outcome| outcome.lost_bytes).sum::<u64>(),
         outcomes.iter().map(|outcome| outcome.false_rollbacks).sum::<usize>(),

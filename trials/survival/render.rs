@@ -1,5 +1,6 @@
 //! SURVIVAL.md from what the runs left in `target/survival/`: the matrix, the mutants, the soak, the restarts.
 
+use crate::survival::hostile;
 use serde_json::Value;
 use std::fmt::Write;
 use std::fs;
@@ -18,7 +19,8 @@ pub fn survival(results: &Path) -> Result<String, String> {
     let mut page = String::from(
         "# Survival\n\nEvery row is a real guardian over a real repository, a fault, and what came of it. `scripts/survival` runs it all \
          again on your machine and writes this page; `scripts/survival --help` tells of parts of it. A row passes when a \
-         creature lives again, beats, thinks and is trusted, and nothing was lost, put back wrongly or left running.\n\n",
+         creature lives again, beats, thinks and is trusted, and nothing was lost, put back wrongly or left running. A brick is \
+         a failed row whose house does not come back, left alone with a guardian, to a living, trusted creature.\n\n",
     );
     totals(&mut page, &matrix);
     if let Some(mutants) = read("mutants.json") {
@@ -26,6 +28,9 @@ pub fn survival(results: &Path) -> Result<String, String> {
     }
     if let Some(soak) = read("soak.json") {
         self::soak(&mut page, &soak);
+    }
+    for name in ["hostile-walls.json", "hostile-open.json"] {
+        page.extend(read(name).map(|run| hostile::section(&run)));
     }
     if let Some(restarts) = read("restarts.json") {
         self::restarts(&mut page, &restarts);
@@ -69,8 +74,7 @@ fn totals(page: &mut String, matrix: &Value) {
     peaks.retain(|(kib, _)| *kib > 0);
     peaks.sort_unstable();
     let (peak, median) = (peaks.last().copied().unwrap_or_default(), peaks.get(peaks.len() / 2).copied());
-    let bricks =
-        rows(matrix).filter(|row| row["verdict"] == "failed" && row["to_living_ms"].is_null()).count();
+    let bricks = count("brick", true.into());
     let _ = write!(
         page,
         "| | |\n|---|---|\n| rows | {all}, {killed} of them with the guardian killed in the middle |\n\
@@ -209,6 +213,9 @@ fn matrix(page: &mut String, matrix: &Value) {
         let happened = match text(&row["verdict"]) {
             "survived" => text(&row["happened"]).to_owned(),
             "not_run" => format!("not run: {}", text(&row["why"])),
+            _ if row["brick"] == true => {
+                format!("**BRICK**: {}", text(&row["why"]).lines().next().unwrap_or_default())
+            }
             _ => format!("**FAILED**: {}", text(&row["why"]).lines().next().unwrap_or_default()),
         };
         let living =

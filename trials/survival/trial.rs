@@ -28,7 +28,7 @@ pub enum Home {
 pub struct Trial {
     pub variant: Variant,
     pub home: Option<Home>,
-    guardian: Option<Guardian>,
+    pub guardian: Option<Guardian>,
     pub patience: Duration,
     /// The guardian's program, where it is not the one just built.
     pub program: Option<PathBuf>,
@@ -181,7 +181,7 @@ impl Trial {
     /// Kills the creature as it lives now.
     pub fn kill_creature(&self) {
         let pid = self.house().status()["creature_pid"].to_string();
-        Command::new("kill").args(["-KILL", &pid]).status().unwrap();
+        Command::new("kill").args(["-KILL", &pid]).stderr(Stdio::null()).status().unwrap();
     }
 
     /// Kills the guardian alone and starts the next one.
@@ -272,7 +272,7 @@ impl Trial {
         }
     }
 
-    fn log_end(&self) -> String {
+    pub fn log_end(&self) -> String {
         let log = fs::read_to_string(self.house().folder.path().join("guardian.log")).unwrap_or_default();
         let tail: Vec<&str> = log.lines().rev().take(40).collect();
         tail.into_iter().rev().collect::<Vec<_>>().join("\n")
@@ -334,6 +334,7 @@ impl Trial {
     }
 
     pub fn into_outcome(mut self, verdict: Verdict) -> Outcome {
+        let brick = matches!(verdict, Verdict::Failed(_)) && !self.comes_back();
         drop(self.guardian.take());
         let happened = match &self.home {
             Some(_) => self.oracle.story(self.house(), &self.notes),
@@ -354,6 +355,7 @@ impl Trial {
             fall_to_life_ms: self.oracle.fall_to_life_ms.clone(),
             took_ms: self.begun.elapsed().as_millis() as u64,
             verdict,
+            brick,
         }
     }
 }

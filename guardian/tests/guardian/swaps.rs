@@ -144,3 +144,22 @@ fn moved_aside_under(script: &str) -> Vec<serde_json::Value> {
     guardian.stop();
     house.deaths()
 }
+
+#[test]
+fn a_file_found_as_it_was_is_found_changed_when_only_its_bytes_differ() {
+    let house = House::new(trials::SOUND);
+    let repo = guardian::git::repo::Repo::open(&house::House::new(&house.root)).unwrap();
+    let head = repo.head().unwrap();
+    let path = house.path("creature/creature.sh");
+    let (bytes, modified) = (fs::read(&path).unwrap(), fs::metadata(&path).unwrap().modified().unwrap());
+    for _ in 0..3 {
+        assert!(repo.is_at(head).unwrap());
+        let mut other = bytes.clone();
+        *other.last_mut().unwrap() ^= 1;
+        fs::write(&path, &other).unwrap();
+        fs::File::options().write(true).open(&path).unwrap().set_modified(modified).unwrap();
+        assert!(!repo.is_at(head).unwrap());
+        assert_eq!(repo.dirty(head).unwrap(), [Path::new("creature.sh")]);
+        fs::write(&path, &bytes).unwrap();
+    }
+}

@@ -255,13 +255,10 @@ fn orders(trial: &mut Trial, phase: &'static str) {
             house.status()["phase"] == phase && house.status()["guardian_pid"].is_u64()
         });
     }
-    trial.until_it_listens();
-    let paused = trial.house().ask(&["pause"]);
-    assert!(paused.status.success(), "paused while {phase}: {}", String::from_utf8_lossy(&paused.stderr));
+    trial.order(&["pause"]);
     trial.until("the pause", |house| house.status()["phase"] == "paused");
     assert!(trial.house().status()["creature_pid"].is_null(), "nothing lives in a pause");
     trial.house().write(".self/onward", "");
-    let resumed = trial.house().ask(&["resume"]);
-    assert!(resumed.status.success(), "resumed: {}", String::from_utf8_lossy(&resumed.stderr));
+    trial.order(&["resume"]);
     trial.recovers();
 }

@@ -6,11 +6,13 @@ mod git;
 mod guardian;
 mod kills;
 mod resources;
-mod state;
+pub mod state;
 mod time;
 mod world;
 
 use crate::survival::matrix::Row;
+
+pub use state::everything;
 
 pub fn all() -> Vec<Row> {
     [

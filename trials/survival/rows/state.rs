@@ -3,6 +3,7 @@
 mod files;
 mod memory;
 mod papers;
+pub mod paths;
 mod real;
 mod shapes;
 
@@ -12,7 +13,13 @@ use crate::survival::matrix::Row;
 
 const STATE: &str = "state";
 
-const COUNT: usize = files::ROWS.len() + memory::ROWS.len() + papers::ROWS.len() + real::ROWS.len();
+const COUNT: usize =
+    files::ROWS.len() + memory::ROWS.len() + papers::ROWS.len() + paths::ROWS.len() + real::ROWS.len();
 
-pub const ROWS: &[Row] =
-    &crate::survival::rows::joined::<COUNT>(&[files::ROWS, memory::ROWS, papers::ROWS, real::ROWS]);
+pub const ROWS: &[Row] = &crate::survival::rows::joined::<COUNT>(&[
+    files::ROWS,
+    memory::ROWS,
+    papers::ROWS,
+    paths::ROWS,
+    real::ROWS,
+]);

@@ -319,7 +319,7 @@ fn old_order(trial: &mut Trial) {
         house.status()["blessed"] == true && house.status()["commit"] == second.as_str()
     });
     trial.expect_fall("owner");
-    trial.inject(|trial| assert!(trial.house().ask(&["rollback"]).status.success()));
+    trial.inject(|trial| trial.order(&["rollback"]));
     trial.until("the rollback", |house| house.told("fall").len() == 1);
     trial.recovers();
     assert_eq!(trial.stop(), 0);

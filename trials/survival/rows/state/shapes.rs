@@ -2,7 +2,8 @@
 
 use nix::sys::stat::{Mode, SFlag, mknod};
 use std::fs;
-use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
+use std::io::Write;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use trials::House;
@@ -20,9 +21,14 @@ pub enum Shape {
     Socket,
     Dangling,
     Looping,
+    FullPipe,
+    /// A link to a device that never ends.
+    Endless,
+    /// Half a gigabyte of nothing; not among `ALL`, since a log or a memory may well be that long.
+    Huge,
 }
 
-pub const ALL: [Shape; 11] = [
+pub const ALL: [Shape; 13] = [
     Shape::Missing,
     Shape::Empty,
     Shape::Garbage,
@@ -34,15 +40,18 @@ pub const ALL: [Shape; 11] = [
     Shape::Socket,
     Shape::Dangling,
     Shape::Looping,
+    Shape::FullPipe,
+    Shape::Endless,
 ];
 
 pub const INJECTED: &str = "missing, empty, garbage, truncated, from the future, unreadable, a folder, a pipe, a socket, \
-                            a dangling and a looping link, one after the other";
+                            a dangling and a looping link, a full pipe, a link to /dev/zero, one after the other";
 
 impl Shape {
     /// What no life and no guardian can use as a file.
     pub fn is_no_file(self) -> bool {
-        matches!(self, Self::Folder | Self::Pipe | Self::Socket | Self::Dangling | Self::Looping)
+        use Shape::{Dangling, Endless, Folder, FullPipe, Looping, Pipe, Socket};
+        matches!(self, Folder | Pipe | Socket | Dangling | Looping | FullPipe | Endless)
     }
 
     /// Whether this shape holds bytes that somebody may want back.
@@ -86,6 +95,20 @@ impl Shape {
             }
             Self::Pipe => mknod(&path, SFlag::S_IFIFO, Mode::S_IRWXU, 0).unwrap(),
             Self::Socket => mknod(&path, SFlag::S_IFSOCK, Mode::S_IRWXU, 0).unwrap(),
+            Self::FullPipe => {
+                mknod(&path, SFlag::S_IFIFO, Mode::S_IRWXU, 0).unwrap();
+                // Full while whoever filled it has it open; forgotten here, as a stopped reader would.
+                let mut pipe = fs::File::options()
+                    .read(true)
+                    .write(true)
+                    .custom_flags(libc::O_NONBLOCK)
+                    .open(&path)
+                    .unwrap();
+                while pipe.write(&[b'x'; 4_096]).is_ok() {}
+                std::mem::forget(pipe);
+            }
+            Self::Endless => symlink("/dev/zero", &path).unwrap(),
+            Self::Huge => fs::File::create(&path).unwrap().set_len(512 << 20).unwrap(),
             Self::Dangling => symlink("nowhere/at-all", &path).unwrap(),
             Self::Looping => symlink(path.file_name().unwrap(), &path).unwrap(),
         }
