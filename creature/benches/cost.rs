@@ -2,6 +2,7 @@
 //!
 //! Run by `scripts/bench`. Prints a row as a JSON line; any other line is a note. Nothing here is a time.
 #![allow(
+    clippy::disallowed_methods,
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,

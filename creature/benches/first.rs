@@ -2,6 +2,7 @@
 //!
 //! Run by `scripts/bench`, built with --release. Prints a row as a JSON line; any other line is a note.
 #![allow(
+    clippy::disallowed_methods,
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,

@@ -1,7 +1,7 @@
 //! What memory costs: an append beside its bare write and sync, and what a thought reads of 1 MB, 1 GB and 10 GB.
 //!
 //! Run by `scripts/bench`. Prints a row as a JSON line; any other line is a note.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
 use creature::config::Told;
 use creature::life::Life;

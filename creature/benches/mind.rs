@@ -1,7 +1,7 @@
 //! What a thought costs beside its model: part by part, over 10 and 1,000 agenda items and 1,000 and 1,000,000 records.
 //!
 //! Run by `scripts/bench`. Prints a row as a JSON line; any other line is a note.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
 use agenda::{Agenda, Change, Rules, When};
 use creature::clock::Clock;

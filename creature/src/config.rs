@@ -7,7 +7,7 @@ use crate::clock::Clock;
 use crate::lifeline::Lifeline;
 use crate::paths::House;
 use agenda::stack::Category;
-use ground::papers;
+use ground::files;
 use hands::Broker;
 use mind::ModelSettings;
 use serde::Deserialize;
@@ -211,7 +211,7 @@ impl Settings {
             return handed;
         }
         let path = house.owner_settings();
-        let bytes = match papers::head(&path, 0, MOST_BYTES) {
+        let bytes = match files::head(&path, 0, MOST_BYTES) {
             Ok((bytes, _)) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return (Self::default(), None),
             Err(error) => {
@@ -226,7 +226,7 @@ impl Settings {
 
     /// The settings the guardian wrote for this life; another one's may be older than `owner.toml`.
     fn handed(house: &House, life: u64) -> Option<(Self, Option<String>)> {
-        let (bytes, _) = papers::head(&house.settings(), 0, MOST_BYTES).ok()?;
+        let (bytes, _) = files::head(&house.settings(), 0, MOST_BYTES).ok()?;
         let file: Value = serde_json::from_slice(&bytes).ok()?;
         let sections = file.get("settings").filter(|_| file.get("life").is_some_and(|of| *of == life))?;
         let told: Vec<&str> = file.get("told")?.as_array()?.iter().filter_map(Value::as_str).collect();

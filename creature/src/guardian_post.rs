@@ -5,6 +5,7 @@
 use crate::fault::Fault;
 use crate::paths::House;
 use crate::senses::guardian::Standing;
+use ground::files;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -20,6 +21,9 @@ const LONGEST_PROOF: Duration = Duration::from_secs(20 * 60);
 
 /// Most characters of a summary, as many as a commit message holds; its subject takes whole words of the first 72.
 const MOST_SUMMARY: usize = 4_000;
+
+/// Bytes read of what the guardian says.
+const MOST_SAID: u64 = 1 << 20;
 
 static ASKED: AtomicU32 = AtomicU32::new(0);
 
@@ -93,7 +97,7 @@ pub async fn until_proven(house: &House, life: u64) {
 
 /// The answer to the request with this id, if it is there.
 pub fn answer(house: &House, id: &str) -> Option<Answer> {
-    let text = std::fs::read(house.guardian()).ok()?;
+    let text = files::whole(&house.guardian(), MOST_SAID).ok()?;
     let said: Value = serde_json::from_slice(&text).ok()?;
     let answers = said.get("answers")?.as_array()?;
     let ours = |answer: &&Value| answer.get("id").and_then(Value::as_str) == Some(id);

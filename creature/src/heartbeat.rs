@@ -3,6 +3,7 @@
 //! Invariant: every stage is entered with an `until`, and no beat is written past it. A loop that
 //! hangs therefore falls silent; this thread alone never keeps a dead mind looking alive.
 
+use ground::files;
 use serde_json::{Value, json};
 use std::fs::OpenOptions;
 use std::io;
@@ -245,7 +246,12 @@ impl Shared {
 /// One write over the old line, then the rest cut off. Opened anew each time: were the file replaced,
 /// an open descriptor would go on writing where nobody looks.
 fn write_in_place(path: &Path, line: &str) -> io::Result<()> {
-    let file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
+    let open = || files::open_with(OpenOptions::new().write(true).create(true).truncate(false), path);
+    let file = match open() {
+        // The guardian reads a regular file under this name, and nothing else.
+        Err(error) if files::is_in_the_way(&error) => memory::set_aside(path).and_then(|()| open())?,
+        file => file?,
+    };
     file.write_all_at(line.as_bytes(), 0)?;
     file.set_len(line.len() as u64)
 }

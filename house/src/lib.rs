@@ -23,6 +23,7 @@ pub mod records;
 pub mod repair;
 pub mod secret_beginnings;
 pub mod settings;
+pub mod shared;
 pub mod terminal;
 pub mod window;
 

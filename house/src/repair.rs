@@ -27,7 +27,46 @@ pub fn clear(house: &House) -> Vec<String> {
     for folder in [root, mind, logs, own, house.binaries()] {
         clear_files(house, &folder, &mut told);
     }
+    clear_below(house, &mut told);
     told
+}
+
+/// What has a known shape further down, folders before what lies in them: a creature that stumbles there stumbles in
+/// every life.
+const BELOW: [(&str, Shape); 14] = [
+    ("workspace/draft", Shape::Folder),
+    ("workspace/draft/creature", Shape::Folder),
+    ("workspace/draft/draft.json", Shape::File),
+    ("workspace/draft/edit.json", Shape::File),
+    ("workspace/draft.aside", Shape::Folder),
+    ("workspace/draft.aside/creature", Shape::Folder),
+    ("workspace/draft.aside/draft.json", Shape::File),
+    ("workspace/draft.lock", Shape::File),
+    ("workspace/results", Shape::Folder),
+    ("workspace/rehearsal", Shape::Folder),
+    ("workspace/home", Shape::Folder),
+    ("workspace/tmp", Shape::Folder),
+    ("mind/conversations", Shape::Folder),
+    ("mind/dreams", Shape::Folder),
+];
+
+#[derive(Clone, Copy)]
+enum Shape {
+    Folder,
+    File,
+}
+
+fn clear_below(house: &House, told: &mut Vec<String>) {
+    for (name, shape) in BELOW {
+        let path = house.state_folder().join(name);
+        let Ok(meta) = fs::symlink_metadata(&path) else { continue };
+        let (fits, wanted) = match shape {
+            Shape::Folder => (meta.is_dir(), 0o700),
+            Shape::File => (meta.is_file(), 0o600),
+        };
+        told.extend(if fits { give_back(&path, &meta, wanted) } else { Some(move_aside(house, &path)) });
+    }
+    clear_files(house, &house.conversations(), told);
 }
 
 fn clear_folder(house: &House, path: &Path) -> Option<String> {

@@ -3,7 +3,7 @@
 use super::upkeep;
 use crate::fault::Fault;
 use crate::paths::House;
-use ground::papers;
+use ground::files;
 use knowledge::{Kind, SearchPaths};
 use patch::boundary;
 use std::error::Error;
@@ -16,7 +16,7 @@ pub(crate) const MOST_FACTS: u64 = 256 * 1024;
 pub(crate) fn facts_text(house: &House) -> Result<String, Fault> {
     let whole = "make self/facts.md plain text of at most 256 KiB";
     let unread = |cause: &dyn Error| Fault::caused("read self/facts.md", cause, whole);
-    match papers::head(&house.facts(), 0, MOST_FACTS) {
+    match files::head(&house.facts(), 0, MOST_FACTS) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
         Err(error) => Err(unread(&error)),
         Ok((_, size)) if size > MOST_FACTS => {

@@ -4,7 +4,7 @@
 
 use crate::fault::Fault;
 use crate::paths::House;
-use ground::papers;
+use ground::files;
 use jiff::civil::Time;
 use jiff::{Timestamp, ToSpan, tz::TimeZone};
 use serde::{Deserialize, Serialize};
@@ -58,7 +58,7 @@ impl DreamState {
     /// Reads `dream.json`; a lost or garbage file costs a dream at worst.
     pub fn load(house: &House) -> Self {
         let path = house.dream();
-        let Ok((bytes, _)) = papers::head(&path, 0, MOST_BYTES) else {
+        let Ok((bytes, _)) = files::head(&path, 0, MOST_BYTES) else {
             let _ = memory::set_aside(&path);
             return Self::default();
         };

@@ -7,12 +7,11 @@ use super::state::{PartResult, UnderWay};
 use crate::fault::Fault;
 use crate::paths::House;
 use crate::store::Store;
-use ground::papers;
+use ground::files;
 use knowledge::facts;
 use memory::state;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use std::fs;
 use std::path::Path;
 
 /// Dreams that are kept.
@@ -39,7 +38,7 @@ pub(crate) fn after(store: &Store, dream: &str, part: &str) -> Result<(), Fault>
     keep(store, &folder.join("after"))?;
     if kept(&folder.join("before")) == kept(&folder.join("after")) {
         // A folder that cannot be removed does no harm: both its sides are the same.
-        let _ = fs::remove_dir_all(&folder);
+        let _ = files::remove(&folder);
     }
     Ok(())
 }
@@ -61,7 +60,7 @@ pub(crate) fn end(house: &House, dream: &UnderWay) -> Result<(), Fault> {
     all.truncate(all.len().saturating_sub(MOST_DREAMS));
     for name in all {
         // A folder that cannot be removed is tried again after the next dream.
-        let _ = fs::remove_dir_all(house.dreams().join(name));
+        let _ = files::remove(&house.dreams().join(name));
     }
     Ok(())
 }
@@ -125,15 +124,16 @@ fn now(store: &Store) -> (Option<String>, Option<Value>) {
 
 /// Facts and agenda as they were kept in a folder.
 fn kept(folder: &Path) -> (Option<String>, Option<Value>) {
-    let facts = papers::head(&folder.join("facts.md"), 0, MOST_FACTS).ok();
+    let facts = files::head(&folder.join("facts.md"), 0, MOST_FACTS).ok();
     let facts = facts.and_then(|(bytes, _)| String::from_utf8(bytes).ok());
     (facts, state::read(&folder.join("agenda.json")))
 }
 
 /// The names of the dreams that are kept, oldest first.
 fn dreams(house: &House) -> Vec<String> {
-    let listing = fs::read_dir(house.dreams()).into_iter().flatten().flatten();
-    let mut names: Vec<_> = listing.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    let mut names: Vec<_> = files::entries(&house.dreams())
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
     names.sort();
     names
 }

@@ -17,6 +17,7 @@ use crate::senses::{asks, born};
 use crate::store::{Store, books};
 use crate::tools::catalogue::MARKS;
 use crate::tools::{Toolbox, permission, product};
+use ground::files;
 use instinct::Instinct;
 use jiff::Timestamp;
 use memory::{Log, Record};
@@ -26,6 +27,7 @@ use patch::draft::Draft;
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::time::Duration;
 
 /// How long birth may take: opening memory, and asking the broker.
@@ -38,16 +40,15 @@ pub const LOOK_BACK: (usize, u64) = (200, 1024 * 1024);
 pub async fn birth(told: Told) -> Result<Life, Fault> {
     let house = told.house.clone();
     for folder in [house.mind(), house.workspace()] {
-        fs::create_dir_all(&folder).map_err(|cause| {
-            let doing = format!("create {}", folder.display());
-            Fault::caused(doing, &cause, "is the house writable?")
-        })?;
+        make_folder(&folder);
     }
-    if !told.rehearsal {
-        tidy(&house);
-    }
+    // Whatever the rest of a birth meets, it meets it while it beats.
     let heart = Heart::start(&house.heartbeat(), told.life, WAKING)
         .map_err(|cause| Fault::caused("start the heartbeat", &cause, "are there too many threads?"))?;
+    // Safe mode needs no draft, and looks at none.
+    if !told.rehearsal && !told.safe {
+        tidy(&house);
+    }
     let (log, mended) = Log::open(&house.memory())
         .map_err(|cause| Fault::caused("open memory", &cause, "is the disk full or .self not writable?"))?;
     let mut odd: Vec<(&str, String)> = Vec::new();
@@ -106,6 +107,19 @@ pub async fn birth(told: Told) -> Result<Life, Fault> {
     Ok(life)
 }
 
+/// Makes a folder; what is none in its place is moved aside. A life goes on without it: each write says what fails.
+fn make_folder(folder: &Path) {
+    let made = fs::create_dir_all(folder).or_else(|_| {
+        if fs::symlink_metadata(folder).is_ok() {
+            memory::set_aside(folder)?;
+        }
+        fs::create_dir_all(folder)
+    });
+    if let Err(error) = made {
+        tracing::warn!("failed to create {}: {error}", folder.display());
+    }
+}
+
 /// Clears away what earlier lives left. A draft this life was born of is put aside, for after a fall.
 fn tidy(house: &House) {
     clear_temporary(house);
@@ -140,11 +154,10 @@ fn clear_temporary(house: &House) {
         if !fs::symlink_metadata(&folder).is_ok_and(|found| found.is_dir()) {
             return;
         }
-        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+        for entry in files::entries(&folder) {
             let cleared = match entry.metadata() {
                 Ok(found) if found.ctime() >= born_s => continue,
-                Ok(found) if found.is_dir() => fs::remove_dir_all(entry.path()),
-                _ => fs::remove_file(entry.path()),
+                _ => files::remove(&entry.path()),
             };
             if let Err(error) = cleared {
                 tracing::debug!("failed to clear {}: {error}", entry.path().display());

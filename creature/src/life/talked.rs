@@ -7,8 +7,8 @@ use crate::heartbeat::Stage;
 use crate::life::{Leaving, Life};
 use crate::mind::Mind;
 use crate::tools::catalogue::LIST;
-use ground::papers;
 use ground::text::shorten;
+use ground::{files, papers};
 use memory::state;
 use mind::conversation::Conversation;
 use mind::talks::{ENDED, Known, Over, Talks, key, over};
@@ -70,7 +70,7 @@ impl Life {
     fn next_over(&self, talks: &mut Talks, now_s: i64) -> Option<(String, Conversation)> {
         let folder = self.told.house.conversations();
         let mut found = BTreeMap::new();
-        for file in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+        for file in files::entries(&folder) {
             let name = file.file_name().to_string_lossy().into_owned();
             if name.starts_with("talk-") || name.starts_with(ENDED) {
                 found.insert(name, file.metadata().map_or(0, |found| found.len()));

@@ -1,7 +1,7 @@
 //! How the money stands: `.self/budget.json` of the broker in one line, and what of it is alarming.
 
 use agenda::own::Allowance;
-use ground::papers;
+use ground::files;
 use ground::text::shorten;
 use serde_json::Value;
 use std::path::Path;
@@ -30,7 +30,7 @@ pub struct Money {
 
 /// A text that changes when a model that was refused may answer: with the broker's start (`since`) and the day.
 pub fn mark(path: &Path) -> String {
-    let bytes = papers::head(path, 0, MOST_BYTES).map(|(bytes, _)| bytes).unwrap_or_default();
+    let bytes = files::head(path, 0, MOST_BYTES).map(|(bytes, _)| bytes).unwrap_or_default();
     let said: Value = serde_json::from_slice(&bytes).unwrap_or_default();
     let part = |key: &str| said.get(key).and_then(Value::as_str).unwrap_or_default();
     [part("since"), part("day")].join(" ").trim().chars().take(MOST_CHARS).collect()
@@ -38,7 +38,7 @@ pub fn mark(path: &Path) -> String {
 
 /// What the broker allows for the creature's own time; none where the file does not name it, or allows no money.
 pub fn allowance(path: &Path) -> Option<Allowance> {
-    let (bytes, _) = papers::head(path, 0, MOST_BYTES).ok()?;
+    let (bytes, _) = files::head(path, 0, MOST_BYTES).ok()?;
     let said: Value = serde_json::from_slice(&bytes).ok()?;
     let own = said.get("autonomy")?;
     let time = |key: &str| own.get(key).and_then(Value::as_str).and_then(|at| at.parse().ok());
@@ -52,7 +52,7 @@ pub fn allowance(path: &Path) -> Option<Allowance> {
 
 /// Reads `budget.json`; a missing file is no budget, of a garbage one the alarm says so.
 pub fn read(path: &Path) -> Money {
-    let Ok((bytes, _)) = papers::head(path, 0, MOST_BYTES) else { return Money::default() };
+    let Ok((bytes, _)) = files::head(path, 0, MOST_BYTES) else { return Money::default() };
     let Ok(Value::Object(said)) = serde_json::from_slice(&bytes) else {
         let alarm = "budget.json cannot be read; what is left to spend is unknown".to_owned();
         return Money { line: alarm.clone(), alarm, poor: true, ..Money::default() };

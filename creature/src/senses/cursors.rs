@@ -3,7 +3,7 @@
 //! Invariant: a lost or garbage file costs repetition at worst, never a life: counts come back from memory.
 
 use super::inbox::InboxCursor;
-use ground::papers;
+use ground::files;
 use ground::text::shorten;
 use memory::Record;
 use mind::moment::Word;
@@ -109,7 +109,7 @@ pub struct Interrupted {
 impl Cursors {
     /// Reads the file; what is wrong with it comes back as a sentence, with empty cursors.
     pub fn load(path: &Path) -> (Self, Option<String>) {
-        let bytes = match papers::head(path, 0, MOST_BYTES) {
+        let bytes = match files::head(path, 0, MOST_BYTES) {
             Ok((bytes, _)) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Self::lost(None),
             Err(error) => {

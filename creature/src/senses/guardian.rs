@@ -1,6 +1,6 @@
 //! What the guardian says in `.self/guardian.json`: this life's standing, and what came before it.
 
-use ground::papers;
+use ground::files;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::io;
@@ -76,7 +76,7 @@ pub struct Fall {
 impl Standing {
     /// Reads it; none when there is no guardian, an error sentence when the file is garbage.
     pub fn read(path: &Path) -> Result<Option<Self>, String> {
-        let bytes = match papers::head(path, 0, MOST_BYTES) {
+        let bytes = match files::head(path, 0, MOST_BYTES) {
             Ok((bytes, _)) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(format!("guardian.json cannot be read: {error}")),

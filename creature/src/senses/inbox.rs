@@ -4,7 +4,7 @@
 //! another. A line of which nothing is known any more (the file was gone for a while, the cursor is an older
 //! creature's) is rather heard twice than lost.
 
-use ground::papers;
+use ground::files;
 use mind::moment::{Word, main_thread};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -95,7 +95,7 @@ fn read_lines(path: &Path, cursor: &mut InboxCursor, now_ms: i64) -> io::Result<
     }
     let same = same_file(path, cursor, found.len(), found.ino(), modified_ms)?;
     let start = found.len().saturating_sub(MOST_BYTES);
-    let (mut bytes, size) = papers::head(path, start, MOST_BYTES)?;
+    let (mut bytes, size) = files::head_linked(path, start, MOST_BYTES)?;
     settled(&mut bytes, modified_ms, now_ms);
     let offset = start + bytes.len() as u64;
     let mut at = start;
@@ -225,7 +225,7 @@ fn read_new(path: &Path, cursor: &mut InboxCursor) -> io::Result<(Vec<u8>, Strin
         return Ok(Default::default());
     }
     let start = from.max(found.len().saturating_sub(MOST_BYTES));
-    let (mut bytes, size) = papers::head(path, start, MOST_BYTES)?;
+    let (mut bytes, size) = files::head_linked(path, start, MOST_BYTES)?;
     settled(&mut bytes, modified_ms, jiff::Timestamp::now().as_millisecond());
     let skipped = match start > from {
         true => format!("{} of the {size} bytes of {} were skipped", start - from, named(path)),
@@ -253,7 +253,7 @@ fn same_file(path: &Path, cursor: &InboxCursor, len: u64, inode: u64, modified_m
 
 fn mark(path: &Path, offset: u64) -> io::Result<String> {
     let start = offset.saturating_sub(MARK_BYTES);
-    let (bytes, _) = papers::head(path, start, offset - start)?;
+    let (bytes, _) = files::head_linked(path, start, offset - start)?;
     let mut hasher = DefaultHasher::new();
     bytes.hash(&mut hasher);
     Ok(format!("{:016x}", hasher.finish()))

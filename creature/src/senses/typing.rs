@@ -1,6 +1,6 @@
 //! Whether the owner is typing a word, as a window says in `.self/typing`: until when, as one moment.
 
-use ground::papers;
+use ground::files;
 use jiff::{SignedDuration, Timestamp};
 use std::path::Path;
 
@@ -12,7 +12,7 @@ const MOST_BYTES: u64 = 64;
 
 /// Until when the owner counts as typing; none where nobody types, and where the file says nothing sound.
 pub fn until(path: &Path, now: Timestamp) -> Option<Timestamp> {
-    let (bytes, _) = papers::head(path, 0, MOST_BYTES).ok()?;
+    let (bytes, _) = files::head(path, 0, MOST_BYTES).ok()?;
     let until: Timestamp = std::str::from_utf8(&bytes).ok()?.trim().parse().ok()?;
     (until > now && until <= now.checked_add(MOST_AHEAD).ok()?).then_some(until)
 }

@@ -3,11 +3,10 @@
 //! Invariant: bounded in bytes; a feed that cannot be written is logged, and stops nothing.
 
 use crate::clock::Clock;
-use nix::fcntl::OFlag;
+use ground::files;
 use serde_json::{Value, json};
 use std::fs::{self, OpenOptions};
 use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
 /// Bytes past which the file becomes `feed.before.jsonl` and begins anew.
@@ -58,12 +57,7 @@ impl Feed {
         if fs::metadata(&self.path).is_ok_and(|found| found.len() > MOST_BYTES) {
             let _ = fs::rename(&self.path, self.path.with_file_name("feed.before.jsonl"));
         }
-        // Not blocking: to open a named pipe that nobody reads would wait for ever.
-        let written = OpenOptions::new()
-            .append(true)
-            .create(true)
-            .custom_flags(OFlag::O_NONBLOCK.bits())
-            .open(&self.path)
+        let written = files::open_with(OpenOptions::new().append(true).create(true), &self.path)
             .and_then(|mut file| file.write_all(format!("{line}\n").as_bytes()));
         if let Err(error) = written {
             tracing::debug!("failed to write the feed: {error}");

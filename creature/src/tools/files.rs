@@ -7,6 +7,7 @@ use super::page::page;
 use super::papers::is_slug;
 use super::tool_context::ToolContext;
 use crate::fault::{self, Fault};
+use ground::files;
 use serde_json::{Value, json};
 use std::error::Error;
 use std::fs;
@@ -58,7 +59,7 @@ pub fn read(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Faul
             "reads files of at most {most} bytes ([files] most_bytes in owner.toml), and {path} has {bytes}"
         )));
     }
-    let bytes = fs::read(&file).map_err(read)?;
+    let bytes = files::whole(&file, most).map_err(read)?;
     page(args, path, &String::from_utf8_lossy(&bytes))
 }
 
@@ -179,7 +180,7 @@ pub(super) fn shown(tools: &ToolContext<'_>, path: &Path) -> String {
 /// Files and bytes below a folder; links are not followed, and the walk ends at `MOST_FILES`.
 fn weight(folder: &Path, depth: usize) -> (u64, u64) {
     let (mut files, mut bytes) = (0, 0);
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+    for entry in files::entries(folder) {
         let Ok(kind) = entry.file_type() else { continue };
         let (below, size) = match kind.is_dir() && depth < 32 {
             true => weight(&entry.path(), depth + 1),

@@ -6,6 +6,7 @@ use super::arguments::Arguments;
 use super::files::{inside, root};
 use super::tool_context::ToolContext;
 use crate::fault::Fault;
+use ground::files;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -38,7 +39,7 @@ pub fn list(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Faul
     let unread = |cause: std::io::Error| {
         Fault::caused(format!("list {path}"), &cause, "files.list without `path` shows the top")
     };
-    fs::read_dir(&folder).map_err(unread)?;
+    drop(files::list(&folder).map_err(unread)?);
     let most = tools.belt.files.most_entries;
     let mut listing = walk(folder, depth, most);
     listing.lines.sort();
@@ -64,7 +65,7 @@ fn walk(top: PathBuf, depth: usize, most: usize) -> Listing {
     let mut listing = Listing::default();
     let mut folders = VecDeque::from([(top, String::new(), 1)]);
     while let Some((folder, name, level)) = folders.pop_front() {
-        let mut entries: Vec<_> = fs::read_dir(folder).into_iter().flatten().flatten().collect();
+        let mut entries: Vec<_> = files::entries(&folder).collect();
         entries.sort_by_key(fs::DirEntry::file_name);
         for entry in entries {
             if listing.seen >= MOST_SEEN {

@@ -4,6 +4,7 @@ use super::tool_context::ToolContext;
 use super::{permission, repo_look};
 use crate::fault::Fault;
 use git2::{ObjectType, TreeWalkMode, TreeWalkResult};
+use ground::files;
 use patch::change::Change;
 use patch::packages::{self, Manifests};
 use std::path::Path;
@@ -13,6 +14,9 @@ pub(super) const TOOL: &str = "repo.install_deps";
 
 /// Folders looked into for manifests, and how deep.
 const MOST_FOLDERS: usize = 2_000;
+
+/// Bytes of a manifest that is read.
+const MOST_MANIFEST: u64 = 4 << 20;
 const DEEPEST: usize = 12;
 
 /// Packages named in a refusal.
@@ -74,13 +78,13 @@ fn below(root: &Path, folder: &Path, manifests: &mut Manifests, left: &mut usize
         return;
     }
     *left -= 1;
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+    for entry in files::entries(folder) {
         let path = entry.path();
         let name = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned();
         match entry.file_type() {
             Ok(kind) if kind.is_dir() => below(root, &path, manifests, left, deep - 1),
             Ok(kind) if kind.is_file() && packages::is_manifest(&name) => {
-                manifests.extend(std::fs::read_to_string(&path).ok().map(|text| (name, text)));
+                manifests.extend(files::text(&path, MOST_MANIFEST).ok().map(|text| (name, text)));
             }
             _ => {}
         }

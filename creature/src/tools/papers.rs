@@ -4,13 +4,16 @@ use super::arguments::Arguments;
 use super::page::{self, head};
 use super::tool_context::{ToolContext, waits};
 use crate::fault::Fault;
+use ground::files;
 use patch::boundary;
 use serde_json::{Value, json};
-use std::fs;
 use std::io;
 
 /// Largest paper, in bytes; a diary that reaches it goes on in notes.
 const MOST_PAPER: usize = 256 * 1024;
+
+/// Bytes read of a paper that is added to or put aside; others may have written more than is allowed here.
+const MOST_READ: u64 = 16 << 20;
 
 /// Largest purpose, in bytes.
 const MOST_PURPOSE: usize = 64 * 1024;
@@ -111,7 +114,7 @@ pub(super) fn is_slug(text: &str) -> bool {
 }
 
 fn text_of(tools: &ToolContext<'_>, path: &str) -> Result<Option<String>, Fault> {
-    match fs::read(tools.store.house.root().join(path)) {
+    match files::whole(&tools.store.house.root().join(path), MOST_READ) {
         Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(cause) => Err(Fault::caused(format!("read {path}"), &cause, "look at its rights with repo.run")),
@@ -130,7 +133,7 @@ pub(super) fn keep(
         );
     }
     if path.starts_with("self/notes/") && !tools.store.house.root().join(path).exists() {
-        let there = fs::read_dir(tools.store.house.papers().join("notes")).map_or(0, Iterator::count);
+        let there = files::entries(&tools.store.house.papers().join("notes")).count();
         if there >= MOST_NOTES {
             return Err(args.fault(format!("would make more than {MOST_NOTES} notes; gather some into one")));
         }

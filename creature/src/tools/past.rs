@@ -9,7 +9,7 @@ use crate::examine;
 use crate::fault::Fault;
 use crate::senses::budget;
 use agenda::span::{self, Span};
-use ground::papers;
+use ground::files;
 use jiff::Timestamp;
 use memory::{Record, kinds};
 use serde_json::{Value, json};
@@ -77,7 +77,7 @@ pub fn history(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, F
     let begin = length.saturating_sub(MOST_HISTORY);
     let (bytes, _) = match length {
         0 => Default::default(),
-        _ => papers::head(&path, begin, MOST_HISTORY).map_err(|cause| {
+        _ => files::head(&path, begin, MOST_HISTORY).map_err(|cause| {
             Fault::caused("read the guardian's history", &cause, "records tells of your own acts")
         })?,
     };

@@ -9,10 +9,10 @@ use super::page::{self, head};
 use super::tool_context::ToolContext;
 use crate::fault::Fault;
 use git2::{Delta, DiffFormat, DiffOptions, Repository, Status, StatusOptions};
+use ground::files;
 use patch::change::Change;
 use patch::draft::Draft;
 use serde_json::{Map, Value, json};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Paths in one list, bytes of a diff, bytes of a file that is read.
@@ -195,7 +195,8 @@ pub(super) fn text_of(
     if !found.is_file() || found.len() > MOST_READ {
         return Err(Fault::new(format!("{path} is not a file of at most 1 MiB"), hint));
     }
-    let bytes = fs::read(&real).map_err(|cause| Fault::caused(format!("read {path}"), &cause, hint))?;
+    let bytes = files::whole(&real, MOST_READ)
+        .map_err(|cause| Fault::caused(format!("read {path}"), &cause, hint))?;
     Ok((path, String::from_utf8_lossy(&bytes).into_owned()))
 }
 

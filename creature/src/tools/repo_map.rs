@@ -6,9 +6,9 @@ use super::repo_look::{readable, text_of};
 use super::tool_context::ToolContext;
 use super::{outline, repo_look, tree};
 use crate::fault::Fault;
+use ground::files;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::fs;
 
 /// Characters of what a first line says.
 const MOST_ABOUT: usize = 140;
@@ -91,7 +91,7 @@ fn fold(folders: &mut BTreeMap<(bool, String), Folder>, asked: &str, most: usize
 /// How many lines a file has, and its entry in the map.
 fn described(file: &tree::Found, name: &str) -> (usize, String) {
     let bytes = file.path.metadata().map_or(0, |found| found.len());
-    let text = (bytes <= MOST_READ).then(|| fs::read(&file.path).ok()).flatten();
+    let text = (bytes <= MOST_READ).then(|| files::whole(&file.path, MOST_READ).ok()).flatten();
     let Some(text) = text.and_then(|bytes| String::from_utf8(bytes).ok()) else {
         return (0, format!("{name} ({bytes} bytes, no text of at most 1 MiB)"));
     };

@@ -8,7 +8,6 @@ use super::{files, page, repo_look, tree};
 use crate::fault::Fault;
 use regex::{Regex, RegexBuilder};
 use serde_json::{Value, json};
-use std::fs;
 
 /// Characters of a pattern, and hits of one search.
 const MOST_PATTERN: usize = 1_000;
@@ -118,7 +117,7 @@ impl Finds {
             return;
         }
         let short = file.path.metadata().is_ok_and(|found| found.is_file() && found.len() <= MOST_FILE);
-        let text = short.then(|| fs::read(&file.path).ok()).flatten();
+        let text = short.then(|| ground::files::whole(&file.path, MOST_FILE).ok()).flatten();
         let Some(text) = text.and_then(|bytes| String::from_utf8(bytes).ok()) else {
             self.too_long += 1;
             return;

@@ -4,6 +4,7 @@
 
 use super::page::{self, head, tail};
 use crate::paths::House;
+use ground::files;
 use serde_json::{Map, Value, json};
 use std::fs;
 
@@ -90,8 +91,8 @@ fn keep(house: &House, file: &str, text: &str) -> Value {
 }
 
 fn forget_oldest(house: &House) {
-    let entries = fs::read_dir(house.spills()).into_iter().flatten().flatten();
-    let dated = entries.filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())));
+    let dated = files::entries(&house.spills())
+        .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())));
     let mut files: Vec<_> = dated.collect();
     files.sort();
     let over = files.len().saturating_sub(MOST_FILES);

@@ -1,6 +1,7 @@
 //! The files below a folder of the house that may be shown, in order and bounded.
 
 use super::repo_look::is_secret;
+use ground::files;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -29,7 +30,7 @@ fn walk(at: &Path, name: &str, depth: usize, found: &mut Vec<Found>) -> bool {
         found.push(Found { name: name.to_owned(), path: at.to_path_buf() });
         return true;
     }
-    let mut entries: Vec<_> = fs::read_dir(at).into_iter().flatten().flatten().collect();
+    let mut entries: Vec<_> = files::entries(at).collect();
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
         let file = entry.file_name().to_string_lossy().into_owned();

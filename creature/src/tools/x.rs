@@ -4,11 +4,11 @@ use super::agenda;
 use super::arguments::Arguments;
 use super::tool_context::{ToolContext, waits};
 use crate::fault::Fault;
+use ground::files;
 use hands::Broker;
 use hands::x::{self, Post};
 use patch::boundary;
 use serde_json::{Value, json};
-use std::fs;
 
 const MOST_CHARS: usize = 4_000;
 
@@ -96,7 +96,7 @@ fn draft(
     text: &str,
     reply_to: Option<&str>,
 ) -> Result<Value, Fault> {
-    let kept = fs::read_dir(tools.store.house.drafts()).map_or(0, Iterator::count);
+    let kept = files::entries(&tools.store.house.drafts()).count();
     if kept >= MOST_DRAFTS {
         let error = format!("{} was not drafted: self/drafts/ holds {kept} files", args.tool());
         return Err(Fault::new(error, "the owner has to look through them first"));

@@ -59,10 +59,10 @@ fn folders_in_the_place_of_files_are_told_and_survived() {
 #[test]
 fn a_memory_that_cannot_be_written_is_a_clear_end() {
     let house = TempHouse::new();
-    std::fs::create_dir_all(house.path(".self/memory.jsonl")).unwrap();
+    house.write(".self", "no folder, and none can be made");
     let status = house.command(1).status().unwrap();
     assert_eq!(status.code(), Some(1));
-    assert!(house.log().contains("memory.jsonl"), "{}", house.log());
+    assert!(house.log().contains("open memory"), "{}", house.log());
 }
 
 mod probation {

@@ -119,7 +119,7 @@ async fn a_part_that_fails_stops_no_other() {
         .filter(|came| came["ok"] == false)
         .map(|came| came["part"].as_str().unwrap())
         .collect();
-    assert_eq!(failed, ["facts", "snapshot", "index"]);
+    assert_eq!(failed, ["facts", "snapshot"]);
     assert_eq!(came(&dream, "upkeep")["ok"], true);
     assert_eq!(fs::read(bed.house.path("self/facts.md")).unwrap(), b"\xff\xfe facts");
     bed.house.write("self/facts.md", TWICE);

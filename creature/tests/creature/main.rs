@@ -1,5 +1,11 @@
 //! Every test of the creature's own crate, in one binary: they run inside each self-edit, and one links faster than ten.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
 
 mod agenda;
 mod answers;
@@ -46,6 +52,7 @@ mod seeing;
 mod self_edit;
 mod senses;
 mod services;
+mod shapes;
 mod snapshots;
 mod spawning;
 mod spoken;

@@ -1,5 +1,11 @@
 //! A week of life in seconds: a virtual clock, a scripted model over real HTTP, an owner, a feed and a mailbox.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
 
 #[allow(dead_code, reason = "the week needs a part of it")]
 #[path = "../../tests/creature/broker.rs"]

@@ -73,13 +73,16 @@ impl Executor {
     }
 
     fn life_ended(&mut self, status: WaitStatus) {
+        let boots = matches!(self.decided.phase, Phase::Booting { .. });
+        let claimed = self.heart.look(self.state.life).map(|claim| claim.turns).filter(|_| boots);
+        let unseen = claimed.map(|turns| self.turns_written(turns));
         let Some(life) = self.life.take() else { return };
         // Only a new commit's first life is told which self-edit it came of.
         self.state.born = None;
         self.clear_planted();
         // A heartbeat written just before the end still makes this a crash, not a stillbirth; it earns no trust.
-        if matches!(self.decided.phase, Phase::Booting { .. }) && self.heart.look(self.state.life).is_some() {
-            self.hear(Event::Beat { turns: 0, thought: false });
+        if let Some(turns) = unseen {
+            self.hear(Event::Beat { turns, thought: false });
         }
         let evidence = blame::Evidence {
             signal: signal(status),

@@ -20,5 +20,6 @@ pub mod quotas;
 pub mod reload;
 pub mod report;
 pub mod requests;
+pub mod set_aside;
 pub mod state;
 pub mod tokens;

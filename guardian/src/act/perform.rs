@@ -46,6 +46,7 @@ impl Executor {
                 Ok(None)
             }
             Action::Tidy => self.tidy().map(|()| Some(Event::Tidied)),
+            Action::SetAside => Ok(Some(self.set_aside())),
             Action::Commit => self.commit().map(|()| Some(Event::Committed)),
             Action::Answer => {
                 self.answer();

@@ -7,5 +7,6 @@ pub mod policy;
 pub mod probation;
 pub mod recovery;
 pub mod revival;
+pub mod shared_state;
 pub mod verdict;
 pub mod vocabulary;

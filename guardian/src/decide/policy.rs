@@ -101,6 +101,7 @@ impl Policy {
                 self.record.untidy = false;
                 vec![]
             }
+            Event::StateSetAside => self.state_set_aside(now),
             Event::Blessed => self.blessed(limits),
             Event::RollbackDone => self.rolled_back(limits, now),
             Event::RollbackExhausted => self.exhausted(limits, now),
@@ -192,6 +193,7 @@ impl Policy {
                 vec![Action::Commit]
             }
             Some(Pending::Fall(cause)) => self.roll_back(cause),
+            Some(Pending::SetAside) => vec![Action::SetAside],
             None => vec![Action::Survey { tidy: self.record.untidy }],
         }
     }

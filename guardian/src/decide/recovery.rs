@@ -30,6 +30,10 @@ impl Policy {
     pub(crate) fn died(&mut self, limits: &Limits, now: Millis, death: Death, blame: Blame) -> Vec<Action> {
         let mut actions = vec![Action::Bury { death, blame }, Action::Tidy];
         let standing = self.subject.as_ref().map_or(Standing::Bottom, |subject| subject.standing);
+        if self.sets_aside(limits, now, (death, blame), standing) {
+            actions.extend(self.obey());
+            return actions;
+        }
         let last = if blame != Blame::Code {
             self.give_back(limits);
             None
@@ -154,7 +158,7 @@ impl Policy {
         let spent = match cause {
             Some(Pending::Fall(Cause::Owner | Cause::Acquitted)) => true,
             Some(Pending::Fall(cause)) => cause.condemns(),
-            Some(Pending::Commit { .. }) | None => false,
+            Some(Pending::Commit { .. } | Pending::SetAside) | None => false,
         };
         if spent {
             self.record.rest_ms = limits.rest_ms;

@@ -190,6 +190,7 @@ pub enum Event {
     Examined(Examined),
     Committed,
     Tidied,
+    StateSetAside,
     Blessed,
     RollbackDone,
     RollbackExhausted,
@@ -227,6 +228,8 @@ pub enum Action {
     },
     /// Keep what a life left in `creature/` under a ref and restore HEAD's tree; answers `Tidied` or `Failed`.
     Tidy,
+    /// Move aside what lives share, and put back what is the owner's; answers `StateSetAside`.
+    SetAside,
     /// Make the commit the creature asked for; answers `Committed` or `Failed`.
     Commit,
     Answer,
@@ -269,6 +272,8 @@ pub struct Record {
     pub lives: Lives,
     /// Trees that fell for their deaths, until the lives of the rollback's target show whether they were at fault.
     pub fell: Option<Fell>,
+    /// Trees for which what lives share was moved aside, the newest last.
+    pub set_aside: Vec<String>,
     /// Until this time crash loops are blamed on the surroundings.
     pub world_until: Millis,
 }
@@ -287,8 +292,12 @@ pub struct Fell {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pending {
-    Commit { failures: u32 },
+    Commit {
+        failures: u32,
+    },
     Fall(Cause),
+    /// Move what lives share out of the way of a trusted tree that could not begin.
+    SetAside,
 }
 
 impl Watch {

@@ -153,6 +153,7 @@ impl House {
                 Some(Event::Exited { blame: Blame::Code, rebirth: false })
             }
             Action::Tidy => Some(Event::Tidied),
+            Action::SetAside => Some(Event::StateSetAside),
             Action::Commit => Some(Event::Committed),
             Action::Bless => {
                 self.bless(self.head);

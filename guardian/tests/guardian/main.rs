@@ -56,6 +56,7 @@ mod page_views;
 mod pages;
 mod plain_user;
 mod planted;
+mod poison;
 mod processes;
 mod replies;
 mod reported;

@@ -23,6 +23,7 @@ pub fn answers(action: &Action) -> Vec<Option<Event>> {
             answers
         }
         Action::Tidy => vec![Some(Event::Tidied), Some(Event::Failed), Some(Event::Interrupted)],
+        Action::SetAside => vec![Some(Event::StateSetAside)],
         Action::Commit => vec![Some(Event::Committed), Some(Event::Failed), Some(Event::Interrupted)],
         Action::Bless => vec![Some(Event::Blessed), Some(Event::Failed)],
         Action::Rollback { .. } => {

@@ -54,7 +54,8 @@ impl World {
             watch.since = watch.since.max(NOW - 2);
             watch.turned_at = watch.turned_at.max(NOW - 3);
             watch.beat_at = watch.beat_at.max(NOW - 2);
-            watch.turns = 0;
+            // Only whether there was one counts; here it comes with the thought.
+            watch.turns = watch.thought.into();
         };
         match &mut self.policy.phase {
             Phase::Building { since } | Phase::Booting { since } | Phase::Stopping { since, .. } => {
@@ -80,6 +81,8 @@ impl World {
             Phase::RollingBack | Phase::Paused | Phase::Done => {}
         }
         self.policy.record.deaths.iter_mut().for_each(|at| *at = NOW);
+        // State is set aside for the one tree each time, and for the other never again: so the world stays small.
+        self.policy.record.set_aside.retain(|tree| tree == "b");
         self.policy.record.lives = Lives::default();
         self.policy.record.fell = None;
         self.policy.record.environment = self.policy.record.environment.min(3);
@@ -209,7 +212,7 @@ fn check_action(world: &World, now: Millis, action: &Action) {
             assert_eq!(world.policy.record.pending, pending, "a rollback a killed guardian would forget");
         }
         Action::Leave => assert!(!world.child, "left with a creature alive: {world:?}"),
-        Action::Survey { .. } | Action::Tidy | Action::Commit => {
+        Action::Survey { .. } | Action::Tidy | Action::Commit | Action::SetAside => {
             assert!(!world.child, "{action:?} in {world:?}")
         }
         _ => {}
@@ -253,8 +256,8 @@ static AWAY: LazyLock<HashSet<World>> = LazyLock::new(|| reachable(false));
 static BUSY: LazyLock<HashSet<World>> = LazyLock::new(|| reachable(true));
 
 fn reachable(owner: bool) -> HashSet<World> {
-    let start =
-        World { policy: Policy::new(Record::default(), NOW), child: false, build: false, exam: false };
+    let record = Record { set_aside: vec!["b".into()], ..Record::default() };
+    let start = World { policy: Policy::new(record, NOW), child: false, build: false, exam: false };
     let mut seen = HashSet::from([start.clone()]);
     let mut open = VecDeque::from([start]);
     while let Some(world) = open.pop_front() {
@@ -342,6 +345,7 @@ fn happily(world: &World, now: Millis, event: Event) -> World {
                 Action::Spawn { .. } => world.child = true,
                 Action::Build => world.build = true,
                 Action::Tidy => events.push_back(Event::Tidied),
+                Action::SetAside => events.push_back(Event::StateSetAside),
                 Action::Commit => events.push_back(Event::Committed),
                 Action::Bless => events.push_back(Event::Blessed),
                 Action::Rollback { .. } => events.push_back(Event::RollbackDone),

@@ -147,6 +147,7 @@ impl World {
                 None
             }
             Action::Tidy => Some(Event::Tidied),
+            Action::SetAside => Some(Event::StateSetAside),
             Action::Commit => {
                 if let Nature::Polite(_) = self.nature() {
                     let next = format!("{}+", self.head);

@@ -1,6 +1,7 @@
 //! What every part of the creature stands on: where files are, how a failure is told, how a command is run.
 
 pub mod fault;
+pub mod files;
 pub mod papers;
 pub mod paths;
 pub mod process;

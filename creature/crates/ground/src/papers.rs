@@ -1,8 +1,8 @@
-//! Reads papers (PURPOSE.md, the checklist, scratch) and parts of files, whatever stands in a file's place.
+//! Reads papers (PURPOSE.md, the checklist, scratch), whatever stands in a file's place.
 
-use std::fs::File;
+use crate::files::head_linked;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ impl Paper {
 pub fn read(path: &Path) -> Paper {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let failed = |why: String| Paper { text: String::new(), problem: format!("{name} {why}") };
-    let read = match head(path, 0, MOST_BYTES) {
+    let read = match head_linked(path, 0, MOST_BYTES) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => copy(path).map_err(|_| error),
         read => read,
     };
@@ -70,20 +70,5 @@ fn copy(path: &Path) -> io::Result<(Vec<u8>, u64)> {
         }
         std::thread::sleep(COPY_LOOK);
     }
-    head(&copy, 0, MOST_BYTES)
-}
-
-/// At most `most` bytes of a regular file from `offset` on, and the file's whole size.
-pub fn head(path: &Path, offset: u64, most: u64) -> io::Result<(Vec<u8>, u64)> {
-    use std::io::Seek;
-    // Checked before opening: opening a pipe would wait for ever.
-    if !std::fs::metadata(path)?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
-    }
-    let mut file = File::open(path)?;
-    let size = file.metadata()?.len();
-    file.seek(io::SeekFrom::Start(offset))?;
-    let mut bytes = Vec::new();
-    file.take(most).read_to_end(&mut bytes)?;
-    Ok((bytes, size))
+    head_linked(&copy, 0, MOST_BYTES)
 }

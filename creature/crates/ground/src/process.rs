@@ -7,6 +7,7 @@
 //! Deliberately absent: stdin, a terminal, a shell (callers name one).
 
 use crate::fault::Fault;
+use crate::files;
 use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{WaitPidFlag, waitpid};
@@ -14,7 +15,7 @@ use nix::unistd::Pid;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::ExitStatusExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -329,16 +330,12 @@ fn strays() -> Vec<i32> {
 
 /// Every process and its parent.
 fn parents() -> Vec<(i32, i32)> {
-    let Ok(listing) = std::fs::read_dir("/proc") else {
-        return Vec::new();
-    };
     let parent = |name: &OsStr| {
         let pid: i32 = name.to_str()?.parse().ok()?;
-        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        let stat = files::of_the_system(format!("/proc/{pid}/stat")).ok()?;
         // The name in brackets may hold anything, so what counts starts after the last bracket.
         let (_, fields) = stat.rsplit_once(')')?;
         Some((pid, fields.split_whitespace().nth(1)?.parse().ok()?))
     };
-    let entries = listing.flatten();
-    entries.filter_map(|entry| parent(&entry.file_name())).collect()
+    files::entries(Path::new("/proc")).filter_map(|entry| parent(&entry.file_name())).collect()
 }

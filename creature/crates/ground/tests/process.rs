@@ -1,5 +1,11 @@
 //! Tests of running commands: deadlines, caps, a clean environment, and nothing left running.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
 
 use ground::process::{Job, become_reaper, child_environment, run};
 use std::ffi::OsString;

@@ -1,5 +1,5 @@
 //! Summaries, as data.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::disallowed_methods, clippy::unwrap_used)]
 
 use ground::summary::summarise;
 

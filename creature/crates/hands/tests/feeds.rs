@@ -1,5 +1,5 @@
 //! Feeds over a real server: the formats, their sloppy kinds, and what is no feed.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, clippy::indexing_slicing)]
 
 #[macro_use]
 mod server;

@@ -1,5 +1,5 @@
 //! Both search providers behind the broker, and what can be wrong with them.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, clippy::indexing_slicing)]
 
 #[macro_use]
 mod server;

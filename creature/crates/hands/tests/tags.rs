@@ -1,5 +1,5 @@
 //! The rough look at tags, as data.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::disallowed_methods, clippy::unwrap_used)]
 
 use hands::readable::line;
 use hands::tags::{flatten, is_hard};

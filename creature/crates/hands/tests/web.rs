@@ -1,5 +1,5 @@
 //! Pages over a real server: text, charsets, redirects, limits, and every way a page can be bad.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, clippy::indexing_slicing)]
 
 #[macro_use]
 mod server;

@@ -1,5 +1,5 @@
 //! X: what is asked of the API v2, and what is made of its answers, behind the broker.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, clippy::indexing_slicing)]
 
 #[macro_use]
 mod server;

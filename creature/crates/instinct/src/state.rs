@@ -3,7 +3,7 @@
 //! Invariant: bounded; whatever the file held, `State::read` gives a state that can be worked with.
 
 use super::evidence::{WINDOW, Wake};
-use ground::papers;
+use ground::files;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -209,7 +209,7 @@ pub struct Trial {
 impl State {
     /// The state in `path`; a fresh one where it is missing or cannot be read.
     pub fn read(path: &Path) -> State {
-        let (bytes, size) = papers::head(path, 0, LARGEST_FILE).unwrap_or_default();
+        let (bytes, size) = files::head(path, 0, LARGEST_FILE).unwrap_or_default();
         // serde would read a JSON list as the fields in order.
         let object = size <= LARGEST_FILE && bytes.first() == Some(&b'{');
         let Some(mut state) = serde_json::from_slice::<State>(&bytes).ok().filter(|_| object) else {

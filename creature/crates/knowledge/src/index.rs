@@ -4,7 +4,8 @@
 //! the number of its log and its offset in it, so that the newest come first without sorting.
 
 use crate::{Error, SearchPaths};
-use rusqlite::Connection;
+use ground::files;
+use rusqlite::{Connection, OpenFlags};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -31,7 +32,9 @@ impl Index {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).map_err(Error::file("create", folder))?;
         }
-        let mut database = Connection::open(path)?;
+        clear(path)?;
+        let flags = OpenFlags::default() | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+        let mut database = Connection::open_with_flags(path, flags)?;
         database.busy_timeout(Duration::from_secs(5))?;
         // A journal beside the file, no shared memory, no temporary folder: only the folder of the index is ours.
         database.execute_batch(
@@ -56,6 +59,19 @@ impl Index {
         self.take_papers(paths)?;
         self.take_records(paths, most_bytes)
     }
+}
+
+/// Moves aside what is no file in the place of the index or of a file beside it: SQLite would wait on a pipe.
+fn clear(path: &Path) -> Result<(), Error> {
+    for ending in ["", "-journal", "-wal", "-shm"] {
+        let file = path.with_extension(format!("sqlite{ending}"));
+        if fs::symlink_metadata(&file).is_ok_and(|found| !found.is_file()) {
+            let aside = path.with_extension(format!("garbage.sqlite{ending}"));
+            let _ = files::remove(&aside);
+            fs::rename(&file, aside).map_err(Error::file("set aside", &file))?;
+        }
+    }
+    Ok(())
 }
 
 /// Renames an index that cannot be used to `*.garbage.sqlite`; only the last such index is kept.

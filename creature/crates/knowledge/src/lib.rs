@@ -13,6 +13,7 @@ mod search;
 pub use error::Error;
 pub use search::{Found, Hit, Question};
 
+use ground::files;
 use index::Index;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -55,8 +56,8 @@ pub struct SearchPaths {
 
 /// The `.md` files of a folder, sorted by name; for a path that is such a file, itself.
 pub fn papers(place: &Path) -> Vec<PathBuf> {
-    let mut paths: Vec<PathBuf> = match fs::read_dir(place) {
-        Ok(listing) => listing.flatten().map(|entry| entry.path()).collect(),
+    let mut paths: Vec<PathBuf> = match files::list(place) {
+        Ok(listing) => listing.map(|entry| entry.path()).collect(),
         Err(_) => vec![place.to_owned()],
     };
     paths.retain(|path| path.extension().is_some_and(|end| end == "md"));

@@ -2,10 +2,10 @@
 
 use crate::index::Index;
 use crate::{Error, Kind, SearchPaths, papers, stamp};
+use ground::files;
 use rusqlite::{Transaction, params};
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 
 /// Papers of one folder that are indexed: the last by name, which of snapshots are the newest.
@@ -65,8 +65,7 @@ fn forget(taking: &Transaction, number: i64) -> Result<(), Error> {
 }
 
 fn read(path: &Path) -> io::Result<String> {
-    let mut bytes = Vec::new();
-    File::open(path)?.take(MOST_BYTES).read_to_end(&mut bytes)?;
+    let (bytes, _) = files::head(path, 0, MOST_BYTES)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 

@@ -4,10 +4,11 @@
 
 use crate::index::Index;
 use crate::{Error, SearchPaths};
+use ground::files;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::Deserialize;
 use serde_json::Value;
-use std::fs::{self, File};
+use std::fs;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
@@ -167,8 +168,8 @@ fn take(taking: &Connection, number: i64, from: u64, bytes: &[u8]) -> Result<(),
 /// The paths of the logs moved aside (`<stem>-<time>.jsonl`), oldest first, and of the log itself.
 fn beside(memory: &Path) -> Vec<PathBuf> {
     let stem = memory.file_stem().unwrap_or_default().to_string_lossy().into_owned() + "-";
-    let listing = memory.parent().and_then(|folder| fs::read_dir(folder).ok());
-    let mut logs: Vec<PathBuf> = listing.into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    let folder = memory.parent().unwrap_or(memory);
+    let mut logs: Vec<PathBuf> = files::entries(folder).map(|entry| entry.path()).collect();
     logs.retain(|path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         name.starts_with(&stem) && name.ends_with(".jsonl")
@@ -180,8 +181,7 @@ fn beside(memory: &Path) -> Vec<PathBuf> {
 
 /// The first bytes of a log, and its size; none where it has no whole first line yet, or is no file.
 fn head(path: &Path) -> Result<Option<(Vec<u8>, u64)>, Error> {
-    // Asked before opening: opening a pipe would wait for ever.
-    let Some(found) = fs::metadata(path).ok().filter(fs::Metadata::is_file) else { return Ok(None) };
+    let Some(found) = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file) else { return Ok(None) };
     let mut head = read(path, 0, found.len().min(HEAD))?;
     match head.iter().position(|byte| *byte == b'\n') {
         Some(at) => head.truncate(at),
@@ -200,7 +200,7 @@ fn last_newline(path: &Path, size: u64) -> Result<u64, Error> {
 
 fn read(path: &Path, from: u64, to: u64) -> Result<Vec<u8>, Error> {
     let mut bytes = vec![0; (to - from) as usize];
-    let read = File::open(path).and_then(|file| file.read_exact_at(&mut bytes, from));
+    let read = files::open(path).and_then(|file| file.read_exact_at(&mut bytes, from));
     read.map_err(Error::file("read", path))?;
     Ok(bytes)
 }

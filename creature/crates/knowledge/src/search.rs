@@ -4,10 +4,10 @@ use crate::index::Index;
 use crate::papers::PIECE_BITS;
 use crate::records::{Known, Line, OFFSET_BITS};
 use crate::{Error, Kind, SearchPaths};
+use ground::files;
 use ground::sentences::{self, Sentence};
 use rusqlite::{Row, params};
 use serde::Serialize;
-use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 
 /// Words and phrases of one question that count, and the characters of each.
@@ -160,7 +160,7 @@ impl Index {
 
 /// The record at this offset; none where it is gone or tells nothing that was asked for.
 fn hit(paths: &SearchPaths, log: &Known, offset: u64, terms: &[String], told: bool) -> Option<Hit> {
-    let mut file = File::open(&log.path).ok()?;
+    let mut file = files::open(&log.path).ok()?;
     file.seek(SeekFrom::Start(offset)).ok()?;
     let mut bytes = Vec::new();
     BufReader::new(file.take(MOST_LINE)).read_until(b'\n', &mut bytes).ok()?;

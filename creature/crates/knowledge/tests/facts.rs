@@ -1,5 +1,11 @@
 //! Facts: what counts as the same, what stays apart, and that merging loses no statement, whatever the paper.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
 
 use knowledge::facts::{Fact, Line, add, list, merge, read, undo, unite, write};
 use proptest::prelude::*;

@@ -1,5 +1,11 @@
 //! The index: what is found where, how it keeps up with files that change, and that garbage costs a rebuild, no more.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
 
 use knowledge::{Found, Kind, Question, SearchPaths, search, update};
 use serde_json::json;

@@ -2,6 +2,7 @@
 //!
 //! Invariant: an append that fails cuts the file back to what it was, or else the next append ends its half line.
 
+use ground::files;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::replace::{folder_of, sync_folder};
+use crate::replace::{folder_of, set_aside, sync_folder};
 use crate::tail::last_line;
 use crate::{Error, Record};
 
@@ -90,7 +91,7 @@ impl Log {
     }
 
     fn still_at_path(&self) -> bool {
-        match (fs::metadata(&self.path), self.file.metadata()) {
+        match (fs::symlink_metadata(&self.path), self.file.metadata()) {
             (Ok(named), Ok(open)) => named.dev() == open.dev() && named.ino() == open.ino(),
             _ => false,
         }
@@ -99,21 +100,17 @@ impl Log {
 
 fn open_file(path: &Path) -> Result<File, Error> {
     let folder = folder_of(path);
-    let fresh = match fs::metadata(path) {
-        // Opening a pipe would wait for ever.
-        Ok(found) if !found.is_file() => {
-            let not_file = io::Error::new(io::ErrorKind::InvalidInput, "not a regular file");
-            return Err(Error::on(path, "open")(not_file));
-        }
-        Ok(_) => false,
-        Err(_) => true,
-    };
+    let fresh = fs::symlink_metadata(path).is_err();
     if fresh {
         fs::create_dir_all(folder).map_err(Error::on(folder, "create the folder"))?;
     }
-    let mut options = OpenOptions::new();
-    let options = options.read(true).append(true).create(true);
-    let file = options.open(path).map_err(Error::on(path, "open"))?;
+    let open = || files::open_with(OpenOptions::new().read(true).append(true).create(true), path);
+    let file = match open() {
+        // Nothing was ever written to what is no file: records begin anew beside it.
+        Err(error) if files::is_in_the_way(&error) => set_aside(path).and_then(|()| open()),
+        file => file,
+    };
+    let file = file.map_err(Error::on(path, "open"))?;
     if fresh {
         sync_folder(folder).map_err(Error::on(folder, "sync the folder"))?;
     }

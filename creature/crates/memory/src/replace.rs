@@ -1,8 +1,10 @@
 //! Replaces a file whole, so that a reader or a crash finds the old text or the new one, never a half.
 
+use ground::files;
 use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::Error;
@@ -46,18 +48,25 @@ pub(crate) fn folder_of(path: &Path) -> &Path {
 
 /// Makes a new or renamed name in a folder survive a power cut.
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
+    files::sync_folder(folder)
 }
 
 fn write_aside(aside: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
     // A link left under this name must not be written through.
     match fs::remove_file(aside) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(_) if aside.is_dir() => set_aside(aside)?,
+        removed => removed?,
     }
-    let mut file = OpenOptions::new().write(true).create_new(true).open(aside)?;
-    if let Ok(old) = fs::metadata(path) {
-        file.set_permissions(old.permissions())?;
+    let mut file = files::open_with(OpenOptions::new().write(true).create_new(true), aside)?;
+    match fs::symlink_metadata(path) {
+        // The next life has to read it, whatever rights the old file was left with.
+        Ok(old) if old.is_file() => {
+            let mode = old.permissions().mode() | 0o600;
+            file.set_permissions(fs::Permissions::from_mode(mode))?;
+        }
+        Ok(old) if old.is_dir() => set_aside(path)?,
+        _ => {}
     }
     file.write_all(bytes)?;
     file.sync_all()

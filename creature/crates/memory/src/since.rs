@@ -4,9 +4,10 @@
 //! Records are taken to stand in the order of their times; where a clock was put back, some may be passed over.
 
 use crate::{Error, MAX_LINE, Record};
+use ground::files;
 use jiff::Timestamp;
 use serde::Deserialize;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
@@ -64,8 +65,8 @@ pub fn since(
 /// The paths of the logs moved aside (`<stem>-<time>.jsonl`), oldest first, and of the log itself.
 pub fn logs(path: &Path) -> Vec<PathBuf> {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned() + "-";
-    let listing = path.parent().and_then(|folder| fs::read_dir(folder).ok());
-    let mut logs: Vec<PathBuf> = listing.into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    let mut logs: Vec<PathBuf> =
+        files::entries(crate::replace::folder_of(path)).map(|entry| entry.path()).collect();
     logs.retain(|path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         name.starts_with(&stem) && name.ends_with(".jsonl")
@@ -75,12 +76,16 @@ pub fn logs(path: &Path) -> Vec<PathBuf> {
     logs
 }
 
-/// The file and its size; none where there is none. Asked before opening: opening a pipe would wait for ever.
+/// The file and its size; none where there is none, or something else in its place.
 fn open(path: &Path) -> io::Result<Option<(File, u64)>> {
-    match fs::metadata(path).ok().filter(fs::Metadata::is_file) {
-        None => Ok(None),
-        Some(found) => Ok(Some((File::open(path)?, found.len()))),
-    }
+    let file = match files::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound || files::is_in_the_way(&error) => {
+            return Ok(None);
+        }
+        file => file?,
+    };
+    let size = file.metadata()?.len();
+    Ok(Some((file, size)))
 }
 
 /// An offset before which nothing is as late as `from`, found by halving; and the time of the first record.

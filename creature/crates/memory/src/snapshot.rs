@@ -1,9 +1,9 @@
 //! Snapshots of memory: a new file each, named by its time, so that a bad one never costs the one before.
 
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
+use ground::files;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{Error, replace};
@@ -44,13 +44,13 @@ pub fn latest(dir: &Path) -> Result<Option<Snapshot>, Error> {
 
 /// Every snapshot by its time, oldest first; files with other names are not ours.
 fn all(dir: &Path) -> Result<Vec<(Timestamp, PathBuf)>, Error> {
-    let listing = match fs::read_dir(dir) {
+    let listing = match files::list(dir) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         listing => listing.map_err(Error::on(dir, "list the snapshots in"))?,
     };
     let mut found = Vec::new();
     for entry in listing {
-        let path = entry.map_err(Error::on(dir, "list the snapshots in"))?.path();
+        let path = entry.path();
         let name = path.file_name().and_then(|name| name.to_str());
         let time = name.and_then(|name| name.strip_suffix(".md"));
         if let Some(Ok(at)) = time.map(str::parse::<Timestamp>) {
@@ -62,11 +62,5 @@ fn all(dir: &Path) -> Result<Vec<(Timestamp, PathBuf)>, Error> {
 }
 
 fn read(path: &Path) -> io::Result<String> {
-    let found = fs::metadata(path)?;
-    if !found.is_file() || found.len() > MAX_TEXT {
-        return Err(io::Error::from(io::ErrorKind::InvalidData));
-    }
-    let mut text = String::new();
-    File::open(path)?.take(MAX_TEXT).read_to_string(&mut text)?;
-    Ok(text)
+    files::text(path, MAX_TEXT)
 }

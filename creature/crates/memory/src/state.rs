@@ -2,7 +2,7 @@
 
 use crate::salvage::salvage;
 use crate::{replace, set_aside};
-use ground::papers::head;
+use ground::files::head;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io;

@@ -2,8 +2,9 @@
 //!
 //! Invariant: never holds more than one line of at most `MAX_LINE` and one block beside the records it returns.
 
+use ground::files;
 use std::collections::VecDeque;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -41,16 +42,10 @@ pub struct Tail {
 /// Damage is skipped and counted, not charged to `most_bytes`: a garbage end does not hide what is before it.
 /// A line longer than `most_bytes` or `MAX_LINE` is oversized.
 pub fn tail(path: &Path, most_records: usize, most_bytes: u64) -> Result<Tail, Error> {
-    let found = match fs::metadata(path) {
+    let file = match files::open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Tail::default()),
-        found => found.map_err(Error::on(path, "read the end of"))?,
+        file => file.map_err(Error::on(path, "read the end of"))?,
     };
-    if !found.is_file() {
-        // Opening a pipe would wait for ever.
-        let not_file = io::Error::new(io::ErrorKind::InvalidInput, "not a regular file");
-        return Err(Error::on(path, "read the end of")(not_file));
-    }
-    let file = File::open(path).map_err(Error::on(path, "read the end of"))?;
     gather(&file, most_records, most_bytes).map_err(Error::on(path, "read the end of"))
 }
 

@@ -1,5 +1,5 @@
 //! The table of kinds: how records of each read, what they cost, and that a kind without a row is carried as it is.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, clippy::indexing_slicing)]
 
 use memory::Record;
 use memory::kinds::{self, Account};

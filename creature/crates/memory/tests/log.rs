@@ -1,5 +1,5 @@
 //! The writer under damage: torn ends, a file taken away, a limit on its size, a writer killed in the middle.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
 use std::fs;
 use std::io::Write;
@@ -128,17 +128,19 @@ fn a_record_too_long_or_too_deep_keeps_its_envelope_and_a_head() {
 }
 
 #[test]
-fn what_is_no_file_is_an_error_that_names_it() {
+fn what_is_no_file_is_moved_aside_and_a_file_in_a_folders_place_is_named() {
     let (_folder, path) = place();
-    fs::create_dir_all(&path).unwrap();
-    let error = Log::open(&path).expect_err("a directory");
-    let source = std::error::Error::source(&error).unwrap().to_string();
-    assert_eq!(error.to_string(), format!("open {}", path.display()));
-    assert_eq!(source, "not a regular file");
-    assert!(Log::open(&path.join("x")).is_ok());
-    let below_a_file = path.join("x/y");
+    fs::create_dir_all(path.join("kept")).unwrap();
+    let (mut log, _) = Log::open(&path).unwrap();
+    log.append(&Record::new(1, "observation", Value::Null)).unwrap();
+    let beside: Vec<_> = fs::read_dir(path.parent().unwrap()).unwrap().flatten().collect();
+    assert!(
+        path.is_file() && beside.iter().any(|entry| entry.path().join("kept").is_dir()),
+        "nothing is lost"
+    );
+    let below_a_file = path.join("y");
     let error = Log::open(&below_a_file).expect_err("a file as folder");
-    assert!(error.to_string().contains("/x"), "{error}");
+    assert!(error.to_string().contains("memory.jsonl"), "{error}");
 }
 
 /// Not a test of its own: the writer that the two tests below start as a process.

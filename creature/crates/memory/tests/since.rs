@@ -1,5 +1,5 @@
 //! Tests of reading a span of time: what lies in it, across logs moved aside, through damage, within a cap.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
 use jiff::{SignedDuration, Timestamp};
 use memory::since::{Read, since};

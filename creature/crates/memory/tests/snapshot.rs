@@ -1,5 +1,5 @@
 //! Snapshots and whole replacement: newest wins, bad ones are passed over, nothing is left half done.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -91,13 +91,17 @@ fn replaces_whole_and_keeps_rights() {
 }
 
 #[test]
-fn a_failed_replacement_leaves_the_old_and_nothing_aside() {
+fn a_folder_in_a_files_place_is_moved_aside_and_a_failed_replacement_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("taken");
     fs::create_dir(&path).unwrap();
     fs::write(path.join("inside"), "kept").unwrap();
-    let error = replace(&path, b"x").expect_err("a folder is there");
-    assert_eq!(error.to_string(), format!("replace {}", path.display()));
-    assert_eq!(names(folder.path()), ["taken"]);
+    replace(&path, b"x").unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"x");
+    let kept = names(folder.path()).into_iter().find(|name| name.starts_with("taken-")).unwrap();
+    assert_eq!(fs::read(folder.path().join(kept).join("inside")).unwrap(), b"kept");
+    let error = replace(&path.join("below"), b"x").expect_err("a file is no folder");
+    assert!(error.to_string().contains("taken"), "{error}");
+    assert_eq!(names(folder.path()).len(), 2, "something was left aside");
     assert!(replace(Path::new("/"), b"x").is_err());
 }

@@ -1,5 +1,5 @@
 //! The reader under damage, and compared with a naive one over many sizes.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};

@@ -3,6 +3,7 @@
 //! Invariant: what was put to a model is never changed; a call has one result, also where a life was killed meanwhile.
 
 use agenda::standing::redact;
+use ground::files;
 use model::{Answer, Turn};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -12,7 +13,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Bytes of a file; a longer conversation is begun anew.
-const MOST_BYTES: u64 = 32 << 20;
+pub(super) const MOST_BYTES: u64 = 32 << 20;
 
 /// Conversations kept; the one whose file changed longest ago goes first.
 const MOST_KEPT: usize = 24;
@@ -159,12 +160,7 @@ impl Conversation {
 
     /// Reads a conversation; a torn last line is cut off. None where there is none, or none that can be continued.
     pub fn load(path: &Path) -> Option<Self> {
-        let found = fs::metadata(path).ok()?;
-        // A pipe would be waited for, a device read without end.
-        if !found.is_file() || found.len() > MOST_BYTES {
-            return None;
-        }
-        let bytes = fs::read(path).ok()?;
+        let bytes = files::whole(path, MOST_BYTES).ok()?;
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         let mut lines = bytes.get(..whole)?.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
         let Ok(Entry::Head { head }) = serde_json::from_slice(lines.next()?) else { return None };
@@ -173,7 +169,9 @@ impl Conversation {
             read.take(serde_json::from_slice(line).ok()?)?;
         }
         if whole < bytes.len() {
-            OpenOptions::new().write(true).open(path).and_then(|file| file.set_len(whole as u64)).ok()?;
+            files::open_with(OpenOptions::new().write(true), path)
+                .and_then(|file| file.set_len(whole as u64))
+                .ok()?;
         }
         Some(read)
     }
@@ -181,7 +179,7 @@ impl Conversation {
     /// Writes an entry down that follows from those before; after an error neither file nor conversation has it.
     pub fn add(&mut self, entry: Entry) -> io::Result<()> {
         let line = line(&entry)?;
-        let mut file = OpenOptions::new().append(true).open(&self.path)?;
+        let mut file = files::open_with(OpenOptions::new().append(true), &self.path)?;
         let before = file.metadata()?.len();
         let written = file.write_all(&line).and_then(|()| file.sync_data());
         let kept = written.and_then(|()| self.take(entry).ok_or_else(odd));
@@ -364,16 +362,13 @@ fn clear(path: &Path, is_right: impl Fn(&fs::Metadata) -> bool) -> io::Result<()
 
 /// Deletes the conversations above `MOST_KEPT` that changed longest ago, never `spared`.
 fn prune(folder: &Path, spared: &Path) {
-    let mut found: Vec<_> = fs::read_dir(folder)
-        .into_iter()
-        .flatten()
-        .flatten()
+    let mut found: Vec<_> = files::entries(folder)
         .filter(|entry| entry.path() != spared)
         .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
         .collect();
     found.sort();
     let over = (found.len() + 1).saturating_sub(MOST_KEPT);
     for (_, path) in found.into_iter().take(over) {
-        let _ = fs::remove_file(&path).or_else(|_| fs::remove_dir_all(&path));
+        let _ = files::remove(&path);
     }
 }

@@ -1,7 +1,8 @@
 //! Writes a reply into a file while it streams, so that it can be followed.
 
+use ground::files;
 use model::Heard;
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::Path;
 
@@ -17,7 +18,7 @@ pub(super) struct Live {
 
 impl Live {
     pub(super) fn begin(path: Option<&Path>) -> Self {
-        Self { file: path.and_then(|path| File::create(path).ok()), written: 0, thinking: false }
+        Self { file: path.and_then(|path| create(path).ok()), written: 0, thinking: false }
     }
 
     pub(super) fn take(&mut self, heard: Heard) {
@@ -36,4 +37,8 @@ impl Live {
             self.file = None;
         }
     }
+}
+
+fn create(path: &Path) -> std::io::Result<File> {
+    files::open_with(OpenOptions::new().write(true).create(true).truncate(true), path)
 }

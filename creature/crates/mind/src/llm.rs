@@ -7,6 +7,7 @@ use super::talks::ENDED;
 use super::{Down, Outcome, Why, prompt, thought};
 use crate::{ModelSettings, ToolForm, ToolList};
 use agenda::standing::redact;
+use ground::files;
 use ground::paths::House;
 use ground::text;
 use model::{Client, Endpoint, Error, Kind, Reply, Tool, Wire};
@@ -246,7 +247,7 @@ impl ModelMind {
 
     /// Threads of conversations that an earlier life left unfinished; none stands for the creature's own work.
     pub fn unfinished(&self) -> Vec<Option<String>> {
-        let files = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let files = files::entries(&self.folder);
         let own = files.filter(|file| {
             ["apart-", ENDED].iter().all(|other| !file.file_name().to_string_lossy().starts_with(other))
         });

@@ -12,6 +12,7 @@ use super::talks::{self, DAY_S, ENDED, SHORT_TOKENS};
 use super::thought::{MOST_CALLS, ToolCall};
 use super::{Down, Outcome, Why, handover, native, situation};
 use agenda::standing::redact;
+use ground::files;
 use jiff::Timestamp;
 use memory::state;
 use model::{Error, Kind, Reply, Talk, Turn, Wire};
@@ -157,7 +158,7 @@ impl ModelMind {
         }
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let kept = self.folder.join(format!("{ENDED}{}-{name}", old.at_s));
-        let copied = std::fs::copy(path, &kept);
+        let copied = files::copy(path, &kept, conversation::MOST_BYTES);
         let _ = copied.inspect_err(|error| tracing::warn!("failed to keep {}: {error}", path.display()));
     }
 

@@ -1,5 +1,11 @@
 //! Reading a thought from what a model wrote.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
 
 use mind::thought::{MOST_CALLS, Thought, read};
 use serde_json::{Value, json};

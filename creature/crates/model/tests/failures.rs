@@ -1,5 +1,5 @@
 //! A model server that is busy, broken, lying, slow or gone: each has its kind, and none tells the token.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
 #[macro_use]
 mod server;

@@ -1,5 +1,11 @@
 //! What models really write around, before and beside their JSON; and anything else, which must never panic.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
 
 use model::repair::object;
 use serde_json::{Value, json};

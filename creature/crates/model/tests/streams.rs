@@ -1,5 +1,5 @@
 //! Streams as servers send them, split, noisy, cut and odd: the whole reply or an error, and never a part of one.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
 #[macro_use]
 mod server;

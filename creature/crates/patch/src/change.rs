@@ -3,6 +3,7 @@
 //! Invariant: dropped without `keep`, written changes are undone, so a cancelled self-edit leaves no trace.
 
 use crate::boundary::Area;
+use crate::source;
 use crate::text::diff;
 use ground::fault::Fault;
 use std::fs::{self, Permissions};
@@ -69,7 +70,7 @@ impl Written {
     /// Also puts this file back on failure, though the self-edit does not name it: cargo rewrites its lock file.
     pub fn guard(&mut self, path: &str) {
         if self.files.iter().all(|file| file.path != path) {
-            let bytes = fs::read(self.root.join(path)).ok();
+            let bytes = source::read(&self.root.join(path)).ok();
             self.files.push(Before { path: path.to_owned(), bytes, rights: None });
         }
     }

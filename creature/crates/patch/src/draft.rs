@@ -7,16 +7,21 @@ use crate::boundary::Area;
 use crate::change::Change;
 use crate::minute;
 use crate::plan::Edit;
-use crate::source::{self, Hashes, hash, hashes, remove};
+use crate::source::{self, Hashes, hash, hashes};
 use ground::fault::Fault;
+use ground::files;
 use ground::paths::House;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 const UNREADABLE: &str = "repo.drop puts the draft aside, where its files can be read; then edit anew";
+
+/// Bytes of the draft's state, and of the edit noted last: a few files of a MiB at most.
+const MOST_STATE: u64 = 64 << 20;
 
 /// New texts by path; none deletes the file.
 pub type Texts = BTreeMap<String, Option<String>>;
@@ -76,7 +81,7 @@ pub fn hold(house: &House) -> Result<DraftLock, Fault> {
     let path = house.draft_lock();
     let open = || {
         fs::create_dir_all(house.workspace())?;
-        File::options().create(true).append(true).open(&path)
+        files::open_with(File::options().create(true).append(true), &path)
     };
     let file =
         open().map_err(|cause| Fault::caused("open the lock of the draft", &cause, "is the disk full?"))?;
@@ -97,7 +102,7 @@ impl Draft {
             return Ok(None);
         }
         let note = root.join("edit.json");
-        if let Ok(bytes) = fs::read(&note) {
+        if let Ok(bytes) = files::whole(&note, MOST_STATE) {
             // A note that cannot be parsed was cut short, and its edit never begun.
             if let Ok(Note { texts, state }) = serde_json::from_slice(&bytes) {
                 write_texts(&root, &texts)?;
@@ -106,7 +111,7 @@ impl Draft {
             fs::remove_file(&note)
                 .map_err(|cause| Fault::caused("finish an edit of the draft", &cause, ""))?;
         }
-        let state = fs::read(root.join("draft.json")).map_err(|cause| cause.to_string());
+        let state = files::whole(&root.join("draft.json"), MOST_STATE).map_err(|cause| cause.to_string());
         let state = state.and_then(|bytes| serde_json::from_slice(&bytes).map_err(|cause| cause.to_string()));
         let state = state
             .map_err(|why| Fault::new(format!("the draft's state cannot be read: {why}"), UNREADABLE))?;
@@ -127,13 +132,13 @@ impl Draft {
     pub fn begin(house: &House, now: &str) -> Result<Self, Fault> {
         let (root, aside) = (house.draft(), house.workspace().join("draft.new"));
         let begin = || -> io::Result<State> {
-            remove(&aside)?;
+            files::remove(&aside)?;
             let mut base = BTreeMap::new();
             for (path, from) in source::files(house.root()) {
                 let to = aside.join(&path);
                 fs::create_dir_all(to.parent().unwrap_or(&aside))?;
                 source::copy(&from, &to)?;
-                base.insert(path, hash(&fs::read(&to)?));
+                base.insert(path, hash(&source::read(&to)?));
             }
             fs::create_dir_all(aside.join("creature"))?;
             Ok(State { since: now.to_owned(), touched: now.to_owned(), base, ..State::default() })
@@ -191,7 +196,7 @@ impl Draft {
                 true => Some(source::text(&self.root, path)?),
                 false => None,
             };
-            let before = fs::read(house.root().join(path)).ok();
+            let before = source::read(&house.root().join(path)).ok();
             Ok(Change { path: path.clone(), area: Area::Source, before, after })
         };
         differ.map(change).collect()
@@ -217,7 +222,7 @@ impl Draft {
             if !root.exists() {
                 return Ok(false);
             }
-            remove(&aside)?;
+            forget(house, &aside)?;
             fs::rename(&root, &aside)?;
             Ok(true)
         };
@@ -232,13 +237,21 @@ impl Draft {
     }
 }
 
+/// Moves what was put aside before to where the next birth clears it away: there may be much of it.
+fn forget(house: &House, aside: &Path) -> io::Result<()> {
+    let name = format!("draft-{}", aside.symlink_metadata().map_or(0, |found| found.ino()));
+    let moved =
+        fs::create_dir_all(house.temporary()).and_then(|()| fs::rename(aside, house.temporary().join(name)));
+    moved.or_else(|_| files::remove(aside))
+}
+
 fn write_texts(root: &Path, texts: &Texts) -> Result<(), Fault> {
     for (path, text) in texts {
         let (file, hint) = (root.join(path), "is the disk full? the edit is finished at the next look");
         match text {
             Some(text) => memory::replace(&file, text.as_bytes())
                 .map_err(|cause| Fault::caused("write the draft", &cause, hint))?,
-            None => remove(&file).map_err(|cause| Fault::caused("write the draft", &cause, hint))?,
+            None => files::remove(&file).map_err(|cause| Fault::caused("write the draft", &cause, hint))?,
         }
     }
     Ok(())

@@ -7,9 +7,9 @@ use crate::text::hunks::{self, Applied, Miss, Pass};
 use crate::text::replace;
 use crate::{At, Failed, Stage};
 use ground::fault::Fault;
+use ground::files;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use std::fs;
 use std::path::Path;
 
 /// Where files are read: source from the draft where there is one, papers where they live.
@@ -164,8 +164,8 @@ fn open(roots: Roots, path: &str, changes: &mut Vec<Change>) -> Result<Change, F
     boundary::no_links(root, &path).at(Stage::Boundary)?;
     let refuse =
         |why: &str| Stage::Apply.failed(Fault::new(format!("{path} {why}"), "only text files can be edited"));
-    let before = match fs::read(root.join(&path)) {
-        Ok(bytes) => Some(bytes),
+    let before = match files::head(&root.join(&path), 0, MOST_BYTES as u64 + 1) {
+        Ok((bytes, _)) => Some(bytes),
         Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => None,
         Err(cause) => return Err(Stage::Apply.failed(Fault::caused(format!("read {path}"), &cause, ""))),
     };

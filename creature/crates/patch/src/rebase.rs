@@ -6,7 +6,6 @@ use crate::source::{self, diverged};
 use git2::{MergeFileInput, Oid};
 use ground::fault::Fault;
 use ground::paths::House;
-use std::fs;
 
 /// Brings into the draft what changed meanwhile in the tree that lives; returns the paths. Refused, and nothing is
 /// changed, where both changed the same lines.
@@ -54,7 +53,8 @@ fn merged(house: &House, draft: &Draft, path: &str) -> Option<String> {
     let base = Oid::from_str(draft.state.base.get(path)?).ok()?;
     let repo = repository::open(house).ok()?;
     let base = repo.find_blob(base).ok()?;
-    let (ours, theirs) = (fs::read(draft.root().join(path)).ok()?, fs::read(house.root().join(path)).ok()?);
+    let (ours, theirs) =
+        (source::read(&draft.root().join(path)).ok()?, source::read(&house.root().join(path)).ok()?);
     let [before, left, right] = [base.content(), &ours, &theirs].map(|content| {
         let mut input = MergeFileInput::new();
         input.content(content);

@@ -2,8 +2,9 @@
 
 use git2::{ObjectType, Oid};
 use ground::fault::Fault;
+use ground::files;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -11,12 +12,24 @@ use std::path::{Path, PathBuf};
 const DEEPEST: usize = 32;
 const MOST_FILES: usize = 20_000;
 
+/// Bytes of one source file, and of all that are hashed at once; larger ones, and those beyond, are no source.
+const MOST_BYTES: u64 = 16 << 20;
+const MOST_HASHED: u64 = 256 << 20;
+
+/// Bytes of one file that is copied; what a build leaves is larger than any source.
+const MOST_COPIED: u64 = 1 << 30;
+
 /// Hash of each file by its path.
 pub type Hashes = BTreeMap<String, String>;
 
 /// Hash of every source file below a root.
 pub fn hashes(root: &Path) -> Hashes {
-    let read = |(path, at): (String, PathBuf)| Some((path, hash(&fs::read(at).ok()?)));
+    let mut left = MOST_HASHED;
+    let read = |(path, at): (String, PathBuf)| {
+        let bytes = files::whole(&at, left.min(MOST_BYTES)).ok()?;
+        left = left.saturating_sub(bytes.len() as u64);
+        Some((path, hash(&bytes)))
+    };
     files(root).into_iter().filter_map(read).collect()
 }
 
@@ -29,7 +42,7 @@ pub fn hash(bytes: &[u8]) -> String {
 pub fn files(root: &Path) -> Vec<(String, PathBuf)> {
     let (mut found, mut folders) = (Vec::new(), vec![("creature".to_owned(), 0)]);
     while let Some((folder, depth)) = folders.pop() {
-        for entry in fs::read_dir(root.join(&folder)).into_iter().flatten().flatten() {
+        for entry in files::entries(&root.join(&folder)) {
             let (Ok(name), Ok(kind)) = (entry.file_name().into_string(), entry.file_type()) else { continue };
             let path = format!("{folder}/{name}");
             if kind.is_dir() && depth < DEEPEST && !matches!(name.as_str(), "target" | ".git") {
@@ -42,28 +55,22 @@ pub fn files(root: &Path) -> Vec<(String, PathBuf)> {
     found
 }
 
+/// A source file, whole.
+pub fn read(path: &Path) -> io::Result<Vec<u8>> {
+    files::whole(path, MOST_BYTES)
+}
+
 /// A file of a tree as text.
 pub fn text(root: &Path, path: &str) -> Result<String, Fault> {
-    let read =
-        fs::read(root.join(path)).map_err(|cause| Fault::caused(format!("read {path}"), &cause, ""))?;
+    let read = read(&root.join(path)).map_err(|cause| Fault::caused(format!("read {path}"), &cause, ""))?;
     String::from_utf8(read)
         .map_err(|_| Fault::new(format!("{path} is not UTF-8 text"), "only text can be a draft"))
 }
 
 /// Copies a file with its modification time: cargo builds again what is newer than its artefact.
 pub fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    fs::copy(from, to)?;
-    File::options().append(true).open(to)?.set_modified(from.metadata()?.modified()?)
-}
-
-/// Removes a file or a folder, if it is there.
-pub fn remove(path: &Path) -> io::Result<()> {
-    let removed = match fs::symlink_metadata(path) {
-        Ok(found) if found.is_dir() => fs::remove_dir_all(path),
-        Ok(_) => fs::remove_file(path),
-        Err(cause) => Err(cause),
-    };
-    removed.or_else(|cause| if cause.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(cause) })
+    files::copy(from, to, MOST_COPIED)?;
+    files::open_with(File::options().append(true), to)?.set_modified(from.metadata()?.modified()?)
 }
 
 /// Paths that changed since the copy, by who changed them.

@@ -1,5 +1,11 @@
 //! Instinct as data: each drive in a world in memory, and what no moment and no state file may do to it.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
 
 mod agenda;
 mod change;

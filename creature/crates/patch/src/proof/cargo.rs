@@ -4,9 +4,10 @@ use super::{diagnostics, members, seed};
 use crate::EditContext;
 use crate::source::{self, Hashes};
 use ground::fault::Fault;
+use ground::files;
 use ground::process::{self, Ended, Job};
 use std::error::Error;
-use std::fs::{self, File};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -125,8 +126,7 @@ impl Tree {
         let failed =
             |cause: &dyn Error| Fault::caused("prepare the build of the draft", cause, "is the disk full?");
         let kept = self.target.join("sources.json");
-        let known: Hashes =
-            fs::read(&kept).ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default();
+        let known: Hashes = memory::state::read(&kept).unwrap_or_default();
         let root = self.root();
         let sources = source::hashes(root);
         if sources == known {
@@ -137,7 +137,7 @@ impl Tree {
             seed::take_over(&from, &to, &members::names(root));
         }
         for (path, _) in sources.iter().filter(|(path, hash)| known.get(*path) != Some(hash)) {
-            let file = File::options().append(true).open(root.join(path));
+            let file = files::open_with(File::options().append(true), &root.join(path));
             file.and_then(|file| file.set_modified(SystemTime::now())).map_err(|cause| failed(&cause))?;
         }
         let text = serde_json::to_vec(&sources).unwrap_or_default();

@@ -1,7 +1,11 @@
 //! Packages of the creature's workspace: which of them a change can have touched, as their manifests say.
 
+use ground::files;
 use std::collections::BTreeSet;
 use std::path::Path;
+
+/// Bytes of a manifest that is read.
+const MOST_MANIFEST: u64 = 1 << 20;
 
 /// A package: its folder from the repository root, with a `/` at its end, and the packages it depends on.
 struct Member {
@@ -38,7 +42,7 @@ pub fn names(root: &Path) -> Vec<String> {
 
 /// All packages, the creature's own first.
 fn members(root: &Path) -> Vec<Member> {
-    let crates = std::fs::read_dir(root.join("creature/crates")).into_iter().flatten().flatten();
+    let crates = files::entries(&root.join("creature/crates"));
     let mut folders: Vec<String> =
         crates.map(|entry| format!("creature/crates/{}/", entry.file_name().to_string_lossy())).collect();
     folders.sort();
@@ -47,7 +51,7 @@ fn members(root: &Path) -> Vec<Member> {
 }
 
 fn member(root: &Path, folder: String) -> Option<Member> {
-    let text = std::fs::read_to_string(root.join(&folder).join("Cargo.toml")).ok()?;
+    let text = files::text(&root.join(&folder).join("Cargo.toml"), MOST_MANIFEST).ok()?;
     let manifest: toml::Table = text.parse().ok()?;
     let name = manifest.get("package")?.get("name")?.as_str()?.to_owned();
     let tables = ["dependencies", "dev-dependencies", "build-dependencies"];

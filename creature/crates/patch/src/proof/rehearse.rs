@@ -3,14 +3,15 @@
 //! Invariant: nothing of the real house is written; the copy lies in the workspace and is made afresh each time.
 
 use super::diagnostics;
-use crate::{EditContext, source};
+use crate::EditContext;
 use ground::fault::Fault;
+use ground::files;
 use ground::paths::House;
 use ground::process::{self, Job};
 use memory::Record;
 use serde_json::Value;
-use std::fs::{self, File};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Characters told of what the new binary printed.
@@ -21,6 +22,9 @@ const MOST_MEMORY: u64 = 8 * 1024 * 1024;
 
 /// Snapshots copied, the newest.
 const MOST_SNAPSHOTS: usize = 3;
+
+/// How deep folders of papers are followed.
+const DEEPEST: usize = 16;
 
 /// Papers copied: files and bytes; enough for years of notes.
 const MOST_PAPERS: usize = 2_000;
@@ -43,7 +47,7 @@ pub fn prepare(context: &EditContext) -> Result<House, Fault> {
 
 fn copy_house(context: &EditContext, copy: &House) -> io::Result<()> {
     let house = &context.house;
-    source::remove(copy.root())?;
+    files::remove(copy.root())?;
     for folder in [copy.mind(), copy.snapshots(), copy.papers(), copy.workspace()] {
         fs::create_dir_all(folder)?;
     }
@@ -55,22 +59,22 @@ fn copy_house(context: &EditContext, copy: &House) -> io::Result<()> {
     }
     for (from, to) in [(house.cursors(), copy.cursors()), (house.instinct(), copy.instinct())] {
         if from.is_file() {
-            fs::copy(from, to)?;
+            files::copy(&from, &to, MOST_MEMORY)?;
         }
     }
     fs::write(copy.purpose(), (context.read_paper)(&house.purpose()))?;
     let (mut files, mut bytes) = (MOST_PAPERS, MOST_PAPER_BYTES);
-    copy_papers(&house.papers(), &copy.papers(), &mut files, &mut bytes)
+    copy_papers(&house.papers(), &copy.papers(), DEEPEST, &mut files, &mut bytes)
 }
 
 /// The last whole lines of a file, as many as are copied; nothing where there is no file.
 fn end_of(path: &Path) -> io::Result<Vec<u8>> {
-    let size = match fs::metadata(path) {
+    let file = match files::open(path) {
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        found => found?.len(),
+        file => file?,
     };
-    let start = size.saturating_sub(MOST_MEMORY);
-    let mut bytes = from(path, start)?;
+    let start = file.metadata()?.len().saturating_sub(MOST_MEMORY);
+    let (mut bytes, _) = files::head(path, start, MOST_MEMORY)?;
     if start > 0 {
         let torn = bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |at| at + 1);
         bytes.drain(..torn);
@@ -80,30 +84,20 @@ fn end_of(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// At most `MOST_MEMORY` bytes of a file from this byte on.
-fn from(path: &Path, start: u64) -> io::Result<Vec<u8>> {
-    let mut file = File::open(path)?;
-    file.seek(SeekFrom::Start(start))?;
-    let mut bytes = Vec::new();
-    file.take(MOST_MEMORY).read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
-
 /// Regular files of a folder; links are left out.
 fn files_in(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let files = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
+    let files = files::entries(folder).filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
     files.map(|entry| entry.path()).collect()
 }
 
 fn copy_into(from: &Path, folder: &Path) -> io::Result<()> {
     match from.file_name() {
-        Some(name) => fs::copy(from, folder.join(name)).map(|_| ()),
+        Some(name) => files::copy(from, &folder.join(name), MOST_PAPER_BYTES),
         None => Ok(()),
     }
 }
 
-fn copy_papers(from: &Path, to: &Path, files: &mut usize, bytes: &mut u64) -> io::Result<()> {
+fn copy_papers(from: &Path, to: &Path, deep: usize, files: &mut usize, bytes: &mut u64) -> io::Result<()> {
     for file in files_in(from) {
         let size = file.metadata()?.len();
         if *files == 0 || size > *bytes {
@@ -112,11 +106,11 @@ fn copy_papers(from: &Path, to: &Path, files: &mut usize, bytes: &mut u64) -> io
         (*files, *bytes) = (*files - 1, *bytes - size);
         copy_into(&file, to)?;
     }
-    for entry in fs::read_dir(from).into_iter().flatten().flatten() {
-        if *files > 0 && entry.file_type()?.is_dir() {
+    for entry in files::entries(from) {
+        if *files > 0 && deep > 0 && entry.file_type()?.is_dir() {
             let below = to.join(entry.file_name());
             fs::create_dir_all(&below)?;
-            copy_papers(&entry.path(), &below, files, bytes)?;
+            copy_papers(&entry.path(), &below, deep - 1, files, bytes)?;
         }
     }
     Ok(())
@@ -149,7 +143,7 @@ async fn run(context: &EditContext, copy: &House) -> Result<(), Fault> {
 
 /// Whether a thought that reads as one stands in the memory after its first `before` bytes.
 fn thought_after(memory: &Path, before: u64, is_thought: fn(Value) -> bool) -> bool {
-    let bytes = from(memory, before).unwrap_or_default();
+    let (bytes, _) = files::head(memory, before, MOST_MEMORY).unwrap_or_default();
     let records =
         bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice::<Record>(line).ok());
     let mut thoughts = records.filter(|record| record.kind == "thought");

@@ -3,6 +3,7 @@
 //! Invariant: what cargo writes here changes nothing in the other folder: only files replaced whole are shared.
 
 use crate::source;
+use ground::files;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -26,9 +27,9 @@ pub fn take_over(from: &Path, to: &Path, own: &[String]) {
 }
 
 fn folder_of(from: &Path, to: &Path, own: &[String], deep: usize) -> io::Result<()> {
-    let Ok(entries) = fs::read_dir(from) else { return Ok(()) };
+    let Ok(entries) = files::list(from) else { return Ok(()) };
     fs::create_dir_all(to)?;
-    for entry in entries.flatten() {
+    for entry in entries {
         let (name, at) = (entry.file_name().to_string_lossy().into_owned(), entry.path());
         let (meta, target) = (entry.metadata()?, to.join(&name));
         let crate_name = name.strip_prefix("lib").unwrap_or(&name);

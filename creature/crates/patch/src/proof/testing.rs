@@ -34,8 +34,7 @@ pub struct Known {
 
 impl Known {
     pub fn load(house: &House) -> Self {
-        let text = std::fs::read(house.tests()).ok();
-        text.and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default()
+        memory::state::read(&house.tests()).unwrap_or_default()
     }
 
     pub fn save(&self, house: &House) {
