@@ -110,11 +110,11 @@ pub fn run(plain: bool) -> Result<u8> {
     let (mut state, rebuilt) = State::load(&house);
     let repo = Repo::open(&house).map_err(|error| Refused(format!("{error:#}")))?;
     // Before any word on what to do with the owner's own tools.
-    match repo.clear_planted() {
-        Ok(told) => told.iter().for_each(|told| tracing::warn!("{told}")),
-        Err(error) => tracing::warn!("{error:#}"),
-    }
+    let cleared = repo.clear_planted();
+    cleared.iter().flatten().for_each(|told| tracing::warn!("{told}"));
     if let Some(why) = refusal(&house, &repo, &state) {
+        let why =
+            cleared.err().map_or(why.clone(), |error| format!("{error:#}; mend that first, then: {why}"));
         // Nothing was changed yet: if the owner asked to stop meanwhile, end without an error.
         return if interrupt::check().is_err() { Ok(0) } else { refuse(why) };
     }

@@ -172,7 +172,13 @@ fn start(house: &House) -> Finding {
         }
     };
     match (start::refusal(house, &repo, &state), odd) {
-        (Some(why), _) => found(Grade::Bad, &why),
+        // What to do is said by the start, which moves aside first what would run by the owner's own git.
+        (Some(why), _) => Finding::new(
+            Grade::Bad,
+            "start",
+            why.split(" To keep them:").next().unwrap_or_default(),
+            "start the guardian: it refuses, and says what to do",
+        ),
         (None, Some(odd)) => {
             Finding::new(Grade::Odd, "start", odd, "a start keeps it aside and rebuilds what it needs")
         }

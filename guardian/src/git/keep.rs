@@ -155,7 +155,8 @@ impl Keeper<'_> {
             }
             Err(_) => return Ok(Fate::Aside),
         };
-        if fs::symlink_metadata(below.at(".git")).is_ok() {
+        let is_new = entry.known.is_none();
+        if fs::symlink_metadata(below.at(".git")).is_ok() || is_new && planted::is_bare_repository(&below) {
             return Ok(Fate::Aside);
         }
         if below.is_deep() {

@@ -9,14 +9,15 @@ use crate::git::tree::{self, Found};
 use crate::limits::KEPT_ENTRIES;
 use anyhow::{Context, Result};
 use git2::build::TreeUpdateBuilder;
-use git2::{ObjectType, Oid, Tree, TreeWalkMode, TreeWalkResult};
+use git2::{FileMode, ObjectType, Tree, TreeEntry, TreeWalkMode, TreeWalkResult};
 use house::openat::Folder;
 use house::repair::Aside;
 use house::{files, interrupt, printable};
 use std::ffi::OsStr;
-use std::fs;
+use std::fs::{self, Permissions};
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Component, Path, PathBuf};
 
 /// Where the creature writes and the owner's tools look.
@@ -27,15 +28,17 @@ const GITLINK: i32 = 0o160_000;
 const FEW: usize = 4;
 
 /// Names, and the tool that reads them in the folder where it is started or in one above; the tools' own manuals say so:
-/// git's gitrepository-layout and gitmodules, The Cargo Book (Configuration), The rustup book (Overrides), rust-analyzer's
-/// manual (Configuration), direnv(1), mise's and asdf's Configuration, Visual Studio Code's Workspaces, `:help exrc` of
-/// Vim and Neovim, Emacs's manual (Directory Variables), Zed's and Helix's Configuration, GNU make's manual (Makefile
-/// Names), just's manual, gdb's and lldb's manuals on their init files.
+/// git's gitrepository-layout and gitmodules, hgrc(5), jj's Settings, The Cargo Book (Configuration), nextest's
+/// Configuration, The rustup book (Overrides), rust-analyzer's manual (Configuration), direnv(1), autoenv's and dotenv's
+/// manuals, mise's and asdf's Configuration, Visual Studio Code's Workspaces, `:help exrc` of Vim and Neovim, Emacs's
+/// manual (Directory Variables), Zed's and Helix's Configuration, GNU make's manual (Makefile Names), just's and Task's
+/// manuals, nix-shell(1) and nix-develop, Bazel's manual (bazelrc), gdb's and lldb's manuals on their init files.
 const READERS: &[(&str, &[&str])] = &[
-    ("cargo", &[".cargo"]),
+    ("hg or jj", &[".hg", ".jj"]),
+    ("cargo", &[".cargo", ".config"]),
     ("rustup", &["rust-toolchain", "rust-toolchain.toml"]),
-    ("rust-analyzer", &["rust-analyzer.toml", ".rust-analyzer.toml"]),
-    ("direnv", &[".envrc"]),
+    ("rust-analyzer", &["rust-analyzer.toml", ".rust-analyzer.toml", ".rust-analyzer"]),
+    ("direnv", &[".envrc", ".env", ".autoenv.zsh"]),
     (
         "mise",
         &[
@@ -50,15 +53,31 @@ const READERS: &[(&str, &[&str])] = &[
     ),
     (
         "an editor",
-        &[".vscode", ".idea", ".fleet", ".zed", ".helix", ".exrc", ".vimrc", ".nvimrc", ".nvim.lua"],
+        &[
+            ".vscode",
+            ".idea",
+            ".fleet",
+            ".zed",
+            ".helix",
+            ".exrc",
+            ".vimrc",
+            ".nvimrc",
+            ".nvim.lua",
+            ".lvimrc",
+        ],
     ),
+    ("an editor", &[".dir-locals.el", ".dir-locals-2.el", ".devcontainer", ".devcontainer.json"]),
     (
-        "an editor",
-        &[".dir-locals.el", ".dir-locals-2.el", ".sublime-project", ".devcontainer", ".devcontainer.json"],
+        "make",
+        &["makefile", "gnumakefile", "justfile", ".justfile", "taskfile.yml", "taskfile.yaml", "bacon.toml"],
     ),
-    ("make", &["makefile", "gnumakefile", "justfile", ".justfile"]),
+    ("nix or bazel", &["flake.nix", "shell.nix", "default.nix", ".bazelrc"]),
     ("a debugger", &[".gdbinit", ".lldbinit"]),
 ];
+/// Endings of names that editors open as a whole.
+const ENDINGS: [&str; 2] = [".code-workspace", ".sublime-project"];
+/// What makes a folder a repository; git follows links to them, and takes an executable file for `objects`.
+const REPOSITORY: [&str; 3] = ["HEAD", "objects", "refs"];
 
 /// The tool that would read a path in the house, by any of its names below `creature/` or `self/`.
 pub fn reader(path: &Path) -> Option<&'static str> {
@@ -74,15 +93,13 @@ fn reader_of(name: &OsStr) -> Option<&'static str> {
         return Some("git");
     }
     let name = name.to_string_lossy().to_ascii_lowercase();
-    READERS.iter().find(|(_, names)| names.contains(&name.as_str())).map(|(tool, _)| *tool)
+    let known = READERS.iter().find(|(_, names)| names.contains(&name.as_str())).map(|(tool, _)| *tool);
+    known.or_else(|| ENDINGS.iter().any(|ending| name.ends_with(ending)).then_some("an editor"))
 }
 
-/// Whether a folder is a repository of its own, which git takes it for where somebody stands in it.
-fn is_bare_repository(folder: &Folder) -> bool {
-    let is = |name: &str, folder_wanted: bool| {
-        fs::symlink_metadata(folder.at(name)).is_ok_and(|meta| meta.is_dir() == folder_wanted)
-    };
-    is("HEAD", false) && is("objects", true) && is("refs", true)
+/// Whether git takes a folder itself for a repository, where somebody stands in it.
+pub fn is_bare_repository(folder: &Folder) -> bool {
+    REPOSITORY.iter().all(|name| fs::symlink_metadata(folder.at(name)).is_ok())
 }
 
 impl Repo {
@@ -185,36 +202,32 @@ struct Sweep<'a> {
 
 impl Sweep<'_> {
     fn folder(&mut self, folder: &Folder, path: &Path, known: Option<&Tree>) -> Result<()> {
+        let is_bare = is_bare_repository(folder);
         for name in folder.names().into_iter().flatten().flatten() {
             interrupt::check()?;
             self.looked += 1;
-            if self.looked > KEPT_ENTRIES {
-                return Ok(());
-            }
-            let Some(found) = tree::look(folder, &name, path.components().count() == 1) else { continue };
+            let Some(found) = tree::look(folder, &name, path == Path::new("creature")) else { continue };
             let path = path.join(&name);
             let entry = known.and_then(|known| known.get_name_bytes(name.as_bytes()));
             let below = entry.as_ref().and_then(|entry| self.repo.git.find_tree(entry.id()).ok());
+            let part = is_bare && entry.is_none() && REPOSITORY.iter().any(|part| *part == name);
+            let tool = if part { Some("git") } else { reader(&path) };
             match (found, folder.inner(&name)) {
+                (Found::Cache, _) => {}
                 (Found::Folder, Ok(inner)) => {
-                    let tool = if is_bare_repository(&inner) { Some("git") } else { reader(&path) };
-                    match tool.filter(|_| below.is_none()) {
-                        Some(tool) => self.take(folder, &name, path, tool)?,
-                        None if inner.is_deep() => {}
+                    let tool =
+                        tool.or_else(|| (below.is_none() && is_bare_repository(&inner)).then_some("git"));
+                    // Nobody looks into what is too deep or too much, and git would: it goes as a whole.
+                    let unseen = inner.is_deep() || self.looked > KEPT_ENTRIES;
+                    match tool.filter(|_| below.is_none()).or(unseen.then_some("git")) {
+                        Some(tool) => self.take(folder, &name, path, tool, entry.as_ref())?,
                         None => self.folder(&inner, &path, below.as_ref())?,
                     }
                 }
-                (Found::Cache, _) => {}
                 (found, _) => {
-                    let Some(tool) = reader(&path) else { continue };
-                    let held = if let Found::Held(mode) = found { Some(mode) } else { None };
-                    let blob = entry.filter(|entry| Some(entry.filemode()) == held).map(|entry| entry.id());
-                    let same = |blob: &Oid| {
-                        tree::is_blob_there(&self.repo.git, folder, &name, held.unwrap_or(0), *blob)
-                    };
-                    if !blob.as_ref().is_some_and(|blob| same(blob).unwrap_or(false)) {
-                        self.take(folder, &name, path, tool)?;
-                        self.put_back(folder, &name, blob)?;
+                    let Some(tool) = tool else { continue };
+                    if !self.is_the_owners(folder, &name, found, entry.as_ref()) {
+                        self.take(folder, &name, path, tool, entry.as_ref())?;
                     }
                 }
             }
@@ -222,16 +235,40 @@ impl Sweep<'_> {
         Ok(())
     }
 
-    fn take(&mut self, folder: &Folder, name: &OsStr, path: PathBuf, tool: &'static str) -> Result<()> {
+    /// Whether a file or link is as HEAD has it.
+    fn is_the_owners(&self, folder: &Folder, name: &OsStr, found: Found, entry: Option<&TreeEntry>) -> bool {
+        let (Found::Held(mode), Some(entry)) = (found, entry) else { return false };
+        entry.filemode() == mode
+            && tree::is_blob_there(&self.repo.git, folder, name, mode, entry.id()).unwrap_or(false)
+    }
+
+    /// Moves an entry aside, and writes the owner's file again where HEAD has one in its place.
+    fn take(
+        &mut self,
+        folder: &Folder,
+        name: &OsStr,
+        path: PathBuf,
+        tool: &'static str,
+        entry: Option<&TreeEntry>,
+    ) -> Result<()> {
         self.aside.take(folder, name, &path)?;
+        let blob =
+            entry.and_then(|entry| Some((self.repo.git.find_blob(entry.id()).ok()?, entry.filemode())));
+        if let Some((blob, mode)) = blob {
+            put_back(&folder.at(name), blob.content(), mode)
+                .with_context(|| format!("failed to put back {}", printable::path(&path)))?;
+        }
         self.found.push((path, tool));
         Ok(())
     }
+}
 
-    /// Writes the owner's file again in whose place another one was.
-    fn put_back(&self, folder: &Folder, name: &OsStr, blob: Option<Oid>) -> Result<()> {
-        let Some(blob) = blob.and_then(|blob| self.repo.git.find_blob(blob).ok()) else { return Ok(()) };
-        let mut file = files::create(&folder.at(name)).context("failed to put a file of the owner's back")?;
-        Ok(file.write_all(blob.content())?)
+fn put_back(path: &Path, content: &[u8], mode: i32) -> Result<()> {
+    if mode == i32::from(FileMode::Link) {
+        return Ok(symlink(OsStr::from_bytes(content), path)?);
     }
+    let mut file = files::create(path)?;
+    file.write_all(content)?;
+    let mode = if mode == i32::from(FileMode::BlobExecutable) { 0o755 } else { 0o644 };
+    Ok(file.set_permissions(Permissions::from_mode(mode))?)
 }

@@ -185,3 +185,93 @@ fn a_house_planted_where_the_creature_writes_is_none() {
     let status = house.command(&["status"]).current_dir(house.path("self")).output().unwrap();
     assert_eq!(status.status.code(), Some(3), "commands mean the house they are typed in: {}", said(&status));
 }
+
+/// What each shape is called, how it is planted, and what the owner does. `repository` and `bare` make one whose settings
+/// name a program.
+const SHAPES: [(&str, &str, &str); 7] = [
+    (
+        "in a folder that looks like cargo's",
+        "repository self/target; echo x > self/target/CACHEDIR.TAG;",
+        "cd self/target",
+    ),
+    ("110 folders deep", "at=self; for n in $(seq 110); do at=$at/a; done; repository $at;", "cd self"),
+    ("bare, in the papers themselves", "bare self; mkdir self/objects self/refs;", "cd self"),
+    (
+        "bare, in a folder that HEAD has",
+        "bare self/drafts; mkdir self/drafts/objects self/drafts/refs;",
+        "cd self/drafts",
+    ),
+    (
+        "bare, of links",
+        "bare self/b; mkdir self/b/o; ln -s o self/b/objects; ln -s o self/b/refs;",
+        "cd self/b",
+    ),
+    (
+        "bare, of executable files",
+        "bare self/b; for n in objects refs; do : > self/b/$n; chmod +x self/b/$n; done;",
+        "cd self/b",
+    ),
+    (
+        "behind more files than anybody looks at",
+        "mkdir self/many; cd self/many; seq 260000 | xargs touch; cd ../..; \
+        for n in $(seq 9); do repository self/r$n; repository self/many/r$n; done;",
+        "cd self/many/r5 || cd self/r5",
+    ),
+];
+
+/// Found by trying to get past the first mend: all but the plainest shape still ran.
+#[test]
+fn no_shape_of_a_repository_runs_anything_by_the_owners_git() {
+    for (shape, plants, stands) in SHAPES {
+        let house = House::new(&format!(
+            "repository() {{ mkdir -p $1; git init -q $1; git -C $1 -c user.name=x -c user.email=x@x.invalid commit -q \
+             --allow-empty -m x; git -C $1 config core.fsmonitor \"$FERAL_HOUSE/self/run\"; }}; \
+             bare() {{ mkdir -p $1; echo 'ref: refs/heads/main' > $1/HEAD; printf '[core]\\nrepositoryformatversion = 0\\n\
+             bare = false\\nworktree = .\\nfsmonitor = %s/self/run\\n' \"$FERAL_HOUSE\" > $1/config; }}; \
+             test -e .self/workspace/planted || {{ printf '#!/bin/sh\\ntouch %s/self/ran\\n' \"$FERAL_HOUSE\" > self/run; \
+             chmod +x self/run; {plants} touch .self/workspace/planted; }}; think alive; live"
+        ));
+        fs::create_dir_all(house.path("self/drafts")).unwrap();
+        house.write("self/drafts/.gitkeep", "");
+        house.commit("drafts");
+        let guardian = house.start();
+        house.until_within(std::time::Duration::from_secs(180), "a blessing", || {
+            house.status()["blessed"] == true
+        });
+        let _ = fs::remove_file(house.path("self/ran"));
+        at_root(&house, &format!("{stands}; git status"));
+        assert!(
+            house.path("self/ran").exists() || shape.contains("deep"),
+            "{shape}: the attack works while it lives"
+        );
+        let _ = fs::remove_file(house.path("self/ran"));
+        guardian.stop();
+        at_root(
+            &house,
+            &format!(
+                "({stands}; git status); test -e self/many || {{ git add -A; git commit -qm mine; git status; }}"
+            ),
+        );
+        assert!(!house.path("self/ran").exists(), "{shape}: {}", house.read("../guardian.log"));
+        assert!(house.path("self/drafts/.gitkeep").is_file(), "{shape}");
+    }
+}
+
+/// Found: made executable, or a folder put in its place, the owner's file was gone after the stop.
+#[test]
+fn a_file_of_the_owners_comes_back_as_it_was_whatever_stood_in_its_place() {
+    let changes = "chmod +x creature/.envrc; rm self/justfile; mkdir self/justfile; rm self/.exrc; ln -s x self/.exrc; \
+        echo mine > self/.envrc;";
+    let house = House::new(&format!(
+        "test -e .self/workspace/done || {{ {changes} touch .self/workspace/done; }}; think a; live"
+    ));
+    for name in ["creature/.envrc", "self/justfile", "self/.exrc", "self/.envrc"] {
+        house.write(name, "the owner's\n");
+    }
+    assert!(at_root(&house, "chmod +x self/.envrc").status.success());
+    house.commit("settings of mine");
+    let guardian = house.start();
+    house.until("a blessing", || house.status()["blessed"] == true);
+    guardian.stop();
+    assert_eq!(house.git(&["status", "--porcelain"]), "");
+}
