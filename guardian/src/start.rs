@@ -35,6 +35,9 @@ use walls::{Choice, Walls};
 /// How often processes of a former creature are searched for before the guardian refuses to start.
 const ORPHAN_HUNTS: usize = 300;
 
+/// How often settings that another process holds are tried, 50 s in all.
+const LEASED: usize = 500;
+
 /// Why the guardian will not start, in one line; exit status 100.
 #[derive(Debug)]
 pub struct Refused(String);
@@ -102,7 +105,7 @@ pub fn run(plain: bool) -> Result<u8> {
     let mut signals = run::signals()?;
     let stall = Stall::watch(&house)?;
     stall.begins();
-    let settings = settings::load(&house).map_err(|error| Refused(format!("{error:#}")))?;
+    let settings = load_settings(&house).map_err(|error| Refused(format!("{error:#}")))?;
     repair::clear(&house).iter().for_each(|told| tracing::warn!("{told}"));
     let _instance = lock_instance(&house)?;
     hunt::adopt_orphans()?;
@@ -173,6 +176,20 @@ pub fn run(plain: bool) -> Result<u8> {
     begun_anew(&executor.house);
     Guardian::new(policy, executor, signals, stall).run()?;
     Ok(0)
+}
+
+/// The owner's settings; where another process holds the file by a lease, once it is given back, within 45 s by the
+/// kernel's word.
+fn load_settings(house: &House) -> Result<settings::Settings> {
+    for _ in 0..LEASED {
+        match settings::load(house) {
+            Err(error) if files::is_held(&error) && interrupt::check().is_ok() => {
+                std::thread::sleep(std::time::Duration::from_millis(100));
+            }
+            loaded => return loaded,
+        }
+    }
+    settings::load(house)
 }
 
 /// Records why the guardian began anew, where it did.

@@ -3,11 +3,11 @@
 use guardian::stall::{Follows, Held, follows};
 use nix::sys::signal::{SigHandler, Signal, signal};
 use std::fs::{File, OpenOptions};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use trials::House;
 
@@ -19,16 +19,24 @@ struct Lease(File);
 
 impl Lease {
     fn of(path: &Path) -> Self {
+        Self::new(File::open(path).unwrap(), libc::F_RDLCK)
+    }
+
+    /// Who opens it to read waits as well.
+    fn write(path: &Path) -> Self {
+        Self::new(OpenOptions::new().read(true).write(true).open(path).unwrap(), libc::F_WRLCK)
+    }
+
+    fn new(file: File, kind: i32) -> Self {
         // The holder is told by this signal, which ends a process that does not expect it.
         // SAFETY: the signal is ignored; no handler runs.
         #[allow(unsafe_code)]
         unsafe {
             signal(Signal::SIGIO, SigHandler::SigIgn).unwrap();
         }
-        let file = File::open(path).unwrap();
         // SAFETY: a plain system call on a descriptor that is open.
         #[allow(unsafe_code)]
-        let done = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETLEASE, libc::F_RDLCK) };
+        let done = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETLEASE, kind) };
         assert_eq!(done, 0, "{}", std::io::Error::last_os_error());
         Self(file)
     }
@@ -143,6 +151,18 @@ fn a_word_for_an_inbox_that_is_leased_is_kept_once_it_is_given_back() {
     assert_eq!(house.read(".self/inbox.jsonl").matches("second").count(), 1);
 }
 
+/// Found: the guardian refused to start, for it could not open `owner.toml`.
+#[test]
+fn a_start_waits_for_settings_that_are_leased() {
+    let house = House::new("think alive; live");
+    let lease = Lease::write(&house.path("owner.toml"));
+    let guardian = house.start();
+    house.until("the start to wait", || lease.is_waited_for());
+    drop(lease);
+    house.until("a blessing", || house.status()["blessed"] == true);
+    guardian.stop();
+}
+
 /// A reader that stopped, as a terminal held by Ctrl-S: what is printed waits for it, and nothing else does.
 #[test]
 fn a_pipe_that_nobody_reads_holds_nothing_up() {
@@ -172,7 +192,8 @@ fn a_pipe_that_nobody_reads_holds_nothing_up() {
 /// A small disk that is thawed and taken away however the test ends.
 struct Disk {
     folder: tempfile::TempDir,
-    frozen: bool,
+    /// Holds the disk frozen until this process lets go of it, or ends in whatever way.
+    freezer: Option<Child>,
 }
 
 impl Disk {
@@ -187,25 +208,35 @@ impl Disk {
             output.is_ok_and(|output| output.status.success())
         };
         let mounted = done("mkfs.ext4", &["-q", "image"]) && done("mount", &["-o", "loop", "image", "at"]);
-        mounted.then_some(Self { folder, frozen: false })
+        mounted.then_some(Self { folder, freezer: None })
     }
 
     fn at(&self) -> std::path::PathBuf {
         self.folder.path().join("at")
     }
 
-    fn freeze(&mut self, frozen: bool) {
-        let word = if frozen { "-f" } else { "-u" };
-        let done = Command::new("fsfreeze").arg(word).arg(self.at()).status();
-        self.frozen = frozen && done.is_ok_and(|done| done.success());
+    fn freeze(&mut self) {
+        let holds =
+            "exec 3<\"$0\"; fsfreeze -f \"$0\" && echo frozen; read _; exec fsfreeze -u /proc/self/fd/3";
+        let mut command = Command::new("setsid");
+        command.args(["sh", "-c", holds]).arg(self.at()).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut freezer = command.spawn().unwrap();
+        let mut said = [0; 6];
+        freezer.stdout.as_mut().unwrap().read_exact(&mut said).unwrap();
+        self.freezer = Some(freezer);
+    }
+
+    fn thaw(&mut self) {
+        if let Some(mut freezer) = self.freezer.take() {
+            drop(freezer.stdin.take());
+            freezer.wait().unwrap();
+        }
     }
 }
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        if self.frozen {
-            self.freeze(false);
-        }
+        self.thaw();
         let _ = Command::new("umount").arg("-l").arg(self.at()).status();
     }
 }
@@ -223,14 +254,13 @@ fn on_a_frozen_disk_the_owner_is_heard_and_nothing_is_lost() {
     command.stdout(Stdio::null()).stderr(said.reopen().unwrap());
     let mut guardian = trials::Guardian::new(command.spawn().unwrap(), &house);
     house.until("a blessing", || house.status()["blessed"] == true);
-    disk.freeze(true);
-    assert!(disk.frozen);
+    disk.freeze();
     // The loop writes as soon as it hears that, if not before.
     guardian.signal("-TERM");
     let heard = trials::looked_for(|| {
         std::fs::read_to_string(said.path()).unwrap().contains("a step is held up").then_some(())
     });
-    disk.freeze(false);
+    disk.thaw();
     assert!(heard.is_some(), "{}", std::fs::read_to_string(said.path()).unwrap());
     assert_eq!(guardian.wait(), 0);
     assert_eq!(house.leftovers(), Vec::<i32>::new());
