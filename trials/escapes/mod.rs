@@ -2,6 +2,7 @@
 //!
 //! As root it is all done a second time as a plain user. An argument picks attempts by name.
 
+mod alone;
 mod endless;
 mod living;
 mod rows;
@@ -38,6 +39,7 @@ pub fn main(words: impl Iterator<Item = OsString>) -> ExitCode {
     suite.inside();
     suite.outside();
     suite.without_a_namespace();
+    alone::all(&mut suite);
     living::all(&mut suite);
     endless::all(&mut suite);
     suite.costs();
@@ -99,6 +101,14 @@ impl Suite {
         self.tried += 1;
         println!("{:<52} {}", name, complaint.as_deref().unwrap_or("ok"));
         self.failed.extend(complaint.map(|complaint| format!("{name}: {complaint}")));
+    }
+
+    /// As `judge`, for attempts of which there are many: only what fails is shown.
+    pub fn judge_quietly(&mut self, name: &str, complaint: Option<String>) {
+        match complaint {
+            Some(_) => self.judge(name, complaint),
+            None => self.tried += 1,
+        }
     }
 
     fn inside(&mut self) {

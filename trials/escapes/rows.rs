@@ -90,6 +90,11 @@ pub const WRITES: &[Row] = &[
         "cp /bin/true creature/true && hostile file setuid creature/true",
     ),
     row("make a file that is born so", "hostile file born_setuid creature/born"),
+    row(
+        "make a program that runs as its group",
+        "cp /bin/true creature/true && hostile file setgid creature/true",
+    ),
+    row("make a file that is born so for its group", "hostile file born_setgid creature/born"),
     root("make a device", "rm -f creature/device; hostile file device creature/device"),
     row("write by an inherited descriptor", "hostile file descriptor $LEAK"),
     root("write the kernel's settings", "hostile file write /proc/sys/kernel/core_pattern"),
@@ -109,6 +114,7 @@ pub const READS: &[Row] = &[
     row("read cargo's credentials", "cat $OWNER/.cargo/credentials.toml"),
     root("read the shadow file", "cat /etc/shadow"),
     row("read the broker's tokens", "cat .self/broker/tokens.json"),
+    row("read the broker's tokens beside the state", "cat .self-broker/tokens.json"),
     row("read the guardian's state", "cat .self/guardian/state.json"),
     row("read through a link of its own", "ln -sf $OWNER/.ssh/id self/key && cat self/key"),
     row("read by another's root", "cat /proc/$VICTIM/root$OWNER/.ssh/id"),
@@ -235,3 +241,6 @@ pub const ALLOWED: &[Row] = &[
     row("reach the broker", "hostile network tcp 127.0.0.1 $BROKER"),
     row("listen on its own loopback", "hostile network listen x"),
 ];
+
+/// What works where one wall is missing, because no other holds it and no narrower grant exists: `docs/walls.md` says so.
+pub const FALLS: &[(&str, &[&str])] = &[];
