@@ -106,8 +106,8 @@ pub const WRITES: &[Row] = &[
 ];
 
 pub const READS: &[Row] = &[
-    row("read .env", "cat .env"),
-    row("read .env.local", "cat .env.local"),
+    row("read .env", "grep -q secret .env"),
+    row("read .env.local", "grep -q secret .env.local"),
     row("read a private key", "cat $OWNER/.ssh/id"),
     row("read the owner's home", "cat $OWNER/notes/diary.txt"),
     row("list the owner's home", "ls $OWNER/notes"),
@@ -243,4 +243,72 @@ pub const ALLOWED: &[Row] = &[
 ];
 
 /// What works where one wall is missing, because no other holds it and no narrower grant exists: `docs/walls.md` says so.
-pub const FALLS: &[(&str, &[&str])] = &[];
+pub const FALLS: &[(&str, &[&str])] = &[
+    (
+        "files",
+        &[
+            "read a private key",
+            "read the owner's home",
+            "list the owner's home",
+            "read cargo's credentials",
+            "read the shadow file",
+            "read through a link of its own",
+            "open a terminal",
+        ],
+    ),
+    (
+        "view",
+        &[
+            "open a file of the owner's to all",
+            "make a file of the repository executable",
+            "change the times of the owner's file",
+            "read the guardian's state",
+        ],
+    ),
+    (
+        "calls",
+        &[
+            "make a program that runs as its owner",
+            "make a file that is born so",
+            "make a program that runs as its group",
+            "make a file that is born so for its group",
+            "allocate memory shared by number",
+            "send a datagram",
+            "send a datagram over IPv6",
+            "ask a name server",
+            "connect to a socket file",
+            "connect a pair anew",
+            "open a netlink socket",
+            "open a vsock socket",
+            "open a key socket",
+            "open an SCTP socket",
+            "use io_uring",
+            "load a BPF program",
+            "count events of the processor",
+            "handle its own page faults",
+            "use the kernel's keys",
+            "add a key",
+            "open a file by handle",
+            "watch all files",
+            "unmount",
+            "make a user namespace",
+            "be born in a user namespace",
+            "the same by the newer call",
+            "take off protections of memory",
+            "load a module",
+            "load a kernel",
+            "type for another",
+            "call by the x32 numbers",
+            "call as a 32-bit program",
+        ],
+    ),
+    ("capabilities", &["give a file of its own away"]),
+    (
+        "limits",
+        &[
+            "allocate more than a process may",
+            "open more files than a process may",
+            "write a larger file than a process may",
+        ],
+    ),
+];

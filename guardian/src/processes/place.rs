@@ -66,9 +66,16 @@ impl Place for CreaturePlace {
     }
 
     fn view(&self) -> View {
-        let hidden = vec![moved(&self.house, HIDDEN.into()), apart::folder(&self.house), self.house.broker()];
+        let mut hidden = vec![moved(&self.house, HIDDEN.into()), apart::folder(&self.house), self.house.broker()];
+        let entries = std::fs::read_dir(self.house.root()).into_iter().flatten().flatten();
+        // Landlock grants them to nobody; these are hidden for where there is none.
+        hidden.extend(entries.map(|entry| entry.path()).filter(|path| is_keys(path)));
         View { hidden, shown: vec![moved(&self.house, KEPT_BINARIES.into())] }
     }
+}
+
+fn is_keys(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b".env"))
 }
 
 /// Every rule of this house, given its folders now.
