@@ -137,6 +137,7 @@ pub fn run(plain: bool) -> Result<u8> {
         settings,
         mistake: String::new(),
         purpose_unread: String::new(),
+        edits_told: String::new(),
         broker,
         walls,
         clock,

@@ -60,7 +60,12 @@ pub fn stamp_of(wall_ms: Millis) -> String {
 
 /// Now, as part of a file or ref name: `20260102T030405.678Z`.
 pub fn name() -> String {
-    stamp().replace(['-', ':'], "")
+    name_of(wall_ms())
+}
+
+/// A time of the wall clock, as `name` has it.
+pub fn name_of(wall_ms: Millis) -> String {
+    stamp_of(wall_ms).replace(['-', ':'], "")
 }
 
 /// Milliseconds this machine has run, without suspended time: for how long something took.

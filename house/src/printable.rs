@@ -7,8 +7,10 @@ use unicode_width::UnicodeWidthChar;
 
 /// Narrowest column for wrapping, however narrow the terminal says it is.
 const NARROWEST: usize = 16;
+/// Most marks on a letter, as accents and vowel signs are; more would be drawn over the lines above and below.
+const MOST_MARKS: usize = 6;
 
-/// A text with control and invisible characters spelled out; its lines stay.
+/// A text with control and invisible characters spelled out, and marks beyond what a letter can have; its lines stay.
 pub fn spelled(text: &str) -> String {
     spelled_but(text, is_hidden)
 }
@@ -20,8 +22,10 @@ pub fn exactly(text: &str) -> String {
 
 fn spelled_but(text: &str, hidden: impl Fn(char) -> bool) -> String {
     let mut out = String::with_capacity(text.len());
+    let mut marks = 0;
     for letter in text.chars() {
-        if letter != '\n' && (letter.is_control() || hidden(letter)) {
+        marks = if columns_of(letter) == 0 { marks + 1 } else { 0 };
+        if letter != '\n' && (letter.is_control() || hidden(letter) || marks > MOST_MARKS) {
             out.extend(letter.escape_unicode());
         } else {
             out.push(letter);

@@ -357,6 +357,11 @@ static int files(const char *what, char **a) {
         unlink(a[0]);
         return told(open(a[0], O_CREAT | O_WRONLY, 04755));
     }
+    if (is(what, "setgid")) return told(chmod(a[0], 02755));
+    if (is(what, "born_setgid")) {
+        unlink(a[0]);
+        return told(open(a[0], O_CREAT | O_WRONLY, 02755));
+    }
     if (is(what, "chown")) return told(chown(a[0], 1, 1));
     if (is(what, "touch")) return told(utimes(a[0], NULL));
     if (is(what, "device")) return told(mknod(a[0], S_IFCHR | 0600, 1 << 8 | 1));

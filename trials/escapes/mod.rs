@@ -2,6 +2,7 @@
 //!
 //! As root it is all done a second time as a plain user. An argument picks attempts by name.
 
+mod alone;
 mod endless;
 mod living;
 mod rows;
@@ -19,6 +20,8 @@ use walls::spec::Spec;
 /// Whoever is nobody else's.
 const PLAIN_USER: u32 = 61_234;
 
+const WHOLE: &str = "--whole";
+
 struct Suite {
     stage: Stage,
     root: bool,
@@ -28,7 +31,10 @@ struct Suite {
 }
 
 pub fn main(words: impl Iterator<Item = OsString>) -> ExitCode {
-    let wanted = words.map(|word| word.to_string_lossy().into_owned()).find(|word| !word.starts_with('-'));
+    let words: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();
+    let wanted = words.iter().find(|word| !word.starts_with('-')).cloned();
+    // With one wall taken away in turn: all attempts, or only those that read.
+    let whole = words.iter().any(|word| word == WHOLE);
     let folder = tempfile::Builder::new().prefix("hostile-").tempdir().unwrap();
     let hostile = compile(folder.path());
     let root = nix::unistd::geteuid().is_root();
@@ -38,6 +44,7 @@ pub fn main(words: impl Iterator<Item = OsString>) -> ExitCode {
     suite.inside();
     suite.outside();
     suite.without_a_namespace();
+    alone::all(&mut suite, whole || suite.wanted.is_some());
     living::all(&mut suite);
     endless::all(&mut suite);
     suite.costs();
@@ -47,7 +54,7 @@ pub fn main(words: impl Iterator<Item = OsString>) -> ExitCode {
         suite.failed.len(),
         begun.elapsed().as_secs_f32()
     );
-    let again = root && suite.wanted.is_none() && !as_a_plain_user(folder.path());
+    let again = root && suite.wanted.is_none() && !as_a_plain_user(folder.path(), whole);
     suite.failed.iter().for_each(|failed| println!("FAILED: {failed}"));
     let failed = again || !suite.failed.is_empty();
     ExitCode::from(u8::from(failed))
@@ -65,7 +72,7 @@ fn compile(folder: &Path) -> PathBuf {
 }
 
 /// The same once more, by a user who owns nothing here; from copies, for this folder may not be theirs to read.
-fn as_a_plain_user(folder: &Path) -> bool {
+fn as_a_plain_user(folder: &Path, whole: bool) -> bool {
     let copy = |from: &Path, name: &str| {
         let to = folder.join(name);
         std::fs::copy(from, &to).unwrap();
@@ -80,6 +87,7 @@ fn as_a_plain_user(folder: &Path) -> bool {
     println!("--- as a plain user");
     let status = Command::new(this)
         .arg("escapes")
+        .args(whole.then_some(WHOLE))
         .uid(PLAIN_USER)
         .gid(PLAIN_USER)
         .env("ESCAPE_GUARDIAN", guardian)
@@ -99,6 +107,14 @@ impl Suite {
         self.tried += 1;
         println!("{:<52} {}", name, complaint.as_deref().unwrap_or("ok"));
         self.failed.extend(complaint.map(|complaint| format!("{name}: {complaint}")));
+    }
+
+    /// As `judge`, for attempts of which there are many: only what fails is shown.
+    pub fn judge_quietly(&mut self, name: &str, complaint: Option<String>) {
+        match complaint {
+            Some(_) => self.judge(name, complaint),
+            None => self.tried += 1,
+        }
     }
 
     fn inside(&mut self) {

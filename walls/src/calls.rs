@@ -147,6 +147,7 @@ const NAMESPACES: [i32; 7] =
 /// The bits of a socket's type argument that name the type; the rest are flags.
 const KIND: u64 = 0xf;
 const SETUID: u64 = S_ISUID as u64;
+const SETGID: u64 = S_ISGID as u64;
 
 /// A condition on one argument: its index, comparison, value. Only the lower half of the argument is compared.
 type Is = (u8, SeccompCmpOp, u64);
@@ -184,19 +185,30 @@ fn sometimes() -> Vec<(i64, Vec<Is>)> {
         (SYS_sched_setattr, vec![(0, Ne, 0)]),
         // Files with the set-user-id or set-group-id bit.
         (SYS_fchmod, vec![(1, MaskedEq(SETUID), SETUID)]),
+        (SYS_fchmod, vec![(1, MaskedEq(SETGID), SETGID)]),
         (SYS_fchmodat, vec![(2, MaskedEq(SETUID), SETUID)]),
+        (SYS_fchmodat, vec![(2, MaskedEq(SETGID), SETGID)]),
         (SYS_fchmodat2, vec![(2, MaskedEq(SETUID), SETUID)]),
+        (SYS_fchmodat2, vec![(2, MaskedEq(SETGID), SETGID)]),
         (SYS_mknodat, vec![(2, MaskedEq(SETUID), SETUID)]),
+        (SYS_mknodat, vec![(2, MaskedEq(SETGID), SETGID)]),
         (SYS_openat, vec![(2, MaskedEq(O_CREAT as u64), O_CREAT as u64), (3, MaskedEq(SETUID), SETUID)]),
+        (SYS_openat, vec![(2, MaskedEq(O_CREAT as u64), O_CREAT as u64), (3, MaskedEq(SETGID), SETGID)]),
         (SYS_openat, vec![(2, MaskedEq(O_TMPFILE as u64), O_TMPFILE as u64), (3, MaskedEq(SETUID), SETUID)]),
+        (SYS_openat, vec![(2, MaskedEq(O_TMPFILE as u64), O_TMPFILE as u64), (3, MaskedEq(SETGID), SETGID)]),
     ];
     #[cfg(target_arch = "x86_64")]
     rows.extend([
         (SYS_chmod, vec![(1, MaskedEq(SETUID), SETUID)]),
+        (SYS_chmod, vec![(1, MaskedEq(SETGID), SETGID)]),
         (SYS_mknod, vec![(1, MaskedEq(SETUID), SETUID)]),
+        (SYS_mknod, vec![(1, MaskedEq(SETGID), SETGID)]),
         (SYS_creat, vec![(1, MaskedEq(SETUID), SETUID)]),
+        (SYS_creat, vec![(1, MaskedEq(SETGID), SETGID)]),
         (SYS_open, vec![(1, MaskedEq(O_CREAT as u64), O_CREAT as u64), (2, MaskedEq(SETUID), SETUID)]),
+        (SYS_open, vec![(1, MaskedEq(O_CREAT as u64), O_CREAT as u64), (2, MaskedEq(SETGID), SETGID)]),
         (SYS_open, vec![(1, MaskedEq(O_TMPFILE as u64), O_TMPFILE as u64), (2, MaskedEq(SETUID), SETUID)]),
+        (SYS_open, vec![(1, MaskedEq(O_TMPFILE as u64), O_TMPFILE as u64), (2, MaskedEq(SETGID), SETGID)]),
     ]);
     for kind in (0..=KIND).filter(|kind| *kind != SOCK_STREAM as u64) {
         rows.push((SYS_socket, vec![(1, MaskedEq(KIND), kind)]));

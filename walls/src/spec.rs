@@ -23,7 +23,7 @@ pub struct Spec {
     /// Root of the house; relative rules lie beneath it.
     pub root: PathBuf,
     pub rules: Vec<Rule>,
-    /// Gives the tree its own mounts: everything read-only except what rules let it write, and the folders named here
+    /// Gives the tree its own mounts: everything read-only except what rules let it write, and the paths named here
     /// hidden.
     pub view: Option<View>,
     pub files: bool,
@@ -65,7 +65,7 @@ pub enum Access {
     Fill,
 }
 
-/// Folders that are hidden, and paths in them that stay visible.
+/// Folders and files that are hidden, and paths in the folders that stay visible.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct View {
     pub hidden: Vec<PathBuf>,

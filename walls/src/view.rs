@@ -14,6 +14,9 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+/// Stands in place of a hidden file.
+const NOTHING: &str = "/dev/null";
+
 /// Enters a mount namespace and restricts it. To be called before mounting is forbidden.
 pub fn narrow(spec: &Spec, view: &View) -> Result<()> {
     // A tree with an init has a mount namespace already.
@@ -34,7 +37,11 @@ pub fn narrow(spec: &Spec, view: &View) -> Result<()> {
         writable.push(spec.root.join(&rule.path));
     }
     for path in &view.hidden {
-        let Ok(_there) = landlock::place(&root, path) else { continue };
+        let Ok(there) = landlock::place(&root, path) else { continue };
+        if !File::from(there).metadata()?.is_dir() {
+            bind(&landlock::place(&root, Path::new(NOTHING))?, &spec.root.join(path))?;
+            continue;
+        }
         let shown: Vec<_> = view.shown.iter().filter(|shown| shown.starts_with(path)).collect();
         let places: Vec<_> = shown.iter().map(|shown| landlock::place(&root, shown).ok()).collect();
         let at = spec.root.join(path);

@@ -6,12 +6,20 @@ use crate::git::keep::Unfit;
 use crate::git::repo::Version;
 use crate::git::tree::short;
 use anyhow::{Error, Result};
+use house::clock::Millis;
 use house::interrupt::Interrupted;
-use house::records;
+use house::{clock, records};
 use serde_json::json;
 
 /// Advice to the creature when a commit is refused.
 const UNFIT: &str = "git could not check that out again: change or remove it, then ask again";
+
+/// Most refs an hour that requests may make: each is kept for good.
+pub const MOST_KEPT_PER_HOUR: usize = 30;
+
+fn an_hour_ago() -> Millis {
+    clock::wall_ms().saturating_sub(60 * 60_000)
+}
 
 impl Executor {
     pub fn commit(&mut self) -> Result<()> {
@@ -111,6 +119,11 @@ impl Executor {
         }
         let answer = match request.kind.as_str() {
             "commit" => self.commit_papers(&request),
+            "reset" | "draft" if self.repo.rescued_since(an_hour_ago()) >= MOST_KEPT_PER_HOUR => {
+                let error =
+                    format!("{MOST_KEPT_PER_HOUR} refs were made in the last hour to keep what differs");
+                Ok(request.refused(error, "ask again in an hour, or put the files back yourself"))
+            }
             "reset" => self.tidy().map(|()| request.done(None)),
             "draft" => self.repo.keep_draft().map(|kept| request.done(kept.map(|commit| commit.to_string()))),
             other => {

@@ -12,6 +12,7 @@ use house::{bounds, clock, files};
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
 use serde_json::{Value, json};
+use std::path::Path;
 
 impl Executor {
     /// Collects the exits of the creature and of builds.
@@ -116,7 +117,7 @@ impl Executor {
         let clean = match self.version.map(|version| self.repo.is_at(version)).transpose() {
             // The comparison was interrupted, so it is unknown which source was built: build again.
             Err(_) if !build.beside => return self.hear(Event::Interrupted),
-            clean => matches!(clean, Ok(Some(true))),
+            clean => matches!(clean, Ok(Some(true))) || (!build.beside && self.put_lock_back()),
         };
         match build.finish(&self.house, status) {
             // The binary counts for the commit only if `creature/` was unchanged; a creature running beside may be
@@ -151,6 +152,16 @@ impl Executor {
                 self.judge(build);
             }
         }
+    }
+
+    /// Whether `creature/` is as committed once the lock file is put back, where that alone differs: cargo completes it
+    /// by itself. What it made is kept under a ref.
+    fn put_lock_back(&mut self) -> bool {
+        let Some(version) = self.version else { return false };
+        let dirty = self.repo.dirty(version).unwrap_or_default();
+        dirty.iter().eq([Path::new("Cargo.lock")])
+            && self.tidy().is_ok()
+            && self.repo.is_at(version).unwrap_or(false)
     }
 
     /// Ends processes that a build or tests left behind. Where they cannot be told from a running life's, only their

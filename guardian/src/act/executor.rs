@@ -39,6 +39,8 @@ pub struct Executor {
     pub(crate) mistake: String,
     /// Why `PURPOSE.md` cannot be read now; else empty.
     pub(crate) purpose_unread: String,
+    /// What to do about the owner's edits while nothing is started over them; else empty.
+    pub(crate) edits_told: String,
     pub(crate) broker: BrokerProcess,
     pub(crate) walls: Walls,
     pub(crate) clock: Clock,

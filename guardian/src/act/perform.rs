@@ -66,6 +66,7 @@ impl Executor {
     }
 
     fn survey(&mut self, tidy: bool) -> Result<Event> {
+        self.edits_told.clear();
         repair::clear(&self.house).iter().for_each(|told| self.report.warn(told));
         if let Some(what) = self.repo.under_way() {
             anyhow::bail!("a {what} is under way in the repository: finish or abort it");
@@ -80,6 +81,8 @@ impl Executor {
         let dirty = self.repo.dirty(head)?;
         if let Some(told) = start::told_edits(&self.repo.edits(&dirty)) {
             self.report.once(&told);
+            self.edits_told = told;
+            self.publish();
             return Ok(Event::OwnerEdits);
         }
         // The remaining differences are nobody's edits: empty folders, and files as the owner's git checks them out.

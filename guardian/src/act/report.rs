@@ -215,6 +215,9 @@ impl Executor {
             Phase::Settled { .. } => "alive and trusted".into(),
             Phase::Stopping { .. } => "ending this life".into(),
             Phase::RollingBack => "putting the creature back".into(),
+            Phase::Resting { .. } if !self.edits_told.is_empty() => {
+                format!("nothing is started: {}", self.edits_told)
+            }
             Phase::Resting { until } => format!("resting {} before the next life", wait(*until)),
             Phase::Parked { until } => format!("parked: nothing lives; trying again in {}", wait(*until)),
             Phase::Paused => format!("paused by the owner; `{}` goes on", typed("resume")),

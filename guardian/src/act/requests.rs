@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 use house::bounds::{TOLD_CHARS, brief};
-use house::{House, files};
+use house::{House, files, printable};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::os::unix::fs::MetadataExt;
@@ -43,10 +43,12 @@ impl Request {
         if rest.is_empty() { line } else { format!("{subject} …\n\n… {rest}\n") }
     }
 
-    /// The whole summary, bounded, on one line without control characters.
+    /// The whole summary, bounded, on one line without control characters; those that hide or reorder others are
+    /// spelled out, for git shows a message as it is.
     fn line(&self) -> String {
         let line = self.summary.split_whitespace().collect::<Vec<_>>().join(" ");
         let line: String = line.chars().filter(|letter| !letter.is_control()).take(WHOLE_CHARS).collect();
+        let line: String = printable::spelled(&line).chars().take(WHOLE_CHARS).collect();
         if line.is_empty() { "no summary given".into() } else { line }
     }
 

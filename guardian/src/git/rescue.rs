@@ -8,6 +8,7 @@ use crate::git::repo::{Repo, Version};
 use crate::git::{restore, shortage, tree};
 use anyhow::{Context, Result, anyhow};
 use git2::{FileMode, Index, IndexEntry, IndexTime, Oid, Repository, Signature, Tree};
+use house::clock::Millis;
 use house::{clock, interrupt, repair};
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
@@ -136,6 +137,13 @@ impl Repo {
         }
         tracing::warn!("{error:#}; creature/ is kept as it lies");
         Ok(Some(self.inside(&repair::whole(&self.house, "creature")?)))
+    }
+
+    /// How many rescue refs were made since a moment of the wall clock.
+    pub fn rescued_since(&self, wall_ms: Millis) -> usize {
+        let since = format!("{RESCUED}{}", clock::name_of(wall_ms));
+        let Ok(mut found) = self.git.references_glob(&format!("{RESCUED}*")) else { return 0 };
+        found.names().flatten().filter(|name| *name >= since.as_str()).count()
     }
 
     /// The newest rescue ref, and its tree.

@@ -1,5 +1,6 @@
 //! Process trees: what they need, how they are started behind walls, searched for and ended whole.
 
+pub mod apart;
 pub mod child;
 pub mod hunt;
 pub mod place;

@@ -1,7 +1,8 @@
 //! What the creature may read, run and write, as rules: the house's paths, the toolchain, and common system folders.
 //!
-//! Invariant: no rule covers a name beginning with `.env`, or the owner's home as a whole.
+//! Invariant: no rule covers a name beginning with `.env`, the broker's folder, or the owner's home as a whole.
 
+use crate::processes::apart;
 use house::House;
 use std::path::{Path, PathBuf};
 use walls::spec::{Access, Rule, View};
@@ -40,8 +41,9 @@ pub const CARGO_FILES: [&str; 3] = [
     "target/creature/cargo-home/.package-cache",
     "target/creature/cargo-home/.package-cache-mutate",
 ];
-/// Folders of the state that the creature may not read.
-const HIDDEN: [&str; 2] = [".self/guardian", ".self/broker"];
+/// The guardian's folder: hidden by the view. Without one it can be read: it holds no secret, and must stay where the
+/// kept binaries are run from.
+const HIDDEN: &str = ".self/guardian";
 const KEPT_BINARIES: &str = ".self/guardian/binaries";
 
 /// The house as the creature's place; `more` are folders the owner adds.
@@ -64,9 +66,16 @@ impl Place for CreaturePlace {
     }
 
     fn view(&self) -> View {
-        let hidden = HIDDEN.map(|path| moved(&self.house, path.into())).to_vec();
+        let mut hidden = vec![moved(&self.house, HIDDEN.into()), apart::folder(&self.house), self.house.broker()];
+        let entries = std::fs::read_dir(self.house.root()).into_iter().flatten().flatten();
+        // Landlock grants them to nobody; these are hidden for where there is none.
+        hidden.extend(entries.map(|entry| entry.path()).filter(|path| is_keys(path)));
         View { hidden, shown: vec![moved(&self.house, KEPT_BINARIES.into())] }
     }
+}
+
+fn is_keys(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b".env"))
 }
 
 /// Every rule of this house, given its folders now.
@@ -78,8 +87,9 @@ fn rules(house: &House, more: &[PathBuf]) -> Vec<Rule> {
     for entry in entries {
         let name = entry.file_name();
         let text = name.to_string_lossy();
-        let own = ["target", ".self", "creature", "self"].contains(&text.as_ref());
-        if !own && !text.starts_with(".env") {
+        let own = ["target", "creature", "self"].contains(&text.as_ref());
+        // Beside `.self` lies the broker's folder.
+        if !own && ![".env", ".self"].iter().any(|private| text.starts_with(private)) {
             add(Access::Read, PathBuf::from(name));
         }
     }

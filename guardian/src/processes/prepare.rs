@@ -1,5 +1,6 @@
 //! Prepares the house for the creature's processes: the files and folders its rules name, its purpose, Cargo's home.
 
+use crate::processes::apart;
 use crate::processes::child::Occupant;
 use crate::processes::place::{CARGO_FILES, CreaturePlace, FILES, FOLDERS};
 use crate::settings::Settings;
@@ -9,12 +10,16 @@ use house::{House, files};
 use std::fs::File;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use walls::level::{FILES as FILES_WALL, VIEW};
 use walls::spec::Ceilings;
 use walls::{Walls, cargo_home};
 
 /// Makes the files and folders that rules name, since a rule needs an existing path; a life reports what is missing.
 /// Returns the inode numbers of the files a life may write to, as opened here: a path may lead to another file later.
 pub fn prepare(house: &House, occupant: Occupant) -> Vec<Option<u64>> {
+    if let Err(error) = apart::keep(house) {
+        tracing::warn!("{error:#}");
+    }
     let _ = std::fs::create_dir(house.root().join("target"));
     for path in FOLDERS.iter().map(Path::new).chain([Path::new("target/creature")]) {
         let Some(first) = path.components().next() else { continue };
@@ -82,5 +87,10 @@ pub fn find_walls(house: &House, settings: &Settings, launcher: PathBuf, joins: 
         open_files: limits.open_files,
         file_mib: limits.file_mib,
     };
-    Walls::find(Box::new(place), settings.walls, ceilings, launcher, joins)
+    let walls = Walls::find(Box::new(place), settings.walls, ceilings, launcher, joins)?;
+    // The view hides the folder wherever it is; Landlock alone does not.
+    if walls.level.has(FILES_WALL) && !walls.level.has(VIEW) {
+        apart::keep(house)?;
+    }
+    Ok(walls)
 }

@@ -194,6 +194,21 @@ fn letters_stay_letters() {
     );
 }
 
+/// Found by attack: 300 marks on a letter were drawn over the rows above and below it in the owner's window.
+#[test]
+fn marks_beyond_what_a_letter_can_have_are_spelled() {
+    let marks = |count| format!("a{}", "\u{301}".repeat(count));
+    for spelled in [printable::spelled, printable::exactly, printable::flat, printable::harmless] {
+        let told = spelled(&marks(300));
+        assert!(told.matches('\u{301}').count() < 10 && told.matches("u{301}").count() > 290, "{told}");
+        assert_eq!(spelled(&marks(4).repeat(3)), marks(4).repeat(3), "each letter has its own");
+    }
+    let joined = "\u{200d}".repeat(300);
+    assert!(printable::spelled(&joined).matches('\u{200d}').count() < 10);
+    let plain = "שָׁ֣לוֹם 👩\u{200d}👩\u{200d}👧\u{200d}👦 บั้ำ རྒྱུ நி ക്ഷ";
+    assert_eq!(printable::spelled(plain), plain);
+}
+
 #[test]
 fn letters_that_hide_or_turn_are_spelled() {
     let hidden = "\u{1bca0}\u{1bca3}\u{2800}\u{5d0}\u{5ea}\u{627}\u{7c0}\u{fb1d}\u{fe8e}\u{10800}\u{1e900}\u{ad}\u{34f}\u{61c}\u{115f}\u{17b4}\u{180e}\u{200b}\u{2028}\u{2060}\u{3000}\u{3164}\u{a0}\u{fe0f}\u{ffa0}\u{fffb}\u{1d173}\u{e0041}\u{e0100}\u{e000}";

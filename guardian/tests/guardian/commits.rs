@@ -1,5 +1,6 @@
 //! Commits of the guardian's: what their objects become on the disk, and what their messages say.
 
+use guardian::act::commits::MOST_KEPT_PER_HOUR;
 use guardian::act::requests::Request;
 use guardian::git::repo::Repo;
 use std::fs::{self, File};
@@ -120,4 +121,37 @@ fn a_draft_is_kept_under_a_ref_and_nothing_of_the_house_is_touched() {
     assert!(house.git(&["for-each-ref", "refs/guardian/rescued"]).contains(&kept));
     assert_eq!(house.git(&["status", "--porcelain"]), before);
     assert!(house.path(".self/workspace/draft/creature/src/new.rs").exists());
+}
+
+/// Found by attack: U+202E and U+200B stood raw in subjects, so `git log` showed another text than was written.
+#[test]
+fn letters_that_hide_or_turn_are_spelled_in_commit_messages() {
+    let summary = |text: &str| Request { summary: text.into(), ..Request::default() };
+    for letter in ['\u{202e}', '\u{200b}', '\u{2066}', '\u{feff}', '\u{e0041}', '\u{115f}'] {
+        let asked = summary(&format!("mend{letter}ed the loop"));
+        let spelled = letter.escape_unicode().to_string();
+        for told in [asked.message("self"), asked.summary()] {
+            assert!(!told.contains(letter) && told.contains(&spelled), "{told:?}");
+        }
+    }
+    let many = summary(&"\u{202e}".repeat(5_000)).message("self");
+    assert!(many.chars().count() < 4_100, "spelled out it is no longer than any other");
+    assert_eq!(summary("Grüße, 日本, 👩\u{200d}🚀").message("self"), "self: Grüße, 日本, 👩\u{200d}🚀");
+}
+
+/// Found by attack: a creature that asked for `reset` after each change made 15 refs a second, without an end.
+#[test]
+fn requests_make_a_bounded_number_of_refs() {
+    let life = "turn=0; while [ $turn -lt 40 ]; do turn=$((turn + 1)); beat; echo $turn > creature/file; \
+                ask reset again $turn; \
+                until grep -q \"\\\"$FERAL_LIFE-$turn\\\"\" .self/guardian.json; do sleep 0.02; done; done; \
+                echo done > .self/workspace/done; live";
+    let house = House::new(life);
+    let guardian = house.start();
+    house.until("all to be answered", || house.path(".self/workspace/done").exists());
+    let refs = house.git(&["for-each-ref", "--format=%(refname)", "refs/guardian/rescued/"]);
+    let answers = house.status()["answers"].to_string();
+    guardian.stop();
+    assert!(answers.contains("ask again in an hour"), "{answers}");
+    assert!((2..=MOST_KEPT_PER_HOUR + 1).contains(&refs.lines().count()), "{refs}");
 }

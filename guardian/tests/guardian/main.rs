@@ -9,6 +9,7 @@
 )]
 
 mod alone;
+mod apart;
 mod asks;
 mod blame;
 mod bounds;

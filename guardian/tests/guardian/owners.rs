@@ -213,3 +213,38 @@ fn what_could_not_be_written_is_written_once_it_can_be() {
     house.until("it to be told", || house.status()["life"] == 2);
     guardian.stop();
 }
+
+/// Found by attack: a first lock file, which cargo completed in its build, was taken for an edit of the owner's, and the
+/// guardian waited for him to settle it.
+#[test]
+fn a_lock_file_that_cargo_completes_keeps_nobody_waiting() {
+    let house = House::new(SOUND);
+    house.write("creature/build.sh", "echo '[[package]]' >> creature/Cargo.lock");
+    house.commit("the lock file lacks what cargo adds");
+    let guardian = house.start();
+    house.until("a life", || !house.thoughts().is_empty());
+    let kept = house.git(&["for-each-ref", "--format=%(refname)", "refs/guardian/rescued/"]);
+    assert_eq!(house.git(&["status", "--porcelain", "creature"]), "");
+    assert_eq!(kept.lines().count(), 1, "what cargo made is kept");
+    guardian.stop();
+}
+
+/// Found by attack: the same wait was "resting 0 s" in the status.
+#[test]
+fn while_the_owners_edits_are_waited_for_the_status_says_so() {
+    let house = House::new(SOUND);
+    let guardian = house.start();
+    house.until("a life", || !house.thoughts().is_empty());
+    assert!(house.ask(&["pause"]).status.success());
+    house.write("creature/new.txt", "an edit of the owner's");
+    assert!(house.ask(&["resume"]).status.success());
+    house.until("the note", || {
+        let note = house.status()["note"].to_string();
+        note.contains("nothing is started") && note.contains("new.txt") && !note.contains("resting")
+    });
+    let lives = house.told("life").len();
+    fs::remove_file(house.path("creature/new.txt")).unwrap();
+    house.until("the next life", || house.told("life").len() > lives);
+    house.until("the note to end", || !house.status()["note"].to_string().contains("nothing is started"));
+    guardian.stop();
+}
