@@ -18,7 +18,7 @@ use std::fs::{self, Permissions};
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 /// Where the creature writes and the owner's tools look.
 const PLACES: [&str; 2] = ["creature", "self"];
@@ -81,11 +81,7 @@ const REPOSITORY: [&str; 3] = ["HEAD", "objects", "refs"];
 
 /// The tool that would read a path in the house, by any of its names below `creature/` or `self/`.
 pub fn reader(path: &Path) -> Option<&'static str> {
-    let names = path.components().skip(1).filter_map(|part| match part {
-        Component::Normal(name) => Some(name),
-        _ => None,
-    });
-    names.into_iter().find_map(|name| reader_of(name))
+    path.iter().skip(1).find_map(reader_of)
 }
 
 fn reader_of(name: &OsStr) -> Option<&'static str> {

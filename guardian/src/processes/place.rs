@@ -66,7 +66,8 @@ impl Place for CreaturePlace {
     }
 
     fn view(&self) -> View {
-        let mut hidden = vec![moved(&self.house, HIDDEN.into()), apart::folder(&self.house), self.house.broker()];
+        let mut hidden =
+            vec![moved(&self.house, HIDDEN.into()), apart::folder(&self.house), self.house.broker()];
         let entries = std::fs::read_dir(self.house.root()).into_iter().flatten().flatten();
         // Landlock grants them to nobody; these are hidden for where there is none.
         hidden.extend(entries.map(|entry| entry.path()).filter(|path| is_keys(path)));
