@@ -112,12 +112,7 @@ pub fn run(plain: bool) -> Result<u8> {
     let bond = Bond::new(&house, creature_lock(&house)?)?;
     let (mut state, rebuilt) = State::load(&house);
     let repo = Repo::open(&house).map_err(|error| Refused(format!("{error:#}")))?;
-    // Before any word on what to do with the owner's own tools.
-    let cleared = repo.clear_planted();
-    cleared.iter().flatten().for_each(|told| tracing::warn!("{told}"));
-    if let Some(why) = refusal(&house, &repo, &state) {
-        let why =
-            cleared.err().map_or(why.clone(), |error| format!("{error:#}; mend that first, then: {why}"));
+    if let Some(why) = cleared_refusal(&house, &repo, &state) {
         // Nothing was changed yet: if the owner asked to stop meanwhile, end without an error.
         return if interrupt::check().is_err() { Ok(0) } else { refuse(why) };
     }
@@ -166,15 +161,11 @@ pub fn run(plain: bool) -> Result<u8> {
     if !prove_settings(&mut executor, &mut signals)? {
         return Ok(0);
     }
-    if let Some(told) = rebuilt {
-        executor.report.warn(&told);
-        records::tell(&executor.house, "state_rebuilt", serde_json::json!({"told": told}));
-    }
+    executor.tell_of_before(rebuilt);
     executor.state.left = None;
     executor.save();
     // The status an earlier guardian published is out of date.
     executor.publish();
-    begun_anew(&executor.house);
     Guardian::new(policy, executor, signals, stall).run()?;
     Ok(0)
 }
@@ -193,12 +184,13 @@ fn load_settings(house: &House) -> Result<settings::Settings> {
     settings::load(house)
 }
 
-/// Records why the guardian began anew, where it did.
-fn begun_anew(house: &House) {
-    if let Ok(why) = std::env::var(stall::ANEW) {
-        tracing::warn!("the guardian began anew: {why}");
-        records::tell(house, "begun_anew", serde_json::json!({"cause": why}));
-    }
+/// As `refusal`, after what was planted for the owner's own tools is moved aside: the refusal says what to do with them.
+fn cleared_refusal(house: &House, repo: &Repo, state: &State) -> Option<String> {
+    let cleared = repo.clear_planted();
+    cleared.iter().flatten().for_each(|told| tracing::warn!("{told}"));
+    let why = refusal(house, repo, state)?;
+    let first = cleared.err().map(|error| format!("{error:#}; mend that first, then: "));
+    Some(first.unwrap_or_default() + &why)
 }
 
 /// Whether uncommitted changes are the creature's, to be kept before the next life: after a crash, or if they were
@@ -239,6 +231,17 @@ fn prove_settings(
 }
 
 impl Executor {
+    /// Records that the state had to be rebuilt, and why the guardian began anew, where it did.
+    fn tell_of_before(&mut self, rebuilt: Option<String>) {
+        let anew = std::env::var(stall::ANEW).ok();
+        let anew = anew.map(|why| (format!("the guardian began anew: {why}"), "begun_anew", "cause", why));
+        let rebuilt = rebuilt.map(|told| (told.clone(), "state_rebuilt", "told", told));
+        for (line, what, name, text) in rebuilt.into_iter().chain(anew) {
+            self.report.warn(&line);
+            records::tell(&self.house, what, serde_json::json!({name: text}));
+        }
+    }
+
     fn lay_the_bottom_rung(&mut self) -> Result<()> {
         self.repo.clear_own_locks();
         if self.repo.rungs()?.is_empty() {

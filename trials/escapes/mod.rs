@@ -44,7 +44,8 @@ pub fn main(words: impl Iterator<Item = OsString>) -> ExitCode {
     suite.inside();
     suite.outside();
     suite.without_a_namespace();
-    alone::all(&mut suite, whole || suite.wanted.is_some());
+    let every = whole || suite.wanted.is_some();
+    alone::all(&mut suite, every);
     living::all(&mut suite);
     endless::all(&mut suite);
     suite.costs();

@@ -146,8 +146,6 @@ const NAMESPACES: [i32; 7] =
     [CLONE_NEWNS, CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET];
 /// The bits of a socket's type argument that name the type; the rest are flags.
 const KIND: u64 = 0xf;
-const SETUID: u64 = S_ISUID as u64;
-const SETGID: u64 = S_ISGID as u64;
 
 /// A condition on one argument: its index, comparison, value. Only the lower half of the argument is compared.
 type Is = (u8, SeccompCmpOp, u64);
@@ -183,33 +181,7 @@ fn sometimes() -> Vec<(i64, Vec<Is>)> {
         (SYS_sched_setscheduler, vec![(0, Ne, 0)]),
         (SYS_sched_setparam, vec![(0, Ne, 0)]),
         (SYS_sched_setattr, vec![(0, Ne, 0)]),
-        // Files with the set-user-id or set-group-id bit.
-        (SYS_fchmod, vec![(1, MaskedEq(SETUID), SETUID)]),
-        (SYS_fchmod, vec![(1, MaskedEq(SETGID), SETGID)]),
-        (SYS_fchmodat, vec![(2, MaskedEq(SETUID), SETUID)]),
-        (SYS_fchmodat, vec![(2, MaskedEq(SETGID), SETGID)]),
-        (SYS_fchmodat2, vec![(2, MaskedEq(SETUID), SETUID)]),
-        (SYS_fchmodat2, vec![(2, MaskedEq(SETGID), SETGID)]),
-        (SYS_mknodat, vec![(2, MaskedEq(SETUID), SETUID)]),
-        (SYS_mknodat, vec![(2, MaskedEq(SETGID), SETGID)]),
-        (SYS_openat, vec![(2, MaskedEq(O_CREAT as u64), O_CREAT as u64), (3, MaskedEq(SETUID), SETUID)]),
-        (SYS_openat, vec![(2, MaskedEq(O_CREAT as u64), O_CREAT as u64), (3, MaskedEq(SETGID), SETGID)]),
-        (SYS_openat, vec![(2, MaskedEq(O_TMPFILE as u64), O_TMPFILE as u64), (3, MaskedEq(SETUID), SETUID)]),
-        (SYS_openat, vec![(2, MaskedEq(O_TMPFILE as u64), O_TMPFILE as u64), (3, MaskedEq(SETGID), SETGID)]),
     ];
-    #[cfg(target_arch = "x86_64")]
-    rows.extend([
-        (SYS_chmod, vec![(1, MaskedEq(SETUID), SETUID)]),
-        (SYS_chmod, vec![(1, MaskedEq(SETGID), SETGID)]),
-        (SYS_mknod, vec![(1, MaskedEq(SETUID), SETUID)]),
-        (SYS_mknod, vec![(1, MaskedEq(SETGID), SETGID)]),
-        (SYS_creat, vec![(1, MaskedEq(SETUID), SETUID)]),
-        (SYS_creat, vec![(1, MaskedEq(SETGID), SETGID)]),
-        (SYS_open, vec![(1, MaskedEq(O_CREAT as u64), O_CREAT as u64), (2, MaskedEq(SETUID), SETUID)]),
-        (SYS_open, vec![(1, MaskedEq(O_CREAT as u64), O_CREAT as u64), (2, MaskedEq(SETGID), SETGID)]),
-        (SYS_open, vec![(1, MaskedEq(O_TMPFILE as u64), O_TMPFILE as u64), (2, MaskedEq(SETUID), SETUID)]),
-        (SYS_open, vec![(1, MaskedEq(O_TMPFILE as u64), O_TMPFILE as u64), (2, MaskedEq(SETGID), SETGID)]),
-    ]);
     for kind in (0..=KIND).filter(|kind| *kind != SOCK_STREAM as u64) {
         rows.push((SYS_socket, vec![(1, MaskedEq(KIND), kind)]));
         // A pair of datagram sockets could be reconnected to anybody's socket.
@@ -222,10 +194,35 @@ fn sometimes() -> Vec<(i64, Vec<Is>)> {
         #[cfg(target_arch = "x86_64")]
         rows.push((SYS_mknod, vec![(1, MaskedEq(u64::from(S_IFMT)), u64::from(device))]));
     }
+    rows.extend([S_ISUID, S_ISGID].into_iter().flat_map(|bit| files_that_run_as_others(u64::from(bit))));
     for namespace in NAMESPACES {
         let flag = namespace as u32 as u64;
         rows.push((SYS_clone, vec![(0, MaskedEq(flag), flag)]));
     }
+    rows
+}
+
+/// Calls that make a file with this bit, set-user-id or set-group-id.
+fn files_that_run_as_others(bit: u64) -> Vec<(i64, Vec<Is>)> {
+    use SeccompCmpOp::MaskedEq;
+    let with = |argument: u8| (argument, MaskedEq(bit), bit);
+    let flag = |argument: u8, flag: i32| (argument, MaskedEq(flag as u64), flag as u64);
+    let mut rows = vec![
+        (SYS_fchmod, vec![with(1)]),
+        (SYS_fchmodat, vec![with(2)]),
+        (SYS_fchmodat2, vec![with(2)]),
+        (SYS_mknodat, vec![with(2)]),
+        (SYS_openat, vec![flag(2, O_CREAT), with(3)]),
+        (SYS_openat, vec![flag(2, O_TMPFILE), with(3)]),
+    ];
+    #[cfg(target_arch = "x86_64")]
+    rows.extend([
+        (SYS_chmod, vec![with(1)]),
+        (SYS_mknod, vec![with(1)]),
+        (SYS_creat, vec![with(1)]),
+        (SYS_open, vec![flag(1, O_CREAT), with(2)]),
+        (SYS_open, vec![flag(1, O_TMPFILE), with(2)]),
+    ]);
     rows
 }
 
