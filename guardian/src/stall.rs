@@ -52,7 +52,7 @@ pub fn longest_step_ms() -> Millis {
 pub struct Stall(Arc<TimerFd>);
 
 impl Stall {
-    /// Starts the thread that looks at steps.
+    /// Starts the thread that looks at steps; the first has begun.
     pub fn watch(house: &House) -> Result<Self> {
         let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_CLOEXEC);
         let timer = Arc::new(timer.context("failed to make a timer")?);
@@ -63,7 +63,9 @@ impl Stall {
             .name("stall".into())
             .spawn(looking)
             .context("failed to start a thread")?;
-        Ok(Self(timer))
+        let stall = Self(timer);
+        stall.begins();
+        Ok(stall)
     }
 
     /// The loop has waited for events and begins to handle them.

@@ -104,7 +104,6 @@ pub fn run(plain: bool) -> Result<u8> {
     start_logging();
     let mut signals = run::signals()?;
     let stall = Stall::watch(&house)?;
-    stall.begins();
     let settings = load_settings(&house).map_err(|error| Refused(format!("{error:#}")))?;
     repair::clear(&house).iter().for_each(|told| tracing::warn!("{told}"));
     let _instance = lock_instance(&house)?;
