@@ -321,6 +321,16 @@ pub const FALLS: &[(&str, &[&str])] = &[
             "call as a 32-bit program",
         ],
     ),
+    // A plain user has no mounts of its own without a network of its own: both are of one user namespace.
+    (
+        "network",
+        &[
+            "read the guardian's state",
+            "open a file of the owner's to all",
+            "make a file of the repository executable",
+            "change the times of the owner's file",
+        ],
+    ),
     ("capabilities", &["give a file of its own away"]),
     (
         "limits",

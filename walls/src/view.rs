@@ -12,10 +12,10 @@ use std::ffi::CString;
 use std::fs::{self, File};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// Stands in place of a hidden file.
-const NOTHING: &str = "/dev/null";
+/// An empty file in the first hidden folder, which stands in place of every hidden file.
+const NOTHING: &str = ".nothing";
 
 /// Enters a mount namespace and restricts it. To be called before mounting is forbidden.
 pub fn narrow(spec: &Spec, view: &View) -> Result<()> {
@@ -36,12 +36,10 @@ pub fn narrow(spec: &Spec, view: &View) -> Result<()> {
         bind(&place, &spec.root.join(&rule.path))?;
         writable.push(spec.root.join(&rule.path));
     }
-    for path in &view.hidden {
-        let Ok(there) = landlock::place(&root, path) else { continue };
-        if !File::from(there).metadata()?.is_dir() {
-            bind(&landlock::place(&root, Path::new(NOTHING))?, &spec.root.join(path))?;
-            continue;
-        }
+    let is_file = |path: &&PathBuf| spec.root.join(path).is_file();
+    let (files, folders): (Vec<_>, Vec<_>) = view.hidden.iter().partition(is_file);
+    for path in &folders {
+        let Ok(_there) = landlock::place(&root, path) else { continue };
         let shown: Vec<_> = view.shown.iter().filter(|shown| shown.starts_with(path)).collect();
         let places: Vec<_> = shown.iter().map(|shown| landlock::place(&root, shown).ok()).collect();
         let at = spec.root.join(path);
@@ -55,6 +53,12 @@ pub fn narrow(spec: &Spec, view: &View) -> Result<()> {
                 bind(place, &at)?;
             }
         }
+    }
+    if let Some(folder) = folders.first().filter(|_| !files.is_empty()) {
+        let nothing = spec.root.join(folder).join(NOTHING);
+        File::create(&nothing).context("failed to make an empty file")?;
+        let nothing = landlock::place(&root, &nothing)?;
+        files.iter().try_for_each(|path| bind(&nothing, &spec.root.join(path)))?;
     }
     set_read_only(Path::new("/"), true)?;
     writable.iter().try_for_each(|path| set_read_only(path, false))?;
