@@ -79,12 +79,22 @@ pub fn pay() {
     let _ = settle(&mut OWED.lock().unwrap_or_else(PoisonError::into_inner));
 }
 
+/// Each file's lines in their order; a file that cannot be written holds up no other.
 fn settle(owed: &mut VecDeque<(PathBuf, String)>) -> Result<()> {
-    while let Some((path, line)) = owed.front() {
-        files::append_line(path, line)?;
-        owed.pop_front();
-    }
-    Ok(())
+    let (mut held, mut outcome): (Vec<PathBuf>, _) = (Vec::new(), Ok(()));
+    owed.retain(|(path, line)| {
+        if held.contains(path) {
+            return true;
+        }
+        let written = files::append_line(path, line);
+        let stays = written.is_err();
+        if stays {
+            held.push(path.clone());
+            outcome = written;
+        }
+        stays
+    });
+    outcome
 }
 
 /// Reads the records of a file, oldest first; lines that are no record are counted in `bad`.

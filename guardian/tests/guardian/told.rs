@@ -24,7 +24,7 @@ fn spawned(house: &House, args: &[&str]) -> Child {
 }
 
 /// The first so many lines of what a follower is shown.
-fn followed(house: &House, args: &[&str], count: usize) -> Vec<String> {
+pub fn followed(house: &House, args: &[&str], count: usize) -> Vec<String> {
     let mut child = spawned(house, args);
     let out = BufReader::new(child.stdout.take().unwrap());
     let lines = out.lines().take(count).map(Result::unwrap).collect();
