@@ -68,7 +68,7 @@ section! {
         target_mib: u64 = 10_240, NUMBER;
         /// processes and threads of the creature and its builds at once; with fewer no cargo builds
         processes: u64 = 1_024, Count(32, WITHOUT_END);
-        /// MiB of memory of its own that one process may take; a linker takes the most
+        /// MiB of memory of its own that one process may take; shared memory (`MAP_SHARED`, `memfd_create`) is not counted, see [walls](walls.md#boundaries); a linker takes the most
         memory_per_process_mib: u64 = 8_192, Count(256, WITHOUT_END);
         /// files one process may have open
         open_files: u64 = 4_096, Count(64, WITHOUT_END);
