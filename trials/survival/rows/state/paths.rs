@@ -87,7 +87,7 @@ pub const PATHS: &[(&str, By)] = &[
     (".self/ledger.jsonl", By::Others),
     (".self/ledger-<time>.jsonl", By::Others),
     (".self/ledger-<time>-closed.jsonl", By::Others),
-    (".self/broker/", By::Others),
+    (".self/broker", By::Others),
     (".self/broker/tokens.json", By::Others),
     (".self/broker/answers.jsonl", By::Others),
     (".self/broker/asks/<id>.json", By::Others),
