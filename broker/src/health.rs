@@ -227,7 +227,7 @@ pub fn owner_must_act(provider: &str, is_anthropic: bool, status: u16, body: &[u
 pub fn fingerprint(house: &House, keys: &[&str]) -> String {
     let parent = nix::unistd::getppid();
     // The start time tells a process from a later one of the same id.
-    let stat = std::fs::read_to_string(format!("/proc/{parent}/stat")).unwrap_or_default();
+    let stat = files::system(format!("/proc/{parent}/stat")).unwrap_or_default();
     let started = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(19));
     let files = [house.owner_settings(), house.secrets()].map(|path| files::mark(&path));
     let text = format!("{keys:?} {files:?} {parent} {started:?}");

@@ -10,7 +10,6 @@ use house::records::text;
 use house::terminal::{self, typed};
 use house::{House, files, instance, interrupt};
 use serde_json::{Value, json};
-use std::fs::File;
 use std::io::Read;
 use std::time::Duration;
 
@@ -29,8 +28,6 @@ const LOOK: Duration = Duration::from_millis(50);
 const LOOKS: u32 = 20;
 /// How often another `say` that writes just now is waited for.
 const TURNS: u32 = 40;
-/// How often an inbox that another process holds is tried, 50 s in all.
-const LEASED: u32 = 1_000;
 
 /// What the owner typed.
 pub struct Wanted {
@@ -88,7 +85,7 @@ pub fn say(house: &House, wanted: &Wanted) -> Result<u8> {
     interrupt::listen()?;
     // Opened before the word is there: the answer cannot have been passed over.
     let mut feed = Feed::from_end(house.memory());
-    keep_in_time(house, &word)?;
+    files::in_time(|| keep(house, &word))?;
     let end = match wanted.wait_s {
         0 => End::Silent,
         wait_s => wait(house, &mut word, &mut feed, wait_s),
@@ -198,17 +195,6 @@ fn standard_input() -> Result<String, String> {
     String::from_utf8(bytes).map_err(|_| "the standard input is no text in UTF-8; nothing is kept".into())
 }
 
-/// As `keep`; where another process holds the inbox by a lease, until it is given back, within 45 s by the kernel's word.
-fn keep_in_time(house: &House, word: &Word) -> Result<()> {
-    for _ in 0..LEASED {
-        match keep(house, word) {
-            Err(error) if files::is_held(&error) && interrupt::check().is_ok() => std::thread::sleep(LOOK),
-            kept => return kept,
-        }
-    }
-    keep(house, word)
-}
-
 /// Appends the word to the inbox, whole and synced.
 pub fn keep(house: &House, word: &Word) -> Result<()> {
     let inbox = house.inbox();
@@ -217,7 +203,7 @@ pub fn keep(house: &House, word: &Word) -> Result<()> {
     let line = json!({"at": word.at, "text": word.text, "thread": word.thread}).to_string();
     // A line that cannot be written is cut off again, and would take one with it that came meanwhile. Whoever holds the
     // folder for longer than a moment is no `say`, and keeps no word from the inbox.
-    let turn = File::open(&folder).with_context(|| format!("failed to open {}", folder.display()))?;
+    let turn = files::open_folder(&folder).with_context(|| format!("failed to open {}", folder.display()))?;
     for _ in 0..TURNS {
         if fs2::FileExt::try_lock_exclusive(&turn).is_ok() {
             break;

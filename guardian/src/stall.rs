@@ -1,14 +1,15 @@
 //! Hears the owner while a step of the loop is held up in the kernel, and begins the guardian anew where one does not end.
 //!
 //! A step can be held up by whatever another process does to a file: a lease, a frozen disk, a reader that stopped.
-//! Invariant: the thread in here takes no lock that the loop holds while it waits, and neither opens nor writes what the creature can reach.
+//! Invariant: the thread in here takes no lock that the loop holds while it waits, and neither opens nor writes what the
+//! creature can reach.
 //! Invariant: it does not run while the loop waits for events: a timer, set for each step, wakes it.
 
 use crate::orders;
 use crate::processes::hunt;
 use anyhow::{Context, Result};
 use house::clock::{Millis, running_ms};
-use house::{House, interrupt, outlet, terminal};
+use house::{House, files, interrupt, outlet, terminal};
 use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use std::os::unix::process::CommandExt;
@@ -207,13 +208,13 @@ fn end_all() {
 /// Whether the loop sleeps in the kernel until something happens. Waiting for a disk is no such sleep: it cannot be
 /// ended, and only takes long.
 fn is_asleep(thread: i32) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/self/task/{thread}/stat")).unwrap_or_default();
+    let stat = files::system(format!("/proc/self/task/{thread}/stat")).unwrap_or_default();
     stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with('S'))
 }
 
 /// The place in the kernel where the loop waits, by the kernel's name for it.
 fn place(thread: i32) -> String {
-    let name = std::fs::read_to_string(format!("/proc/self/task/{thread}/wchan")).unwrap_or_default();
+    let name = files::system(format!("/proc/self/task/{thread}/wchan")).unwrap_or_default();
     match name.trim() {
         "" | "0" => "in the kernel".into(),
         name => format!("in the kernel ({name})"),

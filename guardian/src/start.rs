@@ -25,7 +25,7 @@ use signal_hook::iterator::exfiltrator::SignalOnly;
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
+
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use tracing_subscriber::filter::{LevelFilter, Targets};
@@ -35,12 +35,13 @@ use walls::{Choice, Walls};
 /// How often processes of a former creature are searched for before the guardian refuses to start.
 const ORPHAN_HUNTS: usize = 300;
 
-/// How often settings that another process holds are tried, 50 s in all.
-const LEASED: usize = 500;
-
 /// Why the guardian will not start, in one line; exit status 100.
 #[derive(Debug)]
 pub struct Refused(String);
+
+fn refused(error: anyhow::Error) -> Refused {
+    Refused(format!("{error:#}"))
+}
 
 impl std::fmt::Display for Refused {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -104,13 +105,13 @@ pub fn run(plain: bool) -> Result<u8> {
     start_logging();
     let mut signals = run::signals()?;
     let stall = Stall::watch(&house)?;
-    let settings = load_settings(&house).map_err(|error| Refused(format!("{error:#}")))?;
+    let settings = files::in_time(|| settings::load(&house)).map_err(refused)?;
     repair::clear(&house).iter().for_each(|told| tracing::warn!("{told}"));
     let _instance = lock_instance(&house)?;
     hunt::adopt_orphans()?;
     let bond = Bond::new(&house, creature_lock(&house)?)?;
     let (mut state, rebuilt) = State::load(&house);
-    let repo = Repo::open(&house).map_err(|error| Refused(format!("{error:#}")))?;
+    let repo = Repo::open(&house).map_err(refused)?;
     if let Some(why) = cleared_refusal(&house, &repo, &state) {
         // Nothing was changed yet: if the owner asked to stop meanwhile, end without an error.
         return if interrupt::check().is_err() { Ok(0) } else { refuse(why) };
@@ -171,22 +172,11 @@ pub fn run(plain: bool) -> Result<u8> {
 
 /// The owner's settings; where another process holds the file by a lease, once it is given back, within 45 s by the
 /// kernel's word.
-fn load_settings(house: &House) -> Result<settings::Settings> {
-    for _ in 0..LEASED {
-        match settings::load(house) {
-            Err(error) if files::is_held(&error) && interrupt::check().is_ok() => {
-                std::thread::sleep(std::time::Duration::from_millis(100));
-            }
-            loaded => return loaded,
-        }
-    }
-    settings::load(house)
-}
-
 /// As `refusal`, after what was planted for the owner's own tools is moved aside: the refusal says what to do with them.
 fn cleared_refusal(house: &House, repo: &Repo, state: &State) -> Option<String> {
-    let cleared = repo.clear_planted();
-    cleared.iter().flatten().for_each(|told| tracing::warn!("{told}"));
+    let mut told = Vec::new();
+    let cleared = repo.clear_planted(&mut told);
+    told.iter().for_each(|told| tracing::warn!("{told}"));
     let why = refusal(house, repo, state)?;
     let first = cleared.err().map(|error| format!("{error:#}; mend that first, then: "));
     Some(first.unwrap_or_default() + &why)
@@ -201,7 +191,7 @@ fn is_untidy(state: &State) -> bool {
 /// Finds the walls; refuses where the owner requires more. From here on other processes may not inspect this one.
 fn put_up_walls(house: &House, settings: &settings::Settings) -> Result<Walls> {
     let walls = prepare::find_walls(house, settings, "/proc/self/exe".into(), true);
-    let walls = walls.map_err(|error| Refused(format!("{error:#}")))?;
+    let walls = walls.map_err(refused)?;
     nix::sys::prctl::set_dumpable(false)?;
     if let Some(why) = too_little(settings.walls, &walls) {
         return refuse(why);
@@ -315,7 +305,7 @@ pub fn held(house: &House, by: Option<i32>) -> String {
 /// Locks the house for one guardian, for as long as the file is open.
 fn lock_instance(house: &House) -> Result<File> {
     let path = house.lock();
-    let mut file = File::options().create(true).truncate(false).read(true).write(true).open(&path)?;
+    let mut file = files::open_lock(&path)?;
     // A process forked just before a guardian was killed holds its lock a moment longer.
     let mut looks = 0;
     while fs2::FileExt::try_lock_exclusive(&file).is_err() {
@@ -335,7 +325,7 @@ fn lock_instance(house: &House) -> Result<File> {
 /// ended first. Only the lock proves that nothing is left: a search may miss a process that forks meanwhile.
 fn creature_lock(house: &House) -> Result<File> {
     let path = house.creature_lock();
-    let file = File::options().create(true).truncate(false).read(true).write(true).mode(0o600).open(&path)?;
+    let file = files::open_lock(&path)?;
     for _ in 0..ORPHAN_HUNTS {
         interrupt::gets_on();
         let ended = hunt::end_orphans(house)?;

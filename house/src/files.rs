@@ -2,6 +2,7 @@
 //!
 //! Invariant: nothing here blocks on a pipe or follows a link in its last step; no read takes more than its cap.
 
+use crate::interrupt;
 use anyhow::{Context, Result, bail};
 use nix::fcntl::{AT_FDCWD, RenameFlags, renameat2};
 use std::fs::{DirBuilder, File, Metadata, OpenOptions};
@@ -9,6 +10,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Largest heartbeat, request, order or state file that is read, in bytes.
 pub const SMALL_FILE_BYTES: u64 = 256 << 10;
@@ -19,6 +21,10 @@ const SAFE_OPEN: i32 = libc::O_NONBLOCK | libc::O_NOFOLLOW;
 /// Errors that mean the system is short: no space, a read-only disk, too many open files, no memory.
 pub const SHORTAGES: [i32; 6] =
     [libc::ENOSPC, libc::EDQUOT, libc::EROFS, libc::EMFILE, libc::ENFILE, libc::ENOMEM];
+
+/// How often a step that a lease is in the way of is taken, and the time between: 50 s in all.
+const LEASED: u32 = 500;
+const LEASED_LOOK: Duration = Duration::from_millis(100);
 
 /// What identifies a file's content without reading it. Compared for inequality only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,9 +135,8 @@ impl Replacement {
     /// Creates the file with `mode`, so that its content is never readable under a wider one.
     pub fn write(path: &Path, mode: u32, bytes: &[u8]) -> std::io::Result<Self> {
         let aside = path.with_file_name(format!("{}.{BEING_WRITTEN}", unused_name()));
-        let options =
-            OpenOptions::new().write(true).create_new(true).mode(mode).custom_flags(SAFE_OPEN).clone();
-        let mut new = Self { file: options.open(&aside)?, path: aside };
+        let file = open_by(OpenOptions::new().write(true).create_new(true).mode(mode), &aside)?;
+        let mut new = Self { file, path: aside };
         new.file.write_all(bytes)?;
         Ok(new)
     }
@@ -157,8 +162,19 @@ pub fn is_short(error: &std::io::Error) -> bool {
     error.raw_os_error().is_some_and(|code| SHORTAGES.contains(&code))
 }
 
+/// Takes a step until no other process holds the file in its way by a lease: the kernel has it given back within 45 s.
+pub fn in_time<T>(mut step: impl FnMut() -> Result<T>) -> Result<T> {
+    for _ in 0..LEASED {
+        match step() {
+            Err(error) if is_held(&error) && interrupt::check().is_ok() => std::thread::sleep(LEASED_LOOK),
+            done => return done,
+        }
+    }
+    step()
+}
+
 /// Whether a file could not be opened because another process holds it by a lease: it can be opened soon.
-pub fn is_held(error: &anyhow::Error) -> bool {
+fn is_held(error: &anyhow::Error) -> bool {
     error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == ErrorKind::WouldBlock)
 }
 
@@ -170,15 +186,14 @@ pub fn unused_name() -> String {
 
 /// Makes renames in the folder of `path` last through a power cut.
 pub fn sync_folder(path: &Path) -> std::io::Result<()> {
-    path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
+    path.parent().map_or(Ok(()), |folder| open_folder(folder)?.sync_all())
 }
 
 /// Appends one line and syncs it; a torn line before it is closed off first.
 pub fn append_line(path: &Path, line: &str) -> Result<()> {
     let append = || -> std::io::Result<()> {
-        let mut file =
-            OpenOptions::new().create(true).read(true).append(true).custom_flags(SAFE_OPEN).open(path)?;
-        let length = regular(&file)?.len();
+        let mut file = open_by(OpenOptions::new().create(true).read(true).append(true), path)?;
+        let length = file.metadata()?.len();
         let mut bytes = Vec::with_capacity(line.len() + 2);
         if length > 0 {
             let mut last = [0_u8];
@@ -238,40 +253,87 @@ pub fn tail(path: &Path, most: u64) -> String {
     String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
 }
 
-/// Opens a regular file for reading; never waits, never follows a link.
-pub fn open(path: &Path) -> Result<Option<File>> {
-    let file = match OpenOptions::new().read(true).custom_flags(SAFE_OPEN).open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error).with_context(|| format!("failed to open {}", path.display())),
-    };
-    regular(&file).with_context(|| format!("failed to read {}", path.display()))?;
-    Ok(Some(file))
-}
-
-/// Opens a regular file for writing, emptied, or makes it; never waits, never follows a link.
-pub fn create(path: &Path) -> std::io::Result<File> {
-    let file =
-        OpenOptions::new().write(true).create(true).truncate(true).custom_flags(SAFE_OPEN).open(path)?;
+/// Opens a regular file with these options; never waits, never follows a link. Every other open of a file comes here.
+#[allow(clippy::disallowed_methods)]
+pub fn open_by(options: &mut OpenOptions, path: &Path) -> std::io::Result<File> {
+    let file = options.custom_flags(SAFE_OPEN).open(path)?;
     regular(&file)?;
     Ok(file)
 }
 
+/// Opens a regular file for reading; never waits, never follows a link.
+pub fn open(path: &Path) -> Result<Option<File>> {
+    match open_by(OpenOptions::new().read(true), path) {
+        Ok(file) => Ok(Some(file)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error).with_context(|| format!("failed to open {}", path.display())),
+    }
+}
+
+/// Opens a regular file for writing, emptied, or makes it; never waits, never follows a link.
+pub fn create(path: &Path) -> std::io::Result<File> {
+    let file = open_by(OpenOptions::new().write(true).create(true), path)?;
+    file.set_len(0)?;
+    Ok(file)
+}
+
+/// Opens a file to hold its lock, or makes it, readable by the owner alone; its content stays.
+pub fn open_lock(path: &Path) -> std::io::Result<File> {
+    open_by(OpenOptions::new().create(true).truncate(false).read(true).write(true).mode(0o600), path)
+}
+
+/// Opens a regular file of the owner's for reading, by a link too; never waits.
+#[allow(clippy::disallowed_methods)]
+pub fn open_owners(path: &Path) -> std::io::Result<File> {
+    let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
+    regular(&file)?;
+    Ok(file)
+}
+
+/// Opens a folder for reading, by a link too; never waits.
+#[allow(clippy::disallowed_methods)]
+pub fn open_folder(path: &Path) -> std::io::Result<File> {
+    OpenOptions::new().read(true).custom_flags(libc::O_DIRECTORY | libc::O_NONBLOCK).open(path)
+}
+
+/// Opens whatever is there as a mere handle (`O_PATH` and `flags`), by which nothing is read or written.
+#[allow(clippy::disallowed_methods)]
+pub fn open_handle(path: &Path, flags: i32) -> std::io::Result<File> {
+    OpenOptions::new().read(true).custom_flags(libc::O_PATH | flags).open(path)
+}
+
+/// Opens a file of the kernel's (below `/proc`, `/sys`, `/dev`), or one of the system's that no other process makes wait.
+#[allow(clippy::disallowed_methods)]
+pub fn open_system(options: &OpenOptions, path: impl AsRef<Path>) -> std::io::Result<File> {
+    options.open(path)
+}
+
+/// The text of a file of the kernel's (below `/proc` or `/sys`).
+pub fn system(path: impl AsRef<Path>) -> std::io::Result<String> {
+    let mut bytes = Vec::new();
+    open_system(OpenOptions::new().read(true), path)?.read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// 32 random bytes of the kernel's.
+pub fn random() -> Result<[u8; 32]> {
+    let mut bytes = [0; 32];
+    open_system(OpenOptions::new().read(true), "/dev/urandom")
+        .and_then(|mut source| source.read_exact(&mut bytes))
+        .context("failed to read /dev/urandom")?;
+    Ok(bytes)
+}
+
 /// Opens a regular file for appending, or makes it; never waits, never follows a link.
 pub fn append(path: &Path) -> Result<File> {
-    let open = || -> std::io::Result<File> {
-        let file = OpenOptions::new().create(true).append(true).custom_flags(SAFE_OPEN).open(path)?;
-        regular(&file)?;
-        Ok(file)
-    };
-    open().with_context(|| format!("failed to open {}", path.display()))
+    open_by(OpenOptions::new().create(true).append(true), path)
+        .with_context(|| format!("failed to open {}", path.display()))
 }
 
 /// Cuts a file that another process appends to down to its last `most` bytes.
 pub fn cut(path: &Path, most: u64) -> std::io::Result<()> {
     let end = tail(path, most);
-    let mut file = OpenOptions::new().append(true).custom_flags(SAFE_OPEN).open(path)?;
-    regular(&file)?;
+    let mut file = open_by(OpenOptions::new().append(true), path)?;
     file.set_len(0)?;
     file.write_all(end.as_bytes())
 }

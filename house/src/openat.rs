@@ -10,7 +10,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 
 /// Folders within one another that are walked into; more would use up the stack or the table of open files.
@@ -31,11 +31,7 @@ pub struct Folder {
 impl Folder {
     /// Opens a folder by a path that only the owner can change; links on that path are the owner's, and followed.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let held = File::open(path)?;
-        if !held.metadata()?.is_dir() {
-            return Err(io::ErrorKind::NotADirectory.into());
-        }
-        Ok(Self { held, depth: 0 })
+        Ok(Self { held: files::open_folder(path)?, depth: 0 })
     }
 
     /// Opens a folder below this one, through no link. Missing permissions of its owner's are given back first:
@@ -63,7 +59,7 @@ impl Folder {
         if mode & USABLE != USABLE {
             let _ = fs::set_permissions(&at, fs::Permissions::from_mode(mode | USABLE));
         }
-        let held = File::options().read(true).custom_flags(libc::O_DIRECTORY).open(&at)?;
+        let held = files::open_folder(Path::new(&at))?;
         let steps = path.components().filter(|part| matches!(part, Component::Normal(_))).count();
         Ok(Self { held, depth: self.depth + steps })
     }

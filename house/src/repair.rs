@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, Permissions};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// Endings of file names, in the folders that both guardian and creature write to.
@@ -171,7 +171,7 @@ fn give_back(path: &Path, meta: &Metadata, wanted: u32) -> Option<String> {
     let same =
         |file: &File| file.metadata().is_ok_and(|now| (now.dev(), now.ino()) == (meta.dev(), meta.ino()));
     let change = || {
-        let held = File::options().read(true).custom_flags(libc::O_PATH).open(path)?;
+        let held = files::open_handle(path, 0)?;
         let changed = std::io::Error::from(std::io::ErrorKind::InvalidInput);
         let at = format!("/proc/self/fd/{}", held.as_raw_fd());
         if same(&held) {

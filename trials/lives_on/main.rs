@@ -1,5 +1,11 @@
 //! A house as the guardian, broker and creature of an earlier commit left it lives on under those of today.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods
+)]
 
 use serde_json::{Value, json};
 use std::collections::BTreeSet;

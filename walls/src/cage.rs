@@ -2,6 +2,7 @@
 
 use crate::group;
 use crate::tell_kernel;
+use house::files;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fs;
@@ -56,8 +57,9 @@ impl Cage {
             EndedBy::Kill => "cgroup.kill",
             EndedBy::Freezer { file, .. } => file,
         };
-        fs::OpenOptions::new().write(true).open(self.folder.join(file))?;
-        fs::OpenOptions::new().write(true).open(self.door()).map(drop)
+        let opens = |path| files::open_system(fs::OpenOptions::new().write(true), path).map(drop);
+        opens(self.folder.join(file))?;
+        opens(self.door())
     }
 
     /// How the group is ended, for people.
@@ -83,7 +85,7 @@ impl Cage {
             EndedBy::Freezer { file, words: [still, go] } => {
                 let file = self.folder.join(file);
                 let _ = tell_kernel(&file, still);
-                let stands = || fs::read_to_string(&file).is_ok_and(|state| state.trim() == still);
+                let stands = || files::system(&file).is_ok_and(|state| state.trim() == still);
                 let _ = (0..LOOKS).any(|_| stands());
                 for pid in self.members() {
                     let _ = kill(pid, Signal::SIGKILL);
@@ -95,7 +97,7 @@ impl Cage {
     }
 
     fn members(&self) -> Vec<Pid> {
-        let text = fs::read_to_string(self.door()).unwrap_or_default();
+        let text = files::system(self.door()).unwrap_or_default();
         text.lines().filter_map(|line| line.parse().ok()).map(Pid::from_raw).collect()
     }
 }

@@ -8,8 +8,9 @@ use house::files;
 use house::openat::Folder;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
+use std::io::Read;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -149,7 +150,8 @@ fn refresh(theirs: &Path, ours: &Folder, name: &str) -> Result<()> {
         _ => {}
     }
     let mut copy = files::create(&ours.at(name))?;
-    io::copy(&mut File::open(theirs)?, &mut copy).with_context(|| format!("failed to copy {name}"))?;
+    io::copy(&mut files::open_owners(theirs)?, &mut copy)
+        .with_context(|| format!("failed to copy {name}"))?;
     Ok(())
 }
 
@@ -167,11 +169,20 @@ fn link(theirs: &Path, ours: &Folder, name: &str) -> Result<()> {
     symlink(theirs, ours.at(name)).with_context(|| format!("failed to link {name}"))
 }
 
+/// Largest settings of cargo's that are carried over, in bytes.
+const MOST_SETTINGS_BYTES: u64 = 1 << 20;
+
+fn read(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    files::open_owners(path)?.take(MOST_SETTINGS_BYTES).read_to_string(&mut text)?;
+    Ok(text)
+}
+
 /// Writes the owner's cargo settings without secrets, and the lock files cargo expects; the creature cannot change
 /// them.
 fn configure(theirs: &Path, ours: &Folder) -> Result<()> {
     let named = ["config.toml", "config"].map(|name| theirs.join(name));
-    let text = named.iter().find_map(|path| fs::read_to_string(path).ok()).unwrap_or_default();
+    let text = named.iter().find_map(|path| read(path).ok()).unwrap_or_default();
     let plain = carried(&text, theirs.parent().unwrap_or(theirs)).unwrap_or_default();
     let there = files::read_small(&ours.at("config.toml")).ok().flatten();
     if there.as_deref() != Some(plain.as_bytes()) {

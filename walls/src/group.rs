@@ -4,6 +4,7 @@
 //! group from the start, and only the owner's processes leave it again.
 
 use crate::tell_kernel;
+use house::files;
 use nix::fcntl::OFlag;
 use nix::sys::stat::Mode;
 use std::ffi::CString;
@@ -56,7 +57,7 @@ pub fn leave() {
 /// Folders a group may be made in. With a hierarchy per controller: this process's group there, or its top. With the
 /// unified hierarchy: this process's group, that group's parent, or the top.
 pub fn above(controller: &str) -> Vec<PathBuf> {
-    let ours = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let ours = files::system("/proc/self/cgroup").unwrap_or_default();
     let mut found = Vec::new();
     for line in ours.lines() {
         let mut fields = line.splitn(3, ':').skip(1);

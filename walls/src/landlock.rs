@@ -8,10 +8,10 @@ use ::landlock::{
     RulesetAttr, RulesetCreatedAttr, RulesetStatus, Scope,
 };
 use anyhow::{Context, Result};
+use house::files;
 use nix::fcntl::{OFlag, OpenHow, ResolveFlag, openat2};
 use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 /// The newest Landlock version this program uses; an older kernel enforces what it knows of it.
@@ -69,9 +69,8 @@ pub fn place(root: &OwnedFd, path: &Path) -> Result<OwnedFd> {
 }
 
 fn open(path: &Path, flags: OFlag) -> Result<OwnedFd> {
-    let mut options = File::options();
-    options.read(true).custom_flags((OFlag::O_PATH | OFlag::O_CLOEXEC | flags).bits());
-    Ok(options.open(path).with_context(|| format!("failed to open {}", path.display()))?.into())
+    let handle = files::open_handle(path, flags.bits());
+    Ok(handle.with_context(|| format!("failed to open {}", path.display()))?.into())
 }
 
 fn rights(access: Access) -> BitFlags<AccessFs> {

@@ -21,6 +21,7 @@ pub mod view;
 
 use anyhow::{Context, Result};
 use cage::Cage;
+use house::files;
 use level::Level;
 use network::Network;
 use spec::{Ceilings, Rule, Spec, View};
@@ -207,7 +208,7 @@ impl Walls {
 
     /// Puts the walls up around a process that ends at once.
     fn try_out(&self) -> std::result::Result<(), String> {
-        let null = || File::options().read(true).write(true).open("/dev/null");
+        let null = || files::open_system(File::options().read(true).write(true), "/dev/null");
         let run = || -> Result<std::process::Output> {
             let mut command = self.command(&self.spec(None), None)?;
             command.stdin(null()?).env_clear();
@@ -248,7 +249,7 @@ impl Drop for Walls {
 
 /// Threads of the whole machine, as the kernel counts them.
 fn threads_of_all() -> u64 {
-    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let text = files::system("/proc/loadavg").unwrap_or_default();
     let field = text.split_whitespace().nth(3).and_then(|field| field.split_once('/'));
     field.and_then(|(_, all)| all.parse().ok()).unwrap_or(1_024)
 }
@@ -269,5 +270,5 @@ pub fn inherit(command: &mut Command, descriptors: Vec<RawFd>) {
 
 /// Writes a word to one of the kernel's files: taken at once or refused, never stored on a disk.
 fn tell_kernel(path: impl AsRef<Path>, word: impl AsRef<[u8]>) -> std::io::Result<()> {
-    File::options().write(true).open(path)?.write_all(word.as_ref())
+    files::open_system(File::options().write(true), path)?.write_all(word.as_ref())
 }

@@ -6,6 +6,7 @@
 
 use crate::tell_kernel;
 use anyhow::{Context, Result, bail};
+use house::files;
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::socket::{AddressFamily, ControlMessage, ControlMessageOwned, MsgFlags, SockFlag, SockType};
 use nix::sys::socket::{recvmsg, sendmsg, socketpair};
@@ -92,8 +93,12 @@ fn make_inside(with_user: bool, out: RawFd) -> Result<()> {
     let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0))?;
     loopback_up(listener.as_raw_fd())?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-    let net = File::open("/proc/self/ns/net")?;
-    let user = if with_user { Some(File::open("/proc/self/ns/user")?) } else { None };
+    let net = files::open_system(File::options().read(true), "/proc/self/ns/net")?;
+    let user = if with_user {
+        Some(files::open_system(File::options().read(true), "/proc/self/ns/user")?)
+    } else {
+        None
+    };
     let mut descriptors = vec![listener.as_raw_fd(), net.as_raw_fd()];
     descriptors.extend(user.as_ref().map(AsRawFd::as_raw_fd));
     let rights = [ControlMessage::ScmRights(&descriptors)];

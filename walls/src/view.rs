@@ -6,10 +6,11 @@
 use crate::landlock;
 use crate::spec::{Access, Spec, View};
 use anyhow::{Context, Result};
+use house::files;
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
 use std::ffi::CString;
-use std::fs::{self, File};
+use std::fs;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -26,7 +27,7 @@ pub fn narrow(spec: &Spec, view: &View) -> Result<()> {
         mount(None::<&str>, "/", None::<&str>, private, None::<&str>)
             .context("failed to leave shared mounts")?;
     }
-    let root: OwnedFd = File::open(&spec.root).context("failed to open the house")?.into();
+    let root: OwnedFd = files::open_folder(&spec.root).context("failed to open the house")?.into();
     let mut writable = Vec::new();
     for rule in spec.rules.iter().filter(|rule| matches!(rule.access, Access::Write | Access::Fill)) {
         // A path that does not exist needs no mount; devices are written to even on read-only mounts.
@@ -56,7 +57,7 @@ pub fn narrow(spec: &Spec, view: &View) -> Result<()> {
     }
     if let Some(folder) = folders.first().filter(|_| !files.is_empty()) {
         let nothing = spec.root.join(folder).join(NOTHING);
-        File::create(&nothing).context("failed to make an empty file")?;
+        files::create(&nothing).context("failed to make an empty file")?;
         let nothing = landlock::place(&root, &nothing)?;
         files.iter().try_for_each(|path| bind(&nothing, &spec.root.join(path)))?;
     }

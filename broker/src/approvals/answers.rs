@@ -10,7 +10,6 @@ use crate::ledger::Entry;
 use anyhow::{Context, Result};
 use serde::Deserialize;
 use std::io::{Read, Seek, SeekFrom};
-use std::os::unix::fs::OpenOptionsExt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -93,8 +92,7 @@ async fn take(approvals: &Approvals, approved: &impl Fn(u64)) -> Result<()> {
 }
 
 fn read_from(path: &std::path::Path, from: u64) -> Result<Vec<u8>> {
-    let flags = nix::libc::O_NOFOLLOW | nix::libc::O_NONBLOCK;
-    let mut file = std::fs::OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    let mut file = house::files::open_by(std::fs::OpenOptions::new().read(true), path)?;
     file.seek(SeekFrom::Start(from))?;
     let mut bytes = Vec::new();
     file.take(MOST_AT_ONCE).read_to_end(&mut bytes).context("failed to read answers.jsonl")?;

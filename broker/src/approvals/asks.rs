@@ -15,8 +15,7 @@ use anyhow::Result;
 use house::House;
 use nix::fcntl::{Flock, FlockArg};
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::File;
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 use tokio::sync::Notify;
@@ -61,11 +60,7 @@ impl Asks {
     pub async fn alone(&self) -> Result<Flock<File>> {
         let path = self.house.broker().join("asks.lock");
         loop {
-            let file = OpenOptions::new()
-                .create(true)
-                .append(true)
-                .custom_flags(nix::libc::O_NOFOLLOW)
-                .open(&path)?;
+            let file = files::open_lock(&path)?;
             if let Ok(lock) = Flock::lock(file, FlockArg::LockExclusiveNonblock) {
                 *self.held() = self.files.load()?;
                 return Ok(lock);

@@ -3,11 +3,13 @@
 //! Invariant: only the owner's files are read. What a registry says in its own `config.json` may add public hosts,
 //! and private ones only if the registry itself is private.
 
+use crate::ground::files;
 use crate::ground::hosts::{self, Reach};
 use house::House;
 use reqwest::Url;
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Largest file of cargo's that is read, in bytes.
@@ -174,6 +176,8 @@ fn named(url: &str, index: Option<&str>) -> Option<Place> {
 }
 
 fn read(path: &Path) -> Option<String> {
-    let size = std::fs::metadata(path).ok().filter(|meta| meta.is_file())?.len();
-    if size > MOST_BYTES { None } else { std::fs::read_to_string(path).ok() }
+    let file = files::open_owners(path).ok()?;
+    let mut text = String::new();
+    let bytes = file.take(MOST_BYTES + 1).read_to_string(&mut text).ok()?;
+    (bytes as u64 <= MOST_BYTES).then_some(text)
 }

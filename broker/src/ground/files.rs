@@ -1,8 +1,8 @@
 //! The broker's small files: read and appended as in `house`, replaced whole and synced.
 
 use anyhow::{Context, Result};
-pub use house::files::{Mark, append_line, mark};
-use std::fs::{File, OpenOptions};
+pub use house::files::{Mark, append_line, mark, open_by, open_lock, open_owners, sync_folder, system};
+use std::fs::OpenOptions;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -31,13 +31,11 @@ pub fn replace_by(aside: &Path, path: &Path, mode: u32, bytes: &[u8]) -> Result<
     let write = || -> std::io::Result<()> {
         // One left behind by a kill may have any mode.
         let _ = std::fs::remove_file(aside);
-        let flags = nix::libc::O_NONBLOCK | nix::libc::O_NOFOLLOW;
-        let mut file =
-            OpenOptions::new().write(true).create_new(true).mode(mode).custom_flags(flags).open(aside)?;
+        let mut file = open_by(OpenOptions::new().write(true).create_new(true).mode(mode), aside)?;
         file.write_all(bytes)?;
         file.sync_all()?;
         std::fs::rename(aside, path)?;
-        path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
+        sync_folder(path)
     };
     write().with_context(|| format!("failed to write {}", path.display()))
 }

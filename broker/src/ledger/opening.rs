@@ -47,13 +47,9 @@ pub fn open(house: &House, clock: &Clock) -> Result<Opened, Closed> {
     if !is_there && anchor.is_none() && set_aside(house).next().is_some() {
         return Err(closed(format!("{shown} and its anchor are missing, but earlier ledgers are there")));
     }
-    let mut file = OpenOptions::new()
-        .read(true)
-        .append(true)
-        .create(true)
-        .mode(0o644)
-        .custom_flags(nix::libc::O_NOFOLLOW | nix::libc::O_NONBLOCK)
-        .open(house.ledger())
+    let mut options = OpenOptions::new();
+    options.read(true).append(true).create(true).mode(0o644);
+    let mut file = files::open_by(&mut options, &house.ledger())
         .map_err(|error| closed(format!("{shown} cannot be opened: {error}")))?;
     let meta = file.metadata().map_err(|error| closed(format!("{shown} cannot be read: {error}")))?;
     if !meta.is_file() {
@@ -77,8 +73,8 @@ pub fn open(house: &House, clock: &Clock) -> Result<Opened, Closed> {
 }
 
 fn lock(path: &Path) -> Result<Flock<File>, Closed> {
-    let open = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path);
-    let mut file = open.map_err(|error| Closed(format!("{} cannot be opened: {error}", path.display())))?;
+    let mut file = files::open_lock(path)
+        .map_err(|error| Closed(format!("{} cannot be opened: {error}", path.display())))?;
     let step = Duration::from_millis(50);
     let mut waited = Duration::ZERO;
     loop {

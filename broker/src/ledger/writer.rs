@@ -8,6 +8,7 @@ use super::entry::{Closed, Entry};
 use super::opening::{self, Opened};
 use super::sums::Sums;
 use crate::ground::clock::Clock;
+use crate::ground::files;
 use crate::ground::lock::lock;
 use house::House;
 use nix::fcntl::Flock;
@@ -216,12 +217,10 @@ impl Writer {
             return;
         }
         let moved = std::fs::rename(self.house.ledger(), &target).and_then(|()| {
-            let file = std::fs::OpenOptions::new()
-                .read(true)
-                .append(true)
-                .create_new(true)
-                .open(self.house.ledger())?;
-            target.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())?;
+            let mut options = std::fs::OpenOptions::new();
+            options.read(true).append(true).create_new(true);
+            let file = files::open_by(&mut options, &self.house.ledger())?;
+            files::sync_folder(&target)?;
             Ok(file)
         });
         match moved {

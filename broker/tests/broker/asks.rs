@@ -378,7 +378,8 @@ async fn answers_that_were_there_before_the_ask_are_not_for_it() {
     assert!(stub.seen().is_empty());
     // A file that became shorter counts from its end.
     std::fs::write(home.path(".self/broker/answers.jsonl"), "").unwrap();
-    tokio::time::sleep(Duration::from_millis(600)).await;
+    let noticed = || home.ask("2")["answers_from"] == 0;
+    assert!(crate::outside::happens_beside(noticed).await, "{}", home.ask("2"));
     home.answer("2", "approve");
     home.until("2", &["executed"]).await;
 }

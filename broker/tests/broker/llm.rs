@@ -2,6 +2,7 @@
 
 use crate::paid::{ANTHROPIC_KEY, LIFE, OPENAI_KEY, Paid, request};
 use crate::upstream::Upstream;
+use broker::ledger::anchor::Anchor;
 use reqwest::Response;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -271,7 +272,12 @@ async fn a_closed_ledger_lets_nothing_leave_until_it_is_accepted() {
     let good = request("anthropic", &json!({"do": "plain", "input": 5, "output": 5}), 10);
     assert_eq!(paid.post("anthropic", &good).send().await.unwrap().status(), 200);
     paid.wait_for("settle", 1);
-    tokio::time::sleep(Duration::from_millis(400)).await;
+    let house = house::House::new(paid.folder.path());
+    let anchored = || {
+        let anchor = Anchor::read(&house).ok().flatten()?;
+        Some(anchor.bytes == std::fs::metadata(house.ledger()).ok()?.len())
+    };
+    assert!(crate::outside::happens_beside(|| anchored() == Some(true)).await);
     paid.kill();
     std::fs::write(paid.folder.path().join(".self/ledger.jsonl"), "").unwrap();
     paid.restart_dead();

@@ -19,8 +19,8 @@ use index::known::Known;
 use index::sources::Source;
 use index::store::{Saved, Store};
 use jiff::Timestamp;
-use std::fs::{DirBuilder, File, OpenOptions};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::fs::{DirBuilder, File};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 
 /// How the index is written; one of another version is made anew.
 const VERSION: &str = "feral index 2";
@@ -170,9 +170,7 @@ fn entries_file(house: &House, to_write: bool) -> Option<(File, bool)> {
         return files::open(&path).ok().flatten().map(|file| (file, false));
     }
     DirBuilder::new().recursive(true).mode(0o700).create(path.parent()?).ok()?;
-    let flags = nix::libc::O_NOFOLLOW | nix::libc::O_NONBLOCK;
-    let options = OpenOptions::new().read(true).write(true).create(true).custom_flags(flags).clone();
-    let file = options.open(&path).ok().filter(|file| file.metadata().is_ok_and(|meta| meta.is_file()))?;
+    let file = files::open_lock(&path).ok()?;
     file.try_lock_exclusive().ok().map(|()| (file, true))
 }
 

@@ -3,12 +3,10 @@
 //! Invariant: only `serve` writes that file, and what stands in it counts at the next request.
 
 use crate::page::guard::same;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use house::records::text;
 use house::{House, clock, files};
 use serde_json::json;
-use std::fs::File;
-use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -32,7 +30,7 @@ impl Link {
         let token = match there {
             Some(token) => token,
             None => {
-                let token = hexadecimal(&random()?);
+                let token = hexadecimal(&files::random()?);
                 write(house, &token)?;
                 token
             }
@@ -63,7 +61,7 @@ impl Link {
 
     /// Makes a new token; every browser that has the old one is out.
     pub fn renew(&self) -> Result<String> {
-        let token = hexadecimal(&random()?);
+        let token = hexadecimal(&files::random()?);
         let mut held = self.held();
         write(&self.house, &token)?;
         let mark = files::mark(&self.house.page_link());
@@ -92,14 +90,6 @@ fn read(house: &House) -> Option<String> {
 fn write(house: &House, token: &str) -> Result<()> {
     let told = json!({"token": token, "since": clock::stamp()});
     files::replace_secret(&house.page_link(), told.to_string().as_bytes())
-}
-
-/// 32 random bytes.
-pub fn random() -> Result<[u8; 32]> {
-    let mut bytes = [0; 32];
-    let mut source = File::open("/dev/urandom").context("failed to open /dev/urandom")?;
-    source.read_exact(&mut bytes).context("failed to read random bytes")?;
-    Ok(bytes)
 }
 
 pub fn hexadecimal(bytes: &[u8]) -> String {

@@ -1,9 +1,10 @@
 //! Tokens of acts: each for one act on one thing, good once and for an hour; only used ones are held, within a bound.
 
 use crate::page::guard::same;
-use crate::page::link::{hexadecimal, random};
+use crate::page::link::hexadecimal;
 use anyhow::Result;
 use house::clock::Millis;
+use house::files;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -33,12 +34,12 @@ pub enum Stale {
 
 impl Tokens {
     pub fn new() -> Result<Self> {
-        Ok(Self { key: random()?, used: Mutex::default() })
+        Ok(Self { key: files::random()?, used: Mutex::default() })
     }
 
     /// A token for an act, named by the path it is posted to; `link` is the token of the link that counts now.
     pub fn make(&self, act: &str, link: &str, now_ms: Millis) -> Result<String> {
-        let number = hexadecimal(&random()?);
+        let number = hexadecimal(&files::random()?);
         let until_ms = now_ms.saturating_add(LASTS_MS);
         let seal = self.seal(act, link, until_ms, &number);
         Ok(format!("{until_ms}-{number}-{seal}"))

@@ -150,8 +150,9 @@ fn clear_temporary(house: &House) {
     // What is newer than this life may be of a build beside it; a second less, for file times lag the clock.
     let born_s = Timestamp::now().as_second() - 1;
     let clearing = std::thread::Builder::new().name("clearing".to_owned()).spawn(move || {
-        // A symbolic link in the folder's place would lead to files that are not the creature's.
-        if !fs::symlink_metadata(&folder).is_ok_and(|found| found.is_dir()) {
+        // A symbolic link in the place of either folder would lead to files that are not the creature's.
+        let is_folder = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
+        if !folder.parent().is_some_and(is_folder) || !is_folder(&folder) {
             return;
         }
         for entry in files::entries(&folder) {

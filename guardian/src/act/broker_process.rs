@@ -78,7 +78,7 @@ impl BrokerProcess {
             fs::set_permissions(house.broker(), closed)
         })?;
         let path = house.broker_lock();
-        let lock = File::options().create(true).truncate(false).read(true).write(true).open(&path);
+        let lock = files::open_lock(&path);
         let lock = lock.with_context(|| format!("failed to open {}", path.display()))?;
         for _ in 0..300 {
             if fs2::FileExt::try_lock_exclusive(&lock).is_ok() {

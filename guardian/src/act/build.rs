@@ -94,13 +94,13 @@ impl Build {
         let stdout = create(house.build_messages())?;
         create(house.build_log())?;
         let log = files::append(&house.build_log())?;
-        let messages = File::open(house.build_messages()).context("failed to follow cargo's messages")?;
+        let messages = files::open(&house.build_messages())?.context("cargo's messages are gone")?;
         let mut args = cargo_args("build");
         args.push("--message-format=json".into());
         mend_temporary(house);
         // If this fails, cargo fails too and says so.
         let _ = std::fs::create_dir_all(house.built());
-        let folder = File::open(house.built()).ok();
+        let folder = files::open_folder(&house.built()).ok();
         let (program, stderr) = (cargo(), log.try_clone()?);
         let start =
             Start { occupant: Occupant::Build, program, args, extra: vec![], walls, broker, stdout, stderr };

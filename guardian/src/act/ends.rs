@@ -67,9 +67,11 @@ impl Executor {
 
     /// Moves aside what a life planted for the owner's own tools; where that fails now, the next end or start does it.
     pub fn clear_planted(&mut self) {
-        match self.repo.clear_planted() {
-            Ok(told) => told.iter().for_each(|told| self.report.warn(told)),
-            Err(error) => tracing::warn!("{error:#}; what the creature planted is moved aside later"),
+        let mut told = Vec::new();
+        let cleared = self.repo.clear_planted(&mut told);
+        told.iter().for_each(|told| self.report.warn(told));
+        if let Err(error) = cleared {
+            tracing::warn!("{error:#}; what the creature planted is moved aside later");
         }
     }
 
@@ -262,7 +264,7 @@ pub fn describe(status: WaitStatus) -> String {
 
 /// How many processes the kernel has killed for lack of memory since boot.
 pub fn memory_kills() -> u64 {
-    let text = std::fs::read_to_string("/proc/vmstat").unwrap_or_default();
+    let text = files::system("/proc/vmstat").unwrap_or_default();
     text.lines().find_map(|line| line.strip_prefix("oom_kill ")?.trim().parse().ok()).unwrap_or(0)
 }
 

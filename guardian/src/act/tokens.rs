@@ -3,11 +3,9 @@
 //! Invariant: a token is in the file before its process starts, and removed as soon as the process has ended.
 
 use crate::processes::child::Occupant;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use house::{House, files};
 use serde_json::json;
-use std::fs::File;
-use std::io::Read;
 
 #[derive(Default)]
 pub struct Tokens {
@@ -59,9 +57,5 @@ impl Tokens {
 
 /// 32 random bytes in hexadecimal.
 fn random() -> Result<String> {
-    let mut bytes = [0_u8; 32];
-    File::open("/dev/urandom")
-        .and_then(|mut source| source.read_exact(&mut bytes))
-        .context("failed to read /dev/urandom")?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(files::random()?.iter().map(|byte| format!("{byte:02x}")).collect())
 }

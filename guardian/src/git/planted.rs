@@ -100,16 +100,25 @@ pub fn is_bare_repository(folder: &Folder) -> bool {
 
 impl Repo {
     /// Moves aside what was planted, and takes commits of other repositories out of HEAD and index. To be called while no
-    /// creature lives. A line for people for each thing done.
-    pub fn clear_planted(&self) -> Result<Vec<String>> {
-        let mut told = Vec::new();
+    /// creature lives. `told` gets a line for people for each thing done, also where another failed.
+    pub fn clear_planted(&self, told: &mut Vec<String>) -> Result<()> {
+        let swept = self.sweep(told);
+        interrupt::check()?;
+        let gitlinks = self.take_gitlinks_out();
+        told.extend(gitlinks.as_ref().ok().cloned().flatten());
+        swept.and(gitlinks.map(|_| ()))
+    }
+
+    fn sweep(&self, told: &mut Vec<String>) -> Result<()> {
+        let mut stuck = None;
         let whole = self.git.head().and_then(|head| head.peel_to_tree()).ok();
         for name in PLACES {
             let Some(held) = tree::open(&self.house.root().join(name)).ok().flatten() else { continue };
             let known = whole.as_ref().and_then(|whole| self.git.find_tree(whole.get_name(name)?.id()).ok());
             let mut sweep =
-                Sweep { repo: self, aside: Aside::new(&self.house, name), found: vec![], looked: 0 };
-            sweep.folder(&held, Path::new(name), known.as_ref())?;
+                Sweep { repo: self, aside: Aside::new(&self.house, name), found: vec![], stuck, looked: 0 };
+            let swept = sweep.folder(&held, Path::new(name), known.as_ref());
+            stuck = sweep.stuck.or(swept.err());
             let Some(place) = sweep.aside.place else { continue };
             let few: Vec<String> = sweep
                 .found
@@ -125,8 +134,7 @@ impl Repo {
                 place.display()
             ));
         }
-        told.extend(self.take_gitlinks_out()?);
-        Ok(told)
+        stuck.map_or(Ok(()), Err)
     }
 
     /// Takes commits of other repositories below `creature/` and `self/` out of HEAD and index: git would look for that
@@ -193,6 +201,8 @@ struct Sweep<'a> {
     repo: &'a Repo,
     aside: Aside,
     found: Vec<(PathBuf, &'static str)>,
+    /// Why the first entry that could not be moved stays; the others are moved all the same.
+    stuck: Option<anyhow::Error>,
     looked: usize,
 }
 
@@ -216,14 +226,14 @@ impl Sweep<'_> {
                     // Nobody looks into what is too deep or too much, and git would: it goes as a whole.
                     let unseen = inner.is_deep() || self.looked > KEPT_ENTRIES;
                     match tool.filter(|_| below.is_none()).or(unseen.then_some("git")) {
-                        Some(tool) => self.take(folder, &name, path, tool, entry.as_ref())?,
+                        Some(tool) => self.take(folder, &name, path, tool, entry.as_ref()),
                         None => self.folder(&inner, &path, below.as_ref())?,
                     }
                 }
                 (found, _) => {
                     let Some(tool) = tool else { continue };
                     if !self.is_the_owners(folder, &name, found, entry.as_ref()) {
-                        self.take(folder, &name, path, tool, entry.as_ref())?;
+                        self.take(folder, &name, path, tool, entry.as_ref());
                     }
                 }
             }
@@ -246,16 +256,19 @@ impl Sweep<'_> {
         path: PathBuf,
         tool: &'static str,
         entry: Option<&TreeEntry>,
-    ) -> Result<()> {
-        self.aside.take(folder, name, &path)?;
+    ) {
+        if let Err(error) = self.aside.take(folder, name, &path) {
+            self.stuck.get_or_insert(error);
+            return;
+        }
         let blob =
             entry.and_then(|entry| Some((self.repo.git.find_blob(entry.id()).ok()?, entry.filemode())));
-        if let Some((blob, mode)) = blob {
-            put_back(&folder.at(name), blob.content(), mode)
-                .with_context(|| format!("failed to put back {}", printable::path(&path)))?;
+        if let Some((blob, mode)) = blob
+            && let Err(error) = put_back(&folder.at(name), blob.content(), mode)
+        {
+            self.stuck.get_or_insert(error.context(format!("failed to put back {}", printable::path(&path))));
         }
         self.found.push((path, tool));
-        Ok(())
     }
 }
 

@@ -48,7 +48,7 @@ impl Repo {
     pub fn open(house: &House) -> Result<Self> {
         // The owner may keep the repository under another user; refusing it would protect nothing.
         #[allow(unsafe_code)]
-        // SAFETY: called once at start, before any other thread or use of libgit2.
+        // SAFETY: called before any other use of libgit2, which no other thread makes.
         unsafe {
             git2::opts::set_verify_owner_validation(false)?;
             libgit2_sys::git_libgit2_opts(libgit2_sys::GIT_OPT_ENABLE_FSYNC_GITDIR as libc::c_int, 1);

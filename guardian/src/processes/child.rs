@@ -7,7 +7,7 @@
 use crate::processes::hunt::{self, COOKIE};
 use crate::processes::{place, prepare};
 use anyhow::{Context, Result};
-use house::{House, interrupt};
+use house::{House, files, interrupt};
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -18,7 +18,7 @@ use nix::unistd::{Pid, pipe2};
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
-use std::os::unix::fs::OpenOptionsExt;
+
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -29,7 +29,7 @@ use walls::{Walls, inherit};
 /// Variables passed on to a child; all others are not. None of them holds a key, an address or a proxy.
 const PASSED: &str = "PATH CARGO LANG LC_ALL TERM TZ USER RUST_LOG RUST_BACKTRACE SSL_CERT_FILE SSL_CERT_DIR \
     CC CXX AR CARGO_NET_OFFLINE CARGO_HTTP_CAINFO";
-/// Longest wait for the launcher to report the tree's first process.
+/// Looks for the launcher's report of the tree's first process: half a minute of them.
 const LAUNCH_LOOKS: usize = 60;
 const LAUNCH_LOOK_MS: u16 = 500;
 /// How often a killed tree is checked for being gone; after that it is finished later.
@@ -50,7 +50,7 @@ pub struct Bond {
 impl Bond {
     pub fn new(house: &House, lock: File) -> Result<Self> {
         let (lifeline, held) = pipe2(OFlag::O_CLOEXEC).context("failed to make a pipe")?;
-        let mark = File::options().read(true).custom_flags(libc::O_PATH).open(house.creature_lock());
+        let mark = files::open_handle(&house.creature_lock(), 0);
         Ok(Self { lock, mark: mark.context("failed to open the creature's lock")?, lifeline, _held: held })
     }
 }

@@ -3,7 +3,7 @@
 //! Invariant: nothing here waits for a process; a search is bounded, and reports whether anything is left.
 
 use anyhow::{Context, Result, bail};
-use house::House;
+use house::{House, files};
 use nix::errno::Errno;
 use nix::sys::prctl;
 use nix::sys::signal::{Signal, kill};
@@ -109,7 +109,7 @@ pub fn all_of(pid: Pid) -> Vec<Pid> {
 /// where the kernel keeps no such list.
 fn children(spare: &[Pid]) -> Vec<Pid> {
     let threads = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
-    let lists = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok());
+    let lists = threads.filter_map(|thread| files::system(thread.path().join("children")).ok());
     let pids = lists.flat_map(|list| list.split(' ').filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>());
     pids.map(Pid::from_raw).filter(|pid| !spare.contains(pid)).collect()
 }
@@ -133,7 +133,7 @@ fn below(pid: Pid, spare: &[Pid]) -> Vec<Pid> {
 
 /// The parent of a process; `None` for one that has died and waits to be reaped.
 fn parent_of_living(pid: i32) -> Option<i32> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let stat = files::system(format!("/proc/{pid}/stat")).ok()?;
     // The program's name, in brackets, may contain anything, so fields are counted from its end.
     let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
     let state = fields.next()?;
@@ -179,7 +179,7 @@ pub fn holders(path: &Path) -> Vec<Pid> {
 /// Whether a program of this name has its working folder in `folder` or below.
 pub fn works_in(name: &str, folder: &Path) -> bool {
     processes().any(|pid| {
-        std::fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|comm| comm.trim_end() == name)
+        files::system(format!("/proc/{pid}/comm")).is_ok_and(|comm| comm.trim_end() == name)
             && std::fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|at| at.starts_with(folder))
     })
 }
@@ -187,8 +187,8 @@ pub fn works_in(name: &str, folder: &Path) -> bool {
 fn marked(house: &House) -> Vec<Pid> {
     let mark = format!("{COOKIE}={}", house.identity());
     let is = |pid: &i32| {
-        std::fs::read(format!("/proc/{pid}/environ"))
-            .is_ok_and(|bytes| bytes.split(|byte| *byte == 0).any(|pair| pair == mark.as_bytes()))
+        files::system(format!("/proc/{pid}/environ"))
+            .is_ok_and(|text| text.split('\0').any(|pair| pair == mark))
     };
     processes().filter(is).map(Pid::from_raw).collect()
 }

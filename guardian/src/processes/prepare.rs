@@ -8,7 +8,7 @@ use anyhow::Result;
 use house::openat::Folder;
 use house::{House, files};
 use std::fs::File;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use walls::level::{FILES as FILES_WALL, VIEW};
 use walls::spec::Ceilings;
@@ -27,11 +27,10 @@ pub fn prepare(house: &House, occupant: Occupant) -> Vec<Option<u64>> {
         let _ = Folder::open(&house.root().join(first)).and_then(|folder| folder.make(rest));
     }
     let made = |path: &&str| {
-        let mut options = File::options();
-        options.create(true).append(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
         let path = house.root().join(path);
-        // A file that cannot be opened stays as it is.
-        let found = options.open(&path).and_then(|file| file.metadata());
+        // What cannot be opened stays as it is.
+        let found = files::open_by(File::options().create(true).append(true), &path);
+        let found = found.and_then(|file| file.metadata());
         found.or_else(|_| std::fs::symlink_metadata(path)).map(|meta| meta.ino()).ok()
     };
     let given = FILES.iter().map(made).collect();

@@ -4,7 +4,7 @@
 
 use crate::processes::{child, hunt};
 use anyhow::{Context, Result};
-use house::{House, interrupt};
+use house::{House, files, interrupt};
 use nix::errno::Errno;
 use nix::sys::prctl;
 use nix::sys::signal::{Signal, killpg};
@@ -160,10 +160,9 @@ pub fn wait(pid: Pid, mut go_on: impl FnMut() -> bool) -> Option<WaitStatus> {
 /// Ends the processes a former guardian left: those that have the file open, and the process of this name whose id is
 /// in the file. The latter because the broker hides its open files.
 pub fn end_holders(lock: &Path, name: &str) {
-    let noted = std::fs::read_to_string(lock).ok().and_then(|text| text.trim().parse().ok());
-    let is_it = |pid: &i32| {
-        std::fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|comm| comm.trim_end() == name)
-    };
+    let noted = files::tail(lock, 32).trim().parse().ok();
+    let is_it =
+        |pid: &i32| files::system(format!("/proc/{pid}/comm")).is_ok_and(|comm| comm.trim_end() == name);
     let noted = noted.filter(is_it).map(Pid::from_raw);
     let us = nix::unistd::getpid();
     for pid in hunt::holders(lock).into_iter().chain(noted).filter(|pid| *pid != us) {

@@ -275,3 +275,33 @@ fn a_file_of_the_owners_comes_back_as_it_was_whatever_stood_in_its_place() {
     guardian.stop();
     assert_eq!(house.git(&["status", "--porcelain"]), "");
 }
+
+/// Found on reading: an entry that could not be moved kept all behind it in place, and what was moved before it was told to
+/// nobody.
+#[test]
+fn an_entry_that_cannot_be_moved_keeps_no_other_in_its_place() {
+    let house = House::new("think alive; live");
+    for folder in ["creature", "self/a", "self/b", "self/c"] {
+        house.write(&format!("{folder}/.envrc"), "touch ran\n");
+    }
+    // A mount can be moved by nobody.
+    let stuck = house.path("self/b/.envrc");
+    if !Command::new("mount")
+        .arg("--bind")
+        .args([&stuck, &stuck])
+        .output()
+        .is_ok_and(|done| done.status.success())
+    {
+        eprintln!("skipped: nothing can be mounted here");
+        return;
+    }
+    let repo = guardian::git::repo::Repo::open(&house::House::new(house.path(""))).unwrap();
+    let mut told = Vec::new();
+    let cleared = repo.clear_planted(&mut told);
+    assert!(Command::new("umount").arg(&stuck).status().unwrap().success());
+    assert!(cleared.is_err_and(|error| format!("{error:#}").contains("self/b")), "{told:?}");
+    let left =
+        ["creature", "self/a", "self/b", "self/c"].map(|folder| house.path(folder).join(".envrc").exists());
+    assert_eq!(left, [false, false, true, false]);
+    assert_eq!(told.len(), 2, "{told:?}");
+}

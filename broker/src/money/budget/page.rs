@@ -5,7 +5,6 @@ use crate::ground::caps::{Day, Micros, Span, dollars};
 use crate::ledger::{Entry, sums};
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -68,7 +67,7 @@ fn until_midnight(now: Timestamp) -> Duration {
 /// delay the ledger's.
 fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let aside = path.with_extension("json.aside");
-    File::create(&aside)?.write_all(bytes)?;
+    house::files::create(&aside)?.write_all(bytes)?;
     std::fs::rename(aside, path)
 }
 
