@@ -56,7 +56,7 @@ fn refuse<T>(why: impl Into<String>) -> Result<T> {
 }
 
 /// Folders of a house in which its creature writes, a house of its own making too.
-const CREATURES: [&str; 4] = ["creature", "self", ".self", "target"];
+const CREATURES: [&str; 4] = ["creature", "self", ".self", "target/creature"];
 
 /// The house that contains a folder: the outermost, where one seems to lie in a folder of another's creature.
 pub fn find_house(from: &Path) -> Result<House> {

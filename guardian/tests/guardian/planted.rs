@@ -182,6 +182,10 @@ fn a_house_planted_where_the_creature_writes_is_none() {
         assert!(said(&output).contains(&format!("cd {}", root.display())), "{place}: {}", said(&output));
         assert_eq!(find_house(&root.join(place)).unwrap().root(), root, "{place}");
     }
+    // Found: what is measured in houses below the owner's own part of `target/` could not be started any more.
+    let within = house.path("target/tried");
+    assert!(at_root(&house, "mkdir -p target/tried/creature && git init -q target/tried").status.success());
+    assert_eq!(find_house(&within).unwrap().root(), within);
     let status = house.command(&["status"]).current_dir(house.path("self")).output().unwrap();
     assert_eq!(status.status.code(), Some(3), "commands mean the house they are typed in: {}", said(&status));
 }
