@@ -28,6 +28,8 @@ pub struct Guardian {
     signals: SignalDelivery<UnixStream, SignalOnly>,
     watchdog: Watchdog,
     stall: Stall,
+    /// The phase that `guardian.json` was last written for.
+    published: Option<std::mem::Discriminant<Phase>>,
 }
 
 pub fn signals() -> Result<SignalDelivery<UnixStream, SignalOnly>> {
@@ -44,7 +46,8 @@ impl Guardian {
         signals: SignalDelivery<UnixStream, SignalOnly>,
         stall: Stall,
     ) -> Self {
-        Self { policy, executor, signals, watchdog: Watchdog::from_environment(), stall }
+        let published = Some(std::mem::discriminant(&policy.phase));
+        Self { policy, executor, signals, watchdog: Watchdog::from_environment(), stall, published }
     }
 
     /// Keeps a creature alive until the owner asks to stop.
@@ -72,6 +75,9 @@ impl Guardian {
             self.executor.tend_notices();
             // On every round: a policy that does not hear the time would take silence for a suspended machine.
             self.happen(Event::Tick);
+            if self.executor.may_be_planted && self.executor.life.is_none() {
+                self.executor.clear_planted();
+            }
             self.executor.pay();
             self.executor.show();
         }
@@ -132,7 +138,11 @@ impl Guardian {
                 let came_of_it = self.executor.perform(action);
                 self.executor.heard.extend(came_of_it);
             }
-            if std::mem::discriminant(&self.policy.phase) != std::mem::discriminant(&phase) {
+            let passes =
+                matches!(self.policy.phase, Phase::Resting { until } if until <= self.executor.clock.now());
+            let reached = std::mem::discriminant(&self.policy.phase);
+            if !passes && self.published != Some(reached) {
+                self.published = Some(reached);
                 self.executor.publish();
             }
         }

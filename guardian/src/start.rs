@@ -154,6 +154,7 @@ pub fn run(plain: bool) -> Result<u8> {
         order_seen: orders::passed_over(&house, forgotten),
         owes: false,
         target_look: 0,
+        may_be_planted: false,
         state,
         house,
     };

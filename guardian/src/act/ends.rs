@@ -65,8 +65,10 @@ impl Executor {
         }
     }
 
-    /// Moves aside what a life planted for the owner's own tools; where that fails now, the next end or start does it.
+    /// Moves aside what a life planted for the owner's own tools; where that fails now, the next end or start does it. Not
+    /// between two lives without a rest: the next could plant it again at once.
     pub fn clear_planted(&mut self) {
+        self.may_be_planted = false;
         let mut told = Vec::new();
         let cleared = self.repo.clear_planted(&mut told);
         told.iter().for_each(|told| self.report.warn(told));
@@ -82,7 +84,7 @@ impl Executor {
         let Some(life) = self.life.take() else { return };
         // Only a new commit's first life is told which self-edit it came of.
         self.state.born = None;
-        self.clear_planted();
+        self.may_be_planted = true;
         // A heartbeat written just before the end still makes this a crash, not a stillbirth; it earns no trust.
         if let Some(turns) = unseen {
             self.hear(Event::Beat { turns, thought: false });

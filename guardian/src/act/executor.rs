@@ -68,6 +68,8 @@ pub struct Executor {
     pub(crate) end: End,
     pub(crate) request_seen: Option<Mark>,
     pub(crate) order_seen: Option<Mark>,
+    /// Whether a life has ended since `clear_planted` was last called.
+    pub(crate) may_be_planted: bool,
     /// Whether state or `guardian.json` could not be written.
     pub(crate) owes: bool,
     /// When the size of the build folder is measured next.

@@ -91,9 +91,8 @@ pub fn kept(house: &House) -> State {
 
 #[test]
 fn a_program_is_told_of_asks_deaths_falls_and_settings_and_gets_no_key() {
-    let house = House::new(&becomes(
-        "think second; until [ -e .self/workspace/die ]; do beat; sleep 0.05; done; exit 101",
-    ));
+    let house =
+        House::new(&becomes("think second; until [ -e .self/die ]; do beat; sleep 0.05; done; exit 101"));
     let hook = program(&house, "tell", WRITES);
     house.settings("");
     house.write(".env", "ANTHROPIC_API_KEY=sk-ant-a-key-of-the-owners\n");
@@ -129,7 +128,7 @@ fn a_program_is_told_of_asks_deaths_falls_and_settings_and_gets_no_key() {
     let settings = notices(&hook).into_iter().find(|notice| notice["what"] == "settings").unwrap();
     assert!(settings["text"].as_str().unwrap().contains("did you mean limits?"), "{settings}");
     house.write("owner.toml", &good);
-    house.write(".self/workspace/die", "");
+    house.write(".self/die", "");
     house.until("a death and a fall", || has(&hook, "death") && has(&hook, "fall"));
     let of = |what: &str| notices(&hook).into_iter().filter(|one| one["what"] == what).collect::<Vec<_>>();
     assert!(of("death")[0]["text"].as_str().unwrap().contains("crashed (exit status 101), blamed on code"));
