@@ -119,13 +119,12 @@ pub fn run(plain: bool) -> Result<u8> {
     let walls = put_up_walls(&house, &settings)?;
     let broker = BrokerProcess::open(&house, &walls.network)?;
     let clock = Clock::start(state.anchor);
-    let mut policy = Policy::new(state.record.clone(), clock.now());
     // A rebuilt state does not know which order was the last.
     let forgotten = rebuilt.is_some() || state == State { life: state.life, ..State::default() };
     if let (true, Some((tree, _))) = (state.record.untidy, &state.record.trial) {
         state.lost_tree.clone_from(tree);
     }
-    policy.record.untidy |= is_untidy(&state);
+    let policy = policy_of(&state, &clock);
     let mut executor = Executor {
         limits: settings.limits.clone(),
         notices: NoticesProcess::new(&settings.notices),
@@ -181,6 +180,12 @@ fn cleared_refusal(house: &House, repo: &Repo, state: &State) -> Option<String> 
     let why = refusal(house, repo, state)?;
     let first = cleared.err().map(|error| format!("{error:#}; mend that first, then: "));
     Some(first.unwrap_or_default() + &why)
+}
+
+fn policy_of(state: &State, clock: &Clock) -> Policy {
+    let mut policy = Policy::new(state.record.clone(), clock.now());
+    policy.record.untidy |= is_untidy(state);
+    policy
 }
 
 /// Whether uncommitted changes are the creature's, to be kept before the next life: after a crash, or if they were
