@@ -37,6 +37,7 @@ examples:
 ";
 
 fn main() -> ExitCode {
+    house::files::close_to_others();
     let mut house = PathBuf::from(".");
     let mut check = false;
     let mut accept = false;

@@ -99,6 +99,7 @@ struct Typed {
 }
 
 fn main() -> ExitCode {
+    house::files::close_to_others();
     let command = match parse(lexopt::Parser::from_env()) {
         Ok(command) => command,
         Err(error) => {

@@ -15,6 +15,7 @@ fn main() -> ExitCode {
             terminal::error(&format!("guardian {failed}"))
         });
     }
+    house::files::close_to_others();
     let code = carry_out(&arguments).unwrap_or_else(|error| {
         terminal::error(&format!("guardian: {error:#}"));
         if error.is::<start::Refused>() { 100 } else { 1 }

@@ -35,7 +35,7 @@ pub struct Guardian {
 pub fn signals() -> Result<SignalDelivery<UnixStream, SignalOnly>> {
     let (read, write) = UnixStream::pair().context("failed to make a pipe for signals")?;
     interrupt::listen()?;
-    let wanted = [SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGUSR1];
+    let wanted = interrupt::wanted(&[SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGUSR1]);
     SignalDelivery::with_pipe(read, write, SignalOnly, wanted).context("failed to listen for signals")
 }
 

@@ -184,6 +184,13 @@ pub fn unused_name() -> String {
     format!("{:016x}", RandomState::new().build_hasher().finish())
 }
 
+/// Keeps what this process and its children write from being written by others, whatever umask they were started with.
+pub fn close_to_others() {
+    use nix::sys::stat::{Mode, umask};
+    let before = umask(Mode::all());
+    umask(before | Mode::S_IWGRP | Mode::S_IWOTH);
+}
+
 /// Makes renames in the folder of `path` last through a power cut.
 pub fn sync_folder(path: &Path) -> std::io::Result<()> {
     path.parent().map_or(Ok(()), |folder| open_folder(folder)?.sync_all())

@@ -1,5 +1,6 @@
 //! Signals from the owner during a long step: the step gives up and is done again later; and whether it gets on.
 
+use crate::files;
 use anyhow::{Context, Result};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -28,13 +29,23 @@ pub fn listen() -> Result<()> {
     let register = |signal, note: &Arc<AtomicBool>| {
         signal_hook::flag::register(signal, Arc::clone(note)).context("failed to listen for signals")
     };
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
+    for signal in wanted(&[SIGINT, SIGTERM, SIGHUP]) {
         register(signal, &ASKED)?;
         register(signal, &LEAVE)?;
     }
     register(SIGUSR1, &ASKED)?;
     register(SIGUSR1, &ORDER)?;
     Ok(())
+}
+
+/// Signals that this process was not told to ignore when it was started, as `nohup` and a shell's `&` tell it.
+pub fn wanted(signals: &[i32]) -> Vec<i32> {
+    static IGNORED: LazyLock<u64> = LazyLock::new(|| {
+        let status = files::system("/proc/self/status").unwrap_or_default();
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+        mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default()
+    });
+    signals.iter().copied().filter(|signal| *IGNORED >> (signal - 1) & 1 == 0).collect()
 }
 
 /// Clears the notes: the caller is about to read every order that is there.

@@ -17,6 +17,17 @@ use std::sync::{Mutex, PoisonError};
 
 /// Parts of key names that mark credentials or programs that fetch them.
 const SECRET: [&str; 5] = ["token", "secret", "credential", "password", "api_key"];
+/// Names of cargo's configuration in a `.cargo` folder and in its home; the first that is there counts (The Cargo Book,
+/// Configuration).
+const NAMES: [&str; 2] = ["config", "config.toml"];
+/// Settings that are not carried over, by section: programs that stand between cargo and compiler or program, which the
+/// sandbox may not run or which want a socket; and places where cargo would look for nothing or may not write.
+const LEFT_OUT: [(&str, &[&str]); 1] = [(
+    "build",
+    &["rustc-wrapper", "rustc-workspace-wrapper", "target", "target-dir", "build-dir", "dep-info-basedir"],
+)];
+/// The same in each section of a `[target]`.
+const LEFT_OUT_OF_TARGETS: [&str; 1] = ["runner"];
 /// The file cargo leaves in a source folder that is unpacked completely.
 const WHOLE: &str = ".cargo-ok";
 
@@ -40,17 +51,27 @@ pub fn owners() -> PathBuf {
     named.unwrap_or_else(|| Path::new(&std::env::var_os("HOME").unwrap_or_default()).join(".cargo"))
 }
 
-/// Makes the home and fills in what is missing; takes milliseconds when all is there. Anything in the way is removed.
-pub fn prepare(home: Home) -> Result<()> {
+/// Cargo's configuration files in the folders above one, the nearest first. Cargo reads them whatever its home is, and
+/// gives up where it may not.
+pub fn above(folder: &Path) -> Vec<PathBuf> {
+    let folders = folder.ancestors().skip(1).map(|above| above.join(".cargo"));
+    let files = folders.flat_map(|folder| NAMES.map(|name| folder.join(name)));
+    files.filter(|path| path.is_file()).collect()
+}
+
+/// Makes the home and fills in what is missing; takes milliseconds when all is there. Anything in the way is removed. The
+/// result is what the owner is to know of his settings, each time they changed.
+pub fn prepare(home: Home) -> Result<Vec<String>> {
     let theirs = owners();
     if home.within.join(home.path) == theirs {
-        return Ok(());
+        return Ok(vec![]);
     }
     let within =
         Folder::open(home.within).with_context(|| format!("failed to open {}", home.within.display()))?;
     let ours = within.make(home.path).context("failed to make cargo's home")?;
     ours.make(Path::new("git")).context("failed to make git/ in cargo's home")?;
-    configure(&theirs, &ours).context("failed to carry the owner's cargo settings over")?;
+    let root = home.within.parent().unwrap_or(home.within);
+    let told = configure(&theirs, root, &ours).context("failed to carry the owner's cargo settings over")?;
     let packages = packages(&files::tail(home.lock, 2 << 20));
     let mut registries = vec![];
     for entry in fs::read_dir(theirs.join("registry/cache")).into_iter().flatten().flatten() {
@@ -61,20 +82,20 @@ pub fn prepare(home: Home) -> Result<()> {
             Registry { theirs: theirs.join("registry"), ours: ours.make(Path::new("registry"))?, name };
         registry.seed(&packages).with_context(|| format!("failed to seed {}", registry.name.display()))?;
     }
-    Ok(())
+    Ok(told)
 }
 
 /// As `prepare`, unless this process did it for the same lock file already and the home is still there.
-pub fn prepare_once(home: Home) -> Result<()> {
+pub fn prepare_once(home: Home) -> Result<Vec<String>> {
     let path = home.within.join(home.path);
     let lock = (path.clone(), files::mark(home.lock));
     let mut seeded = SEEDED.lock().unwrap_or_else(PoisonError::into_inner);
     if seeded.as_ref() == Some(&lock) && path.join("registry/index").is_dir() {
-        return Ok(());
+        return Ok(vec![]);
     }
-    prepare(home)?;
+    let told = prepare(home)?;
     *seeded = Some(lock);
-    Ok(())
+    Ok(told)
 }
 
 /// One registry: its part of the owner's cache and of the creature's.
@@ -179,15 +200,33 @@ fn read(path: &Path) -> io::Result<String> {
 }
 
 /// Writes the owner's cargo settings without secrets, and the lock files cargo expects; the creature cannot change
-/// them.
-fn configure(theirs: &Path, ours: &Folder) -> Result<()> {
-    let named = ["config.toml", "config"].map(|name| theirs.join(name));
-    let text = named.iter().find_map(|path| read(path).ok()).unwrap_or_default();
-    let plain = carried(&text, theirs.parent().unwrap_or(theirs)).unwrap_or_default();
+/// them. The settings are those of the owner's home and of the folders above `root`, which lie there for nobody inside.
+fn configure(theirs: &Path, root: &Path, ours: &Folder) -> Result<Vec<String>> {
+    let home = NAMES.map(|name| theirs.join(name)).into_iter().find(|path| path.is_file());
+    let above = above(root).into_iter().rev().filter(|path| path.parent() != Some(theirs));
+    let mut whole = toml::Table::new();
+    let (mut left_out, mut told) = (BTreeSet::new(), Vec::new());
+    for path in home.into_iter().chain(above) {
+        // A path in such a file is seen from the folder that holds its own.
+        let folder = path.parent().and_then(Path::parent).unwrap_or(Path::new("/"));
+        match read(&path).ok().and_then(|text| carried(&text, folder, &mut left_out)) {
+            Some(table) => join(&mut whole, table),
+            None => {
+                told.push(format!("{} cannot be read as cargo's configuration: left out", path.display()))
+            }
+        }
+    }
+    let plain = toml::to_string(&whole)?;
     let there = files::read_small(&ours.at("config.toml")).ok().flatten();
     if there.as_deref() != Some(plain.as_bytes()) {
+        if !left_out.is_empty() {
+            let names = Vec::from_iter(left_out).join(", ");
+            told.push(format!("{names} of your cargo configuration cannot work in the sandbox: left out"));
+        }
         let _ = ours.remove_all("config.toml");
         files::replace_unsynced(&ours.at("config.toml"), plain.as_bytes())?;
+    } else {
+        told.clear();
     }
     for lock in [".package-cache", ".package-cache-mutate"] {
         if files::mark(&ours.at(lock)).is_none() {
@@ -195,13 +234,13 @@ fn configure(theirs: &Path, ours: &Folder) -> Result<()> {
             files::create(&ours.at(lock))?;
         }
     }
-    Ok(())
+    Ok(told)
 }
 
 /// A cargo configuration for use in the creature's home: without anything that looks secret and without the owner's
 /// proxy, since the creature's proxy is the broker. Replacement folders for registries become absolute, as seen from
-/// `folder`.
-pub fn carried(text: &str, folder: &Path) -> Option<String> {
+/// `folder`; `left_out` gets the names of settings that cannot work inside.
+pub fn carried(text: &str, folder: &Path, left_out: &mut BTreeSet<String>) -> Option<toml::Table> {
     let mut table: toml::Table = toml::from_str(text).ok()?;
     prune(&mut table);
     let sources = table
@@ -219,7 +258,35 @@ pub fn carried(text: &str, folder: &Path) -> Option<String> {
     if let Some(toml::Value::Table(http)) = table.get_mut("http") {
         http.remove("proxy");
     }
-    toml::to_string(&table).ok()
+    let mut leave_out = |section: &mut toml::Table, within: &str, names: &[&str]| {
+        for name in names.iter().filter(|name| section.remove(**name).is_some()) {
+            left_out.insert(format!("{within}.{name}"));
+        }
+    };
+    for (section, names) in LEFT_OUT {
+        if let Some(toml::Value::Table(inner)) = table.get_mut(section) {
+            leave_out(inner, section, names);
+        }
+    }
+    let targets = table.get_mut("target").and_then(toml::Value::as_table_mut);
+    for (name, target) in targets.into_iter().flat_map(|targets| targets.iter_mut()) {
+        if let toml::Value::Table(target) = target {
+            leave_out(target, &format!("target.{name}"), &LEFT_OUT_OF_TARGETS);
+        }
+    }
+    Some(table)
+}
+
+/// Adds the settings of a nearer file: it counts where both say something, and lists are joined, its part last (The Cargo
+/// Book, Configuration, Hierarchical structure).
+fn join(far: &mut toml::Table, near: toml::Table) {
+    for (key, value) in near {
+        match (far.get_mut(&key), value) {
+            (Some(toml::Value::Table(far)), toml::Value::Table(near)) => join(far, near),
+            (Some(toml::Value::Array(far)), toml::Value::Array(near)) => far.extend(near),
+            (_, value) => _ = far.insert(key, value),
+        }
+    }
 }
 
 fn prune(table: &mut toml::Table) {

@@ -2,7 +2,7 @@
 //!
 //! Invariant: a rule for a path in the house never follows a link, so a planted link cannot widen it.
 
-use crate::spec::{Access, Spec};
+use crate::spec::{Access, Rule, Spec};
 use ::landlock::{
     ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, NetPort, PathBeneath, Ruleset,
     RulesetAttr, RulesetCreatedAttr, RulesetStatus, Scope,
@@ -40,7 +40,9 @@ pub fn shut(spec: &Spec) -> Result<()> {
     }
     let mut ruleset = ruleset.create().context("failed to make a ruleset")?;
     let root = open(&spec.root, OFlag::O_DIRECTORY)?;
-    for rule in spec.rules.iter().filter(|_| spec.files) {
+    let emptied = spec.view.iter().flat_map(|view| &view.emptied);
+    let emptied: Vec<Rule> = emptied.map(|path| Rule { access: Access::Read, path: path.clone() }).collect();
+    for rule in spec.rules.iter().chain(&emptied).filter(|_| spec.files) {
         let Ok(place) = place(&root, &rule.path) else { continue };
         let folder = File::from(place.try_clone()?).metadata()?.is_dir();
         let access = if folder { rights(rule.access) } else { rights(rule.access) & on_file() };

@@ -65,11 +65,13 @@ pub enum Access {
     Fill,
 }
 
-/// Folders and files that are hidden, and paths in the folders that stay visible.
+/// Folders and files that are hidden, paths in the folders that stay visible, and files that are shown as empty ones.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct View {
     pub hidden: Vec<PathBuf>,
     pub shown: Vec<PathBuf>,
+    /// Read by programs that give up where they may not: an empty file stands in place of each, and can be read.
+    pub emptied: Vec<PathBuf>,
 }
 
 /// Resource limits of each process; the number of processes is counted over the whole tree.

@@ -55,6 +55,7 @@ pub fn narrow(spec: &Spec, view: &View) -> Result<()> {
             }
         }
     }
+    let files: Vec<_> = files.into_iter().chain(view.emptied.iter().filter(|path| path.is_file())).collect();
     if let Some(folder) = folders.first().filter(|_| !files.is_empty()) {
         let nothing = spec.root.join(folder).join(NOTHING);
         files::create(&nothing).context("failed to make an empty file")?;

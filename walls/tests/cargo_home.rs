@@ -29,10 +29,35 @@ fn the_index_keeps_a_package_by_its_first_letters() {
     }
 }
 
+fn carried(text: &str) -> Option<String> {
+    let table = cargo_home::carried(text, Path::new("/owner"), &mut Default::default())?;
+    Some(toml::to_string(&table).unwrap())
+}
+
+/// Found: with the owner's wrapper or target the creature was never built, and its code was blamed.
+#[test]
+fn programs_between_cargo_and_compiler_stay_outside_and_are_named() {
+    let text = "[build]\nrustc-wrapper = \"sccache\"\ntarget = \"x86_64-unknown-linux-gnu\"\nbuild-dir = \"/b\"\n\
+        target-dir = \"/t\"\njobs = 2\n[target.x86_64-unknown-linux-gnu]\nrunner = \"wine\"\nlinker = \"clang\"\n";
+    let mut left_out = Default::default();
+    let table = cargo_home::carried(text, Path::new("/owner"), &mut left_out).unwrap();
+    let plain = toml::to_string(&table).unwrap();
+    let names: Vec<&str> = left_out.iter().map(String::as_str).collect();
+    let expected = [
+        "build.build-dir",
+        "build.rustc-wrapper",
+        "build.target",
+        "build.target-dir",
+        "target.x86_64-unknown-linux-gnu.runner",
+    ];
+    assert_eq!(names, expected);
+    assert!(plain.contains("jobs = 2") && plain.contains("clang") && !plain.contains("sccache"), "{plain}");
+}
+
 #[test]
 fn a_folder_for_a_registry_is_the_owners_folder_still() {
     let text = "[source.near]\ndirectory = \"store\"\n\n[source.far]\nlocal-registry = \"/far/store\"\n";
-    let carried = cargo_home::carried(text, Path::new("/owner")).unwrap();
+    let carried = carried(text).unwrap();
     assert!(carried.contains("directory = \"/owner/store\""), "{carried}");
     assert!(carried.contains("local-registry = \"/far/store\""), "{carried}");
 }
@@ -42,13 +67,13 @@ fn settings_come_over_without_secrets() {
     let text = "[net]\nretry = 2\n[http]\nproxy = \"http://user:pass@proxy\"\ntimeout = 5\n[registries.mine]\n\
         index = \"sparse+https://registry.invalid/\"\ntoken = \"secret\"\ncredential-provider = \"cargo:token\"\n\
         [registry]\nglobal-credential-providers = [\"x\"]\n[env]\nAPI_TOKEN = \"secret\"\nPLAIN = \"1\"\n";
-    let plain = cargo_home::carried(text, Path::new("/owner")).unwrap();
+    let plain = carried(text).unwrap();
     assert!(!plain.contains("secret") && !plain.contains("pass") && !plain.contains("credential"), "{plain}");
     assert!(
         plain.contains("retry = 2") && plain.contains("timeout = 5") && plain.contains("index ="),
         "{plain}"
     );
-    assert!(plain.contains("PLAIN") && cargo_home::carried("[[garbage", Path::new("/owner")).is_none());
+    assert!(plain.contains("PLAIN") && carried("[[garbage").is_none());
 }
 
 /// One process, one `CARGO_HOME`: so all of it stands in one test.

@@ -216,13 +216,16 @@ fn unfollowed(house: &House) -> Option<Finding> {
 }
 
 fn repository(house: &House) -> Vec<Finding> {
-    let Ok(git) = git2::Repository::open(house.root()) else {
-        return vec![Finding::new(
-            Grade::Bad,
-            "git",
-            "not a git repository",
-            "the guardian needs a clone: git clone …, and start it in there",
-        )];
+    let git = match guardian::git::repo::opened(house) {
+        Ok(git) => git,
+        Err(error) if house.root().join(".git").exists() => {
+            let mend = "the guardian does not start until this is settled";
+            return vec![Finding::new(Grade::Bad, "git", format!("{error:#}"), mend)];
+        }
+        Err(_) => {
+            let mend = "the guardian needs a clone: git clone …, and start it in there";
+            return vec![Finding::new(Grade::Bad, "git", "not a git repository", mend)];
+        }
     };
     let name = git.config().and_then(|mut config| config.snapshot()?.get_string("user.name"));
     let mend = "git config --global user.name and user.email; the guardian's own commits do not need it";

@@ -4,11 +4,12 @@
 //! Invariant: the guardian keeps the listening socket open, so connections wait while the broker is away.
 //! When to start and end it is decided in `revival`.
 
+use crate::act::console_process;
 use crate::act::executor::Executor;
 use crate::act::jobs::{Job, Task};
+use crate::act::made::Made;
 use crate::act::reload::Watch;
 use crate::act::tokens::Tokens;
-use crate::act::{build, console_process};
 use crate::decide::revival::{Act, Event, Revival};
 use crate::decide::vocabulary::Phase;
 use crate::processes::child::Door;
@@ -42,7 +43,7 @@ pub struct BrokerProcess {
     pub program: PathBuf,
     /// Cargo profile and target folder to build it with; `None` unless the guardian itself runs from the house's
     /// `target/`.
-    pub made: Option<(String, PathBuf)>,
+    pub made: Option<Made>,
     /// Locked while the broker lives, which alone inherits it.
     lock: File,
     /// Packages this guardian has yet to build, the next one last; each once.
@@ -70,7 +71,7 @@ impl BrokerProcess {
     pub fn open(house: &House, network: &Network) -> Result<Self> {
         let me = std::env::current_exe().context("failed to find our own program")?;
         let folder = me.parent().unwrap_or(Path::new("/"));
-        let made = build::made_into(house);
+        let made = Made::me(house);
         // The console is soon built, and shows what happens while the broker is.
         let to_build = if made.is_some() { vec![NAME, console_process::NAME] } else { vec![] };
         fs::create_dir_all(house.broker()).and_then(|()| {

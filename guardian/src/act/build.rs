@@ -63,16 +63,6 @@ pub fn cargo_args(verb: &str) -> Vec<String> {
         .to_vec()
 }
 
-/// Cargo profile and target folder of the guardian's own program; `None` unless that is the house's `target/`.
-pub fn made_into(house: &House) -> Option<(String, PathBuf)> {
-    let me = std::env::current_exe().ok()?;
-    let folder = me.parent()?;
-    let (name, target) = (folder.file_name()?.to_string_lossy().into_owned(), folder.parent()?.to_owned());
-    // Cargo names this one folder differently from its profile.
-    let profile = if name == "debug" { "dev".to_owned() } else { name };
-    (target == house.root().join("target")).then_some((profile, target))
-}
-
 pub fn cargo() -> PathBuf {
     std::env::var_os("CARGO").map_or_else(|| PathBuf::from("cargo"), PathBuf::from)
 }

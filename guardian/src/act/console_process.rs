@@ -5,6 +5,7 @@
 
 use crate::act::build;
 use crate::act::executor::Executor;
+use crate::act::made::Made;
 use crate::processes::trusted::{self, Trusted};
 use anyhow::{Context, Result};
 use house::clock::Millis;
@@ -60,10 +61,10 @@ pub fn program() -> Result<PathBuf> {
 /// Replaces this process by the console, which is built first where the guardian runs from the house's own `target/`.
 pub fn hand_over(house: Option<&House>, arguments: &[OsString]) -> Result<u8> {
     let program = program()?;
-    if let Some((house, (profile, target))) = house.and_then(|house| Some((house, build::made_into(house)?)))
+    if let Some((house, made)) = house.and_then(|house| Some((house, Made::me(house)?)))
         && (std::env::var_os("CARGO").is_some() || !program.is_file())
     {
-        bring_up_to_date(house, &profile, target, program.is_file())?;
+        bring_up_to_date(house, &made, program.is_file())?;
     }
     #[allow(clippy::disallowed_methods)]
     let error = Command::new(&program).args(arguments).exec();
@@ -71,7 +72,7 @@ pub fn hand_over(house: Option<&House>, arguments: &[OsString]) -> Result<u8> {
         .with_context(|| format!("failed to run {}; `cargo build -p {NAME}` makes it", program.display()))
 }
 
-fn bring_up_to_date(house: &House, profile: &str, target: PathBuf, there: bool) -> Result<()> {
+fn bring_up_to_date(house: &House, made: &Made, there: bool) -> Result<()> {
     let path = house.console_build_log();
     // Before the guardian's first start there is no folder for logs.
     let log = std::fs::create_dir_all(house.logs()).and_then(|()| files::create(&path));
@@ -79,9 +80,8 @@ fn bring_up_to_date(house: &House, profile: &str, target: PathBuf, there: bool) 
     if !there {
         terminal::error("building the console, once; see .self/log/console-build.log");
     }
-    let args = ["build", "--package", NAME, "--profile", profile, "--target-dir"].map(str::to_owned);
-    let args = args.into_iter().chain([target.display().to_string()]).collect();
-    let start = Trusted { program: build::cargo(), args, log: Some(log), ..Trusted::default() };
+    let start =
+        Trusted { program: build::cargo(), args: made.args(NAME), log: Some(log), ..Trusted::default() };
     let built = trusted::start(house, start).map(|pid| trusted::wait(pid, || true));
     match built {
         Ok(Some(WaitStatus::Exited(_, 0))) => {}

@@ -40,13 +40,10 @@ pub enum Task {
 
 impl BrokerProcess {
     pub fn build(&self, house: &House, package: &str, yields: bool) -> Result<Option<Pid>> {
-        let Some((profile, target)) = &self.made else { return Ok(None) };
+        let Some(made) = &self.made else { return Ok(None) };
         let path = if package == NAME { house.broker_build_log() } else { house.console_build_log() };
         let log = files::create(&path).with_context(|| format!("failed to create {}", path.display()))?;
-        let target = target.display().to_string();
-        let args = ["build", "--package", package, "--profile", profile, "--target-dir", &target];
-        let args = args.map(str::to_owned).to_vec();
-        let program = build::cargo();
+        let (program, args) = (build::cargo(), made.args(package));
         trusted::start(house, Trusted { program, args, log: Some(log), yields, ..Trusted::default() })
             .map(Some)
     }

@@ -14,6 +14,7 @@ pub mod fall;
 pub mod first_minutes;
 pub mod heartbeat;
 pub mod jobs;
+pub mod made;
 pub mod notices_process;
 pub mod perform;
 pub mod quotas;

@@ -71,7 +71,8 @@ impl Place for CreaturePlace {
         let entries = std::fs::read_dir(self.house.root()).into_iter().flatten().flatten();
         // Landlock grants them to nobody; these are hidden for where there is none.
         hidden.extend(entries.map(|entry| entry.path()).filter(|path| is_keys(path)));
-        View { hidden, shown: vec![moved(&self.house, KEPT_BINARIES.into())] }
+        let emptied = cargo_home::above(self.house.root());
+        View { hidden, shown: vec![moved(&self.house, KEPT_BINARIES.into())], emptied }
     }
 }
 

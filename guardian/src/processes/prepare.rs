@@ -46,8 +46,9 @@ pub fn prepare(house: &House, occupant: Occupant) -> Vec<Option<u64>> {
         Occupant::Build => cargo_home::prepare(home),
         Occupant::Life => cargo_home::prepare_once(home),
     };
-    if let Err(error) = seeded {
-        tracing::warn!("{error:#}; the creature's builds may need the network");
+    match seeded {
+        Ok(told) => told.iter().for_each(|told| tracing::warn!("{told}")),
+        Err(error) => tracing::warn!("{error:#}; the creature's builds may need the network"),
     }
     given
 }
@@ -90,6 +91,16 @@ pub fn find_walls(house: &House, settings: &Settings, launcher: PathBuf, joins: 
     // The view hides the folder wherever it is; Landlock alone does not.
     if walls.level.has(FILES_WALL) && !walls.level.has(VIEW) {
         apart::keep(house)?;
+    }
+    if let (true, false, Some(file)) =
+        (walls.level.has(FILES_WALL), walls.level.has(VIEW), cargo_home::above(house.root()).first())
+    {
+        tracing::warn!(
+            "cargo reads {} and may not in this sandbox, which cannot hide it here: no build will succeed. Move the house \
+             out of {}, or the file to the cargo home",
+            file.display(),
+            file.ancestors().nth(2).unwrap_or(file).display()
+        );
     }
     Ok(walls)
 }

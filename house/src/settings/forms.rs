@@ -134,11 +134,18 @@ fn host(pattern: &str) -> Verdict {
     wrong(port, "must be a host without a port")
 }
 
-/// On a machine without time zone data every name is accepted.
 fn zone(name: &str) -> Verdict {
-    let known: Vec<String> = jiff::tz::db().available().map(|name| name.to_string()).collect();
-    if known.is_empty() || jiff::tz::TimeZone::get(name).is_ok() {
+    if jiff::tz::TimeZone::get(name).is_ok() {
         return Ok(());
+    }
+    let known: Vec<String> = jiff::tz::db().available().map(|name| name.to_string()).collect();
+    if known.is_empty() {
+        return Err(
+            "no time zone but UTC is known on this machine: install its time zone data (tzdata)".into()
+        );
+    }
+    if let Some(hint) = from_greenwich(name) {
+        return Err(format!("no such time zone; {hint}"));
     }
     let city = |known: &&String| {
         known.rsplit('/').next().is_some_and(|city| city.eq_ignore_ascii_case(&name.replace(' ', "_")))
@@ -146,6 +153,22 @@ fn zone(name: &str) -> Verdict {
     let near = known.iter().find(city);
     let hint = near.map_or("names are like Europe/Berlin".into(), |near| format!("did you mean {near}?"));
     Err(format!("no such time zone; {hint}"))
+}
+
+/// What to write in the place of an offset such as `GMT+2`: names under `Etc` count the other way round, hours west.
+fn from_greenwich(name: &str) -> Option<String> {
+    let (_, offset) =
+        ["GMT", "UTC", ""].iter().find_map(|zone| Some((zone, name.trim().strip_prefix(zone)?)))?;
+    let (sign, hours) = (offset.get(..1)?, offset.get(1..)?.split(':').next()?.trim().parse::<u8>().ok()?);
+    let west = match sign {
+        "+" => "-",
+        "-" => "+",
+        _ => return None,
+    };
+    Some(format!(
+        "write a place, like Europe/Berlin, whose summer time is kept too, or Etc/GMT{west}{hours}: names under Etc have \
+         the sign turned round"
+    ))
 }
 
 fn time_of_day(text: &str) -> Verdict {
