@@ -6,7 +6,7 @@ use crate::arguments::{self, Ids};
 use crate::form::{Form, Part};
 use crate::rounds::{Round, rounds};
 use crate::stream::{Draft, End, Gather, Hear, Speech, count, merge, set, word};
-use crate::{Call, Endpoint, Heard, Talk, Tool, Usage};
+use crate::{Call, Endpoint, Heard, Talk, Tool, Usage, pieces};
 
 pub(crate) const VERSION: &str = "2023-06-01";
 
@@ -209,12 +209,12 @@ fn thinks_always((family, major, minor): (&str, u32, u32)) -> bool {
 /// The events of a reply.
 struct Stream {
     message: Value,
-    /// Index, block, and a call's arguments as text.
-    blocks: Vec<(u64, Value, String)>,
+    /// Index, block, and a call's arguments as text, in pieces.
+    blocks: Vec<(u64, Value, Vec<String>)>,
 }
 
 impl Stream {
-    fn block(&mut self, data: &Value) -> Option<&mut (u64, Value, String)> {
+    fn block(&mut self, data: &Value) -> Option<&mut (u64, Value, Vec<String>)> {
         match data.get("index").and_then(Value::as_u64) {
             Some(index) => self.blocks.iter_mut().find(|(at, ..)| *at == index),
             None => self.blocks.last_mut(),
@@ -226,7 +226,7 @@ impl Stream {
         for (key, more) in data.get("delta")?.as_object()? {
             match (key.as_str(), more) {
                 ("type", _) => continue,
-                ("partial_json", Value::String(more)) => input.push_str(more),
+                ("partial_json", Value::String(more)) => input.push(more.clone()),
                 ("text", Value::String(more)) => hear(Heard::Text(more)),
                 ("thinking", Value::String(more)) => hear(Heard::Thinking(more)),
                 _ => {}
@@ -255,7 +255,7 @@ impl Gather for Stream {
                     _ => {}
                 }
                 let index = data.get("index").and_then(Value::as_u64).unwrap_or(self.blocks.len() as u64);
-                self.blocks.push((index, block, String::new()));
+                self.blocks.push((index, block, Vec::new()));
             }
             "content_block_delta" => drop(self.delta(&data, hear)),
             "message_delta" => {
@@ -281,8 +281,8 @@ impl Gather for Stream {
 
     fn whole(mut self: Box<Self>) -> Value {
         let blocks = std::mem::take(&mut self.blocks).into_iter().map(|(_, mut block, input)| {
-            if !input.is_empty() {
-                set(&mut block, "input", json!(input));
+            if input.iter().any(|piece| !piece.is_empty()) {
+                set(&mut block, "input", json!(pieces::joined(&input)));
             }
             block
         });

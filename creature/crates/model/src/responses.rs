@@ -1,6 +1,6 @@
 //! The OpenAI Responses wire, stateless: what a request is, and how a reply is put together and read. Pure.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::{Map, Value, json};
@@ -82,7 +82,9 @@ impl Speech for Responses {
                     draft.text.push_str(&said);
                 }
                 "reasoning" => {
-                    let parts = item.get("summary").and_then(Value::as_array).into_iter().flatten();
+                    // Open models have no summary, but what they thought.
+                    let parts = |key: &str| item.get(key)?.as_array().filter(|parts| !parts.is_empty());
+                    let parts = parts("summary").or(parts("content")).into_iter().flatten();
                     let parts: Vec<&str> = parts.map(|part| word(part, "text")).collect();
                     draft.thinking.push_str(&parts.join("\n\n"));
                 }
@@ -197,11 +199,18 @@ fn is_reasoning(item: &Value) -> bool {
     word(item, "type") == "reasoning"
 }
 
+/// The place of an event's item in the reply.
+fn place(event: &Value) -> u64 {
+    event.get("output_index").and_then(Value::as_u64).unwrap_or(u64::MAX)
+}
+
 /// The events of a reply; only items that are done count.
 #[derive(Default)]
 struct Stream {
     /// Items with their place in the reply.
     items: Vec<(u64, Value)>,
+    /// Arguments of the call at a place, as they were told before it was done.
+    args: BTreeMap<u64, String>,
     response: Value,
 }
 
@@ -218,9 +227,20 @@ impl Gather for Stream {
                 let item = data.get("item").filter(|item| is_call(item));
                 item.into_iter().for_each(|item| hear(Heard::Call(word(item, "name"))));
             }
+            "response.function_call_arguments.delta" => {
+                self.args.entry(place(&data)).or_default().push_str(word(&data, "delta"));
+            }
+            "response.function_call_arguments.done" if !word(&data, "arguments").is_empty() => {
+                self.args.insert(place(&data), word(&data, "arguments").to_owned());
+            }
             "response.output_item.done" => {
-                let place = data.get("output_index").and_then(Value::as_u64).unwrap_or(u64::MAX);
-                self.items.extend(data.get_mut("item").map(|item| (place, item.take())));
+                let Some(mut item) = data.get_mut("item").map(Value::take) else { return End::Open };
+                let is_bare =
+                    is_call(&item) && item.get("arguments").is_none_or(|args| args == "" || args.is_null());
+                if let Some(told) = self.args.remove(&place(&data)).filter(|_| is_bare) {
+                    set(&mut item, "arguments", json!(told));
+                }
+                self.items.push((place(&data), item));
             }
             "response.completed" | "response.incomplete" | "response.done" => {
                 self.response = data.get_mut("response").map_or(Value::Null, Value::take);

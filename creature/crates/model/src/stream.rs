@@ -141,15 +141,6 @@ pub(crate) fn merge(there: &mut Value, more: Value) {
         (_, Value::Null) => {}
         (Value::String(there), Value::String(more)) => there.push_str(&more),
         (Value::Array(there), Value::Array(more)) => there.extend(more),
-        (there @ Value::Array(_), Value::String(more)) => {
-            merge(there, serde_json::json!([{"type": "text", "text": more}]));
-        }
-        (there @ Value::String(_), more @ Value::Array(_)) => {
-            let text = there.take();
-            *there = serde_json::json!([]);
-            merge(there, text);
-            merge(there, more);
-        }
         (there, more) => *there = more,
     }
 }
