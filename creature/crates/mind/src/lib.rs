@@ -17,6 +17,7 @@ mod outcome;
 pub mod prompt;
 mod runtime;
 mod settings;
+mod shape;
 pub mod situation;
 pub mod standing;
 mod summing;
