@@ -125,6 +125,7 @@ fn named(reach: &Reach<'_>, offer: &Value, name: Option<&str>) -> Result<ModelMi
         server_oddity: String::new(),
         begun: false,
         gainless: 0,
+        refusals: 0,
     }
     .formed())
 }
@@ -196,6 +197,8 @@ pub struct ModelMind {
     pub(super) begun: bool,
     /// Conversations in a row that began from a summary and are no shorter for it.
     pub(super) gainless: u32,
+    /// Times in a row that this conversation, answered before it grew, was refused without a cause that is known.
+    pub(super) refusals: u32,
 }
 
 impl ModelMind {
@@ -319,9 +322,10 @@ pub fn failed(error: &Error) -> Outcome {
         Kind::UnknownLife => Why::UnknownLife,
         Kind::Refused => Why::Key,
         Kind::OutOfMoney => Why::Money,
-        Kind::Settings => Why::Settings,
+        Kind::Filtered => Why::Filtered,
+        Kind::Settings | Kind::Region => Why::Settings,
         Kind::BadRequest | Kind::Signature | Kind::TooLong => Why::Unfit,
-        Kind::Busy | Kind::Unreachable | Kind::Deadline => Why::Away,
+        Kind::Busy | Kind::Unreachable | Kind::Deadline | Kind::Blocked => Why::Away,
     };
     let asked_s = error.retry_after.map(|wait| wait.as_secs() + 1);
     let (error, hint, cause) =

@@ -99,13 +99,19 @@ impl ModelMind {
         let (mut without_thinking, mut anew) = (false, false);
         loop {
             let Some(mut current) = self.current.take() else { return Err(io::Error::other("it is gone")) };
-            let live = (alive, Some(self.live.as_path()));
+            let (live, turns) = ((alive, Some(self.live.as_path())), current.turns.len());
             let asked =
                 self.ask(&self.frame, &current.turns, !moment.answers(), without_thinking, live).await;
             let taken = asked
                 .map(|reply| self.took(&mut current, &reply, now_s(moment)).map(|came| self.priced(came)));
             self.server_oddity = taken.as_ref().map_or(String::new(), |_| current.server_oddity.clone());
+            let is_kept = current.turns.len() > turns;
             self.current = Some(current);
+            if self.seems_too_long(&taken, is_kept) && !anew {
+                (without_thinking, anew) = (false, true);
+                self.begin(moment, None)?;
+                continue;
+            }
             let error = match taken {
                 Ok(outcome) => return outcome,
                 Err(error) => error,
@@ -113,9 +119,13 @@ impl ModelMind {
             match error.kind {
                 // Old thinking is signed for another conversation: the request is sent once without it.
                 Kind::Signature if !without_thinking => without_thinking = true,
-                Kind::Signature | Kind::TooLong if !anew => {
+                Kind::Signature | Kind::TooLong | Kind::Filtered if !anew => {
+                    if error.kind == Kind::TooLong {
+                        self.narrow_window();
+                    }
                     (without_thinking, anew) = (false, true);
-                    self.begin(moment, None)?;
+                    // What was refused by a filter must not be told again.
+                    self.begin(moment, (error.kind == Kind::Filtered).then_some(handover::FILTERED))?;
                 }
                 Kind::Withheld if !anew && self.would_fit(error.fits_tokens) => {
                     anew = true;

@@ -17,8 +17,8 @@ use crate::arguments::Ids;
 use crate::form::Form;
 use crate::stream::{Body, End, Fault, Hear, Speech};
 use crate::{
-    Call, Endpoint, Error, Heard, Kind, Reply, Talk, Tool, Turn, Wire, anthropic, chat, error, http,
-    responses,
+    Call, Endpoint, Error, Heard, Kind, Reply, Talk, Tool, Turn, Wire, anthropic, chat, http, responses,
+    said, stream, wait,
 };
 
 /// The longest wait before a retry; a longer one is the caller's to take: the owner may say something meanwhile.
@@ -33,6 +33,9 @@ const FIRST_WAIT: Duration = Duration::from_millis(500);
 /// A reply may take this many times `silence`: an hour, where nobody says otherwise. The guardian takes a life
 /// without a turn in 150 minutes for hung.
 const LONGEST: u32 = 12;
+
+/// The shortest reply that is worth asking for, in tokens.
+const LEAST_TOKENS: u64 = 256;
 
 /// How long the usage and the connection's end are waited for, once all that must come has.
 const AFTERWORD: Duration = Duration::from_secs(5);
@@ -92,8 +95,9 @@ impl Client {
     pub async fn say(&self, talk: &Talk<'_>, hear: &mut Hear<'_>) -> Result<Reply, Error> {
         let known = *self.form.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut form, mut attempts) = (known, 0);
+        let mut most_tokens = self.endpoint.max_tokens;
         loop {
-            let error = match self.retried(talk, form, &mut attempts, hear).await {
+            let error = match self.retried(talk, form, most_tokens, &mut attempts, hear).await {
                 Ok(reply) => {
                     // Kept only now: a request refused for another reason says nothing about its form.
                     *self.form.lock().unwrap_or_else(PoisonError::into_inner) = form.proven(talk);
@@ -101,6 +105,13 @@ impl Client {
                 }
                 Err(error) => error,
             };
+            // Once: a shorter reply, which the account can still pay.
+            if let (Some(affords), true) = (error.affords, most_tokens == self.endpoint.max_tokens)
+                && (LEAST_TOKENS..most_tokens).contains(&affords)
+            {
+                most_tokens = affords;
+                continue;
+            }
             form = form.simpler(known, self.endpoint.wire, talk, &error).ok_or(error)?;
         }
     }
@@ -137,6 +148,7 @@ impl Client {
         &self,
         talk: &Talk<'_>,
         form: Form,
+        most_tokens: u64,
         attempts: &mut u32,
         hear: &mut Hear<'_>,
     ) -> Result<Reply, Error> {
@@ -149,7 +161,7 @@ impl Client {
                 is_heard |= what != Heard::Byte;
                 hear(what);
             };
-            let error = match self.once(talk, form, &mut heard).await {
+            let error = match self.once(talk, form, most_tokens, &mut heard).await {
                 Ok(reply) => return Ok(Reply { attempts: *attempts, ..reply }),
                 Err(error) => error,
             };
@@ -161,8 +173,15 @@ impl Client {
         }
     }
 
-    async fn once(&self, talk: &Talk<'_>, form: Form, hear: &mut Hear<'_>) -> Result<Reply, Error> {
-        let body = self.speech.body(&self.endpoint, talk, form);
+    async fn once(
+        &self,
+        talk: &Talk<'_>,
+        form: Form,
+        most_tokens: u64,
+        hear: &mut Hear<'_>,
+    ) -> Result<Reply, Error> {
+        let endpoint = Endpoint { max_tokens: most_tokens, ..self.endpoint.clone() };
+        let body = self.speech.body(&endpoint, talk, form);
         let address = format!("{}{}", self.base, self.speech.path());
         let mut request = self.http.post(address).headers(self.headers.clone()).body(body.to_string());
         if talk.autonomous {
@@ -220,19 +239,24 @@ impl Client {
     }
 
     fn reply(&self, whole: &Value, bytes: &[u8], talk: &Talk<'_>, upstream: &str) -> Result<Reply, Error> {
+        // Some gateways wrap a failure of the server behind them in a success of their own.
+        if let Some(failure) = stream::failure("", whole) {
+            return Err(self.fault(Fault::Said(failure.clone()), upstream));
+        }
         let mut ids = Ids::of(talk.turns, |raw| self.speech.ids(raw));
         let Some(mut draft) = self.speech.read(whole, &mut ids) else {
-            let said = error::said(bytes, &self.endpoint.token);
-            // Some gateways wrap a failure of the server behind them in a success of their own.
-            let status = whole.pointer("/error/code").and_then(Value::as_u64);
-            let status = status.and_then(|status| u16::try_from(status).ok());
-            return Err(match status {
-                Some(status) if status >= 400 => Error::answered(status, said, upstream),
-                _ => garbled(upstream, &format!("not in the wire's format: {}", said.message)),
-            });
+            let said = said::said(bytes, &self.endpoint.token);
+            return Err(garbled(upstream, &format!("not in the wire's format: {}", said.message)));
         };
         let is_empty =
             draft.text.trim().is_empty() && draft.thinking.trim().is_empty() && draft.calls.is_empty();
+        if is_empty && draft.stop == "window" {
+            let message = format!("hear {}: its window is full before the first word", source(upstream));
+            return Err(Error {
+                status: Some(200),
+                ..Error::new(Kind::TooLong, message, "send less context")
+            });
+        }
         // A refusal or a reply cut short may be empty, and `stop` says so.
         if is_empty && matches!(draft.stop.as_str(), "" | "end_turn") {
             return Err(garbled(upstream, "empty"));
@@ -250,16 +274,19 @@ impl Client {
     }
 
     async fn refused(&self, status: u16, answer: Response) -> Error {
-        let (retry_after, upstream) = (http::retry_after(answer.headers()), upstream(&answer));
+        let header = |name: &str| Some(answer.headers().get(name)?.to_str().ok()?.to_owned());
+        let asked = wait::of_headers(&header, matches!(status, 429 | 503 | 529));
+        let upstream = upstream(&answer);
         let body = timeout(self.endpoint.silence, http::beginning(answer)).await.unwrap_or_default();
-        Error { retry_after, ..Error::answered(status, error::said(&body, &self.endpoint.token), &upstream) }
+        let error = Error::answered(status, said::said(&body, &self.endpoint.token), &upstream);
+        Error { retry_after: asked.or(error.retry_after), ..error }
     }
 
     fn fault(&self, fault: Fault, upstream: &str) -> Error {
-        let said = |text: &str| error::said(text.as_bytes(), &self.endpoint.token);
+        let token = &self.endpoint.token;
         match fault {
-            Fault::Said(told) => Error::answered(error::status(&told), said(&told.to_string()), upstream),
-            Fault::Garbled(what) => garbled(upstream, &said(&what).message),
+            Fault::Said(told) => Error::answered(said::status(&told), said::of_json(&told, token), upstream),
+            Fault::Garbled(what) => garbled(upstream, &said::said(what.as_bytes(), token).message),
             Fault::Cut => Error {
                 // Not sent again: what broke off was already paid for.
                 status: Some(200),

@@ -13,13 +13,16 @@ mod error;
 mod form;
 mod http;
 mod lenient;
+mod meaning;
 mod pieces;
 pub mod repair;
 mod responses;
 mod rounds;
+mod said;
 mod sse;
 mod stream;
 mod surrogates;
+mod wait;
 
 use std::time::Duration;
 

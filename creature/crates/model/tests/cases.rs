@@ -12,7 +12,9 @@ mod server;
 
 use std::path::{Path, PathBuf};
 
-use model::{Error, Reply, Wire};
+use std::time::Duration;
+
+use model::{Client, Error, Reply, Wire};
 use serde_json::{Value, json};
 use server::{Server, Step, talk};
 
@@ -57,7 +59,11 @@ fn step(case: &Case) -> Step {
     let bytes = std::fs::read(&case.file).unwrap();
     let kind = case.file.extension().unwrap().to_string_lossy().into_owned();
     if kind == "http" {
-        return Step::Raw(bytes);
+        let text = String::from_utf8(bytes).unwrap();
+        let (head, body) = text.split_once("\n\n").unwrap();
+        let (head, body) = (head.replace('\n', "\r\n"), body.trim_end_matches('\n'));
+        let length = body.len();
+        return Step::Raw(format!("{head}\r\ncontent-length: {length}\r\n\r\n{body}").into_bytes());
     }
     let told = case.right["type"].as_str().map(|told| &*told.to_owned().leak());
     let usual = if kind == "sse" { "text/event-stream" } else { "application/json" };
@@ -67,8 +73,10 @@ fn step(case: &Case) -> Step {
 
 async fn answer(case: &Case) -> (Result<Reply, Error>, Server) {
     let server = Server::new(vec![step(case)]);
-    let answer = talk().to(&server.client(wire(&case.right))).await;
-    (answer, server)
+    let mut endpoint = server.endpoint(wire(&case.right));
+    endpoint.max_tokens = case.right["max_tokens"].as_u64().unwrap_or(endpoint.max_tokens);
+    let client = Client::new(endpoint).unwrap().with_first_wait(Duration::from_millis(1));
+    (talk().to(&client).await, server)
 }
 
 /// What is wrong with a reply; nothing where it is right.
@@ -112,6 +120,53 @@ async fn replies_of_every_known_shape_are_read_or_refused_with_words() {
         if server.asked() as u64 != asked {
             failed.push(format!("{}: asked {} times, not {asked}", case.name, server.asked()));
         }
+    }
+    assert!(failed.is_empty(), "{} wrong:\n{}", failed.len(), failed.join("\n"));
+}
+
+/// What is wrong with an error; nothing where it is right.
+fn wrong_error(right: &Value, error: &Error, server: &Server) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let mut is = |is_right: bool, what: String| wrong.extend(Some(what).filter(|_| !is_right));
+    let (kind, due) = (format!("{:?}", error.kind), right["kind"].as_str().unwrap());
+    is(kind == due, format!("{kind}, not {due}: {error}"));
+    let asked = right["asked"].as_u64().unwrap_or(1);
+    is(server.asked() as u64 == asked, format!("asked {} times, not {asked}", server.asked()));
+    let wait_ms = right["wait_ms"].as_f64().or(right["wait_s"].as_f64().map(|wait_s| wait_s * 1e3));
+    let heard_ms = error.retry_after.map(|wait| wait.as_secs_f64() * 1e3);
+    let is_near = match (heard_ms, wait_ms) {
+        (Some(heard), Some(due)) => (heard - due).abs() < 1_000.0_f64.min(due / 2.0 + 1.0),
+        (heard, due) => heard.is_none_or(|heard| heard == 0.0) && due.is_none(),
+    };
+    is(is_near, format!("a wait of {heard_ms:?} ms, not {wait_ms:?}"));
+    let said = [&error.message, &error.cause, &error.hint];
+    is(!said.iter().any(|said| said.contains(['{', '}'])), format!("raw JSON for people: {said:?}"));
+    is(!error.hint.is_empty() && error.message.len() < 600, format!("no hint, or too long: {error}"));
+    let says = right["says"].as_str().unwrap_or_default();
+    is(
+        error.cause.contains(says) && error.message.contains(says),
+        format!("{:?} does not say {says:?}", error.cause),
+    );
+    if let Some(asks) = right["asks"].as_array() {
+        let limits = ["max_tokens", "max_completion_tokens", "max_output_tokens"];
+        let limit =
+            |body: &Value| limits.iter().find_map(|limit| body.get(*limit).cloned()).unwrap_or_default();
+        let seen: Vec<Value> = server.seen().iter().map(|seen| limit(&seen.body)).collect();
+        is(seen == *asks, format!("asked for {seen:?} tokens, not {asks:?}"));
+    }
+    wrong
+}
+
+#[tokio::test]
+async fn errors_are_told_by_what_they_mean_in_words_with_the_wait_they_name() {
+    loopback!();
+    let mut failed = Vec::new();
+    for case in cases("errors") {
+        let wrong = match answer(&case).await {
+            (Ok(reply), _) => vec![format!("a reply: {reply:?}")],
+            (Err(error), server) => wrong_error(&case.right, &error, &server),
+        };
+        failed.extend(wrong.into_iter().map(|wrong| format!("{}: {wrong}", case.name)));
     }
     assert!(failed.is_empty(), "{} wrong:\n{}", failed.len(), failed.join("\n"));
 }
