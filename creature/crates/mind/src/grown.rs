@@ -157,7 +157,9 @@ impl ModelMind {
     fn unfit(&self, need: u64) -> Outcome {
         let error =
             format!("failed to fit into the window of {}: {need} tokens of {}", self.name(), self.window);
-        let hint = "use a model with a larger window, or set [model] context_tokens in owner.toml".to_owned();
+        let hint = "use a model with a larger window; a local server may have loaded less than the model holds (docs/models.md says \
+                    how to raise it), else set [model] context_tokens in owner.toml"
+            .to_owned();
         Outcome::Down(Down { cause: error.clone(), error, hint, why: Why::Unfit, asked_s: None })
     }
 }
