@@ -60,6 +60,15 @@ impl ModelMind {
                 Err(error) => error,
             };
             if error.kind != Kind::Signature || without_thinking {
+                // A conversation that is refused for its length, or for what it holds, begins anew at its next turn.
+                let is_refused = match error.kind {
+                    Kind::TooLong | Kind::Filtered => true,
+                    Kind::BadRequest => matches!(error.status, Some(400 | 422)),
+                    _ => false,
+                };
+                if is_refused && talk.first_tokens().is_some() {
+                    talk.head.fingerprint.clear();
+                }
                 return llm::failed(&error);
             }
             without_thinking = true;

@@ -63,7 +63,8 @@ impl Speech for Anthropic {
     fn read(&self, whole: &Value, ids: &mut Ids) -> Option<Draft> {
         let mut draft = Draft { usage: usage(whole.get("usage")), ..Draft::default() };
         let mut raw = Vec::new();
-        for block in whole.get("content")?.as_array()? {
+        let one = whole.get("content")?.as_str().map(|words| vec![text(words)]);
+        for block in one.as_ref().or(whole.get("content")?.as_array())? {
             match word(block, "type") {
                 // The server refuses its own empty text.
                 "text" if word(block, "text").trim().is_empty() => continue,
@@ -222,6 +223,15 @@ impl Stream {
     }
 
     fn delta(&mut self, data: &Value, hear: &mut Hear<'_>) -> Option<()> {
+        if self.block(data).is_none() {
+            // Its start was left out; a call's cannot be.
+            let block = match data.pointer("/delta/type")?.as_str()? {
+                "text_delta" => text(""),
+                "thinking_delta" => json!({"type": "thinking", "thinking": ""}),
+                _ => return None,
+            };
+            self.blocks.push((data.get("index").and_then(Value::as_u64).unwrap_or(0), block, Vec::new()));
+        }
         let (_, block, input) = self.block(data)?;
         for (key, more) in data.get("delta")?.as_object()? {
             match (key.as_str(), more) {

@@ -233,8 +233,11 @@ impl Gather for Stream {
         }
         let choice = data.pointer_mut("/choices/0");
         let Some(choice) = choice else { return End::Open };
-        if let Some(delta) = choice.get_mut("delta") {
-            self.delta(delta.take(), hear);
+        // Some gateways wrap a whole reply into one event.
+        for part in ["delta", "message"] {
+            if let Some(delta) = choice.get_mut(part) {
+                self.delta(delta.take(), hear);
+            }
         }
         match choice.get_mut("finish_reason") {
             Some(Value::String(reason)) if !reason.is_empty() => {

@@ -106,7 +106,8 @@ impl Client {
                 Err(error) => error,
             };
             // Once: a shorter reply, which the account can still pay.
-            if let (Some(affords), true) = (error.affords, most_tokens == self.endpoint.max_tokens)
+            if let (Some(affords), true) =
+                (error.affords.map(u64::from), most_tokens == self.endpoint.max_tokens)
                 && (LEAST_TOKENS..most_tokens).contains(&affords)
             {
                 most_tokens = affords;

@@ -16,11 +16,14 @@ const TAGS: [(&str, &str); 3] =
 pub(crate) fn said(content: Option<&Value>) -> String {
     match content {
         Some(Value::String(text)) => text.clone(),
-        Some(Value::Array(parts)) => {
-            parts.iter().filter_map(|part| part.get("text").or(part.get("summary"))?.as_str()).collect()
-        }
+        Some(Value::Array(parts)) => parts.iter().map(part).collect(),
+        Some(one @ Value::Object(_)) => part(one).to_owned(),
         _ => String::new(),
     }
+}
+
+fn part(part: &Value) -> &str {
+    part.get("text").or(part.get("summary")).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// The thinking among the parts of a content, as Mistral sends it.
@@ -73,7 +76,7 @@ fn add(parts: &mut Vec<Value>, piece: Value) {
 /// Whether a piece belongs to a part: of its kind, by its index, or else right behind it.
 fn goes_on(part: &Value, piece: &Value, is_last: bool) -> bool {
     let kind = word(part, "type");
-    let is_joined = matches!(kind, "text" | "thinking") || kind.starts_with("reasoning.");
+    let is_joined = matches!(kind, "text" | "output_text" | "thinking") || kind.starts_with("reasoning.");
     let of = |key: &str| [part, piece].map(|one| one.get(key).filter(|value| !value.is_null()));
     let is_other = |key: &str| matches!(of(key), [Some(one), Some(other)] if one != other);
     let is_numbered = matches!(of("index"), [Some(_), Some(_)]);
@@ -88,7 +91,9 @@ fn goes_on(part: &Value, piece: &Value, is_last: bool) -> bool {
 pub(crate) fn aloud(text: &str) -> (&str, &str) {
     let begin = text.trim_start();
     for (opens, closes) in TAGS {
-        if let Some((thought, words)) = begin.strip_prefix(opens).and_then(|rest| rest.split_once(closes)) {
+        if let Some(rest) = begin.strip_prefix(opens) {
+            // What was cut within its thinking has said nothing yet.
+            let (thought, words) = rest.split_once(closes).unwrap_or((rest, ""));
             return (thought.trim(), words.trim_start());
         }
     }

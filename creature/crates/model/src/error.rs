@@ -59,7 +59,7 @@ pub struct Error {
     /// Tokens of a prompt that the budget still has room for, where the broker says so.
     pub fits_tokens: Option<u64>,
     /// Tokens of a reply that the account at the provider can still pay.
-    pub affords: Option<u64>,
+    pub affords: Option<u32>,
 }
 
 impl Error {

@@ -27,7 +27,7 @@ const TOO_LONG: &Wordings = &[
     ("input token*exceed", "Gemini API; Azure; litellm issue 15968"),
     ("input token count*supports up to", "Vertex AI; hermes-agent pull request 99701"),
     ("maximum prompt length", "xAI; cline issue 3120"),
-    ("reduce the length of the messages", "Groq; OpenAI"),
+    ("reduce the length of the", "Groq; OpenAI"),
     ("length of all messages is too long", "Perplexity; litellm pull request 21647"),
     ("exceeded model token limit", "Moonshot; pi-ai overflow.ts"),
     ("range of input length", "Alibaba; opencode pull request 45834"),
@@ -37,6 +37,10 @@ const TOO_LONG: &Wordings = &[
     ("inputs` tokens*must be <=", "text-generation-inference, validation"),
     ("too many tokens: ", "Cohere, errors"),
     ("entity too large", "nginx and others, 413"),
+    ("maximum number of input tokens", "of the kind of Gemini's"),
+    ("max_input_tokens", "gateways that name the model's limit so"),
+    ("prompt*larger than", "of the kind of llama.cpp's"),
+    ("input*too large", "of the kind of Bedrock's"),
 ];
 
 /// The prompt is more than a minute's tokens, so that waiting does not help.
@@ -84,6 +88,9 @@ const FILTERED: &Wordings = &[
     ("unsafe or sensitive content", "Z.ai, error codes, 1301"),
     ("contain sensitive", "ModelArts MaaS, error codes"),
     ("content management policy", "Azure"),
+    ("content_policy", "OpenAI, content_policy_violation"),
+    ("content policy", "OpenAI, content_policy_violation"),
+    ("prohibited_content", "Gemini API, blockReason"),
 ];
 
 const REGION: &Wordings = &[
@@ -129,7 +136,7 @@ pub(crate) fn of(status: u16, said: &Said) -> Option<Kind> {
         () if status == 402 && said.is_of_host => Some(Kind::Busy),
         () if status == 402 || (names(NO_MONEY) && !is_passing) => Some(Kind::OutOfMoney),
         () if is_refused && names(FILTERED) => Some(Kind::Filtered),
-        () if is_refused && names(REGION) => Some(Kind::Region),
+        () if status == 451 || (is_refused && names(REGION)) => Some(Kind::Region),
         () if status == 401 || (status == 400 && names(KEY)) => Some(Kind::Refused),
         // A model's server answers in JSON; this is a firewall or a proxy before it.
         () if status == 403 && said.is_plain => Some(Kind::Blocked),

@@ -47,6 +47,9 @@ impl Calls {
         self.lists += 1;
         for given in pieces {
             let piece = piece(given, self.lists);
+            if piece.id.is_empty() && piece.name.is_empty() && piece.args.is_empty() {
+                continue;
+            }
             let place = self.place(&piece).and_then(|at| self.calls.get_mut(at));
             match place.filter(|there| there.goes_on_with(&piece)) {
                 Some(there) => there.add(piece),

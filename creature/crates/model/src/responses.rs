@@ -211,6 +211,9 @@ struct Stream {
     items: Vec<(u64, Value)>,
     /// Arguments of the call at a place, as they were told before it was done.
     args: BTreeMap<u64, String>,
+    /// Calls that were begun, and words, for servers that never say that one is done.
+    begun: Vec<(u64, Value)>,
+    said: String,
     response: Value,
 }
 
@@ -218,14 +221,17 @@ impl Gather for Stream {
     fn event(&mut self, kind: &str, mut data: Value, hear: &mut Hear<'_>) -> End {
         match kind {
             "response.output_text.delta" | "response.refusal.delta" => {
+                self.said.push_str(word(&data, "delta"));
                 hear(Heard::Text(word(&data, "delta")))
             }
             "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
                 hear(Heard::Thinking(word(&data, "delta")));
             }
             "response.output_item.added" => {
-                let item = data.get("item").filter(|item| is_call(item));
-                item.into_iter().for_each(|item| hear(Heard::Call(word(item, "name"))));
+                if let Some(item) = data.get("item").filter(|item| is_call(item)) {
+                    hear(Heard::Call(word(item, "name")));
+                    self.begun.push((place(&data), item.clone()));
+                }
             }
             "response.function_call_arguments.delta" => {
                 self.args.entry(place(&data)).or_default().push_str(word(&data, "delta"));
@@ -235,6 +241,7 @@ impl Gather for Stream {
             }
             "response.output_item.done" => {
                 let Some(mut item) = data.get_mut("item").map(Value::take) else { return End::Open };
+                self.begun.retain(|(begun, _)| *begun != place(&data));
                 let is_bare =
                     is_call(&item) && item.get("arguments").is_none_or(|args| args == "" || args.is_null());
                 if let Some(told) = self.args.remove(&place(&data)).filter(|_| is_bare) {
@@ -252,6 +259,20 @@ impl Gather for Stream {
     }
 
     fn whole(mut self: Box<Self>) -> Value {
+        let has_output = self.response.get("output").is_some_and(|output| *output != json!([]));
+        if self.items.is_empty() && !has_output {
+            if !self.said.trim().is_empty() {
+                let content = json!([{"type": "output_text", "text": self.said}]);
+                self.items.push((0, json!({"type": "message", "role": "assistant", "content": content})));
+            }
+            for (place, mut call) in self.begun {
+                self.args
+                    .remove(&place)
+                    .into_iter()
+                    .for_each(|told| set(&mut call, "arguments", json!(told)));
+                self.items.push((place, call));
+            }
+        }
         self.items.sort_by_key(|(place, _)| *place);
         if !self.items.is_empty() {
             let items = self.items.into_iter().map(|(_, item)| item).collect();

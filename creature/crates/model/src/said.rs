@@ -39,7 +39,7 @@ pub(crate) struct Said {
     /// How long to wait.
     pub wait: Option<Duration>,
     /// Tokens of a reply that the account can still pay.
-    pub affords: Option<u64>,
+    pub affords: Option<u32>,
     /// One of the hosts behind a gateway is meant.
     pub is_of_host: bool,
     /// It is no JSON.
@@ -149,12 +149,13 @@ fn fields(json: &Value) -> Option<String> {
 }
 
 /// Tokens that can be afforded, as OpenRouter says it.
-fn affords(said: &str) -> Option<u64> {
+fn affords(said: &str) -> Option<u32> {
     let before = || {
         let (before, _) = said.split_once(" can be afforded")?;
         before.rsplit(|letter: char| !letter.is_ascii_digit()).next()?.parse().ok()
     };
-    meaning::number_after(said, "can only afford").or_else(before)
+    let after = || u32::try_from(meaning::number_after(said, "can only afford")?).ok();
+    after().or_else(before)
 }
 
 /// The status of a failure that was told within a success: its own, else what its codes stand for.
@@ -214,10 +215,22 @@ fn shortened(text: &str) -> String {
     short
 }
 
+/// A page without its scripts and styles, which are no words.
+fn without_code(page: &str) -> String {
+    let mut words: String = page.chars().take(16 * MOST_READ).collect();
+    for (opens, closes) in [("<script", "</script>"), ("<style", "</style>")] {
+        while let Some(start) = words.find(opens) {
+            let end = words.get(start..).and_then(|code| code.find(closes));
+            let end = end.map_or(words.len(), |end| start + end + closes.len());
+            words.replace_range(start..end, " ");
+        }
+    }
+    words
+}
+
 fn without_tags(text: &str) -> String {
-    let mut inside = false;
-    let mut plain = String::new();
-    for letter in text.chars().take(MOST_READ) {
+    let (mut inside, mut plain) = (false, String::new());
+    for letter in without_code(text).chars().take(MOST_READ) {
         match letter {
             '<' => {
                 inside = true;
