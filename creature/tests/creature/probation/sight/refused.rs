@@ -2,9 +2,14 @@
 //! and is never sent again and again.
 
 use super::world::{NATIVE, World};
-use crate::broker::loopback;
+use crate::broker::{TOKEN, loopback};
 use crate::faithful::{Rules, Say, Seen, Wire};
 use crate::lived::Lived;
+use creature::paths::House;
+use creature::tools::catalogue::LIST;
+use hands::Broker;
+use mind::llm::{Reach, offered};
+use mind::{ModelSettings, Outcome};
 use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -127,5 +132,41 @@ async fn a_conversation_that_a_filter_refuses_begins_anew_without_what_it_held()
         let refusal = Say::new().status(403, &body.to_string());
         let is_clean = |seen: &Seen, _| !seen.body.to_string().contains("of badgers");
         assert_eq!(refused(wire, rules, refusal, is_clean).await, 1, "{wire:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_sub_sessions_conversation_that_is_refused_begins_anew_at_its_next_turn() {
+    loopback!();
+    let filtered =
+        json!({"error": {"code": 403, "message": "Your input was flagged", "metadata": {"reasons": ["x"]}}});
+    let refusals =
+        [(400, "prompt is too long".to_owned()), (400, String::new()), (403, filtered.to_string())];
+    for (status, body) in refusals {
+        let world = World::new(Wire::Anthropic, Rules::default(), NATIVE, move |seen: &Seen| {
+            match seen.all_text().contains("a long result") {
+                true => Say::new().status(status, &body),
+                false => Say::new().says("On.").calls("files.read", json!({"path": "0.txt"})),
+            }
+        });
+        let broker = Broker::new(world.house.broker.as_ref().unwrap(), TOKEN).unwrap();
+        let (house, settings) = (House::new(world.house.path("")), ModelSettings::default());
+        let (base, token) = (broker.base(), broker.token());
+        let reach = Reach { base, token, settings: &settings, house: &house, tools: &LIST };
+        let status_page = world.door.status.lock().unwrap().clone();
+        let mind = offered(&reach, &status_page).unwrap().unwrap();
+        let now: jiff::Timestamp = NOON.parse().unwrap();
+        let apart =
+            |known| mind.apart(&mind.frame, "s1", known, || "Your task.".to_owned(), "Noon.", (1, now));
+        let mut talk = apart(None).unwrap();
+        let thought = mind.turn(&mind.frame, &mut talk, true, now, &|| ()).await;
+        let Outcome::Thought { thought, .. } = thought else { panic!("{thought:?}") };
+        talk.done(&thought.tool_calls[0].id, "a long result", false).unwrap();
+        let refused = mind.turn(&mind.frame, &mut talk, true, now, &|| ()).await;
+        assert!(matches!(refused, Outcome::Down(_)), "{refused:?}");
+        let mut anew = apart(Some(talk)).unwrap();
+        assert_eq!(anew.turns.len(), 2, "{:?}", anew.turns);
+        let thought = mind.turn(&mind.frame, &mut anew, true, now, &|| ()).await;
+        assert!(matches!(thought, Outcome::Thought { .. }), "{thought:?}");
     }
 }
