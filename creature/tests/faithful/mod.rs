@@ -30,6 +30,7 @@ mod rules;
 pub mod say;
 pub mod seen;
 mod serve;
+mod tool_rules;
 
 pub use cache::{Tokens, tokens};
 pub use ledger::Entry;

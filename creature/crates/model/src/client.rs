@@ -108,8 +108,8 @@ impl Client {
     /// Whether tools reach the model and its calls come back: it is asked, twice at most, to call a tool that
     /// echoes `word`. `autonomous` as in [`Talk`].
     pub async fn takes_tools(&self, word: &str, autonomous: bool) -> Result<bool, Error> {
-        let schema = json!({"type": "object", "properties": {"word": {"type": "string"}},
-            "required": ["word"], "additionalProperties": false});
+        let schema =
+            json!({"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]});
         let description = "Says a word again.".to_owned();
         let tools = [Tool { name: "echo".to_owned(), description, schema, strict: false }];
         let text = format!("Call the tool echo with this word, and say nothing else: `{word}`");

@@ -17,6 +17,7 @@ mod responses;
 mod rounds;
 mod sse;
 mod stream;
+mod strict;
 mod surrogates;
 
 use std::time::Duration;
@@ -63,9 +64,9 @@ pub struct Tool {
     /// Fits `[a-zA-Z0-9_-]{1,64}`.
     pub name: String,
     pub description: String,
-    /// A JSON schema of type object.
+    /// A JSON schema of type object, in the form that every server takes.
     pub schema: Value,
-    /// The server holds the arguments to the schema.
+    /// The server is to hold the arguments to the schema, where its wire says how.
     pub strict: bool,
 }
 
