@@ -60,6 +60,9 @@ impl ModelMind {
                 Err(error) => error,
             };
             if error.kind != Kind::Signature || without_thinking {
+                if self.may_be_simpler(&error) {
+                    self.refused_apart(&error);
+                }
                 return llm::failed(&error);
             }
             without_thinking = true;

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use crate::arguments::Ids;
-use crate::form::Form;
+use crate::form::{Accepted, Form};
 use crate::stream::{Body, End, Fault, Hear, Speech};
 use crate::{
     Call, Endpoint, Error, Heard, Kind, Reply, Talk, Tool, Turn, Wire, anthropic, chat, error, http,
@@ -47,7 +47,7 @@ pub struct Client {
     http: reqwest::Client,
     first_wait: Duration,
     /// What the server is known to accept.
-    form: Mutex<Form>,
+    accepted: Mutex<Accepted>,
 }
 
 impl Client {
@@ -67,7 +67,7 @@ impl Client {
                 Wire::Responses => &responses::Responses,
                 Wire::Chat => &chat::Chat,
             },
-            form: Mutex::default(),
+            accepted: Mutex::default(),
             base: base.as_str().trim_end_matches('/').to_string(),
             endpoint,
         })
@@ -90,19 +90,31 @@ impl Client {
 
     /// The model's next turn, told while it comes; a reply or an error, never a part of a reply.
     pub async fn say(&self, talk: &Talk<'_>, hear: &mut Hear<'_>) -> Result<Reply, Error> {
-        let known = *self.form.lock().unwrap_or_else(PoisonError::into_inner);
-        let (mut form, mut attempts) = (known, 0);
+        let known = self.accepted();
+        let (mut tried, mut attempts) = (known.clone(), 0);
         loop {
-            let error = match self.retried(talk, form, &mut attempts, hear).await {
+            let tools = tried.tools(talk.tools);
+            let sent = Talk { tools: &tools, ..*talk };
+            let error = match self.retried(&sent, tried.form, &mut attempts, hear).await {
                 Ok(reply) => {
                     // Kept only now: a request refused for another reason says nothing about its form.
-                    *self.form.lock().unwrap_or_else(PoisonError::into_inner) = form.proven(talk);
+                    self.accept(tried.proven(talk));
                     return Ok(reply);
                 }
                 Err(error) => error,
             };
-            form = form.simpler(known, self.endpoint.wire, talk, &error).ok_or(error)?;
+            tried = tried.simpler(&known, self.endpoint.wire, talk, &error).ok_or(error)?;
         }
+    }
+
+    /// What the server is known to accept.
+    pub fn accepted(&self) -> Accepted {
+        self.accepted.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Takes what was found to be accepted, by this client or an earlier one.
+    pub fn accept(&self, accepted: Accepted) {
+        *self.accepted.lock().unwrap_or_else(PoisonError::into_inner) = accepted;
     }
 
     /// Whether tools reach the model and its calls come back: it is asked, twice at most, to call a tool that
@@ -124,6 +136,7 @@ impl Client {
                 Ok(reply) if reply.calls.iter().any(|call| echoes(call, word)) => return Ok(true),
                 Ok(_) => {}
                 // The request's form is refused, as servers without a parser for tools do.
+                Err(error) if error.kind == Kind::Form => return Ok(false),
                 Err(error) if error.kind == Kind::BadRequest && error.status != Some(404) => {
                     return Ok(false);
                 }

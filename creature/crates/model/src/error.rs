@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::refusal;
+
 /// Characters kept of what a server says.
 const MOST_SAID: usize = 200;
 
@@ -32,6 +34,8 @@ pub enum Kind {
     Deadline,
     /// The request is wrong; asking again will not help.
     BadRequest,
+    /// Tools, or the form they are sent in, are not taken; another form may be.
+    Form,
     /// Old thinking is refused: its signature or its encryption holds for another conversation.
     Signature,
     /// More than the model's window or the server's limit holds.
@@ -137,6 +141,13 @@ fn class(status: u16, code: &str, said: &str) -> (Kind, &'static str, &'static s
             (Kind::OutOfMoney, "no money or quota left", "top up the account, or configure another model")
         }
         401 | 403 => (Kind::Refused, "the key is refused", "check the key and that it may use this model"),
+        _ if refusal::is_of_tools(status, said, code)
+            && !names(said, code, &TOO_LONG)
+            && !names(said, code, &SIGNATURE) =>
+        {
+            let hint = "another form is tried; [model] tools in owner.toml sets how calls travel";
+            (Kind::Form, "its tools are not taken as they are sent", hint)
+        }
         404 => (Kind::BadRequest, "no such model or address", "check the model's name and base_url"),
         413 => (Kind::TooLong, "the prompt is too large", "send less context"),
         400 | 422 if names(said, code, &TOO_LONG) => {
@@ -225,6 +236,11 @@ pub(crate) fn said(body: &[u8], token: &str) -> Said {
     let message = error.as_str().or_else(|| word("message"));
     let message = message.or_else(|| word("detail"));
     let message = message.map_or_else(|| json.to_string(), str::to_string);
+    // The place in the request, where the words leave it out.
+    let message = match word("param") {
+        Some(param) if !message.contains(param) => format!("{param}: {message}"),
+        _ => message,
+    };
     let code = word("code").or_else(|| word("type")).unwrap_or_default();
     let short = |text: &str| shortened(&hidden(text, token));
     Said {

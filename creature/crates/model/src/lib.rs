@@ -12,6 +12,7 @@ mod error;
 mod form;
 mod http;
 mod lenient;
+mod refusal;
 pub mod repair;
 mod responses;
 mod rounds;
@@ -27,6 +28,7 @@ use serde_json::{Map, Value};
 
 pub use client::Client;
 pub use error::{Error, Kind};
+pub use form::Accepted;
 
 /// The format spoken with a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
