@@ -4,6 +4,7 @@ use super::Rules;
 use super::given::{Amiss, Given, arguments};
 use super::models::Model;
 use super::rules::{Checked, NAME, Why, is_name, list, must, refusal, refuse, strict, text, unique};
+use super::tool_rules::{self, Tool};
 use serde_json::{Map, Value, json};
 
 const FIELDS: [&str; 24] = [
@@ -123,25 +124,14 @@ fn tools(body: &Value, model: &Model, rules: &Rules) -> Checked {
         must(text(tool, "type") == "function", || {
             format!("Missing required parameter: 'tools[{at}].type'.")
         })?;
-        must(is_name(text(function, "name")), || {
-            format!(
-                "Invalid 'tools[{at}].function.name': string does not match pattern. Expected a string that matches the pattern '{NAME}'."
-            )
-        })?;
         let parameters = &function["parameters"];
-        must(parameters.is_null() || text(parameters, "type") == "object", || {
-            format!(
-                "Invalid schema for function '{}': schema must be a JSON Schema of 'type: \"object\"'.",
-                text(function, "name")
-            )
-        })?;
         if function["strict"] == true {
             let at = format!("Invalid schema for function '{}'", text(function, "name"));
             strict(parameters, true).or_else(|why| refuse(format!("{at}: In context=(), {why}")))?;
         }
     }
-    unique(tools.iter().map(|tool| text(&tool["function"], "name")))
-        .or_else(|name| refuse(format!("Invalid 'tools': duplicate function name '{name}'.")))?;
+    let all: Vec<Tool<'_>> = tools.iter().map(given).collect();
+    tool_rules::check(&all).or_else(refuse)?;
     let reasons = model.no_chat_tools && text(body, "reasoning_effort") != "none";
     must(tools.is_empty() || !reasons, || {
         let model = text(body, "model");
@@ -150,6 +140,16 @@ fn tools(body: &Value, model: &Model, rules: &Rules) -> Checked {
              function tools, use /v1/responses or set reasoning_effort to 'none'."
         )
     })
+}
+
+fn given(tool: &Value) -> Tool<'_> {
+    let function = &tool["function"];
+    Tool {
+        name: text(function, "name"),
+        description: &function["description"],
+        schema: &function["parameters"],
+        strict: function["strict"] == true,
+    }
 }
 
 fn message(at: usize, message: &Value) -> Checked {

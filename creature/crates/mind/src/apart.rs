@@ -60,6 +60,9 @@ impl ModelMind {
                 Err(error) => error,
             };
             if error.kind != Kind::Signature || without_thinking {
+                if self.may_be_simpler(&error) {
+                    self.refused_apart(&error);
+                }
                 // A conversation that is refused for its length, or for what it holds, begins anew at its next turn.
                 let is_refused = match error.kind {
                     Kind::TooLong | Kind::Filtered => true,

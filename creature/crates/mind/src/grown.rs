@@ -93,9 +93,12 @@ impl ModelMind {
             Ok(reply) => Ok(reply.text),
             Err(error) => match error.kind {
                 // An extract is handed over instead.
-                Kind::TooLong | Kind::Signature | Kind::Filtered | Kind::BadRequest | Kind::Garbled => {
-                    Ok(String::new())
-                }
+                Kind::TooLong
+                | Kind::Signature
+                | Kind::Filtered
+                | Kind::BadRequest
+                | Kind::Form
+                | Kind::Garbled => Ok(String::new()),
                 Kind::Withheld if self.would_fit(error.fits_tokens) => Ok(String::new()),
                 _ => Err(llm::failed(&error)),
             },

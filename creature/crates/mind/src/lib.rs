@@ -16,6 +16,7 @@ mod native;
 mod outcome;
 pub mod prompt;
 mod runtime;
+mod servers;
 mod settings;
 mod shape;
 pub mod situation;

@@ -6,6 +6,7 @@ use crate::arguments::{self, Ids};
 use crate::form::{Form, Part};
 use crate::rounds::{Round, rounds};
 use crate::stream::{Draft, End, Gather, Hear, Speech, count, merge, set, word};
+use crate::strict;
 use crate::{Call, Endpoint, Heard, Talk, Tool, Usage, pieces};
 
 pub(crate) const VERSION: &str = "2023-06-01";
@@ -115,7 +116,9 @@ fn usage(usage: Option<&Value>) -> Usage {
 
 fn tool(tool: &Tool, form: Form) -> Value {
     let mut one = json!({"name": tool.name, "description": tool.description, "input_schema": tool.schema});
-    if tool.strict && form.has(Part::Strict) {
+    let closed = strict::closed(&tool.schema, false).filter(|_| tool.strict && form.has(Part::Strict));
+    if let Some(closed) = closed {
+        set(&mut one, "input_schema", closed);
         set(&mut one, "strict", json!(true));
     }
     one

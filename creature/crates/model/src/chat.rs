@@ -25,7 +25,7 @@ impl Speech for Chat {
         let limit = if form.has(Part::OldLimit) { "max_tokens" } else { "max_completion_tokens" };
         put(limit, json!(endpoint.max_tokens));
         if !talk.tools.is_empty() {
-            put("tools", talk.tools.iter().map(|one| tool(one, form)).collect());
+            put("tools", talk.tools.iter().map(tool).collect());
             if form.has(Part::Parallel) {
                 put("parallel_tool_calls", json!(true));
             }
@@ -141,11 +141,9 @@ fn usage(usage: Option<&Value>) -> Usage {
     }
 }
 
-fn tool(tool: &Tool, form: Form) -> Value {
-    let mut function = json!({"name": tool.name, "description": tool.description, "parameters": tool.schema});
-    if tool.strict && form.has(Part::Strict) {
-        set(&mut function, "strict", json!(true));
-    }
+/// Never strict: some of those who imitate OpenAI refuse the word.
+fn tool(tool: &Tool) -> Value {
+    let function = json!({"name": tool.name, "description": tool.description, "parameters": tool.schema});
     json!({"type": "function", "function": function})
 }
 

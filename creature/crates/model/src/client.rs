@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use crate::arguments::Ids;
-use crate::form::Form;
+use crate::form::{Accepted, Form};
 use crate::stream::{Body, End, Fault, Hear, Speech};
 use crate::{
     Call, Endpoint, Error, Heard, Kind, Reply, Talk, Tool, Turn, Wire, anthropic, chat, http, responses,
@@ -50,7 +50,7 @@ pub struct Client {
     http: reqwest::Client,
     first_wait: Duration,
     /// What the server is known to accept.
-    form: Mutex<Form>,
+    accepted: Mutex<Accepted>,
 }
 
 impl Client {
@@ -70,7 +70,7 @@ impl Client {
                 Wire::Responses => &responses::Responses,
                 Wire::Chat => &chat::Chat,
             },
-            form: Mutex::default(),
+            accepted: Mutex::default(),
             base: base.as_str().trim_end_matches('/').to_string(),
             endpoint,
         })
@@ -93,14 +93,16 @@ impl Client {
 
     /// The model's next turn, told while it comes; a reply or an error, never a part of a reply.
     pub async fn say(&self, talk: &Talk<'_>, hear: &mut Hear<'_>) -> Result<Reply, Error> {
-        let known = *self.form.lock().unwrap_or_else(PoisonError::into_inner);
-        let (mut form, mut attempts) = (known, 0);
+        let known = self.accepted();
+        let (mut tried, mut attempts) = (known.clone(), 0);
         let mut most_tokens = self.endpoint.max_tokens;
         loop {
-            let error = match self.retried(talk, form, most_tokens, &mut attempts, hear).await {
+            let tools = tried.tools(talk.tools);
+            let sent = Talk { tools: &tools, ..*talk };
+            let error = match self.retried(&sent, tried.form, most_tokens, &mut attempts, hear).await {
                 Ok(reply) => {
                     // Kept only now: a request refused for another reason says nothing about its form.
-                    *self.form.lock().unwrap_or_else(PoisonError::into_inner) = form.proven(talk);
+                    self.accept(tried.proven(talk));
                     return Ok(reply);
                 }
                 Err(error) => error,
@@ -113,15 +115,25 @@ impl Client {
                 most_tokens = affords;
                 continue;
             }
-            form = form.simpler(known, self.endpoint.wire, talk, &error).ok_or(error)?;
+            tried = tried.simpler(&known, self.endpoint.wire, talk, &error).ok_or(error)?;
         }
+    }
+
+    /// What the server is known to accept.
+    pub fn accepted(&self) -> Accepted {
+        self.accepted.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Takes what was found to be accepted, by this client or an earlier one.
+    pub fn accept(&self, accepted: Accepted) {
+        *self.accepted.lock().unwrap_or_else(PoisonError::into_inner) = accepted;
     }
 
     /// Whether tools reach the model and its calls come back: it is asked, twice at most, to call a tool that
     /// echoes `word`. `autonomous` as in [`Talk`].
     pub async fn takes_tools(&self, word: &str, autonomous: bool) -> Result<bool, Error> {
-        let schema = json!({"type": "object", "properties": {"word": {"type": "string"}},
-            "required": ["word"], "additionalProperties": false});
+        let schema =
+            json!({"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]});
         let description = "Says a word again.".to_owned();
         let tools = [Tool { name: "echo".to_owned(), description, schema, strict: false }];
         let text = format!("Call the tool echo with this word, and say nothing else: `{word}`");
@@ -136,6 +148,7 @@ impl Client {
                 Ok(reply) if reply.calls.iter().any(|call| echoes(call, word)) => return Ok(true),
                 Ok(_) => {}
                 // The request's form is refused, as servers without a parser for tools do.
+                Err(error) if error.kind == Kind::Form => return Ok(false),
                 Err(error) if error.kind == Kind::BadRequest && error.status != Some(404) => {
                     return Ok(false);
                 }

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::meaning;
 use crate::said::Said;
+use crate::{meaning, refusal};
 
 /// Why there is no reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +33,8 @@ pub enum Kind {
     Filtered,
     /// The request is wrong; asking again will not help.
     BadRequest,
+    /// Tools, or the form they are sent in, are not taken; another form may be.
+    Form,
     /// Old thinking is refused: its signature or its encryption holds for another conversation.
     Signature,
     /// More than the model's window or the server's limit holds.
@@ -148,7 +150,14 @@ fn class(status: u16, said: &Said) -> (Kind, &'static str, &'static str) {
         (401, "token_unknown") => {
             (Kind::UnknownLife, "the broker does not know this life", "the next life has a token of its own")
         }
-        _ => meaning::of(status, said).map_or_else(|| by_status(status), by_kind),
+        _ => match meaning::of(status, said) {
+            Some(kind) => by_kind(kind),
+            None if refusal::is_of_tools(status, &said.about, "") => {
+                let hint = "another form is tried; [model] tools in owner.toml sets how calls travel";
+                (Kind::Form, "its tools are not taken as they are sent", hint)
+            }
+            None => by_status(status),
+        },
     }
 }
 

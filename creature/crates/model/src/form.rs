@@ -1,9 +1,13 @@
 //! Parts of a request that a server may not accept, and which to leave out when it refuses them. Pure.
 
-use crate::{Error, Kind, Talk, Wire};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+use crate::{Error, Kind, Talk, Tool, Wire, refusal};
 
 /// A part of a request that some servers refuse.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Part {
     Schema,
     /// The limit's old name, `max_tokens`; without it, `max_completion_tokens`.
@@ -19,6 +23,17 @@ pub(crate) enum Part {
     Encrypted,
 }
 
+const PARTS: [Part; 8] = [
+    Part::Schema,
+    Part::OldLimit,
+    Part::Strict,
+    Part::SystemNews,
+    Part::StreamUsage,
+    Part::Parallel,
+    Part::Summary,
+    Part::Encrypted,
+];
+
 /// The parts that a refusal names, and by which words of it.
 const NAMED: [(Part, &str); 7] = [
     (Part::SystemNews, "role 'system'"),
@@ -30,8 +45,12 @@ const NAMED: [(Part, &str); 7] = [
     (Part::Summary, "adaptive"),
 ];
 
-/// What a server is taken to accept.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Tools that a refusal may name before it is the list that is refused.
+const MOST_LEFT_OUT: usize = 4;
+
+/// Which parts a server is taken to accept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "Vec<Part>", from = "Vec<Part>")]
 pub(crate) struct Form {
     without: u8,
     /// The server has answered a request with a schema before.
@@ -43,35 +62,93 @@ impl Form {
         self.without & bit(part) == 0
     }
 
-    /// The form, once the server has answered a request in it.
-    pub(crate) fn proven(self, talk: &Talk<'_>) -> Form {
-        let sent = self.has(Part::Schema) && talk.tools.is_empty() && talk.schema.is_some();
-        Form { schema_is_proven: sent || (self.schema_is_proven && self.has(Part::Schema)), ..self }
-    }
-
     fn changed(self, part: Part) -> Form {
         Form { without: self.without ^ bit(part), ..self }
     }
+}
 
-    /// What to try when this form is refused: each part is changed once, the one the server names first.
-    pub(crate) fn simpler(self, known: Form, wire: Wire, talk: &Talk<'_>, error: &Error) -> Option<Form> {
-        let has_schema = self.has(Part::Schema) && talk.tools.is_empty() && talk.schema.is_some();
-        let without_schema = has_schema.then(|| self.changed(Part::Schema));
+impl From<Form> for Vec<Part> {
+    fn from(form: Form) -> Self {
+        PARTS.into_iter().filter(|part| !form.has(*part)).collect()
+    }
+}
+
+impl From<Vec<Part>> for Form {
+    fn from(without: Vec<Part>) -> Self {
+        let form = Form::default();
+        without.into_iter().fold(form, |form, part| if form.has(part) { form.changed(part) } else { form })
+    }
+}
+
+/// What a server was found to accept: the parts of a request, and all tools but some.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Accepted {
+    #[serde(rename = "without")]
+    pub(crate) form: Form,
+    /// Names of tools that the server refused, and its words.
+    pub without_tools: BTreeMap<String, String>,
+}
+
+impl Accepted {
+    /// What is known once the server has answered a request in this form.
+    pub(crate) fn proven(self, talk: &Talk<'_>) -> Accepted {
+        let sent = self.form.has(Part::Schema) && talk.tools.is_empty() && talk.schema.is_some();
+        let known = self.form.schema_is_proven && self.form.has(Part::Schema);
+        Accepted { form: Form { schema_is_proven: sent || known, ..self.form }, ..self }
+    }
+
+    /// The tools of a request without those that the server refused.
+    pub(crate) fn tools(&self, tools: &[Tool]) -> Vec<Tool> {
+        tools.iter().filter(|tool| !self.without_tools.contains_key(&tool.name)).cloned().collect()
+    }
+
+    fn without(&self, part: Part) -> Accepted {
+        Accepted { form: self.form.changed(part), ..self.clone() }
+    }
+
+    /// What to try when a request in this form is refused: each part is changed once, the one the server names first.
+    pub(crate) fn simpler(
+        &self,
+        known: &Accepted,
+        wire: Wire,
+        talk: &Talk<'_>,
+        error: &Error,
+    ) -> Option<Accepted> {
+        let has = |part: Part| self.form.has(part);
+        let has_schema = has(Part::Schema) && talk.tools.is_empty() && talk.schema.is_some();
+        let without_schema = has_schema.then(|| self.without(Part::Schema));
         // Some servers fall over a schema instead of refusing it.
-        if error.status == Some(500) && !self.schema_is_proven {
+        if error.status == Some(500) && error.kind != Kind::Form && !self.form.schema_is_proven {
             return without_schema;
         }
-        if error.kind != Kind::BadRequest || !matches!(error.status, Some(400 | 422)) {
+        let is_form = error.kind == Kind::Form;
+        if !is_form && (error.kind != Kind::BadRequest || !matches!(error.status, Some(400 | 422))) {
             return None;
         }
         let said = error.message.to_lowercase();
         // Both names of the limit end in `_tokens`.
-        let swapped = self.has(Part::OldLimit) != known.has(Part::OldLimit);
+        let swapped = has(Part::OldLimit) != known.form.has(Part::OldLimit);
         if wire == Wire::Chat && said.contains("_tokens") && !swapped {
-            return Some(self.changed(Part::OldLimit));
+            return Some(self.without(Part::OldLimit));
         }
-        let named = NAMED.iter().find(|(part, words)| self.has(*part) && said.contains(words));
-        named.map(|(part, _)| self.changed(*part)).or(without_schema)
+        if let Some((part, _)) = NAMED.iter().find(|(part, words)| has(*part) && said.contains(words)) {
+            return Some(self.without(*part));
+        }
+        let sent = self.tools(talk.tools);
+        let names: Vec<&str> = sent.iter().map(|tool| tool.name.as_str()).collect();
+        let named = refusal::tools_named(&error.message, &names);
+        // A tool that is refused as a strict one may be taken as a plain one.
+        let mut strict = sent.iter().filter(|tool| tool.strict);
+        let is_strict = strict.any(|tool| named.is_empty() || named.contains(&tool.name.as_str()));
+        if is_form && is_strict && wire != Wire::Chat && has(Part::Strict) {
+            return Some(self.without(Part::Strict));
+        }
+        let mut without_tools = self.without_tools.clone();
+        without_tools.extend(named.iter().map(|name| ((*name).to_owned(), error.cause.clone())));
+        let is_some = !named.is_empty() && named.len() < names.len() && without_tools.len() <= MOST_LEFT_OUT;
+        let fewer = Accepted { form: self.form, without_tools };
+        is_some.then_some(fewer).or(without_schema)
     }
 }
 

@@ -9,6 +9,7 @@ use crate::arguments::{self, Ids};
 use crate::form::{Form, Part};
 use crate::rounds::{Round, rounds};
 use crate::stream::{Draft, End, Gather, Hear, Speech, count, set, word};
+use crate::strict;
 use crate::{Call, Endpoint, Heard, Talk, Tool, Usage};
 
 pub(crate) struct Responses;
@@ -149,9 +150,10 @@ fn usage(usage: Option<&Value>) -> Usage {
 
 fn tool(tool: &Tool, form: Form) -> Value {
     // A tool that does not say so would be taken as strict.
-    let strict = tool.strict && form.has(Part::Strict);
-    let (name, description) = (&tool.name, &tool.description);
-    json!({"type": "function", "name": name, "description": description, "parameters": tool.schema, "strict": strict})
+    let closed = strict::closed(&tool.schema, true).filter(|_| tool.strict && form.has(Part::Strict));
+    let (name, description, strict) = (&tool.name, &tool.description, closed.is_some());
+    let parameters = closed.unwrap_or_else(|| tool.schema.clone());
+    json!({"type": "function", "name": name, "description": description, "parameters": parameters, "strict": strict})
 }
 
 fn input(talk: &Talk<'_>) -> Value {

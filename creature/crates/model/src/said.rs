@@ -71,6 +71,11 @@ pub(crate) fn of_json(json: &Value, token: &str) -> Said {
     let raw = error.pointer("/metadata/raw").and_then(|raw| words(raw, 0));
     let told = words(error, 0).or_else(|| words(json, 0)).or_else(|| fields(json));
     let told = [told, raw].into_iter().flatten().collect::<Vec<_>>().join(": ");
+    // The place in the request, where the words leave it out.
+    let told = match error.get("param").and_then(Value::as_str) {
+        Some(param) if !told.contains(param) => format!("{param}: {told}"),
+        _ => told,
+    };
     let told = hidden(&told, token);
     let mut codes = Vec::new();
     for part in [error, json].into_iter().chain(within(error)) {

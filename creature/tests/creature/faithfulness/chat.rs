@@ -13,7 +13,8 @@ fn server(rules: Rules) -> Faithful {
 }
 
 fn tool(name: &str) -> Value {
-    json!({"type": "function", "function": {"name": name, "parameters": {"type": "object", "properties": {}}}})
+    let schema = json!({"type": "object", "properties": {"path": {"type": "string"}}});
+    json!({"type": "function", "function": {"name": name, "description": "Does it.", "parameters": schema}})
 }
 
 fn body(messages: Value) -> Value {
@@ -97,8 +98,7 @@ fn the_houses_own_models_refuse_what_they_do_not_take() {
     }
     let mut strict = tool("a");
     strict["function"]["strict"] = json!(true);
-    strict["function"]["parameters"] =
-        json!({"type": "object", "properties": {"n": {}}, "additionalProperties": false, "required": []});
+    strict["function"]["parameters"] = json!({"type": "object", "properties": {"n": {"type": "string"}}, "additionalProperties": false, "required": []});
     good["tools"] = json!([strict]);
     refused(&server, &good, "Missing 'n'");
     good["tools"][0]["function"]["parameters"]["required"] = json!(["n"]);

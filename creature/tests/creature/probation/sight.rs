@@ -10,6 +10,7 @@ mod job;
 mod journal;
 mod odd_replies;
 mod reader;
+mod refused;
 mod several;
 mod storm;
 mod summed;
