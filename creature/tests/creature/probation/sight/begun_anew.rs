@@ -1,5 +1,4 @@
-//! Conversations that a server refuses: one that is too long or filtered begins anew, whether the server says so or not,
-//! and is never sent again and again.
+//! Conversations that a server refuses: one that is too long or filtered begins anew, whether the server says so or not.
 
 use super::world::{NATIVE, World};
 use crate::broker::{TOKEN, loopback};
