@@ -1,5 +1,4 @@
-//! Thoughts in JSON as models in the world write them, each a file beside what is right: called with their arguments,
-//! or refused with words.
+//! Thoughts in JSON as models in the world write them, each a file beside what is right: called, or refused with words.
 #![allow(
     clippy::disallowed_methods,
     clippy::unwrap_used,

@@ -97,7 +97,7 @@ impl Speech for Chat {
             text: text.to_owned(),
             thinking,
             calls,
-            usage: usage(whole.get("usage")),
+            usage: usage(whole.get("usage").filter(|usage| usage.is_object()).or(choice.get("usage"))),
             stop: stop.to_owned(),
             raw: Value::Object(raw),
         })
@@ -130,12 +130,19 @@ fn renewed(message: &mut Map<String, Value>) {
     }
 }
 
+/// The counts of a reply under whichever of their names they stand: OpenAI's, those of its Responses, Moonshot's and
+/// DeepSeek's of what was cached. Some makers leave thinking out of the completion; the total has it.
 fn usage(usage: Option<&Value>) -> Usage {
-    let read = count(usage, "/prompt_tokens_details/cached_tokens");
+    let first = |paths: &[&str]| paths.iter().map(|path| count(usage, path)).find(|count| *count > 0);
+    let cached = ["/prompt_tokens_details/cached_tokens", "/cached_tokens", "/prompt_cache_hit_tokens"];
+    let read = first(&cached).unwrap_or(0);
     let write = count(usage, "/prompt_tokens_details/cache_write_tokens");
+    let prompt = first(&["/prompt_tokens", "/input_tokens"]).unwrap_or(0);
+    let said = first(&["/completion_tokens", "/output_tokens"]).unwrap_or(0);
+    let beyond = count(usage, "/total_tokens").saturating_sub(prompt);
     Usage {
-        input_tokens: count(usage, "/prompt_tokens").saturating_sub(read).saturating_sub(write),
-        output_tokens: count(usage, "/completion_tokens"),
+        input_tokens: prompt.saturating_sub(read).saturating_sub(write),
+        output_tokens: said.max(if prompt > 0 { beyond } else { 0 }),
         cache_read_tokens: read,
         cache_write_tokens: write,
     }
@@ -231,6 +238,10 @@ impl Gather for Stream {
         }
         let choice = data.pointer_mut("/choices/0");
         let Some(choice) = choice else { return End::Open };
+        // Moonshot's place for it.
+        if let Some(usage) = choice.get_mut("usage").filter(|usage| !usage.is_null()) {
+            self.usage = usage.take();
+        }
         // Some gateways wrap a whole reply into one event.
         for part in ["delta", "message"] {
             if let Some(delta) = choice.get_mut(part) {

@@ -140,9 +140,12 @@ fn call(item: &Value, ids: &mut Ids) -> (Call, Value) {
 fn usage(usage: Option<&Value>) -> Usage {
     let read = count(usage, "/input_tokens_details/cached_tokens");
     let write = count(usage, "/input_tokens_details/cache_write_tokens");
+    let prompt = count(usage, "/input_tokens");
+    // Some makers leave thinking out of the output; the total has it.
+    let beyond = if prompt > 0 { count(usage, "/total_tokens").saturating_sub(prompt) } else { 0 };
     Usage {
-        input_tokens: count(usage, "/input_tokens").saturating_sub(read).saturating_sub(write),
-        output_tokens: count(usage, "/output_tokens"),
+        input_tokens: prompt.saturating_sub(read).saturating_sub(write),
+        output_tokens: count(usage, "/output_tokens").max(beyond),
         cache_read_tokens: read,
         cache_write_tokens: write,
     }

@@ -98,6 +98,9 @@ fn wrong(right: &Value, reply: &Reply) -> Vec<String> {
     if right["stop"].is_string() {
         is("stop", json!(reply.stop), &right["stop"]);
     }
+    if right["usage"].is_object() {
+        is("usage", json!(reply.usage), &right["usage"]);
+    }
     for (pointer, due) in right["back"].as_object().into_iter().flatten() {
         is(pointer, reply.raw.pointer(pointer).cloned().unwrap_or_default(), due);
     }

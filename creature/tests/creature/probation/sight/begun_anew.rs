@@ -1,5 +1,4 @@
-//! Conversations that a server refuses: one that is too long or filtered begins anew, whether the server says so or not,
-//! and is never sent again and again.
+//! Conversations that a server refuses: one that is too long or filtered begins anew, whether the server says so or not.
 
 use super::world::{NATIVE, World};
 use crate::broker::{TOKEN, loopback};
@@ -168,5 +167,29 @@ async fn a_sub_sessions_conversation_that_is_refused_begins_anew_at_its_next_tur
         assert_eq!(anew.turns.len(), 2, "{:?}", anew.turns);
         let thought = mind.turn(&mind.frame, &mut anew, true, now, &|| ()).await;
         assert!(matches!(thought, Outcome::Thought { .. }), "{thought:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_wait_that_a_server_names_in_its_words_is_waited_and_told_in_words() {
+    loopback!();
+    let body = json!([{"error": {"code": 429, "message": "Your quota is used up", "status": "RESOURCE_EXHAUSTED",
+        "details": [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "37s"}]}}]);
+    for (wire, rules) in ways() {
+        let refusal = Say::new().status(429, &body.to_string());
+        let world = World::new(wire, rules, NATIVE, move |_: &Seen| refusal.clone());
+        world.house.say(&json!({"at": NOON, "text": "count the pages"}).to_string());
+        let mut life = Lived::born(&world.house, NOON, 1).await;
+        // Until one word more than what was told in whole seconds has passed, nothing is asked.
+        assert_eq!(life.wake().await.as_secs(), 38, "{wire:?}");
+        assert_eq!(world.server.seen().len(), 1, "{wire:?}");
+        let records = world.house.records();
+        let told =
+            records.iter().find(|record| record.kind == "message" && record.data["from"] == "creature");
+        let text = told.unwrap_or_else(|| panic!("{records:#?}")).data["text"].as_str().unwrap();
+        assert!(
+            text.contains("429 Too Many Requests: Your quota is used up") && !text.contains('{'),
+            "{text}"
+        );
     }
 }
