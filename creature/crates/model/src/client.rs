@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use crate::arguments::Ids;
-use crate::form::{Accepted, Form};
+use crate::form::Accepted;
 use crate::stream::{Body, End, Fault, Hear, Speech};
 use crate::{
     Call, Endpoint, Error, Heard, Kind, Reply, Talk, Tool, Turn, Wire, anthropic, chat, error, http,
@@ -93,9 +93,7 @@ impl Client {
         let known = self.accepted();
         let (mut tried, mut attempts) = (known.clone(), 0);
         loop {
-            let tools = tried.tools(talk.tools);
-            let sent = Talk { tools: &tools, ..*talk };
-            let error = match self.retried(&sent, tried.form, &mut attempts, hear).await {
+            let error = match self.retried(talk, &tried, &mut attempts, hear).await {
                 Ok(reply) => {
                     // Kept only now: a request refused for another reason says nothing about its form.
                     self.accept(tried.proven(talk));
@@ -103,8 +101,16 @@ impl Client {
                 }
                 Err(error) => error,
             };
-            tried = tried.simpler(&known, self.endpoint.wire, talk, &error).ok_or(error)?;
+            // A request that was refused for its form is never sent again.
+            let refused = self.body(talk, &tried);
+            let simpler = tried.simpler(&known, self.endpoint.wire, talk, &error);
+            tried = simpler.into_iter().find(|next| self.body(talk, next) != refused).ok_or(error)?;
         }
+    }
+
+    fn body(&self, talk: &Talk<'_>, accepted: &Accepted) -> Value {
+        let tools = accepted.tools(talk.tools);
+        self.speech.body(&self.endpoint, &Talk { tools: &tools, ..*talk }, accepted.form)
     }
 
     /// What the server is known to accept.
@@ -149,7 +155,7 @@ impl Client {
     async fn retried(
         &self,
         talk: &Talk<'_>,
-        form: Form,
+        accepted: &Accepted,
         attempts: &mut u32,
         hear: &mut Hear<'_>,
     ) -> Result<Reply, Error> {
@@ -162,7 +168,7 @@ impl Client {
                 is_heard |= what != Heard::Byte;
                 hear(what);
             };
-            let error = match self.once(talk, form, &mut heard).await {
+            let error = match self.once(talk, accepted, &mut heard).await {
                 Ok(reply) => return Ok(Reply { attempts: *attempts, ..reply }),
                 Err(error) => error,
             };
@@ -174,8 +180,8 @@ impl Client {
         }
     }
 
-    async fn once(&self, talk: &Talk<'_>, form: Form, hear: &mut Hear<'_>) -> Result<Reply, Error> {
-        let body = self.speech.body(&self.endpoint, talk, form);
+    async fn once(&self, talk: &Talk<'_>, accepted: &Accepted, hear: &mut Hear<'_>) -> Result<Reply, Error> {
+        let body = self.body(talk, accepted);
         let address = format!("{}{}", self.base, self.speech.path());
         let mut request = self.http.post(address).headers(self.headers.clone()).body(body.to_string());
         if talk.autonomous {
