@@ -148,13 +148,15 @@ impl ModelMind {
         let mut news = self.refused_since(&before);
         if let Some(refused) = self.found.json_for.as_ref().filter(|_| first && in_json) {
             news.push(format!(
-                "{} does not take tools as its wire has them, and calls travel in JSON: {}",
+                "{} refuses tools as its wire has them, so calls travel in JSON: {}",
                 self.name(),
                 refused.cause
             ));
         }
         news.iter().for_each(|news| tracing::warn!("{news}"));
-        self.found.news = news.join("; ");
+        if !news.is_empty() {
+            self.found.news = news.join("; ");
+        }
         let found_at = now.to_string();
         let kept = self.servers_kept().remove(&self.server());
         let server = kept.unwrap_or(Server { takes_tools: !in_json, found_at, answered: None });
@@ -169,12 +171,12 @@ impl ModelMind {
         let (name, accepted) = (self.name(), &self.found.accepted);
         let parts: Vec<&str> =
             accepted.without().into_iter().filter(|part| !before.without().contains(part)).collect();
-        let parts = (!parts.is_empty())
-            .then(|| format!("{name} is sent no longer what it refuses: {}", parts.join(", ")));
+        let parts =
+            (!parts.is_empty()).then(|| format!("{name} refuses {}, no longer sent", parts.join(", ")));
         let tools =
             accepted.without_tools.iter().filter(|(tool, _)| !before.without_tools.contains_key(*tool));
-        let tools = tools
-            .map(|(tool, cause)| format!("{name} is not told of the tool {tool}, which it refuses: {cause}"));
+        let tools =
+            tools.map(|(tool, cause)| format!("{name} refuses the tool {tool}, no longer sent: {cause}"));
         parts.into_iter().chain(tools).collect()
     }
 
