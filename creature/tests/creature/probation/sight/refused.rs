@@ -1,5 +1,4 @@
-//! Servers that take a tool when they are asked for one and refuse the real list: a thought comes all the same, by the
-//! next simpler form, which is told once and known to the next life.
+//! Servers that refuse the form of a request: a thought comes all the same, by the next simpler form, told once and kept.
 
 use super::world::{AUTO, World};
 use crate::broker::loopback;
