@@ -191,31 +191,34 @@ fn message(at: usize, message: &Value) -> Checked {
 /// Every call is answered by a tool message right after, and every tool message has its call.
 fn pairs(messages: &[Value]) -> Checked {
     let mut all = Vec::new();
-    let mut open: Vec<&str> = Vec::new();
-    let unanswered = |open: &[&str]| {
+    let mut open: Vec<(&str, &str)> = Vec::new();
+    let unanswered = |open: &[(&str, &str)]| {
         must(open.is_empty(), || {
             format!(
                 "An assistant message with 'tool_calls' must be followed by tool messages responding to each \
                  'tool_call_id'. The following tool_call_ids did not have response messages: {}",
-                open.join(", ")
+                open.iter().map(|(id, _)| *id).collect::<Vec<_>>().join(", ")
             )
         })
     };
     for message in messages {
         if text(message, "role") == "tool" {
             let id = text(message, "tool_call_id");
-            let Some(at) = open.iter().position(|open| *open == id) else {
+            let Some(at) = open.iter().position(|(open, _)| *open == id) else {
                 return refuse(format!(
                     "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with \
                      'tool_calls' (tool_call_id {id})."
                 ));
             };
-            open.remove(at);
+            let (_, name) = open.remove(at);
+            // Google's compatible address: github.com/NousResearch/hermes-agent/pull/19728.
+            must(text(message, "name") == name, || "function_response.name: Name cannot be empty.".into())?;
             continue;
         }
         unanswered(&open)?;
-        open = list(message, "tool_calls").iter().map(|call| text(call, "id")).collect();
-        all.extend(open.clone());
+        let calls = list(message, "tool_calls").iter();
+        open = calls.map(|call| (text(call, "id"), text(&call["function"], "name"))).collect();
+        all.extend(open.iter().map(|(id, _)| *id));
     }
     unanswered(&open)?;
     unique(all.into_iter()).or_else(|id| refuse(format!("Duplicate value for 'tool_call_id' of '{id}'.")))

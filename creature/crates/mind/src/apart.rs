@@ -54,6 +54,7 @@ impl ModelMind {
             let error = match self.ask(frame, &talk.turns, autonomous, without_thinking, (alive, None)).await
             {
                 Ok(reply) => {
+                    self.answered_apart();
                     let taken = self.took(talk, &reply, now.as_second());
                     return taken.map_or_else(|error| talk::unkept(&error), |came| self.priced(came));
                 }

@@ -10,6 +10,7 @@ use memory::state;
 use model::{Accepted, Error, Kind};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Servers remembered.
@@ -47,6 +48,8 @@ pub(super) struct Found {
     accepted: Accepted,
     /// Why calls travel in JSON, where the server refused them in its own form.
     json_for: Option<Refused>,
+    /// The server has answered in a conversation apart.
+    answered_apart: AtomicBool,
     /// A refusal in a conversation apart; the form changes before the next.
     refused_apart: Mutex<Option<Refused>>,
     news: String,
@@ -71,8 +74,13 @@ impl ModelMind {
     /// before, else by whether it calls one tool.
     pub async fn learn(&mut self, now: Timestamp, autonomous: bool) -> Result<(), Outcome> {
         let apart = self.found.refused_apart.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        let has_answered = *self.found.answered_apart.get_mut();
+        let apart = apart.filter(|refused| refused.in_words || !has_answered);
         if let Some(refused) = apart.filter(|_| self.form == Some(Form::Native)) {
             self.falls_to_json(refused);
+        }
+        if std::mem::take(self.found.answered_apart.get_mut()) {
+            self.answered(now);
         }
         if self.found.is_learned {
             return Ok(());
@@ -137,23 +145,18 @@ impl ModelMind {
             return;
         }
         let before = std::mem::replace(&mut self.found.accepted, accepted.clone());
-        let mut news: Vec<String> = accepted
-            .without_tools
-            .iter()
-            .filter(|(name, _)| !before.without_tools.contains_key(*name))
-            .map(|(name, cause)| {
-                format!("{} is not told of the tool {name}, which it refuses: {cause}", self.name())
-            })
-            .collect();
+        let mut news = self.refused_since(&before);
         if let Some(refused) = self.found.json_for.as_ref().filter(|_| first && in_json) {
             news.push(format!(
-                "{} does not take tools as its wire has them, and calls travel in JSON: {}",
+                "{} refuses tools as its wire has them, so calls travel in JSON: {}",
                 self.name(),
                 refused.cause
             ));
         }
         news.iter().for_each(|news| tracing::warn!("{news}"));
-        self.found.news = news.join("; ");
+        if !news.is_empty() {
+            self.found.news = news.join("; ");
+        }
         let found_at = now.to_string();
         let kept = self.servers_kept().remove(&self.server());
         let server = kept.unwrap_or(Server { takes_tools: !in_json, found_at, answered: None });
@@ -163,13 +166,33 @@ impl ModelMind {
         }
     }
 
+    /// What the server refuses since it was known to accept what stands in `before`, a sentence each.
+    fn refused_since(&self, before: &Accepted) -> Vec<String> {
+        let (name, accepted) = (self.name(), &self.found.accepted);
+        let parts: Vec<&str> =
+            accepted.without().into_iter().filter(|part| !before.without().contains(part)).collect();
+        let parts =
+            (!parts.is_empty()).then(|| format!("{name} refuses {}, no longer sent", parts.join(", ")));
+        let tools =
+            accepted.without_tools.iter().filter(|(tool, _)| !before.without_tools.contains_key(*tool));
+        let tools =
+            tools.map(|(tool, cause)| format!("{name} refuses the tool {tool}, no longer sent: {cause}"));
+        parts.into_iter().chain(tools).collect()
+    }
+
+    /// Notes that the server has answered in a conversation apart.
+    pub(super) fn answered_apart(&self) {
+        self.found.answered_apart.store(true, Ordering::Relaxed);
+    }
+
     /// Whether what was refused may be asked in JSON thoughts: for the form of its tools, or for no reason that is
     /// given before the server has ever answered in this form.
     pub(super) fn may_be_simpler(&self, error: &Error) -> bool {
+        let has_answered = self.found.has_answered || self.found.answered_apart.load(Ordering::Relaxed);
         let is_form = match error.kind {
             // A server in trouble that has taken the tools before is only in trouble.
-            Kind::Form => error.status != Some(500) || !self.found.has_answered,
-            Kind::BadRequest => matches!(error.status, Some(400 | 422)) && !self.found.has_answered,
+            Kind::Form => error.status != Some(500) || !has_answered,
+            Kind::BadRequest => matches!(error.status, Some(400 | 422)) && !has_answered,
             _ => false,
         };
         is_form && self.auto && self.form == Some(Form::Native)
@@ -190,6 +213,7 @@ impl ModelMind {
         tracing::info!("{}: tools are refused, calls travel in JSON: {}", self.name(), refused.cause);
         self.found.json_for = Some(refused);
         self.found.has_answered = false;
+        *self.found.answered_apart.get_mut() = false;
         self.form = Some(Form::Json);
         self.form();
     }

@@ -39,7 +39,7 @@ impl Speech for Anthropic {
         if let (Some(schema), true, true) = (talk.schema, talk.tools.is_empty(), form.has(Part::Schema)) {
             output.insert("format".to_owned(), json!({"type": "json_schema", "schema": schema}));
         }
-        if !endpoint.effort.is_empty() {
+        if !endpoint.effort.is_empty() && form.has(Part::Effort) {
             output.insert("effort".to_owned(), json!(endpoint.effort));
         }
         if !output.is_empty() {

@@ -34,7 +34,7 @@ impl Speech for Chat {
             let schema = json!({"name": "thought", "schema": schema});
             put("response_format", json!({"type": "json_schema", "json_schema": schema}));
         }
-        if !endpoint.effort.is_empty() {
+        if !endpoint.effort.is_empty() && form.has(Part::Effort) {
             put("reasoning_effort", json!(endpoint.effort));
         }
         put("stream", json!(true));
@@ -161,9 +161,17 @@ fn messages(talk: &Talk<'_>) -> Value {
         messages.push(json!({"role": "system", "content": talk.system}));
     }
     for Round { thought, results, said } in rounds(talk.turns, |raw| fit(raw, talk.without_thinking)) {
+        let calls = thought.as_ref().and_then(|thought| thought.get("tool_calls")).cloned();
         messages.extend(thought);
         for answer in results {
-            messages.push(json!({"role": "tool", "tool_call_id": answer.id, "content": answer.text}));
+            // Gemini's address wants the name again.
+            let call = calls.as_ref().and_then(Value::as_array).into_iter().flatten();
+            let name = call
+                .filter(|call| word(call, "id") == answer.id)
+                .find_map(|call| call.pointer("/function/name"));
+            messages.push(
+                json!({"role": "tool", "tool_call_id": answer.id, "name": name, "content": answer.text}),
+            );
         }
         if !said.is_empty() {
             messages.push(json!({"role": "user", "content": said.join("\n\n")}));

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use crate::arguments::Ids;
-use crate::form::{Accepted, Form};
+use crate::form::Accepted;
 use crate::stream::{Body, End, Fault, Hear, Speech};
 use crate::{
     Call, Endpoint, Error, Heard, Kind, Reply, Talk, Tool, Turn, Wire, anthropic, chat, http, responses,
@@ -33,9 +33,6 @@ const FIRST_WAIT: Duration = Duration::from_millis(500);
 /// A reply may take this many times `silence`: an hour, where nobody says otherwise. The guardian takes a life
 /// without a turn in 150 minutes for hung.
 const LONGEST: u32 = 12;
-
-/// The shortest reply that is worth asking for, in tokens.
-const LEAST_TOKENS: u64 = 256;
 
 /// How long the usage and the connection's end are waited for, once all that must come has.
 const AFTERWORD: Duration = Duration::from_secs(5);
@@ -97,9 +94,7 @@ impl Client {
         let (mut tried, mut attempts) = (known.clone(), 0);
         let mut most_tokens = self.endpoint.max_tokens;
         loop {
-            let tools = tried.tools(talk.tools);
-            let sent = Talk { tools: &tools, ..*talk };
-            let error = match self.retried(&sent, tried.form, most_tokens, &mut attempts, hear).await {
+            let error = match self.retried(talk, &tried, most_tokens, &mut attempts, hear).await {
                 Ok(reply) => {
                     // Kept only now: a request refused for another reason says nothing about its form.
                     self.accept(tried.proven(talk));
@@ -108,15 +103,23 @@ impl Client {
                 Err(error) => error,
             };
             // Once: a shorter reply, which the account can still pay.
-            if let (Some(affords), true) =
-                (error.affords.map(u64::from), most_tokens == self.endpoint.max_tokens)
-                && (LEAST_TOKENS..most_tokens).contains(&affords)
-            {
+            let affords = error.affordable(most_tokens).filter(|_| most_tokens == self.endpoint.max_tokens);
+            if let Some(affords) = affords {
                 most_tokens = affords;
                 continue;
             }
-            tried = tried.simpler(&known, self.endpoint.wire, talk, &error).ok_or(error)?;
+            // A request that was refused for its form is never sent again.
+            let refused = self.body(talk, &tried, most_tokens);
+            let simpler = tried.simpler(&known, self.endpoint.wire, talk, &error);
+            let is_other = |next: &Accepted| self.body(talk, next, most_tokens) != refused;
+            tried = simpler.into_iter().find(is_other).ok_or(error)?;
         }
+    }
+
+    fn body(&self, talk: &Talk<'_>, accepted: &Accepted, most_tokens: u64) -> Value {
+        let tools = accepted.tools(talk.tools);
+        let endpoint = Endpoint { max_tokens: most_tokens, ..self.endpoint.clone() };
+        self.speech.body(&endpoint, &Talk { tools: &tools, ..*talk }, accepted.form)
     }
 
     /// What the server is known to accept.
@@ -161,7 +164,7 @@ impl Client {
     async fn retried(
         &self,
         talk: &Talk<'_>,
-        form: Form,
+        accepted: &Accepted,
         most_tokens: u64,
         attempts: &mut u32,
         hear: &mut Hear<'_>,
@@ -175,7 +178,7 @@ impl Client {
                 is_heard |= what != Heard::Byte;
                 hear(what);
             };
-            let error = match self.once(talk, form, most_tokens, &mut heard).await {
+            let error = match self.once(talk, accepted, most_tokens, &mut heard).await {
                 Ok(reply) => return Ok(Reply { attempts: *attempts, ..reply }),
                 Err(error) => error,
             };
@@ -190,12 +193,11 @@ impl Client {
     async fn once(
         &self,
         talk: &Talk<'_>,
-        form: Form,
+        accepted: &Accepted,
         most_tokens: u64,
         hear: &mut Hear<'_>,
     ) -> Result<Reply, Error> {
-        let endpoint = Endpoint { max_tokens: most_tokens, ..self.endpoint.clone() };
-        let body = self.speech.body(&endpoint, talk, form);
+        let body = self.body(talk, accepted, most_tokens);
         let address = format!("{}{}", self.base, self.speech.path());
         let mut request = self.http.post(address).headers(self.headers.clone()).body(body.to_string());
         if talk.autonomous {

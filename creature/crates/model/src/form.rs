@@ -21,9 +21,13 @@ pub(crate) enum Part {
     Summary,
     /// Encrypted reasoning, which only reasoning models have.
     Encrypted,
+    /// How much the model is to think.
+    Effort,
+    /// Which requests have a common beginning.
+    CacheKey,
 }
 
-const PARTS: [Part; 8] = [
+const PARTS: [Part; 10] = [
     Part::Schema,
     Part::OldLimit,
     Part::Strict,
@@ -32,10 +36,12 @@ const PARTS: [Part; 8] = [
     Part::Parallel,
     Part::Summary,
     Part::Encrypted,
+    Part::Effort,
+    Part::CacheKey,
 ];
 
 /// The parts that a refusal names, and by which words of it.
-const NAMED: [(Part, &str); 7] = [
+const NAMED: [(Part, &str); 10] = [
     (Part::SystemNews, "role 'system'"),
     (Part::StreamUsage, "stream_options"),
     (Part::Parallel, "parallel_tool_calls"),
@@ -43,6 +49,9 @@ const NAMED: [(Part, &str); 7] = [
     (Part::Encrypted, "encrypted content is not supported"),
     (Part::Summary, "summar"),
     (Part::Summary, "adaptive"),
+    (Part::Effort, "effort"),
+    (Part::CacheKey, "prompt_cache_key"),
+    (Part::Summary, "reasoning"),
 ];
 
 /// Tools that a refusal may name before it is the list that is refused.
@@ -52,7 +61,7 @@ const MOST_LEFT_OUT: usize = 4;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "Vec<Part>", from = "Vec<Part>")]
 pub(crate) struct Form {
-    without: u8,
+    without: u16,
     /// The server has answered a request with a schema before.
     schema_is_proven: bool,
 }
@@ -103,38 +112,44 @@ impl Accepted {
         tools.iter().filter(|tool| !self.without_tools.contains_key(&tool.name)).cloned().collect()
     }
 
-    fn without(&self, part: Part) -> Accepted {
+    fn changed(&self, part: Part) -> Accepted {
         Accepted { form: self.form.changed(part), ..self.clone() }
     }
 
-    /// What to try when a request in this form is refused: each part is changed once, the one the server names first.
+    /// Parts of a request that are left out, in words; the limit's other name is none.
+    pub fn without(&self) -> Vec<&'static str> {
+        PARTS.into_iter().filter(|part| !self.form.has(*part)).filter_map(in_words).collect()
+    }
+
+    /// What to try when a request in this form is refused, the best first: each part is changed once, the one the
+    /// server names first. What would not change the request is the caller's to pass over.
     pub(crate) fn simpler(
         &self,
         known: &Accepted,
         wire: Wire,
         talk: &Talk<'_>,
         error: &Error,
-    ) -> Option<Accepted> {
+    ) -> Vec<Accepted> {
         let has = |part: Part| self.form.has(part);
         let has_schema = has(Part::Schema) && talk.tools.is_empty() && talk.schema.is_some();
-        let without_schema = has_schema.then(|| self.without(Part::Schema));
+        let without_schema = has_schema.then(|| self.changed(Part::Schema));
         // Some servers fall over a schema instead of refusing it.
         if error.status == Some(500) && error.kind != Kind::Form && !self.form.schema_is_proven {
-            return without_schema;
+            return without_schema.into_iter().collect();
         }
         let is_form = error.kind == Kind::Form;
         if !is_form && (error.kind != Kind::BadRequest || !matches!(error.status, Some(400 | 422))) {
-            return None;
+            return Vec::new();
         }
+        let mut simpler = Vec::new();
         let said = error.message.to_lowercase();
         // Both names of the limit end in `_tokens`.
         let swapped = has(Part::OldLimit) != known.form.has(Part::OldLimit);
         if wire == Wire::Chat && said.contains("_tokens") && !swapped {
-            return Some(self.without(Part::OldLimit));
+            simpler.push(self.changed(Part::OldLimit));
         }
-        if let Some((part, _)) = NAMED.iter().find(|(part, words)| has(*part) && said.contains(words)) {
-            return Some(self.without(*part));
-        }
+        let named = NAMED.iter().filter(|(part, words)| has(*part) && said.contains(words));
+        simpler.extend(named.map(|(part, _)| self.changed(*part)));
         let sent = self.tools(talk.tools);
         let names: Vec<&str> = sent.iter().map(|tool| tool.name.as_str()).collect();
         let named = refusal::tools_named(&error.message, &names);
@@ -142,16 +157,33 @@ impl Accepted {
         let mut strict = sent.iter().filter(|tool| tool.strict);
         let is_strict = strict.any(|tool| named.is_empty() || named.contains(&tool.name.as_str()));
         if is_form && is_strict && wire != Wire::Chat && has(Part::Strict) {
-            return Some(self.without(Part::Strict));
+            simpler.push(self.changed(Part::Strict));
         }
         let mut without_tools = self.without_tools.clone();
         without_tools.extend(named.iter().map(|name| ((*name).to_owned(), error.cause.clone())));
         let is_some = !named.is_empty() && named.len() < names.len() && without_tools.len() <= MOST_LEFT_OUT;
         let fewer = Accepted { form: self.form, without_tools };
-        is_some.then_some(fewer).or(without_schema)
+        simpler.extend(is_some.then_some(fewer));
+        simpler.extend(without_schema);
+        simpler
     }
 }
 
-fn bit(part: Part) -> u8 {
+fn in_words(part: Part) -> Option<&'static str> {
+    Some(match part {
+        Part::OldLimit => return None,
+        Part::Schema => "a schema of the reply",
+        Part::Strict => "strict tools",
+        Part::SystemNews => "news from the system",
+        Part::StreamUsage => "the count of tokens in a stream",
+        Part::Parallel => "several calls at once",
+        Part::Summary => "summaries of its thinking",
+        Part::Encrypted => "encrypted reasoning",
+        Part::Effort => "the effort that is set",
+        Part::CacheKey => "a key for its cache",
+    })
+}
+
+fn bit(part: Part) -> u16 {
     1 << part as u8
 }

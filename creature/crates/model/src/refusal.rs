@@ -32,7 +32,9 @@ pub(crate) fn is_of_tools(status: u16, said: &str, code: &str) -> bool {
     let of_tools = has(&["tool", "function"]) && !has(&OF_TURNS);
     match status {
         501 => true,
-        400 | 404 | 405 | 422 => of_tools,
+        400 | 405 | 422 => of_tools,
+        // A model that is not there may be called after tools.
+        404 => of_tools && said.contains("support"),
         500 => of_tools && has(&OF_ABILITY) && !said.contains("parse"),
         _ => false,
     }

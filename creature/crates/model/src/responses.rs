@@ -30,6 +30,8 @@ impl Speech for Responses {
         }
         if !talk.system.trim().is_empty() {
             put("instructions", json!(talk.system));
+        }
+        if !talk.system.trim().is_empty() && form.has(Part::CacheKey) {
             // Requests with one key go to the machine that has their beginning in its cache.
             let mut hasher = DefaultHasher::new();
             talk.system.hash(&mut hasher);
@@ -43,7 +45,7 @@ impl Speech for Responses {
         if form.has(Part::Summary) && !talk.tools.is_empty() {
             reasoning.insert("summary".to_owned(), json!("auto"));
         }
-        if !endpoint.effort.is_empty() {
+        if !endpoint.effort.is_empty() && form.has(Part::Effort) {
             reasoning.insert("effort".to_owned(), json!(endpoint.effort));
         }
         if !reasoning.is_empty() {

@@ -107,3 +107,34 @@ async fn no_more_than_four_tools_are_left_out_of_one_list() {
     let last = names(server.seen().last().unwrap());
     assert_eq!((last.len(), last[0].as_str()), (16, "t04"), "{last:?}");
 }
+
+/// A server that says a word it knows of one part, whatever is sent to it.
+#[tokio::test]
+async fn no_request_that_was_refused_for_its_form_is_sent_again() {
+    loopback!();
+    let words = [
+        "role 'system'",
+        "stream_options",
+        "parallel_tool_calls",
+        "strict",
+        "Encrypted content is not supported",
+        "summary",
+        "adaptive",
+        "effort",
+        "prompt_cache_key",
+        "reasoning",
+        "max_tokens",
+        "function 'spawn'",
+        "tools are refused",
+    ];
+    for wire in server::WIRES {
+        for words in words {
+            let body = json!({"error": {"message": format!("{words} is not taken")}});
+            let server = Server::new(vec![Step::Answer(400, "", body.to_string())]);
+            twenty().to(&server.client(wire)).await.unwrap_err();
+            let seen: Vec<String> = server.seen().iter().map(|seen| seen.body.to_string()).collect();
+            let each: std::collections::BTreeSet<&String> = seen.iter().collect();
+            assert_eq!(each.len(), seen.len(), "{wire:?}, {words}");
+        }
+    }
+}

@@ -254,12 +254,17 @@ async fn a_part_that_a_server_names_is_left_out_and_the_rest_kept() {
         (Wire::Anthropic, "/tools/1/strict", "tools.1.custom.strict: Extra inputs are not permitted"),
         (Wire::Anthropic, "/thinking", "adaptive thinking is not supported on this model"),
         (Wire::Responses, "/include", "Encrypted content is not supported with this model."),
-        (Wire::Responses, "/reasoning", "Unsupported parameter: 'reasoning.summary'"),
+        (Wire::Responses, "/reasoning/summary", "Unsupported parameter: 'reasoning.summary'"),
+        (Wire::Responses, "/prompt_cache_key", "Unknown parameter: 'prompt_cache_key'."),
+        (Wire::Responses, "/reasoning/effort", "Unsupported parameter: 'reasoning.effort'"),
+        (Wire::Chat, "/reasoning_effort", "this model does not support reasoning_effort"),
+        (Wire::Anthropic, "/output_config/effort", "This model does not support the effort parameter."),
     ];
     for (wire, part, message) in cases {
         let server = Server::new(vec![bad(400, "", "invalid_request_error", message), good(wire)]);
         let mut endpoint = server.endpoint(wire);
         endpoint.model = "claude-sonnet-5-5".to_owned();
+        endpoint.effort = "high".to_owned();
         let client = Client::new(endpoint).unwrap();
         assert_eq!(talk().to(&client).await.unwrap().attempts, 2, "{message}");
         assert_eq!(talk().to(&client).await.unwrap().attempts, 1, "{message}");

@@ -1,5 +1,4 @@
-//! Servers that take a tool when they are asked for one and refuse the real list: a thought comes all the same, by the
-//! next simpler form, which is told once and known to the next life.
+//! Servers that refuse the form of a request: a thought comes all the same, by the next simpler form, told once and kept.
 
 use super::world::{AUTO, World};
 use crate::broker::loopback;
@@ -198,4 +197,40 @@ async fn what_is_refused_in_json_too_is_not_laid_on_the_tools() {
     }
     let seen = world.server.seen();
     assert!(!seen.is_empty() && seen.iter().all(|seen| !seen.json_mode), "{}", seen.len());
+}
+
+/// A sub-session of the quick model's is refused before that model has ever thought for the creature itself.
+#[tokio::test]
+async fn a_list_refused_in_a_conversation_apart_is_asked_in_json_the_next_time() {
+    loopback!();
+    let server = Refusing::new(Rules::local(), |body| {
+        let is_quick = body["model"] == "gpt-test";
+        (is_quick && tools(body).len() > 1).then(|| (400, "tools are refused".to_owned()))
+    });
+    let world = World::new(Wire::Chat, server.rules.clone(), AUTO, |seen: &Seen| {
+        if seen.model == "gpt-test" {
+            return Say::new().says("The mat hides it.");
+        }
+        let has_spawned = seen.all_text().contains("session-1");
+        match has_spawned {
+            true => Say::new().rests(300),
+            false => Say::new().says("I ask.").calls("spawn", json!({"objective": "find the key"})),
+        }
+    });
+    let quick = json!({"wire": "openai", "name": "gpt-test", "path": "/llm/openai/v1", "address": "local:2", "window": 100_000});
+    world.offer(json!({"window": 100_000, "quick": quick}));
+    let mut lived = Lived::born(&world.house, NOON, 1).await;
+    let answer = || {
+        let records = world.house.records();
+        records.iter().any(|record| record.data.to_string().contains("The mat hides it."))
+    };
+    for _ in 0..12 {
+        lived.wake().await;
+        if answer() {
+            break;
+        }
+    }
+    assert!(answer(), "{:#?}", world.house.records());
+    assert_eq!(server.count(), 1);
+    world.server.assert_no_violations();
 }
