@@ -34,9 +34,6 @@ const FIRST_WAIT: Duration = Duration::from_millis(500);
 /// without a turn in 150 minutes for hung.
 const LONGEST: u32 = 12;
 
-/// The shortest reply that is worth asking for, in tokens.
-const LEAST_TOKENS: u64 = 256;
-
 /// How long the usage and the connection's end are waited for, once all that must come has.
 const AFTERWORD: Duration = Duration::from_secs(5);
 
@@ -106,10 +103,8 @@ impl Client {
                 Err(error) => error,
             };
             // Once: a shorter reply, which the account can still pay.
-            if let (Some(affords), true) =
-                (error.affords.map(u64::from), most_tokens == self.endpoint.max_tokens)
-                && (LEAST_TOKENS..most_tokens).contains(&affords)
-            {
+            let affords = error.affordable(most_tokens).filter(|_| most_tokens == self.endpoint.max_tokens);
+            if let Some(affords) = affords {
                 most_tokens = affords;
                 continue;
             }

@@ -6,6 +6,9 @@ use std::time::Duration;
 use crate::meaning;
 use crate::said::Said;
 
+/// The shortest reply that is worth asking for, in tokens.
+const LEAST_TOKENS: u64 = 256;
+
 /// Why there is no reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -109,6 +112,11 @@ impl Error {
             affords,
             ..Error::new(kind, message, hint)
         }
+    }
+
+    /// Tokens of a shorter reply that the account can still pay, where that is worth asking for.
+    pub(crate) fn affordable(&self, most_tokens: u64) -> Option<u64> {
+        self.affords.map(u64::from).filter(|affords| (LEAST_TOKENS..most_tokens).contains(affords))
     }
 
     /// Whether the same request may succeed a little later.
