@@ -46,6 +46,8 @@ struct Said {
     /// Size of its context window, in tokens.
     window: Option<u64>,
     build: Option<String>,
+    /// It is not loaded yet, perhaps with a smaller window than it was made for.
+    is_unloaded: bool,
 }
 
 impl Providers {
@@ -167,11 +169,15 @@ impl Providers {
         let of = (provider.base.to_string(), model.to_owned());
         let known = lock(&self.found).said.get(&of).cloned();
         let before = match known {
-            Some((said, at)) if now.duration_since(at).abs() < ASK_AGAIN => return said,
+            Some((said, at)) if !said.is_unloaded && now.duration_since(at).abs() < ASK_AGAIN => return said,
             Some((said, _)) => said,
             None => Said::default(),
         };
-        let said = self.ask(provider, model, key).await.unwrap_or(before);
+        let mut said = self.ask(provider, model, key).await.unwrap_or_else(|| before.clone());
+        if said.is_unloaded && before.window.is_some() && !before.is_unloaded {
+            // It was put away, and is loaded as it was.
+            said = before;
+        }
         let mut found = lock(&self.found);
         if found.said.len() >= MOST_WINDOWS {
             found.said.clear();
@@ -180,24 +186,36 @@ impl Providers {
         said
     }
 
-    /// Asks where each kind of server says it: Ollama, llama.cpp, vLLM and gateways.
+    /// Asks where each kind of server says it: Ollama, llama.cpp, LM Studio, vLLM and gateways.
     async fn ask(&self, provider: &Provider, model: &str, key: Option<&str>) -> Option<Said> {
         let root = root(provider);
-        let show =
-            async |key| self.asked(&format!("{root}/api/show"), key, Some(json!({"model": model}))).await;
         if provider.name == OLLAMA {
-            return Some(of_ollama(&show(None).await?));
+            return self.ask_ollama(root, model, None).await;
         }
         let listed = self.asked(&provider.url("/models"), key, None).await;
         let window = listed.as_ref().and_then(|listed| of_list(listed, model));
         if window.is_some() {
-            return Some(Said { window, build: None });
+            return Some(Said { window, ..Said::default() });
         }
         let props = self.asked(&format!("{root}/props"), key, None).await;
         if let Some(said) = props.as_ref().map(of_props).filter(|said| said.window.is_some()) {
             return Some(said);
         }
-        Some(of_ollama(&show(key).await?))
+        let studio = self.asked(&format!("{root}/api/v0/models"), key, None).await;
+        if let Some(said) = studio.as_ref().and_then(|listed| of_studio(listed, model)) {
+            return Some(said);
+        }
+        self.ask_ollama(root, model, key).await
+    }
+
+    /// What a model of Ollama's was made for, and what of that is loaded.
+    async fn ask_ollama(&self, root: &str, model: &str, key: Option<&str>) -> Option<Said> {
+        let shown = self.asked(&format!("{root}/api/show"), key, Some(json!({"model": model}))).await?;
+        let running = self.asked(&format!("{root}/api/ps"), key, None).await;
+        let (said, running) = (of_ollama(&shown), running.map(|running| of_running(&running, model)));
+        let loaded = running.flatten();
+        let window = said.window.into_iter().chain(loaded).min();
+        Some(Said { window, is_unloaded: running == Some(None), ..said })
     }
 
     async fn asked(&self, url: &str, key: Option<&str>, body: Option<Value>) -> Option<Value> {
@@ -244,12 +262,33 @@ fn of_ollama(shown: &Value) -> Said {
         let info = shown.get("model_info")?.as_object()?;
         info.iter().find(|(name, _)| name.ends_with(".context_length"))?.1.as_u64()
     };
-    Said { window: set.or_else(made_for), build: word(shown, "modified_at") }
+    Said { window: set.or_else(made_for), build: word(shown, "modified_at"), ..Said::default() }
+}
+
+/// The window that Ollama has loaded a model with; it leaves out the tag of the latest.
+fn of_running(running: &Value, model: &str) -> Option<u64> {
+    let plain = |name: &str| name.strip_suffix(":latest").unwrap_or(name).to_owned();
+    let is_it = |one: &&Value| {
+        let names = ["name", "model"].iter().filter_map(|key| one.get(*key)?.as_str());
+        names.map(plain).any(|name| name == plain(model))
+    };
+    let mut models = running.get("models")?.as_array()?.iter();
+    models.find(is_it)?.get("context_length")?.as_u64().filter(|window| *window > 0)
+}
+
+/// What LM Studio says of a model: the window it is loaded with, else the one it was made for.
+fn of_studio(listed: &Value, model: &str) -> Option<Said> {
+    let mut models = listed.get("data")?.as_array()?.iter();
+    let found = models.find(|found| found.get("id").and_then(Value::as_str) == Some(model))?;
+    let window = |key: &str| found.get(key).and_then(Value::as_u64).filter(|window| *window > 0);
+    let loaded = window("loaded_context_length");
+    let window = loaded.or(window("max_context_length"));
+    window.map(|_| Said { window, build: None, is_unloaded: loaded.is_none() })
 }
 
 fn of_props(props: &Value) -> Said {
     let window = props.pointer("/default_generation_settings/n_ctx").or(props.get("n_ctx"));
-    Said { window: window.and_then(Value::as_u64), build: word(props, "build_info") }
+    Said { window: window.and_then(Value::as_u64), build: word(props, "build_info"), ..Said::default() }
 }
 
 fn word(page: &Value, name: &str) -> Option<String> {

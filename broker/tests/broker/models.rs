@@ -163,6 +163,66 @@ async fn a_window_is_asked_of_its_server() {
     }
 }
 
+/// A server of these pages; those of Ollama's list of models are there in any case.
+fn pages(pages: &[(&'static str, Value)]) -> String {
+    let app = Router::new().route("/api/tags", says(json!({"models": [{"name": "m"}]})));
+    server(pages.iter().fold(app, |app, (path, page)| app.route(path, says(page.clone()))))
+}
+
+#[tokio::test]
+async fn the_window_a_server_has_loaded_counts_not_the_one_of_the_models_card() {
+    let card = || ("/api/show", json!({"model_info": {"q.context_length": 131_072}}));
+    let set =
+        || ("/api/show", json!({"parameters": "num_ctx 16384", "model_info": {"q.context_length": 131_072}}));
+    let runs = |name: &str, window: u64| {
+        ("/api/ps", json!({"models": [{"name": name, "model": name, "context_length": window}]}))
+    };
+    let studio = |state: &str, loaded: Value| {
+        let other = json!({"id": "other", "loaded_context_length": 5});
+        let model = json!({"id": "m", "state": state, "max_context_length": 131_072, "loaded_context_length": loaded});
+        ("/api/v0/models", json!({"object": "list", "data": [other, model]}))
+    };
+    let cases = [
+        ("ollama", vec![card(), runs("m", 4_096)], 4_096),
+        ("ollama", vec![card(), runs("m:latest", 4_096)], 4_096),
+        ("ollama", vec![set(), runs("m", 32_768)], 16_384),
+        ("ollama", vec![card(), runs("other", 4_096)], 131_072),
+        ("ollama", vec![card(), ("/api/ps", json!({"models": [{"name": "m"}]}))], 131_072),
+        ("openai", vec![card(), runs("m", 4_096)], 4_096),
+        ("openai", vec![studio("loaded", json!(4_096))], 4_096),
+        ("openai", vec![studio("not-loaded", Value::Null)], 131_072),
+    ];
+    for (provider, told, window) in cases {
+        let url = pages(&told);
+        let settings = format!("[model]\nprovider = \"{provider}\"\nmodel = \"m\"\nbase_url = \"{url}\"\n");
+        let paid = Paid::start(&settings, &url);
+        assert_eq!(paid.status().await["model"]["window"], window, "{provider} {told:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_model_that_is_not_loaded_yet_is_asked_about_again_until_it_is() {
+    let running = Arc::new(Mutex::new(json!({"models": []}).to_string()));
+    let says_what_runs = {
+        let running = Arc::clone(&running);
+        move || {
+            let said = running.lock().unwrap().clone();
+            async move { said }
+        }
+    };
+    let card = json!({"model_info": {"q.context_length": 131_072}});
+    let app = Router::new().route("/api/show", says(card)).route("/api/ps", get(says_what_runs));
+    let url = server(app.route("/api/tags", says(json!({"models": [{"name": "m"}]}))));
+    let paid =
+        Paid::start(&format!("[model]\nprovider = \"ollama\"\nmodel = \"m\"\nbase_url = \"{url}\"\n"), &url);
+    assert_eq!(paid.status().await["model"]["window"], 131_072);
+    *running.lock().unwrap() = json!({"models": [{"name": "m", "context_length": 4_096}]}).to_string();
+    assert_eq!(paid.status().await["model"]["window"], 4_096);
+    // What was loaded stays known when the server puts the model away.
+    *running.lock().unwrap() = json!({"models": []}).to_string();
+    assert_eq!(paid.status().await["model"]["window"], 4_096);
+}
+
 /// Found: of a provider that is neither Anthropic nor OpenAI, the first model of its list was told, not the one named.
 #[tokio::test]
 async fn a_named_model_of_another_provider_is_told() {

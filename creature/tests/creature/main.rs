@@ -26,6 +26,7 @@ mod examine;
 mod faithful;
 mod faithfulness;
 mod formats;
+mod forms;
 mod guardian_post;
 mod heartbeat;
 mod hidden;

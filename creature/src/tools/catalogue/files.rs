@@ -46,7 +46,7 @@ pub(super) const TOOLS: &[Tool] = &[
     ),
     tool(
         "repo.status",
-        &[],
+        NONE,
         House,
         Now(repo_look::status),
         ALL_SUBSESSIONS,
@@ -110,7 +110,7 @@ pub(super) const TOOLS: &[Tool] = &[
     ),
     tool(
         "repo.check",
-        &[],
+        NONE,
         Outward,
         async_run!(repo_run::check),
         FULL.slow(),
@@ -126,7 +126,7 @@ pub(super) const TOOLS: &[Tool] = &[
     ),
     tool(
         "repo.install_deps",
-        &[],
+        NONE,
         Outward,
         async_run!(repo_run::install_deps),
         FULL.slow().changes(Changes::House).owners(),

@@ -62,7 +62,7 @@ pub(super) const TOOLS: &[Tool] = &[
     ),
     tool(
         "service.list",
-        &[],
+        NONE,
         Outward,
         async_run!(service::list),
         MINIMAL,
@@ -78,7 +78,7 @@ pub(super) const TOOLS: &[Tool] = &[
     ),
     tool(
         "janee.list",
-        &[],
+        NONE,
         Outward,
         async_run!(service::janee_list),
         FULL,
