@@ -70,13 +70,13 @@ impl Task {
     }
 }
 
-/// What stands between ```` ```diff ```` or ```` ```patch ```` and the closing fence, spaces and all.
+/// What stands between ```` ```diff ```` or ```` ```patch ```` and the last closing fence, spaces and all: a fence before
+/// that is a line of the changed file.
 pub fn fenced_patch(words: &str) -> Option<String> {
     let opens = |line: &str| matches!(line.trim(), "```diff" | "```patch");
-    let mut lines = words.lines().skip_while(|line| !opens(line));
-    lines.next()?;
-    let lines = lines.take_while(|line| line.trim_end() != "```");
-    let patch: String = lines.map(|line| format!("{line}\n")).collect();
+    let lines: Vec<&str> = words.lines().skip_while(|line| !opens(line)).skip(1).collect();
+    let end = lines.iter().rposition(|line| line.trim_end() == "```").unwrap_or(lines.len());
+    let patch: String = lines.iter().take(end).map(|line| format!("{line}\n")).collect();
     (!patch.trim().is_empty()).then_some(patch)
 }
 
