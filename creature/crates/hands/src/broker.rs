@@ -264,7 +264,8 @@ fn refused(doing: &str, status: u16, headers: &HeaderMap, bytes: &[u8]) -> Error
     };
     let hint = Some(word("hint")).filter(|hint| !hint.is_empty());
     let hint = hint.unwrap_or_else(|| "do something else; the owner's rules decide what goes out".to_owned());
-    let after_s = text(headers, &HeaderName::from_static("retry-after")).and_then(|after| after.trim().parse().ok());
+    let after_s =
+        text(headers, &HeaderName::from_static("retry-after")).and_then(|after| after.trim().parse().ok());
     Error { status: upstream.or(Some(status)), after_s, ..Error::new(message, hint) }
 }
 

@@ -145,7 +145,8 @@ fn closed(text: &str) -> String {
 fn item(entry: &Entry) -> Item {
     let title = text_line(entry.title.as_ref(), MOST_TITLE_CHARS);
     let content = entry.content.as_ref().and_then(|content| content.body.as_deref());
-    let attached = entry.media.iter().flat_map(|media| &media.content).find_map(|content| content.url.as_ref());
+    let attached =
+        entry.media.iter().flat_map(|media| &media.content).find_map(|content| content.url.as_ref());
     let described = entry.media.iter().find_map(|media| media.description.as_ref());
     let summary = match (&entry.summary, content, described) {
         (Some(summary), ..) if !summary.content.is_empty() => summary.content.as_str(),
@@ -154,7 +155,11 @@ fn item(entry: &Entry) -> Item {
     };
     let summary = readable::line(summary, MOST_SUMMARY_CHARS);
     let of = |rel: &str| entry.links.iter().find(|link| link.rel.as_deref() == Some(rel));
-    let page = entry.links.iter().find(|link| link.rel.is_none() && link.target.is_none()).or_else(|| of("alternate"));
+    let page = entry
+        .links
+        .iter()
+        .find(|link| link.rel.is_none() && link.target.is_none())
+        .or_else(|| of("alternate"));
     let page = page.map(|link| link.href.clone());
     // A guid is the item's address unless it says otherwise; where it is no address, it cannot be one.
     let permanent = Some(&entry.id).filter(|id| id.starts_with("http://") || id.starts_with("https://"));

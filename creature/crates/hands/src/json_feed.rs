@@ -21,7 +21,8 @@ pub(crate) fn read(bytes: &[u8], base: &Url) -> Option<Feed> {
 }
 
 fn item(told: &Value, base: &Url) -> Item {
-    let link = |key: &str| base.join(word(told, key).trim()).ok().filter(|_| !word(told, key).trim().is_empty());
+    let link =
+        |key: &str| base.join(word(told, key).trim()).ok().filter(|_| !word(told, key).trim().is_empty());
     let attached = told.get("attachments").and_then(|all| all.get(0));
     let attached = attached.and_then(|first| base.join(&word(first, "url")).ok());
     let page = link("url").or_else(|| link("external_url"));

@@ -41,7 +41,10 @@ fn wrong(case: &Case, read: Result<Feed, hands::Error>) -> Option<String> {
         }
         (Err(error), None, Some(words)) if !words.is_empty() => {
             let said = said(error);
-            words.iter().find(|word| !said.contains(*word)).map(|word| format!("said nothing of {word}: {said}"))
+            words
+                .iter()
+                .find(|word| !said.contains(*word))
+                .map(|word| format!("said nothing of {word}: {said}"))
         }
         (read, ..) => Some(format!("came to {:?}", read.map_err(said))),
     }
@@ -72,7 +75,8 @@ async fn every_feed_of_the_corpus_is_read_as_meant() {
     assert!(bad.is_empty(), "{} of {cases} wrong:\n{}", bad.len(), bad.join("\n"));
 }
 
-const FEED: &str = "<rss version=\"2.0\"><channel><title>N</title><item><title>One</title></item></channel></rss>";
+const FEED: &str =
+    "<rss version=\"2.0\"><channel><title>N</title><item><title>One</title></item></channel></rss>";
 
 /// A server that counts what it is asked, answers by what it is told is known, and sends these headers.
 fn counting(headers: &'static str, body: &'static str) -> (Site, std::sync::Arc<AtomicUsize>) {

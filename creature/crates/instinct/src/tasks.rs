@@ -4,7 +4,7 @@ use super::abilities::{self, Said};
 use super::state::{Job, Note, Origin};
 use super::text::{clip, hash, host, slug, urls, word};
 use super::turn::Turn;
-use super::{drafts, found, reminders};
+use super::{drafts, found, reminders, sources};
 use ground::summary::summarise;
 use serde_json::{Value, json};
 
@@ -155,10 +155,12 @@ pub fn finish(job: &Job, result: &Value, turn: &mut Turn) -> Option<Result<Strin
                 }
             };
         }
-        "web.fetch_text" if !is_new(job, about, word(result, "text"), turn) => {
-            return Some(Ok(format!("{} is unchanged", host(about))));
+        "web.fetch_text" => {
+            let Some(text) = anew(job, about, word(result, "text"), turn) else {
+                return Some(Ok(format!("{} is unchanged", host(about))));
+            };
+            note(about, word(result, "title"), &text, "", turn)
         }
-        "web.fetch_text" => note(about, word(result, "title"), word(result, "text"), "", turn),
         "web.search" => {
             let found = found::web(about, result);
             let text = format!("\n## {}\n\n{}\n\n- {found}\n", clip(about, 100), turn.date);
@@ -216,6 +218,14 @@ fn told(job: &Job, result: &Value) -> Option<String> {
         "memory.snapshot" => format!("snapshot taken: {place}"),
         _ => format!("{about} passed its rehearsal; my next life runs it"),
     })
+}
+
+/// What of a page is new to a line of the stack, which looks again and again; else all of it.
+fn anew(job: &Job, url: &str, text: &str, turn: &mut Turn) -> Option<String> {
+    match job.origin {
+        Origin::Line(_) => sources::said_anew(url, text, turn),
+        _ => Some(text.to_owned()),
+    }
 }
 
 /// Whether a line of the stack, which looks again and again, finds another text than last time; else true.

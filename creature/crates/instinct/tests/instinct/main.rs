@@ -10,6 +10,7 @@
 mod agenda;
 mod change;
 mod digest;
+mod feeds;
 mod odd;
 mod reading;
 mod world;
