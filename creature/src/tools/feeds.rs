@@ -22,7 +22,7 @@ pub async fn read(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value
     let items: Vec<Value> = items.map(|item| if keys { brief(item) } else { full(item) }).collect();
     let mut read = json!({"url": url, "title": feed.title, "items": items, "items_total": feed.items.len()});
     if let (true, Value::Object(fields)) = (keys, &mut read) {
-        let keys: Vec<String> = feed.items.iter().map(|item| key(item)).collect();
+        let keys: Vec<String> = feed.items.iter().map(key).collect();
         fields.insert("keys".to_owned(), json!(keys.join(" ")));
     }
     Ok(read)

@@ -32,11 +32,7 @@ pub fn from(url: &str, skip: usize) -> Value {
 pub fn settled(url: &str, result: &Value, turn: &mut Turn) {
     let none = Vec::new();
     let items = result.get("items").and_then(Value::as_array).unwrap_or(&none);
-    let mut listed: Vec<u32> =
-        word(result, "keys").split_whitespace().filter_map(|key| u32::from_str_radix(key, 16).ok()).collect();
-    if listed.is_empty() {
-        listed = items.iter().map(mark).collect();
-    }
+    let listed = keys(result, items);
     let source = turn.state.sources.entry(url.to_owned()).or_default();
     // Of a source that was followed by an earlier self only the links are known.
     let (first, known) = (source.items.is_empty(), std::mem::take(&mut source.items));
@@ -68,6 +64,31 @@ pub fn settled(url: &str, result: &Value, turn: &mut Turn) {
         };
         turn.say(format!("{} lists {new} new items{more}; I read {}.", host(url), new.min(MOST_READ)));
     }
+}
+
+/// The shown items that were not seen before, and how many there are that are not shown; all count as seen from now on.
+pub fn unseen<'a>(
+    name: &str,
+    shown: &'a [Value],
+    result: &Value,
+    turn: &mut Turn,
+) -> (Vec<&'a Value>, usize) {
+    let source = turn.state.sources.entry(name.to_owned()).or_default();
+    source.next_s = turn.now_s;
+    let (first, mut known) = (source.items.is_empty(), std::mem::take(&mut source.items));
+    let new: Vec<&Value> = shown.iter().filter(|item| !known.contains(&mark(item))).collect();
+    let listed = keys(result, shown);
+    let more = listed.iter().filter(|key| !known.contains(key)).count().saturating_sub(new.len());
+    known.retain(|key| !listed.contains(key));
+    source.items = known.iter().skip(known.len().saturating_sub(MOST_GONE)).copied().chain(listed).collect();
+    (new, if first { 0 } else { more })
+}
+
+/// The keys of all items of a feed, or of the shown ones where the result has no more.
+fn keys(result: &Value, shown: &[Value]) -> Vec<u32> {
+    let told = word(result, "keys").split_whitespace();
+    let told: Vec<u32> = told.filter_map(|key| u32::from_str_radix(key, 16).ok()).collect();
+    if told.is_empty() { shown.iter().map(mark).collect() } else { told }
 }
 
 /// Begins a look.

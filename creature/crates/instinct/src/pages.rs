@@ -119,7 +119,7 @@ impl Known {
             }
             here.push((still, shape));
             let counts = self.moving.get(&shape).is_some_and(|moves| *moves > MOST_MOVES);
-            if !known && !(moved && counts) {
+            if !(known || moved && counts) {
                 new.push(sentence);
             }
         }

@@ -170,7 +170,7 @@ fn a_page_with_a_clock_is_noted_once_and_then_by_its_new_sentences() {
         })
     });
     world.moment.purpose = "page: https://p.example/\n".to_owned();
-    let mut look_for = |world: &mut World, hours: i64| {
+    let look_for = |world: &mut World, hours: i64| {
         let end_s = world.clock_s + hours * 3_600;
         while world.clock_s < end_s {
             world.wake();
