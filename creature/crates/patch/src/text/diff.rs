@@ -101,9 +101,9 @@ const HINT: &str = "send a unified diff: `--- a/path`, `+++ b/path`, `@@`, then 
 /// Reads a patch; files named twice are one file with all their hunks.
 pub fn parse(text: &str) -> Result<Vec<FilePatch>, Fault> {
     let mut lines: Vec<&str> = text.split('\n').collect();
-    let headers = |line: &&str| line.starts_with("@@") || line.starts_with("*** ");
+    let header = |line: &&&str| line.starts_with("@@") || line.starts_with("*** ");
     // A patch whose own lines end with \r\n tells nothing of the file's.
-    if lines.iter().any(|line| headers(line) && line.ends_with('\r')) {
+    if lines.iter().find(header).is_some_and(|line| line.ends_with('\r')) {
         lines.iter_mut().for_each(|line| *line = line.trim_end_matches('\r'));
     }
     if lines.last() == Some(&"") {
@@ -170,7 +170,7 @@ impl Reader<'_> {
             self.end_file()?;
         } else if bare_hunk && line.starts_with([' ', '+', '-']) {
             return self.hunk("@@", at, at);
-        } else if line.starts_with(['+', '-']) && line != "---" {
+        } else if line != "---" && (line.starts_with(['+', '-']) || line.starts_with("\\ ")) {
             return Err(refused(at, &format!("`{line}` stands in no hunk"), HINT));
         }
         // Anything else outside hunks is talk, `index` or `similarity` lines.
