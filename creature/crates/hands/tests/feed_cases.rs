@@ -1,5 +1,5 @@
 //! Feeds as publishers write them, one file a case: read as meant, the newest first, or refused with a way on.
-#![allow(clippy::disallowed_methods, clippy::unwrap_used, clippy::panic)]
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 #[macro_use]
 mod server;
