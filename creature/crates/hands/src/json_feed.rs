@@ -1,4 +1,4 @@
-//! JSON Feed, read field by field, so that one of another type than it should be spoils no more than itself. Pure.
+//! JSON Feed, read field by field, so that one of another type than it should be spoils no more than itself.
 //!
 //! Source: jsonfeed.org/version/1.1; ids that are numbers are to be read as text, says it.
 

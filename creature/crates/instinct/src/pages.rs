@@ -1,5 +1,6 @@
-//! Pages that are looked at again and again: which of their sentences are new. Clocks, counters and the like make no
-//! news. Pure.
+//! Which sentences of a page are new, where it is looked at again and again. Pure.
+//!
+//! Invariant: clocks and counters make no news, and a sentence is told once.
 
 use super::text::hash;
 use ground::summary;

@@ -1,5 +1,4 @@
-//! Reads patches as models write them: unified or in the `*** Begin Patch` form, fenced, miscounted, without prefixes or
-//! numbers. Pure.
+//! Reads patches as models write them: unified or in the `*** Begin Patch` form, fenced, miscounted. Pure.
 //!
 //! Invariant: what cannot be read is an error naming the line; nothing is guessed about content, only about form.
 //! Sources: git-diff(1) and git-apply(1) for unified ones; the other form is that of OpenAI's `apply_patch` tool
