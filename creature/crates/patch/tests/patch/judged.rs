@@ -126,6 +126,15 @@ fn git(at: &Path, args: &[&str]) -> Option<Vec<u8>> {
     done.status.success().then_some(done.stdout)
 }
 
+/// Whether there is a judge here; walls may leave a test without one.
+fn judge_is_in() -> bool {
+    let there = Command::new("git").arg("--version").output().is_ok_and(|done| done.status.success());
+    if !there {
+        println!("skipped: git cannot be run here");
+    }
+    there
+}
+
 fn put(root: &Path, files: &Files) {
     for (path, text) in files {
         let path = root.join(path);
@@ -201,9 +210,12 @@ fn here(before: &Files, patch: &str) -> Result<Files, String> {
 
 #[test]
 fn what_git_diff_writes_is_applied_as_git_apply_does() {
+    if !judge_is_in() {
+        return;
+    }
     let mut dice = Dice(31);
     let (mut applied, mut refused) = (0, Vec::new());
-    for round in 0..60 {
+    for round in 0..30 {
         let (before, after) = trees(&mut dice);
         let lines = format!("-U{}", 1 + dice.roll(5));
         let mut options = vec![lines.as_str(), dice.one(&["-M", "--no-renames", "-C", "--patience"])];
@@ -227,7 +239,7 @@ fn what_git_diff_writes_is_applied_as_git_apply_does() {
         }
     }
     // Of equal places without any other sign a hunk is refused that git places by its number alone.
-    assert!(applied >= 40 && refused.len() <= 3, "{applied} applied, refused: {refused:#?}");
+    assert!(applied >= 20 && refused.len() <= 2, "{applied} applied, refused: {refused:#?}");
 }
 
 /// The patch as it may arrive: signs lost, counts wrong, lines lost, added or cut off.
@@ -251,9 +263,12 @@ fn damaged(patch: &str, dice: &mut Dice) -> String {
 
 #[test]
 fn what_is_damaged_is_applied_as_meant_or_not_at_all() {
+    if !judge_is_in() {
+        return;
+    }
     let mut dice = Dice(47);
     let (mut applied, mut refused, mut wrong) = (0, 0, Vec::new());
-    for _ in 0..40 {
+    for _ in 0..20 {
         let (before, after) = trees(&mut dice);
         let patch = written(&before, &after, &["-U3"]);
         for _ in 0..12 {
@@ -275,7 +290,7 @@ fn what_is_damaged_is_applied_as_meant_or_not_at_all() {
             }
         }
     }
-    assert!(applied > 100 && refused > 50, "{applied} applied, {refused} refused");
+    assert!(applied > 100 && refused > 30, "{applied} applied, {refused} refused");
     assert!(
         wrong.is_empty(),
         "{} wrong, {applied} applied, {refused} refused\n{}",
