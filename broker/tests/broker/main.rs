@@ -48,6 +48,7 @@ mod services_paths;
 mod unproven;
 mod upstream;
 mod web;
+mod web_answers;
 mod web_taint;
 mod wire_day;
 mod wire_faults;

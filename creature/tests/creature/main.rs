@@ -42,6 +42,7 @@ mod own_time;
 mod owners;
 mod pace;
 mod packages;
+mod pages;
 mod panics;
 mod patience;
 mod pauses;

@@ -106,7 +106,7 @@ pub(super) const TOOLS: &[Tool] = &[
         Outward,
         async_run!(repo_edit::apply_patch),
         FULL.slow().changes(Changes::House).strict().product(product::change),
-        "the same with a unified diff",
+        "the same with a patch, unified or `*** Begin Patch`: all of it, or nothing",
     ),
     tool(
         "repo.check",
