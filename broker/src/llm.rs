@@ -11,6 +11,8 @@ mod blocks;
 pub mod choice;
 pub mod data;
 pub mod experience;
+mod failure;
+mod figures;
 pub mod meter;
 pub mod offers;
 pub mod pass;

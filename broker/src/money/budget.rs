@@ -127,10 +127,10 @@ impl Budget {
     }
 
     /// Stops asking a provider that said that asking again will not help, until the owner acts.
-    pub async fn stop(&self, stopped: Stopped) {
+    pub fn stop(&self, stopped: Stopped) {
         let Some(entry) = self.inner.health.stop(stopped) else { return };
         self.inner.change();
-        let _ = self.inner.ledger.append(entry).await;
+        self.inner.ledger.submit_at_once(entry);
     }
 
     /// Tells the owner how a price was estimated that neither a list nor an answer gives.

@@ -25,6 +25,8 @@ pub struct Usage {
     pub cache_write: u64,
     /// Written to a cache that keeps for an hour.
     pub cache_write_hour: u64,
+    /// What the answer says was charged; nought where it does not say.
+    pub charged_micro_usd: Micros,
 }
 
 impl Usage {
@@ -92,7 +94,7 @@ impl Rate {
         json!({"input": usd(self.input), "cache_read": usd(self.cache_read), "output": usd(self.output)})
     }
 
-    /// The actual cost of a call.
+    /// The actual cost of a call, by its tokens.
     pub fn cost(&self, usage: &Usage) -> Micros {
         let parts = [
             times(usage.input, self.input),

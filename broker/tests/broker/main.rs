@@ -14,6 +14,7 @@ mod attacks_load;
 mod bill;
 mod bodies;
 mod budget;
+mod cases_money;
 mod cut_streams;
 mod encodings;
 mod folders;
