@@ -2,6 +2,7 @@
 //!
 //! Invariant: only the paths in `pass.rs` reach a provider; the bytes that were judged are the bytes that are sent.
 
+mod again;
 pub mod aliases;
 mod allowed;
 mod answer;

@@ -5,11 +5,13 @@
 
 pub mod address;
 pub mod pages;
+mod unpack;
 
 use crate::door::callers::Life;
 use crate::ground::clock::Clock;
 use crate::ground::refusal::Refusal;
 use crate::ground::taint::Taint;
+use crate::ground::wait;
 use crate::ledger::{Closed, Entry, Ledger};
 use crate::policy;
 use crate::secrets::Secrets;
@@ -18,20 +20,20 @@ use axum::body::Body;
 use axum::extract::{Extension, Query, State};
 use axum::response::{IntoResponse, Response};
 use axum::{Router, routing::get};
-use http::header::{ACCEPT, CONTENT_TYPE, HeaderName, LOCATION, RETRY_AFTER};
+use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderName, LOCATION};
 use http::{HeaderValue, StatusCode};
+use jiff::Timestamp;
 use pages::Pages;
 use reqwest::Url;
 use std::collections::BTreeMap;
 use std::error::Error as _;
 use std::sync::Arc;
 use std::time::Duration;
+use unpack::Unpacked;
 
 const MOST_REDIRECTS: usize = 5;
 const PAGES: &str = "text/html,application/xhtml+xml,text/plain;q=0.9,application/json;q=0.9,*/*;q=0.5";
 const LONGEST_HEADER: usize = 200;
-/// Longest `retry-after` that is passed on, in seconds.
-const LONGEST_WAIT_S: u64 = 86_400;
 
 /// One fetch: the request, and its progress, for the ledger and the taint.
 struct Fetch {
@@ -122,7 +124,10 @@ impl Fetch {
         for _ in 0..=MOST_REDIRECTS {
             let (client, _pin) = pages.pin(&url, settings).await?;
             self.bytes_out += url.as_str().len() as u64;
-            let request = client.get(url.clone()).header(ACCEPT, self.accept.clone());
+            let request = client
+                .get(url.clone())
+                .header(ACCEPT, self.accept.clone())
+                .header(ACCEPT_ENCODING, unpack::CODINGS);
             let response = request.send().await.map_err(|cause| unreachable(&url, cause))?;
             self.heard = true;
             self.status = Some(response.status().as_u16());
@@ -131,7 +136,7 @@ impl Fetch {
                 self.url = Some(url.clone());
                 continue;
             }
-            refuse_status(&url, &response)?;
+            refuse_status(&url, &response, web.clock.now())?;
             return self.read(response, &url, settings.most_bytes).await;
         }
         let message = format!("{}: more than {MOST_REDIRECTS} redirects", printable(&url));
@@ -147,17 +152,26 @@ impl Fetch {
     async fn read(&mut self, mut response: reqwest::Response, url: &Url, most: u64) -> Result<Page, Refusal> {
         let most = usize::try_from(most).unwrap_or(usize::MAX);
         let content_type = text_header(&response, &CONTENT_TYPE).unwrap_or_default();
-        let mut page = Page { content_type, bytes: Vec::new(), cut: false };
+        let broken = |what: String| {
+            let message = format!("{}: {what}", printable(url));
+            Refusal::new(
+                502,
+                "unreachable",
+                message,
+                "the site packs its page otherwise; try another address",
+            )
+        };
+        let mut unpacked = Unpacked::new(response.headers(), most).map_err(broken)?;
         while let Some(chunk) = response.chunk().await.map_err(|cause| unreachable(url, cause))? {
-            let room = most.saturating_sub(page.bytes.len());
-            page.bytes.extend_from_slice(chunk.get(..room).unwrap_or(&chunk));
-            self.bytes_in = page.bytes.len() as u64;
-            if chunk.len() > room {
-                page.cut = true;
+            let is_full = unpacked.push(&chunk).map_err(broken)?;
+            self.bytes_in = unpacked.len() as u64;
+            if is_full {
                 break;
             }
         }
-        Ok(page)
+        let (bytes, cut) = unpacked.finish();
+        self.bytes_in = bytes.len() as u64;
+        Ok(Page { content_type, bytes, cut })
     }
 
     /// Writes the taint and the ledger's line, before anything goes back.
@@ -234,12 +248,12 @@ fn unreachable(url: &Url, cause: reqwest::Error) -> Refusal {
     Refusal::new(502, "unreachable", message, "check the address, or try again later")
 }
 
-fn refuse_status(url: &Url, response: &reqwest::Response) -> Result<(), Refusal> {
+fn refuse_status(url: &Url, response: &reqwest::Response, now: Timestamp) -> Result<(), Refusal> {
     let status = response.status();
     if status.is_success() {
         return Ok(());
     }
-    let after = text_header(response, &RETRY_AFTER).and_then(|after| after.trim().parse::<u64>().ok());
+    let after = wait::asked_s(response.headers(), b"", now);
     let hint = match status {
         StatusCode::NOT_FOUND | StatusCode::GONE => {
             "the page is not there; check the address or search for it"
@@ -254,7 +268,7 @@ fn refuse_status(url: &Url, response: &reqwest::Response) -> Result<(), Refusal>
     let message = format!("{}: the server answered {status}", printable(url));
     let refusal = Refusal::new(502, "upstream_status", message, hint);
     Err(match after {
-        Some(seconds) => refusal.after(seconds.min(LONGEST_WAIT_S)),
+        Some(seconds) => refusal.after(seconds),
         None => refusal,
     })
 }

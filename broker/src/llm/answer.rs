@@ -3,24 +3,26 @@
 //! Invariant: every reservation handed over to this file is settled once, however the answer ends.
 
 use super::Llm;
+use super::again::LARGEST_ERROR;
 use super::meter::Meter;
 use super::scrub::Lines;
 use super::sent::Sent;
 use super::wire::Wire;
 use crate::ground::refusal::Refusal;
-use crate::health;
+use crate::ground::wait;
+use crate::health::meaning::{self, Meaning};
 use crate::money::budget::Reservation;
 use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
 use futures_util::stream;
+use http::header::RETRY_AFTER;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use std::sync::Arc;
 use std::time::Instant;
 
 /// Most bytes of an answer; any model's longest reply is a fraction of it.
 const LARGEST_ANSWER: usize = 32 << 20;
-const LARGEST_ERROR: usize = 1 << 20;
 
 /// Headers of the provider that are passed on to the client.
 const PASSED: [&str; 5] = ["content-type", "retry-after", "retry-after-ms", "request-id", "x-request-id"];
@@ -40,7 +42,7 @@ pub async fn pass(mut flow: Flow, answer: reqwest::Response) -> Result<Response,
         if !(300..400).contains(&status) {
             return Ok(error(&llm, answer, headers, reservation, &sent).await);
         }
-        let named = health::named(status, b"");
+        let named = meaning::named(status, b"");
         sent.is_down(&llm, Some(status), &format!("{named}, not followed"), None);
         reservation.settle(0, Some(status), 0, "redirected elsewhere");
         let message = format!("{upstream} redirects elsewhere, which is not followed");
@@ -146,11 +148,12 @@ impl Flow {
     /// Notes that the model did not answer completely: it said why, or the client did not disconnect.
     fn lost(&self) {
         if let Some(failure) = self.meter.failure() {
-            return failed(&self.llm, &self.sent, failure.status, &failure.body, None);
+            let wait_s = wait::asked_s(&HeaderMap::new(), &failure.body, self.llm.clock.now());
+            return failed(&self.llm, &self.sent, failure.status, &failure.body, wait_s);
         }
         let what = if self.meter.is_none() { "no model's answer" } else { BROKEN };
         if !self.is_left {
-            let error = format!("{}: {what}", health::named(self.status.unwrap_or_default(), b""));
+            let error = format!("{}: {what}", meaning::named(self.status.unwrap_or_default(), b""));
             self.sent.is_down(&self.llm, self.status, &error, None);
         }
     }
@@ -201,7 +204,7 @@ impl Drop for Flow {
 async fn error(
     llm: &Arc<Llm>,
     mut answer: reqwest::Response,
-    headers: HeaderMap,
+    mut headers: HeaderMap,
     reservation: Reservation,
     sent: &Sent,
 ) -> Response {
@@ -214,6 +217,7 @@ async fn error(
             break;
         }
     }
+    let said = std::mem::take(answer.headers_mut());
     drop(answer);
     let mut meter = Meter::new(sent.wire, false);
     meter.feed(&body);
@@ -225,20 +229,24 @@ async fn error(
     if sent.wire == Wire::OpenAi {
         llm.experience.refused(sent.provider.base.as_str(), status, &body);
     }
-    let wait = headers.get("retry-after").and_then(|wait| wait.to_str().ok());
-    failed(llm, sent, status, &body, wait);
+    let wait_s = wait::asked_s(&said, &body, llm.clock.now());
+    // In the form that every client knows.
+    if let Some(wait_s) = wait_s {
+        headers.insert(RETRY_AFTER, HeaderValue::from(wait_s));
+    }
+    failed(llm, sent, status, &body, wait_s);
     response(status, headers, Body::from(llm.secrets.scrub_bytes(body)))
 }
 
 /// Notes what an error says of the model and its provider, told with its own status or inside a 200.
-fn failed(llm: &Llm, sent: &Sent, status: u16, body: &[u8], wait: Option<&str>) {
-    if health::is_of_model(status) {
-        let next_try = health::next_try(wait, llm.clock.now());
-        sent.is_down(llm, Some(status), &health::named(status, body), next_try);
+fn failed(llm: &Llm, sent: &Sent, status: u16, body: &[u8], wait_s: Option<u64>) {
+    let meaning = Meaning::of(sent.provider.wire == Wire::Anthropic, status, body);
+    if meaning != Meaning::Request {
+        let next_try = wait::next_try(wait_s, llm.clock.now());
+        sent.is_down(llm, Some(status), &meaning::named(status, body), next_try);
     }
-    let is_anthropic = sent.provider.wire == Wire::Anthropic;
-    if let Some(stopped) = health::owner_must_act(&sent.provider.label, is_anthropic, status, body) {
-        llm.budget.stop(stopped);
+    if let Some(hint) = meaning.hint() {
+        llm.budget.stop(meaning::stop(&sent.provider.label, status, hint));
     }
 }
 

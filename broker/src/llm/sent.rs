@@ -27,6 +27,7 @@ impl Sent {
     /// Notes that the model answered.
     pub fn is_up(&self, llm: &Llm) {
         self.tell(llm, None);
+        llm.budget.resume(&self.provider.label);
     }
 
     /// Notes that it did not answer and why; secrets in `error` are scrubbed.

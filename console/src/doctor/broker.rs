@@ -65,7 +65,7 @@ fn keys(house: &House) -> Finding {
     let named = String::from_utf8_lossy(&named).into_owned();
     let in_file = |name: &str| {
         let of = |line: &str| {
-            line.trim_start()
+            line.trim_start_matches(['\u{feff}', ' ', '\t'])
                 .trim_start_matches("export ")
                 .split_once('=')
                 .is_some_and(|(key, _)| key.trim() == name)
