@@ -1,11 +1,12 @@
 //! What the providers offer: which one a request goes to, and what `/status` says of each model.
 
-use super::aliases::{self, Aliases};
+use super::aliases::Aliases;
 use super::choice::{self, Chosen, OLLAMA};
 use super::provider::Provider;
 use super::wire::Wire;
 use crate::ground::clock::Clock;
 use crate::ground::lock::lock;
+use crate::makers::TABLE_OF_MAKERS;
 use crate::net::outward::Outward;
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Url;
@@ -123,7 +124,7 @@ impl Providers {
         let said = self.said_of(provider, &name, key).await;
         let mut page = json!({
             "wire": provider.wire.name(), "name": name, "path": provider.wire.path(),
-            "address": place(provider), "window": provider.window.or(said.window).or_else(|| aliases::window(&name)),
+            "address": place(provider), "window": provider.window.or(said.window).or_else(|| TABLE_OF_MAKERS.window(&name)),
         });
         if let (Some(page), Some(build)) = (page.as_object_mut(), said.build) {
             page.insert("build".into(), build.into());

@@ -30,6 +30,7 @@ mod llm_leaving;
 mod llm_many;
 mod llm_native;
 mod llm_wires;
+mod makers;
 mod models;
 mod money;
 mod outside;

@@ -73,16 +73,29 @@ fn models_besides_the_first_are_resolved_and_told() {
 /// Found: a maker had to be entered in eight lists, and one that was missing in some had its key or its model ignored.
 #[test]
 fn every_maker_of_the_table_is_chosen_by_its_name_and_its_key() {
+    let read = Policy::read("").unwrap().key_names();
     for maker in house::makers::MAKERS {
-        let keys: Vec<&str> = maker.key.into_iter().collect();
-        let settings = format!("[model]\nprovider = \"{}\"\nmodel = \"m\"", maker.name);
-        for chosen in [chosen(&settings, &keys), chosen("[model]\nmodel = \"m\"", &keys)] {
-            let first = chosen.first.unwrap();
-            let found = (first.name, first.key_env.as_deref(), first.model.as_deref());
-            assert_eq!(found, (maker.name, maker.key, Some("m")));
+        let settings = |more: &str| format!("[model]\nmodel = \"m\"\n{more}");
+        let mut named = format!("provider = \"{}\"\n", maker.name);
+        if matches!(maker.name, "azure" | "bedrock") {
+            named += "base_url = \"https://mine.example/v1\"\n";
         }
-        let read = Policy::read("").unwrap().key_names();
-        assert!(keys.iter().all(|key| read.iter().any(|name| name == key)), "its key is read");
+        for key in maker.keys {
+            assert!(read.iter().any(|name| name == key), "its key is read");
+            let by_key = maker.by_key.then_some(String::new());
+            for more in by_key.into_iter().chain([named.clone()]) {
+                let first = chosen(&settings(&more), &[key]).first.unwrap();
+                let found = (first.name, first.key_env.as_deref(), first.model.as_deref());
+                assert_eq!(found, (maker.name, Some(*key), Some("m")), "{more}");
+            }
+        }
+        if !maker.by_key {
+            let first = chosen(&settings(""), maker.keys).first.unwrap();
+            assert_eq!(first.name, "ollama", "{} is used unasked", maker.name);
+        }
+        if maker.keys.is_empty() {
+            assert_eq!(chosen(&settings(&named), &[]).first.unwrap().name, maker.name);
+        }
     }
 }
 
@@ -326,13 +339,4 @@ async fn a_prompt_too_large_for_the_money_fits_once_it_is_cut() {
     assert!((1_000..100_000).contains(&fits), "{error}");
     // Three bytes a token are likely; beside the rest of the request.
     assert_eq!(ask(usize::try_from(fits).unwrap() * 3 - 500).await.unwrap().status(), 200);
-}
-
-/// A maker that the settings accept and the broker does not know how to ask would be refused by its own name.
-#[test]
-fn every_maker_has_an_address_a_wire_and_a_usual_model() {
-    for maker in house::makers::MAKERS.iter().filter(|maker| maker.name != house::makers::OLLAMA.name) {
-        let usual = broker::llm::choice::usual_model(maker.name);
-        assert!(usual.is_some(), "{}: add its row to broker/src/llm/choice.rs", maker.name);
-    }
 }
