@@ -15,6 +15,7 @@ pub mod experience;
 mod failure;
 mod figures;
 pub mod meter;
+pub mod nearby;
 pub mod offers;
 pub mod pass;
 pub mod provider;

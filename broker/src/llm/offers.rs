@@ -144,9 +144,7 @@ impl Providers {
         let mut found = None;
         for (url, list, name) in lists {
             let all = self.asked(&url, key, None).await.unwrap_or_default();
-            let models = all.get(list).and_then(Value::as_array).into_iter().flatten();
-            let mut names = models.filter_map(|model| model.get(name)?.as_str());
-            found = names.find(|name| can_talk(name)).map(str::to_owned);
+            found = listed(&all, list, name);
             if found.is_some() {
                 break;
             }
@@ -202,21 +200,37 @@ impl Providers {
     }
 
     async fn asked(&self, url: &str, key: Option<&str>, body: Option<Value>) -> Option<Value> {
-        let look = async {
-            let url = Url::parse(url).ok()?;
-            let client = self.outward.client(&url);
-            let request =
-                body.map_or_else(|| client.get(url.clone()), |body| client.post(url.clone()).json(&body));
-            let request = key.into_iter().fold(request, reqwest::RequestBuilder::bearer_auth);
-            let mut answer = request.send().await.ok()?;
-            let mut body = Vec::new();
-            while let Some(piece) = answer.chunk().await.ok()?.filter(|_| body.len() < LARGEST_LIST) {
-                body.extend_from_slice(&piece);
-            }
-            serde_json::from_slice::<Value>(&body).ok().filter(|_| answer.status().is_success())
-        };
-        tokio::time::timeout(LOOK, look).await.ok()?
+        asked(&self.outward, url, key, body).await
     }
+}
+
+async fn asked(outward: &Outward, url: &str, key: Option<&str>, body: Option<Value>) -> Option<Value> {
+    let look = async {
+        let url = Url::parse(url).ok()?;
+        let client = outward.client(&url);
+        let request =
+            body.map_or_else(|| client.get(url.clone()), |body| client.post(url.clone()).json(&body));
+        let request = key.into_iter().fold(request, reqwest::RequestBuilder::bearer_auth);
+        let mut answer = request.send().await.ok()?;
+        let mut body = Vec::new();
+        while let Some(piece) = answer.chunk().await.ok()?.filter(|_| body.len() < LARGEST_LIST) {
+            body.extend_from_slice(&piece);
+        }
+        serde_json::from_slice::<Value>(&body).ok().filter(|_| answer.status().is_success())
+    };
+    tokio::time::timeout(LOOK, look).await.ok()?
+}
+
+/// The first model for text that a server lists, of those of the chat API.
+pub async fn first_listed(outward: &Outward, base: &Url) -> Option<String> {
+    let url = format!("{}/models", base.as_str().trim_end_matches('/'));
+    listed(&asked(outward, &url, None, None).await?, "data", "id")
+}
+
+/// The first model for text in a list.
+fn listed(all: &Value, list: &str, name: &str) -> Option<String> {
+    let models = all.get(list).and_then(Value::as_array).into_iter().flatten();
+    models.filter_map(|model| model.get(name)?.as_str()).find(|name| can_talk(name)).map(str::to_owned)
 }
 
 /// The base of a server's own pages.

@@ -170,3 +170,49 @@ fn a_name_that_several_have_costs_the_dearer_price() {
         );
     }
 }
+
+/// Found: who runs a server of LM Studio, llama.cpp or vLLM was told of no model at all.
+#[tokio::test]
+async fn a_server_on_this_machine_is_offered_and_not_used() {
+    use axum::{Router, routing::get};
+    use broker::llm::nearby::offered;
+    use broker::net::outward::Outward;
+    let list = r#"{"data": [{"id": "text-embedding-x"}, {"id": "a-small-one"}]}"#;
+    let url = crate::models::server(Router::new().route("/v1/models", get(move || async move { list })));
+    let silent = crate::models::server(Router::new());
+    let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let at = |url: &str| Url::parse(&format!("{url}/v1")).unwrap();
+    let servers =
+        || vec![("lmstudio", at(&url)), ("vllm", at(&silent)), ("llamacpp", at(&format!("http://{gone}")))];
+    let by_key = chosen("", &["ANTHROPIC_API_KEY"]);
+    let said = offered(&Outward::new().unwrap(), &by_key, servers()).await;
+    let place = url.trim_start_matches("http://");
+    assert_eq!(
+        said,
+        [format!(
+            "lmstudio runs at {place} with a-small-one, and is not used: owner.toml [model] provider = \"lmstudio\" uses it"
+        )]
+    );
+    assert_eq!(by_key.first.unwrap().name, "anthropic");
+    let used = chosen(&format!("[model]\nprovider = \"lmstudio\"\nbase_url = \"{url}\""), &[]);
+    assert!(offered(&Outward::new().unwrap(), &used, servers()).await.is_empty(), "what is used is no offer");
+}
+
+/// Found: `GEMINI_API_KEY` in `.env` was passed over; with a byte-order mark nothing at all was read.
+#[test]
+fn a_key_in_the_file_is_enough_with_a_mark_before_it_too() {
+    for mark in ["", "\u{feff}"] {
+        let folder = crate::paid::house("");
+        std::fs::write(folder.path().join(".env"), format!("{mark}GEMINI_API_KEY=AIza-test-0123456789\n"))
+            .unwrap();
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_broker"))
+            .args(["--check", "--house", folder.path().to_str().unwrap()])
+            .env_clear()
+            .output()
+            .unwrap();
+        let said = String::from_utf8(output.stdout).unwrap();
+        let told =
+            "google: gemini-3.5-flash at generativelanguage.googleapis.com, with the key in GEMINI_API_KEY";
+        assert_eq!(said.lines().next(), Some(told), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+}

@@ -122,7 +122,7 @@ fn two_of_a_name_at_two_places_are_told_apart() {
 }
 
 /// A server that says how much its model holds, in one way.
-fn server(app: Router) -> String {
+pub fn server(app: Router) -> String {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
     let at = listener.local_addr().unwrap();
