@@ -259,12 +259,10 @@ fn written(told: &Value) -> u64 {
     let choices = told.get("choices").and_then(Value::as_array).into_iter().flatten();
     let pieces = choices.flat_map(|choice| ["delta", "message", "text"].map(|name| choice.get(name)));
     let pieces = pieces.chain(["delta", "content_block", "content", "output"].map(|name| told.get(name)));
-    let of_piece = |piece: &Value| match piece {
-        Value::Object(fields) => {
-            let words = fields.iter().filter(|(name, _)| !NO_WORDS.contains(&name.as_str()));
-            words.map(|(_, value)| text(value)).fold(0, u64::saturating_add)
-        }
-        other => text(other),
+    let of_piece = |piece: &Value| {
+        let Some(fields) = piece.as_object() else { return text(piece) };
+        let words = fields.iter().filter(|(name, _)| !NO_WORDS.contains(&name.as_str()));
+        words.map(|(_, value)| text(value)).fold(0, u64::saturating_add)
     };
     pieces.flatten().map(of_piece).fold(0, u64::saturating_add)
 }

@@ -133,7 +133,7 @@ async fn carried_out(llm: &Arc<Llm>, life: u64, request: Request, call: Call) ->
     };
     // From here on the client may disconnect at any moment.
     let mut flow = Flow::new(llm, reservation, sent, judged.is_stream);
-    match again::sent(&llm.outward.client(&provider.base), request, provider.wire).await {
+    match again::sent(llm.outward.client(&provider.base), request, provider.wire).await {
         Ok(answer) => answer::pass(flow, answer).await,
         Err(error) => Err(match flow.given_up() {
             Some((reservation, sent)) => no_answer(llm, &error, reservation, &sent),
