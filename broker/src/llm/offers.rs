@@ -25,6 +25,9 @@ const ASK_AGAIN: SignedDuration = SignedDuration::from_secs(600);
 const MOST_WINDOWS: usize = 64;
 const MOST_BUILD: usize = 100;
 
+/// Name of the server that says what it loaded at an address of its own.
+const LM_STUDIO: &str = "lmstudio";
+
 pub struct Providers {
     chosen: Chosen,
     outward: Outward,
@@ -47,6 +50,8 @@ struct Said {
     /// Size of its context window, in tokens.
     window: Option<u64>,
     build: Option<String>,
+    /// Whether this may change at any call: the model is not loaded yet, and the window it will get is not known.
+    is_open: bool,
 }
 
 impl Providers {
@@ -166,7 +171,7 @@ impl Providers {
         let of = (provider.base.to_string(), model.to_owned());
         let known = lock(&self.found).said.get(&of).cloned();
         let before = match known {
-            Some((said, at)) if now.duration_since(at).abs() < ASK_AGAIN => return said,
+            Some((said, at)) if !said.is_open && now.duration_since(at).abs() < ASK_AGAIN => return said,
             Some((said, _)) => said,
             None => Said::default(),
         };
@@ -185,12 +190,21 @@ impl Providers {
         let show =
             async |key| self.asked(&format!("{root}/api/show"), key, Some(json!({"model": model}))).await;
         if provider.name == OLLAMA {
-            return Some(of_ollama(&show(None).await?));
+            let shown = of_ollama(&show(None).await?);
+            let running = self.asked(&format!("{root}/api/ps"), key, None).await;
+            return Some(as_loaded(shown, &running.unwrap_or_default(), model));
+        }
+        if provider.name == LM_STUDIO {
+            // What it loaded, not what the model was made for (LM Studio's documentation, REST API).
+            let loaded = self.asked(&format!("{root}/api/v0/models"), key, None).await?;
+            let window = of_list(&loaded, model, &["loaded_context_length"]);
+            return Some(Said { window, build: None, is_open: window.is_none() });
         }
         let listed = self.asked(&provider.url("/models"), key, None).await;
-        let window = listed.as_ref().and_then(|listed| of_list(listed, model));
+        let names = ["max_model_len", "context_length"];
+        let window = listed.as_ref().and_then(|listed| of_list(listed, model, &names));
         if window.is_some() {
-            return Some(Said { window, build: None });
+            return Some(Said { window, ..Said::default() });
         }
         let props = self.asked(&format!("{root}/props"), key, None).await;
         if let Some(said) = props.as_ref().map(of_props).filter(|said| said.window.is_some()) {
@@ -259,20 +273,33 @@ fn of_ollama(shown: &Value) -> Said {
         let info = shown.get("model_info")?.as_object()?;
         info.iter().find(|(name, _)| name.ends_with(".context_length"))?.1.as_u64()
     };
-    Said { window: set.or_else(made_for), build: word(shown, "modified_at") }
+    Said { window: set.or_else(made_for), build: word(shown, "modified_at"), is_open: false }
+}
+
+/// The window an Ollama really gave a model when it loaded it: often far smaller than what the model was made for, and
+/// the beginning of a longer prompt is dropped without a word (Ollama's documentation, `/api/ps`).
+fn as_loaded(shown: Said, running: &Value, model: &str) -> Said {
+    let models = running.get("models").and_then(Value::as_array).into_iter().flatten();
+    let is_it = |found: &&Value| {
+        let named = ["name", "model"].iter().filter_map(|field| found.get(field)?.as_str());
+        named.into_iter().any(|name| name == model || name.strip_suffix(":latest") == Some(model))
+    };
+    let loaded = models.into_iter().find(is_it).and_then(|found| found.get("context_length")?.as_u64());
+    let window = [shown.window, loaded].into_iter().flatten().min();
+    Said { window, is_open: loaded.is_none(), ..shown }
 }
 
 fn of_props(props: &Value) -> Said {
     let window = props.pointer("/default_generation_settings/n_ctx").or(props.get("n_ctx"));
-    Said { window: window.and_then(Value::as_u64), build: word(props, "build_info") }
+    Said { window: window.and_then(Value::as_u64), build: word(props, "build_info"), is_open: false }
 }
 
 fn word(page: &Value, name: &str) -> Option<String> {
     Some(page.get(name)?.as_str()?.chars().take(MOST_BUILD).collect())
 }
 
-fn of_list(listed: &Value, model: &str) -> Option<u64> {
+fn of_list(listed: &Value, model: &str, names: &[&str]) -> Option<u64> {
     let models = listed.get("data")?.as_array()?;
     let found = models.iter().find(|found| found.get("id").and_then(Value::as_str) == Some(model))?;
-    ["max_model_len", "context_length"].iter().find_map(|name| found.get(name)?.as_u64())
+    names.iter().find_map(|name| found.get(name)?.as_u64())
 }

@@ -176,6 +176,40 @@ async fn a_window_is_asked_of_its_server() {
     }
 }
 
+/// Found: the window of a model's card was taken, 32 times what its server had loaded.
+#[tokio::test]
+async fn a_window_is_what_the_server_loaded_not_what_the_model_was_made_for() {
+    let shown = json!({"model_info": {"q.context_length": 131_072}});
+    let set = json!({"parameters": "num_ctx 16384", "model_info": {"q.context_length": 131_072}});
+    let running = |window: u64| json!({"models": [{"name": "other", "context_length": 9}, {"name": "m:latest", "context_length": window}]});
+    let cases = [
+        ("ollama", "/api/ps", shown.clone(), running(4_096), json!(4_096)),
+        ("ollama", "/api/ps", set, running(32_768), json!(16_384)),
+        ("ollama", "/api/ps", shown, json!({"models": []}), json!(131_072)),
+        (
+            "lmstudio",
+            "/api/v0/models",
+            json!({}),
+            json!({"data": [{"id": "m", "max_context_length": 131_072, "loaded_context_length": 4_096}]}),
+            json!(4_096),
+        ),
+        (
+            "lmstudio",
+            "/api/v0/models",
+            json!({}),
+            json!({"data": [{"id": "m", "max_context_length": 131_072}]}),
+            Value::Null,
+        ),
+    ];
+    for (provider, path, shown, loaded, window) in cases {
+        let app = Router::new().route("/api/show", says(shown)).route(path, says(loaded));
+        let url = server(app.route("/api/tags", says(json!({"models": [{"name": "m"}]}))));
+        let settings = format!("[model]\nprovider = \"{provider}\"\nmodel = \"m\"\nbase_url = \"{url}\"\n");
+        let paid = Paid::start(&settings, &url);
+        assert_eq!(paid.status().await["model"]["window"], window, "{provider} {path}");
+    }
+}
+
 /// Found: of a provider that is neither Anthropic nor OpenAI, the first model of its list was told, not the one named.
 #[tokio::test]
 async fn a_named_model_of_another_provider_is_told() {
