@@ -16,6 +16,14 @@ const OF_MODERATION: [&str; 5] = ["moderation", "flagged", "content policy", "co
 /// Fields with which OpenRouter says why, in `error.metadata`.
 const MODERATED: [&str; 2] = ["reasons", "flagged_input"];
 
+/// Codes and types that say so with another status than 402: OpenAI's, Moonshot's, Z.ai's and gateways' references.
+const OF_NO_MONEY: [&str; 5] = [
+    "insufficient_quota",
+    "billing_hard_limit_reached",
+    "exceeded_current_quota_error",
+    "insufficient_balance",
+    "1113",
+];
 const NO_MONEY: &str =
     "no money or quota is left: top up the account, then save owner.toml or restart the guardian";
 const NO_MONEY_402: &str =
@@ -39,21 +47,19 @@ pub enum Meaning {
 
 impl Meaning {
     pub fn of(is_anthropic: bool, status: u16, body: &[u8]) -> Self {
-        if NOT_ACCEPTED.contains(&status) {
-            return Self::Request;
-        }
         let json: Option<Value> = serde_json::from_slice(body).ok();
         let is_page = body.trim_ascii_start().starts_with(b"<");
         // A portal, a proxy or a firewall answers so, not the provider.
         if is_page || (status == 403 && json.is_none()) {
-            return Self::Passing;
+            return if NOT_ACCEPTED.contains(&status) { Self::Request } else { Self::Passing };
         }
         let json = json.unwrap_or_default();
         // Google wraps its error into a list.
         let json = json.get(0).unwrap_or(&json);
         let word = |path: &str| json.pointer(path).and_then(Value::as_str).unwrap_or_default();
         let message = said(body).to_lowercase();
-        let has_no_money = matches!(word("/error/code"), "insufficient_quota" | "billing_hard_limit_reached")
+        let says_so = |path: &&str| OF_NO_MONEY.contains(&word(path));
+        let has_no_money = ["/error/code", "/error/type"].iter().any(says_so)
             || (is_anthropic && message.contains("credit balance is too low"));
         let is_of_host = !word("/error/metadata/provider_name").is_empty();
         let is_moderated =
@@ -67,6 +73,8 @@ impl Meaning {
             401..=403 if is_of_host => Self::Passing,
             402 => Self::Account(NO_MONEY_402),
             _ if has_no_money => Self::Account(NO_MONEY),
+            // After money: Anthropic says with 400 that there is none.
+            _ if NOT_ACCEPTED.contains(&status) => Self::Request,
             401 => Self::Account(KEY),
             403 => Self::Account(RIGHTS),
             _ => Self::Passing,

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 /// Most bytes of an error that are read.
 pub const LARGEST_ERROR: usize = 1 << 20;
-/// Statuses that may be about the key or the account; OpenAI's 429 may say that nothing is left of its quota.
-const MAYBE: [u16; 4] = [401, 402, 403, 429];
+/// Statuses that may be about the key or the account: Anthropic's 400 and OpenAI's 429 may say that no money is left.
+const MAYBE: [u16; 5] = [400, 401, 402, 403, 429];
 /// Before a call is sent once more.
 const PAUSE: Duration = Duration::from_millis(300);
 

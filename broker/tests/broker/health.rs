@@ -134,3 +134,17 @@ fn a_stopped_provider_is_tried_anew_once_an_hour_and_asked_again_when_it_answers
     assert_eq!((entry.decision.as_str(), entry.path.as_str()), ("resumed", "one"));
     assert!(health.may("one", at(121)).is_ok() && health.stopped().is_none());
 }
+
+/// Anthropic says with 400 that there is no money, which is no fault of the request's.
+#[test]
+fn no_money_is_no_money_whatever_the_status() {
+    use broker::health::meaning::Meaning;
+    let said = |fields: Value| json!({"error": fields}).to_string().into_bytes();
+    let low =
+        said(json!({"type": "invalid_request_error", "message": "Your credit balance is too low to go on"}));
+    assert!(matches!(Meaning::of(true, 400, &low), Meaning::Account(_)));
+    assert_eq!(Meaning::of(false, 400, &low), Meaning::Request, "another maker's words");
+    assert_eq!(Meaning::of(true, 400, &said(json!({"message": "no such field"}))), Meaning::Request);
+    assert_eq!(Meaning::of(true, 400, b"<html>"), Meaning::Request);
+    assert_eq!(Meaning::of(true, 529, b""), Meaning::Passing);
+}
