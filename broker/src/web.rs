@@ -22,7 +22,7 @@ use axum::response::{IntoResponse, Response};
 use axum::{Router, routing::get};
 use http::header::{
     ACCEPT, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, IF_MODIFIED_SINCE,
-    IF_NONE_MATCH, LAST_MODIFIED, LOCATION, RETRY_AFTER,
+    IF_NONE_MATCH, LAST_MODIFIED, LOCATION,
 };
 use http::{HeaderValue, StatusCode};
 use pages::Pages;
@@ -261,7 +261,7 @@ fn refuse_status(url: &Url, response: &reqwest::Response, clock: &Clock) -> Resu
     if status.is_success() || status == StatusCode::NOT_MODIFIED {
         return Ok(());
     }
-    let after = text_header(response, &RETRY_AFTER).and_then(|after| wait::asked_s(&after, clock.now()));
+    let after = wait::asked_s(response.headers(), b"", clock.now());
     let hint = match status {
         StatusCode::NOT_FOUND | StatusCode::GONE => {
             "the page is not there; check the address or search for it"

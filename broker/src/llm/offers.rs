@@ -1,11 +1,12 @@
 //! What the providers offer: which one a request goes to, and what `/status` says of each model.
 
-use super::aliases::{self, Aliases};
+use super::aliases::Aliases;
 use super::choice::{self, Chosen, OLLAMA};
 use super::provider::Provider;
 use super::wire::Wire;
 use crate::ground::clock::Clock;
 use crate::ground::lock::lock;
+use crate::makers::TABLE_OF_MAKERS;
 use crate::net::outward::Outward;
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Url;
@@ -23,6 +24,8 @@ const ASK_AGAIN: SignedDuration = SignedDuration::from_secs(600);
 /// Most models whose answers are kept, and most characters of a build's name.
 const MOST_WINDOWS: usize = 64;
 const MOST_BUILD: usize = 100;
+
+/// Name of the server that says what it loaded at an address of its own.
 
 pub struct Providers {
     chosen: Chosen,
@@ -125,7 +128,7 @@ impl Providers {
         let said = self.said_of(provider, &name, key).await;
         let mut page = json!({
             "wire": provider.wire.name(), "name": name, "path": provider.wire.path(),
-            "address": place(provider), "window": provider.window.or(said.window).or_else(|| aliases::window(&name)),
+            "address": place(provider), "window": provider.window.or(said.window).or_else(|| TABLE_OF_MAKERS.window(&name)),
         });
         if let (Some(page), Some(build)) = (page.as_object_mut(), said.build) {
             page.insert("build".into(), build.into());
@@ -145,9 +148,7 @@ impl Providers {
         let mut found = None;
         for (url, list, name) in lists {
             let all = self.asked(&url, key, None).await.unwrap_or_default();
-            let models = all.get(list).and_then(Value::as_array).into_iter().flatten();
-            let mut names = models.filter_map(|model| model.get(name)?.as_str());
-            found = names.find(|name| can_talk(name)).map(str::to_owned);
+            found = listed(&all, list, name);
             if found.is_some() {
                 break;
             }
@@ -193,7 +194,8 @@ impl Providers {
             return self.ask_ollama(root, model, None).await;
         }
         let listed = self.asked(&provider.url("/models"), key, None).await;
-        let window = listed.as_ref().and_then(|listed| of_list(listed, model));
+        let names = ["max_model_len", "context_length"];
+        let window = listed.as_ref().and_then(|listed| of_list(listed, model, &names));
         if window.is_some() {
             return Some(Said { window, ..Said::default() });
         }
@@ -219,21 +221,37 @@ impl Providers {
     }
 
     async fn asked(&self, url: &str, key: Option<&str>, body: Option<Value>) -> Option<Value> {
-        let look = async {
-            let url = Url::parse(url).ok()?;
-            let client = self.outward.client(&url);
-            let request =
-                body.map_or_else(|| client.get(url.clone()), |body| client.post(url.clone()).json(&body));
-            let request = key.into_iter().fold(request, reqwest::RequestBuilder::bearer_auth);
-            let mut answer = request.send().await.ok()?;
-            let mut body = Vec::new();
-            while let Some(piece) = answer.chunk().await.ok()?.filter(|_| body.len() < LARGEST_LIST) {
-                body.extend_from_slice(&piece);
-            }
-            serde_json::from_slice::<Value>(&body).ok().filter(|_| answer.status().is_success())
-        };
-        tokio::time::timeout(LOOK, look).await.ok()?
+        asked(&self.outward, url, key, body).await
     }
+}
+
+async fn asked(outward: &Outward, url: &str, key: Option<&str>, body: Option<Value>) -> Option<Value> {
+    let look = async {
+        let url = Url::parse(url).ok()?;
+        let client = outward.client(&url);
+        let request =
+            body.map_or_else(|| client.get(url.clone()), |body| client.post(url.clone()).json(&body));
+        let request = key.into_iter().fold(request, reqwest::RequestBuilder::bearer_auth);
+        let mut answer = request.send().await.ok()?;
+        let mut body = Vec::new();
+        while let Some(piece) = answer.chunk().await.ok()?.filter(|_| body.len() < LARGEST_LIST) {
+            body.extend_from_slice(&piece);
+        }
+        serde_json::from_slice::<Value>(&body).ok().filter(|_| answer.status().is_success())
+    };
+    tokio::time::timeout(LOOK, look).await.ok()?
+}
+
+/// The first model for text that a server lists, of those of the chat API.
+pub async fn first_listed(outward: &Outward, base: &Url) -> Option<String> {
+    let url = format!("{}/models", base.as_str().trim_end_matches('/'));
+    listed(&asked(outward, &url, None, None).await?, "data", "id")
+}
+
+/// The first model for text in a list.
+fn listed(all: &Value, list: &str, name: &str) -> Option<String> {
+    let models = all.get(list).and_then(Value::as_array).into_iter().flatten();
+    models.filter_map(|model| model.get(name)?.as_str()).find(|name| can_talk(name)).map(str::to_owned)
 }
 
 /// The base of a server's own pages.
@@ -295,8 +313,8 @@ fn word(page: &Value, name: &str) -> Option<String> {
     Some(page.get(name)?.as_str()?.chars().take(MOST_BUILD).collect())
 }
 
-fn of_list(listed: &Value, model: &str) -> Option<u64> {
+fn of_list(listed: &Value, model: &str, names: &[&str]) -> Option<u64> {
     let models = listed.get("data")?.as_array()?;
     let found = models.iter().find(|found| found.get("id").and_then(Value::as_str) == Some(model))?;
-    ["max_model_len", "context_length"].iter().find_map(|name| found.get(name)?.as_u64())
+    names.iter().find_map(|name| found.get(name)?.as_u64())
 }
