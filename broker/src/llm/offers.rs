@@ -25,8 +25,6 @@ const ASK_AGAIN: SignedDuration = SignedDuration::from_secs(600);
 const MOST_WINDOWS: usize = 64;
 const MOST_BUILD: usize = 100;
 
-/// Name of the server that says what it loaded at an address of its own.
-
 pub struct Providers {
     chosen: Chosen,
     outward: Outward,

@@ -216,12 +216,10 @@ async fn the_window_a_server_has_loaded_counts_not_the_one_of_the_models_card() 
 #[tokio::test]
 async fn a_model_that_is_not_loaded_yet_is_asked_about_again_until_it_is() {
     let running = Arc::new(Mutex::new(json!({"models": []}).to_string()));
-    let says_what_runs = {
-        let running = Arc::clone(&running);
-        move || {
-            let said = running.lock().unwrap().clone();
-            async move { said }
-        }
+    let runs = Arc::clone(&running);
+    let says_what_runs = move || {
+        let said = runs.lock().unwrap().clone();
+        async move { said }
     };
     let card = json!({"model_info": {"q.context_length": 131_072}});
     let app = Router::new().route("/api/show", says(card)).route("/api/ps", get(says_what_runs));
