@@ -11,4 +11,5 @@ pub mod refusal;
 pub mod span;
 pub mod taint;
 pub mod text;
+pub mod wait;
 pub mod waking;

@@ -3,10 +3,12 @@
 //! Absent on purpose: the disk. After a restart nothing is known of a model before its first call; only stopped
 //! providers are in the ledger.
 
+pub mod meaning;
+
 use crate::ground::files;
 use crate::ground::lock::lock;
 use crate::ground::refusal::Refusal;
-use crate::ledger::sums::{STOPPED, Stopped};
+use crate::ledger::sums::{RESUMED, STOPPED, Stopped};
 use crate::ledger::{Entry, chain};
 use house::House;
 use jiff::{SignedDuration, Timestamp};
@@ -18,19 +20,13 @@ use std::sync::Mutex;
 const MOST: usize = 16;
 /// Most silent servers that are remembered.
 const MOST_SILENT: usize = 64;
-/// Most characters kept of an upstream's message.
-const MOST_SAID: usize = 200;
-/// Most bytes of it that are read.
-const MOST_READ: usize = 16 << 10;
-/// Longest wait an upstream may ask for, in seconds.
-const LONGEST_WAIT_S: i64 = 86_400;
-/// Statuses of a request that was not accepted: they say nothing about the model.
-const NOT_ACCEPTED: [u16; 3] = [400, 413, 422];
+/// How long a stopped provider is left alone before one call tries it anew: a refused call costs nothing.
+const TRY_ANEW: SignedDuration = SignedDuration::from_hours(1);
 
 pub struct Health {
     models: Mutex<BTreeMap<String, Known>>,
-    /// Providers that are not called again before the owner acts.
-    stopped: Mutex<Vec<Stopped>>,
+    /// Providers that are not called before the owner acts, or time has come for one call, and since when.
+    stopped: Mutex<Vec<(Stopped, Timestamp)>>,
     /// Silent servers: no model there has answered since that was noted.
     silent: Mutex<Vec<String>>,
     /// Fingerprint of this process's keys and settings; stops noted under others do not hold.
@@ -57,32 +53,40 @@ pub struct Down {
 
 impl Health {
     /// Goes on from the stop noted in the ledger, if it holds for this fingerprint.
-    pub fn new(stopped: Option<Stopped>, fingerprint: String) -> Self {
-        let stopped = stopped.into_iter().filter(|stopped| stopped.fingerprint == fingerprint).collect();
+    pub fn new(stopped: Option<Stopped>, fingerprint: String, now: Timestamp) -> Self {
+        let stopped = stopped.into_iter().filter(|stopped| stopped.fingerprint == fingerprint);
+        let stopped = stopped.map(|stopped| (stopped, now)).collect();
         Self { models: Mutex::default(), stopped: Mutex::new(stopped), silent: Mutex::default(), fingerprint }
     }
 
-    /// Fails if the provider must not be called.
-    pub fn may(&self, provider: &str) -> Result<(), Refusal> {
-        let stopped = lock(&self.stopped);
-        let Some(stopped) = stopped.iter().find(|stopped| stopped.provider == provider) else {
+    /// Fails if the provider must not be called; from time to time one call may try it anew.
+    pub fn may(&self, provider: &str, now: Timestamp) -> Result<(), Refusal> {
+        let mut all = lock(&self.stopped);
+        let Some((stopped, since)) = all.iter_mut().find(|(stopped, _)| stopped.provider == provider) else {
             return Ok(());
         };
+        let waited = now.duration_since(*since);
+        // A clock that was set back must not keep it stopped for longer.
+        if waited >= TRY_ANEW || waited.is_negative() {
+            *since = now;
+            return Ok(());
+        }
+        let left_s = (TRY_ANEW - waited).as_secs().unsigned_abs() + 1;
         let message = format!(
-            "{} answered {} and is not asked again until the owner acts",
+            "{} answered {} and is not asked until the owner acts, or once in {left_s} s",
             stopped.provider, stopped.status
         );
-        Err(Refusal::new(403, "stopped_until_owner", message, stopped.hint.clone()))
+        Err(Refusal::new(403, "stopped_until_owner", message, stopped.hint.clone()).after(left_s))
     }
 
     /// Stops calling a provider until the owner acts; returns the entry to record, if this is new.
-    pub fn stop(&self, stopped: Stopped) -> Option<Entry> {
+    pub fn stop(&self, stopped: Stopped, now: Timestamp) -> Option<Entry> {
         let stopped = Stopped { fingerprint: self.fingerprint.clone(), ..stopped };
         let mut all = lock(&self.stopped);
-        if all.iter().any(|known| known.provider == stopped.provider) {
+        if all.iter().any(|(known, _)| known.provider == stopped.provider) {
             return None;
         }
-        all.push(stopped.clone());
+        all.push((stopped.clone(), now));
         Some(Entry {
             decision: STOPPED.into(),
             path: stopped.provider,
@@ -90,6 +94,15 @@ impl Health {
             call: stopped.fingerprint,
             ..Entry::note(stopped.hint)
         })
+    }
+
+    /// Calls a provider again, since it answered; returns the entry to record, if it was stopped.
+    pub fn resume(&self, provider: &str) -> Option<Entry> {
+        let mut all = lock(&self.stopped);
+        let at = all.iter().position(|(stopped, _)| stopped.provider == provider)?;
+        let (stopped, _) = all.remove(at);
+        let note = Entry::note("it answered when it was tried anew");
+        Some(Entry { decision: RESUMED.into(), path: stopped.provider, ..note })
     }
 
     /// Notes that a model answered at a server.
@@ -150,77 +163,13 @@ impl Health {
     pub fn stopped(&self) -> Option<Value> {
         let stopped = lock(&self.stopped);
         stopped.first().map(
-            |stopped| json!({"provider": stopped.provider, "status": stopped.status, "hint": stopped.hint}),
+            |(stopped, _)| json!({"provider": stopped.provider, "status": stopped.status, "hint": stopped.hint}),
         )
     }
 }
 
 fn stamp(at: Timestamp) -> String {
     at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
-}
-
-/// As in `503 Service Unavailable: overloaded`, with the upstream's message if there is one.
-pub fn named(status: u16, body: &[u8]) -> String {
-    let reason = http::StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason());
-    let said = said(body.get(..MOST_READ).unwrap_or(body));
-    let head = format!("{status} {}", reason.unwrap_or_default()).trim_end().to_owned();
-    if said.is_empty() { head } else { format!("{head}: {said}") }
-}
-
-/// The message in an error's body: JSON of any API, or a web page.
-fn said(body: &[u8]) -> String {
-    let text = String::from_utf8_lossy(body);
-    let text = match serde_json::from_str::<Value>(&text) {
-        Ok(json) => {
-            let error = json.get("error").unwrap_or(&json);
-            let word = |key: &str| error.get(key).and_then(Value::as_str);
-            let said = error.as_str().or(word("message")).or(word("detail"));
-            said.unwrap_or_default().to_owned()
-        }
-        Err(_) => text
-            .split('<')
-            .map(|part| part.rsplit('>').next().unwrap_or_default())
-            .collect::<Vec<_>>()
-            .join(" "),
-    };
-    let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
-    let line = words.collect::<Vec<_>>().join(" ");
-    line.chars().take(MOST_SAID).collect()
-}
-
-/// When an upstream wants the next try, by its `retry-after` in seconds.
-pub fn next_try(retry_after: Option<&str>, now: Timestamp) -> Option<Timestamp> {
-    let wait_s = retry_after?.trim().parse::<i64>().ok().filter(|wait_s| *wait_s >= 0)?;
-    now.checked_add(SignedDuration::from_secs(wait_s.min(LONGEST_WAIT_S))).ok()
-}
-
-/// Whether an error says anything about the model: a request that was not accepted does not.
-pub fn is_of_model(status: u16) -> bool {
-    !NOT_ACCEPTED.contains(&status)
-}
-
-/// Whether the owner must act first; some providers say so with unusual statuses. A web page comes from a portal or a
-/// proxy, not from the provider, and does not count.
-pub fn owner_must_act(provider: &str, is_anthropic: bool, status: u16, body: &[u8]) -> Option<Stopped> {
-    if body.trim_ascii_start().starts_with(b"<") {
-        return None;
-    }
-    let said: Value = serde_json::from_slice(body).unwrap_or_default();
-    let word = |path: &str| said.pointer(path).and_then(Value::as_str).unwrap_or_default();
-    let has_no_money = matches!(word("/error/code"), "insufficient_quota" | "billing_hard_limit_reached")
-        || (is_anthropic && word("/error/message").contains("credit balance is too low"));
-    let hint = match status {
-        402 => {
-            "no money or quota is left (402): top up the account, then save owner.toml or restart the guardian"
-        }
-        _ if has_no_money => {
-            "no money or quota is left: top up the account, then save owner.toml or restart the guardian"
-        }
-        401 => "the key is refused (401): put a right one into .env",
-        403 => "the key may not do this (403): check its rights and the model, then save .env or owner.toml",
-        _ => return None,
-    };
-    Some(Stopped { provider: provider.to_owned(), status, hint: hint.to_owned(), ..Stopped::default() })
 }
 
 /// Changes when the owner acts: by keys, settings, `.env`, or a restart of the guardian, which is the parent process.

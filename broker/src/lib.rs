@@ -11,6 +11,7 @@ pub mod ground;
 pub mod health;
 pub mod ledger;
 pub mod llm;
+pub mod makers;
 pub mod money;
 pub mod net;
 pub mod policy;

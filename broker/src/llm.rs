@@ -2,6 +2,7 @@
 //!
 //! Invariant: only the paths in `pass.rs` reach a provider; the bytes that were judged are the bytes that are sent.
 
+mod again;
 pub mod aliases;
 mod allowed;
 mod answer;
@@ -11,7 +12,10 @@ mod blocks;
 pub mod choice;
 pub mod data;
 pub mod experience;
+mod failure;
+mod figures;
 pub mod meter;
+pub mod nearby;
 pub mod offers;
 pub mod pass;
 pub mod provider;

@@ -3,7 +3,8 @@
 use anyhow::{Context, Result, bail};
 use broker::broker::Broker;
 use broker::ground::clock::Clock;
-use broker::llm::choice;
+use broker::llm::{choice, nearby};
+use broker::net::outward::Outward;
 use broker::policy::Policy;
 use broker::secrets::keys::Keys;
 use house::House;
@@ -77,6 +78,7 @@ fn main() -> ExitCode {
         }
         Ok(chosen) if check => {
             println!("{}", chosen.told());
+            offered(&chosen).iter().for_each(|offer| println!("{offer}"));
             return ExitCode::SUCCESS;
         }
         Ok(_) => {}
@@ -88,6 +90,13 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// The model servers on this machine that run and are not used; none where that cannot be asked.
+fn offered(chosen: &choice::Chosen) -> Vec<String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let (Ok(runtime), Ok(outward)) = (runtime, Outward::new()) else { return Vec::new() };
+    runtime.block_on(nearby::offered(&outward, chosen, nearby::usual()))
 }
 
 /// Opens a new ledger on the owner's order, after the old one was closed.

@@ -5,11 +5,13 @@
 
 pub mod address;
 pub mod pages;
+mod unpack;
 
 use crate::door::callers::Life;
 use crate::ground::clock::Clock;
 use crate::ground::refusal::Refusal;
 use crate::ground::taint::Taint;
+use crate::ground::wait;
 use crate::ledger::{Closed, Entry, Ledger};
 use crate::policy;
 use crate::secrets::Secrets;
@@ -18,7 +20,10 @@ use axum::body::Body;
 use axum::extract::{Extension, Query, State};
 use axum::response::{IntoResponse, Response};
 use axum::{Router, routing::get};
-use http::header::{ACCEPT, CONTENT_TYPE, HeaderName, LOCATION, RETRY_AFTER};
+use http::header::{
+    ACCEPT, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, IF_MODIFIED_SINCE,
+    IF_NONE_MATCH, LAST_MODIFIED, LOCATION,
+};
 use http::{HeaderValue, StatusCode};
 use pages::Pages;
 use reqwest::Url;
@@ -30,13 +35,14 @@ use std::time::Duration;
 const MOST_REDIRECTS: usize = 5;
 const PAGES: &str = "text/html,application/xhtml+xml,text/plain;q=0.9,application/json;q=0.9,*/*;q=0.5";
 const LONGEST_HEADER: usize = 200;
-/// Longest `retry-after` that is passed on, in seconds.
-const LONGEST_WAIT_S: u64 = 86_400;
+/// What a server tells of a page's age; passed on, so that it can be asked for no more than what is new.
+const OF_AGE: [HeaderName; 3] = [ETAG, LAST_MODIFIED, CACHE_CONTROL];
 
 /// One fetch: the request, and its progress, for the ledger and the taint.
 struct Fetch {
     url: Option<Url>,
-    accept: HeaderValue,
+    /// What is asked of the server: `accept`, and what is known of the page already.
+    headers: HeaderMap,
     bytes_out: u64,
     bytes_in: u64,
     status: Option<u16>,
@@ -49,6 +55,8 @@ struct Page {
     content_type: String,
     bytes: Vec<u8>,
     cut: bool,
+    /// Those of `OF_AGE` that were sent.
+    of_age: Vec<(HeaderName, String)>,
 }
 
 /// What fetching pages needs.
@@ -70,16 +78,14 @@ async fn fetched(
     Extension(Life(life)): Extension<Life>,
     Query(asked): Query<BTreeMap<String, String>>,
 ) -> Response {
-    let accept = asked.get("accept").filter(|accept| accept.len() <= LONGEST_HEADER);
-    let accept = accept.and_then(|accept| HeaderValue::from_str(accept).ok());
-    let mut fetch = Fetch {
-        url: None,
-        accept: accept.unwrap_or(HeaderValue::from_static(PAGES)),
-        bytes_out: 0,
-        bytes_in: 0,
-        status: None,
-        heard: false,
-    };
+    let mut headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static(PAGES))]);
+    for (key, name) in [("accept", ACCEPT), ("etag", IF_NONE_MATCH), ("modified", IF_MODIFIED_SINCE)] {
+        let value = asked.get(key).filter(|value| value.len() <= LONGEST_HEADER);
+        if let Some(value) = value.and_then(|value| HeaderValue::from_str(value).ok()) {
+            headers.insert(name, value);
+        }
+    }
+    let mut fetch = Fetch { url: None, headers, bytes_out: 0, bytes_in: 0, status: None, heard: false };
     let Some(url) = asked.get("url") else {
         return Refusal::new(400, "no_url", "no url was given", "ask /web?url=https%3A%2F%2Fexample.org%2F")
             .into_response();
@@ -121,8 +127,9 @@ impl Fetch {
         pages.count(web.clock.now().as_second(), settings.per_hour)?;
         for _ in 0..=MOST_REDIRECTS {
             let (client, _pin) = pages.pin(&url, settings).await?;
-            self.bytes_out += url.as_str().len() as u64;
-            let request = client.get(url.clone()).header(ACCEPT, self.accept.clone());
+            let told: usize = self.headers.values().map(HeaderValue::len).sum();
+            self.bytes_out += (url.as_str().len() + told) as u64;
+            let request = client.get(url.clone()).headers(self.headers.clone());
             let response = request.send().await.map_err(|cause| unreachable(&url, cause))?;
             self.heard = true;
             self.status = Some(response.status().as_u16());
@@ -131,7 +138,7 @@ impl Fetch {
                 self.url = Some(url.clone());
                 continue;
             }
-            refuse_status(&url, &response)?;
+            refuse_status(&url, &response, &web.clock)?;
             return self.read(response, &url, settings.most_bytes).await;
         }
         let message = format!("{}: more than {MOST_REDIRECTS} redirects", printable(&url));
@@ -147,7 +154,10 @@ impl Fetch {
     async fn read(&mut self, mut response: reqwest::Response, url: &Url, most: u64) -> Result<Page, Refusal> {
         let most = usize::try_from(most).unwrap_or(usize::MAX);
         let content_type = text_header(&response, &CONTENT_TYPE).unwrap_or_default();
-        let mut page = Page { content_type, bytes: Vec::new(), cut: false };
+        let of_age =
+            OF_AGE.into_iter().filter_map(|name| Some((name.clone(), text_header(&response, &name)?)));
+        let mut page = Page { content_type, bytes: Vec::new(), cut: false, of_age: of_age.collect() };
+        let codings = text_header(&response, &CONTENT_ENCODING).unwrap_or_default();
         while let Some(chunk) = response.chunk().await.map_err(|cause| unreachable(url, cause))? {
             let room = most.saturating_sub(page.bytes.len());
             page.bytes.extend_from_slice(chunk.get(..room).unwrap_or(&chunk));
@@ -156,6 +166,11 @@ impl Fetch {
                 page.cut = true;
                 break;
             }
+        }
+        // The client takes the header away from what it unpacks itself.
+        if !codings.is_empty() {
+            let (bytes, longer) = unpack::unpacked(&codings, std::mem::take(&mut page.bytes), most)?;
+            (page.bytes, page.cut) = (bytes, page.cut || longer);
         }
         Ok(page)
     }
@@ -209,6 +224,12 @@ impl Fetch {
         if page.cut {
             put(HeaderName::from_static("x-feral-cut"), "true");
         }
+        if self.status == Some(304) {
+            put(HeaderName::from_static("x-feral-status"), "304");
+        }
+        for (name, value) in page.of_age {
+            put(name, &value.chars().take(LONGEST_HEADER).collect::<String>());
+        }
         response
     }
 }
@@ -234,12 +255,13 @@ fn unreachable(url: &Url, cause: reqwest::Error) -> Refusal {
     Refusal::new(502, "unreachable", message, "check the address, or try again later")
 }
 
-fn refuse_status(url: &Url, response: &reqwest::Response) -> Result<(), Refusal> {
+fn refuse_status(url: &Url, response: &reqwest::Response, clock: &Clock) -> Result<(), Refusal> {
     let status = response.status();
-    if status.is_success() {
+    // Unchanged since what the request knew of it.
+    if status.is_success() || status == StatusCode::NOT_MODIFIED {
         return Ok(());
     }
-    let after = text_header(response, &RETRY_AFTER).and_then(|after| after.trim().parse::<u64>().ok());
+    let after = wait::asked_s(response.headers(), b"", clock.now());
     let hint = match status {
         StatusCode::NOT_FOUND | StatusCode::GONE => {
             "the page is not there; check the address or search for it"
@@ -254,7 +276,7 @@ fn refuse_status(url: &Url, response: &reqwest::Response) -> Result<(), Refusal>
     let message = format!("{}: the server answered {status}", printable(url));
     let refusal = Refusal::new(502, "upstream_status", message, hint);
     Err(match after {
-        Some(seconds) => refusal.after(seconds.min(LONGEST_WAIT_S)),
+        Some(seconds) => refusal.after(seconds),
         None => refusal,
     })
 }

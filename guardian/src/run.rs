@@ -75,9 +75,7 @@ impl Guardian {
             self.executor.tend_notices();
             // On every round: a policy that does not hear the time would take silence for a suspended machine.
             self.happen(Event::Tick);
-            if self.executor.may_be_planted && self.executor.life.is_none() {
-                self.executor.clear_planted();
-            }
+            self.executor.clear_after_life();
             self.executor.pay();
             self.executor.show();
         }

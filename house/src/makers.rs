@@ -1,46 +1,84 @@
-//! Who makes models: each maker's name, its variables and how its models' names begin; `broker/src/llm/choice.rs` how it is asked.
+//! Who makes or serves models: each one's name, its variables and how its models' names begin; `broker/src/makers.toml` how it is asked.
 
 /// A maker of models, or what serves them, as the owner names it. How it is spoken to, the broker alone knows.
 pub struct Maker {
     /// What `provider` says in `owner.toml`.
     pub name: &'static str,
-    /// The variable that holds its key; none: it wants none.
-    pub key: Option<&'static str>,
+    /// The variables that may hold its key, the first that is set counts; none: it wants none.
+    pub keys: &'static [&'static str],
+    /// Whether its key alone chooses it: not where a variable of that name is there for other things as well.
+    pub by_key: bool,
     /// The variable that may hold another address than its own.
-    pub address: &'static str,
+    pub address: Option<&'static str>,
     /// The variable that may name another model than its usual one.
     pub model: Option<&'static str>,
-    /// What its models' names begin with: a family's name and a version follow.
+    /// What its own models' names begin with: a family's name and a version follow.
     pub models_begin: &'static [&'static str],
 }
 
+/// A maker whose key is in these variables, and whose models begin so.
+const fn keyed(
+    name: &'static str,
+    keys: &'static [&'static str],
+    models_begin: &'static [&'static str],
+) -> Maker {
+    Maker { name, keys, by_key: true, address: None, model: None, models_begin }
+}
+
+/// What serves models of others and is chosen by its name alone.
+const fn named(name: &'static str, keys: &'static [&'static str]) -> Maker {
+    Maker { name, keys, by_key: false, address: None, model: None, models_begin: &[] }
+}
+
 /// What serves models of all makers, without a key.
-pub const OLLAMA: Maker =
-    Maker { name: "ollama", key: None, address: "OLLAMA_HOST", model: None, models_begin: &[] };
+pub const OLLAMA: Maker = Maker { address: Some("OLLAMA_HOST"), ..named("ollama", &[]) };
 
 /// Where keys alone decide, the first that has one is chosen.
 pub const MAKERS: &[Maker] = &[
     Maker {
-        name: "anthropic",
-        key: Some("ANTHROPIC_API_KEY"),
-        address: "ANTHROPIC_BASE_URL",
+        address: Some("ANTHROPIC_BASE_URL"),
         model: Some("ANTHROPIC_MODEL"),
-        models_begin: &["claude"],
+        ..keyed("anthropic", &["ANTHROPIC_API_KEY"], &["claude"])
     },
     Maker {
-        name: "openai",
-        key: Some("OPENAI_API_KEY"),
-        address: "OPENAI_BASE_URL",
+        address: Some("OPENAI_BASE_URL"),
         model: Some("OPENAI_MODEL"),
-        models_begin: &["gpt"],
+        ..keyed("openai", &["OPENAI_API_KEY"], &["gpt"])
     },
+    keyed("google", &["GEMINI_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY"], &["gemini"]),
+    keyed("xai", &["XAI_API_KEY"], &["grok"]),
+    keyed(
+        "mistral",
+        &["MISTRAL_API_KEY"],
+        &["mistral", "magistral", "ministral", "codestral", "devstral", "pixtral"],
+    ),
+    keyed("deepseek", &["DEEPSEEK_API_KEY"], &["deepseek"]),
+    keyed("groq", &["GROQ_API_KEY"], &[]),
+    keyed("openrouter", &["OPENROUTER_API_KEY"], &[]),
+    keyed("moonshot", &["MOONSHOT_API_KEY"], &["kimi"]),
+    keyed("alibaba", &["DASHSCOPE_API_KEY"], &["qwen", "qwq"]),
+    keyed("zai", &["ZAI_API_KEY", "ZHIPU_API_KEY"], &["glm"]),
+    keyed("minimax", &["MINIMAX_API_KEY"], &["minimax"]),
+    keyed("together", &["TOGETHER_API_KEY"], &[]),
+    keyed("fireworks", &["FIREWORKS_API_KEY"], &[]),
+    keyed("cerebras", &["CEREBRAS_API_KEY"], &[]),
+    keyed("cohere", &["COHERE_API_KEY"], &["command"]),
+    named("huggingface", &["HF_TOKEN"]),
+    named("github", &["GITHUB_TOKEN"]),
+    named("azure", &["AZURE_API_KEY", "AZURE_OPENAI_API_KEY"]),
+    named("bedrock", &["AWS_BEARER_TOKEN_BEDROCK"]),
     OLLAMA,
+    named("lmstudio", &[]),
+    named("llamacpp", &[]),
+    named("vllm", &[]),
 ];
 
 impl Maker {
-    /// Whether a name is that of a model of its.
+    /// Whether a name is that of a model of its, in any letter case.
     pub fn makes(&self, model: &str) -> bool {
-        self.models_begin.iter().any(|beginning| model.starts_with(beginning))
+        let begins =
+            |with: &&str| model.get(..with.len()).is_some_and(|head| head.eq_ignore_ascii_case(with));
+        self.models_begin.iter().any(begins)
     }
 }
 
@@ -65,10 +103,10 @@ pub const PROVIDERS_BESIDES: &[&str] = match PROVIDERS {
 
 /// The variables that hold their keys.
 pub fn keys() -> impl Iterator<Item = &'static str> {
-    MAKERS.iter().filter_map(|maker| maker.key)
+    MAKERS.iter().flat_map(|maker| maker.keys).copied()
 }
 
 /// The variables that hold an address or a name, and no secret.
 pub fn plain() -> impl Iterator<Item = &'static str> {
-    MAKERS.iter().flat_map(|maker| [Some(maker.address), maker.model]).flatten()
+    MAKERS.iter().flat_map(|maker| [maker.address, maker.model]).flatten()
 }

@@ -12,6 +12,7 @@ pub const INBOX: &str = "inbox";
 pub const OWNER_SPOKE: &str = "owner_spoke";
 pub const WARNED: &str = "warned";
 pub const STOPPED: &str = "stopped";
+pub const RESUMED: &str = "resumed";
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -67,6 +68,9 @@ impl Sums {
                         hint: entry.note.clone(),
                         fingerprint: entry.call.clone(),
                     });
+                }
+                RESUMED if self.stopped.as_ref().is_some_and(|stopped| stopped.provider == entry.path) => {
+                    self.stopped = None;
                 }
                 _ => {}
             },

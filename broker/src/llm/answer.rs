@@ -3,24 +3,26 @@
 //! Invariant: every reservation handed over to this file is settled once, however the answer ends.
 
 use super::Llm;
+use super::again::LARGEST_ERROR;
 use super::meter::Meter;
 use super::scrub::Lines;
 use super::sent::Sent;
 use super::wire::Wire;
 use crate::ground::refusal::Refusal;
-use crate::health;
+use crate::ground::wait;
+use crate::health::meaning::{self, Meaning};
 use crate::money::budget::Reservation;
 use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
 use futures_util::stream;
+use http::header::RETRY_AFTER;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use std::sync::Arc;
 use std::time::Instant;
 
 /// Most bytes of an answer; any model's longest reply is a fraction of it.
 const LARGEST_ANSWER: usize = 32 << 20;
-const LARGEST_ERROR: usize = 1 << 20;
 
 /// Headers of the provider that are passed on to the client.
 const PASSED: [&str; 5] = ["content-type", "retry-after", "retry-after-ms", "request-id", "x-request-id"];
@@ -40,16 +42,18 @@ pub async fn pass(mut flow: Flow, answer: reqwest::Response) -> Result<Response,
         if !(300..400).contains(&status) {
             return Ok(error(&llm, answer, headers, reservation, &sent).await);
         }
-        let named = health::named(status, b"");
+        let named = meaning::named(status, b"");
         sent.is_down(&llm, Some(status), &format!("{named}, not followed"), None);
         reservation.settle(0, Some(status), 0, "redirected elsewhere");
         let message = format!("{upstream} redirects elsewhere, which is not followed");
         let hint = "the owner sets base_url to the final address";
         return Err(Refusal::new(502, "upstream_redirect", message, hint));
     }
-    // The answer's own type decides how it is read, not the request's.
-    let kind = headers.get("content-type").and_then(|kind| kind.to_str().ok());
-    flow.is_stream = kind.map_or(flow.is_stream, |kind| kind.starts_with("text/event-stream"));
+    // The answer's own type decides how it is passed on, and its bytes how it is read, not the request.
+    let kind = headers.get("content-type").and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let is_called = |name: &str| kind.get(..name.len()).is_some_and(|kind| kind.eq_ignore_ascii_case(name));
+    flow.is_stream = is_called("text/event-stream")
+        || (flow.is_stream && !is_called("application/json") && !is_called("text/html"));
     flow.meter = Meter::new(flow.sent.wire, flow.is_stream);
     (flow.status, flow.answer) = (Some(status), Some(answer));
     if !flow.is_stream {
@@ -141,51 +145,51 @@ impl Flow {
         Err(std::io::Error::other(BROKEN))
     }
 
-    /// Notes that the model did not answer completely, unless the client disconnected.
+    /// Notes that the model did not answer completely: it said why, or the client did not disconnect.
     fn lost(&self) {
-        let what = if self.meter.is_page() { "no model's answer, but a page" } else { BROKEN };
+        if let Some(failure) = self.meter.failure() {
+            let wait_s = wait::asked_s(&HeaderMap::new(), &failure.body, self.llm.clock.now());
+            return failed(&self.llm, &self.sent, failure.status, &failure.body, wait_s);
+        }
+        let what = if self.meter.is_none() { "no model's answer" } else { BROKEN };
         if !self.is_left {
-            let error = format!("{}: {what}", health::named(self.status.unwrap_or_default(), b""));
+            let error = format!("{}: {what}", meaning::named(self.status.unwrap_or_default(), b""));
             self.sent.is_down(&self.llm, self.status, &error, None);
         }
     }
 
     fn settle(&mut self, is_ended: bool, otherwise: &str) {
         let Some(reservation) = self.reservation.take() else { return };
-        let (llm, status, bytes) = (&self.llm, self.status, self.bytes as u64);
-        if self.sent.bill.rate.is_free() {
-            match is_ended && !self.meter.is_page() {
-                true => self.sent.is_up(llm),
-                false => self.lost(),
-            }
+        let (llm, sent, status, bytes) = (&self.llm, &self.sent, self.status, self.bytes as u64);
+        let usage = self.meter.usage(is_ended);
+        let is_none = self.meter.is_none();
+        let (has_failed, has_words) = (self.meter.failure().is_some(), self.meter.has_words());
+        match !has_failed && (usage.is_some() || is_ended && !is_none) {
+            true => sent.is_up(llm),
+            false => self.lost(),
+        }
+        if sent.bill.rate.is_free() {
             return reservation.settle(0, status, bytes, "free");
         }
-        if let Some(usage) = self.meter.usage(is_ended) {
-            return self.sent.by_usage(llm, reservation, &usage, status.unwrap_or_default(), bytes);
+        if let Some(usage) = usage {
+            return sent.by_usage(llm, reservation, &usage, status.unwrap_or_default(), bytes);
         }
         let (said, written) = self.meter.so_far();
-        let cut = self.sent.bill.cut(said, written, self.began.elapsed().as_secs() + 1);
+        if has_failed && !has_words {
+            return sent.failed(llm, reservation, said, status, bytes);
+        }
+        let cut = sent.bill.cut(said, written, self.began.elapsed().as_secs() + 1);
         if self.is_left && self.is_stream {
             let how = "cut: the client left; its prompt and what was written";
             return reservation.settle(cut, status, bytes, how);
         }
         // If the client disconnected, an answer may have been on its way.
-        let is_none = (bytes == 0 && !self.is_left) || (is_ended && self.meter.is_page());
-        match is_none {
-            true => {
-                self.lost();
-                self.sent.unanswered(llm, reservation, status, bytes, "no model's answer");
-            }
-            false => {
-                match is_ended {
-                    true => self.sent.is_up(llm),
-                    false => self.lost(),
-                }
-                llm.budget.health().answered(self.sent.provider.base.as_str());
-                let least = if self.is_stream { cut } else { 0 };
-                reservation.stands(least, status, bytes, otherwise);
-            }
+        if (bytes == 0 && !self.is_left) || (is_ended && is_none) {
+            return sent.unanswered(llm, reservation, status, bytes, "no model's answer");
         }
+        llm.budget.health().answered(sent.provider.base.as_str());
+        let least = if self.is_stream { cut } else { 0 };
+        reservation.stands(least, status, bytes, otherwise);
     }
 }
 
@@ -200,7 +204,7 @@ impl Drop for Flow {
 async fn error(
     llm: &Arc<Llm>,
     mut answer: reqwest::Response,
-    headers: HeaderMap,
+    mut headers: HeaderMap,
     reservation: Reservation,
     sent: &Sent,
 ) -> Response {
@@ -213,6 +217,7 @@ async fn error(
             break;
         }
     }
+    let said = std::mem::take(answer.headers_mut());
     drop(answer);
     let mut meter = Meter::new(sent.wire, false);
     meter.feed(&body);
@@ -224,16 +229,25 @@ async fn error(
     if sent.wire == Wire::OpenAi {
         llm.experience.refused(sent.provider.base.as_str(), status, &body);
     }
-    if health::is_of_model(status) {
-        let wait = headers.get("retry-after").and_then(|wait| wait.to_str().ok());
-        let next_try = health::next_try(wait, llm.clock.now());
-        sent.is_down(llm, Some(status), &health::named(status, &body), next_try);
+    let wait_s = wait::asked_s(&said, &body, llm.clock.now());
+    // In the form that every client knows.
+    if let Some(wait_s) = wait_s {
+        headers.insert(RETRY_AFTER, HeaderValue::from(wait_s));
     }
-    let is_anthropic = sent.provider.wire == Wire::Anthropic;
-    if let Some(stopped) = health::owner_must_act(&sent.provider.label, is_anthropic, status, &body) {
-        llm.budget.stop(stopped).await;
-    }
+    failed(llm, sent, status, &body, wait_s);
     response(status, headers, Body::from(llm.secrets.scrub_bytes(body)))
+}
+
+/// Notes what an error says of the model and its provider, told with its own status or inside a 200.
+fn failed(llm: &Llm, sent: &Sent, status: u16, body: &[u8], wait_s: Option<u64>) {
+    let meaning = Meaning::of(sent.provider.wire == Wire::Anthropic, status, body);
+    if meaning != Meaning::Request {
+        let next_try = wait::next_try(wait_s, llm.clock.now());
+        sent.is_down(llm, Some(status), &meaning::named(status, body), next_try);
+    }
+    if let Some(hint) = meaning.hint() {
+        llm.budget.stop(meaning::stop(&sent.provider.label, status, hint));
+    }
 }
 
 fn passed(llm: &Llm, headers: &HeaderMap) -> HeaderMap {

@@ -22,7 +22,9 @@ pub fn as_first(settings: &Model, first: &Provider, besides: &Besides, aliases: 
         return own;
     }
     let model = aliases.meant(besides.model.trim());
-    let maker = MAKERS.iter().find(|maker| maker.makes(model));
+    // What serves models of others keeps their names.
+    let is_maker = MAKERS.iter().any(|maker| maker.name == first.name && !maker.models_begin.is_empty());
+    let maker = MAKERS.iter().find(|maker| is_maker && maker.makes(model));
     match maker.filter(|maker| !is_set(&settings.base_url) && maker.name != first.name) {
         Some(maker) => Model { provider: maker.name.to_owned(), ..own },
         None => Model {

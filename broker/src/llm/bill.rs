@@ -106,7 +106,9 @@ impl Bill {
         let most = self.worst(usage.prompt().min(self.input_tokens), usage.output.min(output));
         let cost = self.rate.cost(usage);
         let is_beyond = usage.prompt() > self.input_tokens || usage.output > output || cost > most;
-        (cost.min(most), is_beyond)
+        // What is said to be charged needs no tokens to explain it, but no call costs more than its bounds.
+        let charged = usage.charged_micro_usd.min(self.worst(self.input_tokens, output));
+        (cost.min(most).max(charged), is_beyond)
     }
 
     /// The cost of a stream without its end: the prompt, and a bound on the reply by what was written and how long the

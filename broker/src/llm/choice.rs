@@ -2,36 +2,19 @@
 
 use super::aliases::Aliases;
 use super::besides;
-use super::provider::{OPENAI_HOST, Provider};
+use super::provider::Provider;
 use super::wire::Wire;
+use crate::makers::{Made, Spoken, TABLE_OF_MAKERS};
 use crate::policy::{Besides, Model};
 use crate::secrets::keys::Keys;
 use house::makers::{self, Maker};
 use reqwest::Url;
 
-/// API, address and usual model of a maker in `house::makers`. Ollama has no row: it takes no key and has no usual model.
-struct Usual {
-    maker: &'static str,
-    /// The API, unless the owner names one; `Wire::OpenAi` is chat completions.
-    wire: Wire,
-    address: &'static str,
-    /// The model used if neither the owner nor the environment names one.
-    model: &'static str,
-}
-
-const USUAL: &[Usual] = &[
-    Usual {
-        maker: "anthropic",
-        wire: Wire::Anthropic,
-        address: "https://api.anthropic.com",
-        model: "claude-sonnet-5-5",
-    },
-    Usual { maker: OPENAI, wire: Wire::OpenAi, address: "https://api.openai.com/v1", model: "gpt-6.1-terra" },
-];
-
 /// The provider if the owner gives an address or a key without naming one.
 const OPENAI: &str = "openai";
 pub const OLLAMA: &str = makers::OLLAMA.name;
+/// The variable that may hold its address.
+const OLLAMA_HOST: &str = "OLLAMA_HOST";
 /// Address of an Ollama, unless another is given.
 const OLLAMA_PLACE: &str = "127.0.0.1:11434";
 
@@ -104,24 +87,28 @@ pub fn pick(settings: &Model, keys: Lookup, env: Lookup) -> Chosen {
     chosen
 }
 
-/// A maker that takes a key, and how it is called.
+/// A maker, and how it is asked.
 struct Row {
     maker: &'static Maker,
-    usual: &'static Usual,
+    made: &'static Made,
 }
 
-/// In the order in which keys decide.
+impl Row {
+    /// The API to parse addresses for.
+    fn wire(&self) -> Wire {
+        if self.made.wire == Spoken::Anthropic { Wire::Anthropic } else { Wire::OpenAi }
+    }
+}
+
+/// In the order in which keys decide; an Ollama is looked for by its own rules.
 fn rows() -> impl Iterator<Item = Row> {
-    makers::MAKERS.iter().filter_map(|maker| Some(Row { maker, usual: usual(maker.name)? }))
-}
-
-fn usual(maker: &str) -> Option<&'static Usual> {
-    USUAL.iter().find(|usual| usual.maker == maker)
+    let others = makers::MAKERS.iter().filter(|maker| maker.name != OLLAMA);
+    others.filter_map(|maker| Some(Row { maker, made: TABLE_OF_MAKERS.0.get(maker.name)? }))
 }
 
 /// The model of a maker that is used if nobody names one.
 pub fn usual_model(maker: &str) -> Option<&'static str> {
-    usual(maker).map(|usual| usual.model)
+    TABLE_OF_MAKERS.0.get(maker)?.model.as_deref()
 }
 
 fn set(text: &str) -> Option<String> {
@@ -131,35 +118,35 @@ fn set(text: &str) -> Option<String> {
 /// Chooses the first provider, and one of another API if there is a key for it.
 fn choose_first(settings: &Model, keys: Lookup, env: Lookup) -> Chosen {
     let env = |name: &str| env(name).and_then(|value| set(&value));
-    let has = |row: &Row| {
-        let name = set(&settings.key_env).or_else(|| row.maker.key.map(str::to_owned))?;
-        keys(&name).is_some_and(|key| !key.trim().is_empty()).then_some(name)
+    let is_set = |name: &str| keys(name).is_some_and(|key| !key.trim().is_empty());
+    let own_key = |row: &Row| row.maker.keys.iter().find(|name| is_set(name)).map(|name| (*name).to_owned());
+    let has = |row: &Row| match set(&settings.key_env) {
+        Some(name) => Some(name).filter(|name| is_set(name)),
+        None => own_key(row),
     };
     let own = |row: &Row| provider(row, settings, &env, has(row));
     let keyed = |row: &Row| {
-        let given = || env(row.maker.address).filter(|_| row.usual.wire != Wire::Anthropic);
-        if has(row).is_some() || set(&settings.base_url).or_else(given).is_some() {
+        let given = || env(row.maker.address?).filter(|_| row.made.wire != Spoken::Anthropic);
+        if row.made.local || has(row).is_some() || set(&settings.base_url).or_else(given).is_some() {
             return own(row);
         }
-        let usual = row.maker.key.unwrap_or_default();
+        let usual = row.maker.keys.join(", ");
         Err(format!("owner.toml [model] names a provider, but no key is in {usual} or key_env: no model"))
     };
     let plain = Model::default();
-    let besides = |row: &Row| {
-        let key = row.maker.key.filter(|name| keys(name).is_some())?;
-        provider(row, &plain, &env, Some(key.to_owned())).ok()
-    };
+    let besides = |row: &Row| provider(row, &plain, &env, Some(own_key(row)?)).ok();
     // A key or an address that the owner gives without a provider is for a server of the OpenAI API.
     let by_what_there_is = |row: &Row| match row.maker.name {
         OPENAI => has(row).is_some() || set(&settings.base_url).is_some(),
-        _ => has(row).is_some() && set(&settings.key_env).is_none(),
+        _ => row.maker.by_key && has(row).is_some() && set(&settings.key_env).is_none(),
     };
     let (first, other) = match settings.provider.trim() {
         "instinct" => return Chosen::default(),
         OLLAMA => (ollama(settings, &env), None),
         "" => match rows().find(by_what_there_is) {
             Some(row) => {
-                let mut others = rows().filter(|other| !other.usual.wire.is_beside(row.usual.wire));
+                let mut others =
+                    rows().filter(|other| other.maker.by_key && !other.wire().is_beside(row.wire()));
                 (own(&row), others.find_map(|other| besides(&other)))
             }
             None => (ollama(settings, &env), None),
@@ -186,20 +173,24 @@ fn provider(
     env: &impl Fn(&str) -> Option<String>,
     key_env: Option<String>,
 ) -> Result<Provider, String> {
-    let Row { maker, usual } = row;
-    let place = if set(&settings.base_url).is_some() { PLACE } else { maker.address };
-    let base = set(&settings.base_url).or_else(|| env(maker.address));
+    let Row { maker, made: known } = row;
+    let given = || env(maker.address?);
+    let place = if set(&settings.base_url).is_some() { PLACE } else { maker.address.unwrap_or(PLACE) };
+    let base = set(&settings.base_url).or_else(given);
     let model = set(&settings.model).or_else(|| env(maker.model?));
     // What another server of the OpenAI API offers is unknown.
-    let model = match (usual.wire, &base) {
-        (Wire::OpenAi | Wire::Responses, Some(_)) => model,
-        _ => model.or_else(|| Some(usual.model.to_owned())),
+    let model = match (known.wire, &base) {
+        (Spoken::Chat | Spoken::Responses, Some(_)) => model,
+        _ => model.or_else(|| known.model.clone()),
     };
-    let base = address(usual.wire, &base.unwrap_or(usual.address.to_owned()), place)?;
-    Ok(made(maker.name, settings, usual.wire, base, model, key_env))
+    let Some(base) = base.or_else(|| known.address.clone()) else {
+        return Err(format!("{PLACE} is missing: {} has an address of your own: no model", maker.name));
+    };
+    let base = address(row.wire(), &base, place)?;
+    Ok(made(maker.name, settings, row.wire(), base, model, key_env))
 }
 
-/// OpenAI's own address gets its own API, others chat completions, unless the owner says otherwise.
+/// A maker's own address gets its own API, others chat completions, unless the owner says otherwise.
 fn made(
     name: &'static str,
     settings: &Model,
@@ -208,18 +199,22 @@ fn made(
     model: Option<String>,
     key_env: Option<String>,
 ) -> Provider {
+    let known = TABLE_OF_MAKERS.0.get(name);
+    let own = known.and_then(|made| Url::parse(made.address.as_deref()?).ok());
+    let is_own = own.is_some_and(|own| own.host_str() == base.host_str());
+    let is_responses = is_own && known.is_some_and(|made| made.wire == Spoken::Responses);
     let wire = match (wire, settings.wire.as_str()) {
         (Wire::Anthropic, _) => Wire::Anthropic,
         (Wire::Responses, "") | (_, "responses") => Wire::Responses,
-        (_, "") if base.host_str() == Some(OPENAI_HOST) => Wire::Responses,
+        (_, "") if is_responses => Wire::Responses,
         (_, _) => Wire::OpenAi,
     };
     Provider { wire, name, label: name.to_owned(), base, model, key_env, window: settings.context_tokens }
 }
 
 fn ollama(settings: &Model, env: &impl Fn(&str) -> Option<String>) -> Result<Provider, String> {
-    let place = if set(&settings.base_url).is_some() { PLACE } else { makers::OLLAMA.address };
-    let base = set(&settings.base_url).unwrap_or_else(|| ollama_base(env(makers::OLLAMA.address)));
+    let place = if set(&settings.base_url).is_some() { PLACE } else { OLLAMA_HOST };
+    let base = set(&settings.base_url).unwrap_or_else(|| ollama_base(env(OLLAMA_HOST)));
     let base = address(Wire::OpenAi, &base, place)?;
     Ok(made(OLLAMA, settings, Wire::OpenAi, base, set(&settings.model), None))
 }

@@ -1,11 +1,12 @@
 //! What the providers offer: which one a request goes to, and what `/status` says of each model.
 
-use super::aliases::{self, Aliases};
+use super::aliases::Aliases;
 use super::choice::{self, Chosen, OLLAMA};
 use super::provider::Provider;
 use super::wire::Wire;
 use crate::ground::clock::Clock;
 use crate::ground::lock::lock;
+use crate::makers::TABLE_OF_MAKERS;
 use crate::net::outward::Outward;
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Url;
@@ -46,6 +47,8 @@ struct Said {
     /// Size of its context window, in tokens.
     window: Option<u64>,
     build: Option<String>,
+    /// It is not loaded yet, perhaps with a smaller window than it was made for.
+    is_unloaded: bool,
 }
 
 impl Providers {
@@ -123,7 +126,7 @@ impl Providers {
         let said = self.said_of(provider, &name, key).await;
         let mut page = json!({
             "wire": provider.wire.name(), "name": name, "path": provider.wire.path(),
-            "address": place(provider), "window": provider.window.or(said.window).or_else(|| aliases::window(&name)),
+            "address": place(provider), "window": provider.window.or(said.window).or_else(|| TABLE_OF_MAKERS.window(&name)),
         });
         if let (Some(page), Some(build)) = (page.as_object_mut(), said.build) {
             page.insert("build".into(), build.into());
@@ -143,9 +146,7 @@ impl Providers {
         let mut found = None;
         for (url, list, name) in lists {
             let all = self.asked(&url, key, None).await.unwrap_or_default();
-            let models = all.get(list).and_then(Value::as_array).into_iter().flatten();
-            let mut names = models.filter_map(|model| model.get(name)?.as_str());
-            found = names.find(|name| can_talk(name)).map(str::to_owned);
+            found = listed(&all, list, name);
             if found.is_some() {
                 break;
             }
@@ -167,11 +168,15 @@ impl Providers {
         let of = (provider.base.to_string(), model.to_owned());
         let known = lock(&self.found).said.get(&of).cloned();
         let before = match known {
-            Some((said, at)) if now.duration_since(at).abs() < ASK_AGAIN => return said,
+            Some((said, at)) if !said.is_unloaded && now.duration_since(at).abs() < ASK_AGAIN => return said,
             Some((said, _)) => said,
             None => Said::default(),
         };
-        let said = self.ask(provider, model, key).await.unwrap_or(before);
+        let mut said = self.ask(provider, model, key).await.unwrap_or_else(|| before.clone());
+        if said.is_unloaded && before.window.is_some() && !before.is_unloaded {
+            // It was put away, and is loaded as it was.
+            said = before;
+        }
         let mut found = lock(&self.found);
         if found.said.len() >= MOST_WINDOWS {
             found.said.clear();
@@ -180,42 +185,71 @@ impl Providers {
         said
     }
 
-    /// Asks where each kind of server says it: Ollama, llama.cpp, vLLM and gateways.
+    /// Asks where each kind of server says it: Ollama, llama.cpp, LM Studio, vLLM and gateways.
     async fn ask(&self, provider: &Provider, model: &str, key: Option<&str>) -> Option<Said> {
         let root = root(provider);
-        let show =
-            async |key| self.asked(&format!("{root}/api/show"), key, Some(json!({"model": model}))).await;
         if provider.name == OLLAMA {
-            return Some(of_ollama(&show(None).await?));
+            return self.ask_ollama(root, model, None).await;
         }
         let listed = self.asked(&provider.url("/models"), key, None).await;
-        let window = listed.as_ref().and_then(|listed| of_list(listed, model));
+        let names = ["max_model_len", "context_length"];
+        let window = listed.as_ref().and_then(|listed| of_list(listed, model, &names));
         if window.is_some() {
-            return Some(Said { window, build: None });
+            return Some(Said { window, ..Said::default() });
         }
         let props = self.asked(&format!("{root}/props"), key, None).await;
         if let Some(said) = props.as_ref().map(of_props).filter(|said| said.window.is_some()) {
             return Some(said);
         }
-        Some(of_ollama(&show(key).await?))
+        let studio = self.asked(&format!("{root}/api/v0/models"), key, None).await;
+        if let Some(said) = studio.as_ref().and_then(|listed| of_studio(listed, model)) {
+            return Some(said);
+        }
+        self.ask_ollama(root, model, key).await
+    }
+
+    /// What a model of Ollama's was made for, and what of that is loaded.
+    async fn ask_ollama(&self, root: &str, model: &str, key: Option<&str>) -> Option<Said> {
+        let shown = self.asked(&format!("{root}/api/show"), key, Some(json!({"model": model}))).await?;
+        let running = self.asked(&format!("{root}/api/ps"), key, None).await;
+        let (said, running) = (of_ollama(&shown), running.map(|running| of_running(&running, model)));
+        let loaded = running.flatten();
+        let window = said.window.into_iter().chain(loaded).min();
+        Some(Said { window, is_unloaded: running == Some(None), ..said })
     }
 
     async fn asked(&self, url: &str, key: Option<&str>, body: Option<Value>) -> Option<Value> {
-        let look = async {
-            let url = Url::parse(url).ok()?;
-            let client = self.outward.client(&url);
-            let request =
-                body.map_or_else(|| client.get(url.clone()), |body| client.post(url.clone()).json(&body));
-            let request = key.into_iter().fold(request, reqwest::RequestBuilder::bearer_auth);
-            let mut answer = request.send().await.ok()?;
-            let mut body = Vec::new();
-            while let Some(piece) = answer.chunk().await.ok()?.filter(|_| body.len() < LARGEST_LIST) {
-                body.extend_from_slice(&piece);
-            }
-            serde_json::from_slice::<Value>(&body).ok().filter(|_| answer.status().is_success())
-        };
-        tokio::time::timeout(LOOK, look).await.ok()?
+        asked(&self.outward, url, key, body).await
     }
+}
+
+async fn asked(outward: &Outward, url: &str, key: Option<&str>, body: Option<Value>) -> Option<Value> {
+    let look = async {
+        let url = Url::parse(url).ok()?;
+        let client = outward.client(&url);
+        let request =
+            body.map_or_else(|| client.get(url.clone()), |body| client.post(url.clone()).json(&body));
+        let request = key.into_iter().fold(request, reqwest::RequestBuilder::bearer_auth);
+        let mut answer = request.send().await.ok()?;
+        let mut body = Vec::new();
+        while let Some(piece) = answer.chunk().await.ok()?.filter(|_| body.len() < LARGEST_LIST) {
+            body.extend_from_slice(&piece);
+        }
+        serde_json::from_slice::<Value>(&body).ok().filter(|_| answer.status().is_success())
+    };
+    tokio::time::timeout(LOOK, look).await.ok()?
+}
+
+/// The first model for text that a server lists, of those of the chat API.
+pub async fn first_listed(outward: &Outward, base: &Url) -> Option<String> {
+    let url = format!("{}/models", base.as_str().trim_end_matches('/'));
+    listed(&asked(outward, &url, None, None).await?, "data", "id")
+}
+
+/// The first model for text in a list.
+fn listed(all: &Value, list: &str, name: &str) -> Option<String> {
+    let models = all.get(list).and_then(Value::as_array).into_iter().flatten();
+    models.filter_map(|model| model.get(name)?.as_str()).find(|name| can_talk(name)).map(str::to_owned)
 }
 
 /// The base of a server's own pages.
@@ -244,20 +278,41 @@ fn of_ollama(shown: &Value) -> Said {
         let info = shown.get("model_info")?.as_object()?;
         info.iter().find(|(name, _)| name.ends_with(".context_length"))?.1.as_u64()
     };
-    Said { window: set.or_else(made_for), build: word(shown, "modified_at") }
+    Said { window: set.or_else(made_for), build: word(shown, "modified_at"), ..Said::default() }
+}
+
+/// The window that Ollama has loaded a model with; it leaves out the tag of the latest.
+fn of_running(running: &Value, model: &str) -> Option<u64> {
+    let plain = |name: &str| name.strip_suffix(":latest").unwrap_or(name).to_owned();
+    let is_it = |one: &&Value| {
+        let names = ["name", "model"].iter().filter_map(|key| one.get(*key)?.as_str());
+        names.map(plain).any(|name| name == plain(model))
+    };
+    let mut models = running.get("models")?.as_array()?.iter();
+    models.find(is_it)?.get("context_length")?.as_u64().filter(|window| *window > 0)
+}
+
+/// What LM Studio says of a model: the window it is loaded with, else the one it was made for.
+fn of_studio(listed: &Value, model: &str) -> Option<Said> {
+    let mut models = listed.get("data")?.as_array()?.iter();
+    let found = models.find(|found| found.get("id").and_then(Value::as_str) == Some(model))?;
+    let window = |key: &str| found.get(key).and_then(Value::as_u64).filter(|window| *window > 0);
+    let loaded = window("loaded_context_length");
+    let window = loaded.or(window("max_context_length"));
+    window.map(|_| Said { window, build: None, is_unloaded: loaded.is_none() })
 }
 
 fn of_props(props: &Value) -> Said {
     let window = props.pointer("/default_generation_settings/n_ctx").or(props.get("n_ctx"));
-    Said { window: window.and_then(Value::as_u64), build: word(props, "build_info") }
+    Said { window: window.and_then(Value::as_u64), build: word(props, "build_info"), ..Said::default() }
 }
 
 fn word(page: &Value, name: &str) -> Option<String> {
     Some(page.get(name)?.as_str()?.chars().take(MOST_BUILD).collect())
 }
 
-fn of_list(listed: &Value, model: &str) -> Option<u64> {
+fn of_list(listed: &Value, model: &str, names: &[&str]) -> Option<u64> {
     let models = listed.get("data")?.as_array()?;
     let found = models.iter().find(|found| found.get("id").and_then(Value::as_str) == Some(model))?;
-    ["max_model_len", "context_length"].iter().find_map(|name| found.get(name)?.as_u64())
+    names.iter().find_map(|name| found.get(name)?.as_u64())
 }

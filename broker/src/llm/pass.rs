@@ -8,7 +8,7 @@ use super::provider::Provider;
 use super::request::{self, Judged};
 use super::sent::Sent;
 use super::wire::Wire;
-use super::{allowed, data};
+use super::{again, allowed, data};
 use crate::door::MOST_BODY_BYTES;
 use crate::door::callers::Life;
 use crate::ground::refusal::Refusal;
@@ -133,7 +133,7 @@ async fn carried_out(llm: &Arc<Llm>, life: u64, request: Request, call: Call) ->
     };
     // From here on the client may disconnect at any moment.
     let mut flow = Flow::new(llm, reservation, sent, judged.is_stream);
-    match llm.outward.client(&provider.base).execute(request).await {
+    match again::sent(llm.outward.client(&provider.base), request, provider.wire).await {
         Ok(answer) => answer::pass(flow, answer).await,
         Err(error) => Err(match flow.given_up() {
             Some((reservation, sent)) => no_answer(llm, &error, reservation, &sent),

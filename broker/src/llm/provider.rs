@@ -1,12 +1,9 @@
 //! A provider of models: its address, API and key, and what its address tells about it.
 
-use super::choice::OLLAMA;
 use super::wire::Wire;
+use crate::makers::{Made, TABLE_OF_MAKERS};
 use crate::net::outward::is_loopback;
 use reqwest::Url;
-
-const ANTHROPIC_HOST: &str = "api.anthropic.com";
-pub const OPENAI_HOST: &str = "api.openai.com";
 
 /// A model server and the key for it.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,20 +25,29 @@ pub struct Provider {
 }
 
 impl Provider {
-    /// Whether calls cost nothing: true of an Ollama on this machine.
+    /// Its maker's row, if this is its maker's own address, or its maker has none of its own.
+    fn made(&self) -> Option<&'static Made> {
+        let made = TABLE_OF_MAKERS.0.get(self.name)?;
+        let own = made.address.as_ref().map(|address| Url::parse(address).ok());
+        let is_own = own.is_none_or(|own| own.is_some_and(|own| own.host_str() == self.base.host_str()));
+        is_own.then_some(made)
+    }
+
+    /// Whether calls cost nothing: true of what the owner names as a server on this machine, not of what may be a
+    /// gateway to elsewhere.
     pub fn is_free(&self) -> bool {
-        self.name == OLLAMA && is_loopback(&self.base)
+        TABLE_OF_MAKERS.0.get(self.name).is_some_and(|made| made.local) && is_loopback(&self.base)
     }
 
     /// Whether every model there takes `max_completion_tokens`; other servers understand `max_tokens`.
     pub fn wants_new_limit(&self) -> bool {
-        let host = self.base.host_str().unwrap_or_default();
-        host == OPENAI_HOST || host.ends_with(".openai.azure.com")
+        let is_azures = self.base.host_str().is_some_and(|host| host.ends_with(".openai.azure.com"));
+        is_azures || self.made().is_some_and(|made| made.limit.is_some())
     }
 
-    /// Whether this is an address of which the models' windows are known; other servers are asked.
+    /// Whether this is a maker's own address, of which the models' windows are known; other servers are asked.
     pub fn is_makers(&self) -> bool {
-        matches!(self.base.host_str(), Some(ANTHROPIC_HOST | OPENAI_HOST))
+        self.made().is_some_and(|made| !made.router && !made.local)
     }
 
     /// Host and port, for error messages.

@@ -16,6 +16,7 @@ pub const USUAL_MAX_TOKENS: u64 = 8_192;
 const LIMIT: &str = "max_tokens";
 const NEW_LIMIT: &str = "max_completion_tokens";
 const LIMIT_OF_RESPONSES: &str = "max_output_tokens";
+pub const LIMITS: [&str; 3] = [LIMIT, NEW_LIMIT, LIMIT_OF_RESPONSES];
 
 /// Most tokens a provider adds to a prompt.
 pub const OVERHEAD_TOKENS: u64 = 1_000;
@@ -121,7 +122,7 @@ pub fn judge(
 /// The limit on one reply, under the name the server knows; set if the client set none.
 fn limit(fields: &mut Map<String, Value>, usual: &str) -> Result<u64, Refusal> {
     let mut most = None;
-    for name in [LIMIT, NEW_LIMIT, LIMIT_OF_RESPONSES] {
+    for name in LIMITS {
         match fields.get(name) {
             None | Some(Value::Null) => {}
             Some(value) => {

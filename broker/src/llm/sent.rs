@@ -5,6 +5,7 @@ use super::bill::Bill;
 use super::experience::Head;
 use super::provider::Provider;
 use super::wire::Wire;
+use crate::ground::caps::Micros;
 use crate::health::Down;
 use crate::money::budget::Reservation;
 use crate::money::prices::Usage;
@@ -26,9 +27,10 @@ impl Sent {
     /// Notes that the model answered.
     pub fn is_up(&self, llm: &Llm) {
         self.tell(llm, None);
+        llm.budget.resume(&self.provider.label);
     }
 
-    /// Notes that it did not answer and why; `error` contains no secret.
+    /// Notes that it did not answer and why; secrets in `error` are scrubbed.
     pub fn is_down(&self, llm: &Llm, status: Option<u16>, error: &str, next_try: Option<Timestamp>) {
         let error = llm.secrets.scrub_all(error);
         self.tell(llm, Some(Down { status, error, next_try }));
@@ -44,9 +46,6 @@ impl Sent {
     /// Settles a call by the usage in its answer.
     pub fn by_usage(&self, llm: &Llm, reservation: Reservation, usage: &Usage, status: u16, bytes: u64) {
         llm.budget.health().answered(self.provider.base.as_str());
-        if (200..300).contains(&status) {
-            self.is_up(llm);
-        }
         let (cost, is_beyond) = self.bill.by_usage(usage, bytes);
         let (prompt, reserved) = (usage.prompt(), self.bill.reserved_tokens());
         if !is_beyond {
@@ -79,6 +78,35 @@ impl Sent {
         what: &str,
     ) {
         let input = self.bill.input().min(reservation.amount());
+        self.prompt_once(llm, reservation, input, status, bytes, what);
+    }
+
+    /// Settles a call that failed before the model's first word: nothing, or once the prompt that was named.
+    pub fn failed(
+        &self,
+        llm: &Llm,
+        reservation: Reservation,
+        named: Option<Usage>,
+        status: Option<u16>,
+        bytes: u64,
+    ) {
+        let what = "failed before a word";
+        let named = named.map(|usage| Usage { output: 0, charged_micro_usd: 0, ..usage });
+        match named.map_or(0, |usage| self.bill.by_usage(&usage, bytes).0) {
+            0 => reservation.settle(0, status, bytes, what),
+            input => self.prompt_once(llm, reservation, input, status, bytes, what),
+        }
+    }
+
+    fn prompt_once(
+        &self,
+        llm: &Llm,
+        reservation: Reservation,
+        input: Micros,
+        status: Option<u16>,
+        bytes: u64,
+        what: &str,
+    ) {
         match input > 0 && llm.budget.health().is_newly_silent(self.provider.base.as_str()) {
             true => reservation.settle(input, status, bytes, &format!("{what}: its prompt counts")),
             false => reservation.settle(0, status, bytes, &format!("{what}: a prompt counts already")),

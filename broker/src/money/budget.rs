@@ -46,7 +46,8 @@ impl Budget {
     ) -> Self {
         let sums = ledger.opened().clone();
         let (changed, changes) = mpsc::channel();
-        let bucket = sums.bucket.unwrap_or(rate.full(clock.now().as_millisecond()));
+        let now = clock.now();
+        let bucket = sums.bucket.unwrap_or(rate.full(now.as_millisecond()));
         let inner = Arc::new(Inner {
             house: house.clone(),
             since: clock.stamp(),
@@ -54,7 +55,7 @@ impl Budget {
             ledger,
             caps: Caps::of(policy),
             rate,
-            health: Health::new(sums.stopped.clone(), fingerprint),
+            health: Health::new(sums.stopped.clone(), fingerprint, now),
             warn_percent: policy.warn_percent,
             state: Mutex::new(State {
                 window: Window::new(&sums, policy.owner_window_s),
@@ -78,8 +79,8 @@ impl Budget {
     /// counted as autonomous, the only class it may ask for.
     pub async fn reserve(&self, entry: Entry, lowered: bool, cost: Cost) -> Result<Reservation, Refusal> {
         let inner = &self.inner;
-        inner.health.may(&entry.service)?;
         let now = inner.clock.now();
+        inner.health.may(&entry.service, now)?;
         let today = Day::of(now);
         let (reservation, entry) = {
             let mut state = inner.state();
@@ -126,11 +127,22 @@ impl Budget {
         self.inner.caps.share(Span::Day)
     }
 
-    /// Stops asking a provider that said that asking again will not help, until the owner acts.
-    pub async fn stop(&self, stopped: Stopped) {
-        let Some(entry) = self.inner.health.stop(stopped) else { return };
+    /// Stops asking a provider that said that asking again will not help: until the owner acts, it is tried anew only from time to time.
+    pub fn stop(&self, stopped: Stopped) {
+        let entry = self.inner.health.stop(stopped, self.inner.clock.now());
+        self.noted(entry);
+    }
+
+    /// Asks a provider again as before, since it answered.
+    pub fn resume(&self, provider: &str) {
+        let entry = self.inner.health.resume(provider);
+        self.noted(entry);
+    }
+
+    fn noted(&self, entry: Option<Entry>) {
+        let Some(entry) = entry else { return };
         self.inner.change();
-        let _ = self.inner.ledger.append(entry).await;
+        self.inner.ledger.submit_at_once(entry);
     }
 
     /// Tells the owner how a price was estimated that neither a list nor an answer gives.

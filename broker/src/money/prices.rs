@@ -1,14 +1,10 @@
 //! Prices of tokens: the owner's, else those compiled in, else the owner's worst case; an unknown price is never zero.
 
 use crate::ground::caps::Micros;
+use crate::makers::{Makers, Row, TABLE_OF_MAKERS, family, is_named, version};
 use crate::policy::{Policy, Price};
-use house::makers::MAKERS;
-use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-
-/// Compiled in, so that the file cannot be missing.
-const TABLE: &str = include_str!("../prices.toml");
 
 /// Prompt length from which long-context prices apply if the table does not say, in tokens.
 const LONG_TOKENS: u64 = 200_000;
@@ -25,6 +21,8 @@ pub struct Usage {
     pub cache_write: u64,
     /// Written to a cache that keeps for an hour.
     pub cache_write_hour: u64,
+    /// What the answer says was charged; nought where it does not say.
+    pub charged_micro_usd: Micros,
 }
 
 impl Usage {
@@ -92,7 +90,7 @@ impl Rate {
         json!({"input": usd(self.input), "cache_read": usd(self.cache_read), "output": usd(self.output)})
     }
 
-    /// The actual cost of a call.
+    /// The actual cost of a call, by its tokens.
     pub fn cost(&self, usage: &Usage) -> Micros {
         let parts = [
             times(usage.input, self.input),
@@ -116,8 +114,9 @@ impl Rate {
 
     /// The owner's price is for every write to a cache; the table's is for writes kept briefly.
     fn of_row(row: &Row) -> Self {
-        let Row { input, output, cache_read, cache_write, .. } = *row;
-        let rate = Self::of(&Price { input, output, cache_read, cache_write });
+        let Row { input_usd: input, output_usd: output, read_usd, write_usd, .. } = *row;
+        let price = Price { input, output, cache_read: Some(read_usd), cache_write: Some(write_usd) };
+        let rate = Self::of(&price);
         Self {
             cache_write_hour: rate.cache_write.max(self::rate(input * 2.0)),
             long_tokens: row.long_tokens.unwrap_or(LONG_TOKENS),
@@ -156,20 +155,6 @@ fn rate(dollars: f64) -> u64 {
     if dollars.is_finite() && dollars >= 0.0 { (dollars * 1e6).ceil() as u64 } else { u64::MAX }
 }
 
-/// A model in the compiled table. A missing or unknown field makes the table unreadable, so that no mistake makes a
-/// model free.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Row {
-    input: f64,
-    output: f64,
-    cache_read: Option<f64>,
-    cache_write: Option<f64>,
-    /// Prompt length in tokens from which all of it costs more, and how many times as much.
-    long_tokens: Option<u64>,
-    long_times: Option<u64>,
-}
-
 pub struct Prices {
     owners: Vec<(String, Rate)>,
     table: BTreeMap<String, Rate>,
@@ -178,21 +163,27 @@ pub struct Prices {
 
 impl Prices {
     pub fn new(policy: &Policy) -> Self {
-        Self::with(policy, TABLE)
+        Self::of_makers(policy, &TABLE_OF_MAKERS)
     }
 
     /// Uses another table than the compiled one; from an unreadable one come no prices.
     pub fn with(policy: &Policy, table: &str) -> Self {
-        let table: BTreeMap<String, Row> = toml::from_str(table).unwrap_or_else(|error| {
-            tracing::error!("failed to read the price table, every model counts as the worst: {error}");
-            BTreeMap::new()
-        });
+        Self::of_makers(policy, &Makers::read(table))
+    }
+
+    fn of_makers(policy: &Policy, makers: &Makers) -> Self {
         let mut owners: Vec<_> =
             policy.prices.iter().map(|(name, price)| (name.clone(), Rate::of(price))).collect();
         owners.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
+        let mut table: BTreeMap<String, Rate> = BTreeMap::new();
+        for (name, row) in makers.models() {
+            let rate = Rate::of_row(row);
+            // Of a name that several have the dearer counts.
+            table.entry(name.to_owned()).and_modify(|known| *known = known.dearer(rate)).or_insert(rate);
+        }
         Self {
             owners,
-            table: table.iter().map(|(name, row)| (name.clone(), Rate::of_row(row))).collect(),
+            table,
             worst: Rate::flat(rate(policy.budget.worst_input_usd), rate(policy.budget.worst_output_usd)),
         }
     }
@@ -238,48 +229,19 @@ impl Prices {
     /// they share. `None` for a model older than all of these: it may have cost anything.
     fn of_family(&self, model: &str) -> Option<(String, Rate)> {
         let words = family(model)?;
-        let maker = words.first().copied().unwrap_or_default();
-        let of_maker = self.table.keys().filter(|name| name.starts_with(maker));
-        let oldest = of_maker.filter_map(|name| version(name)).fold(f64::INFINITY, f64::min);
+        let maker = words.first()?;
+        let families = || self.table.iter().filter_map(|(name, rate)| Some((name, family(name)?, rate)));
+        let of_maker = || families().filter(|(_, others, _)| others.first() == Some(maker));
+        let oldest = of_maker().filter_map(|(name, ..)| version(name)).fold(f64::INFINITY, f64::min);
         if version(model).is_some_and(|version| version < oldest) {
             return None;
         }
-        let dearest = |of: &dyn Fn(&[&str]) -> bool| {
-            let rates = self.table.iter().filter(|(name, _)| family(name).is_some_and(|words| of(&words)));
-            rates.map(|(_, rate)| *rate).reduce(Rate::dearer)
-        };
-        match dearest(&|others| others == words) {
+        let alike = families().filter(|(_, others, _)| *others == words).map(|(_, _, rate)| *rate);
+        match alike.reduce(Rate::dearer) {
             Some(rate) => Some((words.join("-"), rate)),
-            None => dearest(&|others| others.first() == Some(&maker)).map(|rate| (maker.to_owned(), rate)),
+            None => {
+                of_maker().map(|(_, _, rate)| *rate).reduce(Rate::dearer).map(|rate| (maker.clone(), rate))
+            }
         }
     }
-}
-
-/// Whether `model` is this name, alone or with a date; `gpt-5` says nothing about the price of `gpt-5-pro`.
-fn is_named(model: &str, name: &str) -> bool {
-    let is_date = |rest: &str| {
-        rest == "latest" || (rest.len() >= 8 && rest.chars().all(|c| c.is_ascii_digit() || c == '-'))
-    };
-    let rest = model.strip_prefix(name);
-    rest.is_some_and(|rest| rest.is_empty() || rest.strip_prefix('-').is_some_and(is_date))
-}
-
-/// The words of a model's name from its maker's on, without versions and dates: `openai/gpt-5.4-mini` has `gpt`,
-/// `mini`.
-fn family(model: &str) -> Option<Vec<&str>> {
-    let begins = |at: &usize| {
-        let (before, rest) = model.split_at_checked(*at).unwrap_or_default();
-        !before.ends_with(|c: char| c.is_ascii_alphanumeric()) && MAKERS.iter().any(|maker| maker.makes(rest))
-    };
-    let name = model.get((0..model.len()).find(begins)?..)?;
-    let is_word = |part: &&str| !part.is_empty() && !part.starts_with(|c: char| c.is_ascii_digit());
-    let words = name.split(|c: char| !c.is_ascii_alphanumeric() && c != '.').filter(is_word);
-    Some(words.filter(|word| *word != "latest").collect())
-}
-
-/// The first number in a model's name.
-fn version(model: &str) -> Option<f64> {
-    let from = model.split_at_checked(model.find(|c: char| c.is_ascii_digit())?)?.1;
-    let end = from.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(from.len());
-    from.get(..end)?.trim_end_matches('.').parse().ok()
 }

@@ -227,7 +227,8 @@ fn read_file(house: &House) -> Result<BTreeMap<String, String>> {
     if text.len() as u64 > MOST_FILE_BYTES {
         bail!("failed to read .env: it is larger than {MOST_FILE_BYTES} bytes");
     }
-    let literal = literal(&text);
+    // Some editors put a byte-order mark before a text.
+    let literal = literal(text.strip_prefix('\u{feff}').unwrap_or(&text));
     let pairs = dotenvy::from_read_iter(literal.as_bytes()).map(|pair| {
         pair.map_err(|error| match error {
             // The line may contain a secret, so only its number is told.

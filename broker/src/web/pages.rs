@@ -42,7 +42,9 @@ impl Pages {
         let pins = Arc::new(Pins::default());
         let builder = || {
             let client = tls::client()?.user_agent(AGENT).redirect(reqwest::redirect::Policy::none());
-            let client = client.retry(reqwest::retry::never()).connect_timeout(Duration::from_secs(10));
+            // What is packed is unpacked in `unpack.rs`: reqwest knows its names in one spelling.
+            let client =
+                client.no_gzip().retry(reqwest::retry::never()).connect_timeout(Duration::from_secs(10));
             anyhow::Ok(client.pool_max_idle_per_host(0).dns_resolver(pins.clone()))
         };
         let failed = "failed to prepare https";

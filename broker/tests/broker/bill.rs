@@ -28,6 +28,7 @@ fn absurd_usage_is_held_at_what_the_request_can_have_cost() {
                 cache_write: absurd,
                 cache_write_hour: absurd,
                 cache_read: absurd,
+                ..Usage::default()
             },
             Usage { cache_write_hour: 40_000, output: 8_000, ..Usage::default() },
         ] {

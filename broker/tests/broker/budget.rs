@@ -210,8 +210,8 @@ async fn a_stop_holds_for_its_key_only() {
     let budget = place.open("one key");
     let stopped =
         Stopped { provider: "anthropic".into(), status: 402, hint: "top up".into(), ..Stopped::default() };
-    budget.stop(stopped.clone()).await;
-    budget.stop(stopped).await;
+    budget.stop(stopped.clone());
+    budget.stop(stopped);
     let of = |service: &str| Entry { service: service.into(), ..Entry::default() };
     assert!(budget.reserve(of("openai"), false, Cost::at_most(1)).await.is_ok(), "others are asked still");
     let refusal = budget.reserve(of("anthropic"), false, Cost::at_most(1)).await.err().unwrap();

@@ -4,18 +4,19 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// From the ground up: each stands only on folders of earlier rows. What assembles them all is named by none.
-const FOLDERS: [(&str, &str); 13] = [
+const FOLDERS: [(&str, &str); 14] = [
     ("ground", ""),
+    ("makers", ""),
     ("policy", "ground"),
     ("secrets", "ground"),
     ("net", "ground"),
     ("ledger", "ground policy"),
     ("health", "ground ledger"),
-    ("money", "ground policy ledger health"),
+    ("money", "ground makers policy ledger health"),
     ("door", "ground ledger"),
     ("web", "ground policy secrets net ledger door"),
     ("cargo", "ground secrets net ledger door"),
-    ("llm", "ground policy secrets net ledger health money door"),
+    ("llm", "ground makers policy secrets net ledger health money door"),
     ("approvals", "ground policy secrets ledger door"),
     ("services", "ground policy secrets net ledger door approvals"),
 ];

@@ -2,6 +2,7 @@
 
 use crate::paid::{ANTHROPIC_KEY, Paid, request};
 use crate::upstream::Upstream;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 const RICH: &str = "[budget]\ndaily_usd = 100\nweekly_usd = 400\nautonomous_percent = 100\n";
@@ -58,7 +59,8 @@ async fn a_server_that_is_not_there_is_down_and_named() {
 
 #[test]
 fn what_an_upstream_said_is_cut_and_plain_and_its_wait_is_believed_within_a_day() {
-    use broker::health::{named, next_try};
+    use broker::ground::wait::{asked_s, next_try};
+    use broker::health::meaning::named;
     let now = "2026-11-25T12:00:00Z".parse().unwrap();
     assert_eq!(
         named(502, b"<html><h1>Bad gateway</h1>\n<p>nginx</p></html>"),
@@ -72,10 +74,77 @@ fn what_an_upstream_said_is_cut_and_plain_and_its_wait_is_believed_within_a_day(
     assert!(named(500, "x".repeat(1 << 20).as_bytes()).chars().count() < 300);
     for (wait, at) in [
         ("60", Some("2026-11-25T12:01:00Z")),
+        ("12.5", Some("2026-11-25T12:00:13Z")),
+        ("0", Some("2026-11-25T12:00:00Z")),
+        ("Wed, 25 Nov 2026 12:01:30 GMT", Some("2026-11-25T12:01:30Z")),
+        ("Wed, 25 Nov 2026 11:00:00 GMT", Some("2026-11-25T12:00:00Z")),
+        ("2026-11-25T12:00:07Z", Some("2026-11-25T12:00:07Z")),
         ("9999999999", Some("2026-11-26T12:00:00Z")),
         ("soon", None),
         ("-1", None),
+        ("NaN", None),
     ] {
-        assert_eq!(next_try(Some(wait), now), at.map(|at| at.parse().unwrap()));
+        let headers = [("retry-after", wait)];
+        assert_eq!(
+            next_try(asked_s(&told(&headers), b"", now), now),
+            at.map(|at| at.parse().unwrap()),
+            "{wait}"
+        );
     }
+    // Only what is used up is waited for: OpenAI's and Groq's spans, Anthropic's times, OpenRouter's milliseconds.
+    for (left, until, wait_s) in [
+        (("x-ratelimit-remaining-requests", "0"), ("x-ratelimit-reset-requests", "6m0s"), Some(360)),
+        (("x-ratelimit-remaining-tokens", "0"), ("x-ratelimit-reset-tokens", "12ms"), Some(1)),
+        (("x-ratelimit-remaining-tokens", "7"), ("x-ratelimit-reset-tokens", "12s"), None),
+        (
+            ("anthropic-ratelimit-tokens-remaining", "0"),
+            ("anthropic-ratelimit-tokens-reset", "2026-11-25T12:00:30Z"),
+            Some(30),
+        ),
+        (("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", "1795608045000"), Some(45)),
+        (("ratelimit-remaining", "0"), ("ratelimit-reset", "50"), Some(50)),
+    ] {
+        assert_eq!(asked_s(&told(&[left, until]), b"", now), wait_s, "{until:?}");
+    }
+}
+
+fn told(headers: &[(&'static str, &str)]) -> http::HeaderMap {
+    headers
+        .iter()
+        .map(|(name, value)| (http::HeaderName::from_static(name), value.parse().unwrap()))
+        .collect()
+}
+
+/// Found: what was stopped stayed so until the owner acted, for a passing refusal too.
+#[test]
+fn a_stopped_provider_is_tried_anew_once_an_hour_and_asked_again_when_it_answers() {
+    use broker::health::Health;
+    use broker::health::meaning::stop;
+    let at = |minutes: i64| Timestamp::UNIX_EPOCH + SignedDuration::from_mins(minutes);
+    let health = Health::new(None, "f".into(), at(0));
+    assert!(health.stop(stop("one", 402, "top up"), at(0)).is_some());
+    assert!(health.stop(stop("one", 402, "top up"), at(0)).is_none(), "told once");
+    let refusal = health.may("one", at(59)).unwrap_err();
+    assert_eq!((refusal.kind, refusal.retry_after_s), ("stopped_until_owner", Some(61)));
+    assert!(health.may("other", at(1)).is_ok());
+    assert!(health.may("one", at(60)).is_ok() && health.may("one", at(60)).is_err(), "one call");
+    assert!(health.may("one", at(119)).is_err() && health.may("one", at(120)).is_ok());
+    assert!(health.resume("other").is_none());
+    let entry = health.resume("one").unwrap();
+    assert_eq!((entry.decision.as_str(), entry.path.as_str()), ("resumed", "one"));
+    assert!(health.may("one", at(121)).is_ok() && health.stopped().is_none());
+}
+
+/// Anthropic says with 400 that there is no money, which is no fault of the request's.
+#[test]
+fn no_money_is_no_money_whatever_the_status() {
+    use broker::health::meaning::Meaning;
+    let said = |fields: Value| json!({"error": fields}).to_string().into_bytes();
+    let low =
+        said(json!({"type": "invalid_request_error", "message": "Your credit balance is too low to go on"}));
+    assert!(matches!(Meaning::of(true, 400, &low), Meaning::Account(_)));
+    assert_eq!(Meaning::of(false, 400, &low), Meaning::Request, "another maker's words");
+    assert_eq!(Meaning::of(true, 400, &said(json!({"message": "no such field"}))), Meaning::Request);
+    assert_eq!(Meaning::of(true, 400, b"<html>"), Meaning::Request);
+    assert_eq!(Meaning::of(true, 529, b""), Meaning::Passing);
 }

@@ -229,6 +229,13 @@ fn an_address_in_the_file_is_read_and_is_no_secret() {
     );
 }
 
+/// Found: a byte-order mark, which some editors write, made the first line unreadable.
+#[test]
+fn a_mark_before_the_first_line_is_no_part_of_it() {
+    let keys = load("\u{feff}OPENAI_API_KEY=sk-0123456789abcdef\n", &["OPENAI_API_KEY"]).unwrap();
+    assert_eq!(keys.get("OPENAI_API_KEY"), Some("sk-0123456789abcdef"));
+}
+
 /// Found: a `.env` that became a folder or a pipe was waited for, or passed over in silence.
 #[test]
 fn secrets_that_are_no_file_are_an_error_at_once() {

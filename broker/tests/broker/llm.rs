@@ -246,7 +246,7 @@ async fn a_refused_key_stops_calls_until_the_owner_acts() {
             paid.restart();
         }
     }
-    assert_eq!(upstream.calls(), 1);
+    assert_eq!(upstream.calls(), 2, "once more, before it is stopped");
     std::fs::write(paid.folder.path().join("owner.toml"), format!("{RICH}# seen to\n")).unwrap();
     paid.restart();
     assert_eq!(paid.post("anthropic", &good).send().await.unwrap().status(), 200);

@@ -213,7 +213,14 @@ fn metered(wire: Wire, is_stream: bool, text: &str, is_ended: bool) -> Option<Us
 fn usage_of_both_wires_counts_caches_once() {
     let anthropic = r#"{"content":[],"usage":{"input_tokens":10,"output_tokens":5,"cache_read_input_tokens":100,
         "cache_creation_input_tokens":40,"cache_creation":{"ephemeral_5m_input_tokens":30,"ephemeral_1h_input_tokens":10}}}"#;
-    let usage = Usage { input: 10, output: 5, cache_read: 100, cache_write: 30, cache_write_hour: 10 };
+    let usage = Usage {
+        input: 10,
+        output: 5,
+        cache_read: 100,
+        cache_write: 30,
+        cache_write_hour: 10,
+        ..Usage::default()
+    };
     assert_eq!(metered(Anthropic, false, anthropic, true), Some(usage));
     let openai = r#"{"choices":[],"usage":{"prompt_tokens":110,"completion_tokens":5,"prompt_tokens_details":{"cached_tokens":100}}}"#;
     let usage = Usage { input: 10, output: 5, cache_read: 100, ..Usage::default() };

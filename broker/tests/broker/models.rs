@@ -73,16 +73,29 @@ fn models_besides_the_first_are_resolved_and_told() {
 /// Found: a maker had to be entered in eight lists, and one that was missing in some had its key or its model ignored.
 #[test]
 fn every_maker_of_the_table_is_chosen_by_its_name_and_its_key() {
+    let read = Policy::read("").unwrap().key_names();
     for maker in house::makers::MAKERS {
-        let keys: Vec<&str> = maker.key.into_iter().collect();
-        let settings = format!("[model]\nprovider = \"{}\"\nmodel = \"m\"", maker.name);
-        for chosen in [chosen(&settings, &keys), chosen("[model]\nmodel = \"m\"", &keys)] {
-            let first = chosen.first.unwrap();
-            let found = (first.name, first.key_env.as_deref(), first.model.as_deref());
-            assert_eq!(found, (maker.name, maker.key, Some("m")));
+        let settings = |more: &str| format!("[model]\nmodel = \"m\"\n{more}");
+        let mut named = format!("provider = \"{}\"\n", maker.name);
+        if matches!(maker.name, "azure" | "bedrock") {
+            named += "base_url = \"https://mine.example/v1\"\n";
         }
-        let read = Policy::read("").unwrap().key_names();
-        assert!(keys.iter().all(|key| read.iter().any(|name| name == key)), "its key is read");
+        for key in maker.keys {
+            assert!(read.iter().any(|name| name == key), "its key is read");
+            let by_key = maker.by_key.then_some(String::new());
+            for more in by_key.into_iter().chain([named.clone()]) {
+                let first = chosen(&settings(&more), &[key]).first.unwrap();
+                let found = (first.name, first.key_env.as_deref(), first.model.as_deref());
+                assert_eq!(found, (maker.name, Some(*key), Some("m")), "{more}");
+            }
+        }
+        if !maker.by_key {
+            let first = chosen(&settings(""), maker.keys).first.unwrap();
+            assert_eq!(first.name, "ollama", "{} is used unasked", maker.name);
+        }
+        if maker.keys.is_empty() {
+            assert_eq!(chosen(&settings(&named), &[]).first.unwrap().name, maker.name);
+        }
     }
 }
 
@@ -109,7 +122,7 @@ fn two_of_a_name_at_two_places_are_told_apart() {
 }
 
 /// A server that says how much its model holds, in one way.
-fn server(app: Router) -> String {
+pub fn server(app: Router) -> String {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
     let at = listener.local_addr().unwrap();
@@ -161,6 +174,64 @@ async fn a_window_is_asked_of_its_server() {
         let paid = Paid::start(&format!("{settings}context_tokens = 50000\n"), &url);
         assert_eq!(paid.status().await["model"]["window"], 50_000, "the owner's word: {provider} {path}");
     }
+}
+
+/// A server of these pages; those of Ollama's list of models are there in any case.
+fn pages(pages: &[(&'static str, Value)]) -> String {
+    let app = Router::new().route("/api/tags", says(json!({"models": [{"name": "m"}]})));
+    server(pages.iter().fold(app, |app, (path, page)| app.route(path, says(page.clone()))))
+}
+
+#[tokio::test]
+async fn the_window_a_server_has_loaded_counts_not_the_one_of_the_models_card() {
+    let card = || ("/api/show", json!({"model_info": {"q.context_length": 131_072}}));
+    let set =
+        || ("/api/show", json!({"parameters": "num_ctx 16384", "model_info": {"q.context_length": 131_072}}));
+    let runs = |name: &str, window: u64| {
+        ("/api/ps", json!({"models": [{"name": name, "model": name, "context_length": window}]}))
+    };
+    let studio = |state: &str, loaded: Value| {
+        let other = json!({"id": "other", "loaded_context_length": 5});
+        let model = json!({"id": "m", "state": state, "max_context_length": 131_072, "loaded_context_length": loaded});
+        ("/api/v0/models", json!({"object": "list", "data": [other, model]}))
+    };
+    let cases = [
+        ("ollama", vec![card(), runs("m", 4_096)], 4_096),
+        ("ollama", vec![card(), runs("m:latest", 4_096)], 4_096),
+        ("ollama", vec![set(), runs("m", 32_768)], 16_384),
+        ("ollama", vec![card(), runs("other", 4_096)], 131_072),
+        ("ollama", vec![card(), ("/api/ps", json!({"models": [{"name": "m"}]}))], 131_072),
+        ("openai", vec![card(), runs("m", 4_096)], 4_096),
+        ("openai", vec![studio("loaded", json!(4_096))], 4_096),
+        ("openai", vec![studio("not-loaded", Value::Null)], 131_072),
+    ];
+    for (provider, told, window) in cases {
+        let url = pages(&told);
+        let settings = format!("[model]\nprovider = \"{provider}\"\nmodel = \"m\"\nbase_url = \"{url}\"\n");
+        let paid = Paid::start(&settings, &url);
+        assert_eq!(paid.status().await["model"]["window"], window, "{provider} {told:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_model_that_is_not_loaded_yet_is_asked_about_again_until_it_is() {
+    let running = Arc::new(Mutex::new(json!({"models": []}).to_string()));
+    let runs = Arc::clone(&running);
+    let says_what_runs = move || {
+        let said = runs.lock().unwrap().clone();
+        async move { said }
+    };
+    let card = json!({"model_info": {"q.context_length": 131_072}});
+    let app = Router::new().route("/api/show", says(card)).route("/api/ps", get(says_what_runs));
+    let url = server(app.route("/api/tags", says(json!({"models": [{"name": "m"}]}))));
+    let paid =
+        Paid::start(&format!("[model]\nprovider = \"ollama\"\nmodel = \"m\"\nbase_url = \"{url}\"\n"), &url);
+    assert_eq!(paid.status().await["model"]["window"], 131_072);
+    *running.lock().unwrap() = json!({"models": [{"name": "m", "context_length": 4_096}]}).to_string();
+    assert_eq!(paid.status().await["model"]["window"], 4_096);
+    // What was loaded stays known when the server puts the model away.
+    *running.lock().unwrap() = json!({"models": []}).to_string();
+    assert_eq!(paid.status().await["model"]["window"], 4_096);
 }
 
 /// Found: of a provider that is neither Anthropic nor OpenAI, the first model of its list was told, not the one named.
@@ -285,7 +356,7 @@ async fn a_fallback_is_asked_while_the_first_is_stopped() {
     assert_eq!(paid.post("anthropic", &body).send().await.unwrap().status(), 403);
     body["model"] = json!("m");
     assert_eq!(paid.post("anthropic", &body).send().await.unwrap().status(), 200);
-    assert_eq!((first.calls(), second.calls()), (1, 1));
+    assert_eq!((first.calls(), second.calls()), (2, 1), "once more, before it is stopped");
 }
 
 #[test]
@@ -326,13 +397,4 @@ async fn a_prompt_too_large_for_the_money_fits_once_it_is_cut() {
     assert!((1_000..100_000).contains(&fits), "{error}");
     // Three bytes a token are likely; beside the rest of the request.
     assert_eq!(ask(usize::try_from(fits).unwrap() * 3 - 500).await.unwrap().status(), 200);
-}
-
-/// A maker that the settings accept and the broker does not know how to ask would be refused by its own name.
-#[test]
-fn every_maker_has_an_address_a_wire_and_a_usual_model() {
-    for maker in house::makers::MAKERS.iter().filter(|maker| maker.name != house::makers::OLLAMA.name) {
-        let usual = broker::llm::choice::usual_model(maker.name);
-        assert!(usual.is_some(), "{}: add its row to broker/src/llm/choice.rs", maker.name);
-    }
 }

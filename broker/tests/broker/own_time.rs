@@ -26,9 +26,11 @@ pub struct Answer {
     pub body: Value,
 }
 
-/// A thought of its own that costs so many tokens of reply, a hundred thousandth of a dollar each.
+/// A thought of its own that costs as much as so many tokens of reply, a hundred thousandth of a dollar each; five of
+/// its prompt cost as much as one.
 async fn think(url: &str, tokens: u64) -> Answer {
-    post(url, &request("anthropic", &json!({"do": "plain", "input": 0, "output": tokens}), 8_192)).await
+    let told = json!({"do": "plain", "input": 5, "output": tokens - 1});
+    post(url, &request("anthropic", &told, 8_192)).await
 }
 
 pub async fn post(url: &str, body: &Value) -> Answer {

@@ -116,7 +116,7 @@ fn the_owners_lists_decide() {
     assert!(hosts::is_loopback("localhost") && hosts::is_loopback("127.9.9.9") && hosts::is_loopback("::1"));
 }
 
-fn with(settings: &str) -> Outside {
+pub fn with(settings: &str) -> Outside {
     start(Start { settings: &format!("[web]\nallow_private = true\n{settings}"), ..Start::default() })
 }
 
@@ -213,7 +213,7 @@ fn a_status_that_is_no_success_is_told() {
     assert_eq!(outside.ledger()[0]["status"], 429);
 }
 
-fn gzipped(megabytes: usize) -> Vec<u8> {
+pub fn gzipped(megabytes: usize) -> Vec<u8> {
     let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
     for _ in 0..megabytes {
         packed.write_all(&vec![b'0'; 1 << 20]).unwrap();

@@ -43,21 +43,26 @@ fn broker(house: &House) -> Finding {
     }
 }
 
-/// The broker's mistakes in its sections of `owner.toml`, else the model they and the keys select.
-fn judged(house: &House) -> Option<Finding> {
-    let program = broker_process::program().filter(|program| program.is_file())?;
-    let root = house.root().to_str()?;
-    let output = trusted::output(&program, &["--check", "--house", root]).ok()?;
+/// The broker's mistakes in its sections of `owner.toml`, else the model they and the keys select, and what else runs
+/// on this machine.
+fn judged(house: &House) -> Vec<Finding> {
+    let program = broker_process::program().filter(|program| program.is_file());
+    let asked = program.zip(house.root().to_str());
+    let output =
+        asked.and_then(|(program, root)| trusted::output(&program, &["--check", "--house", root]).ok());
+    let Some(output) = output else { return Vec::new() };
     let last = |bytes: &[u8]| String::from_utf8_lossy(bytes).lines().last().unwrap_or_default().to_owned();
     if output.status.code() == Some(2) {
         let mend =
             "mend the line; until then the guardian does not start, or goes on with what was valid before";
-        return Some(Finding::new(Grade::Bad, "owner.toml", last(&output.stderr), mend));
+        return vec![Finding::new(Grade::Bad, "owner.toml", last(&output.stderr), mend)];
     }
-    let said = last(&output.stdout);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
     let mend = "put a key into .env, or mend what it says: without a model it lives on instinct";
-    let grade = if minds::is_none(&said) { Grade::Bad } else { Grade::Good };
-    (!said.is_empty()).then(|| Finding::new(grade, "mind", said, mend))
+    let grade = |said: &str| if minds::is_none(said) { Grade::Bad } else { Grade::Good };
+    let mind = said.lines().take(1).map(|said| Finding::new(grade(said), "mind", said, mend));
+    let offered = said.lines().skip(1).map(|said| Finding::new(Grade::Good, "offered", said, ""));
+    mind.chain(offered).collect()
 }
 
 fn keys(house: &House) -> Finding {
@@ -65,7 +70,7 @@ fn keys(house: &House) -> Finding {
     let named = String::from_utf8_lossy(&named).into_owned();
     let in_file = |name: &str| {
         let of = |line: &str| {
-            line.trim_start()
+            line.trim_start_matches(['\u{feff}', ' ', '\t'])
                 .trim_start_matches("export ")
                 .split_once('=')
                 .is_some_and(|(key, _)| key.trim() == name)

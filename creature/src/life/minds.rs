@@ -2,13 +2,13 @@
 //!
 //! Invariant: a broker that does not answer changes nothing but what is observed; the mind in use stays.
 
+use crate::config::Told;
 use crate::fault::Fault;
 use crate::life::Life;
 use crate::mind::Mind;
 use crate::pace;
 use crate::senses::guardian::Standing;
 use crate::tools::catalogue::LIST;
-use ground::paths::House;
 use hands::Broker;
 use instinct::Instinct;
 use mind::ModelSettings;
@@ -17,8 +17,9 @@ use mind::{Down, llm};
 use serde_json::{Value, json};
 
 /// How models are reached through this broker.
-pub(crate) fn reach<'a>(broker: &'a Broker, settings: &'a ModelSettings, house: &'a House) -> Reach<'a> {
-    Reach { base: broker.base(), token: broker.token(), settings, house, tools: &LIST }
+pub(crate) fn reach<'a>(broker: &'a Broker, settings: &'a ModelSettings, told: &'a Told) -> Reach<'a> {
+    let (house, commit) = (&told.house, told.commit.as_str());
+    Reach { base: broker.base(), token: broker.token(), settings, house, tools: &LIST, commit }
 }
 
 impl Life {
@@ -65,7 +66,7 @@ impl Life {
         if offer == self.offer {
             return String::new();
         }
-        let reach = reach(broker, &self.settings.model, &self.told.house);
+        let reach = reach(broker, &self.settings.model, &self.told);
         let instinct = || Mind::Instinct(Instinct::load(&self.told.house, pace::BUILT));
         let (mind, said) = match llm::offered(&reach, &status) {
             Ok(Some(mind)) => (Mind::Model(mind), String::new()),

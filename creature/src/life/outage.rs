@@ -88,6 +88,9 @@ impl Outage {
                     "the model's server does not take it ({cause}): look at [model] in owner.toml; {again}"
                 )
             }
+            (Why::Filtered, _) => {
+                format!("a filter of the model's maker refuses what I put to it ({cause}); {again}")
+            }
             (Why::Garbled, _) => {
                 format!("the model's replies since {} cannot be read ({cause}); {again}", hour(self.since))
             }

@@ -26,7 +26,7 @@ pub fn first_s(why: Why, asked_s: Option<u64>) -> u64 {
         Why::Budget | Why::Stopped => at_most(HOUR_S),
         Why::Key | Why::Money | Why::Settings => at_least(HOUR_S),
         Why::UnknownLife => HOUR_S,
-        Why::Unfit => at_least(600),
+        Why::Unfit | Why::Filtered => at_least(600),
         Why::Away => unless_asked(60),
         Why::Unkept => 60,
         // Each costs money.

@@ -22,7 +22,7 @@ const MOST_LOOKS: usize = 3;
 
 /// New items of a feed that are told by title, and items remembered as known.
 const MOST_TOLD: usize = 3;
-const MOST_KNOWN: usize = 64;
+const MOST_KNOWN: usize = 2 * hands::MOST_ITEMS;
 
 /// News that wait for the creature's own time; of more the oldest go.
 const MOST_NEWS: usize = 16;
@@ -66,7 +66,7 @@ impl Life {
     }
 
     /// Takes in one look: what is new is an event, a failure is paced and told of once.
-    fn looked(&mut self, named: &Named, looked: Result<Vec<(u64, String)>, String>) -> Result<(), Fault> {
+    fn looked(&mut self, named: &Named, looked: Result<Looked, hands::Error>) -> Result<(), Fault> {
         let now_s = self.told.clock.now().as_second();
         let first = !self.scanned.sources.contains_key(&named.url);
         let source = self.scanned.sources.entry(named.url.clone()).or_default();
@@ -74,8 +74,10 @@ impl Life {
             Ok(found) => found,
             Err(error) => {
                 source.fails = source.fails.saturating_add(1);
-                source.next_s = now_s.saturating_add(sources::backoff_s(pace::BUILT, source.fails));
-                let text = format!("{} could not be looked at: {}", named.url, shorten(&error, 300));
+                let wait_s = sources::backoff_s(pace::BUILT, source.fails);
+                let asked_s = error.after_s.map_or(0, |after_s| after_s.min(86_400) as i64);
+                source.next_s = now_s.saturating_add(wait_s.max(asked_s));
+                let text = format!("{} could not be looked at: {}", named.url, shorten(&error.message, 300));
                 return match source.fails {
                     1 => self.store.record("observation", json!({"about": "source", "text": text})),
                     _ => Ok(()),
@@ -83,8 +85,24 @@ impl Life {
             }
         };
         (source.fails, source.next_s) = (0, now_s.saturating_add(pace::BUILT.source_pace_s as i64));
-        let (numbers, said): (Vec<u64>, Vec<String>) =
-            found.into_iter().filter(|item| !source.known.contains(&item.0)).unzip();
+        let (numbers, said): (Vec<u64>, Vec<String>) = match found {
+            // Those that are known go to the end, so that the oldest forgotten are such as are listed no more.
+            Looked::Feed(items) => {
+                let (known, new): (Vec<_>, Vec<_>) =
+                    items.into_iter().partition(|item| source.known.contains(&item.0));
+                source.known.retain(|number| known.iter().all(|item| item.0 != *number));
+                source.known.extend(known.into_iter().map(|item| item.0));
+                new.into_iter().unzip()
+            }
+            Looked::Page { title, text } => {
+                let new = source.page.news(&text);
+                let gist = ground::summary::summarise(&new.join("\n\n"), 2).join(" ");
+                let said = format!("\"{}\" {}", shorten(&title, 140), shorten(&gist, 400));
+                // What an earlier self knew of a page was its whole text's hash.
+                let same = new.is_empty() || source.known.contains(&hash(&text));
+                if same { (Vec::new(), Vec::new()) } else { (vec![hash(&text)], vec![said]) }
+            }
+        };
         if said.is_empty() {
             return Ok(());
         }
@@ -110,16 +128,20 @@ impl Life {
     }
 }
 
-/// What stands at a source: a hash and a few words of each item of a feed, or of the page.
-async fn look(broker: &Broker, named: &Named) -> Result<Vec<(u64, String)>, String> {
+/// What stands at a source: a hash and a few words of each item of a feed, or the page.
+enum Looked {
+    Feed(Vec<(u64, String)>),
+    Page { title: String, text: String },
+}
+
+async fn look(broker: &Broker, named: &Named) -> Result<Looked, hands::Error> {
     if named.feed {
-        let feed = hands::fetch_feed(broker, &named.url, 20).await.map_err(|error| error.message)?;
+        let feed = hands::fetch_feed(broker, &named.url, hands::MOST_ITEMS).await?;
         let item = |item: &hands::Item| {
             (hash(&item.id), format!("\"{}\" {}", shorten(&item.title, 140), shorten(&item.url, 200)))
         };
-        return Ok(feed.items.iter().map(item).collect());
+        return Ok(Looked::Feed(feed.items.iter().map(item).collect()));
     }
-    let page = hands::fetch_text(broker, &named.url, 4_000).await.map_err(|error| error.message)?;
-    let gist = ground::summary::summarise(&page.text, 2).join(" ");
-    Ok(vec![(hash(&page.text), format!("\"{}\" {}", shorten(&page.title, 140), shorten(&gist, 400)))])
+    let page = hands::fetch_text(broker, &named.url, 4_000).await?;
+    Ok(Looked::Page { title: page.title, text: page.text })
 }

@@ -1,5 +1,6 @@
 //! What is known of the sources that papers name, and what is new at them and waits. Kept in `scanned.json`.
 
+use instinct::pages;
 use instinct::sources::Named;
 use memory::state;
 use serde::{Deserialize, Serialize};
@@ -22,8 +23,10 @@ pub struct Source {
     pub next_s: i64,
     /// Failures in a row.
     pub fails: u32,
-    /// Hashes of the items of a feed, or of the texts of a page, that were seen before.
+    /// Hashes of the items of a feed that were seen before; of a page one, once it was read.
     pub known: Vec<u64>,
+    /// What was said on the page before.
+    pub page: pages::Known,
 }
 
 impl Scanned {

@@ -75,6 +75,8 @@ impl Life {
             }
             let oddity = self.mind.talk().map_or(String::new(), |talk| talk.server_oddity().to_owned());
             self.observe("window", &oddity)?;
+            let news = self.mind.talk().map_or(String::new(), ModelMind::server_news);
+            self.observe("server", &news)?;
             self.heart.stage(Stage::Remembering, Duration::from_secs(60));
             let next = match outcome {
                 Outcome::Thought { thought, .. } if self.is_unrecorded(&thought, round) => {

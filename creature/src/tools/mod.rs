@@ -94,7 +94,13 @@ impl ToolContext<'_> {
                 object(fields)
             }
             Ok(other) => object(Map::from_iter([("result".to_owned(), other)])),
-            Err(fault) => failure(fault.error, fault.hint),
+            Err(fault) => {
+                let mut failed = failure(fault.error, fault.hint);
+                if let (Some(after_s), Value::Object(fields)) = (fault.after_s, &mut failed) {
+                    fields.insert("after_s".to_owned(), json!(after_s));
+                }
+                failed
+            }
         };
         let result = match &self.belt.broker {
             Some(broker) => hide(result, broker.token()),

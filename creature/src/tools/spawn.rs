@@ -73,6 +73,11 @@ fn request(tools: &ToolContext<'_>, args: &Arguments, mut asked: Value) -> Resul
         if let Some(said) = fields.get_mut("not_before") {
             *said = json!(moment(tools, args, said)?);
         }
+        if let Some(said) = fields.get_mut("depends_on_previous")
+            && let Some(names) = said.as_str().and_then(names)
+        {
+            *said = names;
+        }
     }
     let mut request: Request =
         serde_json::from_value(asked).map_err(|why| args.fault(format!("cannot be read: {why}")))?;
@@ -93,16 +98,23 @@ fn request(tools: &ToolContext<'_>, args: &Arguments, mut asked: Value) -> Resul
     Ok(request)
 }
 
-/// Reads `not_before`: a moment, or seconds from now.
+/// Names in a text that is a JSON list.
+fn names(text: &str) -> Option<Value> {
+    serde_json::from_str::<Vec<String>>(text).ok().map(Value::from)
+}
+
+/// Reads `not_before`: a moment, or seconds from now, which may stand in text.
 fn moment(tools: &ToolContext<'_>, args: &Arguments, said: &Value) -> Result<Timestamp, Fault> {
     let now = tools.store.clock.now();
-    let parsed = match said {
-        Value::String(text) => super::agenda::moment(text.trim(), &tools.store.rules.time_zone),
-        Value::Number(number) => number
-            .as_i64()
-            .filter(|wait_s| (0..=MOST_WAIT_S).contains(wait_s))
-            .and_then(|wait_s| now.checked_add(SignedDuration::from_secs(wait_s)).ok()),
-        _ => None,
+    let in_text = |text: &str| text.trim().parse::<i64>().ok();
+    let parsed = match said.as_i64().or_else(|| in_text(said.as_str()?)) {
+        Some(wait_s) if (0..=MOST_WAIT_S).contains(&wait_s) => {
+            now.checked_add(SignedDuration::from_secs(wait_s)).ok()
+        }
+        Some(_) => None,
+        None => {
+            said.as_str().and_then(|text| super::agenda::moment(text.trim(), &tools.store.rules.time_zone))
+        }
     };
     let at: Timestamp = parsed.ok_or_else(|| {
         args.fault("takes a time as in 2030-01-31T08:00:00Z or 2030-01-31 08:00, or seconds from now, as `not_before`")

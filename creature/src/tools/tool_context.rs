@@ -156,12 +156,14 @@ pub fn failure(error: impl Into<String>, hint: impl Into<String>) -> Value {
 }
 
 pub(super) fn fault(error: hands::Error) -> Fault {
-    match error.status {
+    let after_s = error.after_s;
+    let fault = match error.status {
         Some(status) if !error.message.contains(&status.to_string()) => {
             Fault::new(format!("{} (status {status})", error.message), error.hint)
         }
         _ => Fault::new(error.message, error.hint),
-    }
+    };
+    Fault { after_s, ..fault }
 }
 
 /// An act that waits for the owner, or is kept as a draft, is no failure: the creature goes on.

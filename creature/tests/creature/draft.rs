@@ -94,8 +94,12 @@ async fn what_missed_is_mended_by_its_old_alone_and_the_rest_stands() {
     assert!(twice["error"].as_str().unwrap().contains("needs `new`"), "{twice}");
     let patch = "--- a/creature/a.txt\n+++ b/creature/a.txt\n@@\n-three\n+THREE\n@@\n-nowhere\n+x\n@@\n-four\n+FOUR\n";
     let result = yard.call("repo.apply_patch", json!({"patch": patch, "summary": "s"})).await;
-    assert!(result["error"].as_str().unwrap().starts_with("hunk 2 of creature/a.txt"), "{result}");
-    assert!(of_draft(&yard, "creature/a.txt").contains("THREE\nFOUR\n"));
+    let refused = "hunk 2 of creature/a.txt (line 6 of the patch): none of its old lines";
+    assert!(result["error"].as_str().unwrap().starts_with(refused), "{result}");
+    assert!(
+        of_draft(&yard, "creature/a.txt").contains("three\nfour\n"),
+        "a patch is taken whole or not at all"
+    );
 }
 
 /// Every state a kill can leave behind an edit of two files, from before its note to after its end.

@@ -3,7 +3,7 @@
 mod anthropic;
 mod cache;
 mod chat;
-mod client;
+pub mod client;
 mod fields;
 mod mind;
 mod responses;

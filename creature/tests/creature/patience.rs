@@ -10,7 +10,16 @@ use std::time::Duration;
 fn fails(kind: Kind, said: &str, asked_s: Option<u64>) -> Outcome {
     let (message, retry_after) = (said.to_owned(), asked_s.map(Duration::from_secs));
     let (cause, hint) = (message.clone(), String::new());
-    llm::failed(&Error { kind, message, cause, hint, status: None, retry_after, fits_tokens: None })
+    llm::failed(&Error {
+        kind,
+        message,
+        cause,
+        hint,
+        status: None,
+        retry_after,
+        fits_tokens: None,
+        affords: None,
+    })
 }
 
 fn down(kind: Kind, said: &str, asked_s: Option<u64>) -> Down {
@@ -46,6 +55,9 @@ fn each_failure_has_its_first_wait_and_the_one_that_is_asked_for_is_obeyed() {
         (Kind::BadRequest, Why::Unfit, ten, [ten, long, day]),
         (Kind::Signature, Why::Unfit, ten, [ten, long, day]),
         (Kind::TooLong, Why::Unfit, ten, [ten, long, day]),
+        (Kind::Filtered, Why::Filtered, ten, [ten, long, day]),
+        (Kind::Region, Why::Settings, hour, [hour, hour, day]),
+        (Kind::Blocked, Why::Away, minute, [seconds, long, day]),
         (Kind::Busy, Why::Away, minute, [seconds, long, day]),
         (Kind::Unreachable, Why::Away, minute, [seconds, long, day]),
         (Kind::Deadline, Why::Away, minute, [seconds, long, day]),

@@ -11,6 +11,72 @@ const MORNING: &str = "2026-05-28T06:00:00Z";
 mod probation {
     use super::*;
 
+    /// A feed whose oldest item stands first, and a page with a clock; each look at the feed finds one item more.
+    #[tokio::test]
+    async fn a_life_on_instinct_tells_each_item_and_each_sentence_once() {
+        loopback!();
+        let looks = Arc::new(Mutex::new(0_usize));
+        let counted = Arc::clone(&looks);
+        let stand_in = StandIn::new(move |asked: &Asked| {
+            if asked.path != "/web" {
+                return broker::status(json!(null), &[]);
+            }
+            let mut looks = counted.lock().unwrap();
+            let kind = |kind: &str| vec![("content-type", kind.to_owned())];
+            match asked.query["url"].as_str() {
+                "https://t.example/feed" => {
+                    *looks += 1;
+                    let item = |n: usize| {
+                        format!(
+                            "<item><title>Item {n}.</title><guid>https://t.example/{n}</guid>\
+                            <pubDate>{:02} May 2026 10:00:{:02} GMT</pubDate></item>",
+                            1 + n / 60,
+                            n % 60
+                        )
+                    };
+                    let items: String = (1..=20 + *looks).map(item).collect();
+                    let body = format!(
+                        "<rss version=\"2.0\"><channel><title>Fish & chips</title>{items}</channel></rss>"
+                    );
+                    Answer::Is(200, kind("application/rss+xml"), body)
+                }
+                "https://t.example/clock" => {
+                    let body = format!(
+                        "<p>It says the same to all who come here.</p><p>Rendered at 10:15:{:02} in 0.{} s.</p>",
+                        *looks % 60,
+                        *looks
+                    );
+                    Answer::Is(200, kind("text/html"), body)
+                }
+                _ => Answer::Is(200, kind("text/html"), "<p>A page with words on it.</p>".to_owned()),
+            }
+        });
+        let mut house = TempHouse::new();
+        house.broker = Some(stand_in.base());
+        house.write(
+            "PURPOSE.md",
+            "# Purpose\n\nfeed: https://t.example/feed\npage: https://t.example/clock\n",
+        );
+        let mut lived = Lived::born(&house, MORNING, 1).await;
+        while *looks.lock().unwrap() < 4 {
+            lived.wake().await;
+        }
+        drop(lived);
+        let mut lived = Lived::born(&house, "2026-05-28T09:00:00Z", 2).await;
+        while *looks.lock().unwrap() < 9 {
+            lived.wake().await;
+        }
+        let read: Vec<String> =
+            stand_in.heard("/web").iter().map(|asked| asked.query["url"].clone()).collect();
+        let of = |n: usize| read.iter().filter(|url| **url == format!("https://t.example/{n}")).count();
+        // The three newest at first, and each that came after.
+        let newest = *looks.lock().unwrap() + 20;
+        assert_eq!((1..=18).map(of).sum::<usize>(), 0, "{read:?}");
+        assert_eq!((19..newest).map(of).collect::<Vec<_>>(), vec![1; newest - 19], "{read:?}");
+        let notes = std::fs::read_to_string(house.path("self/notes/2026-05-t-example.md")).unwrap();
+        assert_eq!(notes.matches("It says the same to all").count(), 1, "{notes}");
+    }
+
     #[tokio::test]
     async fn sources_are_looked_at_by_code_and_only_what_is_new_is_an_event() {
         loopback!();

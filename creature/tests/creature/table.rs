@@ -3,7 +3,7 @@
 use crate::yard::Yard;
 use creature::tools::catalogue::{LIST, TOOLS};
 use creature::tools::tool::wire_name;
-use serde_json::{Value, json};
+use serde_json::json;
 
 #[tokio::test]
 async fn bad_arguments_of_each_kind_are_refused_with_what_was_wrong() {
@@ -85,42 +85,50 @@ async fn what_is_meant_beyond_doubt_is_taken() {
 }
 
 #[test]
-fn every_tool_has_a_name_and_a_closed_schema_for_the_wire() {
+fn every_tool_has_a_name_for_the_wire_and_arguments_in_the_one_form() {
     let native = LIST.native(&|_| true);
     assert_eq!(native.len(), TOOLS.len());
-    let mut names = std::collections::BTreeSet::new();
     for (wire, tool) in native.iter().zip(TOOLS.iter()) {
-        let plain = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);
-        assert!((1..=64).contains(&wire.name.len()) && wire.name.chars().all(plain), "{}", wire.name);
-        assert!(names.insert(wire.name.clone()), "{} stands twice", wire.name);
         assert_eq!(wire.name, wire_name(tool.name));
         assert_eq!(LIST.by_wire_name(&wire.name).map(|tool| tool.name), Some(tool.name));
         assert_eq!(LIST.by_wire_name(tool.name).map(|tool| tool.name), Some(tool.name));
-        assert!(!wire.description.trim().is_empty(), "{}", wire.name);
-        closed(&wire.schema, wire.strict, &wire.name);
+        assert!(!tool.args.is_empty(), "{}: some servers refuse a tool without arguments", tool.name);
     }
     let strict: Vec<&str> = native.iter().filter(|tool| tool.strict).map(|tool| tool.name.as_str()).collect();
     assert_eq!(strict, ["notes_write", "files_write", "repo_edit", "repo_apply_patch"]);
-    let hold = &native.iter().find(|tool| tool.name == "repo_edit").unwrap().schema["properties"]["hold"];
-    assert_eq!(hold["type"], json!(["boolean", "null"]));
-    let read = native.iter().find(|tool| tool.name == "repo_read").unwrap();
-    assert_eq!(read.schema["properties"]["from"], json!({"type": "integer", "minimum": 1}));
-    assert_eq!(read.schema["required"], json!(["path"]));
+    let schema = |name: &str| &native.iter().find(|tool| tool.name == name).unwrap().schema;
+    let read = schema("repo_read");
+    assert_eq!(read["properties"]["from"], json!({"type": "integer", "description": "at least 1"}));
+    assert_eq!(read["required"], json!(["path"]));
+    let data = &schema("memory_append")["properties"]["data"];
+    assert_eq!(data, &json!({"type": "string", "description": "a JSON object, as text"}));
+    assert_eq!(schema("repo_status")["properties"], json!({"why": {"type": "string"}}));
 }
 
-/// Every object with properties is closed; a strict one has all of them required and nothing a strict wire refuses.
-fn closed(schema: &Value, strict: bool, name: &str) {
-    if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
-        assert_eq!(schema["additionalProperties"], json!(false), "{name}");
-        let required = schema["required"].as_array().unwrap();
-        assert!(required.iter().all(|one| properties.contains_key(one.as_str().unwrap())), "{name}");
-        assert!(!strict || required.len() == properties.len(), "{name}");
-        properties.values().for_each(|inner| closed(inner, strict, name));
+/// What took several types comes as text from a server that knows one type a field: it is read as before.
+#[tokio::test]
+async fn what_took_several_types_is_read_from_text_too() {
+    for (previous, waits_for) in [
+        (json!(true), "session-1, session-2"),
+        (json!("true"), "session-1, session-2"),
+        (json!("all"), "session-1, session-2"),
+        (json!(["session-2"]), "session-2"),
+        (json!("[\"session-2\"]"), "session-2"),
+        (json!("session-2"), "session-2"),
+    ] {
+        let mut yard = Yard::new();
+        for args in [json!({"objective": "one"}), json!({"objective": "two"})] {
+            assert_eq!(yard.call("spawn", args).await["ok"], true);
+        }
+        let args = json!({"objective": "sum up", "depends_on_previous": previous, "not_before": "60"});
+        let result = yard.call("spawn", args).await;
+        assert_eq!(result["spawned"][0]["id"], "session-3", "{result}");
+        let session = yard.store.sessions.get("session-3").unwrap();
+        assert_eq!(session.depends_on.join(", "), waits_for, "{previous}");
+        assert!(session.not_before.is_some(), "{previous}");
     }
-    if let Some(items) = schema.get("items") {
-        closed(items, strict, name);
-    }
-    for refused in ["minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems"] {
-        assert!(!strict || schema.get(refused).is_none(), "{name} has {refused}");
-    }
+    let mut yard = Yard::new();
+    let result = yard.call("spawn", json!({"objective": "x", "not_before": "-5"})).await;
+    assert!(result["error"].as_str().unwrap().contains("not_before"), "{result}");
+    assert_eq!(yard.call("skill.list", json!({"why": "to see"})).await["ok"], true);
 }

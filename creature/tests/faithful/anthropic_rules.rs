@@ -2,7 +2,8 @@
 
 use super::http::Request;
 use super::models::Model;
-use super::rules::{Checked, NAME, is_name, known, list, must, refuse, strict, text, unique};
+use super::rules::{Checked, NAME, is_name, known, list, must, parts, refuse, strict, text, unique};
+use super::tool_rules::{self, Tool};
 use serde_json::Value;
 
 const FIELDS: [&str; 15] = [
@@ -35,7 +36,9 @@ const TOOL_FIELDS: [&str; 9] = [
     "eager_input_streaming",
 ];
 const MOST_MARKS: usize = 4;
+/// Anthropic, structured outputs, limits of schema complexity: over all strict tools of a request.
 const MOST_STRICT: usize = 20;
+const MOST_OPTIONAL: usize = 24;
 
 /// Everything but the messages.
 pub fn check(request: &Request, model: &Model) -> Checked {
@@ -130,11 +133,36 @@ fn tools(body: &Value, model: &Model) -> Checked {
     }
     unique(tools.iter().map(|tool| text(tool, "name")))
         .or_else(|_| refuse("tools: Tool names must be unique."))?;
+    let all: Vec<Tool<'_>> = tools.iter().map(given).collect();
+    tool_rules::check(&all).or_else(refuse)?;
     let held = tools.iter().filter(|tool| tool["strict"] == true).count();
     must(held <= MOST_STRICT, || {
         format!("tools: at most {MOST_STRICT} strict tools are allowed, got {held}")
     })?;
+    let optional: usize =
+        tools.iter().filter(|tool| tool["strict"] == true).map(|tool| optional(&tool["input_schema"])).sum();
+    must(optional <= MOST_OPTIONAL, || {
+        format!(
+            "tools: at most {MOST_OPTIONAL} optional parameters of strict tools are allowed, got {optional}"
+        )
+    })?;
     choice(&body["tool_choice"], tools, model)
+}
+
+fn given(tool: &Value) -> Tool<'_> {
+    Tool {
+        name: text(tool, "name"),
+        description: &tool["description"],
+        schema: &tool["input_schema"],
+        strict: tool["strict"] == true,
+    }
+}
+
+/// Parameters that may be left out, at any depth.
+fn optional(schema: &Value) -> usize {
+    let properties = schema["properties"].as_object().map_or(0, serde_json::Map::len);
+    let own = properties.saturating_sub(list(schema, "required").len());
+    own + parts(schema).into_iter().map(optional).sum::<usize>()
 }
 
 fn choice(choice: &Value, tools: &[Value], model: &Model) -> Checked {

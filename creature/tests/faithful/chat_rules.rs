@@ -4,6 +4,7 @@ use super::Rules;
 use super::given::{Amiss, Given, arguments};
 use super::models::Model;
 use super::rules::{Checked, NAME, Why, is_name, list, must, refusal, refuse, strict, text, unique};
+use super::tool_rules::{self, Tool};
 use serde_json::{Map, Value, json};
 
 const FIELDS: [&str; 24] = [
@@ -123,25 +124,14 @@ fn tools(body: &Value, model: &Model, rules: &Rules) -> Checked {
         must(text(tool, "type") == "function", || {
             format!("Missing required parameter: 'tools[{at}].type'.")
         })?;
-        must(is_name(text(function, "name")), || {
-            format!(
-                "Invalid 'tools[{at}].function.name': string does not match pattern. Expected a string that matches the pattern '{NAME}'."
-            )
-        })?;
         let parameters = &function["parameters"];
-        must(parameters.is_null() || text(parameters, "type") == "object", || {
-            format!(
-                "Invalid schema for function '{}': schema must be a JSON Schema of 'type: \"object\"'.",
-                text(function, "name")
-            )
-        })?;
         if function["strict"] == true {
             let at = format!("Invalid schema for function '{}'", text(function, "name"));
             strict(parameters, true).or_else(|why| refuse(format!("{at}: In context=(), {why}")))?;
         }
     }
-    unique(tools.iter().map(|tool| text(&tool["function"], "name")))
-        .or_else(|name| refuse(format!("Invalid 'tools': duplicate function name '{name}'.")))?;
+    let all: Vec<Tool<'_>> = tools.iter().map(given).collect();
+    tool_rules::check(&all).or_else(refuse)?;
     let reasons = model.no_chat_tools && text(body, "reasoning_effort") != "none";
     must(tools.is_empty() || !reasons, || {
         let model = text(body, "model");
@@ -150,6 +140,16 @@ fn tools(body: &Value, model: &Model, rules: &Rules) -> Checked {
              function tools, use /v1/responses or set reasoning_effort to 'none'."
         )
     })
+}
+
+fn given(tool: &Value) -> Tool<'_> {
+    let function = &tool["function"];
+    Tool {
+        name: text(function, "name"),
+        description: &function["description"],
+        schema: &function["parameters"],
+        strict: function["strict"] == true,
+    }
 }
 
 fn message(at: usize, message: &Value) -> Checked {
@@ -191,31 +191,34 @@ fn message(at: usize, message: &Value) -> Checked {
 /// Every call is answered by a tool message right after, and every tool message has its call.
 fn pairs(messages: &[Value]) -> Checked {
     let mut all = Vec::new();
-    let mut open: Vec<&str> = Vec::new();
-    let unanswered = |open: &[&str]| {
+    let mut open: Vec<(&str, &str)> = Vec::new();
+    let unanswered = |open: &[(&str, &str)]| {
         must(open.is_empty(), || {
             format!(
                 "An assistant message with 'tool_calls' must be followed by tool messages responding to each \
                  'tool_call_id'. The following tool_call_ids did not have response messages: {}",
-                open.join(", ")
+                open.iter().map(|(id, _)| *id).collect::<Vec<_>>().join(", ")
             )
         })
     };
     for message in messages {
         if text(message, "role") == "tool" {
             let id = text(message, "tool_call_id");
-            let Some(at) = open.iter().position(|open| *open == id) else {
+            let Some(at) = open.iter().position(|(open, _)| *open == id) else {
                 return refuse(format!(
                     "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with \
                      'tool_calls' (tool_call_id {id})."
                 ));
             };
-            open.remove(at);
+            let (_, name) = open.remove(at);
+            // Google's compatible address: github.com/NousResearch/hermes-agent/pull/19728.
+            must(text(message, "name") == name, || "function_response.name: Name cannot be empty.".into())?;
             continue;
         }
         unanswered(&open)?;
-        open = list(message, "tool_calls").iter().map(|call| text(call, "id")).collect();
-        all.extend(open.clone());
+        let calls = list(message, "tool_calls").iter();
+        open = calls.map(|call| (text(call, "id"), text(&call["function"], "name"))).collect();
+        all.extend(open.iter().map(|(id, _)| *id));
     }
     unanswered(&open)?;
     unique(all.into_iter()).or_else(|id| refuse(format!("Duplicate value for 'tool_call_id' of '{id}'.")))

@@ -30,6 +30,7 @@ mod rules;
 pub mod say;
 pub mod seen;
 mod serve;
+mod tool_rules;
 
 pub use cache::{Tokens, tokens};
 pub use ledger::Entry;
@@ -40,6 +41,7 @@ pub use seen::{Message, Seen, Shown};
 
 use cache::Cache;
 use given::Given;
+use serde_json::Value;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -107,6 +109,20 @@ pub struct Rules {
     pub system_first: bool,
     pub roles_alternate: bool,
     pub refuses_format: bool,
+    /// What this server refuses beside the rules of its wire.
+    pub refuses: Option<Refuses>,
+}
+
+/// A look at a request's body: none where it is taken, else the status and the body of the refusal.
+#[derive(Clone)]
+pub struct Refuses(pub Arc<Judge>);
+
+type Judge = dyn Fn(&Value) -> Option<(u16, String)> + Send + Sync;
+
+impl std::fmt::Debug for Refuses {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Refuses")
+    }
 }
 
 impl Default for Rules {
@@ -129,6 +145,7 @@ impl Default for Rules {
             system_first: false,
             roles_alternate: false,
             refuses_format: false,
+            refuses: None,
         }
     }
 }

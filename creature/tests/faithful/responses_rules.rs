@@ -1,7 +1,8 @@
 //! What OpenAI Responses refuses of a request's settings and tools.
 
 use super::models::Model;
-use super::rules::{Checked, NAME, is_name, list, must, refuse, strict, text, unique};
+use super::rules::{Checked, NAME, is_name, list, must, refuse, strict, text};
+use super::tool_rules::{self, Tool};
 use serde_json::Value;
 
 const FIELDS: [&str; 26] = [
@@ -88,22 +89,21 @@ fn tools(body: &Value) -> Checked {
         let name = text(tool, "name");
         must(text(tool, "type") == "function", || format!("Invalid value: 'tools[{at}].type'."))?;
         must(tool.get("function").is_none(), || format!("Unknown parameter: 'tools[{at}].function'."))?;
-        must(is_name(name), || {
-            format!(
-                "Invalid 'tools[{at}].name': string does not match pattern. Expected a string that matches the pattern '{NAME}'."
-            )
-        })?;
-        must(text(&tool["parameters"], "type") == "object", || {
-            format!(
-                "Invalid schema for function '{name}': schema must be a JSON Schema of 'type: \"object\"'."
-            )
-        })?;
         // Strict unless it says otherwise.
         if tool["strict"] != false {
             let at = format!("Invalid schema for function '{name}'");
             strict(&tool["parameters"], true).or_else(|why| refuse(format!("{at}: In context=(), {why}")))?;
         }
     }
-    unique(tools.iter().map(|tool| text(tool, "name")))
-        .or_else(|name| refuse(format!("Invalid 'tools': duplicate function name '{name}'.")))
+    let all: Vec<Tool<'_>> = tools.iter().map(given).collect();
+    tool_rules::check(&all).or_else(refuse)
+}
+
+fn given(tool: &Value) -> Tool<'_> {
+    Tool {
+        name: text(tool, "name"),
+        description: &tool["description"],
+        schema: &tool["parameters"],
+        strict: tool["strict"] != false,
+    }
 }

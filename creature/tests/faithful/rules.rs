@@ -127,7 +127,7 @@ fn closed(schema: &Value, all_required: bool) -> Result<(), String> {
     }
 }
 
-fn parts(schema: &Value) -> Vec<&Value> {
+pub fn parts(schema: &Value) -> Vec<&Value> {
     let mut parts = Vec::new();
     for name in ["properties", "$defs", "definitions"] {
         parts.extend(schema[name].as_object().into_iter().flat_map(|object| object.values()));

@@ -42,6 +42,14 @@ pub fn serve(shared: &Shared, stream: &TcpStream) {
         state.requests += 1;
         state.requests
     };
+    if let Some((status, body)) = shared.rules.refuses.as_ref().and_then(|refuses| (refuses.0)(&request.body))
+    {
+        let refusal = Refusal { number, status, why: Why::Taste, ..refusal(body.clone()) };
+        shared.state().refusals.push(refusal);
+        shared.changed.notify_all();
+        let _ = http::whole(stream, status, JSON, body.as_bytes());
+        return;
+    }
     let answer = judge(shared, &request, number).and_then(|judged| think(shared, &request, number, judged));
     match answer {
         Ok((say, reply)) => {

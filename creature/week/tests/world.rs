@@ -138,7 +138,7 @@ impl World {
                 Some(rest)
             }
             Some(Ok(Next::Reborn(_) | Next::Leave)) => panic!("nobody asked it to leave"),
-            Some(Err(Fault { error, hint })) => panic!("failed to {error} ({hint})"),
+            Some(Err(Fault { error, hint, .. })) => panic!("failed to {error} ({hint})"),
             None => {
                 self.time.spare(-1);
                 drop(life);

@@ -63,6 +63,7 @@ impl Executor {
 
     /// Notes which commit the index matches before HEAD moves, so that an interrupted commit can be completed.
     pub fn before_commit(&mut self) -> Result<Version> {
+        self.clear_after_life();
         let head = self.repo.head()?;
         let behind = self.state.index_behind.get_or_insert_with(|| head.commit.to_string()).clone();
         self.save();

@@ -65,8 +65,15 @@ impl Executor {
         }
     }
 
-    /// Moves aside what a life planted for the owner's own tools; where that fails now, the next end or start does it. Not
-    /// between two lives without a rest: the next could plant it again at once.
+    /// Clears what the last life planted, once it has ended: before a rest, and before anything of what it left is committed
+    /// or put back. Not between two lives without a rest: the next could plant it again at once.
+    pub fn clear_after_life(&mut self) {
+        if self.may_be_planted && self.life.is_none() {
+            self.clear_planted();
+        }
+    }
+
+    /// Moves aside what a life planted for the owner's own tools; where that fails now, the next end or start does it.
     pub fn clear_planted(&mut self) {
         self.may_be_planted = false;
         let mut told = Vec::new();

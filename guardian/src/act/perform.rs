@@ -223,6 +223,7 @@ impl Executor {
         if self.repo.is_at(head)? {
             return Ok(());
         }
+        self.clear_after_life();
         let rescued = self.repo.rescue(&format!("what life {} left in creature/", self.state.life))?;
         if let Some(name) = rescued {
             self.report.say(&format!("unfinished edits in creature/ are kept as {name}"));

@@ -354,7 +354,6 @@ fn good(trial: &Trial) -> String {
 fn stale_lock(trial: &mut Trial) {
     workshop::open(trial);
     trial.begin();
-    trial.expect_fall("environment");
     trial.inject(|trial| {
         let manifest = depends_on("beside = { path = \"crates/beside\" }")
             .replace("[workspace]\n", "[workspace]\nmembers = [\"crates/*\"]\n");
@@ -371,6 +370,6 @@ fn stale_lock(trial: &mut Trial) {
         );
     });
     trial.recovers();
-    until_blamed(trial, 3, "owner", "creature/Cargo.lock");
-    is_condemned(trial, false);
+    assert_eq!(trial.house().told("rescued").len(), 1, "what cargo wrote into the lock file is kept");
+    trial.note("cargo completed the lock file, which kept nobody waiting");
 }

@@ -19,7 +19,7 @@ pub const ROWS: &[Row] = &[
         Outage::of(Trouble::Status(401, None))
             .says("the key is refused (401)")
             .rests(3_600)
-            .calls(1)
+            .calls(2)
             .latched()
             .lived(trial);
     })
@@ -28,7 +28,7 @@ pub const ROWS: &[Row] = &[
         Outage::of(Trouble::Status(402, None))
             .says("no money or quota left (402)")
             .rests(3_600)
-            .calls(1)
+            .calls(2)
             .latched()
             .lived(trial);
     })

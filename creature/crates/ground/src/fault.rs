@@ -11,11 +11,13 @@ pub struct Fault {
     pub error: String,
     /// The next step.
     pub hint: String,
+    /// Seconds after which it may be tried again, where the other end said so.
+    pub after_s: Option<u64>,
 }
 
 impl Fault {
     pub fn new(error: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { error: error.into(), hint: hint.into() }
+        Self { error: error.into(), hint: hint.into(), after_s: None }
     }
 
     /// The fault of an act, named by `doing`, that failed; its error tells the whole chain of causes.

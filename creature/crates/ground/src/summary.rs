@@ -48,7 +48,8 @@ pub fn summarise(text: &str, most_sentences: usize) -> Vec<String> {
     chosen.map(|(_, (sentence, _))| sentence).collect()
 }
 
-fn sentences_of(text: &str) -> Vec<String> {
+/// The sentences of a text; headings and lines of lists stand for one each.
+pub fn sentences_of(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for paragraph in paragraphs(text) {
         let mut sentence = String::new();

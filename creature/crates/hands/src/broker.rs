@@ -3,12 +3,14 @@
 //! Invariant: a call that may have been carried out is not repeated; only one that changes nothing, or never
 //! arrived, has a second try. The token is in no error.
 
+use crate::known::{self, Age, Known};
 use crate::{Deferred, Error};
 use reqwest::header::{HeaderMap, HeaderName};
 use reqwest::{Client, Method, Response, Url};
 use serde_json::{Value, json};
 use std::error::Error as _;
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Wait before the second try: within it the guardian restarts a broker that fell.
@@ -31,6 +33,8 @@ pub struct Broker {
     base: String,
     token: String,
     http: Client,
+    /// Of this life; shared by every copy of the client.
+    pub(crate) known: Arc<Known>,
 }
 
 /// The bytes of one page, as much of them as the broker passes.
@@ -42,6 +46,9 @@ pub(crate) struct Body {
     pub bytes: Vec<u8>,
     /// The page is longer than what the broker passed.
     pub cut: bool,
+    pub age: Age,
+    /// It is as it was when it had the age that was asked with; then there are no bytes.
+    pub unchanged: bool,
 }
 
 /// What a service answered.
@@ -61,7 +68,7 @@ impl Broker {
         let http = Client::builder().no_proxy().pool_max_idle_per_host(0).build().map_err(|cause| {
             Error::new(format!("prepare for the broker: {cause}"), "are there too many open files?")
         })?;
-        Ok(Broker { base, token: token.trim().to_owned(), http })
+        Ok(Broker { base, token: token.trim().to_owned(), http, known: Arc::default() })
     }
 
     pub fn base(&self) -> &str {
@@ -105,10 +112,13 @@ impl Broker {
         judged(doing, self.post(doing, "/purpose", &request).await?).map(|_| ())
     }
 
-    /// Fetches a page of the web.
-    pub(crate) async fn page(&self, url: &Url, name: &str, accept: &str) -> Result<Body, Error> {
+    /// Fetches a page of the web, or hears that it is as it was at this age.
+    pub(crate) async fn page(&self, url: &Url, name: &str, accept: &str, had: &Age) -> Result<Body, Error> {
         let mut ask = Url::parse(&format!("{}/web", self.base)).map_err(|cause| self.nowhere(&cause))?;
         ask.query_pairs_mut().append_pair("url", url.as_str()).append_pair("accept", accept);
+        for (key, value) in [("etag", &had.etag), ("modified", &had.modified)] {
+            value.iter().for_each(|value| _ = ask.query_pairs_mut().append_pair(key, value));
+        }
         let doing = format!("fetch {name}");
         let (headers, bytes) = self.call(&doing, Method::GET, ask.as_str(), None, true, PATIENCE).await?;
         let header = |name: &'static str| text(&headers, &HeaderName::from_static(name));
@@ -118,6 +128,12 @@ impl Broker {
             content_type: header("content-type").unwrap_or_default(),
             bytes,
             cut: header("x-feral-cut").is_some(),
+            unchanged: header("x-feral-status").as_deref() == Some("304"),
+            age: Age {
+                etag: header("etag"),
+                modified: header("last-modified"),
+                fresh_s: header("cache-control").map_or(0, |text| known::fresh_s(&text)),
+            },
         })
     }
 
@@ -248,7 +264,9 @@ fn refused(doing: &str, status: u16, headers: &HeaderMap, bytes: &[u8]) -> Error
     };
     let hint = Some(word("hint")).filter(|hint| !hint.is_empty());
     let hint = hint.unwrap_or_else(|| "do something else; the owner's rules decide what goes out".to_owned());
-    Error { status: upstream.or(Some(status)), ..Error::new(message, hint) }
+    let after_s =
+        text(headers, &HeaderName::from_static("retry-after")).and_then(|after| after.trim().parse().ok());
+    Error { status: upstream.or(Some(status)), after_s, ..Error::new(message, hint) }
 }
 
 /// What failed and why; the broker's words often begin with the request, which is not said twice.

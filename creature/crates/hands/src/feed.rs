@@ -1,22 +1,29 @@
-//! Feeds in RSS, Atom and JSON, as plain items.
+//! Feeds in RSS, Atom and JSON, as plain items, the newest first.
 
 use crate::Error;
 use crate::broker::Body;
 use crate::decode;
+use crate::json_feed;
 use crate::readable;
 use crate::web::printable;
 use feed_rs::model::{Entry, Feed as Parsed, Text};
 use feed_rs::parser::Builder;
+use jiff::Timestamp;
 use reqwest::Url;
 
-const MOST_SUMMARY_CHARS: usize = 600;
-const MOST_TITLE_CHARS: usize = 300;
+pub(crate) const MOST_SUMMARY_CHARS: usize = 600;
+pub(crate) const MOST_TITLE_CHARS: usize = 300;
 
-/// One feed, its items in the publisher's order.
+/// Items of a feed that are looked at; of those beyond, which are the oldest, nothing is known.
+pub const MOST_ITEMS: usize = 200;
+
+/// One feed: dated items first, the newest before the others, then those without a date in the publisher's order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Feed {
     pub title: String,
     pub items: Vec<Item>,
+    /// Seconds for which it says that it stays as it is; 0 where it does not say.
+    pub fresh_s: u64,
 }
 
 /// One item of a feed.
@@ -25,8 +32,10 @@ pub struct Item {
     /// The same for the same item in every reading: as published, else its link, title or first words.
     pub id: String,
     pub title: String,
-    /// Empty where the item has no link.
+    /// The page about the item, else what is attached to it; empty where the item has neither.
     pub url: String,
+    /// The link is of what is attached: a sound, a film.
+    pub enclosure: bool,
     /// RFC 3339, UTC, with milliseconds.
     pub published: Option<String>,
     /// Plain text, at most 600 characters.
@@ -34,32 +43,87 @@ pub struct Item {
 }
 
 /// The feed in an answer, or why there is none.
-pub(crate) fn read(body: &Body, most_items: usize) -> Result<Feed, Error> {
+pub(crate) fn read(body: &Body) -> Result<Feed, Error> {
+    let read = json_feed::read(&body.bytes, &body.url).map_or_else(|| xml(body), Ok);
+    let mut feed = read.map_err(|cause| no_feed(body, &cause))?;
+    // None is before any date, and the sort is stable.
+    feed.items.sort_by(|one, other| other.published.cmp(&one.published));
+    feed.items.truncate(MOST_ITEMS);
+    Ok(feed)
+}
+
+fn xml(body: &Body) -> Result<Feed, String> {
     let parsed = parse(&body.bytes, &body.url).or_else(|cause| {
-        // Two mendable faults: a wrong encoding in the first line, and an end cut off at the size limit.
+        // What can be mended: a wrong encoding in the first line, words before it, characters that XML has other
+        // names for, and an end cut off at the size limit.
         let text = decode::text(&body.content_type, &body.bytes);
-        let text = match text.split_once("?>") {
-            Some((head, rest)) if head.trim_start().starts_with("<?xml") => rest,
-            _ => &text,
-        };
+        let text = from_the_root(&text);
         let whole = parse(text.as_bytes(), &body.url);
-        whole.or_else(|_| parse(closed(text).as_bytes(), &body.url)).map_err(|_| cause)
+        let mended = mended(text);
+        let whole = whole.or_else(|_| parse(mended.as_bytes(), &body.url));
+        whole.or_else(|_| parse(closed(&mended).as_bytes(), &body.url)).map_err(|_| cause)
     });
-    let feed = parsed.map_err(|cause| no_feed(body, &cause))?;
+    let feed = parsed?;
     let title = text_line(feed.title.as_ref(), MOST_TITLE_CHARS);
-    let items = feed.entries.iter().take(most_items).map(item).collect();
-    Ok(Feed { title, items })
+    let fresh_s = u64::from(feed.ttl.unwrap_or(0)) * 60;
+    Ok(Feed { title, items: feed.entries.iter().map(item).collect(), fresh_s })
+}
+
+/// The text from the feed's own element on: what a broken program printed before it, and the declaration, are none.
+fn from_the_root(text: &str) -> &str {
+    let roots = ["<rss", "<feed", "<rdf:RDF", "<RDF", "<channel"];
+    let at = roots.iter().filter_map(|root| text.find(root)).min();
+    at.and_then(|at| text.get(at..)).unwrap_or(text)
+}
+
+/// The text with each `&` that begins no entity of XML as `&amp;`, so that names of HTML reach its reader, and
+/// without characters that XML forbids.
+fn mended(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 64);
+    let mut rest = text;
+    while let Some(at) = rest.find(['&', '<']) {
+        let (before, here) = rest.split_at(at);
+        out.push_str(before);
+        let data = here.starts_with("<![CDATA[").then(|| here.find("]]>").map_or(here.len(), |end| end + 3));
+        let taken = match data {
+            Some(end) => end,
+            None if here.starts_with('<') || is_entity(here) => 1,
+            None => {
+                out.push_str("&amp;");
+                rest = here.get(1..).unwrap_or_default();
+                continue;
+            }
+        };
+        let (taken, left) = here.split_at(taken);
+        out.push_str(taken);
+        rest = left;
+    }
+    out.push_str(rest);
+    out.retain(|c| !c.is_control() || matches!(c, '\t' | '\n' | '\r'));
+    out
+}
+
+/// Whether an entity of XML begins here: one of its five names, or the number of a character that it allows.
+fn is_entity(text: &str) -> bool {
+    let Some((name, _)) = text.get(1..).and_then(|text| text.split_once(';')) else { return false };
+    let number = |digits: &str, base| u32::from_str_radix(digits, base).ok().and_then(char::from_u32);
+    match name.strip_prefix('#') {
+        Some(digits) => {
+            let found = match digits.strip_prefix(['x', 'X']) {
+                Some(digits) => number(digits, 16),
+                None => number(digits, 10),
+            };
+            found.is_some_and(|c| !c.is_control() || matches!(c, '\t' | '\n' | '\r'))
+        }
+        None => matches!(name, "amp" | "lt" | "gt" | "quot" | "apos"),
+    }
 }
 
 fn parse(bytes: &[u8], url: &Url) -> Result<Parsed, String> {
     let parser = Builder::new()
         .base_uri(Some(url.as_str()))
-        // The parser's own last resort is a random number, which would make old items look new.
-        .id_generator(|links, title, _| match (links.first(), title) {
-            (Some(link), _) => link.href.clone(),
-            (None, Some(title)) => title.content.clone(),
-            (None, None) => String::new(),
-        })
+        // The parser's own last resort is a random number, which would make old items look new; ours is in `item`.
+        .id_generator(|_, _, _| String::new())
         .build();
     parser.parse(bytes).map_err(|cause| cause.to_string())
 }
@@ -81,18 +145,39 @@ fn closed(text: &str) -> String {
 fn item(entry: &Entry) -> Item {
     let title = text_line(entry.title.as_ref(), MOST_TITLE_CHARS);
     let content = entry.content.as_ref().and_then(|content| content.body.as_deref());
-    let summary = match (&entry.summary, content) {
-        (Some(summary), _) if !summary.content.is_empty() => summary.content.as_str(),
-        (_, content) => content.unwrap_or_default(),
+    let attached =
+        entry.media.iter().flat_map(|media| &media.content).find_map(|content| content.url.as_ref());
+    let described = entry.media.iter().find_map(|media| media.description.as_ref());
+    let summary = match (&entry.summary, content, described) {
+        (Some(summary), ..) if !summary.content.is_empty() => summary.content.as_str(),
+        (_, Some(content), _) => content,
+        (_, None, described) => described.map_or("", |text| text.content.as_str()),
     };
     let summary = readable::line(summary, MOST_SUMMARY_CHARS);
-    let page = entry.links.iter().find(|link| link.rel.as_deref().is_none_or(|rel| rel == "alternate"));
-    let url = page.or(entry.links.first()).map(|link| link.href.clone()).unwrap_or_default();
-    let id = if entry.id.is_empty() { summary.chars().take(80).collect() } else { entry.id.clone() };
+    let of = |rel: &str| entry.links.iter().find(|link| link.rel.as_deref() == Some(rel));
+    let page = entry
+        .links
+        .iter()
+        .find(|link| link.rel.is_none() && link.target.is_none())
+        .or_else(|| of("alternate"));
+    let page = page.map(|link| link.href.clone());
+    // A guid is the item's address unless it says otherwise; where it is no address, it cannot be one.
+    let permanent = Some(&entry.id).filter(|id| id.starts_with("http://") || id.starts_with("https://"));
+    let page = page.or_else(|| permanent.cloned());
+    let other = entry.links.iter().find(|link| link.rel.as_deref() != Some("enclosure"));
+    let page = page.or_else(|| other.map(|link| link.href.clone()));
+    let attached = of("enclosure").map(|link| link.href.clone()).or(attached.map(ToString::to_string));
+    let enclosure = page.is_none() && attached.is_some();
+    let url = page.or(attached).unwrap_or_default();
+    let own: String = format!("{title} {summary}").trim().chars().take(80).collect();
+    let id = [&entry.id, &url, &own].into_iter().find(|id| !id.is_empty()).cloned().unwrap_or_default();
     let at = entry.published.or(entry.updated);
-    let published = at.and_then(|at| jiff::Timestamp::from_millisecond(at.timestamp_millis()).ok());
-    let published = published.map(|at| at.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string());
-    Item { id, title, url, published, summary }
+    let published = at.and_then(|at| Timestamp::from_millisecond(at.timestamp_millis()).ok()).map(shown);
+    Item { id, title, url, enclosure, published, summary }
+}
+
+pub(crate) fn shown(at: Timestamp) -> String {
+    at.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
 }
 
 fn text_line(text: Option<&Text>, most_chars: usize) -> String {

@@ -3,6 +3,8 @@
 mod broker;
 pub mod decode;
 mod feed;
+mod json_feed;
+mod known;
 pub mod readable;
 pub mod search;
 pub mod tags;
@@ -10,7 +12,7 @@ mod web;
 pub mod x;
 
 pub use broker::{Broker, Reply};
-pub use feed::{Feed, Item};
+pub use feed::{Feed, Item, MOST_ITEMS};
 pub use web::{Page, fetch_feed, fetch_text};
 
 use std::fmt;
@@ -21,6 +23,8 @@ pub struct Error {
     pub message: String,
     pub hint: String,
     pub status: Option<u16>,
+    /// Seconds after which it may be asked again, where the other end said so.
+    pub after_s: Option<u64>,
     /// Where the broker keeps the act instead of doing it; then nothing has failed.
     pub deferred: Option<Deferred>,
 }

@@ -1,6 +1,7 @@
 //! The web: pages and feeds, fetched by the broker, read here.
 
 use crate::broker::{Body, Broker};
+use crate::known::{Age, Remembered};
 use crate::{Error, Feed, feed, readable};
 use reqwest::Url;
 use std::time::Duration;
@@ -38,37 +39,76 @@ pub async fn fetch_text(broker: &Broker, url: &str, most_chars: usize) -> Result
         let truncated = cut || text.len() < read.text.len();
         Ok(Page { url: url.into(), title: read.title, text, chars_total, truncated, content_type })
     };
-    fetched(broker, url, PAGES, read).await
+    let url = parsed(url)?;
+    fetched(broker, &url, PAGES, &Age::default(), read).await
 }
 
-/// A feed in RSS, Atom or JSON, its first `most_items` items.
+/// A feed in RSS, Atom or JSON, its newest `most_items` items. What was read before in this life is used again while
+/// the feed says that it stays as it is, or its server that it does.
 pub async fn fetch_feed(broker: &Broker, url: &str, most_items: usize) -> Result<Feed, Error> {
-    let read = |body: Body| async move {
-        let from = body.url.clone();
-        readable::apart(&from, move || feed::read(&body, most_items)).await?
+    let url = parsed(url)?;
+    let before = broker.known.feed(url.as_str());
+    let had = before.as_ref().map(|before| before.age.clone()).unwrap_or_default();
+    let feed = match before {
+        Some(before) if before.is_fresh() => Ok(before.feed),
+        before => fetched(broker, &url, FEEDS, &had, |body| anew(broker, &url, body, before)).await,
     };
-    fetched(broker, url, FEEDS, read).await
+    feed.map(|mut feed| {
+        feed.items.truncate(most_items);
+        feed
+    })
 }
 
-async fn fetched<T, F: Future<Output = Result<T, Error>>>(
-    broker: &Broker,
-    url: &str,
-    accept: &str,
-    read: impl FnOnce(Body) -> F,
-) -> Result<T, Error> {
-    let url = Url::parse(url.trim()).map_err(|cause| {
+/// The feed in an answer, or the one known before; it is remembered.
+async fn anew(broker: &Broker, url: &Url, body: Body, before: Option<Remembered>) -> Result<Feed, Error> {
+    let mut age = body.age.clone();
+    let feed = match before.filter(|_| body.unchanged) {
+        Some(before) => {
+            (age.etag, age.modified) = (age.etag.or(before.age.etag), age.modified.or(before.age.modified));
+            before.feed
+        }
+        None => {
+            let from = body.url.clone();
+            readable::apart(&from, move || feed::read(&body)).await??
+        }
+    };
+    age.fresh_s = age.fresh_s.max(feed.fresh_s);
+    broker.known.remember(url.as_str(), feed.clone(), age);
+    Ok(feed)
+}
+
+fn parsed(url: &str) -> Result<Url, Error> {
+    Url::parse(url.trim()).map_err(|cause| {
         let url: String = url.chars().take(200).collect();
         Error::new(
             format!("read `{url}` as a url: {cause}"),
             "give a whole URL, like https://example.org/page",
         )
-    })?;
-    let name = printable(&url);
-    let work = async { read(broker.page(&url, &name, accept).await?).await };
-    tokio::time::timeout(DEADLINE, work).await.unwrap_or_else(|_| {
+    })
+}
+
+async fn fetched<T, F: Future<Output = Result<T, Error>>>(
+    broker: &Broker,
+    url: &Url,
+    accept: &str,
+    had: &Age,
+    read: impl FnOnce(Body) -> F,
+) -> Result<T, Error> {
+    let name = printable(url);
+    if let Some(after_s) = broker.known.held_s(url.as_str()) {
+        let message = format!("fetch {name}: its server asked to be left alone for {after_s} s more");
+        let held = Error::new(message, "wait as long, or use another source");
+        return Err(Error { after_s: Some(after_s), ..held });
+    }
+    let work = async { read(broker.page(url, &name, accept, had).await?).await };
+    let done = tokio::time::timeout(DEADLINE, work).await.unwrap_or_else(|_| {
         let message = format!("fetch {name}: took longer than {DEADLINE:?}");
         Err(Error::new(message, "try again later, or another source"))
-    })
+    });
+    if let Some(after_s) = done.as_ref().err().and_then(|error| error.after_s) {
+        broker.known.hold(url.as_str(), after_s);
+    }
+    done
 }
 
 /// `url` for messages: no user name, password or fragment, at most 200 characters.

@@ -1,6 +1,7 @@
 //! Sources: follows feeds and pages named in PURPOSE.md and HEARTBEAT.md, and notes what is new. Pure.
 
 use super::digest;
+use super::feeds;
 use super::pace::Pace;
 use super::state::{Fate, Job, Link, Origin};
 use super::tasks::{self, failed, note};
@@ -9,9 +10,6 @@ use super::turn::Turn;
 use serde_json::Value;
 
 pub const MOST_SOURCES: usize = 16;
-
-/// New items of a feed that are read at one look; the others only count as seen, or a first look would be a flood.
-const MOST_NEW: usize = 3;
 
 /// Longest wait for a source that fails, in seconds.
 const A_DAY_S: i64 = 86_400;
@@ -81,7 +79,10 @@ pub fn drive(turn: &mut Turn) {
         turn.intend(format!("look at {url}"));
         turn.say(format!("It is time to look at {}.", host(&url)));
         let (tool, args) = match feed {
-            true => ("feed.read", tasks::feed(&url)),
+            true => {
+                feeds::begin(&url, turn);
+                ("feed.read", feeds::from(&url, 0))
+            }
             false => ("web.fetch_text", tasks::page(&url)),
         };
         turn.ask(Origin::Source(url.clone()), tool, args, &url);
@@ -91,67 +92,44 @@ pub fn drive(turn: &mut Turn) {
 /// Takes in a look at a source: new links are queued, a changed page is noted, a failure is paced.
 pub fn settled(url: &str, job: &Job, result: &Value, turn: &mut Turn) {
     if let Some(error) = failed(result) {
-        return failing(url, &error, turn);
+        let after_s = result.get("after_s").and_then(Value::as_i64).unwrap_or(0);
+        return failing(url, &error, after_s, turn);
     }
     let source = turn.state.sources.entry(url.to_owned()).or_default();
     source.next_s = turn.now_s.saturating_add(turn.pace.source_pace_s as i64);
     let mended = std::mem::take(&mut source.fails) > 0;
-    let text = hash(word(result, "text"));
-    let same = std::mem::replace(&mut source.text, text) == text;
     if mended {
         turn.say(format!("{} answers again.", host(url)));
     }
     if job.tool == "feed.read" {
-        return new_items(url, result, turn);
+        return feeds::settled(url, result, turn);
     }
-    if same {
-        return;
-    }
+    let Some(new) = said_anew(url, word(result, "text"), turn) else { return };
     turn.intend("note what a page says now");
     turn.say(format!("{} says something new; I note it.", host(url)));
     let title = clip(word(result, "title"), 140);
-    let args = note(url, &title, word(result, "text"), "", turn);
+    let args = note(url, &title, &new, "", turn);
     turn.call("notes.append", args);
     let link = Link { url: url.to_owned(), title, source: url.to_owned(), ..Link::default() };
     digest::found(&link, turn);
     digest::read(url, Fate::Read, turn);
 }
 
-fn new_items(url: &str, result: &Value, turn: &mut Turn) {
-    let items = result.get("items").and_then(Value::as_array);
-    let mut new = 0;
-    for item in items.into_iter().flatten() {
-        // An item's `url` may hold other text, or no link.
-        let links = urls(word(item, "url"));
-        let Some(link) = links.first() else { continue };
-        if turn.state.seen.contains(&hash(link)) {
-            continue;
-        }
-        turn.state.seen.push(hash(link));
-        new += 1;
-        let link = Link {
-            url: link.clone(),
-            title: clip(word(item, "title"), 140),
-            summary: clip(word(item, "summary"), 600),
-            source: url.to_owned(),
-        };
-        digest::found(&link, turn);
-        if new <= MOST_NEW {
-            turn.state.queue.push(link);
-        }
-    }
-    // A look that brings nothing is not worth a word.
-    if new > 0 {
-        let read = new.min(MOST_NEW);
-        turn.say(format!("{} lists {new} new items; I read {read}.", host(url)));
-    }
+/// What a page says that it did not say before; none where it is as it was, clocks and counters aside.
+pub fn said_anew(key: &str, text: &str, turn: &mut Turn) -> Option<String> {
+    let source = turn.state.sources.entry(key.to_owned()).or_default();
+    let whole = hash(text);
+    let same = std::mem::replace(&mut source.text, whole) == whole;
+    let new = source.page.news(text);
+    // A page of which an earlier self kept the hash alone is no news while that is the same.
+    (!same && !new.is_empty()).then(|| new.join("\n\n"))
 }
 
-/// Paces a source that failed; only the first failure in a row is said.
-fn failing(url: &str, error: &str, turn: &mut Turn) {
+/// Paces a source that failed, and waits as long as it asked for; only the first failure in a row is said.
+fn failing(url: &str, error: &str, after_s: i64, turn: &mut Turn) {
     let source = turn.state.sources.entry(url.to_owned()).or_default();
     source.fails = source.fails.saturating_add(1);
-    let (fails, wait_s) = (source.fails, backoff_s(turn.pace, source.fails));
+    let (fails, wait_s) = (source.fails, backoff_s(turn.pace, source.fails).max(after_s.min(A_DAY_S)));
     source.next_s = turn.now_s.saturating_add(wait_s);
     let change = &mut turn.state.change;
     if change.failed_looks == 0 {

@@ -3,6 +3,7 @@
 //! Invariant: bounded; whatever the file held, `State::read` gives a state that can be worked with.
 
 use super::evidence::{WINDOW, Wake};
+use super::pages;
 use ground::files;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -90,6 +91,13 @@ pub struct Source {
     pub fails: u32,
     /// Hash of the text of the page when it was last read.
     pub text: u64,
+    /// What was said on the page before.
+    pub page: pages::Known,
+    /// Keys of the items of the feed that were seen.
+    pub items: Vec<u32>,
+    /// Calls of the look at a feed that is under way or was the last, and new items it found.
+    pub calls: u32,
+    pub new: u32,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

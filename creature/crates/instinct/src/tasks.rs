@@ -4,7 +4,7 @@ use super::abilities::{self, Said};
 use super::state::{Job, Note, Origin};
 use super::text::{clip, hash, host, slug, urls, word};
 use super::turn::Turn;
-use super::{drafts, found, reminders};
+use super::{drafts, feeds, found, reminders, sources};
 use ground::summary::summarise;
 use serde_json::{Value, json};
 
@@ -70,13 +70,13 @@ impl Task {
     }
 }
 
-/// What stands between ```` ```diff ```` or ```` ```patch ```` and the closing fence, spaces and all.
+/// What stands between ```` ```diff ```` or ```` ```patch ```` and the last closing fence, spaces and all: a fence before
+/// that is a line of the changed file.
 pub fn fenced_patch(words: &str) -> Option<String> {
     let opens = |line: &str| matches!(line.trim(), "```diff" | "```patch");
-    let mut lines = words.lines().skip_while(|line| !opens(line));
-    lines.next()?;
-    let lines = lines.take_while(|line| line.trim_end() != "```");
-    let patch: String = lines.map(|line| format!("{line}\n")).collect();
+    let lines: Vec<&str> = words.lines().skip_while(|line| !opens(line)).skip(1).collect();
+    let end = lines.iter().rposition(|line| line.trim_end() == "```").unwrap_or(lines.len());
+    let patch: String = lines.iter().take(end).map(|line| format!("{line}\n")).collect();
     (!patch.trim().is_empty()).then_some(patch)
 }
 
@@ -84,7 +84,7 @@ pub fn fenced_patch(words: &str) -> Option<String> {
 pub fn begin(task: Task, origin: Origin, turn: &mut Turn) -> Result<(), String> {
     let (tool, args, about) = match task {
         Task::Read(url) => ("web.fetch_text", page(&url), url),
-        Task::Feed(url) => ("feed.read", feed(&url), url),
+        Task::Feed(url) => ("feed.read", feeds::from(&url, 0), url),
         Task::Post(text) => ("x.post", json!({"text": text}), "a draft".to_owned()),
         Task::Snapshot => ("memory.snapshot", json!({}), "memory".to_owned()),
         Task::Map => ("repo.map", json!({}), "the house".to_owned()),
@@ -130,11 +130,6 @@ pub fn page(url: &str) -> Value {
     json!({"url": url, "most_chars": 4000})
 }
 
-/// Arguments that read a feed, no longer than a result holds whole.
-pub fn feed(url: &str) -> Value {
-    json!({"url": url, "most": 6})
-}
-
 /// What came of a task's call; none where another call of the same task follows it.
 pub fn finish(job: &Job, result: &Value, turn: &mut Turn) -> Option<Result<String, String>> {
     if let Some(error) = failed(result) {
@@ -155,10 +150,12 @@ pub fn finish(job: &Job, result: &Value, turn: &mut Turn) -> Option<Result<Strin
                 }
             };
         }
-        "web.fetch_text" if !is_new(job, about, word(result, "text"), turn) => {
-            return Some(Ok(format!("{} is unchanged", host(about))));
+        "web.fetch_text" => {
+            let Some(text) = anew(job, about, word(result, "text"), turn) else {
+                return Some(Ok(format!("{} is unchanged", host(about))));
+            };
+            note(about, word(result, "title"), &text, "", turn)
         }
-        "web.fetch_text" => note(about, word(result, "title"), word(result, "text"), "", turn),
         "web.search" => {
             let found = found::web(about, result);
             let text = format!("\n## {}\n\n{}\n\n- {found}\n", clip(about, 100), turn.date);
@@ -168,10 +165,11 @@ pub fn finish(job: &Job, result: &Value, turn: &mut Turn) -> Option<Result<Strin
             json!({"name": paper(turn, "https://search"), "text": text})
         }
         "feed.read" => {
-            let text = listed(about, result, turn);
-            if !is_new(job, about, text.rsplit("\n\n").next().unwrap_or_default(), turn) {
+            let Some(lines) = items(job, result, turn) else {
                 return Some(Ok(format!("{} lists nothing new", host(about))));
-            }
+            };
+            let title = clip(word(result, "title"), 100);
+            let text = format!("\n## {title}\n\n{} · {about}\n\n{lines}", turn.date);
             json!({"name": paper(turn, about), "text": text})
         }
         _ => {
@@ -216,6 +214,14 @@ fn told(job: &Job, result: &Value) -> Option<String> {
         "memory.snapshot" => format!("snapshot taken: {place}"),
         _ => format!("{about} passed its rehearsal; my next life runs it"),
     })
+}
+
+/// What of a page is new to a line of the stack, which looks again and again; else all of it.
+fn anew(job: &Job, url: &str, text: &str, turn: &mut Turn) -> Option<String> {
+    match job.origin {
+        Origin::Line(_) => sources::said_anew(url, text, turn),
+        _ => Some(text.to_owned()),
+    }
 }
 
 /// Whether a line of the stack, which looks again and again, finds another text than last time; else true.
@@ -270,13 +276,23 @@ fn paper(turn: &Turn, url: &str) -> String {
     format!("notes/{month}-{}", slug(host(url)))
 }
 
-fn listed(url: &str, result: &Value, turn: &Turn) -> String {
-    let title = clip(word(result, "title"), 100);
-    let mut text = format!("\n## {title}\n\n{} · {url}\n\n", turn.date);
-    let items = result.get("items").and_then(Value::as_array);
-    for item in items.into_iter().flatten().take(LISTED) {
-        let (title, url) = (clip(word(item, "title"), 140), clip(word(item, "url"), 500));
-        text += &format!("- {title} {url}\n");
+/// A line for each of the newest items of a feed; to a line of the stack, which looks again and again, for those that
+/// are new, and none where none is.
+fn items(job: &Job, result: &Value, turn: &mut Turn) -> Option<String> {
+    let all = result.get("items").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let (shown, more) = match job.origin {
+        // A source of its own, so that following the same feed neither hides nor repeats anything.
+        Origin::Line(_) => feeds::unseen(&format!("line {}", job.about), all, result, turn),
+        _ => (all.iter().collect(), 0),
+    };
+    if matches!(job.origin, Origin::Line(_)) && shown.is_empty() && more == 0 {
+        return None;
     }
-    text
+    let line =
+        |item: &&Value| format!("- {} {}\n", clip(word(item, "title"), 140), clip(word(item, "url"), 500));
+    let mut lines: String = shown.iter().take(LISTED).map(line).collect();
+    if more > 0 {
+        lines += &format!("- and {more} more\n");
+    }
+    Some(lines)
 }

@@ -54,12 +54,25 @@ impl ModelMind {
             let error = match self.ask(frame, &talk.turns, autonomous, without_thinking, (alive, None)).await
             {
                 Ok(reply) => {
+                    self.answered_apart();
                     let taken = self.took(talk, &reply, now.as_second());
                     return taken.map_or_else(|error| talk::unkept(&error), |came| self.priced(came));
                 }
                 Err(error) => error,
             };
             if error.kind != Kind::Signature || without_thinking {
+                if self.may_be_simpler(&error) {
+                    self.refused_apart(&error);
+                }
+                // A conversation that is refused for its length, or for what it holds, begins anew at its next turn.
+                let is_refused = match error.kind {
+                    Kind::TooLong | Kind::Filtered => true,
+                    Kind::BadRequest => matches!(error.status, Some(400 | 422)),
+                    _ => false,
+                };
+                if is_refused && talk.first_tokens().is_some() {
+                    talk.head.fingerprint.clear();
+                }
                 return llm::failed(&error);
             }
             without_thinking = true;

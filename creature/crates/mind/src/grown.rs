@@ -10,7 +10,7 @@ use super::situation::Said;
 use super::talks::SHORT_TOKENS;
 use super::{Down, Outcome, Why, transcript};
 use ground::papers;
-use model::Kind;
+use model::{Error, Kind};
 use std::collections::BTreeMap;
 use std::io;
 
@@ -93,11 +93,59 @@ impl ModelMind {
             Ok(reply) => Ok(reply.text),
             Err(error) => match error.kind {
                 // An extract is handed over instead.
-                Kind::TooLong | Kind::Signature | Kind::BadRequest | Kind::Garbled => Ok(String::new()),
+                Kind::TooLong
+                | Kind::Signature
+                | Kind::Filtered
+                | Kind::BadRequest
+                | Kind::Form
+                | Kind::Garbled => Ok(String::new()),
                 Kind::Withheld if self.would_fit(error.fits_tokens) => Ok(String::new()),
                 _ => Err(llm::failed(&error)),
             },
         })
+    }
+
+    /// Whether a refusal whose cause is not known is taken for one of a conversation that is too long: the second in a
+    /// row of one that was answered before it grew. An empty reply, of which nothing `is_kept`, is such a refusal too.
+    pub(super) fn seems_too_long(
+        &mut self,
+        taken: &Result<io::Result<Outcome>, Error>,
+        is_kept: bool,
+    ) -> bool {
+        let is_refusal = match taken {
+            Ok(Err(_)) => return false,
+            Ok(Ok(Outcome::Thought { .. })) => {
+                self.refusals = 0;
+                return false;
+            }
+            Ok(Ok(_)) => !is_kept,
+            // Status 500 is what some servers fall over with where they do not say it.
+            Err(error) => match error.kind {
+                Kind::Garbled => true,
+                Kind::BadRequest | Kind::Busy => matches!(error.status, Some(400 | 422 | 500)),
+                _ => false,
+            },
+        };
+        let grown = self
+            .current
+            .as_ref()
+            .is_some_and(|current| current.first_tokens().is_some_and(|first| current.tokens() > first));
+        self.refusals = if is_refusal && grown { self.refusals + 1 } else { self.refusals };
+        let seems = self.refusals > 1;
+        if seems {
+            self.refusals = 0;
+            self.narrow_window();
+        }
+        seems
+    }
+
+    /// Takes the length at which a conversation was refused for the model's window, where that leaves it room.
+    pub(super) fn narrow_window(&mut self) {
+        let Some(current) = &self.current else { return };
+        let tokens = current.tokens();
+        if current.first_tokens().is_some_and(|first| first.saturating_mul(2) < tokens) {
+            self.window = self.window.min(tokens);
+        }
     }
 
     /// Whether the conversation, begun anew, would be shorter and within the tokens the budget has room for.
@@ -112,7 +160,9 @@ impl ModelMind {
     fn unfit(&self, need: u64) -> Outcome {
         let error =
             format!("failed to fit into the window of {}: {need} tokens of {}", self.name(), self.window);
-        let hint = "use a model with a larger window, or set [model] context_tokens in owner.toml".to_owned();
+        let hint = "use a model with a larger window; a local server may have loaded less than the model holds (docs/models.md says \
+                    how to raise it), else set [model] context_tokens in owner.toml"
+            .to_owned();
         Outcome::Down(Down { cause: error.clone(), error, hint, why: Why::Unfit, asked_s: None })
     }
 }

@@ -27,6 +27,10 @@ pub fn asking(own: &str) -> String {
 pub const LOST: &str = "# Your last conversation is lost: its file cannot be read\n\nWhat you did stands in your records. \
 Look at what is there before you do it again.\n";
 
+/// Told in place of a summary where a filter of the model's maker refused the last conversation.
+pub const FILTERED: &str = "A filter of your model's maker refused your last conversation for something it held, so nothing \
+of it is told here. What you did stands in your records. If you read the same thing again, the same will happen.";
+
 /// What a new conversation is told of the one before: its summary, or an extract where there is none.
 pub fn told(summary: Option<&str>, turns: &[Turn], moment: &Moment, tools: &ToolList) -> String {
     let mut text = match summary.filter(|summary| !summary.trim().is_empty()) {

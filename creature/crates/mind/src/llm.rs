@@ -3,6 +3,7 @@
 //! Invariant: a model that cannot be used or does not answer is an `Outcome`, never an end of the life.
 
 use super::conversation::{self, Conversation, fingerprint};
+use super::servers::Found;
 use super::talks::ENDED;
 use super::{Down, Outcome, Why, prompt, thought};
 use crate::{ModelSettings, ToolForm, ToolList};
@@ -39,6 +40,8 @@ pub struct Reach<'a> {
     pub settings: &'a ModelSettings,
     pub house: &'a House,
     pub tools: &'static ToolList,
+    /// The commit this life runs; empty where nobody said.
+    pub commit: &'a str,
 }
 
 /// The model of the broker's status; none where it offers none, an error where it cannot be used.
@@ -65,7 +68,7 @@ fn window(offer: &Value) -> Option<u64> {
 
 /// The model of an offer, or the one called `name` that is reached in the same way.
 fn named(reach: &Reach<'_>, offer: &Value, name: Option<&str>) -> Result<ModelMind, String> {
-    let Reach { base, token, settings, house, tools } = *reach;
+    let Reach { base, token, settings, house, tools, commit } = *reach;
     let word = |key: &str| offer.get(key).and_then(Value::as_str).unwrap_or_default();
     let number =
         |pointer: &str| offer.pointer(pointer).and_then(Value::as_f64).filter(|number| *number > 0.0);
@@ -112,6 +115,8 @@ fn named(reach: &Reach<'_>, offer: &Value, name: Option<&str>) -> Result<ModelMi
         effort,
         form,
         auto: settings.tools == ToolForm::Auto,
+        commit: commit.to_owned(),
+        found: Found::default(),
         frame: Frame::default(),
         schema: prompt::schema(wire),
         folder: house.conversations(),
@@ -125,6 +130,7 @@ fn named(reach: &Reach<'_>, offer: &Value, name: Option<&str>) -> Result<ModelMi
         server_oddity: String::new(),
         begun: false,
         gainless: 0,
+        refusals: 0,
     }
     .formed())
 }
@@ -173,6 +179,9 @@ pub struct ModelMind {
     pub(super) form: Option<Form>,
     /// `form` is found by asking the server.
     pub(super) auto: bool,
+    /// The creature's commit.
+    pub(super) commit: String,
+    pub(super) found: Found,
     /// The frame of its own conversations.
     pub frame: Frame,
     pub(super) schema: Value,
@@ -196,6 +205,8 @@ pub struct ModelMind {
     pub(super) begun: bool,
     /// Conversations in a row that began from a summary and are no shorter for it.
     pub(super) gainless: u32,
+    /// Times in a row that this conversation, answered before it grew, was refused without a cause that is known.
+    pub(super) refusals: u32,
 }
 
 impl ModelMind {
@@ -319,9 +330,10 @@ pub fn failed(error: &Error) -> Outcome {
         Kind::UnknownLife => Why::UnknownLife,
         Kind::Refused => Why::Key,
         Kind::OutOfMoney => Why::Money,
-        Kind::Settings => Why::Settings,
-        Kind::BadRequest | Kind::Signature | Kind::TooLong => Why::Unfit,
-        Kind::Busy | Kind::Unreachable | Kind::Deadline => Why::Away,
+        Kind::Filtered => Why::Filtered,
+        Kind::Settings | Kind::Region => Why::Settings,
+        Kind::BadRequest | Kind::Form | Kind::Signature | Kind::TooLong => Why::Unfit,
+        Kind::Busy | Kind::Unreachable | Kind::Deadline | Kind::Blocked => Why::Away,
     };
     let asked_s = error.retry_after.map(|wait| wait.as_secs() + 1);
     let (error, hint, cause) =

@@ -52,6 +52,8 @@ pub enum Why {
     Money,
     /// The request is not what the server takes.
     Unfit,
+    /// A filter of the maker's refuses what the conversation holds.
+    Filtered,
     /// The server cannot be asked as it is set.
     Settings,
     /// The conversation could not be kept.

@@ -14,25 +14,13 @@ use super::{Down, Outcome, Why, handover, native, situation};
 use agenda::standing::redact;
 use ground::files;
 use jiff::Timestamp;
-use memory::state;
 use model::{Error, Kind, Reply, Talk, Turn, Wire};
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
 /// Seconds a provider's cache keeps a conversation.
 const CACHED_S: [(Wire, i64); 3] = [(Wire::Anthropic, 300), (Wire::Responses, 1_800), (Wire::Chat, 1_800)];
-
-/// Servers remembered, with whether they take tools.
-const MOST_SERVERS: usize = 32;
-
-/// What a server was found to take.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Server {
-    takes_tools: bool,
-    found_at: String,
-}
 
 impl ModelMind {
     /// One thought. `alive` is called with every sign of life of the model.
@@ -49,48 +37,6 @@ impl ModelMind {
         }
     }
 
-    /// Finds out whether the server takes tools, once for each address and model.
-    pub async fn learn(&mut self, now: Timestamp, autonomous: bool) -> Result<(), Outcome> {
-        if self.form.is_some() {
-            return Ok(());
-        }
-        let mut known: BTreeMap<String, Server> = state::read(&self.servers).unwrap_or_default();
-        let key = self.server();
-        let takes_tools = match known.get(&key) {
-            Some(server) => server.takes_tools,
-            None => {
-                let (found_at, word) =
-                    (now.to_string(), conversation::fingerprint(&[&now.to_string(), &key]));
-                let takes_tools = self.client.takes_tools(&word, autonomous).await;
-                let takes_tools = takes_tools.map_err(|error| llm::failed(&error))?;
-                while known.len() >= MOST_SERVERS {
-                    known.pop_first();
-                }
-                known.insert(key, Server { takes_tools, found_at });
-                state::keep(&self.servers, &known);
-                takes_tools
-            }
-        };
-        self.form = Some(if takes_tools { Form::Native } else { Form::Json });
-        self.form();
-        Ok(())
-    }
-
-    fn server(&self) -> String {
-        format!("{} {} {}", self.address, self.name(), self.build).trim_end().to_owned()
-    }
-
-    /// Forgets whether the server takes tools: one that refuses a request may have changed, and is asked again.
-    fn unlearn(&mut self) {
-        if !self.auto || self.wire != Wire::Chat {
-            return;
-        }
-        let mut known: BTreeMap<String, Server> = state::read(&self.servers).unwrap_or_default();
-        known.remove(&self.server());
-        state::keep(&self.servers, &known);
-        self.form = None;
-    }
-
     async fn thought(&mut self, moment: &Moment, alive: &(dyn Fn() + Sync)) -> io::Result<Outcome> {
         self.ready(moment)?;
         if let Some(outcome) = self.shortened(moment, alive).await? {
@@ -99,13 +45,22 @@ impl ModelMind {
         let (mut without_thinking, mut anew) = (false, false);
         loop {
             let Some(mut current) = self.current.take() else { return Err(io::Error::other("it is gone")) };
-            let live = (alive, Some(self.live.as_path()));
+            let (live, turns) = ((alive, Some(self.live.as_path())), current.turns.len());
             let asked =
                 self.ask(&self.frame, &current.turns, !moment.answers(), without_thinking, live).await;
+            if asked.is_ok() {
+                self.answered(now(moment));
+            }
             let taken = asked
                 .map(|reply| self.took(&mut current, &reply, now_s(moment)).map(|came| self.priced(came)));
             self.server_oddity = taken.as_ref().map_or(String::new(), |_| current.server_oddity.clone());
+            let is_kept = current.turns.len() > turns;
             self.current = Some(current);
+            if self.seems_too_long(&taken, is_kept) && !anew {
+                (without_thinking, anew) = (false, true);
+                self.begin(moment, None)?;
+                continue;
+            }
             let error = match taken {
                 Ok(outcome) => return outcome,
                 Err(error) => error,
@@ -113,18 +68,25 @@ impl ModelMind {
             match error.kind {
                 // Old thinking is signed for another conversation: the request is sent once without it.
                 Kind::Signature if !without_thinking => without_thinking = true,
-                Kind::Signature | Kind::TooLong if !anew => {
+                Kind::Signature | Kind::TooLong | Kind::Filtered if !anew => {
+                    if error.kind == Kind::TooLong {
+                        self.narrow_window();
+                    }
                     (without_thinking, anew) = (false, true);
-                    self.begin(moment, None)?;
+                    // What was refused by a filter must not be told again.
+                    self.begin(moment, (error.kind == Kind::Filtered).then_some(handover::FILTERED))?;
                 }
                 Kind::Withheld if !anew && self.would_fit(error.fits_tokens) => {
                     anew = true;
                     self.begin(moment, None)?;
                 }
-                kind => {
-                    if kind == Kind::BadRequest {
-                        self.unlearn();
-                    }
+                _ if self.may_be_simpler(&error) => {
+                    (without_thinking, anew) = (false, false);
+                    self.simplify(&error);
+                    self.begin(moment, None)?;
+                }
+                _ => {
+                    self.refused_as_well(&error);
                     return Ok(llm::failed(&error));
                 }
             }

@@ -3,6 +3,7 @@
 //! Invariant: reading is tolerant of shape and strict about meaning: what cannot be understood is
 //! an error that names what and where, never a guess at what was wanted.
 
+use crate::shape::{self, ARGS, TOOL};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -15,6 +16,9 @@ pub const MOST_CALLS: usize = 16;
 /// Calls not run that are named, and the characters each may take.
 const MOST_NAMED: usize = 20;
 const MOST_NAME: usize = 50;
+
+/// What else a call may have.
+const BESIDE: [&str; 5] = ["type", "id", "call_id", "tool_call_id", "index"];
 
 /// The longest rest that is read, a week in seconds; the loop holds it to the owner's bounds.
 const LONGEST_REST_S: f64 = 604_800.0;
@@ -95,17 +99,18 @@ pub struct ToolCall {
 /// Reads a mind's reply. The text beside the thought is `strict`, or names what was repaired.
 pub fn read(text: &str) -> Result<(Thought, String), String> {
     let (value, how) = match serde_json::from_str::<Value>(text.trim()) {
-        Ok(value @ Value::Object(_)) => (value, "strict".to_owned()),
-        Ok(_) | Err(_) => {
-            let repaired = model::repair::object(text)?;
-            (repaired.value, repaired.how.join(", "))
+        Ok(value @ Value::Object(_)) => {
+            let thought = shape::of_value(&value)?;
+            let how = if thought == value { "strict" } else { "another shape" };
+            (thought, how.to_owned())
         }
+        Ok(_) | Err(_) => shape::of_text(text)?,
     };
-    Ok((from_value(&value)?, how))
+    Ok((of_shape(&value)?, how))
 }
 
-/// Reads a thought from a JSON object.
-pub fn from_value(value: &Value) -> Result<Thought, String> {
+/// Reads a thought from an object of the shape that was asked for.
+fn of_shape(value: &Value) -> Result<Thought, String> {
     let Value::Object(object) = value else {
         return Err(format!("the thought is {}, not an object", found(value)));
     };
@@ -113,10 +118,7 @@ pub fn from_value(value: &Value) -> Result<Thought, String> {
     let intent = words(object, &["intent"])?;
     let (tool_calls, over) = calls(object)?;
     // With one of these keys, even an empty thought is an answer: there is nothing to do.
-    if !["monologue", "thought", "thinking", "intent", "tool_calls"]
-        .iter()
-        .any(|key| object.contains_key(*key))
-    {
+    if !shape::KNOWN.iter().any(|key| *key != "sleep_s" && object.contains_key(*key)) {
         let keys: Vec<&str> = object.keys().map(String::as_str).take(8).collect();
         return Err(format!(
             "the thought has none of `monologue`, `intent`, `tool_calls`; its keys: [{}]",
@@ -172,26 +174,43 @@ fn one_call(value: &Value) -> Result<ToolCall, String> {
         Some(Value::Object(inner)) => inner,
         _ => call,
     };
-    let tool = ["tool", "name"]
+    let tool = TOOL
         .iter()
         .find_map(|key| inner.get(*key).and_then(Value::as_str))
         .map(str::trim)
         .filter(|tool| !tool.is_empty())
         .ok_or("names no tool (`tool` is missing or not text)")?;
-    let args = ["args", "args_json", "arguments", "input"]
-        .iter()
-        .find_map(|key| inner.get(*key).filter(|v| !v.is_null()).map(|v| (*key, v)));
-    let args = match args {
-        None => Map::new(),
-        Some((_, Value::Object(args))) => args.clone(),
-        Some((key, Value::String(text))) => {
-            args_text(text).map_err(|why| format!("`{key}` of {tool} is not an object in JSON: {why}"))?
+    Ok(ToolCall { tool: tool.to_owned(), args: args(inner, tool)?, ..ToolCall::default() })
+}
+
+/// The arguments of a call, under whichever of their names they stand.
+fn args(call: &Map<String, Value>, tool: &str) -> Result<Map<String, Value>, String> {
+    let mut args: Option<(&str, Map<String, Value>)> = None;
+    for (key, given) in ARGS.iter().filter_map(|key| Some((*key, call.get(*key)?))) {
+        let read = match given {
+            Value::Null => continue,
+            Value::Object(given) => given.clone(),
+            Value::String(text) => {
+                args_text(text).map_err(|why| format!("`{key}` of {tool} is not an object in JSON: {why}"))?
+            }
+            other => return Err(format!("`{key}` of {tool} is {}, not an object", found(other))),
+        };
+        match &args {
+            Some((first, known)) if !read.is_empty() && *known != read => {
+                return Err(format!("`{first}` and `{key}` of {tool} differ"));
+            }
+            _ if read.is_empty() => {}
+            _ => args = Some((key, read)),
         }
-        Some((key, other)) => {
-            return Err(format!("`{key}` of {tool} is {}, not an object", found(other)));
-        }
+    }
+    let args = args.map(|(_, args)| args).unwrap_or_default();
+    let is_beside = |key: &&String| {
+        ![&TOOL[..], &ARGS[..], &BESIDE[..]].iter().any(|known| known.contains(&key.as_str()))
     };
-    Ok(ToolCall { tool: tool.to_owned(), args, ..ToolCall::default() })
+    match call.keys().find(is_beside).filter(|_| args.is_empty()) {
+        Some(key) => Err(format!("`{key}` of {tool} stands beside `tool`; arguments belong into `args`")),
+        None => Ok(args),
+    }
 }
 
 fn args_text(text: &str) -> Result<Map<String, Value>, String> {

@@ -6,7 +6,8 @@ use crate::arguments::{self, Ids};
 use crate::form::{Form, Part};
 use crate::rounds::{Round, rounds};
 use crate::stream::{Draft, End, Gather, Hear, Speech, count, merge, set, word};
-use crate::{Call, Endpoint, Heard, Talk, Tool, Usage};
+use crate::strict;
+use crate::{Call, Endpoint, Heard, Talk, Tool, Usage, pieces};
 
 pub(crate) const VERSION: &str = "2023-06-01";
 
@@ -38,7 +39,7 @@ impl Speech for Anthropic {
         if let (Some(schema), true, true) = (talk.schema, talk.tools.is_empty(), form.has(Part::Schema)) {
             output.insert("format".to_owned(), json!({"type": "json_schema", "schema": schema}));
         }
-        if !endpoint.effort.is_empty() {
+        if !endpoint.effort.is_empty() && form.has(Part::Effort) {
             output.insert("effort".to_owned(), json!(endpoint.effort));
         }
         if !output.is_empty() {
@@ -63,7 +64,8 @@ impl Speech for Anthropic {
     fn read(&self, whole: &Value, ids: &mut Ids) -> Option<Draft> {
         let mut draft = Draft { usage: usage(whole.get("usage")), ..Draft::default() };
         let mut raw = Vec::new();
-        for block in whole.get("content")?.as_array()? {
+        let one = whole.get("content")?.as_str().map(|words| vec![text(words)]);
+        for block in one.as_ref().or(whole.get("content")?.as_array())? {
             match word(block, "type") {
                 // The server refuses its own empty text.
                 "text" if word(block, "text").trim().is_empty() => continue,
@@ -114,7 +116,9 @@ fn usage(usage: Option<&Value>) -> Usage {
 
 fn tool(tool: &Tool, form: Form) -> Value {
     let mut one = json!({"name": tool.name, "description": tool.description, "input_schema": tool.schema});
-    if tool.strict && form.has(Part::Strict) {
+    let closed = strict::closed(&tool.schema, false).filter(|_| tool.strict && form.has(Part::Strict));
+    if let Some(closed) = closed {
+        set(&mut one, "input_schema", closed);
         set(&mut one, "strict", json!(true));
     }
     one
@@ -209,12 +213,12 @@ fn thinks_always((family, major, minor): (&str, u32, u32)) -> bool {
 /// The events of a reply.
 struct Stream {
     message: Value,
-    /// Index, block, and a call's arguments as text.
-    blocks: Vec<(u64, Value, String)>,
+    /// Index, block, and a call's arguments as text, in pieces.
+    blocks: Vec<(u64, Value, Vec<String>)>,
 }
 
 impl Stream {
-    fn block(&mut self, data: &Value) -> Option<&mut (u64, Value, String)> {
+    fn block(&mut self, data: &Value) -> Option<&mut (u64, Value, Vec<String>)> {
         match data.get("index").and_then(Value::as_u64) {
             Some(index) => self.blocks.iter_mut().find(|(at, ..)| *at == index),
             None => self.blocks.last_mut(),
@@ -222,11 +226,20 @@ impl Stream {
     }
 
     fn delta(&mut self, data: &Value, hear: &mut Hear<'_>) -> Option<()> {
+        if self.block(data).is_none() {
+            // Its start was left out; a call's cannot be.
+            let block = match data.pointer("/delta/type")?.as_str()? {
+                "text_delta" => text(""),
+                "thinking_delta" => json!({"type": "thinking", "thinking": ""}),
+                _ => return None,
+            };
+            self.blocks.push((data.get("index").and_then(Value::as_u64).unwrap_or(0), block, Vec::new()));
+        }
         let (_, block, input) = self.block(data)?;
         for (key, more) in data.get("delta")?.as_object()? {
             match (key.as_str(), more) {
                 ("type", _) => continue,
-                ("partial_json", Value::String(more)) => input.push_str(more),
+                ("partial_json", Value::String(more)) => input.push(more.clone()),
                 ("text", Value::String(more)) => hear(Heard::Text(more)),
                 ("thinking", Value::String(more)) => hear(Heard::Thinking(more)),
                 _ => {}
@@ -255,7 +268,7 @@ impl Gather for Stream {
                     _ => {}
                 }
                 let index = data.get("index").and_then(Value::as_u64).unwrap_or(self.blocks.len() as u64);
-                self.blocks.push((index, block, String::new()));
+                self.blocks.push((index, block, Vec::new()));
             }
             "content_block_delta" => drop(self.delta(&data, hear)),
             "message_delta" => {
@@ -281,8 +294,8 @@ impl Gather for Stream {
 
     fn whole(mut self: Box<Self>) -> Value {
         let blocks = std::mem::take(&mut self.blocks).into_iter().map(|(_, mut block, input)| {
-            if !input.is_empty() {
-                set(&mut block, "input", json!(input));
+            if input.iter().any(|piece| !piece.is_empty()) {
+                set(&mut block, "input", json!(pieces::joined(&input)));
             }
             block
         });

@@ -9,6 +9,9 @@ use crate::{Turn, surrogates};
 /// Characters kept of arguments that are no object.
 const MOST_BROKEN: usize = 2_000;
 
+/// Names under which servers put a call's arguments.
+const NAMES: [&str; 4] = ["arguments", "parameters", "args", "input"];
+
 /// Ids already given in a conversation.
 pub(crate) struct Ids {
     used: HashSet<String>,
@@ -31,6 +34,27 @@ impl Ids {
         let mut ids = std::iter::once(given.to_owned()).filter(|given| !given.is_empty()).chain(made);
         ids.find(|id| self.used.insert(id.clone())).unwrap_or_default()
     }
+}
+
+/// The function of a call: its own, or name and arguments that stand in the call itself. Arguments that stand under
+/// another name of theirs are put under `arguments`.
+pub(crate) fn function(call: &mut Value) -> Value {
+    let mut function = match call.get_mut("function") {
+        Some(function @ Value::Object(_)) => function.take(),
+        _ => Value::Object(Map::new()),
+    };
+    let (Value::Object(fields), Value::Object(call)) = (&mut function, call) else { return function };
+    if fields.is_empty() {
+        let own = std::iter::once("name").chain(NAMES).filter_map(|key| call.shift_remove_entry(key));
+        fields.extend(own.collect::<Vec<_>>());
+    }
+    if fields.get(NAMES[0]).is_none_or(Value::is_null)
+        && let Some(given) =
+            NAMES.iter().find_map(|name| fields.shift_remove(*name).filter(|args| !args.is_null()))
+    {
+        fields.insert(NAMES[0].to_owned(), given);
+    }
+    function
 }
 
 /// Arguments that came as an object, as its text, or as the text of that text; none at all are an empty object.

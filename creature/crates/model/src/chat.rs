@@ -3,13 +3,12 @@
 use serde_json::{Map, Value, json};
 
 use crate::arguments::{self, Ids};
+use crate::content::{self, THINKING};
 use crate::form::{Form, Part};
+use crate::pieces::Calls;
 use crate::rounds::{Round, rounds};
-use crate::stream::{Draft, End, Gather, Hear, Speech, count, merge, set, word};
+use crate::stream::{Draft, End, Gather, Hear, Speech, count, set, word};
 use crate::{Call, Endpoint, Heard, Talk, Tool, Usage};
-
-/// Where servers put what a model thought; the first that is there is read.
-const THINKING: [&str; 3] = ["reasoning_content", "reasoning", "reasoning_details"];
 
 pub(crate) struct Chat;
 
@@ -26,7 +25,7 @@ impl Speech for Chat {
         let limit = if form.has(Part::OldLimit) { "max_tokens" } else { "max_completion_tokens" };
         put(limit, json!(endpoint.max_tokens));
         if !talk.tools.is_empty() {
-            put("tools", talk.tools.iter().map(|one| tool(one, form)).collect());
+            put("tools", talk.tools.iter().map(tool).collect());
             if form.has(Part::Parallel) {
                 put("parallel_tool_calls", json!(true));
             }
@@ -35,7 +34,7 @@ impl Speech for Chat {
             let schema = json!({"name": "thought", "schema": schema});
             put("response_format", json!({"type": "json_schema", "json_schema": schema}));
         }
-        if !endpoint.effort.is_empty() {
+        if !endpoint.effort.is_empty() && form.has(Part::Effort) {
             put("reasoning_effort", json!(endpoint.effort));
         }
         put("stream", json!(true));
@@ -57,6 +56,7 @@ impl Speech for Chat {
     fn read(&self, whole: &Value, ids: &mut Ids) -> Option<Draft> {
         let choice = whole.get("choices")?.as_array()?.first()?;
         let mut raw = choice.get("message")?.as_object()?.clone();
+        renewed(&mut raw);
         raw.retain(|key, value| match key.as_str() {
             "content" => true,
             "tool_calls" => value.as_array().is_some_and(|calls| !calls.is_empty()),
@@ -65,29 +65,39 @@ impl Speech for Chat {
         raw.insert("role".to_owned(), json!("assistant"));
         let given = raw.get_mut("tool_calls").and_then(Value::as_array_mut);
         let calls: Vec<Call> = given.into_iter().flatten().map(|given| call(given, ids)).collect();
-        let refusal = raw.shift_remove("refusal").map(|refusal| content(Some(&refusal)));
+        let refusal = raw.shift_remove("refusal").map(|refusal| content::said(Some(&refusal)));
         let refusal = refusal.filter(|said| !said.is_empty());
+        let said = content::said(raw.get("content"));
+        let thought = content::thought(raw.get("content"));
         // A refusal's words go back as content: a message needs some.
-        let said =
-            Some(content(raw.get("content"))).filter(|said| !said.trim().is_empty()).or(refusal.clone());
+        let said = Some(said).filter(|said| !said.trim().is_empty()).or(refusal.clone());
         let text = said.unwrap_or_default();
-        if text.is_empty() || refusal.is_some() {
+        if (text.is_empty() && thought.is_empty()) || refusal.is_some() {
             raw.insert("content".to_owned(), if text.is_empty() { Value::Null } else { json!(text) });
         }
-        let (aloud, text) = aloud(&text);
-        let thinking = THINKING.iter().map(|key| content(raw.get(*key))).find(|text| !text.is_empty());
+        let apart = THINKING.iter().map(|key| content::said(raw.get(*key))).find(|text| !text.is_empty());
+        let apart = apart.or(Some(thought).filter(|thought| !thought.is_empty()));
+        let (thinking, text) = match apart {
+            Some(thinking) => (thinking, text.as_str()),
+            None => {
+                let (thinking, text) = content::aloud(&text);
+                (thinking.to_owned(), text)
+            }
+        };
         let stop = match (&refusal, word(choice, "finish_reason")) {
             (Some(_), _) | (_, "content_filter") => "refusal",
             (_, "length") => "max_tokens",
             (_, "stop" | "tool_calls" | "function_call" | "") if !calls.is_empty() => "tool_use",
             (_, "stop" | "tool_calls" | "function_call") => "end_turn",
+            // Z.ai's word.
+            (_, "model_context_window_exceeded") => "window",
             (_, other) => other,
         };
         Some(Draft {
             text: text.to_owned(),
-            thinking: thinking.unwrap_or_else(|| aloud.to_owned()),
+            thinking,
             calls,
-            usage: usage(whole.get("usage")),
+            usage: usage(whole.get("usage").filter(|usage| usage.is_object()).or(choice.get("usage"))),
             stop: stop.to_owned(),
             raw: Value::Object(raw),
         })
@@ -96,7 +106,7 @@ impl Speech for Chat {
 
 /// Makes a call fit to be sent back, and reads it.
 fn call(given: &mut Value, ids: &mut Ids) -> Call {
-    let mut function = given.get_mut("function").map_or(Value::Null, Value::take);
+    let mut function = arguments::function(given);
     let name = word(&function, "name").to_owned();
     let args = arguments::arguments(function.get("arguments"));
     let text = arguments::text(function.get("arguments"), &args);
@@ -110,36 +120,37 @@ fn call(given: &mut Value, ids: &mut Ids) -> Call {
     Call { id, name, args, cut: false }
 }
 
-fn content(content: Option<&Value>) -> String {
-    match content {
-        Some(Value::String(text)) => text.clone(),
-        Some(Value::Array(parts)) => parts.iter().filter_map(|part| part.get("text")?.as_str()).collect(),
-        _ => String::new(),
+/// Puts a call where it stands now: the old `function_call`, or one call where a list is due.
+fn renewed(message: &mut Map<String, Value>) {
+    let old = message.shift_remove("function_call").filter(Value::is_object);
+    match message.get_mut("tool_calls") {
+        Some(Value::Array(calls)) if !calls.is_empty() => {}
+        Some(one @ Value::Object(_)) => *one = json!([one.take()]),
+        _ => drop(old.map(|old| message.insert("tool_calls".to_owned(), json!([{"function": old}])))),
     }
 }
 
-/// The thinking that stands in `<think>` before the words, and the words.
-fn aloud(text: &str) -> (&str, &str) {
-    let thought = text.trim_start().strip_prefix("<think>").and_then(|rest| rest.split_once("</think>"));
-    thought.map_or(("", text), |(thought, text)| (thought.trim(), text.trim_start()))
-}
-
+/// The counts of a reply under whichever of their names they stand: OpenAI's, those of its Responses, Moonshot's and
+/// DeepSeek's of what was cached. Some makers leave thinking out of the completion; the total has it.
 fn usage(usage: Option<&Value>) -> Usage {
-    let read = count(usage, "/prompt_tokens_details/cached_tokens");
+    let first = |paths: &[&str]| paths.iter().map(|path| count(usage, path)).find(|count| *count > 0);
+    let cached = ["/prompt_tokens_details/cached_tokens", "/cached_tokens", "/prompt_cache_hit_tokens"];
+    let read = first(&cached).unwrap_or(0);
     let write = count(usage, "/prompt_tokens_details/cache_write_tokens");
+    let prompt = first(&["/prompt_tokens", "/input_tokens"]).unwrap_or(0);
+    let said = first(&["/completion_tokens", "/output_tokens"]).unwrap_or(0);
+    let beyond = count(usage, "/total_tokens").saturating_sub(prompt);
     Usage {
-        input_tokens: count(usage, "/prompt_tokens").saturating_sub(read).saturating_sub(write),
-        output_tokens: count(usage, "/completion_tokens"),
+        input_tokens: prompt.saturating_sub(read).saturating_sub(write),
+        output_tokens: said.max(if prompt > 0 { beyond } else { 0 }),
         cache_read_tokens: read,
         cache_write_tokens: write,
     }
 }
 
-fn tool(tool: &Tool, form: Form) -> Value {
-    let mut function = json!({"name": tool.name, "description": tool.description, "parameters": tool.schema});
-    if tool.strict && form.has(Part::Strict) {
-        set(&mut function, "strict", json!(true));
-    }
+/// Never strict: some of those who imitate OpenAI refuse the word.
+fn tool(tool: &Tool) -> Value {
+    let function = json!({"name": tool.name, "description": tool.description, "parameters": tool.schema});
     json!({"type": "function", "function": function})
 }
 
@@ -150,9 +161,17 @@ fn messages(talk: &Talk<'_>) -> Value {
         messages.push(json!({"role": "system", "content": talk.system}));
     }
     for Round { thought, results, said } in rounds(talk.turns, |raw| fit(raw, talk.without_thinking)) {
+        let calls = thought.as_ref().and_then(|thought| thought.get("tool_calls")).cloned();
         messages.extend(thought);
         for answer in results {
-            messages.push(json!({"role": "tool", "tool_call_id": answer.id, "content": answer.text}));
+            // Gemini's address wants the name again.
+            let call = calls.as_ref().and_then(Value::as_array).into_iter().flatten();
+            let name = call
+                .filter(|call| word(call, "id") == answer.id)
+                .find_map(|call| call.pointer("/function/name"));
+            messages.push(
+                json!({"role": "tool", "tool_call_id": answer.id, "name": name, "content": answer.text}),
+            );
         }
         if !said.is_empty() {
             messages.push(json!({"role": "user", "content": said.join("\n\n")}));
@@ -165,6 +184,9 @@ fn messages(talk: &Talk<'_>) -> Value {
 fn fit(raw: &Value, without_thinking: bool) -> Option<(Value, Vec<String>)> {
     let mut message = raw.as_object()?.clone();
     message.retain(|key, _| !(without_thinking && THINKING.contains(&key.as_str())));
+    if let (Some(Value::Array(parts)), true) = (message.get_mut("content"), without_thinking) {
+        parts.retain(|part| !content::is_thinking(part));
+    }
     let says =
         ["content", "refusal"].iter().any(|key| message.get(*key).is_some_and(|value| !value.is_null()));
     let raw = Value::Object(message);
@@ -176,7 +198,9 @@ fn fit(raw: &Value, without_thinking: bool) -> Option<(Value, Vec<String>)> {
 #[derive(Default)]
 struct Stream {
     message: Value,
-    calls: Vec<Value>,
+    calls: Calls,
+    /// Calls in the old form, `function_call`; some servers send both.
+    old_calls: Calls,
     finish: Value,
     model: Value,
     usage: Value,
@@ -184,75 +208,33 @@ struct Stream {
 
 impl Stream {
     fn delta(&mut self, delta: Value, hear: &mut Hear<'_>) {
-        let Value::Object(delta) = delta else { return };
-        let thinking = THINKING.iter().find(|key| delta.get(**key).is_some_and(Value::is_string));
+        let Value::Object(mut delta) = delta else { return };
+        if let Some(old) = delta.shift_remove("function_call").filter(Value::is_object) {
+            let mut deaf = |_: Heard<'_>| {};
+            self.old_calls.take(vec![json!({"function": old})], &mut deaf);
+        }
+        let says = |key: &&&str| delta.get(**key).is_some_and(|more| !content::said(Some(more)).is_empty());
+        let thinking = THINKING.iter().find(says);
         for (key, more) in delta {
             match (key.as_str(), more) {
                 ("role", _) => {}
-                ("tool_calls", Value::Array(calls)) => {
-                    calls.into_iter().for_each(|call| self.call(call, hear))
-                }
+                ("tool_calls", Value::Array(calls)) => self.calls.take(calls, hear),
+                ("tool_calls", one @ Value::Object(_)) => self.calls.take(vec![one], hear),
                 (name, more) => {
-                    let said = content(Some(&more));
+                    let (said, thought) = (content::said(Some(&more)), content::thought(Some(&more)));
                     match name {
-                        _ if said.is_empty() => {}
-                        "content" => hear(Heard::Text(&said)),
+                        "content" if !said.is_empty() => hear(Heard::Text(&said)),
+                        "content" if !thought.is_empty() => hear(Heard::Thinking(&thought)),
                         _ if thinking == Some(&name) => hear(Heard::Thinking(&said)),
                         _ => {}
                     }
                     if let Value::Object(message) = &mut self.message {
-                        merge(message.entry(key).or_insert(Value::Null), more);
+                        content::join(message.entry(key).or_insert(Value::Null), more);
                     }
                 }
             }
         }
     }
-
-    /// Servers leave out the index, the id or both, give every call the index 0, or repeat the name.
-    fn call(&mut self, mut more: Value, hear: &mut Hear<'_>) {
-        let mut function = more.get_mut("function").map_or(Value::Null, Value::take);
-        let (id, name) = (word(&more, "id").to_owned(), word(&function, "name").to_owned());
-        let args = match function.get_mut("arguments").map(Value::take) {
-            Some(Value::String(text)) => text,
-            None | Some(Value::Null) => String::new(),
-            Some(object) => object.to_string(),
-        };
-        let index = more.get("index").filter(|index| index.is_u64());
-        let other =
-            |there: &Value| !id.is_empty() && !word(there, "id").is_empty() && word(there, "id") != id;
-        let complete =
-            |there: &Value| serde_json::from_str::<Map<String, Value>>(arguments_of(there)).is_ok();
-        let at = match index {
-            Some(index) => self.calls.iter().rposition(|there| there.get("index") == Some(index)),
-            None if !id.is_empty() => self.calls.iter().rposition(|there| word(there, "id") == id),
-            None => self.calls.len().checked_sub(1),
-        };
-        let there = at.and_then(|at| self.calls.get_mut(at)).filter(|there| {
-            // Without index and id, a name with arguments from their beginning is a call of its own.
-            let begins = args.trim_start().starts_with('{') || (!args.is_empty() && complete(there));
-            let another = index.is_none() && id.is_empty() && !name.is_empty() && begins;
-            !other(there) && !another
-        });
-        if let Some(there) = there {
-            let mut function = there.get_mut("function").map_or(Value::Null, Value::take);
-            let known = word(&function, "name").to_owned();
-            let whole = if known.ends_with(&name) { known } else { known + &name };
-            let args = word(&function, "arguments").to_owned() + &args;
-            set(&mut function, "name", json!(whole));
-            set(&mut function, "arguments", json!(args));
-            set(there, "function", function);
-            return;
-        }
-        hear(Heard::Call(&name));
-        set(&mut function, "name", json!(name));
-        set(&mut function, "arguments", json!(args));
-        set(&mut more, "function", function);
-        self.calls.push(more);
-    }
-}
-
-fn arguments_of(call: &Value) -> &str {
-    call.get("function").map_or("", |function| word(function, "arguments"))
 }
 
 impl Gather for Stream {
@@ -264,8 +246,15 @@ impl Gather for Stream {
         }
         let choice = data.pointer_mut("/choices/0");
         let Some(choice) = choice else { return End::Open };
-        if let Some(delta) = choice.get_mut("delta") {
-            self.delta(delta.take(), hear);
+        // Moonshot's place for it.
+        if let Some(usage) = choice.get_mut("usage").filter(|usage| !usage.is_null()) {
+            self.usage = usage.take();
+        }
+        // Some gateways wrap a whole reply into one event.
+        for part in ["delta", "message"] {
+            if let Some(delta) = choice.get_mut(part) {
+                self.delta(delta.take(), hear);
+            }
         }
         match choice.get_mut("finish_reason") {
             Some(Value::String(reason)) if !reason.is_empty() => {
@@ -277,8 +266,9 @@ impl Gather for Stream {
     }
 
     fn whole(mut self: Box<Self>) -> Value {
-        if !self.calls.is_empty() {
-            set(&mut self.message, "tool_calls", Value::Array(self.calls));
+        let calls = if self.calls.is_empty() { self.old_calls } else { self.calls };
+        if !calls.is_empty() {
+            set(&mut self.message, "tool_calls", Value::Array(calls.whole()));
         }
         let choice = json!({"message": self.message, "finish_reason": self.finish});
         json!({"model": self.model, "choices": [choice], "usage": self.usage})

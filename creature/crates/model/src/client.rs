@@ -14,11 +14,11 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use crate::arguments::Ids;
-use crate::form::Form;
+use crate::form::Accepted;
 use crate::stream::{Body, End, Fault, Hear, Speech};
 use crate::{
-    Call, Endpoint, Error, Heard, Kind, Reply, Talk, Tool, Turn, Wire, anthropic, chat, error, http,
-    responses,
+    Call, Endpoint, Error, Heard, Kind, Reply, Talk, Tool, Turn, Wire, anthropic, chat, http, responses,
+    said, stream, wait,
 };
 
 /// The longest wait before a retry; a longer one is the caller's to take: the owner may say something meanwhile.
@@ -47,7 +47,7 @@ pub struct Client {
     http: reqwest::Client,
     first_wait: Duration,
     /// What the server is known to accept.
-    form: Mutex<Form>,
+    accepted: Mutex<Accepted>,
 }
 
 impl Client {
@@ -67,7 +67,7 @@ impl Client {
                 Wire::Responses => &responses::Responses,
                 Wire::Chat => &chat::Chat,
             },
-            form: Mutex::default(),
+            accepted: Mutex::default(),
             base: base.as_str().trim_end_matches('/').to_string(),
             endpoint,
         })
@@ -90,26 +90,53 @@ impl Client {
 
     /// The model's next turn, told while it comes; a reply or an error, never a part of a reply.
     pub async fn say(&self, talk: &Talk<'_>, hear: &mut Hear<'_>) -> Result<Reply, Error> {
-        let known = *self.form.lock().unwrap_or_else(PoisonError::into_inner);
-        let (mut form, mut attempts) = (known, 0);
+        let known = self.accepted();
+        let (mut tried, mut attempts) = (known.clone(), 0);
+        let mut most_tokens = self.endpoint.max_tokens;
         loop {
-            let error = match self.retried(talk, form, &mut attempts, hear).await {
+            let error = match self.retried(talk, &tried, most_tokens, &mut attempts, hear).await {
                 Ok(reply) => {
                     // Kept only now: a request refused for another reason says nothing about its form.
-                    *self.form.lock().unwrap_or_else(PoisonError::into_inner) = form.proven(talk);
+                    self.accept(tried.proven(talk));
                     return Ok(reply);
                 }
                 Err(error) => error,
             };
-            form = form.simpler(known, self.endpoint.wire, talk, &error).ok_or(error)?;
+            // Once: a shorter reply, which the account can still pay.
+            let affords = error.affordable(most_tokens).filter(|_| most_tokens == self.endpoint.max_tokens);
+            if let Some(affords) = affords {
+                most_tokens = affords;
+                continue;
+            }
+            // A request that was refused for its form is never sent again.
+            let refused = self.body(talk, &tried, most_tokens);
+            let simpler = tried.simpler(&known, self.endpoint.wire, talk, &error);
+            let is_other = |next: &Accepted| self.body(talk, next, most_tokens) != refused;
+            tried = simpler.into_iter().find(is_other).ok_or(error)?;
         }
+    }
+
+    fn body(&self, talk: &Talk<'_>, accepted: &Accepted, most_tokens: u64) -> Value {
+        let tools = accepted.tools(talk.tools);
+        let endpoint = Endpoint { max_tokens: most_tokens, ..self.endpoint.clone() };
+        self.speech.body(&endpoint, &Talk { tools: &tools, ..*talk }, accepted.form)
+    }
+
+    /// What the server is known to accept.
+    pub fn accepted(&self) -> Accepted {
+        self.accepted.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Takes what was found to be accepted, by this client or an earlier one.
+    pub fn accept(&self, accepted: Accepted) {
+        *self.accepted.lock().unwrap_or_else(PoisonError::into_inner) = accepted;
     }
 
     /// Whether tools reach the model and its calls come back: it is asked, twice at most, to call a tool that
     /// echoes `word`. `autonomous` as in [`Talk`].
     pub async fn takes_tools(&self, word: &str, autonomous: bool) -> Result<bool, Error> {
-        let schema = json!({"type": "object", "properties": {"word": {"type": "string"}},
-            "required": ["word"], "additionalProperties": false});
+        let schema =
+            json!({"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]});
         let description = "Says a word again.".to_owned();
         let tools = [Tool { name: "echo".to_owned(), description, schema, strict: false }];
         let text = format!("Call the tool echo with this word, and say nothing else: `{word}`");
@@ -124,6 +151,7 @@ impl Client {
                 Ok(reply) if reply.calls.iter().any(|call| echoes(call, word)) => return Ok(true),
                 Ok(_) => {}
                 // The request's form is refused, as servers without a parser for tools do.
+                Err(error) if error.kind == Kind::Form => return Ok(false),
                 Err(error) if error.kind == Kind::BadRequest && error.status != Some(404) => {
                     return Ok(false);
                 }
@@ -136,7 +164,8 @@ impl Client {
     async fn retried(
         &self,
         talk: &Talk<'_>,
-        form: Form,
+        accepted: &Accepted,
+        most_tokens: u64,
         attempts: &mut u32,
         hear: &mut Hear<'_>,
     ) -> Result<Reply, Error> {
@@ -149,7 +178,7 @@ impl Client {
                 is_heard |= what != Heard::Byte;
                 hear(what);
             };
-            let error = match self.once(talk, form, &mut heard).await {
+            let error = match self.once(talk, accepted, most_tokens, &mut heard).await {
                 Ok(reply) => return Ok(Reply { attempts: *attempts, ..reply }),
                 Err(error) => error,
             };
@@ -161,8 +190,14 @@ impl Client {
         }
     }
 
-    async fn once(&self, talk: &Talk<'_>, form: Form, hear: &mut Hear<'_>) -> Result<Reply, Error> {
-        let body = self.speech.body(&self.endpoint, talk, form);
+    async fn once(
+        &self,
+        talk: &Talk<'_>,
+        accepted: &Accepted,
+        most_tokens: u64,
+        hear: &mut Hear<'_>,
+    ) -> Result<Reply, Error> {
+        let body = self.body(talk, accepted, most_tokens);
         let address = format!("{}{}", self.base, self.speech.path());
         let mut request = self.http.post(address).headers(self.headers.clone()).body(body.to_string());
         if talk.autonomous {
@@ -220,19 +255,24 @@ impl Client {
     }
 
     fn reply(&self, whole: &Value, bytes: &[u8], talk: &Talk<'_>, upstream: &str) -> Result<Reply, Error> {
+        // Some gateways wrap a failure of the server behind them in a success of their own.
+        if let Some(failure) = stream::failure("", whole) {
+            return Err(self.fault(Fault::Said(failure.clone()), upstream));
+        }
         let mut ids = Ids::of(talk.turns, |raw| self.speech.ids(raw));
         let Some(mut draft) = self.speech.read(whole, &mut ids) else {
-            let said = error::said(bytes, &self.endpoint.token);
-            // Some gateways wrap a failure of the server behind them in a success of their own.
-            let status = whole.pointer("/error/code").and_then(Value::as_u64);
-            let status = status.and_then(|status| u16::try_from(status).ok());
-            return Err(match status {
-                Some(status) if status >= 400 => Error::answered(status, said, upstream),
-                _ => garbled(upstream, &format!("not in the wire's format: {}", said.message)),
-            });
+            let said = said::said(bytes, &self.endpoint.token);
+            return Err(garbled(upstream, &format!("not in the wire's format: {}", said.message)));
         };
         let is_empty =
             draft.text.trim().is_empty() && draft.thinking.trim().is_empty() && draft.calls.is_empty();
+        if is_empty && draft.stop == "window" {
+            let message = format!("hear {}: its window is full before the first word", source(upstream));
+            return Err(Error {
+                status: Some(200),
+                ..Error::new(Kind::TooLong, message, "send less context")
+            });
+        }
         // A refusal or a reply cut short may be empty, and `stop` says so.
         if is_empty && matches!(draft.stop.as_str(), "" | "end_turn") {
             return Err(garbled(upstream, "empty"));
@@ -250,16 +290,19 @@ impl Client {
     }
 
     async fn refused(&self, status: u16, answer: Response) -> Error {
-        let (retry_after, upstream) = (http::retry_after(answer.headers()), upstream(&answer));
+        let header = |name: &str| Some(answer.headers().get(name)?.to_str().ok()?.to_owned());
+        let asked = wait::of_headers(&header, matches!(status, 429 | 503 | 529));
+        let upstream = upstream(&answer);
         let body = timeout(self.endpoint.silence, http::beginning(answer)).await.unwrap_or_default();
-        Error { retry_after, ..Error::answered(status, error::said(&body, &self.endpoint.token), &upstream) }
+        let error = Error::answered(status, said::said(&body, &self.endpoint.token), &upstream);
+        Error { retry_after: asked.or(error.retry_after), ..error }
     }
 
     fn fault(&self, fault: Fault, upstream: &str) -> Error {
-        let said = |text: &str| error::said(text.as_bytes(), &self.endpoint.token);
+        let token = &self.endpoint.token;
         match fault {
-            Fault::Said(told) => Error::answered(error::status(&told), said(&told.to_string()), upstream),
-            Fault::Garbled(what) => garbled(upstream, &said(&what).message),
+            Fault::Said(told) => Error::answered(said::status(&told), said::of_json(&told, token), upstream),
+            Fault::Garbled(what) => garbled(upstream, &said::said(what.as_bytes(), token).message),
             Fault::Cut => Error {
                 // Not sent again: what broke off was already paid for.
                 status: Some(200),

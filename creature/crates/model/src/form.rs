@@ -1,9 +1,13 @@
 //! Parts of a request that a server may not accept, and which to leave out when it refuses them. Pure.
 
-use crate::{Error, Kind, Talk, Wire};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+use crate::{Error, Kind, Talk, Tool, Wire, refusal};
 
 /// A part of a request that some servers refuse.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Part {
     Schema,
     /// The limit's old name, `max_tokens`; without it, `max_completion_tokens`.
@@ -17,10 +21,27 @@ pub(crate) enum Part {
     Summary,
     /// Encrypted reasoning, which only reasoning models have.
     Encrypted,
+    /// How much the model is to think.
+    Effort,
+    /// Which requests have a common beginning.
+    CacheKey,
 }
 
+const PARTS: [Part; 10] = [
+    Part::Schema,
+    Part::OldLimit,
+    Part::Strict,
+    Part::SystemNews,
+    Part::StreamUsage,
+    Part::Parallel,
+    Part::Summary,
+    Part::Encrypted,
+    Part::Effort,
+    Part::CacheKey,
+];
+
 /// The parts that a refusal names, and by which words of it.
-const NAMED: [(Part, &str); 7] = [
+const NAMED: [(Part, &str); 10] = [
     (Part::SystemNews, "role 'system'"),
     (Part::StreamUsage, "stream_options"),
     (Part::Parallel, "parallel_tool_calls"),
@@ -28,12 +49,19 @@ const NAMED: [(Part, &str); 7] = [
     (Part::Encrypted, "encrypted content is not supported"),
     (Part::Summary, "summar"),
     (Part::Summary, "adaptive"),
+    (Part::Effort, "effort"),
+    (Part::CacheKey, "prompt_cache_key"),
+    (Part::Summary, "reasoning"),
 ];
 
-/// What a server is taken to accept.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Tools that a refusal may name before it is the list that is refused.
+const MOST_LEFT_OUT: usize = 4;
+
+/// Which parts a server is taken to accept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "Vec<Part>", from = "Vec<Part>")]
 pub(crate) struct Form {
-    without: u8,
+    without: u16,
     /// The server has answered a request with a schema before.
     schema_is_proven: bool,
 }
@@ -43,38 +71,119 @@ impl Form {
         self.without & bit(part) == 0
     }
 
-    /// The form, once the server has answered a request in it.
-    pub(crate) fn proven(self, talk: &Talk<'_>) -> Form {
-        let sent = self.has(Part::Schema) && talk.tools.is_empty() && talk.schema.is_some();
-        Form { schema_is_proven: sent || (self.schema_is_proven && self.has(Part::Schema)), ..self }
-    }
-
     fn changed(self, part: Part) -> Form {
         Form { without: self.without ^ bit(part), ..self }
     }
+}
 
-    /// What to try when this form is refused: each part is changed once, the one the server names first.
-    pub(crate) fn simpler(self, known: Form, wire: Wire, talk: &Talk<'_>, error: &Error) -> Option<Form> {
-        let has_schema = self.has(Part::Schema) && talk.tools.is_empty() && talk.schema.is_some();
-        let without_schema = has_schema.then(|| self.changed(Part::Schema));
-        // Some servers fall over a schema instead of refusing it.
-        if error.status == Some(500) && !self.schema_is_proven {
-            return without_schema;
-        }
-        if error.kind != Kind::BadRequest || !matches!(error.status, Some(400 | 422)) {
-            return None;
-        }
-        let said = error.message.to_lowercase();
-        // Both names of the limit end in `_tokens`.
-        let swapped = self.has(Part::OldLimit) != known.has(Part::OldLimit);
-        if wire == Wire::Chat && said.contains("_tokens") && !swapped {
-            return Some(self.changed(Part::OldLimit));
-        }
-        let named = NAMED.iter().find(|(part, words)| self.has(*part) && said.contains(words));
-        named.map(|(part, _)| self.changed(*part)).or(without_schema)
+impl From<Form> for Vec<Part> {
+    fn from(form: Form) -> Self {
+        PARTS.into_iter().filter(|part| !form.has(*part)).collect()
     }
 }
 
-fn bit(part: Part) -> u8 {
+impl From<Vec<Part>> for Form {
+    fn from(without: Vec<Part>) -> Self {
+        let form = Form::default();
+        without.into_iter().fold(form, |form, part| if form.has(part) { form.changed(part) } else { form })
+    }
+}
+
+/// What a server was found to accept: the parts of a request, and all tools but some.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Accepted {
+    #[serde(rename = "without")]
+    pub(crate) form: Form,
+    /// Names of tools that the server refused, and its words.
+    pub without_tools: BTreeMap<String, String>,
+}
+
+impl Accepted {
+    /// What is known once the server has answered a request in this form.
+    pub(crate) fn proven(self, talk: &Talk<'_>) -> Accepted {
+        let sent = self.form.has(Part::Schema) && talk.tools.is_empty() && talk.schema.is_some();
+        let known = self.form.schema_is_proven && self.form.has(Part::Schema);
+        Accepted { form: Form { schema_is_proven: sent || known, ..self.form }, ..self }
+    }
+
+    /// The tools of a request without those that the server refused.
+    pub(crate) fn tools(&self, tools: &[Tool]) -> Vec<Tool> {
+        tools.iter().filter(|tool| !self.without_tools.contains_key(&tool.name)).cloned().collect()
+    }
+
+    fn changed(&self, part: Part) -> Accepted {
+        Accepted { form: self.form.changed(part), ..self.clone() }
+    }
+
+    /// Parts of a request that are left out, in words; the limit's other name is none.
+    pub fn without(&self) -> Vec<&'static str> {
+        PARTS.into_iter().filter(|part| !self.form.has(*part)).filter_map(in_words).collect()
+    }
+
+    /// What to try when a request in this form is refused, the best first: each part is changed once, the one the
+    /// server names first. What would not change the request is the caller's to pass over.
+    pub(crate) fn simpler(
+        &self,
+        known: &Accepted,
+        wire: Wire,
+        talk: &Talk<'_>,
+        error: &Error,
+    ) -> Vec<Accepted> {
+        let has = |part: Part| self.form.has(part);
+        let has_schema = has(Part::Schema) && talk.tools.is_empty() && talk.schema.is_some();
+        let without_schema = has_schema.then(|| self.changed(Part::Schema));
+        // Some servers fall over a schema instead of refusing it.
+        if error.status == Some(500) && error.kind != Kind::Form && !self.form.schema_is_proven {
+            return without_schema.into_iter().collect();
+        }
+        let is_form = error.kind == Kind::Form;
+        if !is_form && (error.kind != Kind::BadRequest || !matches!(error.status, Some(400 | 422))) {
+            return Vec::new();
+        }
+        let mut simpler = Vec::new();
+        let said = error.message.to_lowercase();
+        // Both names of the limit end in `_tokens`.
+        let swapped = has(Part::OldLimit) != known.form.has(Part::OldLimit);
+        if wire == Wire::Chat && said.contains("_tokens") && !swapped {
+            simpler.push(self.changed(Part::OldLimit));
+        }
+        let named = NAMED.iter().filter(|(part, words)| has(*part) && said.contains(words));
+        simpler.extend(named.map(|(part, _)| self.changed(*part)));
+        let sent = self.tools(talk.tools);
+        let names: Vec<&str> = sent.iter().map(|tool| tool.name.as_str()).collect();
+        let named = refusal::tools_named(&error.message, &names);
+        // A tool that is refused as a strict one may be taken as a plain one.
+        let mut strict = sent.iter().filter(|tool| tool.strict);
+        let is_strict = strict.any(|tool| named.is_empty() || named.contains(&tool.name.as_str()));
+        if is_form && is_strict && wire != Wire::Chat && has(Part::Strict) {
+            simpler.push(self.changed(Part::Strict));
+        }
+        let mut without_tools = self.without_tools.clone();
+        without_tools.extend(named.iter().map(|name| ((*name).to_owned(), error.cause.clone())));
+        let is_some = !named.is_empty() && named.len() < names.len() && without_tools.len() <= MOST_LEFT_OUT;
+        let fewer = Accepted { form: self.form, without_tools };
+        simpler.extend(is_some.then_some(fewer));
+        simpler.extend(without_schema);
+        simpler
+    }
+}
+
+fn in_words(part: Part) -> Option<&'static str> {
+    Some(match part {
+        Part::OldLimit => return None,
+        Part::Schema => "a schema of the reply",
+        Part::Strict => "strict tools",
+        Part::SystemNews => "news from the system",
+        Part::StreamUsage => "the count of tokens in a stream",
+        Part::Parallel => "several calls at once",
+        Part::Summary => "summaries of its thinking",
+        Part::Encrypted => "encrypted reasoning",
+        Part::Effort => "the effort that is set",
+        Part::CacheKey => "a key for its cache",
+    })
+}
+
+fn bit(part: Part) -> u16 {
     1 << part as u8
 }

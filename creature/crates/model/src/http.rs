@@ -1,10 +1,7 @@
-//! HTTP as all wires need it: a checked address, a client that goes nowhere else, a body with a cap, Retry-After.
+//! HTTP as all wires need it: a checked address, a client that goes nowhere else, a body with a cap.
 
 use std::time::Duration;
 
-use jiff::Timestamp;
-use jiff::fmt::rfc2822::DateTimeParser;
-use reqwest::header::HeaderMap;
 use reqwest::{Response, Url, redirect};
 
 use crate::{Error, Kind};
@@ -49,20 +46,6 @@ pub(crate) async fn beginning(mut answer: Response) -> Vec<u8> {
         }
     }
     body
-}
-
-/// How long the server asks to wait: seconds or an HTTP date, never more than a day.
-pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let text = headers.get("retry-after")?.to_str().ok()?.trim();
-    let seconds = match text.parse::<f64>() {
-        Ok(seconds) => seconds,
-        Err(_) => {
-            let dates = DateTimeParser::new().relaxed_weekday(true);
-            let until = dates.parse_timestamp(text).ok()?;
-            until.duration_since(Timestamp::now()).as_secs_f64()
-        }
-    };
-    Duration::try_from_secs_f64(seconds.clamp(0.0, 86_400.0)).ok()
 }
 
 /// The deepest cause of a connection's failure, without the address, which may hold a password.

@@ -8,16 +8,23 @@ mod anthropic;
 mod arguments;
 mod chat;
 mod client;
+mod content;
 mod error;
 mod form;
 mod http;
 mod lenient;
+mod meaning;
+mod pieces;
+mod refusal;
 pub mod repair;
 mod responses;
 mod rounds;
+mod said;
 mod sse;
 mod stream;
+mod strict;
 mod surrogates;
+mod wait;
 
 use std::time::Duration;
 
@@ -26,6 +33,7 @@ use serde_json::{Map, Value};
 
 pub use client::Client;
 pub use error::{Error, Kind};
+pub use form::Accepted;
 
 /// The format spoken with a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,9 +71,9 @@ pub struct Tool {
     /// Fits `[a-zA-Z0-9_-]{1,64}`.
     pub name: String,
     pub description: String,
-    /// A JSON schema of type object.
+    /// A JSON schema of type object, in the form that every server takes.
     pub schema: Value,
-    /// The server holds the arguments to the schema.
+    /// The server is to hold the arguments to the schema, where its wire says how.
     pub strict: bool,
 }
 

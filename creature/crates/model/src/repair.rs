@@ -18,11 +18,13 @@ pub struct Repaired {
 /// How many times the text's length may be read before it is given up as hopeless.
 const MOST_READINGS: usize = 8;
 
-struct Found {
-    object: Map<String, Value>,
-    start: usize,
-    end: usize,
-    how: Vec<&'static str>,
+/// An object as it was found in a text, from one byte to another.
+pub struct Found {
+    pub object: Map<String, Value>,
+    pub start: usize,
+    pub end: usize,
+    /// What was put right.
+    pub how: Vec<&'static str>,
 }
 
 /// The largest object in the text; an error says where the reading stopped and at what.
@@ -31,8 +33,12 @@ pub fn object(text: &str) -> Result<Repaired, String> {
         let (value, how) = (Value::Object(object), Vec::new());
         return Ok(Repaired { value, how });
     }
-    let from = after_thinking(text);
-    let (best, others) = search(text, from)?;
+    let from = text.len() - after_thinking(text).len();
+    let found = search(text, from)?;
+    let others = found.len() > 1;
+    // The first of the largest.
+    let best = found.into_iter().rev().max_by_key(|found| found.end - found.start);
+    let Some(best) = best else { return Err(NONE.to_owned()) };
     let before = text.get(..best.start).unwrap_or_default();
     let after = text.get(best.end..).unwrap_or_default();
     let mut how = best.how;
@@ -48,7 +54,7 @@ pub fn object(text: &str) -> Result<Repaired, String> {
     let before = before.trim().trim_end_matches("json");
     note(said(before), "text before it");
     note(said(after), "text after it");
-    note(others > 0, "several objects");
+    note(others, "several objects");
     let value = Value::Object(best.object);
     Ok(Repaired { value, how })
 }
@@ -58,20 +64,28 @@ pub(crate) fn is_blank(letter: char) -> bool {
     letter.is_whitespace() || letter == '\u{feff}'
 }
 
-/// Byte offset at which the reply begins, after what a reasoning model thought aloud.
-fn after_thinking(text: &str) -> usize {
-    let start = text.trim_start();
-    let opens = ["<think>", "<thinking>"].iter().any(|tag| start.starts_with(tag));
-    let ends = ["</think>", "</thinking>"];
-    let end = ends.iter().filter_map(|tag| Some(text.find(tag)? + tag.len()));
-    if opens { end.min().unwrap_or(0) } else { 0 }
+/// The objects of a text that do not stand in one another, in their order; an error says where the reading stopped.
+pub fn objects(text: &str) -> Result<Vec<Found>, String> {
+    search(text, 0)
 }
 
-/// The largest object from `from` on, and how many others there are.
-fn search(text: &str, from: usize) -> Result<(Found, usize), String> {
+/// The reply without what a reasoning model thought aloud before it; the tag that opens it may stand in the prompt.
+pub fn after_thinking(text: &str) -> &str {
+    let start = text.trim_start();
+    let opens = ["<think>", "<thinking>"].iter().any(|tag| start.starts_with(tag));
+    let is_json = start.starts_with(['{', '[', '`']);
+    let ends = ["</think>", "</thinking>"].iter();
+    let end = ends.filter_map(|tag| Some(text.find(tag)? + tag.len()));
+    let end = if opens || !is_json { end.min().unwrap_or(0) } else { 0 };
+    text.get(end..).unwrap_or(text)
+}
+
+const NONE: &str = "no JSON object in the reply";
+
+/// The objects from `from` on.
+fn search(text: &str, from: usize) -> Result<Vec<Found>, String> {
     let (mut at, mut read) = (from, 0);
-    let mut best: Option<Found> = None;
-    let mut others = 0;
+    let mut all: Vec<Found> = Vec::new();
     let mut failed: Option<Fault> = None;
     while let Some(start) = next_brace(text, at) {
         at = start + 1;
@@ -86,12 +100,7 @@ fn search(text: &str, from: usize) -> Result<(Found, usize), String> {
         match result {
             Ok(object) => {
                 at = parser.at.max(at);
-                let (end, how) = (parser.at, parser.how);
-                others += usize::from(best.is_some());
-                let longest = best.as_ref().map_or(0, |best| best.end - best.start);
-                if end - start > longest {
-                    best = Some(Found { object, start, end, how });
-                }
+                all.push(Found { object, start, end: parser.at, how: parser.how });
             }
             Err(fault) if parser.begun => {
                 failed.get_or_insert(fault);
@@ -102,10 +111,10 @@ fn search(text: &str, from: usize) -> Result<(Found, usize), String> {
             break;
         }
     }
-    match (best, failed) {
-        (Some(best), _) => Ok((best, others)),
-        (None, Some(fault)) => Err(fault.told(text)),
-        (None, None) => Err("no JSON object in the reply".to_string()),
+    match failed {
+        Some(fault) if all.is_empty() => Err(fault.told(text)),
+        None if all.is_empty() => Err(NONE.to_owned()),
+        _ => Ok(all),
     }
 }
 

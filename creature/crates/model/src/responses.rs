@@ -1,6 +1,6 @@
 //! The OpenAI Responses wire, stateless: what a request is, and how a reply is put together and read. Pure.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::{Map, Value, json};
@@ -9,6 +9,7 @@ use crate::arguments::{self, Ids};
 use crate::form::{Form, Part};
 use crate::rounds::{Round, rounds};
 use crate::stream::{Draft, End, Gather, Hear, Speech, count, set, word};
+use crate::strict;
 use crate::{Call, Endpoint, Heard, Talk, Tool, Usage};
 
 pub(crate) struct Responses;
@@ -29,6 +30,8 @@ impl Speech for Responses {
         }
         if !talk.system.trim().is_empty() {
             put("instructions", json!(talk.system));
+        }
+        if !talk.system.trim().is_empty() && form.has(Part::CacheKey) {
             // Requests with one key go to the machine that has their beginning in its cache.
             let mut hasher = DefaultHasher::new();
             talk.system.hash(&mut hasher);
@@ -42,7 +45,7 @@ impl Speech for Responses {
         if form.has(Part::Summary) && !talk.tools.is_empty() {
             reasoning.insert("summary".to_owned(), json!("auto"));
         }
-        if !endpoint.effort.is_empty() {
+        if !endpoint.effort.is_empty() && form.has(Part::Effort) {
             reasoning.insert("effort".to_owned(), json!(endpoint.effort));
         }
         if !reasoning.is_empty() {
@@ -82,7 +85,9 @@ impl Speech for Responses {
                     draft.text.push_str(&said);
                 }
                 "reasoning" => {
-                    let parts = item.get("summary").and_then(Value::as_array).into_iter().flatten();
+                    // Open models have no summary, but what they thought.
+                    let parts = |key: &str| item.get(key)?.as_array().filter(|parts| !parts.is_empty());
+                    let parts = parts("summary").or(parts("content")).into_iter().flatten();
                     let parts: Vec<&str> = parts.map(|part| word(part, "text")).collect();
                     draft.thinking.push_str(&parts.join("\n\n"));
                 }
@@ -137,9 +142,12 @@ fn call(item: &Value, ids: &mut Ids) -> (Call, Value) {
 fn usage(usage: Option<&Value>) -> Usage {
     let read = count(usage, "/input_tokens_details/cached_tokens");
     let write = count(usage, "/input_tokens_details/cache_write_tokens");
+    let prompt = count(usage, "/input_tokens");
+    // Some makers leave thinking out of the output; the total has it.
+    let beyond = if prompt > 0 { count(usage, "/total_tokens").saturating_sub(prompt) } else { 0 };
     Usage {
-        input_tokens: count(usage, "/input_tokens").saturating_sub(read).saturating_sub(write),
-        output_tokens: count(usage, "/output_tokens"),
+        input_tokens: prompt.saturating_sub(read).saturating_sub(write),
+        output_tokens: count(usage, "/output_tokens").max(beyond),
         cache_read_tokens: read,
         cache_write_tokens: write,
     }
@@ -147,9 +155,10 @@ fn usage(usage: Option<&Value>) -> Usage {
 
 fn tool(tool: &Tool, form: Form) -> Value {
     // A tool that does not say so would be taken as strict.
-    let strict = tool.strict && form.has(Part::Strict);
-    let (name, description) = (&tool.name, &tool.description);
-    json!({"type": "function", "name": name, "description": description, "parameters": tool.schema, "strict": strict})
+    let closed = strict::closed(&tool.schema, true).filter(|_| tool.strict && form.has(Part::Strict));
+    let (name, description, strict) = (&tool.name, &tool.description, closed.is_some());
+    let parameters = closed.unwrap_or_else(|| tool.schema.clone());
+    json!({"type": "function", "name": name, "description": description, "parameters": parameters, "strict": strict})
 }
 
 fn input(talk: &Talk<'_>) -> Value {
@@ -197,11 +206,21 @@ fn is_reasoning(item: &Value) -> bool {
     word(item, "type") == "reasoning"
 }
 
+/// The place of an event's item in the reply.
+fn place(event: &Value) -> u64 {
+    event.get("output_index").and_then(Value::as_u64).unwrap_or(u64::MAX)
+}
+
 /// The events of a reply; only items that are done count.
 #[derive(Default)]
 struct Stream {
     /// Items with their place in the reply.
     items: Vec<(u64, Value)>,
+    /// Arguments of the call at a place, as they were told before it was done.
+    args: BTreeMap<u64, String>,
+    /// Calls that were begun, and words, for servers that never say that one is done.
+    begun: Vec<(u64, Value)>,
+    said: String,
     response: Value,
 }
 
@@ -209,18 +228,33 @@ impl Gather for Stream {
     fn event(&mut self, kind: &str, mut data: Value, hear: &mut Hear<'_>) -> End {
         match kind {
             "response.output_text.delta" | "response.refusal.delta" => {
+                self.said.push_str(word(&data, "delta"));
                 hear(Heard::Text(word(&data, "delta")))
             }
             "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
                 hear(Heard::Thinking(word(&data, "delta")));
             }
             "response.output_item.added" => {
-                let item = data.get("item").filter(|item| is_call(item));
-                item.into_iter().for_each(|item| hear(Heard::Call(word(item, "name"))));
+                if let Some(item) = data.get("item").filter(|item| is_call(item)) {
+                    hear(Heard::Call(word(item, "name")));
+                    self.begun.push((place(&data), item.clone()));
+                }
+            }
+            "response.function_call_arguments.delta" => {
+                self.args.entry(place(&data)).or_default().push_str(word(&data, "delta"));
+            }
+            "response.function_call_arguments.done" if !word(&data, "arguments").is_empty() => {
+                self.args.insert(place(&data), word(&data, "arguments").to_owned());
             }
             "response.output_item.done" => {
-                let place = data.get("output_index").and_then(Value::as_u64).unwrap_or(u64::MAX);
-                self.items.extend(data.get_mut("item").map(|item| (place, item.take())));
+                let Some(mut item) = data.get_mut("item").map(Value::take) else { return End::Open };
+                self.begun.retain(|(begun, _)| *begun != place(&data));
+                let is_bare =
+                    is_call(&item) && item.get("arguments").is_none_or(|args| args == "" || args.is_null());
+                if let Some(told) = self.args.remove(&place(&data)).filter(|_| is_bare) {
+                    set(&mut item, "arguments", json!(told));
+                }
+                self.items.push((place(&data), item));
             }
             "response.completed" | "response.incomplete" | "response.done" => {
                 self.response = data.get_mut("response").map_or(Value::Null, Value::take);
@@ -232,6 +266,20 @@ impl Gather for Stream {
     }
 
     fn whole(mut self: Box<Self>) -> Value {
+        let has_output = self.response.get("output").is_some_and(|output| *output != json!([]));
+        if self.items.is_empty() && !has_output {
+            if !self.said.trim().is_empty() {
+                let content = json!([{"type": "output_text", "text": self.said}]);
+                self.items.push((0, json!({"type": "message", "role": "assistant", "content": content})));
+            }
+            for (place, mut call) in self.begun {
+                self.args
+                    .remove(&place)
+                    .into_iter()
+                    .for_each(|told| set(&mut call, "arguments", json!(told)));
+                self.items.push((place, call));
+            }
+        }
         self.items.sort_by_key(|(place, _)| *place);
         if !self.items.is_empty() {
             let items = self.items.into_iter().map(|(_, item)| item).collect();

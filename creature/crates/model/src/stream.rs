@@ -107,16 +107,12 @@ impl Body {
         let data = surrogates::json(data)
             .map_err(|error| Fault::Garbled(format!("an event is not JSON: {error}")))?;
         let kind = data.get("type").and_then(Value::as_str).unwrap_or(name).to_owned();
-        let failed = data.get("error").is_some_and(|error| !error.is_null());
-        match kind.as_str() {
-            "response.failed" => Err(Fault::Said(data.get("response").cloned().unwrap_or(data))),
-            _ if failed || kind == "error" => Err(Fault::Said(data)),
-            _ => {
-                let end = self.gather.event(&kind, data, hear);
-                self.end = if end == End::Open { self.end } else { end };
-                Ok(())
-            }
+        if let Some(failure) = failure(&kind, &data) {
+            return Err(Fault::Said(failure.clone()));
         }
+        let end = self.gather.event(&kind, data, hear);
+        self.end = if end == End::Open { self.end } else { end };
+        Ok(())
     }
 
     /// The whole reply, and its bytes where it was no stream.
@@ -135,21 +131,27 @@ impl Body {
     }
 }
 
+/// The failure that an event, or a whole body, tells of: in the reply itself, in its one choice, or beside it.
+pub(crate) fn failure<'v>(kind: &str, told: &'v Value) -> Option<&'v Value> {
+    let is_told = |part: &Value| {
+        let error = part.get("error");
+        error.is_some_and(|error| !matches!(error, Value::Null | Value::Bool(false)) && error != "")
+    };
+    let response = told.get("response").filter(|_| kind == "response.failed");
+    let choice = told.pointer("/choices/0").filter(|choice| is_told(choice));
+    // MiniMax, whose replies have it with 0.
+    let code = told.pointer("/base_resp/status_code").and_then(Value::as_u64);
+    let own =
+        Some(told).filter(|told| is_told(told) || kind == "error" || code.is_some_and(|code| code != 0));
+    response.or(choice).or(own)
+}
+
 /// Adds a delta to what is there: text is appended, lists are joined, anything else is replaced.
 pub(crate) fn merge(there: &mut Value, more: Value) {
     match (there, more) {
         (_, Value::Null) => {}
         (Value::String(there), Value::String(more)) => there.push_str(&more),
         (Value::Array(there), Value::Array(more)) => there.extend(more),
-        (there @ Value::Array(_), Value::String(more)) => {
-            merge(there, serde_json::json!([{"type": "text", "text": more}]));
-        }
-        (there @ Value::String(_), more @ Value::Array(_)) => {
-            let text = there.take();
-            *there = serde_json::json!([]);
-            merge(there, text);
-            merge(there, more);
-        }
         (there, more) => *there = more,
     }
 }

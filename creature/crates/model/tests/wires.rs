@@ -250,22 +250,54 @@ async fn a_part_that_a_server_names_is_left_out_and_the_rest_kept() {
     let cases = [
         (Wire::Chat, "/stream_options", "Unknown parameter: 'stream_options'"),
         (Wire::Chat, "/parallel_tool_calls", "parallel_tool_calls: extra fields not permitted"),
-        (Wire::Chat, "/tools/1/function/strict", "tools.1.function.strict: extra fields not permitted"),
+        (Wire::Responses, "/tools/1/parameters/additionalProperties", "Unknown parameter: 'tools[1].strict'"),
         (Wire::Anthropic, "/tools/1/strict", "tools.1.custom.strict: Extra inputs are not permitted"),
         (Wire::Anthropic, "/thinking", "adaptive thinking is not supported on this model"),
         (Wire::Responses, "/include", "Encrypted content is not supported with this model."),
-        (Wire::Responses, "/reasoning", "Unsupported parameter: 'reasoning.summary'"),
+        (Wire::Responses, "/reasoning/summary", "Unsupported parameter: 'reasoning.summary'"),
+        (Wire::Responses, "/prompt_cache_key", "Unknown parameter: 'prompt_cache_key'."),
+        (Wire::Responses, "/reasoning/effort", "Unsupported parameter: 'reasoning.effort'"),
+        (Wire::Chat, "/reasoning_effort", "this model does not support reasoning_effort"),
+        (Wire::Anthropic, "/output_config/effort", "This model does not support the effort parameter."),
     ];
     for (wire, part, message) in cases {
         let server = Server::new(vec![bad(400, "", "invalid_request_error", message), good(wire)]);
         let mut endpoint = server.endpoint(wire);
         endpoint.model = "claude-sonnet-5-5".to_owned();
+        endpoint.effort = "high".to_owned();
         let client = Client::new(endpoint).unwrap();
         assert_eq!(talk().to(&client).await.unwrap().attempts, 2, "{message}");
         assert_eq!(talk().to(&client).await.unwrap().attempts, 1, "{message}");
         let sent: Vec<bool> = server.seen().iter().map(|seen| seen.body.pointer(part).is_some()).collect();
         assert_eq!(sent, [true, false, false], "{message}");
         assert_eq!(server.seen()[2].body["tools"].as_array().unwrap().len(), 2);
+    }
+}
+
+/// A field that may be left out cannot be told to a wire that requires all without a list of types.
+#[tokio::test]
+async fn objects_are_closed_only_where_a_wire_holds_a_model_to_them() {
+    loopback!();
+    let text = json!({"type": "string"});
+    let edit = json!({"type": "object", "properties": {"old": text, "new": text}, "required": ["old"]});
+    let edits = json!({"edits": {"type": "array", "items": edit}});
+    let mut asked = talk();
+    asked.tools[1].schema = json!({"type": "object", "properties": edits, "required": ["edits"]});
+    for (wire, at, is_strict) in [
+        (Wire::Anthropic, "/tools/1/input_schema", true),
+        (Wire::Responses, "/tools/1/parameters", false),
+        (Wire::Chat, "/tools/1/function/parameters", false),
+    ] {
+        let server = Server::new(vec![good(wire)]);
+        asked.to(&server.client(wire)).await.unwrap();
+        let body = &server.seen()[0].body;
+        let schema = body.pointer(at).unwrap();
+        let inner = &schema["properties"]["edits"]["items"];
+        let closed = [&schema["additionalProperties"], &inner["additionalProperties"]];
+        assert_eq!(closed, [&if is_strict { json!(false) } else { json!(null) }; 2], "{wire:?}");
+        assert_eq!(inner["required"], json!(["old"]), "{wire:?}");
+        let words = body["tools"].to_string().matches("\"strict\":true").count();
+        assert_eq!(words, usize::from(is_strict), "{wire:?}: {body}");
     }
 }
 

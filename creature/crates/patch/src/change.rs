@@ -4,7 +4,7 @@
 
 use crate::boundary::Area;
 use crate::source;
-use crate::text::diff;
+use crate::text::unified;
 use ground::fault::Fault;
 use std::fs::{self, Permissions};
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ impl Change {
 
     /// As a unified diff.
     pub fn diff(&self) -> String {
-        diff::write(&self.path, self.before.as_deref(), self.after.as_ref().map(String::as_bytes))
+        unified::write(&self.path, self.before.as_deref(), self.after.as_ref().map(String::as_bytes))
     }
 }
 

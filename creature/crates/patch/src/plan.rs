@@ -2,7 +2,7 @@
 
 use crate::boundary::{self, Allowed, Area};
 use crate::change::{Change, MOST_BYTES};
-use crate::text::diff::{self, FilePatch};
+use crate::text::diff::{self, FilePatch, Origin};
 use crate::text::hunks::{self, Applied, Miss, Pass};
 use crate::text::replace;
 use crate::{At, Failed, Stage};
@@ -79,15 +79,22 @@ impl Plan {
     }
 }
 
-/// Works out what a patch makes of the files; writes nothing. Refused where its form or a path will not do.
+/// Works out what a patch makes of the files; writes nothing. All of it finds its place, or nothing is changed: its
+/// parts were meant together. Refused where its form or a path will not do.
 pub fn from_patch(roots: Roots, text: &str) -> Result<Plan, Failed> {
     let files = diff::parse(text).at(Stage::Apply)?;
     let (mut changes, mut report, mut missed) = (Vec::new(), Vec::new(), Vec::new());
     for file in &files {
+        let origin = file.origin.as_ref();
+        let from = origin.map(|origin| open(roots, &origin.path, &mut changes)).transpose()?;
         let mut change = open(roots, &file.path, &mut changes)?;
-        let (applied, misses) = fitting(file, change.after.as_deref());
+        let text = from.as_ref().map_or(Ok(change.after.as_deref()), |from| begun(from, &change, origin));
+        let (applied, misses) = match text {
+            Ok(text) => fitting(file, text),
+            Err(why) => (None, vec![Miss { hunk: 1, number: 0, why, around: String::new() }]),
+        };
         missed.extend(misses.into_iter().map(|miss| Missed {
-            why: format!("hunk {} of {}: {}", miss.hunk, change.path, miss.why),
+            why: format!("hunk {} of {}{}: {}", miss.hunk, change.path, at_line(miss.number), miss.why),
             around: miss.around,
             edit: None,
         }));
@@ -96,25 +103,50 @@ pub fn from_patch(roots: Roots, text: &str) -> Result<Plan, Failed> {
                 applied.placed.iter().map(|at| json!({"line": at.line, "pass": at.pass.name()})).collect();
             report.push(json!({"path": change.path, "hunks": hunks}));
             let already = applied.placed.iter().all(|at| at.pass == Pass::AlreadyApplied);
-            if !already && applied.text == change.after {
+            if !already && from.is_none() && applied.text == change.after {
                 let what = format!("the patch changes nothing in {}", change.path);
                 return Err(Stage::Apply.failed(Fault::new(what, "its removed and added lines are the same")));
             }
             change.after = applied.text;
         }
+        changes.extend(from.map(|from| Change {
+            after: from.after.clone().filter(|_| origin.is_some_and(|origin| origin.stays)),
+            ..from
+        }));
         changes.push(change);
+    }
+    if !missed.is_empty() {
+        changes.clear();
     }
     finish(changes, json!(report), missed)
 }
 
-/// The file with the hunks that find their place, and the hunks that do not, by their numbers from 1.
+fn at_line(number: usize) -> String {
+    if number == 0 { String::new() } else { format!(" (line {number} of the patch)") }
+}
+
+/// The text that a renamed or copied file begins with; that of the file itself where it was moved before.
+fn begun<'a>(from: &'a Change, to: &'a Change, origin: Option<&Origin>) -> Result<Option<&'a str>, String> {
+    let stays = origin.is_some_and(|origin| origin.stays);
+    match (&from.after, &to.after) {
+        (Some(text), None) => Ok(Some(text)),
+        (None, Some(text)) if !stays => Ok(Some(text)),
+        (Some(_), Some(_)) => Err(format!("{} is there already; delete it first", to.path)),
+        (None, _) => Err(format!("there is no file {} whose text it could have", from.path)),
+    }
+}
+
+/// What the patch makes of the file, or every hunk that does not find its place, by its number from 1.
 fn fitting(file: &FilePatch, text: Option<&str>) -> (Option<Applied>, Vec<Miss>) {
+    if let (true, true, Some(text)) = (file.origin.is_some(), file.hunks.is_empty(), text) {
+        return (Some(Applied { text: Some(text.to_owned()), placed: Vec::new() }), Vec::new());
+    }
     let mut file = file.clone();
     let mut numbers: Vec<usize> = (1..=file.hunks.len().max(1)).collect();
     let mut misses = Vec::new();
     loop {
         let miss = match hunks::apply(&file, text) {
-            Ok(applied) => return (Some(applied), misses),
+            Ok(applied) => return (Some(applied).filter(|_| misses.is_empty()), misses),
             Err(miss) => miss,
         };
         let at = miss.hunk - 1;

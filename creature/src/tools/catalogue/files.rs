@@ -46,7 +46,7 @@ pub(super) const TOOLS: &[Tool] = &[
     ),
     tool(
         "repo.status",
-        &[],
+        NONE,
         House,
         Now(repo_look::status),
         ALL_SUBSESSIONS,
@@ -106,11 +106,11 @@ pub(super) const TOOLS: &[Tool] = &[
         Outward,
         async_run!(repo_edit::apply_patch),
         FULL.slow().changes(Changes::House).strict().product(product::change),
-        "the same with a unified diff",
+        "the same with a patch, unified or `*** Begin Patch`: all of it, or nothing",
     ),
     tool(
         "repo.check",
-        &[],
+        NONE,
         Outward,
         async_run!(repo_run::check),
         FULL.slow(),
@@ -126,7 +126,7 @@ pub(super) const TOOLS: &[Tool] = &[
     ),
     tool(
         "repo.install_deps",
-        &[],
+        NONE,
         Outward,
         async_run!(repo_run::install_deps),
         FULL.slow().changes(Changes::House).owners(),

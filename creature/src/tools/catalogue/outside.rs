@@ -22,11 +22,11 @@ pub(super) const TOOLS: &[Tool] = &[
     ),
     tool(
         "feed.read",
-        &[URL, number("most", 1, 50).maybe()],
+        &[URL, number("most", 1, 50).maybe(), number("skip", 0, 200).maybe(), flag("keys").maybe()],
         Outward,
         async_run!(feeds::read),
         MINIMAL,
-        "the newest items of an RSS or Atom feed",
+        "the newest items of an RSS, Atom or JSON feed; `keys` adds a short key of every item",
     ),
     tool(
         "x.post",
@@ -62,7 +62,7 @@ pub(super) const TOOLS: &[Tool] = &[
     ),
     tool(
         "service.list",
-        &[],
+        NONE,
         Outward,
         async_run!(service::list),
         MINIMAL,
@@ -78,7 +78,7 @@ pub(super) const TOOLS: &[Tool] = &[
     ),
     tool(
         "janee.list",
-        &[],
+        NONE,
         Outward,
         async_run!(service::janee_list),
         FULL,

@@ -85,10 +85,10 @@ pub(super) const TOOLS: &[Tool] = &[
         "write down how to do a thing; its first line says what",
     ),
     tool("skill.load", &[NAME], House, Now(skills::load), ALL_SUBSESSIONS, "read a skill"),
-    tool("skill.list", &[], House, Now(skills::list), ALL_SUBSESSIONS, "your skills"),
+    tool("skill.list", NONE, House, Now(skills::list), ALL_SUBSESSIONS, "your skills"),
     tool(
         "dream.now",
-        &[],
+        NONE,
         House,
         Now(knowledge::dream_now),
         NO_SUBSESSION,

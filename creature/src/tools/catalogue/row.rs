@@ -30,6 +30,9 @@ pub const METHOD: Arg = non_blank("method");
 pub const REASON: Arg = text("reason").maybe();
 pub const BODY: Arg = json_of("body", &["object", "array", "string"]).maybe();
 
+/// The arguments of a tool that needs none: some servers refuse a tool without any.
+pub const NONE: &[Arg] = &[text("why").maybe()];
+
 pub const EDIT: Kind = Kind::Record(&[PATH, text("old"), text("new").maybe()]);
 pub const STEPS: Arg = list("checkpoints", &Kind::NonBlankText, 1_000);
 pub const STATUS: Arg = one_of("status", &["active", "done", "failed", "blocked", "pending"]);

@@ -58,7 +58,7 @@ pub(super) const TOOLS: &[Tool] = &[
         FULL,
         "`prompt` runs apart then",
     ),
-    tool("reminder.list", &[], House, Now(reminders::list), MINIMAL, "those to come"),
+    tool("reminder.list", NONE, House, Now(reminders::list), MINIMAL, "those to come"),
     tool("reminder.cancel", &[ID], House, Now(agenda::change), FULL, "take one back"),
     tool(
         "pulse.add",
@@ -77,8 +77,8 @@ pub(super) const TOOLS: &[Tool] = &[
         "change one",
     ),
     tool("pulse.close", &[ID, text("why")], House, Now(agenda::change), FULL.reviews(), "end one"),
-    tool("pulse.list", &[], House, Now(reminders::concerns), MINIMAL, "those that are open"),
+    tool("pulse.list", NONE, House, Now(reminders::concerns), MINIMAL, "those that are open"),
     tool("directive.set", &[DIRECTIVE], House, Now(directives::set), FULL, "keep your owner's word"),
-    tool("directive.list", &[], House, Now(directives::list), FULL, "those that hold"),
+    tool("directive.list", NONE, House, Now(directives::list), FULL, "those that hold"),
     tool("directive.end", &[ID], House, Now(agenda::change), FULL, "take one back, at your owner's word"),
 ];

@@ -1,4 +1,7 @@
-//! The tools as the wires to models have them: names without dots, and JSON schemas made from the one table. Pure.
+//! The tools as the wires to models have them, in the one form that every maker's server accepts. Pure.
+//!
+//! Invariant: one type a value and never a list of types; every list has `items`, every object has properties; bounds
+//! are words of the description; what may be left out is not in `required`. What only some servers want, the wire adds.
 
 use super::arg::{Arg, Kind};
 use serde_json::{Map, Value, json};
@@ -11,41 +14,52 @@ pub fn wire_name(name: &str) -> String {
 /// A tool as a wire to a model has it.
 pub fn native(name: &str, meaning: &str, args: &[Arg], strict: bool) -> model::Tool {
     let (name, description) = (wire_name(name), meaning.to_owned());
-    model::Tool { name, description, schema: object(args, strict), strict }
+    model::Tool { name, description, schema: object(args), strict }
 }
 
-/// The schema of an object without further properties; a strict one requires all, nullable if optional, unbounded.
-fn object(args: &[Arg], strict: bool) -> Value {
+fn object(args: &[Arg]) -> Value {
     let property = |arg: &Arg| {
-        let mut schema = of(arg.kind, strict);
-        if let Value::Object(fields) = &mut schema {
-            if strict && !arg.needed {
-                let of = fields.get("type").cloned().unwrap_or_default();
-                fields.insert("type".to_owned(), json!([of, "null"]));
-            }
-            if !arg.about.is_empty() {
-                fields.insert("description".to_owned(), json!(arg.about));
-            }
+        let mut schema = of(arg.kind);
+        let about: Vec<String> =
+            [arg.about.to_owned(), bounds(arg.kind)].into_iter().filter(|part| !part.is_empty()).collect();
+        if let (Value::Object(fields), false) = (&mut schema, about.is_empty()) {
+            fields.insert("description".to_owned(), json!(about.join("; ")));
         }
         (arg.name.to_owned(), schema)
     };
     let properties: Map<String, Value> = args.iter().map(property).collect();
-    let required: Vec<&str> = args.iter().filter(|arg| strict || arg.needed).map(|arg| arg.name).collect();
-    json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
+    let required: Vec<&str> = args.iter().filter(|arg| arg.needed).map(|arg| arg.name).collect();
+    match required.is_empty() {
+        true => json!({"type": "object", "properties": properties}),
+        false => json!({"type": "object", "properties": properties, "required": required}),
+    }
 }
 
-fn of(kind: Kind, strict: bool) -> Value {
+fn of(kind: Kind) -> Value {
     match kind {
-        Kind::Text | Kind::NonBlankText => json!({"type": "string"}),
+        // A server that wants the fields of every object cannot be told of one with any: it comes as text.
+        Kind::Text | Kind::NonBlankText | Kind::Object | Kind::Json(_) => json!({"type": "string"}),
         Kind::OneOf(of) => json!({"type": "string", "enum": of}),
-        Kind::Number(..) if strict => json!({"type": "integer"}),
-        Kind::Number(least, u64::MAX) => json!({"type": "integer", "minimum": least}),
-        Kind::Number(least, most) => json!({"type": "integer", "minimum": least, "maximum": most}),
+        Kind::Number(..) => json!({"type": "integer"}),
         Kind::Amount => json!({"type": "number"}),
         Kind::Flag => json!({"type": "boolean"}),
-        Kind::Object => json!({"type": "object"}),
-        Kind::Record(fields) => object(fields, strict),
-        Kind::List(item, _) => json!({"type": "array", "items": of(*item, strict)}),
-        Kind::Json(types) => json!({"type": types}),
+        Kind::Record(fields) => object(fields),
+        Kind::List(item, _) => json!({"type": "array", "items": of(*item)}),
+    }
+}
+
+/// What a kind takes beyond its type, in words.
+fn bounds(kind: Kind) -> String {
+    match kind {
+        Kind::Number(0, u64::MAX) => String::new(),
+        Kind::Number(least, u64::MAX) => format!("at least {least}"),
+        Kind::Number(least, most) => format!("{least} to {most}"),
+        Kind::List(_, most) => format!("at most {most}"),
+        Kind::Object => "a JSON object, as text".to_owned(),
+        Kind::Json(types) if types.contains(&"string") => "text, or JSON as text".to_owned(),
+        Kind::Json(types) => format!("JSON as text: {}", types.join(" or ")),
+        Kind::Text | Kind::NonBlankText | Kind::OneOf(_) | Kind::Amount | Kind::Flag | Kind::Record(_) => {
+            String::new()
+        }
     }
 }

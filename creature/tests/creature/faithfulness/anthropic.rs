@@ -14,7 +14,7 @@ fn server() -> Faithful {
 }
 
 fn tool(name: &str) -> Value {
-    json!({"name": name, "description": "d", "input_schema": {"type": "object", "properties": {}}})
+    json!({"name": name, "description": "d", "input_schema": {"type": "object", "properties": {"path": {"type": "string"}}}})
 }
 
 fn body(messages: Value) -> Value {
@@ -254,7 +254,7 @@ fn tools_have_names_and_closed_schemas_and_few_are_strict() {
         body["tools"] = json!(tools);
         body
     };
-    let strict = |name: &str, schema: Value| json!({"name": name, "strict": true, "input_schema": schema});
+    let strict = |name: &str, schema: Value| json!({"name": name, "description": "Does it.", "strict": true, "input_schema": schema});
     let closed =
         json!({"type": "object", "properties": {"n": {"type": "integer"}}, "additionalProperties": false});
     let numbered =

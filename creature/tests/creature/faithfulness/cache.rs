@@ -112,7 +112,9 @@ fn tools_lose_all_and_settings_lose_the_messages() {
     let server = server(Wire::Anthropic);
     let mut body = body(2_000);
     body["messages"][0]["content"] = json!([marked(&"abcdefg".repeat(500))]);
-    body["tools"] = json!([{"name": "a", "input_schema": {"type": "object"}}]);
+    body["tools"] = json!([{
+        "name": "a", "description": "d", "input_schema": {"type": "object", "properties": {"n": {"type": "string"}}},
+    }]);
     let (_, written, _) = counts(&server, MESSAGES, &body);
     body["max_tokens"] = json!(77);
     assert_eq!(counts(&server, MESSAGES, &body).0, written);

@@ -13,7 +13,8 @@ fn server(rules: Rules) -> Faithful {
 }
 
 fn tool(name: &str) -> Value {
-    json!({"type": "function", "function": {"name": name, "parameters": {"type": "object", "properties": {}}}})
+    let schema = json!({"type": "object", "properties": {"path": {"type": "string"}}});
+    json!({"type": "function", "function": {"name": name, "description": "Does it.", "parameters": schema}})
 }
 
 fn body(messages: Value) -> Value {
@@ -32,7 +33,9 @@ fn second(server: &Faithful) -> Value {
     let messages = body["messages"].as_array_mut().unwrap();
     messages.push(message.clone());
     for call in message["tool_calls"].as_array().unwrap() {
-        messages.push(json!({"role": "tool", "tool_call_id": call["id"], "content": "lines"}));
+        messages.push(json!({
+            "role": "tool", "tool_call_id": call["id"], "name": call["function"]["name"], "content": "lines",
+        }));
     }
     body
 }
@@ -97,8 +100,7 @@ fn the_houses_own_models_refuse_what_they_do_not_take() {
     }
     let mut strict = tool("a");
     strict["function"]["strict"] = json!(true);
-    strict["function"]["parameters"] =
-        json!({"type": "object", "properties": {"n": {}}, "additionalProperties": false, "required": []});
+    strict["function"]["parameters"] = json!({"type": "object", "properties": {"n": {"type": "string"}}, "additionalProperties": false, "required": []});
     good["tools"] = json!([strict]);
     refused(&server, &good, "Missing 'n'");
     good["tools"][0]["function"]["parameters"]["required"] = json!(["n"]);
@@ -158,8 +160,9 @@ fn an_odd_servers_calls_have_objects_and_no_ids() {
     }
     let messages = body["messages"].as_array_mut().unwrap();
     messages.push(message);
-    for at in 0..2 {
-        messages.push(json!({"role": "tool", "tool_call_id": format!("mine-{at}"), "content": "lines"}));
+    for (at, name) in ["repo_read", "repo_map"].into_iter().enumerate() {
+        let id = format!("mine-{at}");
+        messages.push(json!({"role": "tool", "tool_call_id": id, "name": name, "content": "lines"}));
     }
     assert_eq!(post(&server, PATH, &body).0, 200);
     body["stream"] = json!(true);

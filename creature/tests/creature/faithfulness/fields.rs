@@ -125,7 +125,12 @@ fn messages_of_the_chat_wire() {
         );
     }
     let twice = call(json!({"id": "a", "type": "function", "function": function}));
-    let answer = json!({"role": "tool", "tool_call_id": "a", "content": "x"});
+    let mut answer = json!({"role": "tool", "tool_call_id": "a", "content": "x"});
+    let nameless = json!({
+        "model": "local-test", "messages": [{"role": "user", "content": "go"}, twice, answer],
+    });
+    refused(&server, "/v1/chat/completions", &nameless, "Name cannot be empty");
+    answer["name"] = json!("a");
     let messages = json!([{"role": "user", "content": "go"}, twice, answer, twice, answer]);
     refused(
         &server,

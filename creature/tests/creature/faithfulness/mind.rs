@@ -22,11 +22,13 @@ fn body(wire: Wire, said: &str, tool: Option<&str>) -> Value {
     };
     if let Some(name) = tool {
         body["tools"] = match wire {
-            Wire::Anthropic => json!([{"name": name, "input_schema": schema}]),
+            Wire::Anthropic => json!([{"name": name, "description": "Does it.", "input_schema": schema}]),
             Wire::Responses => {
-                json!([{"type": "function", "name": name, "strict": false, "parameters": schema}])
+                json!([{"type": "function", "name": name, "description": "Does it.", "strict": false, "parameters": schema}])
             }
-            Wire::Chat => json!([{"type": "function", "function": {"name": name, "parameters": schema}}]),
+            Wire::Chat => {
+                json!([{"type": "function", "function": {"name": name, "description": "Does it.", "parameters": schema}}])
+            }
         };
     }
     body

@@ -13,7 +13,8 @@ fn server() -> Faithful {
 }
 
 fn tool(name: &str) -> Value {
-    json!({"type": "function", "name": name, "strict": false, "parameters": {"type": "object", "properties": {}}})
+    let schema = json!({"type": "object", "properties": {"path": {"type": "string"}}});
+    json!({"type": "function", "name": name, "description": "Does it.", "strict": false, "parameters": schema})
 }
 
 fn body(input: Value) -> Value {

@@ -7,5 +7,6 @@ mod attacks;
 pub mod context_caps;
 mod job;
 mod keyless;
+mod random_requests;
 mod showing;
 mod sight;

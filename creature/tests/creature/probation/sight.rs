@@ -2,6 +2,7 @@
 // A step is given once a thought.
 #![allow(clippy::result_large_err)]
 
+mod begun_anew;
 mod beside;
 mod course;
 mod grown;
@@ -9,6 +10,7 @@ mod job;
 mod journal;
 mod odd_replies;
 mod reader;
+mod refused;
 mod several;
 mod storm;
 mod summed;

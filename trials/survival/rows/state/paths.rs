@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Time in which `status`, `say` and `stop` must be over.
-const ANSWERED: Duration = Duration::from_secs(30);
+const ANSWERED: Duration = Duration::from_secs(75);
 
 /// Who can put something else in its place.
 #[derive(Clone, Copy, PartialEq)]

@@ -130,7 +130,7 @@ impl Outage {
     fn cost(&self, asked: u64, micro_usd: u64) -> String {
         let hours = match (self.garbled, self.latched, self.rest_s) {
             (true, ..) => "77 calls by its rests",
-            (_, true, _) => "no more, for the broker waits for the owner",
+            (_, true, _) => "one more an hour at most, for the broker waits for the owner",
             (_, _, 901) => "8 calls by its rests",
             // 3, 6, 12 s and so on up to an hour.
             (_, _, 3) => "16 tries of 3 calls at most by its rests",

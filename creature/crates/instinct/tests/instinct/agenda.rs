@@ -5,6 +5,8 @@ use super::world::{START_S, World, failing};
 use agenda::stack::{Category, Line};
 use jiff::Timestamp;
 use serde_json::json;
+use std::cell::Cell;
+use std::rc::Rc;
 
 fn line(category: Category, id: &str, next: &str) -> Line {
     let ready_at = Timestamp::from_second(START_S).unwrap();
@@ -59,6 +61,34 @@ fn what_an_order_finds_unchanged_is_not_noted_again() {
             world.called("task.done").iter().map(|call| call.args["failed"].is_null()).collect();
         assert_eq!(done, [true; 3], "{what}");
     }
+}
+
+#[test]
+fn an_order_notes_what_a_feed_has_anew_and_counts_what_it_does_not_show() {
+    let newest = Rc::new(Cell::new(0));
+    let listed = Rc::clone(&newest);
+    let mut world = World::new().answering(move |call| {
+        (call.tool == "feed.read").then(|| {
+            let item = |n: &i32| json!({"id": n.to_string(), "title": format!("Tea {n}."), "url": format!("https://a.example/{n}")});
+            let all: Vec<i32> = (1..=listed.get()).rev().collect();
+            let keys: Vec<String> = all.iter().map(|n| format!("{:08x}", instinct::feeds::key(&n.to_string()))).collect();
+            let shown: Vec<_> = all.iter().take(5).map(item).collect();
+            json!({"ok": true, "title": "Teas", "items": shown, "keys": keys.join(" ")})
+        })
+    });
+    for (nth, count) in [(1, 30), (2, 31), (3, 31), (4, 51)] {
+        newest.set(count);
+        world.moment.stack = vec![line(Category::Tasks, &format!("task-{nth}"), "feed https://a.example/f")];
+        world.think();
+        world.moment.stack.clear();
+        world.wake();
+        world.clock_s += 3_600;
+    }
+    let notes: String = world.papers.values().map(String::as_str).collect();
+    let told = |n: i32| notes.matches(&format!("- Tea {n}. ")).count();
+    assert_eq!((26..=31).map(told).collect::<Vec<_>>(), [1; 6], "{notes}");
+    assert_eq!((47..=51).map(told).collect::<Vec<_>>(), [1; 5], "{notes}");
+    assert_eq!((told(25), notes.matches("- and 15 more\n").count()), (0, 1), "{notes}");
 }
 
 #[test]

@@ -10,6 +10,7 @@
 mod agenda;
 mod change;
 mod digest;
+mod feeds;
 mod odd;
 mod reading;
 mod world;
@@ -76,6 +77,14 @@ fn a_fenced_patch_goes_through_the_self_edit_protocol_byte_for_byte() {
     assert_eq!(call.args["patch"], patch);
     assert!(call.args["summary"].as_str().unwrap().contains("creature/src/pace.rs"));
     assert!(world.told()[0].contains("passed its rehearsal"), "{:?}", world.told());
+    let fenced = format!("{patch} x\n```\n+y\n");
+    let mut world = World::new().says(&format!("try this\n```diff\n{fenced}```\nthanks"));
+    world.wake();
+    assert_eq!(
+        world.called("repo.apply_patch")[0].args["patch"],
+        fenced,
+        "a fence may be a line of the file"
+    );
 }
 
 #[test]

@@ -153,6 +153,42 @@ fn a_page_is_noted_when_it_says_something_new() {
 }
 
 #[test]
+fn a_page_with_a_clock_is_noted_once_and_then_by_its_new_sentences() {
+    let looks = Rc::new(Cell::new(0));
+    let (counted, more) = (Rc::clone(&looks), Rc::new(Cell::new("")));
+    let says = Rc::clone(&more);
+    let mut world = World::kept().answering(move |call| {
+        (call.tool == "web.fetch_text").then(|| {
+            counted.set(counted.get() + 1);
+            let n = counted.get();
+            let text = format!(
+                "This page says the same every day.\n\n{}\n\nRendered at 10:{:02}:02 in 0.0{n} s.",
+                says.get(),
+                n % 60
+            );
+            json!({"ok": true, "url": "https://p.example/", "title": "A page", "text": text})
+        })
+    });
+    world.moment.purpose = "page: https://p.example/\n".to_owned();
+    let look_for = |world: &mut World, hours: i64| {
+        let end_s = world.clock_s + hours * 3_600;
+        while world.clock_s < end_s {
+            world.wake();
+        }
+        let notes = world.papers.iter().filter(|(name, _)| name.ends_with("p-example"));
+        notes.map(|(_, text)| text.clone()).collect::<String>()
+    };
+    let once = look_for(&mut world, 12);
+    assert!(looks.get() > 20 && once.matches("## A page").count() == 1, "{} looks: {once}", looks.get());
+    world.reborn(super::world::PACE);
+    more.set("The museum opens again in spring.");
+    let twice = look_for(&mut world, 12);
+    assert_eq!(twice.matches("## A page").count(), 2, "{twice}");
+    let new = twice.strip_prefix(&once).unwrap();
+    assert!(new.contains("- The museum opens again in spring.") && !new.contains("every day"), "{new}");
+}
+
+#[test]
 fn an_unreadable_link_is_noted_in_the_feeds_words_and_says_so() {
     let mut world = World::new().answering(|call| match call.tool.as_str() {
         "web.fetch_text" => failing("403"),

@@ -188,8 +188,7 @@ pub fn talk() -> Asked {
     let tool = |name: &str, strict| Tool {
         name: name.to_string(),
         description: format!("does {name}"),
-        schema: json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"],
-            "additionalProperties": false}),
+        schema: json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}),
         strict,
     };
     Asked { tools: vec![tool("repo_read", false), tool("self_edit", true)], schema: None, ..ask() }

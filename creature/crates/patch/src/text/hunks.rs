@@ -1,7 +1,8 @@
 //! Places a file's hunks in its real text: exactly, or nearly and unique, or not at all. Pure.
 //!
 //! Invariant: a hunk lands where its whole old side stands, trailing spaces aside. Of several exact places it
-//! takes the one its header names if the header's counts fit its body; else it is refused.
+//! takes the one its header names if the header's counts fit its body, or the first below the line its header
+//! quotes; else it is refused.
 //! Invariant: every hunk is placed in the text as it was, so no hunk can land in what another one wrote.
 //! Invariant: lines a hunk only keeps stay byte for byte as the file has them.
 
@@ -44,6 +45,8 @@ pub struct Placed {
 pub struct Miss {
     /// Which hunk of the file, from 1.
     pub hunk: usize,
+    /// Line of the patch at which it begins; 0 where the patch has no hunk.
+    pub number: usize,
     /// What is wrong, with line numbers.
     pub why: String,
     /// The real text near the place, numbered.
@@ -59,7 +62,7 @@ pub struct Applied {
 
 /// Applies all hunks of one file to its text, none meaning that there is no file.
 pub fn apply(patch: &FilePatch, text: Option<&str>) -> Result<Applied, Miss> {
-    let whole = |why: &str| Miss { hunk: 1, why: why.to_owned(), around: String::new() };
+    let whole = |why: &str| bare(1, patch.hunks.first(), why);
     match (patch.act, text) {
         (Act::Create, None) => create(patch),
         (Act::Create, Some(text)) => match create(patch)?.text {
@@ -70,11 +73,22 @@ pub fn apply(patch: &FilePatch, text: Option<&str>) -> Result<Applied, Miss> {
         (Act::Delete, None) => {
             Ok(Applied { text: None, placed: vec![Placed { pass: Pass::AlreadyApplied, line: 1 }] })
         }
+        (Act::Modify, None) if makes_all(&patch.hunks) => create(patch),
         (Act::Modify, None) => Err(whole("there is no such file; to create it begin with `--- /dev/null`")),
         (Act::Modify, Some(_)) if patch.hunks.is_empty() => Err(whole("its part of the patch has no hunks")),
         (Act::Modify, Some(text)) => modify(&patch.hunks, text),
         (Act::Delete, Some(text)) => delete(patch, text),
     }
+}
+
+/// A miss without lines to show.
+fn bare(at: usize, hunk: Option<&Hunk>, why: &str) -> Miss {
+    Miss { hunk: at, number: hunk.map_or(0, |hunk| hunk.number), why: why.to_owned(), around: String::new() }
+}
+
+/// Whether the hunks are of a file that was not there: they begin at line 0 and have no old side.
+fn makes_all(hunks: &[Hunk]) -> bool {
+    !hunks.is_empty() && hunks.iter().all(|hunk| hunk.stated == Some(0) && hunk.expects().is_empty())
 }
 
 fn done(text: &str) -> Applied {
@@ -85,14 +99,13 @@ fn create(patch: &FilePatch) -> Result<Applied, Miss> {
     let mut text = String::new();
     for (at, hunk) in patch.hunks.iter().enumerate() {
         if !hunk.expects().is_empty() {
-            return Err(Miss {
-                hunk: at + 1,
-                why: "a new file's patch has lines that do not begin with +".to_owned(),
-                around: String::new(),
-            });
+            let unsigned =
+                hunk.lines.iter().find(|line| !matches!(line, Line::Add(_))).map_or("", Line::text);
+            let why = format!("a new file's patch has lines that do not begin with +: `{unsigned}`");
+            return Err(bare(at + 1, Some(hunk), &why));
         }
-        hunk.result_lines().iter().for_each(|line| {
-            text.push_str(line);
+        hunk.lines.iter().for_each(|line| {
+            text.push_str(line.text());
             text.push('\n');
         });
         if hunk.new_unended {
@@ -108,11 +121,8 @@ fn delete(patch: &FilePatch, text: &str) -> Result<Applied, Miss> {
     let same = named.map(str::trim_end).eq(lines.iter().map(|(line, _)| line.trim_end()));
     let keeps = patch.hunks.iter().any(|hunk| !hunk.result_lines().is_empty());
     if !patch.hunks.is_empty() && (!same || keeps) {
-        return Err(Miss {
-            hunk: 1,
-            why: "the file to delete has other text than the patch removes".to_owned(),
-            around: String::new(),
-        });
+        let why = "the file to delete has other text than the patch removes";
+        return Err(bare(1, patch.hunks.first(), why));
     }
     Ok(Applied { text: None, placed: vec![Placed { pass: Pass::Exact, line: 1 }] })
 }
@@ -153,19 +163,22 @@ struct Spot {
 
 fn locate(hunk: &Hunk, file: &[&str]) -> Result<Spot, String> {
     let (old, new) = (hunk.expects(), hunk.result_lines());
-    if old == new {
+    if hunk.is_idle() {
         return Err("it changes nothing: no line differs between its two sides".to_owned());
     }
     let spot =
         |pass, at: usize, moved, others| Ok(Spot { placed: Placed { pass, line: at + 1 }, moved, others });
     if old.is_empty() {
-        return match file.is_empty() {
-            true => spot(Pass::Exact, 0, false, Vec::new()),
+        return match file.is_empty() || hunk.at_end {
+            true => spot(Pass::Exact, file.len(), false, Vec::new()),
             false => Err("it has no lines to find its place by; add the lines around it".to_owned()),
         };
     }
     let stated = hunk.stated.and_then(|line| line.checked_sub(1));
-    let exact = places(file, &old, |a, b| a == b);
+    let mut exact = places(file, &old, |a, b| a == b);
+    if exact.len() > 1 {
+        narrow(hunk, file, &mut exact);
+    }
     let certain = |at: &usize| exact.len() == 1 || (hunk.counts_fit && stated == Some(*at));
     let mut certain = exact.iter().copied().filter(certain);
     if let Some(at) = certain.find(|at| is_done(hunk, file, *at)) {
@@ -194,6 +207,25 @@ fn locate(hunk: &Hunk, file: &[&str]) -> Result<Spot, String> {
     match places(file, &new, |a, b| a == b).as_slice() {
         [at] if believable => spot(Pass::AlreadyApplied, *at, false, Vec::new()),
         _ => Err(String::new()),
+    }
+}
+
+/// Leaves of several places the one that the hunk's header, or its mark of the end, tells apart.
+fn narrow(hunk: &Hunk, file: &[&str], exact: &mut Vec<usize>) {
+    let mut from = 0;
+    for quoted in &hunk.below {
+        let same = |at: &usize| file.get(*at).is_some_and(|line| line.trim() == quoted.as_str());
+        let mut found = (from..file.len()).filter(same);
+        // A line that stands there twice tells nothing.
+        let (Some(at), None) = (found.next(), found.next()) else { return };
+        from = at;
+    }
+    if !hunk.below.is_empty() {
+        exact.retain(|at| *at >= from);
+        exact.truncate(1);
+    } else if hunk.at_end {
+        let ends = file.len() - hunk.expects().len();
+        exact.retain(|at| *at == ends);
     }
 }
 
@@ -243,7 +275,7 @@ fn miss(at: usize, hunk: &Hunk, file: &[&str], why: String) -> Miss {
     let stated = hunk.stated.unwrap_or(1).saturating_sub(1);
     let Some(nearest) = nearest(file, &old, stated) else {
         let why = if why.is_empty() { "none of its old lines is in the file".to_owned() } else { why };
-        return Miss { hunk: at + 1, why, around: String::new() };
+        return bare(at + 1, Some(hunk), &why);
     };
     let why = match why.is_empty() {
         false => why,
@@ -255,14 +287,15 @@ fn miss(at: usize, hunk: &Hunk, file: &[&str], why: String) -> Miss {
             nearest.difference()
         ),
     };
-    Miss { hunk: at + 1, why, around: nearest.shown() }
+    Miss { around: nearest.shown(), ..bare(at + 1, Some(hunk), &why) }
 }
 
 /// Changes to a text by its own line numbers, gathered from all hunks before any is made.
 #[derive(Default)]
 struct Edits<'a> {
     removed: BTreeSet<usize>,
-    added: BTreeMap<usize, Vec<&'a str>>,
+    /// Lines by the place before which they come; each with its end, where the patch tells it.
+    added: BTreeMap<usize, Vec<(&'a str, Option<&'a str>)>>,
     unended: bool,
 }
 
@@ -270,13 +303,17 @@ impl<'a> Edits<'a> {
     /// Takes a hunk whose old side starts at `at`; false when another hunk changes the same lines.
     fn add(&mut self, hunk: &'a Hunk, at: usize) -> bool {
         let mut here = at;
-        let mut ours: BTreeMap<usize, Vec<&'a str>> = BTreeMap::new();
+        let mut ours: BTreeMap<usize, Vec<(&'a str, Option<&'a str>)>> = BTreeMap::new();
+        let told = hunk.shows_ends().then_some("\n");
         for line in &hunk.lines {
             match line {
                 Line::Keep(_) => here += 1,
                 Line::Remove(_) if !self.removed.insert(here) => return false,
                 Line::Remove(_) => here += 1,
-                Line::Add(text) => ours.entry(here).or_default().push(text),
+                Line::Add(text) => ours.entry(here).or_default().push(match text.strip_suffix('\r') {
+                    Some(text) => (text, Some("\r\n")),
+                    None => (text.as_str(), told),
+                }),
             }
         }
         if ours.keys().any(|place| self.added.contains_key(place)) {
@@ -295,7 +332,7 @@ impl<'a> Edits<'a> {
         for at in 0..=lines.len() {
             let added = self.added.get(&at).into_iter().flatten();
             let before = made.len();
-            made.extend(added.map(|line| (*line, ending)));
+            made.extend(added.map(|(line, end)| (*line, end.unwrap_or(ending))));
             last_added |= made.len() > before;
             if let Some(line) = lines.get(at).filter(|_| !self.removed.contains(&at)) {
                 made.push(*line);

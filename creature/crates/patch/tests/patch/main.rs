@@ -8,10 +8,12 @@
 )]
 
 mod boundary;
+mod cases;
 mod change;
 mod damage;
 mod diagnostics;
 mod diff;
+mod judged;
 mod members;
 mod packages;
 mod proof;
