@@ -79,6 +79,11 @@ fn every_mistake_is_named() {
             "line 2: [agenda] time_zone: no such time zone; did you mean Europe/Berlin?",
         ),
         (
+            "[agenda]\ntime_zone = \"GMT+2\"\n",
+            "line 2: [agenda] time_zone: no such time zone; write a place, like Europe/Berlin, whose summer time is kept too, \
+             or Etc/GMT-2: names under Etc have the sign turned round",
+        ),
+        (
             "[agenda]\ntime_zone = \"Nowhere\"\n",
             "line 2: [agenda] time_zone: no such time zone; names are like Europe/Berlin",
         ),

@@ -216,7 +216,7 @@ fn unfollowed(house: &House) -> Option<Finding> {
 }
 
 fn repository(house: &House) -> Vec<Finding> {
-    let git = match guardian::git::repo::opened(house) {
+    let git = match guardian::git::open::opened(house) {
         Ok(git) => git,
         Err(error) if house.root().join(".git").exists() => {
             let mend = "the guardian does not start until this is settled";

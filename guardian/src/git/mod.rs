@@ -4,6 +4,7 @@ pub mod keep;
 pub mod locks;
 pub mod names;
 pub mod objects;
+pub mod open;
 pub mod planted;
 pub mod repo;
 pub mod rescue;

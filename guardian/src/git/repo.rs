@@ -4,6 +4,7 @@
 //! Every function may be repeated after a kill at any point.
 
 use crate::git::keep::{self, Rule};
+use crate::git::open;
 use crate::git::tree::short;
 use crate::limits::{KEPT_FILE_BYTES, RUNGS};
 use anyhow::{Context, Result, bail};
@@ -11,18 +12,6 @@ use git2::{Commit, ErrorCode, FileMode, Oid, Repository, Signature};
 use house::{House, files, interrupt};
 use std::path::Path;
 
-/// Extensions of a repository that libgit2 does not know, and what ends them (git's repository-version and `git refs`).
-const REMEDIES: [(&str, &str); 3] = [
-    (
-        "extensions.refstorage",
-        "`git refs migrate --ref-format=files` in the house turns it back; nothing is lost",
-    ),
-    (
-        "extensions.compatobjectformat",
-        "`git config --unset extensions.compatObjectFormat` in the house turns it off",
-    ),
-    ("extensions.", "clone the house anew by a plain `git clone`"),
-];
 const GOOD: &str = "refs/guardian/good/";
 const FALLEN: &str = "refs/guardian/fallen/";
 /// Largest file whose changed lines are counted, in bytes, and most lines counted.
@@ -58,7 +47,7 @@ impl Rung {
 
 impl Repo {
     pub fn open(house: &House) -> Result<Self> {
-        let git = opened(house)?;
+        let git = open::opened(house)?;
         Ok(Self { git, house: house.clone() })
     }
 
@@ -391,27 +380,4 @@ pub fn publish_last_good(house: &House, rungs: &[Rung]) -> Result<()> {
         return Ok(());
     }
     files::replace(&house.last_good(), text.as_bytes())
-}
-
-/// Opens the house's repository as libgit2 is set up for it.
-pub fn opened(house: &House) -> Result<Repository> {
-    // The owner may keep the repository under another user; refusing it would protect nothing.
-    #[allow(unsafe_code)]
-    // SAFETY: called before any other use of libgit2, which no other thread makes.
-    unsafe {
-        git2::opts::set_verify_owner_validation(false)?;
-        libgit2_sys::git_libgit2_opts(libgit2_sys::GIT_OPT_ENABLE_FSYNC_GITDIR as libc::c_int, 1);
-        // A partial clone lacks old contents, which nothing here reads: those of HEAD were fetched to check it out.
-        git2::opts::set_extensions(&["partialclone"])?;
-    }
-    Repository::open(house.root()).map_err(|error| unopened(house, &error))
-}
-
-/// Why a repository cannot be opened, and what to do about it.
-fn unopened(house: &House, error: &git2::Error) -> anyhow::Error {
-    let place = house.root().display();
-    let told = error.message().to_lowercase();
-    let remedy = REMEDIES.iter().find(|(extension, _)| told.contains(extension));
-    let then = remedy.map_or(String::new(), |(_, remedy)| format!("; {remedy}"));
-    anyhow::anyhow!("failed to open the git repository at {place}: {}{then}", error.message())
 }

@@ -39,6 +39,7 @@ mod life_year;
 mod lines;
 mod lockout;
 mod longevity;
+mod machines;
 mod marks;
 mod mistakes;
 mod morning;
