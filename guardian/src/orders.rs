@@ -127,8 +127,12 @@ pub fn give(house: &House, order: &str, to: Option<String>) -> Result<u8> {
         .context("no guardian is running here; start one with `cargo run -p guardian`")?;
     let id = format!("{}-{}", clock::name(), std::process::id());
     let body = serde_json::to_vec(&Order { id: id.clone(), order: order.into(), to })?;
-    files::replace(&house.order(), &body)?;
-    kill(Pid::from_raw(pid), Signal::SIGUSR1)
+    // To stop needs no file: on a full disk the signal alone says it.
+    let signal = match files::replace(&house.order(), &body) {
+        Err(_) if order == "stop" => Signal::SIGTERM,
+        kept => kept.map(|()| Signal::SIGUSR1)?,
+    };
+    kill(Pid::from_raw(pid), signal)
         .with_context(|| format!("failed to wake the guardian, process {pid}"))?;
     let (mut taken_up, mut note) = (false, String::new());
     for _ in 0..WAIT.as_millis() / LOOK.as_millis() {

@@ -173,6 +173,15 @@ pub fn in_time<T>(mut step: impl FnMut() -> Result<T>) -> Result<T> {
     step()
 }
 
+/// Free space where a path lies, in MiB: none where no file can be made any more, for lack of inodes; `None` where the
+/// system does not say.
+pub fn free_mib(path: &Path) -> Option<u64> {
+    let told = nix::sys::statvfs::statvfs(path).ok()?;
+    // Some file systems count no inodes, and say that they have none.
+    let has_none = told.files() > 0 && told.files_available() == 0;
+    Some(if has_none { 0 } else { (told.blocks_available() as u64 * told.fragment_size() as u64) >> 20 })
+}
+
 /// Whether a file could not be opened because another process holds it by a lease: it can be opened soon.
 fn is_held(error: &anyhow::Error) -> bool {
     error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == ErrorKind::WouldBlock)
@@ -282,6 +291,13 @@ pub fn create(path: &Path) -> std::io::Result<File> {
     let file = open_by(OpenOptions::new().write(true).create(true), path)?;
     file.set_len(0)?;
     Ok(file)
+}
+
+/// Writes a regular file that is there over, in its place: torn if this is interrupted.
+pub fn write_over(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let mut file = open_by(OpenOptions::new().write(true), path)?;
+    file.write_all(bytes)?;
+    file.set_len(bytes.len() as u64)
 }
 
 /// Opens a file to hold its lock, or makes it, readable by the owner alone; its content stays.

@@ -99,7 +99,8 @@ fn cargo() -> Finding {
 }
 
 fn disk(house: &House, limits: &Limits) -> Finding {
-    let free = fs2::available_space(house.root()).map_or(0, |bytes| bytes >> 20);
+    let places = [house.root().to_path_buf(), house.state_folder()];
+    let free = places.iter().filter_map(|place| files::free_mib(place)).min().unwrap_or(0);
     let grade = if free < limits.disk_free_mib {
         Grade::Bad
     } else if free < BUILD_MIB {
@@ -111,13 +112,14 @@ fn disk(house: &House, limits: &Limits) -> Finding {
         grade,
         "disk",
         format!("{free} MiB free"),
-        "free some space: a first build takes about 2 GiB under target/",
+        "free some space, or files where no more can be made (df -i): a first build takes about 2 GiB under target/",
     )
 }
 
 fn stale_locks(house: &House) -> Finding {
     let mend = "if no git is at work, the guardian moves them aside when it needs to; or remove them by hand";
-    let found = locks::find(&house.root().join(".git"));
+    let git = guardian::git::open::opened(house).map(|git| git.path().to_path_buf());
+    let found = locks::find(&git.unwrap_or_else(|_| house.root().join(".git")));
     let names: Vec<String> = found.iter().map(|path| path.display().to_string()).collect();
     if names.is_empty() {
         Finding::new(Grade::Good, "git locks", "none left behind", mend)

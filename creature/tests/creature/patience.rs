@@ -19,6 +19,7 @@ fn fails(kind: Kind, said: &str, asked_s: Option<u64>) -> Outcome {
         retry_after,
         fits_tokens: None,
         affords: None,
+        is_empty: false,
     })
 }
 

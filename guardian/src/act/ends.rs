@@ -253,7 +253,7 @@ impl Executor {
     }
 
     pub fn free_mib(&self) -> u64 {
-        fs2::available_space(self.house.state_folder()).map_or(u64::MAX, |bytes| bytes >> 20)
+        files::free_mib(&self.house.state_folder()).unwrap_or(u64::MAX)
     }
 }
 

@@ -67,8 +67,8 @@ impl Executor {
 
 /// Free space in MiB: the lesser of where cargo builds and where the state is.
 pub fn free_mib(house: &House) -> u64 {
-    let free = |place| fs2::available_space(place).map_or(u64::MAX, |bytes| bytes >> 20);
-    free(house.target()).min(free(house.state_folder()))
+    let places = [house.target(), house.state_folder()];
+    places.iter().filter_map(|place| files::free_mib(place)).min().unwrap_or(u64::MAX)
 }
 
 /// Keeps the build folder within its quota, between lives: first the incremental cache goes, then everything. Kept

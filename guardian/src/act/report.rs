@@ -171,8 +171,10 @@ impl Executor {
         let text = bounds::fitted(document, DOCUMENT_BYTES, |document| format!("{document:#}\n"));
         let path = self.house.published();
         let written = files::replace_unsynced(&path, text.as_bytes());
-        // Anything in the file's place, such as a folder, is moved aside.
-        written.or_else(|_| files::replace(&path, text.as_bytes()))
+        // Anything in the file's place, such as a folder, is moved aside. Where no new file can be made, the page is written
+        // over: better torn for a moment than a dead creature told as alive.
+        let written = written.or_else(|_| files::replace(&path, text.as_bytes()));
+        written.or_else(|error| files::write_over(&path, text.as_bytes()).map_err(|_| error))
     }
 
     /// The model the running life has named; empty until then.

@@ -40,8 +40,10 @@ fn is_held(lock: &Path, root: &Path) -> bool {
 
 /// Moves aside every lock of the guardian's own refs, without waiting: only for a caller that knows nobody else
 /// writes those refs.
-pub fn clear_own(git: &Path, kept: &Path) -> Result<()> {
-    let own = find(git).into_iter().filter(|path| path.starts_with(git.join("refs/guardian")));
+pub fn clear_own(git: &Path, refs: &[String], kept: &Path) -> Result<()> {
+    let shared = common(git);
+    let is_own = |path: &PathBuf| refs.iter().any(|name| path.starts_with(shared.join(name)));
+    let own = find(git).into_iter().filter(is_own);
     own.into_iter().try_for_each(|path| move_aside(git, &path, kept))
 }
 
@@ -54,12 +56,21 @@ fn move_aside(git: &Path, lock: &Path, kept: &Path) -> Result<()> {
     Ok(())
 }
 
+/// The folder that linked work trees share; `git` itself where there are none (git's gitrepository-layout).
+fn common(git: &Path) -> PathBuf {
+    let told = files::read_small(&git.join("commondir")).ok().flatten();
+    told.map_or(git.to_path_buf(), |told| git.join(String::from_utf8_lossy(&told).trim()))
+}
+
 /// Lock files of the index, HEAD and refs.
 pub fn find(git: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut folders = vec![git.join("refs")];
-    for name in ["index.lock", "HEAD.lock", "packed-refs.lock"] {
-        found.push(git.join(name));
+    let shared = common(git);
+    let mut found: Vec<PathBuf> = ["index.lock", "HEAD.lock"].map(|name| git.join(name)).into();
+    found.push(shared.join("packed-refs.lock"));
+    // In a linked work tree only a few refs are its own.
+    let mut folders = vec![shared.join("refs")];
+    if shared != git {
+        folders.push(git.join("refs"));
     }
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {

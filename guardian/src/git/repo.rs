@@ -5,6 +5,7 @@
 
 use crate::git::keep::{self, Rule};
 use crate::git::open;
+use crate::git::rescue::RESCUED;
 use crate::git::tree::short;
 use crate::limits::{KEPT_FILE_BYTES, RUNGS};
 use anyhow::{Context, Result, bail};
@@ -12,8 +13,9 @@ use git2::{Commit, ErrorCode, FileMode, Oid, Repository, Signature};
 use house::{House, files, interrupt};
 use std::path::Path;
 
-const GOOD: &str = "refs/guardian/good/";
-const FALLEN: &str = "refs/guardian/fallen/";
+/// Kinds of this house's refs.
+const GOOD: &str = "good";
+const FALLEN: &str = "fallen";
 /// Largest file whose changed lines are counted, in bytes, and most lines counted.
 pub const COMPARED_BYTES: i64 = 256 << 10;
 const MOST_COUNTED: usize = 100_000;
@@ -23,6 +25,8 @@ const OWN: [&str; 3] = ["creature", "self", "PURPOSE.md"];
 pub struct Repo {
     pub git: Repository,
     pub(crate) house: House,
+    /// Begins the names of this house's refs: linked work trees share those of their repository, and each is a house.
+    refs: String,
 }
 
 /// A commit and the creature tree in it.
@@ -41,14 +45,22 @@ pub struct Rung {
 
 impl Rung {
     pub fn number(&self) -> u64 {
-        self.name.trim_start_matches(GOOD).parse().unwrap_or(0)
+        self.name.rsplit('/').next().and_then(|number| number.parse().ok()).unwrap_or(0)
     }
 }
 
 impl Repo {
     pub fn open(house: &House) -> Result<Self> {
         let git = open::opened(house)?;
-        Ok(Self { git, house: house.clone() })
+        let linked = git.path().file_name().filter(|_| git.is_worktree());
+        let refs =
+            linked.map_or("refs/guardian/".into(), |name| format!("refs/guardian/of-{}/", name.display()));
+        Ok(Self { git, house: house.clone(), refs })
+    }
+
+    /// The name of one of this house's refs.
+    pub(crate) fn reference(&self, kind: &str, name: impl std::fmt::Display) -> String {
+        format!("{}{kind}/{name}", self.refs)
     }
 
     /// The merge, rebase or similar operation the owner has under way, if any.
@@ -165,7 +177,9 @@ impl Repo {
     /// The rungs, bottom first. A ref whose commit is missing is skipped.
     pub fn rungs(&self) -> Result<Vec<Rung>> {
         let mut rungs = Vec::new();
-        for reference in self.git.references_glob(&format!("{GOOD}*")).context("failed to list the ladder")? {
+        for reference in
+            self.git.references_glob(&self.reference(GOOD, "*")).context("failed to list the ladder")?
+        {
             let Ok(reference) = reference else { continue };
             let (Ok(name), Ok(commit)) = (reference.name(), reference.peel_to_commit()) else { continue };
             if let Ok(version) = version(&commit)
@@ -212,7 +226,7 @@ impl Repo {
         let on_top = rungs.last().is_some_and(|rung| rung.version.tree == version.tree);
         if !on_top {
             let number = rungs.last().map_or(0, |rung| rung.number() + 1);
-            self.point(&format!("{GOOD}{number:06}"), version.commit, "guardian: bless")?;
+            self.point(&self.reference(GOOD, format!("{number:06}")), version.commit, "guardian: bless")?;
         }
         let mut standing = self.rungs()?;
         while standing.len() > RUNGS {
@@ -242,22 +256,22 @@ impl Repo {
 
     /// Marks a tree as known bad with a ref, which also keeps its commit; returns the ref's name.
     pub fn condemn(&self, version: Version) -> Result<String> {
-        let name = format!("{FALLEN}{}", version.tree);
+        let name = self.reference(FALLEN, version.tree);
         self.point(&name, version.commit, "guardian: fallen")?;
         Ok(name)
     }
 
     pub fn is_fallen(&self, tree: Oid) -> bool {
-        self.git.find_reference(&format!("{FALLEN}{tree}")).is_ok()
+        self.git.find_reference(&self.reference(FALLEN, tree)).is_ok()
     }
 
     pub fn fallen(&self, tree: &str) -> Option<Version> {
-        self.resolve(&format!("{FALLEN}{tree}")).ok()
+        self.resolve(&self.reference(FALLEN, tree)).ok()
     }
 
     /// Removes the mark of a fallen tree.
     pub fn forgive(&self, tree: impl std::fmt::Display) -> Result<()> {
-        match self.git.find_reference(&format!("{FALLEN}{tree}")) {
+        match self.git.find_reference(&self.reference(FALLEN, tree)) {
             Ok(mut reference) => {
                 self.unlocking(|| reference.delete()).context("failed to forgive a fallen tree")
             }
@@ -317,7 +331,8 @@ impl Repo {
     /// Removes stale locks of the guardian's own refs. Only for the house's one guardian: nobody else writes those
     /// refs.
     pub fn clear_own_locks(&self) {
-        if let Err(error) = crate::git::locks::clear_own(self.git.path(), &self.house.kept()) {
+        let own = [GOOD, FALLEN, RESCUED].map(|kind| format!("{}{kind}", self.refs));
+        if let Err(error) = crate::git::locks::clear_own(self.git.path(), &own, &self.house.kept()) {
             tracing::warn!("{error:#}");
         }
     }

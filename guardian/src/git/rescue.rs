@@ -14,7 +14,8 @@ use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-const RESCUED: &str = "refs/guardian/rescued/";
+/// The kind of the refs that keep what would be overwritten.
+pub const RESCUED: &str = "rescued";
 
 /// Where the creature keeps its draft.
 const DRAFT: &str = ".self/workspace/draft/creature";
@@ -105,7 +106,7 @@ impl Repo {
         let guardian = Signature::now("guardian", "guardian@feral.invalid")?;
         let message = format!("guardian: kept before it was overwritten: {why}");
         let commit = self.git.commit(None, &guardian, &guardian, &message, &whole, &[&parent])?;
-        let name = format!("{RESCUED}{}", clock::name());
+        let name = self.reference(RESCUED, clock::name());
         self.point(&name, commit, &message)?;
         Ok(Some(name))
     }
@@ -124,7 +125,7 @@ impl Repo {
         let guardian = Signature::now("guardian", "guardian@feral.invalid")?;
         let message = "guardian: a draft of the creature's that nobody touched for long";
         let commit = self.git.commit(None, &guardian, &guardian, message, &whole, &[&parent])?;
-        self.point(&format!("{RESCUED}{}", clock::name()), commit, message)?;
+        self.point(&self.reference(RESCUED, clock::name()), commit, message)?;
         Ok(Some(commit))
     }
 
@@ -141,14 +142,14 @@ impl Repo {
 
     /// How many rescue refs were made since a moment of the wall clock.
     pub fn rescued_since(&self, wall_ms: Millis) -> usize {
-        let since = format!("{RESCUED}{}", clock::name_of(wall_ms));
-        let Ok(mut found) = self.git.references_glob(&format!("{RESCUED}*")) else { return 0 };
+        let since = self.reference(RESCUED, clock::name_of(wall_ms));
+        let Ok(mut found) = self.git.references_glob(&self.reference(RESCUED, "*")) else { return 0 };
         found.names().flatten().filter(|name| *name >= since.as_str()).count()
     }
 
     /// The newest rescue ref, and its tree.
     fn newest_rescued(&self) -> Option<(String, Oid)> {
-        let mut found = self.git.references_glob(&format!("{RESCUED}*")).ok()?;
+        let mut found = self.git.references_glob(&self.reference(RESCUED, "*")).ok()?;
         let newest = found.names().flatten().max()?.to_owned();
         let tree = self.git.find_reference(&newest).ok()?.peel_to_tree().ok()?.id();
         Some((newest, tree))

@@ -1,6 +1,7 @@
 //! Machines as their owners have them: configurations above the house, inherited signals, clones of other kinds, umasks.
 
 use crate::asks::said;
+use crate::disk::Disk;
 use guardian::act::made::Made;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -132,4 +133,65 @@ fn a_program_is_known_by_its_sources_wherever_it_was_built() {
         made.args("broker")
     );
     assert_eq!(Made::of(&here, &program("other", "/elsewhere/guardian/src/main.rs")), None);
+}
+
+/// Found: two work trees of one repository shared a ladder, and a fall put back the creature of the other house.
+#[test]
+fn two_work_trees_of_one_repository_are_two_houses() {
+    let house = House::new(SOUND);
+    let guardian = house.start();
+    house.until("a blessing", || house.status()["blessed"] == true);
+    let second = house.folder.path().join("second");
+    house.git(&["worktree", "add", "-q", "-b", "second", second.to_str().unwrap()]);
+    fs::copy(house.path("owner.toml"), second.join("owner.toml")).unwrap();
+    let changed = fs::read_to_string(second.join("creature/creature.sh")).unwrap() + "\n# the second's own\n";
+    fs::write(second.join("creature/creature.sh"), changed).unwrap();
+    let commits = "git commit -qam second && git rev-parse HEAD";
+    let commit = Command::new("sh").args(["-c", commits]).current_dir(&second).output().unwrap();
+    let commit = String::from_utf8(commit.stdout).unwrap().trim().to_owned();
+    let mut command = house.command(&[]);
+    command.current_dir(&second);
+    let other = house.start_by(command);
+    let status = || -> serde_json::Value {
+        let page = fs::read(second.join(".self/guardian.json")).unwrap_or_default();
+        serde_json::from_slice(&page).unwrap_or_default()
+    };
+    house.until("a blessing there", || status()["blessed"] == true && status()["last_good"] == commit);
+    other.stop();
+    guardian.stop();
+    let rungs = |root: &std::path::Path| {
+        let repo = guardian::git::repo::Repo::open(&house::House::new(root)).unwrap();
+        let rungs = repo.rungs().unwrap();
+        rungs.iter().map(|rung| rung.version.commit.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(rungs(&second).last(), Some(&commit));
+    assert!(!rungs(&house.root).contains(&commit), "the first house has its own ladder");
+}
+
+/// Found: with no inode left the page told of a dead creature as alive, the doctor called the disk fine, and `stop` failed.
+#[test]
+fn a_disk_on_which_no_file_can_be_made_is_told_as_full_and_stop_works() {
+    let Some(disk) = Disk::new(&["-N", "4000"]) else {
+        eprintln!("skipped: no disk of its own can be had here");
+        return;
+    };
+    let house = House::new_in(&disk.at(), SOUND);
+    let mut guardian = house.start();
+    house.until("a blessing", || house.status()["blessed"] == true);
+    let dead = house.status()["creature_pid"].clone();
+    let fill = disk.at().join("fill");
+    fs::create_dir(&fill).unwrap();
+    while fs::write(fill.join(fs::read_dir(&fill).unwrap().count().to_string()), "").is_ok() {}
+    assert!(Command::new("kill").args(["-KILL", &dead.to_string()]).status().unwrap().success());
+    house.until("the death to be told", || house.status()["creature_pid"] != dead);
+    let doctor = house.ask(&["doctor"]);
+    assert!(said(&doctor).contains("0 MiB free") && !doctor.status.success(), "{}", said(&doctor));
+    let stopped = house.ask(&["stop"]);
+    assert!(stopped.status.success(), "{}", said(&stopped));
+    assert_eq!(guardian.wait(), 0);
+    assert_eq!(house.told("fall").len(), 0, "nothing is put back for it");
+    fs::remove_dir_all(&fill).unwrap();
+    let guardian = house.start();
+    house.until("a life", || house.status()["blessed"] == true);
+    guardian.stop();
 }

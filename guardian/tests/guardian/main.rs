@@ -18,6 +18,7 @@ mod changed;
 mod commits;
 mod console_process;
 mod controls;
+mod disk;
 mod driven;
 mod exam;
 mod examined;

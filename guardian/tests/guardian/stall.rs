@@ -1,5 +1,6 @@
 //! Steps that another process holds up: the owner is heard all the same, what does not end is ended, and nothing is lost.
 
+use crate::disk::Disk;
 use guardian::stall::{Follows, Held, follows};
 use nix::sys::signal::{SigHandler, Signal, signal};
 use std::fs::{File, OpenOptions};
@@ -179,62 +180,10 @@ fn a_pipe_that_nobody_reads_holds_nothing_up() {
     assert!(house.told("begun_anew").is_empty());
 }
 
-/// A small disk that is thawed and taken away however the test ends.
-struct Disk {
-    folder: tempfile::TempDir,
-    /// Holds the disk frozen until this process lets go of it, or ends in whatever way.
-    freezer: Option<Child>,
-}
-
-impl Disk {
-    /// Nothing where no such disk can be had: not root, or no loop device.
-    fn new() -> Option<Self> {
-        let folder = tempfile::tempdir().unwrap();
-        let image = folder.path().join("image");
-        File::create(&image).unwrap().set_len(96 << 20).unwrap();
-        std::fs::create_dir(folder.path().join("at")).unwrap();
-        let done = |program: &str, args: &[&str]| {
-            let output = Command::new(program).args(args).current_dir(folder.path()).output();
-            output.is_ok_and(|output| output.status.success())
-        };
-        let mounted = done("mkfs.ext4", &["-q", "image"]) && done("mount", &["-o", "loop", "image", "at"]);
-        mounted.then_some(Self { folder, freezer: None })
-    }
-
-    fn at(&self) -> std::path::PathBuf {
-        self.folder.path().join("at")
-    }
-
-    fn freeze(&mut self) {
-        let holds =
-            "exec 3<\"$0\"; fsfreeze -f \"$0\" && echo frozen; read _; exec fsfreeze -u /proc/self/fd/3";
-        let mut command = Command::new("setsid");
-        command.args(["sh", "-c", holds]).arg(self.at()).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut freezer = command.spawn().unwrap();
-        let mut said = [0; 6];
-        freezer.stdout.as_mut().unwrap().read_exact(&mut said).unwrap();
-        self.freezer = Some(freezer);
-    }
-
-    fn thaw(&mut self) {
-        if let Some(mut freezer) = self.freezer.take() {
-            drop(freezer.stdin.take());
-            freezer.wait().unwrap();
-        }
-    }
-}
-
-impl Drop for Disk {
-    fn drop(&mut self) {
-        self.thaw();
-        let _ = Command::new("umount").arg("-l").arg(self.at()).status();
-    }
-}
-
 /// Whoever writes there sleeps until it is thawed, and cannot be killed.
 #[test]
 fn on_a_frozen_disk_the_owner_is_heard_and_nothing_is_lost() {
-    let Some(mut disk) = Disk::new() else {
+    let Some(mut disk) = Disk::new(&[]) else {
         eprintln!("skipped: no disk of its own can be had here");
         return;
     };

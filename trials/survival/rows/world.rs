@@ -39,7 +39,7 @@ pub const ROWS: &[Row] = &[
         "the model answers 429 and does not say how long to wait",
         |trial| {
             Outage::of(Trouble::Status(429, None))
-                .says("the server is busy or in trouble (429)")
+                .says("too many requests, or a quota is used up (429)")
                 .lived(trial);
         },
     )

@@ -106,7 +106,8 @@ impl ModelMind {
     }
 
     /// Whether a refusal whose cause is not known is taken for one of a conversation that is too long: the second in a
-    /// row of one that was answered before it grew. An empty reply, of which nothing `is_kept`, is such a refusal too.
+    /// row of one that was answered before it grew. An empty reply, of which nothing `is_kept`, is such a refusal too; a page
+    /// of something else between us and the model is none. The window stays as it is: this may be wrong.
     pub(super) fn seems_too_long(
         &mut self,
         taken: &Result<io::Result<Outcome>, Error>,
@@ -121,7 +122,7 @@ impl ModelMind {
             Ok(Ok(_)) => !is_kept,
             // Status 500 is what some servers fall over with where they do not say it.
             Err(error) => match error.kind {
-                Kind::Garbled => true,
+                Kind::Garbled => error.is_empty,
                 Kind::BadRequest | Kind::Busy => matches!(error.status, Some(400 | 422 | 500)),
                 _ => false,
             },
@@ -134,7 +135,6 @@ impl ModelMind {
         let seems = self.refusals > 1;
         if seems {
             self.refusals = 0;
-            self.narrow_window();
         }
         seems
     }

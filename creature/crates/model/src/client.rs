@@ -275,7 +275,7 @@ impl Client {
         }
         // A refusal or a reply cut short may be empty, and `stop` says so.
         if is_empty && matches!(draft.stop.as_str(), "" | "end_turn") {
-            return Err(garbled(upstream, "empty"));
+            return Err(Error { is_empty: true, ..garbled(upstream, "empty") });
         }
         // Some servers give another reason where the limit was reached.
         let is_full = draft.usage.output_tokens >= self.endpoint.max_tokens;
@@ -303,6 +303,7 @@ impl Client {
         match fault {
             Fault::Said(told) => Error::answered(said::status(&told), said::of_json(&told, token), upstream),
             Fault::Garbled(what) => garbled(upstream, &said::said(what.as_bytes(), token).message),
+            Fault::Empty => Error { is_empty: true, ..garbled(upstream, "not JSON: there is nothing in it") },
             Fault::Cut => Error {
                 // Not sent again: what broke off was already paid for.
                 status: Some(200),

@@ -65,6 +65,8 @@ pub struct Error {
     pub fits_tokens: Option<u64>,
     /// Tokens of a reply that the account at the provider can still pay.
     pub affords: Option<u32>,
+    /// Whether it was a success with nothing in it.
+    pub is_empty: bool,
 }
 
 impl Error {
@@ -80,6 +82,7 @@ impl Error {
             retry_after: None,
             fits_tokens: None,
             affords: None,
+            is_empty: false,
         }
     }
 

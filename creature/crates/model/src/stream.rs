@@ -55,6 +55,8 @@ pub(crate) enum Fault {
     Said(Value),
     /// The body or an event in it is no JSON.
     Garbled(String),
+    /// The body has nothing in it.
+    Empty,
     /// The stream ended too early.
     Cut,
 }
@@ -123,6 +125,9 @@ impl Body {
             plain => {
                 let bytes = plain.unwrap_or_default();
                 let text = String::from_utf8_lossy(&bytes);
+                if text.trim().is_empty() {
+                    return Err(Fault::Empty);
+                }
                 let json = surrogates::json(&text)
                     .map_err(|error| Fault::Garbled(format!("not JSON ({error}): {text}")))?;
                 Ok((json, bytes))
