@@ -21,8 +21,8 @@ use axum::extract::{Extension, Query, State};
 use axum::response::{IntoResponse, Response};
 use axum::{Router, routing::get};
 use http::header::{
-    ACCEPT, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, IF_MODIFIED_SINCE,
-    IF_NONE_MATCH, LAST_MODIFIED, LOCATION,
+    ACCEPT, ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderMap, HeaderName,
+    IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED, LOCATION,
 };
 use http::{HeaderValue, StatusCode};
 use pages::Pages;
@@ -129,7 +129,10 @@ impl Fetch {
             let (client, _pin) = pages.pin(&url, settings).await?;
             let told: usize = self.headers.values().map(HeaderValue::len).sum();
             self.bytes_out += (url.as_str().len() + told) as u64;
-            let request = client.get(url.clone()).headers(self.headers.clone());
+            let request = client
+                .get(url.clone())
+                .headers(self.headers.clone())
+                .header(ACCEPT_ENCODING, unpack::CODINGS);
             let response = request.send().await.map_err(|cause| unreachable(&url, cause))?;
             self.heard = true;
             self.status = Some(response.status().as_u16());

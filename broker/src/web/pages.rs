@@ -11,7 +11,7 @@ use crate::net::tls;
 use crate::policy;
 use crate::web::address;
 use anyhow::{Context, Result};
-use hyper_util::client::proxy::matcher::Matcher;
+use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::{Client, Url};
 use std::collections::{HashMap, VecDeque};
@@ -64,7 +64,10 @@ impl Pages {
         let (host, port) = (hosts::host(url), url.port_or_known_default().unwrap_or_default());
         let uri: Option<http::Uri> = url.as_str().parse().ok();
         let proxy = uri.and_then(|uri| self.proxies.intercept(&uri)).filter(|_| !hosts::is_loopback(&host));
-        if let Some(proxy) = proxy {
+        // By these schemes names are resolved here, as without a proxy: `socks5h` and `socks4a` leave it to the proxy.
+        let resolves_here = |proxy: &Intercept| matches!(proxy.uri().scheme_str(), Some("socks4" | "socks5"));
+        let client = if proxy.is_some() { &self.proxied } else { &self.direct };
+        if let Some(proxy) = proxy.filter(|proxy| !resolves_here(proxy)) {
             let at = proxy.uri();
             let found = resolve(at.host().unwrap_or_default(), at.port_u16().unwrap_or(80)).await?;
             return Ok((&self.proxied, Some(self.pins.pin(at.host().unwrap_or_default(), found))));
@@ -90,7 +93,7 @@ impl Pages {
         let checked: Vec<SocketAddr> = checked.collect();
         match refused {
             Some(refusal) if checked.is_empty() => Err(refusal),
-            _ => Ok((&self.direct, Some(self.pins.pin(&host, checked)))),
+            _ => Ok((client, Some(self.pins.pin(&host, checked)))),
         }
     }
 

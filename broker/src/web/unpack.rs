@@ -4,6 +4,9 @@ use crate::ground::refusal::Refusal;
 use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 use std::io::Read;
 
+/// What is asked for; another coding that comes all the same is refused by its name.
+pub const CODINGS: &str = "gzip, deflate";
+
 /// The body behind its codings, at most `most` bytes of it, and whether it is longer; refused by the coding's name.
 /// Source: RFC 9110, 8.4.1: names have no case, `x-gzip` is `gzip`, and the last one was put on last.
 pub fn unpacked(codings: &str, packed: Vec<u8>, most: usize) -> Result<(Vec<u8>, bool), Refusal> {

@@ -48,6 +48,7 @@ mod services;
 mod services_given;
 mod services_oauth;
 mod services_paths;
+mod socks;
 mod unproven;
 mod upstream;
 mod web;

@@ -101,7 +101,7 @@ fn cargo() -> Finding {
 fn disk(house: &House, limits: &Limits) -> Finding {
     let places = [house.root().to_path_buf(), house.state_folder()];
     let free = places.iter().filter_map(|place| files::free_mib(place)).min().unwrap_or(0);
-    let grade = if free < limits.disk_free_mib {
+    let grade = if free == 0 || free < limits.disk_free_mib {
         Grade::Bad
     } else if free < BUILD_MIB {
         Grade::Odd
