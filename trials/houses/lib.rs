@@ -79,6 +79,15 @@ impl House {
     }
 
     pub fn new_in(place: &Path, life: &str) -> Self {
+        // A shell starts what runs in its background with Ctrl-C ignored, and what is started here would take that over.
+        static HEARS: std::sync::Once = std::sync::Once::new();
+        HEARS.call_once(|| {
+            // SAFETY: the signal's default; no handler runs.
+            #[allow(unsafe_code)]
+            unsafe {
+                _ = nix::sys::signal::signal(nix::sys::signal::SIGINT, nix::sys::signal::SigHandler::SigDfl);
+            }
+        });
         let house = Self::empty(place);
         house.write("creature/Cargo.toml", "[package]\nname = \"creature\"\n");
         house.write("creature/Cargo.lock", "[[package]]\n");
