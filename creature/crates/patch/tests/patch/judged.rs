@@ -119,8 +119,15 @@ fn trees(dice: &mut Dice) -> (Files, Files) {
 }
 
 fn git(at: &Path, args: &[&str]) -> Option<Vec<u8>> {
-    let quiet =
-        [("GIT_CONFIG_GLOBAL", "/dev/null"), ("GIT_CONFIG_SYSTEM", "/dev/null"), ("HOME", "/nonexistent")];
+    let nothing = Path::new("/dev/null");
+    // In a house the temporary folder lies inside the owner's repository, below which `git apply` takes paths otherwise.
+    let above = at.parent().unwrap_or(at);
+    let quiet = [
+        ("GIT_CONFIG_GLOBAL", nothing),
+        ("GIT_CONFIG_SYSTEM", nothing),
+        ("HOME", Path::new("/nonexistent")),
+        ("GIT_CEILING_DIRECTORIES", above),
+    ];
     let name = ["-c", "user.name=t", "-c", "user.email=t@t.example", "-c", "core.autocrlf=false"];
     let done = Command::new("git").current_dir(at).envs(quiet).args(name).args(args).output().unwrap();
     done.status.success().then_some(done.stdout)
