@@ -155,14 +155,19 @@ fn written(shown: &str) -> Say {
     let numbered =
         shown.lines().find(|line| line.contains("pub fn read(tools") && line.ends_with('{')).unwrap();
     let signature = &numbered[numbered.find("pub fn").unwrap()..];
-    for needed in
-        ["let file = inside(tools, args, path)?;", "args.text(\"path\")", "fs::read(&file)", "&[PATH"]
-    {
+    for needed in [
+        "let file = inside(tools, args, path)?;",
+        "args.text(\"path\")",
+        "files::whole(&file, most)",
+        "tools.belt.files.most_bytes",
+        "&[PATH",
+    ] {
         assert!(shown.contains(needed), "it was not shown `{needed}`: {shown}");
     }
     assert!(shown.contains("pub fn put(") && shown.contains("pub async fn call("), "{shown}");
     let tool = format!(
-        "{}\n    let path = args.text(\"path\");\n    let file = inside(tools, args, path)?;\n    let text = fs::read(&file)\n        \
+        "{}\n    let path = args.text(\"path\");\n    let file = inside(tools, args, path)?;\n    let most = tools.belt.files.most_bytes;\n    \
+         let text = files::whole(&file, most)\n        \
          .map_err(|cause| Fault::caused(format!(\"count {{path}}\"), &cause, \"files.list shows what is there\"))?;\n    \
          let text = String::from_utf8_lossy(&text);\n    \
          let (words, lines, characters) = (text.split_whitespaces().count(), text.lines().count(), text.len());\n    \
