@@ -255,7 +255,7 @@ pub fn sentence(event: &Value) -> String {
         "broker_ended" => format!("the broker ended: {} {}", text(event, "cause"), text(event, "said")),
         "begun_anew" => format!("the guardian began anew: {}", text(event, "cause")),
         "broker_missing" => text(event, "cause").to_owned(),
-        "state_set_aside" => text(event, "told").to_owned(),
+        "state_set_aside" | "broken" => text(event, "told").to_owned(),
         "settings_changed" => "the owner's settings were taken over".into(),
         "settings_refused" => format!("the owner's settings were not taken over: {}", text(event, "told")),
         other => format!("{other} {event}"),

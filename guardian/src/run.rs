@@ -165,6 +165,8 @@ impl Guardian {
                 }
                 self.executor.show_facts();
             }
+            self.executor.look_at_conduct();
+            self.executor.look_at_exam();
             let mark = files::mark(&self.executor.house.request());
             if mark.is_some() && mark != self.executor.request_seen {
                 self.executor.request_seen = mark;

@@ -36,6 +36,13 @@ pub struct Mark {
     changed: (i64, i64),
 }
 
+impl Mark {
+    /// Whether both are of one file, whatever was written to it.
+    pub fn is_same_file(self, other: Self) -> bool {
+        (self.device, self.inode) == (other.device, other.inode)
+    }
+}
+
 /// The mark of a regular file; `None` for anything else.
 pub fn mark(path: &Path) -> Option<Mark> {
     std::fs::symlink_metadata(path).ok().filter(|meta| meta.is_file()).map(|meta| mark_of(&meta))

@@ -121,6 +121,10 @@ fn happened(event: &Value) -> Option<Notice> {
             let own = format!("creature/ was put back: {}", word(event, "cause"));
             Some(notice(What::Fall, at, told, told, own))
         }
+        "broken" => {
+            let own = "your creature breaks an invariant, and nothing is put back for it".to_owned();
+            Some(notice(What::Fall, at, told, told, own))
+        }
         "settings_refused" => {
             let own = "your change of the settings is not taken over".to_owned();
             Some(notice(What::Settings, at, told, &format!("{own}: {told}"), own.clone()))

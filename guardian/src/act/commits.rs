@@ -35,6 +35,7 @@ impl Executor {
         self.state.born = changed.map(|_| asked.summary());
         if let Some(version) = changed {
             self.state.unexamined = Some(version.tree.to_string());
+            self.state.made_self(version.tree.to_string());
         }
         if let Some(request) = request {
             self.state.tell_answer(request.done(made.map(|version| version.commit.to_string())));

@@ -41,8 +41,24 @@ pub struct Exam {
     free_mib: u64,
     /// Where the output of this run begins in the log.
     from: u64,
-    /// Tests that failed in the first run and are run once more.
+    /// Tests that failed in the run before and are run once more.
     again: Vec<String>,
+    run: Run,
+    /// Bytes of the log when it was last looked at for tests that failed.
+    looked: u64,
+}
+
+/// A run of all tests is ended at its first that fails, which is then run once more; if that passes, all run again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Run {
+    /// Of all tests, ended at the first that fails.
+    ToTheFirst,
+    /// Of those that failed, before the others were seen to pass.
+    OfTheFirst,
+    /// Of all tests, to its end.
+    ToTheEnd,
+    /// Of those that failed in it.
+    OfTheRest,
 }
 
 /// The outcome of a run.
@@ -97,6 +113,10 @@ pub fn named(text: &str, verdict: &str) -> Vec<String> {
     names
 }
 
+fn is_few(names: &[String]) -> bool {
+    (1..=MOST_NAMES).contains(&names.len())
+}
+
 /// The first few names, and how many more there are.
 fn list(names: &[String]) -> String {
     let told: Vec<&str> = names.iter().take(TOLD_NAMES).map(String::as_str).collect();
@@ -130,7 +150,7 @@ impl Shortfall {
 
 impl Executor {
     pub fn examine(&mut self) -> Option<Event> {
-        if let Err(error) = self.start_exam(vec![], self.clock.now()) {
+        if let Err(error) = self.start_exam(Run::ToTheFirst, vec![], self.clock.now()) {
             self.report.warn(&format!("{error:#}; the tests of this life run later"));
             self.state.exam =
                 Shortfall { why: format!("could not be run: {error:#}"), ..Shortfall::default() };
@@ -141,20 +161,21 @@ impl Executor {
         None
     }
 
-    fn start_exam(&mut self, again: Vec<String>, since: Millis) -> Result<()> {
+    fn start_exam(&mut self, run: Run, again: Vec<String>, since: Millis) -> Result<()> {
         let path = self.house.exam_log();
-        if again.is_empty() {
+        let of_all = matches!(run, Run::ToTheFirst | Run::ToTheEnd);
+        if run == Run::ToTheFirst {
             files::create(&path).with_context(|| format!("failed to create {}", path.display()))?;
         }
         let mut log = files::append(&path)?;
-        if !again.is_empty() {
-            writeln!(log, "\nguardian: once more: {}", list(&again))
-                .context("failed to write the log of tests")?;
+        if run != Run::ToTheFirst {
+            let named = if of_all { "all of them".to_owned() } else { list(&again) };
+            writeln!(log, "\nguardian: once more: {named}").context("failed to write the log of tests")?;
         }
         let from = log.metadata()?.len();
         let mut args = cargo_args("test");
         args.extend(["--no-fail-fast", "--"].map(str::to_owned));
-        if again.is_empty() {
+        if of_all {
             args.push(TESTS.into());
         } else {
             args.push("--exact".into());
@@ -172,8 +193,31 @@ impl Executor {
         let (stdout, memory_kills) = (log.try_clone()?, memory_kills());
         let start = Start { occupant, program: cargo(), args, extra, walls, broker, stdout, stderr: log };
         let tree = child::start(&self.house, &self.bond, start)?;
-        self.exam = Some(Exam { tree, since, memory_kills, free_mib: u64::MAX, from, again });
+        self.exam =
+            Some(Exam { tree, since, memory_kills, free_mib: u64::MAX, from, again, run, looked: from });
         Ok(())
+    }
+
+    /// Ends a run at its first test that fails, and runs that once more: a self that fails it again falls at once.
+    pub fn look_at_exam(&mut self) {
+        let Some(exam) = self.exam.as_mut().filter(|exam| exam.run == Run::ToTheFirst) else { return };
+        let bytes = files::mark(&self.house.exam_log()).map_or(0, |mark| mark.bytes);
+        if std::mem::replace(&mut exam.looked, bytes) == bytes {
+            return;
+        }
+        let names = named(&exam.said(&self.house), "FAILED");
+        if names.is_empty() || names.len() > MOST_NAMES {
+            return;
+        }
+        let Some(exam) = self.end_exam() else { return };
+        if let Err(error) = self.start_exam(Run::OfTheFirst, names, exam.since) {
+            self.note_exam(
+                exam.since,
+                Examined::Unsure(Blame::Toolchain),
+                format!("cannot go on: {error:#}"),
+            );
+            self.hear(Event::Examined(Examined::Unsure(Blame::Toolchain)));
+        }
     }
 
     /// Ends the tests of a life that is over or about to be ended.
@@ -203,21 +247,28 @@ impl Executor {
             // It is unknown which source was tested.
             _ => (Shown::Unsure(Blame::Owner), "creature/ is not as it was committed".into()),
         };
-        let (outcome, told) = match shown {
-            Shown::Failed(names, _) if exam.again.is_empty() && (1..=MOST_NAMES).contains(&names.len()) => {
-                match self.start_exam(names, exam.since) {
-                    Ok(()) => return,
-                    Err(error) => (Examined::Unsure(Blame::Toolchain), format!("cannot go on: {error:#}")),
-                }
+        let next = match (&shown, exam.run) {
+            (Shown::Failed(names, _), Run::ToTheFirst) if is_few(names) => {
+                Some((Run::OfTheFirst, names.clone()))
             }
-            Shown::Failed(_, told) => (Examined::Failed, format!("failed: {told}")),
-            Shown::Unsure(blame) => {
+            (Shown::Failed(names, _), Run::ToTheEnd) if is_few(names) => {
+                Some((Run::OfTheRest, names.clone()))
+            }
+            (Shown::Passed, Run::OfTheFirst) => Some((Run::ToTheEnd, exam.again.clone())),
+            _ => None,
+        };
+        let next = next.map(|(run, names)| self.start_exam(run, names, exam.since));
+        let (outcome, told) = match (next, shown) {
+            (Some(Ok(())), _) => return,
+            (Some(Err(error)), _) => (Examined::Unsure(Blame::Toolchain), format!("cannot go on: {error:#}")),
+            (None, Shown::Failed(_, told)) => (Examined::Failed, format!("failed: {told}")),
+            (None, Shown::Unsure(blame)) => {
                 let blamed = json!(blame);
                 let blamed = blamed.as_str().unwrap_or_default();
                 (Examined::Unsure(blame), format!("came to nothing: {cause}; blamed on {blamed}"))
             }
-            Shown::Passed if exam.again.is_empty() => (Examined::Passed, "passed".into()),
-            Shown::Passed => (Examined::Passed, format!("passed, flaky: {}", list(&exam.again))),
+            (None, Shown::Passed) if exam.again.is_empty() => (Examined::Passed, "passed".into()),
+            (None, Shown::Passed) => (Examined::Passed, format!("passed, flaky: {}", list(&exam.again))),
         };
         self.note_exam(exam.since, outcome, told);
         self.hear(Event::Examined(outcome));
@@ -235,8 +286,8 @@ impl Executor {
         let shown = read(status, text, measured);
         // The second run passes only if each test is named as passed: a name that matches no test runs nothing, and
         // succeeds.
-        let passed = named(text, "ok");
-        if shown == Shown::Passed && !exam.again.iter().all(|name| passed.contains(name)) {
+        let (passed, by_name) = (named(text, "ok"), matches!(exam.run, Run::OfTheFirst | Run::OfTheRest));
+        if by_name && shown == Shown::Passed && !exam.again.iter().all(|name| passed.contains(name)) {
             return Shown::Failed(exam.again.clone(), list(&exam.again));
         }
         shown

@@ -5,6 +5,7 @@
 use crate::act::binaries::Binaries;
 use crate::act::broker_process::BrokerProcess;
 use crate::act::build::Build;
+use crate::act::conduct::Watched;
 use crate::act::console_process::ConsoleProcess;
 use crate::act::exam::Exam;
 use crate::act::heartbeat::{self, Heartbeat};
@@ -89,6 +90,8 @@ pub struct Life {
     /// Marks of memory and bookkeeping when turns counted last, and how many: a claimed turn without a record does
     /// not count.
     pub turned: ([Option<Mark>; 2], u64),
+    /// What it does, as others see it.
+    pub watched: Watched,
 }
 
 /// The end of a life or build, with its evidence.

@@ -108,6 +108,7 @@ impl Executor {
         self.state.tell_fall(fall);
         self.state.falling = Some(Falling { told: true, ..falling });
         (self.state.rollback_to, self.state.born, self.state.exam) = (None, None, Shortfall::default());
+        self.state.broken.clear();
         Ok(())
     }
 
@@ -116,7 +117,7 @@ impl Executor {
         let mut fallen = None;
         // Tries lost because the guardian was killed do not condemn a tree: it may come back and be tried again.
         let lost = falling.deaths == 0 && self.state.lost_tree == falling.from_tree;
-        if falling.cause == Cause::TestsFailed || falling.cause.condemns() && !lost {
+        if matches!(falling.cause, Cause::TestsFailed | Cause::Conduct) || falling.cause.condemns() && !lost {
             fallen = Some(self.repo.condemn(from)?);
             self.repo.strike(from.tree)?;
         }
@@ -134,7 +135,8 @@ impl Executor {
                 }
                 self.repo.bless(target)?;
             }
-            Cause::TriesSpent | Cause::CrashLoop | Cause::DoesNotBuild | Cause::TestsFailed => {}
+            Cause::TriesSpent | Cause::CrashLoop | Cause::DoesNotBuild => {}
+            Cause::TestsFailed | Cause::Conduct => {}
             Cause::KnownBad | Cause::LoopOfLoops | Cause::Environment => {}
         }
         Ok(fallen)
@@ -177,6 +179,7 @@ impl Executor {
         let shortfall = self.state.exam.clone();
         let (deaths, weighed, evidence) = match (cause, target) {
             (Cause::LateDeaths, Some(target)) => self.weighed(target),
+            (Cause::Conduct, _) => (ends.count(), self.breach_told(), self.state.broken.clone()),
             (Cause::TestsFailed, _) => (ends.count(), shortfall.told(), shortfall.evidence),
             (Cause::Environment, _) if shortfall != Shortfall::default() => {
                 (ends.count(), shortfall.told(), shortfall.evidence)

@@ -18,6 +18,8 @@ pub struct Claim {
     pub turns: u64,
     pub thoughts: u64,
     pub stage: String,
+    /// When the stage is over at the latest.
+    pub until: String,
     pub mind: String,
     /// What the creature cannot follow in the owner's settings, in a sentence; only it knows which tools there are.
     pub odd: String,
@@ -67,8 +69,9 @@ pub fn read(path: &Path) -> Option<Claim> {
     files::open(path).ok()??.take(8_192).read_to_end(&mut bytes).ok()?;
     let claim: Claim = serde_json::from_slice(&bytes).ok()?;
     let (stage, mind) = (brief(&claim.stage, NAME_CHARS), brief(&claim.mind, NAME_CHARS));
+    let until = brief(&claim.until, NAME_CHARS);
     let (odd, own) = (brief(&claim.odd, NAME_CHARS), brief(&claim.own, OWN_CHARS));
-    Some(Claim { stage, mind, odd, own, ..claim })
+    Some(Claim { stage, until, mind, odd, own, ..claim })
 }
 
 /// Whether a line of memory is a readable thought of this life.

@@ -5,6 +5,7 @@ pub mod binaries;
 pub mod broker_process;
 pub mod build;
 pub mod commits;
+pub mod conduct;
 pub mod console_process;
 pub mod controls;
 pub mod ends;

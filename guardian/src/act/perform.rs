@@ -1,6 +1,7 @@
 //! Carries out each of the policy's actions; what comes of one goes back as an event.
 
 use crate::act::build::{self, Build};
+use crate::act::conduct::Watched;
 use crate::act::controls;
 use crate::act::ends::{self, memory_kills};
 use crate::act::executor::{End, Executor, Life};
@@ -43,6 +44,10 @@ impl Executor {
             }
             Action::Bury { death, blame } => {
                 self.bury(death, blame);
+                Ok(None)
+            }
+            Action::TellBroken { invariant, tally } => {
+                self.tell_broken(invariant, tally);
                 Ok(None)
             }
             Action::Tidy => self.tidy().map(|()| Some(Event::Tidied)),
@@ -198,6 +203,7 @@ impl Executor {
             bereft: None,
             thought: false,
             turned: ([None, None], 0),
+            watched: Watched::of(&self.house, self.state.life),
         });
         records::tell(
             &self.house,

@@ -15,6 +15,8 @@ use sha2::{Digest, Sha256};
 /// How many ends, rollbacks and answers are kept for the creature and for readers.
 const TOLD: usize = 8;
 
+/// Trees remembered as made by the creature; a ladder has fewer rungs.
+const MOST_SELVES: usize = 64;
 /// No house has had so many lives: a larger number in a log's name is not the guardian's, and could overflow.
 const MOST_LIVES: u64 = 1 << 40;
 
@@ -30,10 +32,14 @@ pub struct State {
     pub tree: String,
     /// Summary of the self-edit that made the newest commit.
     pub born: Option<String>,
+    /// Creature trees made by rebirths, the newest last.
+    pub selves: Vec<String>,
     /// Creature tree made by a rebirth that has not yet passed the tests beside its first life.
     pub unexamined: Option<String>,
     /// How its tests failed last, kept until a rollback reports it.
     pub exam: Shortfall,
+    /// What showed last that an invariant is broken, a line each, kept until a rollback reports it.
+    pub broken: String,
     /// Newest rescue ref, kept until a rollback reports it.
     pub rescued: Option<String>,
     /// The rollback under way.
@@ -113,7 +119,9 @@ impl Falling {
             Cause::DoesNotBuild => "since it did not build".into(),
             Cause::Environment if self.weighed.is_empty() => "until it can be built".into(),
             Cause::Acquitted => "since what took its place died as well: it was not its fault".into(),
-            Cause::Environment | Cause::LateDeaths | Cause::TestsFailed => self.weighed.clone(),
+            Cause::Environment | Cause::LateDeaths | Cause::TestsFailed | Cause::Conduct => {
+                self.weighed.clone()
+            }
             Cause::TriesSpent if self.deaths == 0 => "since no life of it came to be trusted".into(),
             Cause::TriesSpent | Cause::CrashLoop | Cause::LoopOfLoops => {
                 format!("after {} deaths", self.deaths)
@@ -189,6 +197,14 @@ impl State {
             self.order_came_to(true, format!("{told}{kept}"));
         }
         push(&mut self.falls, fall);
+    }
+
+    /// Remembers that a rebirth made this creature tree.
+    pub fn made_self(&mut self, tree: String) {
+        self.selves.retain(|known| *known != tree);
+        self.selves.push(tree);
+        let excess = self.selves.len().saturating_sub(MOST_SELVES);
+        self.selves.drain(..excess);
     }
 
     pub fn tell_answer(&mut self, answer: Value) {

@@ -1,6 +1,7 @@
 //! Decides, without touching files, clock or processes: from what is known and an event to the next actions. Pure.
 
 pub mod blame;
+pub mod conduct;
 pub mod longevity;
 pub mod messages;
 pub mod policy;
@@ -10,3 +11,4 @@ pub mod revival;
 pub mod shared_state;
 pub mod verdict;
 pub mod vocabulary;
+pub mod witness;

@@ -3,7 +3,7 @@
 //! Invariant: pure and total. The time is passed in, not read; every event has an answer in every phase.
 //! Invariant: whatever must survive the guardian is in `Record`, which is saved before actions are carried out.
 //! What follows the end of a life is decided in `recovery`, what follows the tests beside a first life in
-//! `probation`.
+//! `probation`, what its lives' conduct comes to in `conduct`.
 //! Absent on purpose: files, processes, git, the clock, words for people.
 
 use crate::decide::recovery::SAFE_TRIES;
@@ -91,6 +91,7 @@ impl Policy {
             Event::BuildFailed(blame) => self.build_failed(limits, now, blame),
             Event::Beat { turns, thought } => self.beat(limits, now, turns, thought),
             Event::Examined(outcome) => self.examined(limits, now, outcome),
+            Event::Observed(observed) => self.observed(limits, now, observed),
             Event::Exited { blame, rebirth } => self.exited(limits, now, blame, rebirth),
             Event::Committed => {
                 self.record.pending = None;

@@ -1,5 +1,6 @@
 //! The policy's vocabulary: what the owner wants, phases, events, actions, and the record that survives the guardian.
 
+use crate::decide::conduct::{Conducts, Invariant, Observed, Tally};
 use crate::decide::longevity::Lives;
 use crate::limits::Limits;
 use house::clock::Millis;
@@ -114,6 +115,8 @@ pub enum Cause {
     DoesNotBuild,
     /// The tests beside its first life failed.
     TestsFailed,
+    /// Its lives break an invariant that its predecessor's kept.
+    Conduct,
     /// The tree was condemned before.
     KnownBad,
     /// Too many lives without a blessing, whatever the cause.
@@ -128,7 +131,7 @@ impl Cause {
     pub fn condemns(self) -> bool {
         match self {
             Cause::TriesSpent | Cause::CrashLoop | Cause::LateDeaths => true,
-            Cause::DoesNotBuild | Cause::TestsFailed | Cause::LoopOfLoops => true,
+            Cause::DoesNotBuild | Cause::TestsFailed | Cause::LoopOfLoops | Cause::Conduct => true,
             Cause::KnownBad | Cause::Environment | Cause::Owner | Cause::Acquitted => false,
         }
     }
@@ -182,6 +185,8 @@ pub enum Event {
         turns: u64,
         thought: bool,
     },
+    /// What was seen of the life's conduct.
+    Observed(Observed),
     /// The creature's whole process tree has ended.
     Exited {
         blame: Blame,
@@ -235,6 +240,11 @@ pub enum Action {
     Answer,
     /// Answers `Blessed` or `Failed`.
     Bless,
+    /// Tell the owner of an invariant that is broken, and that no rollback would mend.
+    TellBroken {
+        invariant: Invariant,
+        tally: Tally,
+    },
     /// Answers `RollbackDone`, `RollbackExhausted`, `Stuck` or `Failed`; like every long action it may also answer
     /// `Interrupted`.
     Rollback {
@@ -272,6 +282,10 @@ pub struct Record {
     pub lives: Lives,
     /// Trees that fell for their deaths, until the lives of the rollback's target show whether they were at fault.
     pub fell: Option<Fell>,
+    /// What the lives of trees kept and broke.
+    pub conducts: Conducts,
+    /// The invariant a rollback is for, and how often it was kept and broken.
+    pub breach: Option<(Invariant, Tally)>,
     /// Trees for which what lives share was moved aside, the newest last.
     pub set_aside: Vec<String>,
     /// Until this time crash loops are blamed on the surroundings.

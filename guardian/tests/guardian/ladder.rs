@@ -162,7 +162,7 @@ impl House {
             Action::Rollback { .. } if fails => Some(Event::Failed),
             Action::Rollback { cause, to_bottom } => Some(self.roll_back(cause, to_bottom)),
             Action::Build | Action::BuildBeside | Action::StopBuild => None,
-            Action::Bury { .. } | Action::Answer | Action::Leave => None,
+            Action::Bury { .. } | Action::Answer | Action::Leave | Action::TellBroken { .. } => None,
             // Its trees owe none.
             Action::Examine | Action::StopExam => panic!("{action:?} in {self:?}"),
         }

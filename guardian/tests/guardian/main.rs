@@ -16,6 +16,7 @@ mod bounds;
 mod broker_process;
 mod changed;
 mod commits;
+mod conduct;
 mod console_process;
 mod controls;
 mod disk;

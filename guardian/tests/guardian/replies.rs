@@ -44,6 +44,6 @@ pub fn answers(action: &Action) -> Vec<Option<Event>> {
         Action::Examine => vec![None, Some(Event::Examined(Examined::Unsure(Blame::Toolchain)))],
         Action::BuildBeside | Action::StopBuild | Action::Terminate | Action::KillTree => vec![None],
         Action::StopExam => vec![None],
-        Action::Bury { .. } | Action::Answer | Action::Leave => vec![None],
+        Action::Bury { .. } | Action::Answer | Action::Leave | Action::TellBroken { .. } => vec![None],
     }
 }

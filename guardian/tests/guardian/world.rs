@@ -173,6 +173,7 @@ impl World {
             }
             Action::Rollback { cause, to_bottom } => Some(self.roll_back(cause, to_bottom)),
             Action::BuildBeside | Action::StopBuild | Action::Answer | Action::Leave => None,
+            Action::TellBroken { .. } => None,
         }
     }
 

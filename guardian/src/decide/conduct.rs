@@ -1,0 +1,170 @@
+//! Decides what broken invariants come to: a self-edit that breaks what its predecessor kept is put back. Pure.
+//!
+//! Tests say what a self can do; invariants say what its lives did, from files and a ledger that it does not judge
+//! itself. A single broken one may be chance or the world, so trees are compared: the same mind, the same house,
+//! another source. What a tree's predecessor breaks as well is nobody's edit, and is told to the owner.
+
+use crate::decide::policy::Policy;
+use crate::decide::vocabulary::{Action, Cause, Phase};
+use crate::limits::Limits;
+use house::clock::Millis;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Observations of one invariant that a tree is judged by; older ones fade.
+const REMEMBERED: u32 = 16;
+/// So often it must be broken before a tree is judged, and so often its predecessor must have been observed.
+const FEWEST: u32 = 3;
+/// A predecessor keeps an invariant that it broke at most once in so many times.
+const ONCE_IN: u32 = 5;
+/// Trees remembered; a ladder has fewer rungs.
+const MOST_TREES: usize = 64;
+
+/// What every life keeps, whatever its purpose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Invariant {
+    /// Each call of a thought has its result on record.
+    Results,
+    /// What was thought by a paid call is on record.
+    Remembered,
+    /// The records' cost is the ledger's.
+    Costs,
+    /// The owner's words are heard.
+    Heard,
+    /// A word of the owner's that was heard has an answer, and no empty one.
+    Answered,
+    /// A reminder is told when it is due.
+    Reminded,
+    /// A rest is no longer than the owner's longest.
+    Rests,
+}
+
+impl Invariant {
+    /// What a life that breaks it does, for the end of a sentence.
+    pub fn broken(self) -> &'static str {
+        match self {
+            Invariant::Results => "calls of its thoughts have no result on record",
+            Invariant::Remembered => "paid thoughts are on no record",
+            Invariant::Costs => "the cost on its records is not the ledger's",
+            Invariant::Heard => "the owner's words are not heard",
+            Invariant::Answered => "the owner's words get no answer, or an empty one",
+            Invariant::Reminded => "reminders that are due are not told",
+            Invariant::Rests => "its rests are longer than the owner's longest",
+        }
+    }
+}
+
+/// What was seen of one life since the last look.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Observed {
+    /// The mind that thought: another one is no fault of the source.
+    pub mind: String,
+    /// Whether a self-edit made the tree that lives; the owner's own commits are never put back for this.
+    pub is_self_edit: bool,
+    /// Invariants, each kept or broken.
+    pub seen: Vec<(Invariant, bool)>,
+}
+
+/// How often an invariant was kept and broken, lately.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Tally {
+    pub kept: u32,
+    pub broken: u32,
+    /// Whether the owner was told that it is broken.
+    pub told: bool,
+}
+
+impl Tally {
+    fn note(&mut self, kept: bool) {
+        if self.kept + self.broken >= REMEMBERED {
+            (self.kept, self.broken) = (self.kept / 2, self.broken / 2);
+        }
+        *(if kept { &mut self.kept } else { &mut self.broken }) += 1;
+    }
+
+    fn breaks(self) -> bool {
+        self.broken >= FEWEST && self.broken > self.kept
+    }
+
+    fn keeps(self) -> bool {
+        self.kept >= FEWEST && self.broken * ONCE_IN <= self.kept
+    }
+}
+
+/// The conduct of one tree's lives with one mind.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Conduct {
+    pub tree: String,
+    pub mind: String,
+    pub tallies: BTreeMap<Invariant, Tally>,
+}
+
+/// The conduct of the trees that lived here, the newest last.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Conducts(pub Vec<Conduct>);
+
+impl Conducts {
+    fn of(&self, tree: &str, mind: &str) -> Option<&Conduct> {
+        self.0.iter().find(|conduct| conduct.tree == tree && conduct.mind == mind)
+    }
+
+    /// The conduct of this tree with this mind, now the newest.
+    fn newest(&mut self, tree: &str, mind: &str) -> Option<&mut Conduct> {
+        let at = self.0.iter().position(|conduct| conduct.tree == tree && conduct.mind == mind);
+        let conduct = at.map(|at| self.0.remove(at)).unwrap_or_else(|| Conduct {
+            tree: tree.into(),
+            mind: mind.into(),
+            ..Conduct::default()
+        });
+        let over = (self.0.len() + 1).saturating_sub(MOST_TREES);
+        self.0.drain(..over);
+        self.0.push(conduct);
+        self.0.last_mut()
+    }
+
+    pub fn tally(&self, tree: &str, mind: &str, invariant: Invariant) -> Tally {
+        self.of(tree, mind).and_then(|conduct| conduct.tallies.get(&invariant)).copied().unwrap_or_default()
+    }
+}
+
+impl Policy {
+    pub(crate) fn observed(&mut self, limits: &Limits, now: Millis, observed: Observed) -> Vec<Action> {
+        let lives = matches!(self.phase, Phase::Probation { .. } | Phase::Settled { .. });
+        let Some(subject) = self.subject.as_ref().filter(|_| lives) else { return vec![] };
+        // In safe mode, and in place of a rollback, too little runs to tell.
+        if self.record.safe.is_some() || self.stands_in() {
+            return vec![];
+        }
+        let (tree, mind) = (subject.tree.clone(), observed.mind);
+        let before: Vec<String> = subject.rungs.iter().rev().filter(|rung| **rung != tree).cloned().collect();
+        let Some(conduct) = self.record.conducts.newest(&tree, &mind) else { return vec![] };
+        for (invariant, kept) in observed.seen {
+            conduct.tallies.entry(invariant).or_default().note(kept);
+        }
+        let broken: Vec<Invariant> = conduct
+            .tallies
+            .iter()
+            .filter(|(_, tally)| tally.breaks() && !tally.told)
+            .map(|(invariant, _)| *invariant)
+            .collect();
+        for invariant in broken {
+            // The newest predecessor of which enough was seen.
+            let tallies = before.iter().map(|rung| self.record.conducts.tally(rung, &mind, invariant));
+            let of_old = tallies.into_iter().find(|tally| tally.kept + tally.broken >= FEWEST);
+            if observed.is_self_edit && of_old.is_some_and(Tally::keeps) {
+                self.record.breach = Some((invariant, self.record.conducts.tally(&tree, &mind, invariant)));
+                return self.end_for(limits, now, Cause::Conduct);
+            }
+            let conduct = self.record.conducts.newest(&tree, &mind);
+            let tally = conduct.and_then(|conduct| conduct.tallies.get_mut(&invariant));
+            let Some(tally) = tally else { continue };
+            tally.told = true;
+            return vec![Action::TellBroken { invariant, tally: *tally }];
+        }
+        vec![]
+    }
+}
