@@ -8,14 +8,16 @@ use crate::act::heartbeat::Heartbeat;
 use crate::act::notices_process::NoticesProcess;
 use crate::act::report::Report;
 use crate::act::requests;
+use crate::act::small_process::SmallProcess;
 use crate::act::state::State;
 use crate::decide::policy::Policy;
+use crate::git::open;
 use crate::git::repo::Repo;
 use crate::processes::child::Bond;
 use crate::processes::{hunt, prepare};
 use crate::run::{self, Guardian};
 use crate::stall::{self, Stall};
-use crate::{orders, settings};
+use crate::{machine, orders, settings};
 use anyhow::Result;
 use house::clock::Clock;
 use house::{House, files, interrupt, outlet, printable, records, repair, terminal};
@@ -128,6 +130,7 @@ pub fn run(plain: bool) -> Result<u8> {
     let mut executor = Executor {
         limits: settings.limits.clone(),
         notices: NoticesProcess::new(&settings.notices),
+        small: SmallProcess::default(),
         settings,
         mistake: String::new(),
         purpose_unread: String::new(),
@@ -203,8 +206,10 @@ fn put_up_walls(house: &House, settings: &settings::Settings) -> Result<Walls> {
         return refuse(why);
     }
     tracing::info!("walls: {}", walls.level.told());
+    machine::not_there(house).iter().for_each(|told| tracing::warn!("{told}"));
     if !walls.level.missing().is_empty() || !walls.stand() {
         tracing::warn!(walls = %walls.level.summary(), "the creature is not walled in fully");
+        machine::remedies(&walls, None).iter().for_each(|remedy| tracing::warn!("{remedy}"));
     }
     Ok(walls)
 }
@@ -246,17 +251,20 @@ impl Executor {
     }
 }
 
-/// Why a start would refuse over the state of the repository, where going on could harm the owner's work. Asking
-/// changes nothing.
+/// Why a start would refuse: nothing could run on this machine, or over the state of the repository, where going on could
+/// harm the owner's work. Asking changes nothing.
 pub fn refusal(house: &House, repo: &Repo, state: &State) -> Option<String> {
-    unfit(repo).or_else(|| edits(house, repo, state))
+    machine::unfit(house).or_else(|| unfit(repo)).or_else(|| edits(house, repo, state))
 }
 
 /// Why nothing can be built or restored in a repository.
 pub fn unfit(repo: &Repo) -> Option<String> {
     match repo.under_way() {
         Some(what) => Some(format!("a {what} is under way in this repository; finish it or abort it first")),
-        None => repo.head().err().map(|error| format!("{error:#}")),
+        None => match repo.head() {
+            Ok(_) => open::unread_index(&repo.git),
+            Err(error) => Some(format!("{error:#}")),
+        },
     }
 }
 

@@ -1,0 +1,208 @@
+//! Disks and folders: nothing runs there, nothing can be written there, or not as much as seems free.
+
+use super::conditions::{Condition, Mount};
+use super::{Ends, Machine, Seen, line, not_here, said, so};
+use crate::disk::Disk;
+use crate::{House, SOUND, programs};
+use nix::mount::MsFlags;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+pub const MACHINES: &[Machine] = &[
+    Machine::new("target_noexec", "`target/` on a disk mounted noexec", Ends::Refuses, || noexec("target")),
+    Machine::new("state_noexec", "`.self/` on a disk mounted noexec", Ends::Refuses, || noexec(".self")),
+    Machine::new("no_temporary_folder", "`/tmp` cannot be written", Ends::Works, no_temporary),
+    Machine::new("home_unset", "`HOME` is not set", Ends::Works, home_unset),
+    Machine::new("home_read_only", "`HOME` cannot be written", Ends::Works, home_read_only),
+    Machine::new("home_closed", "`HOME` is another user's, and closed", Ends::Works, home_closed),
+    Machine::new("no_inodes", "no inode is left on the disk", Ends::Waits, no_inodes),
+    Machine::new("quota", "the user's quota is used up, and the disk is not full", Ends::Waits, quota),
+];
+
+/// Found: each life ended with status 126, code was blamed, and the doctor called everything well.
+fn noexec(folder: &str) -> Seen {
+    let house = House::new(SOUND);
+    let at = house.path(folder);
+    fs::create_dir_all(&at).unwrap();
+    let condition =
+        Condition { mounts: vec![Mount::Empty(at.clone(), MsFlags::MS_NOEXEC)], ..Condition::default() };
+    if !condition.can_be_made() {
+        return not_here("no mounts of a process's own can be made here");
+    }
+    let start = condition.command(&house, &[]).output().unwrap();
+    let remedy = format!("mount -o remount,exec {}", at.display());
+    assert_eq!(start.status.code(), Some(100), "{}", said(&start));
+    let doctor = condition.command(&house, &["doctor"]).output().unwrap();
+    assert!(!doctor.status.success(), "{}", said(&doctor));
+    line(&said(&doctor), &["BAD", "start", "noexec", &remedy]);
+    assert!(house.deaths().is_empty());
+    Seen::So(line(&said(&start), &["noexec", &remedy]))
+}
+
+/// Found: the broker is built with the owner's own folder for temporary files, and no linker works without one.
+fn no_temporary() -> Seen {
+    // Not in that folder itself.
+    let place = tempfile::tempdir_in("/var/tmp").unwrap();
+    let house = House::new_in(place.path(), SOUND);
+    house.write("creature/build.sh", "echo \"$TMPDIR\" >> target/temporary 2>&-; true\n");
+    house.commit("writes down where its temporary files go");
+    let program = programs::place_guardian(&house.path("target/debug"));
+    let condition =
+        Condition { mounts: vec![Mount::Empty("/tmp".into(), MsFlags::MS_RDONLY)], ..Condition::default() };
+    if !condition.can_be_made() {
+        return not_here("no mounts of a process's own can be made here");
+    }
+    let plain = house.command(&[]);
+    let mut own = Command::new(program);
+    own.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?)))).env_remove("TMPDIR");
+    own.current_dir(&house.root);
+    let guardian = house.start_by(condition.around(own));
+    let expected = house.path("target/tmp").display().to_string();
+    house.until("a build beside the life", || {
+        house.read("target/temporary").lines().any(|line| line == expected)
+    });
+    house.until("a blessing", || house.status()["blessed"] == true);
+    guardian.stop();
+    let doctor = condition.command(&house, &["doctor"]).env_remove("TMPDIR").output().unwrap();
+    Seen::So(line(&said(&doctor), &["odd", "/tmp cannot be written", "target/tmp"]))
+}
+
+/// Lives, and returns the doctor's words.
+fn lives(house: &House, change: impl Fn(Command) -> Command) -> String {
+    let guardian = house.start_by(change(house.command(&[])));
+    house.until("a blessing", || house.status()["blessed"] == true);
+    guardian.stop();
+    let doctor = change(house.command(&["doctor"])).output().unwrap();
+    assert!(doctor.status.success(), "{}", said(&doctor));
+    said(&doctor)
+}
+
+fn home_unset() -> Seen {
+    let house = House::new(SOUND);
+    lives(&house, |mut command| {
+        command.env_remove("HOME");
+        command
+    });
+    so("the list of users says where the home is")
+}
+
+fn home_read_only() -> Seen {
+    let home = tempfile::tempdir().unwrap();
+    let condition = Condition {
+        mounts: vec![Mount::Empty(home.path().to_owned(), MsFlags::MS_RDONLY)],
+        ..Condition::default()
+    };
+    if !condition.can_be_made() {
+        return not_here("no mounts of a process's own can be made here");
+    }
+    let house = House::new(SOUND);
+    let doctor = lives(&house, |mut command| {
+        command.env("HOME", home.path()).env_remove("CARGO_HOME");
+        condition.around(command)
+    });
+    Seen::So(line(&doctor, &["cargo home", "cannot be written"]))
+}
+
+/// Found: after `sudo -u`, which keeps `HOME`, the start refused over a settings file that it may not see.
+fn home_closed() -> Seen {
+    if !nix::unistd::geteuid().is_root() {
+        return not_here("only root can make another user's folder");
+    }
+    let closed = tempfile::tempdir().unwrap();
+    let condition = Condition { plain: true, ..Condition::default() };
+    let house = House::new(SOUND);
+    condition.give(&house);
+    let (home, empty) = (closed.path(), house.folder.path());
+    let start = |words: &[&str]| {
+        let mut command = condition.command(&house, words);
+        command.env("HOME", home).env("CARGO_HOME", empty);
+        command
+    };
+    let guardian = house.start_by(start(&[]));
+    house.until("a blessing", || house.status()["blessed"] == true);
+    guardian.stop();
+    let doctor = start(&["doctor"]).output().unwrap();
+    assert!(doctor.status.success(), "{}", said(&doctor));
+    so("git's settings there are passed over, as git itself does")
+}
+
+/// Found: with no inode left the page told of a dead creature as alive, the doctor called the disk fine, and `stop` failed.
+fn no_inodes() -> Seen {
+    let Some(disk) = Disk::new(&["-N", "4000"]) else {
+        return not_here("no disk of its own can be had here");
+    };
+    let house = House::new_in(&disk.at(), SOUND);
+    let mut guardian = house.start();
+    house.until("a blessing", || house.status()["blessed"] == true);
+    let dead = house.status()["creature_pid"].clone();
+    let fill = disk.at().join("fill");
+    fs::create_dir(&fill).unwrap();
+    while fs::write(fill.join(fs::read_dir(&fill).unwrap().count().to_string()), "").is_ok() {}
+    assert!(Command::new("kill").args(["-KILL", &dead.to_string()]).status().unwrap().success());
+    house.until("the death to be told", || house.status()["creature_pid"] != dead);
+    let doctor = house.ask(&["doctor"]);
+    assert!(!doctor.status.success(), "{}", said(&doctor));
+    let seen = line(&said(&doctor), &["disk", "0 MiB free"]);
+    let stopped = house.ask(&["stop"]);
+    assert!(stopped.status.success(), "{}", said(&stopped));
+    assert_eq!(guardian.wait(), 0);
+    assert_eq!(house.told("fall").len(), 0, "nothing is put back for it");
+    fs::remove_dir_all(&fill).unwrap();
+    let guardian = house.start();
+    house.until("a life", || house.status()["blessed"] == true);
+    guardian.stop();
+    Seen::So(seen)
+}
+
+/// Found: what the system counts as free a quota does not give; deaths for it were the code's, and the doctor saw nothing.
+fn quota() -> Seen {
+    let root = nix::unistd::geteuid().is_root();
+    let options = ["-O", "quota", "-E", "quotatype=usrquota"];
+    let Some(disk) = Disk::mounted(&options, "loop,usrquota").filter(|_| root) else {
+        return not_here("no disk with quotas can be had here");
+    };
+    let house = House::new_in(
+        &disk.at(),
+        "think alive; blessed; until [ -e .self/workspace/die ]; do beat; sleep 0.05; done; exit 1",
+    );
+    house.write("owner.toml", &house.read("owner.toml").replace("disk_free_mib = 0", "disk_free_mib = 1"));
+    let condition = Condition { plain: true, ..Condition::default() };
+    condition.give(&house);
+    let guardian = house.start_by(condition.command(&house, &[]));
+    house.until("a blessing", || house.status()["blessed"] == true);
+    if !limit(&disk.device(), 1) {
+        return not_here("no quota can be set here");
+    }
+    fs::write(house.path(".self/workspace/die"), "").unwrap();
+    house.until("some deaths", || {
+        let log = fs::read_to_string(&guardian.log).unwrap_or_default();
+        log.matches("blamed on disk").count() >= 3 || log.contains("blamed on code")
+    });
+    let log = fs::read_to_string(&guardian.log).unwrap();
+    assert!(!log.contains("blamed on code"), "{log}");
+    let doctor = condition.command(&house, &["doctor"]).output().unwrap();
+    assert!(!doctor.status.success(), "{}", said(&doctor));
+    let seen = line(&said(&doctor), &["disk", "0 MiB free"]);
+    assert_eq!(house.told("fall").len(), 0, "nothing is put back for it");
+    assert!(limit(&disk.device(), 0), "the quota is taken away again");
+    fs::remove_file(house.path(".self/workspace/die")).unwrap();
+    house.until("a life", || house.status()["blessed"] == true);
+    guardian.stop();
+    Seen::So(seen)
+}
+
+/// Limits what a user without rights may have on a disk, in KiB; 0: no limit.
+fn limit(device: &Path, kib: u64) -> bool {
+    const NOBODY: i32 = 65_534;
+    const SET_USERS: i32 = (0x80_0008_u32 << 8) as i32;
+    const LIMITS: u32 = 1;
+    let device = std::ffi::CString::new(device.as_os_str().as_encoded_bytes()).unwrap();
+    // SAFETY: the structure is zeroed, filled in and read by one call.
+    #[allow(unsafe_code)]
+    unsafe {
+        let mut quota: libc::dqblk = std::mem::zeroed();
+        (quota.dqb_bhardlimit, quota.dqb_bsoftlimit, quota.dqb_valid) = (kib, kib, LIMITS);
+        libc::quotactl(SET_USERS, device.as_ptr(), NOBODY, (&raw mut quota).cast()) == 0
+    }
+}
