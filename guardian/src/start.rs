@@ -103,8 +103,7 @@ fn house_to_start() -> Result<House> {
 /// Runs the guardian; `plain`: with lines instead of a window.
 pub fn run(plain: bool) -> Result<u8> {
     let house = house_to_start()?;
-    outlet::apart()?;
-    start_logging();
+    start_logging()?;
     let mut signals = run::signals()?;
     let stall = Stall::watch(&house)?;
     let settings = files::in_time(|| settings::load(&house)).map_err(refused)?;
@@ -354,7 +353,9 @@ fn creature_lock(house: &House) -> Result<File> {
     refuse(format!("{} is still held: a former creature lives and cannot be ended", path.display()))
 }
 
-fn start_logging() {
+/// Lines for people, printed by a thread apart.
+fn start_logging() -> Result<()> {
+    outlet::apart()?;
     let default = if terminal::is_one() { LevelFilter::WARN } else { LevelFilter::INFO };
     let told = std::env::var("RUST_LOG").ok().filter(|text| !text.is_empty());
     // Richer filters would need a regex engine.
@@ -367,4 +368,5 @@ fn start_logging() {
         .log_internal_errors(false)
         .with_writer(|| terminal::Log);
     let _ = tracing_subscriber::registry().with(filter).with(lines).try_init();
+    Ok(())
 }

@@ -21,10 +21,10 @@ pub mod plain;
 pub mod printable;
 pub mod records;
 pub mod repair;
-pub mod room;
 pub mod secret_beginnings;
 pub mod settings;
 pub mod shared;
+pub mod space;
 pub mod terminal;
 pub mod window;
 

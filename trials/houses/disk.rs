@@ -14,11 +14,6 @@ pub struct Disk {
 impl Disk {
     /// Nothing where no such disk can be had: not root, or no loop device.
     pub fn new(options: &[&str]) -> Option<Self> {
-        Self::mounted(options, "loop")
-    }
-
-    /// The same, mounted with these options.
-    pub fn mounted(options: &[&str], mounted: &str) -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         let image = folder.path().join("image");
         File::create(&image).unwrap().set_len(96 << 20).unwrap();
@@ -28,23 +23,12 @@ impl Disk {
             output.is_ok_and(|output| output.status.success())
         };
         let made = done("mkfs.ext4", &[options, &["-q", "image"]].concat())
-            && done("mount", &["-o", mounted, "image", "at"]);
+            && done("mount", &["-o", "loop", "image", "at"]);
         made.then_some(Self { folder, freezer: None })
     }
 
     pub fn at(&self) -> std::path::PathBuf {
         self.folder.path().join("at")
-    }
-
-    /// The device it is mounted from.
-    pub fn device(&self) -> std::path::PathBuf {
-        let list = std::fs::read_to_string("/proc/mounts").unwrap();
-        let (at, mut lines) = (self.at().display().to_string(), list.lines());
-        lines
-            .find_map(|line| line.split_once(' ').filter(|(_, rest)| rest.starts_with(&at)))
-            .unwrap()
-            .0
-            .into()
     }
 
     pub fn freeze(&mut self) {

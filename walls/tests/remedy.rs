@@ -15,7 +15,7 @@ fn lacking(walls: &[&str]) -> Level {
 }
 
 fn plain() -> Machine {
-    Machine { landlock: 7, program: "/home/me/a house/guardian".into(), ..Machine::default() }
+    Machine { landlock: 7, program: "/srv/a house/guardian".into(), ..Machine::default() }
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn each_machine_is_told_what_puts_its_walls_up() {
             namespaces,
             &[
                 "kernel.apparmor_restrict_unprivileged_userns",
-                "profile feral \"/home/me/a house/guardian\"",
+                "profile feral \"/srv/a house/guardian\"",
                 "userns,",
             ],
         ),

@@ -1,5 +1,6 @@
-//! A resolver that answers every name with 198.18.0.0/15, as a proxy in fake-IP mode does: names in the hosts file of a
-//! network of the test's own, in which the test runs once more.
+//! A resolver that answers every name with 198.18.0.0/15, as a proxy in fake-IP mode does: refused, or let through by a switch.
+//!
+//! The names are in the hosts file of a network of the test's own, in which the test runs once more.
 
 use crate::outside::{Answer, Outside, Start, reply, start};
 use broker::ground::hosts::{Reach, Resolver};

@@ -12,7 +12,7 @@ use guardian::git::repo::Repo;
 use guardian::limits::Limits;
 use guardian::processes::prepare;
 use guardian::start;
-use house::{House, files, instance, room, terminal};
+use house::{House, files, instance, space, terminal};
 use serde_json::{Value, json};
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
@@ -111,7 +111,7 @@ fn cargo() -> Finding {
 
 fn disk(house: &House, limits: &Limits) -> Finding {
     let places = [house.root().to_path_buf(), house.state_folder()];
-    let free = places.iter().filter_map(|place| room::tried_mib(place)).min().unwrap_or(0);
+    let free = places.iter().filter_map(|place| space::tried_mib(place)).min().unwrap_or(0);
     let grade = if free == 0 || free < limits.disk_free_mib {
         Grade::Bad
     } else if free < BUILD_MIB {

@@ -4,7 +4,7 @@ use crate::act::executor::Executor;
 use crate::limits::{LIFE_LOG_BYTES, LIFE_LOGS, TARGET_LOOK_MS};
 use crate::processes::prepare;
 use house::openat::Folder;
-use house::{House, files, interrupt, records, repair, room};
+use house::{House, files, interrupt, records, repair, space};
 use serde_json::json;
 use std::fs;
 use std::path::Path;
@@ -67,12 +67,12 @@ impl Executor {
 
 /// Free space in MiB: the lesser of where cargo builds and where the state is.
 pub fn free_mib(house: &House) -> u64 {
-    least(house, room::free_mib)
+    least(house, space::free_mib)
 }
 
 /// As `free_mib`, and none where a trial shows that no more is taken, as by a quota: for a judgement, not for each look.
 pub fn tried_mib(house: &House) -> u64 {
-    least(house, room::tried_mib)
+    least(house, space::tried_mib)
 }
 
 fn least(house: &House, free: impl Fn(&Path) -> Option<u64>) -> u64 {

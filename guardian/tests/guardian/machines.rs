@@ -4,55 +4,62 @@ use guardian::act::made::Made;
 use std::fs;
 use trials::{House, SOUND, machines};
 
-macro_rules! machines {
-    ($($name:ident)*) => {
-        $(#[test]
-        fn $name() {
-            machines::hold(stringify!($name));
-        })*
+/// A test for each, that holds the machine of its name.
+macro_rules! each {
+    ($($name:ident)*) => { $(#[test] fn $name() { machines::hold(stringify!($name)); })* };
+}
 
-        const TESTED: &[&str] = &[$(stringify!($name)),*];
+/// The same names as data.
+macro_rules! names {
+    ($($name:ident)*) => { &[$(stringify!($name)),*] };
+}
+
+macro_rules! machines {
+    ($take:ident) => {
+        $take! {
+            nohup
+            umask_000
+            two_work_trees
+            split_index
+            sparse_index
+            sparse_checkout
+            shallow_clone
+            partial_clone
+            reftable
+            sha256
+            signing_without_a_key
+            hooks_that_refuse
+            submodule
+            loose_objects
+            target_noexec
+            state_noexec
+            no_temporary_folder
+            home_unset
+            home_read_only
+            home_closed
+            no_inodes
+            quota
+            docker_root
+            docker_user
+            namespaces_by_name_only
+            no_landlock_no_namespaces
+            no_landlock_no_namespaces_root
+            landlock_filtered
+            cargo_configuration_above
+            build_dir
+            flags_in_the_environment
+            linker_missing
+            linker_elsewhere
+            vendored
+            offline
+            toolchain_changes
+        }
     };
 }
 
-machines! {
-    nohup
-    umask_000
-    two_work_trees
-    split_index
-    sparse_index
-    sparse_checkout
-    shallow_clone
-    partial_clone
-    reftable
-    sha256
-    signing_without_a_key
-    hooks_that_refuse
-    submodule
-    loose_objects
-    target_noexec
-    state_noexec
-    no_temporary_folder
-    home_unset
-    home_read_only
-    home_closed
-    no_inodes
-    quota
-    docker_root
-    docker_user
-    namespaces_by_name_only
-    no_landlock_no_namespaces
-    no_landlock_no_namespaces_root
-    landlock_filtered
-    cargo_configuration_above
-    build_dir
-    flags_in_the_environment
-    linker_missing
-    linker_elsewhere
-    vendored
-    offline
-    toolchain_changes
-}
+machines!(each);
+
+const TESTED: &[&str] = machines!(names);
 
 #[test]
 fn every_machine_of_the_table_is_tested() {

@@ -106,6 +106,10 @@ impl Condition {
 }
 
 fn give(path: &Path) {
+    // Programs may be the same files as where they were built.
+    if path.file_name().is_some_and(|name| name == "bin") {
+        return;
+    }
     std::os::unix::fs::lchown(path, Some(NOBODY), Some(NOBODY)).unwrap();
     if path.is_dir() && !path.is_symlink() {
         std::fs::read_dir(path).unwrap().flatten().for_each(|entry| give(&entry.path()));
@@ -121,6 +125,12 @@ pub fn refuse_here(calls: &[i64], errno: i32) {
 /// Refuses system calls with an error, whatever their arguments.
 pub fn refused(calls: &[i64], errno: i32) -> BpfProgram {
     filter(calls.iter().map(|call| (*call, vec![])).collect(), errno)
+}
+
+/// Refuses to write 128 KiB or more at once, as over a quota.
+pub fn large_writes_refused(errno: i32) -> BpfProgram {
+    let large = SeccompCondition::new(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ge, 128 << 10).unwrap();
+    filter([(libc::SYS_write, vec![SeccompRule::new(vec![large]).unwrap()])].into(), errno)
 }
 
 /// Refuses new namespaces of these kinds, by `clone` and `unshare`.

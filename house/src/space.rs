@@ -1,4 +1,4 @@
-//! Room on a disk: what the system counts as free there, and whether it takes a file, which a quota may not.
+//! Space on a disk: what the system counts as free there, and whether it takes a file, which a quota may not.
 
 use nix::fcntl::OFlag;
 use std::fs::File;
