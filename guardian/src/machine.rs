@@ -1,6 +1,7 @@
 //! What a machine lacks for a creature to live on it, each in a sentence with its remedy: told before a start, and by the doctor.
 
 use house::{House, files};
+use nix::errno::Errno;
 use nix::sys::statvfs::{FsFlags, statvfs};
 use nix::unistd::{AccessFlags, access};
 use std::ffi::OsString;
@@ -10,8 +11,32 @@ use walls::Walls;
 use walls::cargo_named::{Named, Outside};
 use walls::remedy::Machine;
 
-/// Why no creature could ever run here; asking changes nothing.
+/// Why no creature could live here; asking changes nothing.
 pub fn unfit(house: &House) -> Option<String> {
+    unwritable(house).or_else(|| runs_nothing_built(house))
+}
+
+/// Why the house cannot be written: the disk is mounted read-only, or it is another user's.
+fn unwritable(house: &House) -> Option<String> {
+    let git = house.root().join(".git");
+    let git = git.is_dir().then_some(git);
+    let places = [house.state_folder(), house.target(), house.creature()].into_iter().chain(git);
+    let tried = places.map(|place| standing(&place)).map(|place| {
+        let tried = access(&place, AccessFlags::W_OK | AccessFlags::X_OK);
+        (place, tried)
+    });
+    let (place, errno) = tried.filter_map(|(place, tried)| Some((place, tried.err()?))).next()?;
+    let mount = mount_of(&place);
+    let remedy = match errno {
+        Errno::EROFS => format!("its disk is mounted read-only; mount -o remount,rw {}", mount.display()),
+        _ => {
+            format!("{}; start as the user whose house it is, or give it to this one: chown -R", errno.desc())
+        }
+    };
+    Some(format!("{} cannot be written: {remedy}", place.display()))
+}
+
+fn runs_nothing_built(house: &House) -> Option<String> {
     let places = [house.target(), house.binaries()];
     let found = places.iter().map(|place| standing(place)).find(|place| runs_nothing(place))?;
     let mount = mount_of(&found);
@@ -61,7 +86,7 @@ pub fn no_cargo_home() -> Option<PathBuf> {
 /// Where temporary files go, if they cannot: builds of the owner's programs use `target/tmp` then.
 pub fn no_temporary() -> Option<PathBuf> {
     let folder = std::env::temp_dir();
-    (!is_writable(&folder)).then_some(folder)
+    (!folder.is_dir() || !is_writable(&folder)).then_some(folder)
 }
 
 /// Whether files can be made in a folder, for lack of which its nearest one above counts.

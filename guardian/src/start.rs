@@ -87,7 +87,8 @@ fn writes(root: &Path, folder: &Path) -> bool {
     folder.strip_prefix(root).is_ok_and(|below| CREATURES.iter().any(|name| below.starts_with(name)))
 }
 
-/// The house to start in; refused where the creature writes, for cargo and the shell obey what lies there.
+/// The house to start in; refused where no creature could live, and where the creature writes, for cargo and the shell obey
+/// what lies there.
 fn house_to_start() -> Result<House> {
     let here = std::env::current_dir()?.canonicalize()?;
     let house = find_house(&here)?;
@@ -97,7 +98,7 @@ fn house_to_start() -> Result<House> {
             "{here} is the creature's to write; start the guardian in the house itself: cd {root}"
         ));
     }
-    Ok(house)
+    machine::unfit(&house).map_or(Ok(house), refuse)
 }
 
 /// Runs the guardian; `plain`: with lines instead of a window.

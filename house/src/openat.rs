@@ -35,7 +35,8 @@ pub fn beneath(root: BorrowedFd, path: &Path, flags: OFlag, more: ResolveFlag) -
     }
 }
 
-/// The same, step by step: each is opened in the folder before it, so that a rename meanwhile leads nowhere else.
+/// The same, step by step: each is opened in the folder before it, so that a rename meanwhile leads nowhere else. Another
+/// disk is known by its number, so that a folder of the same one that is mounted there passes.
 fn by_steps(root: BorrowedFd, path: &Path, flags: OFlag, more: ResolveFlag) -> io::Result<OwnedFd> {
     let open = |at: BorrowedFd, name: &OsStr, flags: OFlag| -> io::Result<(OwnedFd, FileStat)> {
         let flags = flags | OFlag::O_PATH | OFlag::O_CLOEXEC | OFlag::O_NOFOLLOW;

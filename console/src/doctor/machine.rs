@@ -24,7 +24,8 @@ pub fn findings(house: &House) -> Vec<Finding> {
 
 fn temporary() -> Option<Finding> {
     let folder = machine::no_temporary()?;
-    let found = format!("{} cannot be written: the house's builds use target/tmp", folder.display());
+    let found =
+        format!("{} is not there or cannot be written: the house's builds use target/tmp", folder.display());
     let mend = "your own cargo needs such a folder too: TMPDIR=DIR names another";
     Some(Finding::new(Grade::Odd, "temporary", found, mend))
 }

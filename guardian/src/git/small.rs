@@ -7,12 +7,14 @@
 
 use anyhow::{Context, Result, bail};
 use git2::{Odb, Oid, Repository};
+use house::clock::{self, Millis};
 use house::files;
 use std::collections::BTreeSet;
 use std::ffi::CString;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Most objects of a run, so that it has an end; the rest is for the next.
 const MOST_OBJECTS: usize = 100_000;
@@ -24,6 +26,8 @@ const PACKS: usize = 16;
 const LARGE_PACK_BYTES: u64 = 256 << 20;
 /// So many loose refs go into one file.
 const REFS: usize = 64;
+/// Age from which on a note that git is at work counts no longer.
+const STALE_MS: Millis = 12 * 60 * 60 * 1_000;
 /// Where a pack is written and read back. Git removes what begins so and is left behind (`git gc`, tmp_objdir).
 const ASIDE: &str = "tmp_objdir-guardian";
 /// Refs that belong to one work tree, which git never packs (gitrepository-layout(5)).
@@ -43,7 +47,7 @@ pub fn keep(repo: &Repository, loose: usize) -> Result<Gained> {
     let mut gained = Gained::default();
     // The owner's git is at work on the same, or is told never to do such things by itself (gc.auto).
     let never = repo.config().and_then(|config| config.get_i64("gc.auto")).is_ok_and(|auto| auto == 0);
-    if never || repo.commondir().join("gc.pid").exists() {
+    if never || is_tidied(&repo.commondir().join("gc.pid")) {
         return Ok(gained);
     }
     let _ = fs::remove_dir_all(objects.join(ASIDE));
@@ -59,6 +63,14 @@ pub fn keep(repo: &Repository, loose: usize) -> Result<Gained> {
     gained.packs = join(repo, &objects)?;
     gained.refs = refs(repo)?;
     Ok(gained)
+}
+
+/// Whether the owner's git tidies now: a note that is left behind counts no longer at an age, as git itself has it
+/// (builtin/gc.c, `lock_repo_for_gc`).
+fn is_tidied(note: &Path) -> bool {
+    let made = fs::metadata(note).and_then(|meta| meta.modified());
+    let since_ms = |made: SystemTime| made.duration_since(UNIX_EPOCH).ok().map(|at| at.as_millis() as Millis);
+    made.ok().and_then(since_ms).is_some_and(|at_ms| clock::wall_ms() < at_ms + STALE_MS)
 }
 
 /// Loose objects that can be read whole, and their files: what is damaged stays where it is.

@@ -20,6 +20,7 @@ macro_rules! machines {
             nohup
             umask_000
             two_work_trees
+            bare_environment
             split_index
             sparse_index
             sparse_checkout
@@ -33,12 +34,15 @@ macro_rules! machines {
             loose_objects
             target_noexec
             state_noexec
+            house_read_only
+            house_of_another
             no_temporary_folder
             home_unset
             home_read_only
             home_closed
             no_inodes
             quota
+            fake_ip
             docker_root
             docker_user
             namespaces_by_name_only

@@ -69,6 +69,7 @@ mod settings;
 mod shells;
 mod shelter;
 mod signals;
+mod small;
 mod stall;
 mod steps;
 mod stories;

@@ -7,6 +7,7 @@ pub mod conditions;
 mod git;
 mod kernel;
 mod mounts;
+mod network;
 mod page;
 mod starts;
 
@@ -55,9 +56,15 @@ impl Machine {
 
 /// Every machine.
 pub fn all() -> impl Iterator<Item = &'static Machine> {
-    [starts::MACHINES, git::MACHINES, mounts::MACHINES, kernel::MACHINES, cargo::MACHINES]
-        .into_iter()
-        .flatten()
+    let all = [
+        starts::MACHINES,
+        git::MACHINES,
+        mounts::MACHINES,
+        network::MACHINES,
+        kernel::MACHINES,
+        cargo::MACHINES,
+    ];
+    all.into_iter().flatten()
 }
 
 /// Holds one of them, as a test.

@@ -12,6 +12,8 @@ use std::process::Command;
 pub const MACHINES: &[Machine] = &[
     Machine::new("target_noexec", "`target/` on a disk mounted noexec", Ends::Refuses, || noexec("target")),
     Machine::new("state_noexec", "`.self/` on a disk mounted noexec", Ends::Refuses, || noexec(".self")),
+    Machine::new("house_read_only", "the house on a disk mounted read-only", Ends::Refuses, house_read_only),
+    Machine::new("house_of_another", "the house is another user's", Ends::Refuses, house_of_another),
     Machine::new("no_temporary_folder", "`/tmp` cannot be written", Ends::Works, no_temporary),
     Machine::new("home_unset", "`HOME` is not set", Ends::Works, home_unset),
     Machine::new("home_read_only", "`HOME` cannot be written", Ends::Works, home_read_only),
@@ -40,6 +42,54 @@ fn noexec(folder: &str) -> Seen {
     Seen::So(line(&said(&start), &["noexec", &remedy]))
 }
 
+/// Found: the start ended with "No such file or directory", and the doctor called everything well.
+fn house_read_only() -> Seen {
+    let house = House::new(SOUND);
+    let read_only = MsFlags::MS_REMOUNT | MsFlags::MS_BIND | MsFlags::MS_RDONLY;
+    let mounts = vec![
+        Mount::Other(house.root.clone(), house.root.clone()),
+        Mount::Empty(house.root.clone(), read_only),
+    ];
+    let condition = Condition { mounts, ..Condition::default() };
+    if !condition.can_be_made() {
+        return not_here("no mounts of a process's own can be made here");
+    }
+    refused(&house, &condition, &format!("mount -o remount,rw {}", house.root.display()))
+}
+
+fn house_of_another() -> Seen {
+    if !nix::unistd::geteuid().is_root() {
+        return not_here("only root can make another user's folder");
+    }
+    let house = House::new(SOUND);
+    fs::set_permissions(house.folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    programs::place_guardian(&house.folder.path().join("bin"));
+    let condition = Condition { plain: true, ..Condition::default() };
+    refused(&house, &condition, "start as the user whose house it is")
+}
+
+/// Neither the start nor the doctor passes over it, and both say what to do.
+fn refused(house: &House, condition: &Condition, remedy: &str) -> Seen {
+    let start = |words: &[&str]| {
+        // The folder itself has another mount on it.
+        let mut command = condition.command(house, words);
+        command.current_dir("/");
+        let program = command.get_program().to_owned();
+        let envs: Vec<_> = command
+            .get_envs()
+            .filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())))
+            .collect();
+        let mut inside = std::process::Command::new("sh");
+        inside.args(["-c", "cd \"$0\" && exec \"$@\""]).arg(&house.root).arg(program).args(words).envs(envs);
+        condition.around(inside).output().unwrap()
+    };
+    let (started, doctor) = (start(&[]), start(&["doctor"]));
+    assert_eq!(started.status.code(), Some(100), "{}", said(&started));
+    assert!(!doctor.status.success(), "{}", said(&doctor));
+    line(&said(&doctor), &["BAD", "start", "cannot be written", remedy]);
+    Seen::So(line(&said(&started), &["cannot be written", remedy]))
+}
+
 /// Found: the broker is built with the owner's own folder for temporary files, and no linker works without one.
 fn no_temporary() -> Seen {
     // Not in that folder itself.
@@ -64,8 +114,10 @@ fn no_temporary() -> Seen {
     });
     house.until("a blessing", || house.status()["blessed"] == true);
     guardian.stop();
+    let elsewhere = house.command(&["doctor"]).env("TMPDIR", "/nowhere").output().unwrap();
+    line(&said(&elsewhere), &["odd", "/nowhere is not there", "target/tmp"]);
     let doctor = condition.command(&house, &["doctor"]).env_remove("TMPDIR").output().unwrap();
-    Seen::So(line(&said(&doctor), &["odd", "/tmp cannot be written", "target/tmp"]))
+    Seen::So(line(&said(&doctor), &["odd", "/tmp is not there or cannot be written", "target/tmp"]))
 }
 
 /// Lives, and returns the doctor's words.

@@ -15,6 +15,12 @@ pub const MACHINES: &[Machine] = &[
         Ends::Works,
         two_work_trees,
     ),
+    Machine::new(
+        "bare_environment",
+        "`PATH` as short as can be, `LANG=C` and nothing else",
+        Ends::Works,
+        bare,
+    ),
 ];
 
 /// The guardian as a shell starts it after another command.
@@ -94,4 +100,17 @@ fn two_work_trees() -> Seen {
     assert_eq!(rungs(&second).last(), Some(&commit));
     assert!(!rungs(&house.root).contains(&commit), "the first house has its own ladder");
     so("each has a ladder of its own")
+}
+
+fn bare() -> Seen {
+    let house = House::new(SOUND);
+    let set = house.command(&[]);
+    let cargo = set.get_envs().find(|(name, _)| *name == "CARGO").and_then(|(_, cargo)| cargo).unwrap();
+    let mut command = Command::new(set.get_program());
+    command.current_dir(&house.root).env_clear();
+    command.env("PATH", "/usr/bin:/bin").env("LANG", "C").env("CARGO", cargo);
+    let guardian = house.start_by(command);
+    house.until("a blessing", || house.status()["blessed"] == true);
+    guardian.stop();
+    so("nothing else is needed")
 }
