@@ -27,11 +27,10 @@ fn unwritable(house: &House) -> Option<String> {
     });
     let (place, errno) = tried.filter_map(|(place, tried)| Some((place, tried.err()?))).next()?;
     let mount = mount_of(&place);
-    let remedy = match errno {
-        Errno::EROFS => format!("its disk is mounted read-only; mount -o remount,rw {}", mount.display()),
-        _ => {
-            format!("{}; start as the user whose house it is, or give it to this one: chown -R", errno.desc())
-        }
+    let remedy = if errno == Errno::EROFS {
+        format!("its disk is mounted read-only; mount -o remount,rw {}", mount.display())
+    } else {
+        format!("{}; start as the user whose house it is, or give it to this one: chown -R", errno.desc())
     };
     Some(format!("{} cannot be written: {remedy}", place.display()))
 }

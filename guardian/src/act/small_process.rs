@@ -66,10 +66,10 @@ impl Executor {
         }
         let said = files::tail(&self.house.small_log(), 4_096);
         let said = brief(said.trim().lines().last().unwrap_or_default(), TOLD_CHARS);
-        match status {
-            WaitStatus::Exited(_, 0) if said.is_empty() => {}
-            WaitStatus::Exited(_, 0) => self.report.say(&format!("the repository is kept small: {said}")),
-            _ => tracing::warn!(?status, "the repository was not made smaller: {said}"),
+        if !matches!(status, WaitStatus::Exited(_, 0)) {
+            tracing::warn!(?status, "the repository was not made smaller: {said}");
+        } else if !said.is_empty() {
+            self.report.say(&format!("the repository is kept small: {said}"));
         }
     }
 }

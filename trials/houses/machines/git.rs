@@ -1,6 +1,6 @@
 //! Repositories of other kinds, settings that change what git does, and years of commits.
 
-use super::{Ends, Machine, Seen, line, said, so};
+use super::{Ends, Machine, Seen, line, refusal, said, so};
 use crate::{House, SOUND, becomes};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -122,9 +122,7 @@ fn refused(house: &House, remedy: &str) -> Seen {
     let doctor = house.ask(&["doctor"]);
     assert!(!doctor.status.success());
     line(&said(&doctor), &[remedy]);
-    let start = house.ask(&[]);
-    assert_eq!(start.status.code(), Some(100), "{}", said(&start));
-    Seen::So(line(&said(&start), &[remedy]))
+    Seen::So(line(&refusal(house, house.command(&[])), &[remedy]))
 }
 
 fn reftable() -> Seen {

@@ -13,6 +13,9 @@ mod starts;
 
 pub use page::write;
 
+use crate::House;
+use std::process::Command;
+
 /// A machine, and how a house fares on it.
 #[derive(Clone, Copy)]
 pub struct Machine {
@@ -73,6 +76,15 @@ pub fn hold(name: &str) {
     if let Seen::NotHere(why) = machine.start() {
         eprintln!("skipped: {why}");
     }
+}
+
+/// What a start says that is refused; one that is not is ended, and fails.
+fn refusal(house: &House, command: Command) -> String {
+    let mut guardian = house.start_by(command);
+    let status = guardian.wait();
+    let log = std::fs::read_to_string(&guardian.log).unwrap();
+    assert_eq!(status, 100, "{log}");
+    log
 }
 
 /// What holds without a word of the house's.
