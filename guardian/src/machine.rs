@@ -30,7 +30,8 @@ fn unwritable(house: &House) -> Option<String> {
     let remedy = if errno == Errno::EROFS {
         format!("its disk is mounted read-only; mount -o remount,rw {}", mount.display())
     } else {
-        format!("{}; start as the user whose house it is, or give it to this one: chown -R", errno.desc())
+        let (user, root) = (nix::unistd::geteuid(), house.root().display());
+        format!("{}; start as the user whose house it is, or chown -R {user} {root}", errno.desc())
     };
     Some(format!("{} cannot be written: {remedy}", place.display()))
 }
@@ -40,8 +41,8 @@ fn runs_nothing_built(house: &House) -> Option<String> {
     let found = places.iter().map(|place| standing(place)).find(|place| runs_nothing(place))?;
     let mount = mount_of(&found);
     Some(format!(
-        "{} is mounted noexec, so nothing that is built in {} can run; remount it: mount -o remount,exec {}; or move the \
-         house, or put a link to a folder elsewhere in that place",
+        "{} is mounted noexec, so no program in {} can run; remount it: mount -o remount,exec {}; or move the house, or put \
+         a link to a folder elsewhere in that place",
         mount.display(),
         found.display(),
         mount.display()

@@ -177,6 +177,10 @@ pub fn run(plain: bool) -> Result<u8> {
 /// kernel's word.
 /// As `refusal`, after what was planted for the owner's own tools is moved aside: the refusal says what to do with them.
 fn cleared_refusal(house: &House, repo: &Repo, state: &State) -> Option<String> {
+    // Nothing of it can be seen then.
+    if let Some(why) = open::unread_index(&repo.git) {
+        return Some(why);
+    }
     let mut told = Vec::new();
     let cleared = repo.clear_planted(&mut told);
     told.iter().for_each(|told| tracing::warn!("{told}"));

@@ -123,7 +123,7 @@ fn disk(house: &House, limits: &Limits) -> Finding {
         grade,
         "disk",
         format!("{free} MiB free"),
-        "free some space, or files where no more can be made (df -i): a first build takes about 2 GiB under target/",
+        "free some space, or files where no more can be made (df -i), or raise a quota (quota -s): a first build takes about 2 GiB under target/",
     )
 }
 

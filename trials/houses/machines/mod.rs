@@ -101,10 +101,16 @@ fn said(output: &std::process::Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-/// The first line that has all of these in it, without the time and level before it; fails where there is none.
+/// The first line that has all of these in it, without the time and level before it, and with what follows indented, as the
+/// doctor's remedies do; fails where there is none.
 fn line(text: &str, parts: &[&str]) -> String {
-    let found = text.lines().find(|line| parts.iter().all(|part| line.contains(part)));
-    let found = found.unwrap_or_else(|| panic!("no line has {parts:?}:\n{text}"));
-    let found = found.split_once("WARN ").map_or(found, |(_, said)| said);
-    found.trim().trim_start_matches("guardian: ").to_owned()
+    let mut lines = text.lines().skip_while(|line| !parts.iter().all(|part| line.contains(part)));
+    let found = lines.next().unwrap_or_else(|| panic!("no line has {parts:?}:\n{text}"));
+    let found = found.split_once("WARN ").map_or(found, |(_, said)| said).trim();
+    let mut said = found.trim_start_matches("guardian: ").to_owned();
+    for more in lines.take_while(|line| line.starts_with("     ")) {
+        said.push_str(": ");
+        said.push_str(more.trim());
+    }
+    said
 }

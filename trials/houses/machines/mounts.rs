@@ -138,7 +138,7 @@ fn home_unset() -> Seen {
 }
 
 fn home_read_only() -> Seen {
-    let home = tempfile::tempdir().unwrap();
+    let home = tempfile::Builder::new().prefix("house-home-").tempdir().unwrap();
     let condition = Condition {
         mounts: vec![Mount::Empty(home.path().to_owned(), MsFlags::MS_RDONLY)],
         ..Condition::default()
