@@ -5,6 +5,7 @@ use crate::act::executor::{End, Executor, Life};
 use crate::act::{controls, quotas, requests};
 use crate::decide::blame::{self, Control, Judgement};
 use crate::decide::vocabulary::{Blame, Event, Phase};
+use crate::git::open;
 use crate::limits::LOG_TAIL_BYTES;
 use crate::processes::child::{Occupant, Tree};
 use crate::processes::{hunt, trusted};
@@ -81,7 +82,8 @@ impl Executor {
         let cleared = self.repo.clear_planted(&mut told);
         told.iter().for_each(|told| self.report.warn(told));
         if let Err(error) = cleared {
-            tracing::warn!("{error:#}; what the creature planted is moved aside later");
+            let why = open::unread_index(&self.repo.git).unwrap_or_else(|| format!("{error:#}"));
+            tracing::warn!("{why}; what the creature planted is moved aside later");
         }
     }
 

@@ -22,6 +22,7 @@ macro_rules! machines {
             two_work_trees
             bare_environment
             split_index
+            split_index_meanwhile
             sparse_index
             sparse_checkout
             shallow_clone

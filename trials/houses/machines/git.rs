@@ -8,6 +8,12 @@ use std::process::Command;
 
 pub const MACHINES: &[Machine] = &[
     Machine::new("split_index", "git's index in two files (`core.splitIndex`)", Ends::Refuses, split_index),
+    Machine::new(
+        "split_index_meanwhile",
+        "the same, turned on while the guardian runs",
+        Ends::Waits,
+        split_index_meanwhile,
+    ),
     Machine::new("sparse_index", "a sparse checkout with a sparse index", Ends::Refuses, sparse_index),
     Machine::new("sparse_checkout", "a sparse checkout with a whole index", Ends::Works, sparse_checkout),
     Machine::new("shallow_clone", "a clone by `--depth 1`", Ends::Works, shallow_clone),
@@ -58,6 +64,27 @@ fn split_index() -> Seen {
         },
         "git config core.splitIndex false && git update-index --no-split-index",
     )
+}
+
+/// The edit is committed, the index is brought along once that is undone.
+fn split_index_meanwhile() -> Seen {
+    let waits = "think waits; blessed; until [ -e .self/workspace/go ]; do beat; sleep 0.05; done";
+    let house = House::new(&format!("{waits}; {}", becomes(SOUND)));
+    let guardian = house.start();
+    house.until("a blessing", || house.status()["blessed"] == true);
+    house.git(&["config", "core.splitIndex", "true"]);
+    house.git(&["update-index", "--split-index"]);
+    house.write(".self/workspace/go", "");
+    house.until("a blessed second life", || house.status()["blessed"] == true && house.status()["life"] == 2);
+    let remedy = "git config core.splitIndex false && git update-index --no-split-index";
+    let seen = line(&fs::read_to_string(&guardian.log).unwrap(), &[remedy, "reversed until then"]);
+    assert!(Command::new("sh").args(["-c", remedy]).current_dir(&house.root).status().unwrap().success());
+    guardian.stop();
+    let guardian = house.start();
+    house.until("a third life", || house.status()["blessed"] == true && house.status()["life"] == 3);
+    assert_eq!(house.git(&["status", "--porcelain", "--", "creature"]), "");
+    guardian.stop();
+    Seen::So(seen)
 }
 
 /// Found: as with the index in two files.
