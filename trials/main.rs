@@ -1,4 +1,4 @@
-//! The laboratory's command: the fault matrix, escapes, mutants, soaks, benches and houses for the page, each by its name.
+//! The laboratory's command: the fault matrix, escapes, mutants, soaks, benches houses for the page, and machines, each by its name.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 #![allow(clippy::indexing_slicing, clippy::wildcard_enum_match_arm)]
@@ -11,7 +11,7 @@ mod survival;
 
 use std::process::ExitCode;
 
-const HELP: &str = "usage: trials survival | escapes | mutants | bench | page, each with words of its own; see scripts/trials --help\n";
+const HELP: &str = "usage: trials survival | escapes | mutants | bench | page | machines, each with words of its own; see scripts/trials --help\n";
 
 fn main() -> ExitCode {
     let mut words = std::env::args_os().skip(1);
@@ -22,6 +22,11 @@ fn main() -> ExitCode {
         Some("mutants") => mutants::main(words),
         Some("bench") => bench::main(words),
         Some("page") => page::main(words),
+        Some("machines") => {
+            let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("MACHINES.md");
+            let only = words.next().and_then(|only| only.into_string().ok());
+            ExitCode::from(u8::from(!trials::machines::write(&page, only.as_deref())))
+        }
         _ => {
             eprint!("{HELP}");
             ExitCode::from(2)

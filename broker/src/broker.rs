@@ -6,6 +6,7 @@ use crate::cargo::{self, Cargo};
 use crate::door::Door;
 use crate::door::callers::{Life, Tokens};
 use crate::ground::clock::Clock;
+use crate::ground::hosts::Resolver;
 use crate::ground::taint::Taint;
 use crate::health;
 use crate::ledger::Ledger;
@@ -67,6 +68,7 @@ impl Broker {
         let parts = Parts {
             outward: Outward::new()?,
             own_port: OwnPort::default(),
+            resolver: Resolver { fake_ip: policy.dns.fake_ip },
             ledger: Ledger::open(&house, clock.clone()),
             tokens: Arc::new(Tokens::new(house.clone())),
             taint: Arc::new(Taint::open(&house, clock.clone())),
@@ -133,6 +135,7 @@ struct Parts {
     taint: Arc<Taint>,
     outward: Outward,
     own_port: OwnPort,
+    resolver: Resolver,
 }
 
 impl Parts {
@@ -156,7 +159,7 @@ impl Parts {
     fn web(&self, settings: policy::Web) -> Result<Arc<Web>> {
         Ok(Arc::new(Web {
             settings,
-            pages: Pages::new(self.own_port.clone())?,
+            pages: Pages::new(self.own_port.clone(), self.resolver)?,
             ledger: self.ledger.clone(),
             taint: self.taint.clone(),
             secrets: self.secrets.clone(),
@@ -172,6 +175,7 @@ impl Parts {
             at_once: cargo::AtOnce::default(),
             tokens: self.tokens.clone(),
             own_port: self.own_port.clone(),
+            resolver: self.resolver,
             ledger: self.ledger.clone(),
             taint: self.taint.clone(),
             secrets: self.secrets.clone(),
@@ -197,7 +201,7 @@ impl Parts {
         janee: Option<policy::Janee>,
         approvals: Arc<Approvals>,
     ) -> Result<Arc<Services>> {
-        let upstream = Upstream::new(self.outward.clone(), self.secrets.clone())?;
+        let upstream = Upstream::new(self.outward.clone(), self.secrets.clone(), self.resolver)?;
         Ok(Arc::new(Services {
             all,
             hours: Hours::open(&self.house, self.clock.clone()),

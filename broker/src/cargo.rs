@@ -9,7 +9,7 @@ pub mod tunnel;
 use crate::cargo::registries::{Place, Registries};
 use crate::cargo::tunnel::Passed;
 use crate::door::callers::{Caller, Tokens};
-use crate::ground::hosts::{self, Reach};
+use crate::ground::hosts::{self, Reach, Resolver};
 use crate::ground::refusal::Refusal;
 use crate::ground::taint::Taint;
 use crate::ledger::{Closed, Entry, Ledger};
@@ -58,6 +58,7 @@ pub struct Cargo {
     pub at_once: AtOnce,
     pub tokens: Arc<Tokens>,
     pub own_port: OwnPort,
+    pub resolver: Resolver,
     pub ledger: Ledger,
     pub taint: Arc<Taint>,
     pub secrets: Secrets,
@@ -315,18 +316,21 @@ async fn dial(cargo: &Arc<Cargo>, place: &Place) -> Result<TcpStream, Refusal> {
     let furthest = match &place.index {
         Some(index) => {
             let index = resolve(index, place.port).await?;
-            index.iter().map(|to| hosts::reach(to.ip())).min().unwrap_or(Reach::Public)
+            index.iter().map(|to| cargo.resolver.reach(to.ip())).min().unwrap_or(Reach::Public)
         }
         None => place.furthest,
     };
     let fits = |to: &SocketAddr| {
-        let reach = hosts::reach(to.ip());
+        let reach = cargo.resolver.reach(to.ip());
         reach <= furthest
             && reach < Reach::Never
             && !(reach == Reach::Loopback && cargo.own_port.is(place.port))
     };
-    let checked: Vec<SocketAddr> = found.into_iter().filter(fits).collect();
+    let (checked, others): (Vec<SocketAddr>, Vec<SocketAddr>) = found.into_iter().partition(fits);
     if checked.is_empty() {
+        if let Some(why) = others.iter().find_map(|to| cargo.resolver.refused(&place.host, to.ip())) {
+            return Err(Refusal::new(403, "refused_address", why, hosts::FAKE_IP_HINT));
+        }
         let hint = "only the owner can name a registry in a private network, in cargo's own settings";
         let message = format!("{} resolves to a private or local address", place.host);
         return Err(Refusal::new(403, "refused_address", message, hint));

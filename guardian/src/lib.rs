@@ -7,6 +7,7 @@ pub mod act;
 pub mod decide;
 pub mod git;
 pub mod limits;
+pub mod machine;
 pub mod orders;
 pub mod processes;
 pub mod run;

@@ -1,7 +1,7 @@
 //! The guardian's command line: starts, refuses to start, or carries an order; all other commands go to the console.
 
 use anyhow::Result;
-use guardian::act::console_process;
+use guardian::act::{console_process, small_process};
 use guardian::{orders, start, status};
 use house::{House, outlet, terminal};
 use std::ffi::OsString;
@@ -28,6 +28,7 @@ fn main() -> ExitCode {
 fn carry_out(arguments: &[OsString]) -> Result<u8> {
     let words: Vec<&str> = arguments.iter().filter_map(|word| word.to_str()).collect();
     match words.as_slice() {
+        [small_process::STAGE, loose] => small_process::stage(loose),
         [] if arguments.is_empty() => start::run(false),
         ["--plain"] => start::run(true),
         ["-V" | "--version"] => {

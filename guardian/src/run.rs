@@ -73,6 +73,7 @@ impl Guardian {
             self.look();
             self.executor.tend_broker();
             self.executor.tend_notices();
+            self.executor.tend_small();
             // On every round: a policy that does not hear the time would take silence for a suspended machine.
             self.happen(Event::Tick);
             self.executor.clear_after_life();

@@ -8,14 +8,16 @@ use crate::act::heartbeat::Heartbeat;
 use crate::act::notices_process::NoticesProcess;
 use crate::act::report::Report;
 use crate::act::requests;
+use crate::act::small_process::SmallProcess;
 use crate::act::state::State;
 use crate::decide::policy::Policy;
+use crate::git::open;
 use crate::git::repo::Repo;
 use crate::processes::child::Bond;
 use crate::processes::{hunt, prepare};
 use crate::run::{self, Guardian};
 use crate::stall::{self, Stall};
-use crate::{orders, settings};
+use crate::{machine, orders, settings};
 use anyhow::Result;
 use house::clock::Clock;
 use house::{House, files, interrupt, outlet, printable, records, repair, terminal};
@@ -85,7 +87,8 @@ fn writes(root: &Path, folder: &Path) -> bool {
     folder.strip_prefix(root).is_ok_and(|below| CREATURES.iter().any(|name| below.starts_with(name)))
 }
 
-/// The house to start in; refused where the creature writes, for cargo and the shell obey what lies there.
+/// The house to start in; refused where no creature could live, and where the creature writes, for cargo and the shell obey
+/// what lies there.
 fn house_to_start() -> Result<House> {
     let here = std::env::current_dir()?.canonicalize()?;
     let house = find_house(&here)?;
@@ -95,14 +98,13 @@ fn house_to_start() -> Result<House> {
             "{here} is the creature's to write; start the guardian in the house itself: cd {root}"
         ));
     }
-    Ok(house)
+    machine::unfit(&house).map_or(Ok(house), refuse)
 }
 
 /// Runs the guardian; `plain`: with lines instead of a window.
 pub fn run(plain: bool) -> Result<u8> {
     let house = house_to_start()?;
-    outlet::apart()?;
-    start_logging();
+    start_logging()?;
     let mut signals = run::signals()?;
     let stall = Stall::watch(&house)?;
     let settings = files::in_time(|| settings::load(&house)).map_err(refused)?;
@@ -128,6 +130,7 @@ pub fn run(plain: bool) -> Result<u8> {
     let mut executor = Executor {
         limits: settings.limits.clone(),
         notices: NoticesProcess::new(&settings.notices),
+        small: SmallProcess::default(),
         settings,
         mistake: String::new(),
         purpose_unread: String::new(),
@@ -174,6 +177,10 @@ pub fn run(plain: bool) -> Result<u8> {
 /// kernel's word.
 /// As `refusal`, after what was planted for the owner's own tools is moved aside: the refusal says what to do with them.
 fn cleared_refusal(house: &House, repo: &Repo, state: &State) -> Option<String> {
+    // Nothing of it can be seen then.
+    if let Some(why) = open::unread_index(&repo.git) {
+        return Some(why);
+    }
     let mut told = Vec::new();
     let cleared = repo.clear_planted(&mut told);
     told.iter().for_each(|told| tracing::warn!("{told}"));
@@ -203,8 +210,10 @@ fn put_up_walls(house: &House, settings: &settings::Settings) -> Result<Walls> {
         return refuse(why);
     }
     tracing::info!("walls: {}", walls.level.told());
+    machine::not_there(house).iter().for_each(|told| tracing::warn!("{told}"));
     if !walls.level.missing().is_empty() || !walls.stand() {
         tracing::warn!(walls = %walls.level.summary(), "the creature is not walled in fully");
+        machine::remedies(&walls, None).iter().for_each(|remedy| tracing::warn!("{remedy}"));
     }
     Ok(walls)
 }
@@ -246,17 +255,20 @@ impl Executor {
     }
 }
 
-/// Why a start would refuse over the state of the repository, where going on could harm the owner's work. Asking
-/// changes nothing.
+/// Why a start would refuse: nothing could run on this machine, or over the state of the repository, where going on could
+/// harm the owner's work. Asking changes nothing.
 pub fn refusal(house: &House, repo: &Repo, state: &State) -> Option<String> {
-    unfit(repo).or_else(|| edits(house, repo, state))
+    machine::unfit(house).or_else(|| unfit(repo)).or_else(|| edits(house, repo, state))
 }
 
 /// Why nothing can be built or restored in a repository.
 pub fn unfit(repo: &Repo) -> Option<String> {
     match repo.under_way() {
         Some(what) => Some(format!("a {what} is under way in this repository; finish it or abort it first")),
-        None => repo.head().err().map(|error| format!("{error:#}")),
+        None => match repo.head() {
+            Ok(_) => open::unread_index(&repo.git),
+            Err(error) => Some(format!("{error:#}")),
+        },
     }
 }
 
@@ -346,7 +358,9 @@ fn creature_lock(house: &House) -> Result<File> {
     refuse(format!("{} is still held: a former creature lives and cannot be ended", path.display()))
 }
 
-fn start_logging() {
+/// Lines for people, printed by a thread apart.
+fn start_logging() -> Result<()> {
+    outlet::apart()?;
     let default = if terminal::is_one() { LevelFilter::WARN } else { LevelFilter::INFO };
     let told = std::env::var("RUST_LOG").ok().filter(|text| !text.is_empty());
     // Richer filters would need a regex engine.
@@ -359,4 +373,5 @@ fn start_logging() {
         .log_internal_errors(false)
         .with_writer(|| terminal::Log);
     let _ = tracing_subscriber::registry().with(filter).with(lines).try_init();
+    Ok(())
 }

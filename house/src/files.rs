@@ -180,15 +180,6 @@ pub fn in_time<T>(mut step: impl FnMut() -> Result<T>) -> Result<T> {
     step()
 }
 
-/// Free space where a path lies, in MiB: none where no file can be made any more, for lack of inodes; `None` where the
-/// system does not say.
-pub fn free_mib(path: &Path) -> Option<u64> {
-    let told = nix::sys::statvfs::statvfs(path).ok()?;
-    // Some file systems count no inodes, and say that they have none.
-    let has_none = told.files() > 0 && told.files_available() == 0;
-    Some(if has_none { 0 } else { (told.blocks_available() as u64 * told.fragment_size() as u64) >> 20 })
-}
-
 /// Whether a file could not be opened because another process holds it by a lease: it can be opened soon.
 fn is_held(error: &anyhow::Error) -> bool {
     error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == ErrorKind::WouldBlock)

@@ -24,6 +24,7 @@ pub mod repair;
 pub mod secret_beginnings;
 pub mod settings;
 pub mod shared;
+pub mod space;
 pub mod terminal;
 pub mod window;
 

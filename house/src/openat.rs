@@ -4,12 +4,13 @@
 //! and only its last step is left to a caller, who must not follow a link there.
 
 use crate::{files, interrupt, plain};
-use nix::fcntl::{OFlag, OpenHow, ResolveFlag, openat2};
-use nix::sys::stat::Mode;
+use nix::errno::Errno;
+use nix::fcntl::{OFlag, OpenHow, ResolveFlag, openat, openat2};
+use nix::sys::stat::{FileStat, Mode, SFlag, fstat};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 
@@ -19,6 +20,45 @@ pub const MOST_DEPTH: usize = 100;
 const USABLE: u32 = 0o700;
 /// Rounds in which a tree is removed; each removes `MOST_DEPTH` levels.
 const MOST_ROUNDS: usize = 100_000;
+
+/// A handle, to be read by nobody, on what lies below an open folder and is reached through no link.
+pub fn beneath(root: BorrowedFd, path: &Path, flags: OFlag, more: ResolveFlag) -> io::Result<OwnedFd> {
+    let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+    let how = OpenHow::new()
+        .flags(OFlag::O_PATH | OFlag::O_CLOEXEC | flags)
+        .mode(Mode::empty())
+        .resolve(ResolveFlag::RESOLVE_BENEATH | ResolveFlag::RESOLVE_NO_SYMLINKS | more);
+    match openat2(root, path, how) {
+        // Kernels before 5.6 and of other makes have no such call, and filters of containers refuse it by either word.
+        Err(Errno::ENOSYS | Errno::EPERM) => by_steps(root, path, flags, more),
+        found => Ok(found?),
+    }
+}
+
+/// The same, step by step: each is opened in the folder before it, so that a rename meanwhile leads nowhere else. Another
+/// disk is known by its number, so that a folder of the same one that is mounted there passes.
+fn by_steps(root: BorrowedFd, path: &Path, flags: OFlag, more: ResolveFlag) -> io::Result<OwnedFd> {
+    let open = |at: BorrowedFd, name: &OsStr, flags: OFlag| -> io::Result<(OwnedFd, FileStat)> {
+        let flags = flags | OFlag::O_PATH | OFlag::O_CLOEXEC | OFlag::O_NOFOLLOW;
+        let found = openat(at, name, flags, Mode::empty())?;
+        let told = fstat(&found)?;
+        // A link is opened as what it is.
+        let kind = SFlag::from_bits_truncate(told.st_mode) & SFlag::S_IFMT;
+        if kind == SFlag::S_IFLNK { Err(Errno::ELOOP.into()) } else { Ok((found, told)) }
+    };
+    let (mut found, first) = open(root, OsStr::new("."), OFlag::empty())?;
+    let mut steps = path.components().filter(|part| *part != Component::CurDir).peekable();
+    while let Some(step) = steps.next() {
+        let Component::Normal(name) = step else { return Err(Errno::EXDEV.into()) };
+        let flags = if steps.peek().is_some() { OFlag::O_DIRECTORY } else { flags };
+        let (next, told) = open(found.as_fd(), name, flags)?;
+        if more.contains(ResolveFlag::RESOLVE_NO_XDEV) && told.st_dev != first.st_dev {
+            return Err(Errno::EXDEV.into());
+        }
+        found = next;
+    }
+    Ok(found)
+}
 
 /// A handle on one folder: it stays the same folder, wherever its name leads later.
 #[derive(Debug)]
@@ -47,12 +87,7 @@ impl Folder {
     }
 
     fn find(&self, path: &Path, more: ResolveFlag) -> io::Result<Self> {
-        let how = OpenHow::new()
-            .flags(OFlag::O_PATH | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC)
-            .mode(Mode::empty())
-            .resolve(ResolveFlag::RESOLVE_BENEATH | ResolveFlag::RESOLVE_NO_SYMLINKS | more);
-        let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
-        let found: OwnedFd = openat2(&self.held, path, how)?;
+        let found = beneath(self.held.as_fd(), path, OFlag::O_DIRECTORY, more)?;
         // By descriptor: by now another folder may have the name.
         let at = format!("/proc/self/fd/{}", found.as_raw_fd());
         let mode = fs::metadata(&at)?.permissions().mode();

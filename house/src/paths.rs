@@ -89,6 +89,8 @@ impl House {
         /// What the owner was told of, and how far the records are read for that.
         notices = ".self/notices.json";
         notices_log = ".self/log/notices.log";
+        /// What was packed of the repository last.
+        small_log = ".self/log/git.log";
         reports = ".self/reports";
         asks = ".self/asks.jsonl";
         budget = ".self/budget.json";

@@ -4,6 +4,8 @@
 
 pub mod broker;
 pub mod clone;
+pub mod disk;
+pub mod machines;
 pub mod model;
 pub mod programs;
 

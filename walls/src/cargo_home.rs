@@ -45,10 +45,10 @@ pub struct Home<'a> {
     pub lock: &'a Path,
 }
 
-/// The Cargo home of the owner.
+/// The Cargo home of the owner; where `HOME` is unset the list of users says whose that is, as for cargo itself.
 pub fn owners() -> PathBuf {
     let named = std::env::var_os("CARGO_HOME").map(PathBuf::from);
-    named.unwrap_or_else(|| Path::new(&std::env::var_os("HOME").unwrap_or_default()).join(".cargo"))
+    named.unwrap_or_else(|| std::env::home_dir().unwrap_or_default().join(".cargo"))
 }
 
 /// Cargo's configuration files in the folders above one, the nearest first. Cargo reads them whatever its home is, and
@@ -57,6 +57,11 @@ pub fn above(folder: &Path) -> Vec<PathBuf> {
     let folders = folder.ancestors().skip(1).map(|above| above.join(".cargo"));
     let files = folders.flat_map(|folder| NAMES.map(|name| folder.join(name)));
     files.filter(|path| path.is_file()).collect()
+}
+
+/// The configuration in a Cargo home.
+pub(crate) fn home_settings(home: &Path) -> Option<PathBuf> {
+    NAMES.map(|name| home.join(name)).into_iter().find(|path| path.is_file())
 }
 
 /// Makes the home and fills in what is missing; takes milliseconds when all is there. Anything in the way is removed. The
@@ -193,7 +198,7 @@ fn link(theirs: &Path, ours: &Folder, name: &str) -> Result<()> {
 /// Largest settings of cargo's that are carried over, in bytes.
 const MOST_SETTINGS_BYTES: u64 = 1 << 20;
 
-fn read(path: &Path) -> io::Result<String> {
+pub(crate) fn read(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     files::open_owners(path)?.take(MOST_SETTINGS_BYTES).read_to_string(&mut text)?;
     Ok(text)
@@ -202,7 +207,7 @@ fn read(path: &Path) -> io::Result<String> {
 /// Writes the owner's cargo settings without secrets, and the lock files cargo expects; the creature cannot change
 /// them. The settings are those of the owner's home and of the folders above `root`, which lie there for nobody inside.
 fn configure(theirs: &Path, root: &Path, ours: &Folder) -> Result<Vec<String>> {
-    let home = NAMES.map(|name| theirs.join(name)).into_iter().find(|path| path.is_file());
+    let home = home_settings(theirs);
     let above = above(root).into_iter().rev().filter(|path| path.parent() != Some(theirs));
     let mut whole = toml::Table::new();
     let (mut left_out, mut told) = (BTreeSet::new(), Vec::new());

@@ -9,7 +9,9 @@ use ::landlock::{
 };
 use anyhow::{Context, Result};
 use house::files;
-use nix::fcntl::{OFlag, OpenHow, ResolveFlag, openat2};
+use house::openat::beneath;
+use nix::errno::Errno;
+use nix::fcntl::{OFlag, ResolveFlag};
 use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
@@ -24,6 +26,16 @@ pub fn landlock_version() -> i64 {
     unsafe {
         libc::syscall(libc::SYS_landlock_create_ruleset, std::ptr::null::<u8>(), 0_usize, 1_u32).max(0)
     }
+}
+
+/// Why there is no Landlock here: none in the kernel, not switched on, or refused by a filter.
+pub fn no_landlock() -> Errno {
+    // SAFETY: as in `landlock_version`.
+    #[allow(unsafe_code)]
+    unsafe {
+        libc::syscall(libc::SYS_landlock_create_ruleset, std::ptr::null::<u8>(), 0_usize, 1_u32);
+    }
+    Errno::last()
 }
 
 /// Restricts this process, and every program it executes or starts.
@@ -63,11 +75,8 @@ pub fn place(root: &OwnedFd, path: &Path) -> Result<OwnedFd> {
     if path.is_absolute() {
         return open(path, OFlag::empty());
     }
-    let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
-    let how = OpenHow::new()
-        .flags(OFlag::O_PATH | OFlag::O_CLOEXEC)
-        .resolve(ResolveFlag::RESOLVE_BENEATH | ResolveFlag::RESOLVE_NO_SYMLINKS);
-    openat2(root.as_fd(), path, how).with_context(|| format!("failed to open {}", path.display()))
+    beneath(root.as_fd(), path, OFlag::empty(), ResolveFlag::empty())
+        .with_context(|| format!("failed to open {}", path.display()))
 }
 
 fn open(path: &Path, flags: OFlag) -> Result<OwnedFd> {

@@ -78,6 +78,18 @@ impl Level {
         self.walls.iter().any(|wall| wall.name == name && wall.found.is_ok())
     }
 
+    /// Whether a wall is asked for and missing.
+    pub fn lacks(&self, name: &str) -> bool {
+        self.walls.iter().any(|wall| wall.name == name && wall.found.is_err())
+    }
+
+    /// Whether a wall is held by less than a namespace, where one could hold it.
+    pub fn is_lesser(&self, name: &str) -> bool {
+        self.walls.iter().any(|wall| {
+            wall.name == name && !wall.found.as_ref().is_ok_and(|held| held.starts_with("namespace"))
+        })
+    }
+
     /// Notes how a wall is held, or why it is missing.
     pub fn find(&mut self, name: &str, found: Result<String, String>) {
         if let Some(wall) = self.walls.iter_mut().find(|wall| wall.name == name) {

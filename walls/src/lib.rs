@@ -10,12 +10,14 @@
 pub mod cage;
 pub mod calls;
 pub mod cargo_home;
+pub mod cargo_named;
 pub mod group;
 pub mod init;
 pub mod landlock;
 pub mod launch;
 pub mod level;
 pub mod network;
+pub mod remedy;
 pub mod spec;
 pub mod view;
 

@@ -65,7 +65,7 @@ fn namespace(with_user: bool) -> Result<(TcpListener, Space)> {
     #[allow(unsafe_code)]
     unsafe {
         command.pre_exec(move || {
-            make_inside(with_user, theirs.as_raw_fd()).map_err(std::io::Error::other)?;
+            make_inside(with_user, theirs.as_raw_fd()).map_err(|error| told(&error))?;
             libc::_exit(0)
         });
     }
@@ -79,6 +79,15 @@ fn namespace(with_user: bool) -> Result<(TcpListener, Space)> {
         bail!("the namespace's descriptors did not arrive");
     };
     Ok((TcpListener::from(listener), Space { net, user: descriptors.next() }))
+}
+
+/// The kernel's word for a failure: nothing else of an error comes through to the process that forked this one.
+fn told(error: &anyhow::Error) -> std::io::Error {
+    let found = error.chain().find_map(|cause| {
+        let by_name = cause.downcast_ref::<nix::Error>().map(|errno| *errno as i32);
+        by_name.or_else(|| cause.downcast_ref::<std::io::Error>()?.raw_os_error())
+    });
+    std::io::Error::from_raw_os_error(found.unwrap_or(libc::EPERM))
 }
 
 fn make_inside(with_user: bool, out: RawFd) -> Result<()> {

@@ -76,7 +76,7 @@ struct Said {
 impl Registries {
     /// The settings of the owner's cargo, as the environment gives them.
     pub fn of(house: &House) -> Self {
-        let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo"));
+        let home = || Some(std::env::home_dir()?.join(".cargo"));
         let cargo_home = std::env::var_os("CARGO_HOME").map(PathBuf::from).or_else(home).unwrap_or_default();
         let named = |(name, index): (String, String)| {
             (name.starts_with("CARGO_REGISTRIES_") && name.ends_with("_INDEX")).then_some(index)

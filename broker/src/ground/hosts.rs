@@ -2,6 +2,7 @@
 //!
 //! Invariant: link-local, multicast and metadata addresses form a class of their own that no owner's setting allows.
 
+use house::settings::broker::Dns;
 use reqwest::Url;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -16,6 +17,33 @@ pub enum Reach {
     /// Link-local (with the clouds' metadata servers), multicast, unassigned.
     Never,
 }
+
+/// How the answers of this machine's resolver are taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Resolver {
+    /// Whether answers of the fake-IP range count as public: a proxy takes the connection and knows the name.
+    pub fake_ip: bool,
+}
+
+impl Resolver {
+    /// How far away an address is that a name resolved to. In a URL as written the same address stays what it is.
+    pub fn reach(self, ip: IpAddr) -> Reach {
+        if self.fake_ip && Dns::is_fake(ip) { Reach::Public } else { reach(ip) }
+    }
+
+    /// Why a name is refused that resolved to an address of the fake-IP range.
+    pub fn refused(self, host: &str, ip: IpAddr) -> Option<String> {
+        (!self.fake_ip && Dns::is_fake(ip)).then(|| {
+            format!(
+                "{host} resolves to {ip}: a proxy answers every name like that (fake-IP DNS, as Clash has it)"
+            )
+        })
+    }
+}
+
+/// Whom to ask when a resolver answers with the fake-IP range.
+pub const FAKE_IP_HINT: &str = "the owner lets these addresses through with fake_ip = true under [dns] in owner.toml; \
+                                private and local ones stay refused";
 
 /// How far away an address is.
 pub fn reach(ip: IpAddr) -> Reach {

@@ -5,7 +5,7 @@
 
 use crate::approvals::act::Call;
 use crate::approvals::outcome::{Answer, Outcome, not_sent};
-use crate::ground::hosts::{self, Reach};
+use crate::ground::hosts::{self, Reach, Resolver};
 use crate::ground::refusal::Unfit;
 use crate::ground::text::cut;
 use crate::net::outward::Outward;
@@ -43,15 +43,31 @@ pub struct Upstream {
 }
 
 /// Resolves names to addresses within a reach only.
-struct Within(Reach);
+struct Within(Reach, Resolver);
+
+/// A name resolved to the fake-IP range, and the owner did not let that through.
+#[derive(Debug)]
+struct FakeIp(String);
+
+impl std::fmt::Display for FakeIp {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for FakeIp {}
 
 impl Resolve for Within {
     fn resolve(&self, name: Name) -> Resolving {
-        let most = self.0;
+        let Self(most, resolver) = *self;
         Box::pin(async move {
             let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
-            let fit: Vec<_> = found.filter(|found| hosts::reach(found.ip()) <= most).collect();
+            let (fit, others): (Vec<_>, Vec<_>) = found.partition(|found| resolver.reach(found.ip()) <= most);
             if fit.is_empty() {
+                if let Some(why) = others.iter().find_map(|found| resolver.refused(name.as_str(), found.ip()))
+                {
+                    return Err(FakeIp(why).into());
+                }
                 return Err("it resolves to a private or local address, or to none".into());
             }
             Ok(Box::new(fit.into_iter()) as Addrs)
@@ -60,7 +76,7 @@ impl Resolve for Within {
 }
 
 impl Upstream {
-    pub fn new(outward: Outward, secrets: Secrets) -> anyhow::Result<Self> {
+    pub fn new(outward: Outward, secrets: Secrets, resolver: Resolver) -> anyhow::Result<Self> {
         let proxied = PROXIES.iter().any(|name| std::env::var(name).is_ok_and(|value| !value.is_empty()));
         let client = |most: Reach| {
             tls::client()?
@@ -70,7 +86,7 @@ impl Upstream {
                 .referer(false)
                 .connect_timeout(Duration::from_secs(10))
                 .no_proxy()
-                .dns_resolver(std::sync::Arc::new(Within(most)))
+                .dns_resolver(std::sync::Arc::new(Within(most, resolver)))
                 .build()
                 .context("failed to prepare https")
         };
@@ -145,7 +161,7 @@ impl Upstream {
                     .unwrap_or_else(|error| broke(&self.secrets, call, &error)),
                 Err(error) if error.is_connect() || error.is_builder() => not_sent(
                     format!("{} cannot be reached: {}", call.service, chain(&self.secrets, &error)),
-                    "try again later",
+                    if is_fake_ip(&error) { hosts::FAKE_IP_HINT } else { "try again later" },
                 ),
                 Err(error) => broke(&self.secrets, call, &error),
             }
@@ -189,6 +205,17 @@ pub fn unsure(call: &Call, error: String) -> Outcome {
     }
     let hint = "it may have happened: look there before you send it again".to_owned();
     Outcome::Unsure(Unfit { error, hint })
+}
+
+fn is_fake_ip(error: &reqwest::Error) -> bool {
+    let mut cause: Option<&dyn std::error::Error> = Some(error);
+    while let Some(error) = cause {
+        if error.is::<FakeIp>() {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
 }
 
 fn chain(secrets: &Secrets, error: &reqwest::Error) -> String {

@@ -3,7 +3,7 @@
 //! Invariant: link-local, multicast and metadata addresses are out of reach, whatever the owner allows.
 //! Not covered: behind a proxy the proxy resolves names, so only the URL itself is checked.
 
-use crate::ground::hosts::{Reach, host, reach};
+use crate::ground::hosts::{self, Reach, Resolver, host, reach};
 use crate::ground::refusal::Refusal;
 use crate::policy;
 use reqwest::Url;
@@ -89,7 +89,18 @@ pub fn hop(from: &Url, location: &str, web: &policy::Web) -> Result<Url, Refusal
     Ok(next)
 }
 
-/// Checks an address that a name resolved to, or that is in the URL itself.
+/// Checks an address that a name resolved to.
+pub fn resolved(host: &str, ip: IpAddr, web: &policy::Web, resolver: Resolver) -> Result<(), Refusal> {
+    match resolver.refused(host, ip) {
+        Some(why) if !web.allow_private => {
+            Err(Refusal::new(403, "refused_address", why, hosts::FAKE_IP_HINT))
+        }
+        _ if resolver.reach(ip) == Reach::Public => Ok(()),
+        _ => allowed(host, ip, web),
+    }
+}
+
+/// Checks an address by what it is, as one that is in the URL itself.
 pub fn allowed(host: &str, ip: IpAddr, web: &policy::Web) -> Result<(), Refusal> {
     match reach(ip) {
         Reach::Public => Ok(()),

@@ -3,7 +3,7 @@
 //! Invariant: a name is resolved once, and the connection goes to the address that was checked; no other name is
 //! resolved.
 
-use crate::ground::hosts::{self, Reach};
+use crate::ground::hosts::{self, Reach, Resolver};
 use crate::ground::lock::lock;
 use crate::ground::refusal::Refusal;
 use crate::net::resolve::{OwnPort, resolve};
@@ -15,7 +15,7 @@ use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::{Client, Url};
 use std::collections::{HashMap, VecDeque};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::Semaphore;
@@ -35,10 +35,11 @@ pub struct Pages {
     /// Start times of the fetches in the last hour, in seconds since 1970.
     lately: Mutex<VecDeque<i64>>,
     own_port: OwnPort,
+    resolver: Resolver,
 }
 
 impl Pages {
-    pub fn new(own_port: OwnPort) -> Result<Self> {
+    pub fn new(own_port: OwnPort, resolver: Resolver) -> Result<Self> {
         let pins = Arc::new(Pins::default());
         let builder = || {
             let client = tls::client()?.user_agent(AGENT).redirect(reqwest::redirect::Policy::none());
@@ -55,6 +56,7 @@ impl Pages {
             places: Semaphore::new(MOST_AT_ONCE),
             lately: Mutex::default(),
             own_port,
+            resolver,
             pins,
         })
     }
@@ -83,7 +85,9 @@ impl Pages {
             ));
         }
         let mut refused = None;
-        let checked = found.into_iter().filter(|to| match address::allowed(&host, to.ip(), web) {
+        // A literal address was checked as written.
+        let resolver = if host.parse::<IpAddr>().is_ok() { Resolver::default() } else { self.resolver };
+        let checked = found.into_iter().filter(|to| match address::resolved(&host, to.ip(), web, resolver) {
             Ok(()) => true,
             Err(refusal) => {
                 refused = Some(refusal);

@@ -18,6 +18,7 @@ mod cases_errors;
 mod cases_money;
 mod cut_streams;
 mod encodings;
+mod fake_ip;
 mod folders;
 mod health;
 mod home;

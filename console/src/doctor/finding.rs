@@ -2,6 +2,7 @@
 
 use house::printable;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 
 /// How serious a finding is.
 #[derive(Clone, Copy, PartialEq)]
@@ -15,7 +16,7 @@ pub struct Finding {
     pub grade: Grade,
     pub about: &'static str,
     pub found: String,
-    pub mend: &'static str,
+    pub mend: Cow<'static, str>,
 }
 
 impl Grade {
@@ -29,8 +30,13 @@ impl Grade {
 }
 
 impl Finding {
-    pub fn new(grade: Grade, about: &'static str, found: impl Into<String>, mend: &'static str) -> Self {
-        Self { grade, about, found: printable::without_codes(&found.into()), mend }
+    pub fn new(
+        grade: Grade,
+        about: &'static str,
+        found: impl Into<String>,
+        mend: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Self { grade, about, found: printable::without_codes(&found.into()), mend: mend.into() }
     }
 
     pub fn as_json(&self) -> Value {

@@ -2,6 +2,7 @@
 
 mod broker;
 mod finding;
+mod machine;
 
 use finding::{Finding, Grade};
 use guardian::act::state::State;
@@ -11,7 +12,7 @@ use guardian::git::repo::Repo;
 use guardian::limits::Limits;
 use guardian::processes::prepare;
 use guardian::start;
-use house::{House, files, instance, terminal};
+use house::{House, files, instance, space, terminal};
 use serde_json::{Value, json};
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
@@ -35,6 +36,7 @@ pub fn examine(house: &House, limits: &Limits, as_json: bool) -> u8 {
     findings.push(purpose(house));
     findings.extend(unfollowed(house));
     findings.extend(broker::findings(house));
+    findings.extend(machine::findings(house));
     findings.extend(servers());
     // Guardian, broker and creature each check their own part of the file.
     let of_owner = |finding: &Finding| finding.about == "owner.toml";
@@ -50,7 +52,9 @@ pub fn examine(house: &House, limits: &Limits, as_json: bool) -> u8 {
             let (word, found) = (finding.grade.word(), finding.found.replace('\n', " "));
             terminal::line(&format!("{word:<4} {:<12} {found}", finding.about));
             if finding.grade != Grade::Good {
-                terminal::line(&format!("     {:<12} {}", "", finding.mend));
+                for line in finding.mend.lines() {
+                    terminal::line(&format!("     {:<12} {line}", ""));
+                }
             }
         }
     }
@@ -61,18 +65,25 @@ pub fn examine(house: &House, limits: &Limits, as_json: bool) -> u8 {
 fn walls(house: &House) -> Finding {
     let mend = "a newer kernel, user namespaces, or root mend what is missing; walls = \"required\" starts with nothing less";
     let settings = guardian::settings::load(house).unwrap_or_default();
-    // The launcher is a stage of the guardian's program, which is in this program's folder.
-    let guardian = std::env::current_exe().unwrap_or_default().with_file_name("guardian");
-    match prepare::find_walls(house, &settings, guardian, false) {
+    match prepare::find_walls(house, &settings, guardian_program(), false) {
         Ok(walls) if let Some(why) = start::too_little(settings.walls, &walls) => {
             Finding::new(Grade::Bad, "walls", why, mend)
         }
         Ok(walls) if walls.stand() && walls.level.missing().is_empty() => {
             Finding::new(Grade::Good, "walls", walls.level.told(), mend)
         }
-        Ok(walls) => Finding::new(Grade::Odd, "walls", walls.level.told(), mend),
+        Ok(walls) => {
+            let remedies = guardian::machine::remedies(&walls, Some(guardian_program()));
+            let mend = if remedies.is_empty() { mend.to_owned() } else { remedies.join("\n") };
+            Finding::new(Grade::Odd, "walls", walls.level.told(), mend)
+        }
         Err(error) => Finding::new(Grade::Bad, "walls", format!("{error:#}"), mend),
     }
+}
+
+/// The launcher is a stage of the guardian's program, which is in this program's folder.
+fn guardian_program() -> PathBuf {
+    std::env::current_exe().unwrap_or_default().with_file_name("guardian")
 }
 
 fn on_path(name: &str) -> Option<PathBuf> {
@@ -100,7 +111,7 @@ fn cargo() -> Finding {
 
 fn disk(house: &House, limits: &Limits) -> Finding {
     let places = [house.root().to_path_buf(), house.state_folder()];
-    let free = places.iter().filter_map(|place| files::free_mib(place)).min().unwrap_or(0);
+    let free = places.iter().filter_map(|place| space::tried_mib(place)).min().unwrap_or(0);
     let grade = if free == 0 || free < limits.disk_free_mib {
         Grade::Bad
     } else if free < BUILD_MIB {
@@ -112,7 +123,7 @@ fn disk(house: &House, limits: &Limits) -> Finding {
         grade,
         "disk",
         format!("{free} MiB free"),
-        "free some space, or files where no more can be made (df -i): a first build takes about 2 GiB under target/",
+        "free some space, or files where no more can be made (df -i), or raise a quota (quota -s): a first build takes about 2 GiB under target/",
     )
 }
 

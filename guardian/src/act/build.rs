@@ -167,7 +167,7 @@ impl Build {
             says_full: blame::says_full(&self.output),
             ..Failure::default()
         };
-        self.failure.measured.free_mib = self.free_mib;
+        self.failure.measured.free_mib = self.free_mib.min(quotas::tried_mib(house));
         None
     }
 

@@ -3,6 +3,7 @@
 use crate::act::executor::Executor;
 use crate::act::requests::{self, Request};
 use crate::git::keep::Unfit;
+use crate::git::open;
 use crate::git::repo::Version;
 use crate::git::tree::short;
 use anyhow::{Error, Result};
@@ -103,7 +104,8 @@ impl Executor {
         match self.repo.sync_index(behind) {
             Ok(()) => self.state.index_behind = None,
             Err(error) => {
-                tracing::warn!("{error:#}; git status may show the creature's commits reversed until then")
+                let why = open::unread_index(&self.repo.git).unwrap_or_else(|| format!("{error:#}"));
+                tracing::warn!("{why}; git status may show the creature's commits reversed until then")
             }
         }
     }

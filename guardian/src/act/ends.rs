@@ -2,9 +2,10 @@
 
 use crate::act::build::Build;
 use crate::act::executor::{End, Executor, Life};
-use crate::act::{controls, requests};
+use crate::act::{controls, quotas, requests};
 use crate::decide::blame::{self, Control, Judgement};
 use crate::decide::vocabulary::{Blame, Event, Phase};
+use crate::git::open;
 use crate::limits::LOG_TAIL_BYTES;
 use crate::processes::child::{Occupant, Tree};
 use crate::processes::{hunt, trusted};
@@ -31,9 +32,9 @@ impl Executor {
         }
     }
 
-    /// The owner's processes: the broker, its job, the feed, what tells the owner.
+    /// The owner's processes: the broker, its job, the feed, what tells the owner, what keeps the repository small.
     pub fn trusted(&self) -> impl Iterator<Item = Pid> {
-        self.broker.spared().chain(self.console.shown).chain(self.notices.pid)
+        self.broker.spared().chain(self.console.shown).chain(self.notices.pid).chain(self.small.pid)
     }
 
     /// Processes that the sweep after a life spares: a build or tests beside it, and the owner's.
@@ -62,6 +63,7 @@ impl Executor {
             self.broker_ended(*pid, *status);
             self.console_ended(*pid, *status);
             self.notices_ended(*pid);
+            self.small_ended(*pid, *status);
         }
     }
 
@@ -80,7 +82,8 @@ impl Executor {
         let cleared = self.repo.clear_planted(&mut told);
         told.iter().for_each(|told| self.report.warn(told));
         if let Err(error) = cleared {
-            tracing::warn!("{error:#}; what the creature planted is moved aside later");
+            let why = open::unread_index(&self.repo.git).unwrap_or_else(|| format!("{error:#}"));
+            tracing::warn!("{why}; what the creature planted is moved aside later");
         }
     }
 
@@ -253,7 +256,7 @@ impl Executor {
     }
 
     pub fn free_mib(&self) -> u64 {
-        files::free_mib(&self.house.state_folder()).unwrap_or(u64::MAX)
+        quotas::tried_mib(&self.house)
     }
 }
 

@@ -279,7 +279,7 @@ impl Executor {
         let measured = Evidence {
             signal: signal(status),
             memory_kills: memory_kills().saturating_sub(exam.memory_kills),
-            free_mib: exam.free_mib,
+            free_mib: exam.free_mib.min(quotas::tried_mib(&self.house)),
             floor_mib: self.limits.disk_free_mib,
             ..Evidence::default()
         };

@@ -12,6 +12,7 @@ use crate::act::heartbeat::{self, Heartbeat};
 use crate::act::notices_process::NoticesProcess;
 use crate::act::report::Report;
 use crate::act::requests;
+use crate::act::small_process::SmallProcess;
 use crate::act::state::State;
 use crate::decide::policy::Policy;
 use crate::decide::vocabulary::{Event, Pending};
@@ -55,6 +56,7 @@ pub struct Executor {
     pub(crate) report: Report,
     pub(crate) console: ConsoleProcess,
     pub(crate) notices: NoticesProcess,
+    pub(crate) small: SmallProcess,
     pub(crate) bond: Bond,
     pub(crate) heart: Heartbeat,
     pub(crate) life: Option<Life>,

@@ -23,5 +23,6 @@ pub mod reload;
 pub mod report;
 pub mod requests;
 pub mod set_aside;
+pub mod small_process;
 pub mod state;
 pub mod tokens;

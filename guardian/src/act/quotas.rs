@@ -4,7 +4,7 @@ use crate::act::executor::Executor;
 use crate::limits::{LIFE_LOG_BYTES, LIFE_LOGS, TARGET_LOOK_MS};
 use crate::processes::prepare;
 use house::openat::Folder;
-use house::{House, files, interrupt, records, repair};
+use house::{House, files, interrupt, records, repair, space};
 use serde_json::json;
 use std::fs;
 use std::path::Path;
@@ -67,8 +67,17 @@ impl Executor {
 
 /// Free space in MiB: the lesser of where cargo builds and where the state is.
 pub fn free_mib(house: &House) -> u64 {
+    least(house, space::free_mib)
+}
+
+/// As `free_mib`, and none where a trial shows that no more is taken, as by a quota: for a judgement, not for each look.
+pub fn tried_mib(house: &House) -> u64 {
+    least(house, space::tried_mib)
+}
+
+fn least(house: &House, free: impl Fn(&Path) -> Option<u64>) -> u64 {
     let places = [house.target(), house.state_folder()];
-    places.iter().filter_map(|place| files::free_mib(place)).min().unwrap_or(u64::MAX)
+    places.iter().filter_map(|place| free(place)).min().unwrap_or(u64::MAX)
 }
 
 /// Keeps the build folder within its quota, between lives: first the incremental cache goes, then everything. Kept

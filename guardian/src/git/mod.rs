@@ -10,5 +10,6 @@ pub mod repo;
 pub mod rescue;
 pub mod restore;
 pub mod shortage;
+pub mod small;
 pub mod tree;
 pub mod undo;

@@ -5,6 +5,7 @@
 use crate::processes::apart;
 use house::House;
 use std::path::{Path, PathBuf};
+use walls::cargo_named::{Named, Outside};
 use walls::spec::{Access, Rule, View};
 use walls::{Place, cargo_home};
 
@@ -148,6 +149,13 @@ fn toolchain(house: &House) -> Vec<(Access, PathBuf)> {
     let holds = |folder: &Path| home.starts_with(folder) || house.root().starts_with(folder);
     let folders = folders.filter_map(|folder| folder.canonicalize().ok()).filter(|folder| !holds(folder));
     found.extend(folders.map(|folder| (Access::Run, folder)));
+    // What the owner's settings name: a linker with what lies beside it, and sources that are no registry's.
+    let named = Outside::of(house.root());
+    let beside = |named: Named| named.path.canonicalize().ok()?.parent().map(Path::to_path_buf);
+    let programs = named.programs.into_iter().filter_map(beside).filter(|folder| !holds(folder));
+    found.extend(programs.map(|folder| (Access::Run, folder)));
+    let folders = named.folders.into_iter().filter_map(|named| named.path.canonicalize().ok());
+    found.extend(folders.filter(|folder| !holds(folder)).map(|folder| (Access::Read, folder)));
     for name in ["SSL_CERT_FILE", "SSL_CERT_DIR", "CARGO_HTTP_CAINFO"] {
         found.extend(std::env::var_os(name).map(|path| (Access::Read, PathBuf::from(path))));
     }
@@ -156,7 +164,8 @@ fn toolchain(house: &House) -> Vec<(Access, PathBuf)> {
 }
 
 fn home() -> PathBuf {
-    let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
+    // Where `HOME` is unset the list of users says it, as cargo and rustup have it.
+    let home = std::env::home_dir().unwrap_or_default();
     home.canonicalize().unwrap_or(home)
 }
 

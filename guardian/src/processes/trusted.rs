@@ -2,6 +2,7 @@
 //!
 //! Invariant: started from the main thread, as every child; a sweep after a life spares them only if told to.
 
+use crate::machine;
 use crate::processes::{child, hunt};
 use anyhow::{Context, Result};
 use house::{House, files, interrupt};
@@ -59,6 +60,13 @@ pub fn start(house: &House, trusted: Trusted) -> Result<Pid> {
     let toolchain = child::toolchain(std::env::var("RUSTUP_TOOLCHAIN").ok(), std::env::var("CARGO").ok());
     command.env_remove(crate::stall::ANEW).env(hunt::COOKIE, house.identity()).envs(trusted.extra);
     command.envs(toolchain.map(|name| ("RUSTUP_TOOLCHAIN", name)));
+    // Compilers and linkers of a build end without a folder for their temporary files.
+    if machine::no_temporary().is_some() {
+        let own = house.root().join("target/tmp");
+        if std::fs::create_dir_all(&own).is_ok() {
+            command.env("TMPDIR", own);
+        }
+    }
     match trusted.log {
         Some(log) => command.stdout(log.try_clone().context("failed to share a log")?).stderr(log),
         None => command.stdout(Stdio::null()).stderr(Stdio::null()),

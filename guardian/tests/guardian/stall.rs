@@ -1,6 +1,5 @@
 //! Steps that another process holds up: the owner is heard all the same, what does not end is ended, and nothing is lost.
 
-use crate::disk::Disk;
 use guardian::stall::{Follows, Held, follows};
 use nix::sys::signal::{SigHandler, Signal, signal};
 use std::fs::{File, OpenOptions};
@@ -11,6 +10,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 use trials::House;
+use trials::disk::Disk;
 
 /// A lease on a file: who opens it to write waits until it is given back, or for 45 s.
 struct Lease(File);

@@ -9,6 +9,7 @@ use crate::makers;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 /// What nothing sold by the million tokens costs, in USD.
 const DEAREST: f64 = 1e6;
@@ -265,6 +266,15 @@ section! {
 }
 
 section! {
+    /// How names are resolved on this machine; private and local addresses stay refused.
+    Dns {
+        /// whether a name may resolve to 198.18.0.0/15, with which a proxy in fake-IP mode (Clash, sing-box) answers for
+        /// every name: the proxy then knows where a call goes, and the broker sees the name alone
+        fake_ip: bool = false, Flag;
+    }
+}
+
+section! {
     /// Makes a service named `search`.
     Search {
         /// `brave` or `searxng`; empty: there is no search
@@ -291,6 +301,14 @@ pub enum Taint {
     #[default]
     Ask,
     Allow,
+}
+
+impl Dns {
+    /// Whether an address is of the range that a proxy in fake-IP mode answers with for names: sing-box's `inet4_range`,
+    /// and within it mihomo's `fake-ip-range` (their documentation). RFC 2544 keeps it for benchmarks: no host is there.
+    pub fn is_fake(ip: IpAddr) -> bool {
+        matches!(ip, IpAddr::V4(v4) if matches!(v4.octets(), [198, 18..=19, ..]))
+    }
 }
 
 impl Auth {

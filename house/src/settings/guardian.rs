@@ -66,6 +66,11 @@ section! {
         memory_mib: u64 = 4_096, NUMBER;
         /// MiB above which `target/creature` is cleared before a build; kept binaries lie elsewhere
         target_mib: u64 = 10_240, NUMBER;
+        /// loose objects in git from which on they are packed; nothing is pruned, and `gc.auto = 0` in git's own settings
+        /// keeps them as they are
+        git_loose: u64 = 2_048, Count(1, WITHOUT_END);
+        /// seconds between looks at how many there are, and how many packs and refs
+        git_small_ms("git_small_s", with seconds): Millis = 6 * 60 * 60_000, SECONDS;
         /// processes and threads of the creature and its builds at once; with fewer no cargo builds
         processes: u64 = 1_024, Count(32, WITHOUT_END);
         /// MiB of memory of its own that one process may take; shared memory (`MAP_SHARED`, `memfd_create`) is not counted, see [walls](walls.md#boundaries); a linker takes the most

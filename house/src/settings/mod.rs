@@ -17,7 +17,7 @@ pub mod words;
 
 use crate::{House, files};
 use anyhow::{Context, Result, anyhow};
-use broker::{Autonomy, Budget, Janee, Model, Price, Search, Service, Taint, Web, X};
+use broker::{Autonomy, Budget, Dns, Janee, Model, Price, Search, Service, Taint, Web, X};
 use creature::{Agenda, Dream, Files, PERMISSIONS, Rest, SelfEdit, Sessions};
 use forms::{Check, Form};
 use guardian::{Limits, Sandbox, Walls};
@@ -50,6 +50,8 @@ section! {
         janee: Option<Janee> = None, Table(Janee::KEYS);
         /// what pages may be fetched
         web: Web = Web::default(), Table(Web::KEYS);
+        /// how names are resolved on this machine; private and local addresses stay refused
+        dns: Dns = Dns::default(), Table(Dns::KEYS);
         /// makes a service named `search`
         search: Search = Search::default(), Table(Search::KEYS);
         /// makes a service named `x` where its variables are set
@@ -104,8 +106,8 @@ pub enum Reader {
 }
 
 /// The sections and top-level keys that the broker reads.
-const BROKERS: [&str; 10] =
-    ["model", "budget", "autonomy", "prices", "services", "janee", "web", "search", "x", "taint"];
+const BROKERS: [&str; 11] =
+    ["model", "budget", "autonomy", "prices", "services", "janee", "web", "dns", "search", "x", "taint"];
 
 impl Reader {
     fn reads(self, name: &str) -> bool {

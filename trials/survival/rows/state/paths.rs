@@ -77,6 +77,7 @@ pub const PATHS: &[(&str, By)] = &[
     (".self/log/broker-build.log", By::Others),
     (".self/log/broker-check.log", By::Others),
     (".self/log/console-build.log", By::Others),
+    (".self/log/git.log", By::Others),
     (".self/log/notices.log", By::Others),
     (".self/notices.json", By::Others),
     (".self/page/index", By::Others),

@@ -22,9 +22,9 @@ impl Disk {
             let output = Command::new(program).args(args).current_dir(folder.path()).output();
             output.is_ok_and(|output| output.status.success())
         };
-        let mounted = done("mkfs.ext4", &[options, &["-q", "image"]].concat())
+        let made = done("mkfs.ext4", &[options, &["-q", "image"]].concat())
             && done("mount", &["-o", "loop", "image", "at"]);
-        mounted.then_some(Self { folder, freezer: None })
+        made.then_some(Self { folder, freezer: None })
     }
 
     pub fn at(&self) -> std::path::PathBuf {
