@@ -25,6 +25,7 @@ mod rest;
 mod scan;
 pub(crate) mod scanned;
 pub mod sense;
+mod stop;
 pub mod talked;
 mod think;
 pub mod wake;
@@ -164,6 +165,7 @@ impl Life {
             tokio::select! {
                 biased;
                 () = leaving.asked() => return self.leave(),
+                () = self.toolbox.jobs.end() => tracing::info!("rest cut short: a job has ended"),
                 changed = self.watch.rest(rest) => {
                     if let Some(name) = changed {
                         tracing::info!("rest cut short: {name} changed");
@@ -187,6 +189,9 @@ impl Life {
             biased;
             () = leaving.asked() => return Ok(Next::Leave),
             ticked = self.tick() => ticked?,
+        }
+        if let Some(rebirth) = self.toolbox.rebirth.take() {
+            return Ok(Next::Reborn(rebirth.summary));
         }
         let next = match self.woken()? {
             // The look is a sub-session, at work at the end of this wake.

@@ -62,6 +62,8 @@ pub struct Marks {
     pub changes: Changes,
     /// It may take minutes: it builds, or runs a command.
     pub is_slow: bool,
+    /// It waits for something outside: it runs beside the life, which hears its owner meanwhile.
+    pub is_beside: bool,
     /// Its arguments carry code or papers: a model is held to their schema token by token.
     pub is_strict: bool,
     /// What it shows is source, with line numbers.
@@ -89,6 +91,7 @@ impl Marks {
             subsessions,
             changes: Changes::Nothing,
             is_slow: false,
+            is_beside: false,
             is_strict: false,
             is_numbered: false,
             ends: false,
@@ -106,7 +109,11 @@ impl Marks {
     }
 
     pub const fn slow(self) -> Self {
-        Self { is_slow: true, ..self }
+        Self { is_slow: true, is_beside: true, ..self }
+    }
+
+    pub const fn beside(self) -> Self {
+        Self { is_beside: true, ..self }
     }
 
     pub const fn strict(self) -> Self {
