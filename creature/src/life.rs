@@ -66,6 +66,8 @@ pub struct Life {
     pub(crate) heard: Vec<Heard>,
     /// The `model` part of the broker's status, as it is in use.
     pub(crate) offer: Value,
+    /// What the owner configured that tools need.
+    pub(crate) configured: Vec<String>,
     /// How many asks wait for the owner, as the broker last said.
     pub(crate) asks_waiting: u64,
     pub(crate) course: Course,
@@ -128,6 +130,7 @@ impl Life {
             watch,
             heard,
             offer: Value::Null,
+            configured: Vec::new(),
             asks_waiting: 0,
             course: Course::default(),
             others: Vec::new(),

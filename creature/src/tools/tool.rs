@@ -56,6 +56,7 @@ impl Tool {
             line: self.line(),
             native: schema::native(self.name, self.meaning, self.args, self.marks.is_strict),
             changes_files,
+            listed: self.marks.listed,
         }
     }
 

@@ -232,6 +232,7 @@ impl ModelMind {
             }
             _ => (native::thought(reply, self.tools), llm::usage(reply)),
         };
+        thought.tool_calls.iter_mut().for_each(|call| self.tools.unfold(call));
         let turn = current.turns.len();
         if self.form == Some(Form::Json) {
             for (at, call) in thought.tool_calls.iter_mut().enumerate() {

@@ -86,7 +86,7 @@ impl Life {
         let now = self.told.clock.now();
         let mut other = match (&self.settings.dream.model, &self.told.broker) {
             (Some(name), Some(broker)) => {
-                let reach = reach(broker, &self.settings.model, &self.told);
+                let reach = reach(broker, &self.settings.model, &self.told, &self.configured);
                 let named = llm::other(&reach, &self.offer, Some(name));
                 Some(named.map_err(|why| Fault::new(why, "look at [dream] model in owner.toml"))?)
             }

@@ -41,7 +41,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[NAME, text("about").maybe()],
         House,
         Now(files::create_workspace),
-        MINIMAL,
+        MINIMAL.seldom(),
         "make a folder in your workspace, with a readme",
     ),
     tool(
@@ -129,7 +129,7 @@ pub(super) const TOOLS: &[Tool] = &[
         NONE,
         Outward,
         async_run!(repo_run::install_deps),
-        FULL.slow().changes(Changes::House).owners(),
+        FULL.seldom().slow().changes(Changes::House).owners(),
         "cargo fetch: get what creature/Cargo.toml names",
     ),
     tool(
@@ -153,7 +153,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[non_blank("reason").maybe()],
         Outward,
         async_run!(repo_edit::reset_hard),
-        FULL.changes(Changes::House),
+        FULL.seldom().changes(Changes::House),
         "put creature/ back to the commit you run; what was there is kept under a ref",
     ),
     tool(
