@@ -31,7 +31,8 @@ pub(crate) fn reach<'a>(
 /// no tool's own, `janee`.
 fn configured(status: &Value) -> Vec<String> {
     let services = status.get("services").and_then(Value::as_array).into_iter().flatten();
-    let mut found: Vec<String> = services.filter_map(|one| Some(one.get("name")?.as_str()?.to_owned())).collect();
+    let mut found: Vec<String> =
+        services.filter_map(|one| Some(one.get("name")?.as_str()?.to_owned())).collect();
     if found.iter().any(|name| !["x", "search"].contains(&name.as_str())) {
         found.push("services".to_owned());
     }

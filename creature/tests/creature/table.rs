@@ -161,12 +161,26 @@ fn a_new_house_lists_what_it_can_use_and_every_other_tool_is_called_by_its_name(
         let named = more.description.split([' ', ',']).any(|name| name == tool.name);
         assert!(named != LIST.is_listed(tool.name, &[]), "{}", tool.name);
     }
-    for args in [json!({"tool": "goal.extend", "args": "{\"id\": \"goal-1\"}"}), json!({"tool": "goal_extend", "args": {"id": "goal-1"}})] {
-        let mut call = mind::thought::ToolCall { tool: "more".to_owned(), args: args.as_object().unwrap().clone(), ..Default::default() };
+    for args in [
+        json!({"tool": "goal.extend", "args": "{\"id\": \"goal-1\"}"}),
+        json!({"tool": "goal_extend", "args": {"id": "goal-1"}}),
+    ] {
+        let mut call = mind::thought::ToolCall {
+            tool: "more".to_owned(),
+            args: args.as_object().unwrap().clone(),
+            ..Default::default()
+        };
         LIST.unfold(&mut call);
-        assert_eq!((call.tool.as_str(), &call.args["id"], call.refused), ("goal.extend", &json!("goal-1"), None));
+        assert_eq!(
+            (call.tool.as_str(), &call.args["id"], call.refused),
+            ("goal.extend", &json!("goal-1"), None)
+        );
     }
-    let mut call = mind::thought::ToolCall { tool: "more".to_owned(), args: json!({"tool": "x.reply", "args": "to 7"}).as_object().unwrap().clone(), ..Default::default() };
+    let mut call = mind::thought::ToolCall {
+        tool: "more".to_owned(),
+        args: json!({"tool": "x.reply", "args": "to 7"}).as_object().unwrap().clone(),
+        ..Default::default()
+    };
     LIST.unfold(&mut call);
     assert!(call.refused.unwrap().contains("no JSON object"));
 }

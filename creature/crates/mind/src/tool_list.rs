@@ -102,7 +102,8 @@ impl ToolList {
         if call.tool != MORE || call.refused.is_some() {
             return;
         }
-        let Some(name) = call.args.get("tool").and_then(Value::as_str).map(|name| name.trim().to_owned()) else {
+        let Some(name) = call.args.get("tool").and_then(Value::as_str).map(|name| name.trim().to_owned())
+        else {
             call.refused = Some(format!("{MORE} needs `tool`, a name out of its list"));
             return;
         };

@@ -60,7 +60,14 @@ pub(super) const TOOLS: &[Tool] = &[
         FULL.product(product::step),
         "done, or why it failed",
     ),
-    tool("gap.note", &[text("what")], House, Now(agenda::change), FULL.seldom(), "something you could not do"),
+    tool(
+        "gap.note",
+        &[text("what")],
+        House,
+        Now(agenda::change),
+        FULL.seldom(),
+        "something you could not do",
+    ),
     tool(
         "presence.note",
         &[text("place"), text("last").maybe(), number("every_days", 0, 3_650).maybe()],

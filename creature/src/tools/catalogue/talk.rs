@@ -80,5 +80,12 @@ pub(super) const TOOLS: &[Tool] = &[
     tool("pulse.list", NONE, House, Now(reminders::concerns), MINIMAL.seldom(), "those that are open"),
     tool("directive.set", &[DIRECTIVE], House, Now(directives::set), FULL, "keep your owner's word"),
     tool("directive.list", NONE, House, Now(directives::list), FULL.seldom(), "those that hold"),
-    tool("directive.end", &[ID], House, Now(agenda::change), FULL.seldom(), "take one back, at your owner's word"),
+    tool(
+        "directive.end",
+        &[ID],
+        House,
+        Now(agenda::change),
+        FULL.seldom(),
+        "take one back, at your owner's word",
+    ),
 ];
