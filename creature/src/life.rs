@@ -193,7 +193,9 @@ impl Life {
             () = leaving.asked() => return Ok(Next::Leave),
             ticked = self.tick() => ticked?,
         }
-        if let Some(rebirth) = self.toolbox.rebirth.take() {
+        if self.settle_jobs()
+            && let Some(rebirth) = self.toolbox.rebirth.take()
+        {
             return Ok(Next::Reborn(rebirth.summary));
         }
         let next = match self.woken()? {

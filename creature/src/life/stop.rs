@@ -112,9 +112,12 @@ impl Life {
         Ok(self.chosen(None))
     }
 
-    /// Takes over what calls in the background came to; each end that nobody has seen is news for a thought.
-    pub(crate) fn settle_jobs(&mut self) {
+    /// Takes over what calls in the background came to; each end that nobody has seen is news for a thought. Whether
+    /// one of them leaves a rebirth.
+    pub(crate) fn settle_jobs(&mut self) -> bool {
+        let mut reborn = false;
         for (job, is_news, left) in self.toolbox.jobs.ended() {
+            reborn |= left.rebirth.is_some();
             self.take_over(&job.caller, left);
             if !is_news {
                 continue;
@@ -126,6 +129,7 @@ impl Life {
                 false => self.cursors.tell(text),
             }
         }
+        reborn
     }
 
     /// Takes over what a call that ran beside the life leaves.

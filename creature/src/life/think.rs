@@ -106,8 +106,9 @@ impl Life {
             if round > 0 && !self.told.safe {
                 self.attend_hour()?;
             }
-            self.settle_jobs();
-            if let Some(rebirth) = self.toolbox.rebirth.take() {
+            if self.settle_jobs()
+                && let Some(rebirth) = self.toolbox.rebirth.take()
+            {
                 return Ok(Next::Reborn(rebirth.summary));
             }
             let moment = self.sense(round)?;

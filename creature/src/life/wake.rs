@@ -35,7 +35,6 @@ impl Life {
         if self.course.stop.is_some() {
             self.obey()?;
         }
-        self.settle_jobs();
         self.hear_outcomes()?;
         self.notice()?;
         if self.told.safe {
