@@ -110,12 +110,13 @@ impl Heart {
 
     /// Enters a stage that may last `most`; longer, and the beat stops.
     pub fn stage(&self, stage: Stage, most: Duration) {
-        let mut pulse = self.shared.lock();
-        pulse.stage = stage;
-        pulse.until = Instant::now() + most;
-        pulse.until_at = from_now(most);
-        pulse.fresh = true;
-        self.shared.changed.notify_one();
+        self.shared.stage(stage, most);
+    }
+
+    /// Enters stages of this heart for who does not hold it.
+    pub fn stages(&self) -> impl Fn(Stage, Duration) + Send + Sync + use<> {
+        let shared = Arc::clone(&self.shared);
+        move |stage, most| shared.stage(stage, most)
     }
 
     /// Counts a finished turn of the loop, whatever came of it.
@@ -162,6 +163,15 @@ impl Drop for Heart {
 }
 
 impl Shared {
+    fn stage(&self, stage: Stage, most: Duration) {
+        let mut pulse = self.lock();
+        pulse.stage = stage;
+        pulse.until = Instant::now() + most;
+        pulse.until_at = from_now(most);
+        pulse.fresh = true;
+        self.changed.notify_one();
+    }
+
     fn lock(&self) -> MutexGuard<'_, Pulse> {
         self.pulse.lock().unwrap_or_else(PoisonError::into_inner)
     }

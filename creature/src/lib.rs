@@ -7,6 +7,7 @@ pub mod dream;
 pub mod examine;
 pub mod guardian_post;
 pub mod heartbeat;
+pub mod jobs;
 pub mod life;
 pub mod lifeline;
 pub mod mind;

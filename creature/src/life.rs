@@ -25,6 +25,7 @@ mod rest;
 mod scan;
 pub(crate) mod scanned;
 pub mod sense;
+mod stop;
 pub mod talked;
 mod think;
 pub mod wake;
@@ -65,6 +66,8 @@ pub struct Life {
     pub(crate) heard: Vec<Heard>,
     /// The `model` part of the broker's status, as it is in use.
     pub(crate) offer: Value,
+    /// What the owner configured that tools need.
+    pub(crate) configured: Vec<String>,
     /// How many asks wait for the owner, as the broker last said.
     pub(crate) asks_waiting: u64,
     pub(crate) course: Course,
@@ -127,6 +130,7 @@ impl Life {
             watch,
             heard,
             offer: Value::Null,
+            configured: Vec::new(),
             asks_waiting: 0,
             course: Course::default(),
             others: Vec::new(),
@@ -164,6 +168,7 @@ impl Life {
             tokio::select! {
                 biased;
                 () = leaving.asked() => return self.leave(),
+                () = self.toolbox.jobs.end() => tracing::info!("rest cut short: a job has ended"),
                 changed = self.watch.rest(rest) => {
                     if let Some(name) = changed {
                         tracing::info!("rest cut short: {name} changed");
@@ -187,6 +192,11 @@ impl Life {
             biased;
             () = leaving.asked() => return Ok(Next::Leave),
             ticked = self.tick() => ticked?,
+        }
+        if self.settle_jobs()
+            && let Some(rebirth) = self.toolbox.rebirth.take()
+        {
+            return Ok(Next::Reborn(rebirth.summary));
         }
         let next = match self.woken()? {
             // The look is a sub-session, at work at the end of this wake.

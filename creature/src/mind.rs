@@ -1,9 +1,9 @@
 //! The mind in use: instinct, which needs no model, or one that is a model.
 
 use ::instinct::Instinct;
-use ::mind::Outcome;
 use ::mind::llm::ModelMind;
 use ::mind::moment::Moment;
+use ::mind::{Down, Outcome};
 use std::time::Duration;
 
 /// The mind in use.
@@ -11,6 +11,8 @@ use std::time::Duration;
 pub enum Mind {
     Instinct(Instinct),
     Model(ModelMind),
+    /// The mind of this name thinks just now, and is held elsewhere.
+    Thinking(String),
 }
 
 impl Mind {
@@ -19,6 +21,7 @@ impl Mind {
         match self {
             Mind::Instinct(_) => "instinct".to_owned(),
             Mind::Model(mind) => mind.name(),
+            Mind::Thinking(name) => name.clone(),
         }
     }
 
@@ -26,7 +29,7 @@ impl Mind {
     pub fn patience(&self) -> Duration {
         match self {
             // Deciding takes milliseconds; the rest is for a disk that is slow to keep its state.
-            Mind::Instinct(_) => Duration::from_secs(60),
+            Mind::Instinct(_) | Mind::Thinking(_) => Duration::from_secs(60),
             Mind::Model(mind) => mind.patience(),
         }
     }
@@ -36,13 +39,16 @@ impl Mind {
         match self {
             Mind::Instinct(mind) => mind.think(moment),
             Mind::Model(mind) => mind.think(moment, alive).await,
+            Mind::Thinking(_) => {
+                Outcome::Down(Down { error: "it thinks already".to_owned(), ..Down::default() })
+            }
         }
     }
 
     /// The model and its conversation; none for instinct.
     pub fn talk(&mut self) -> Option<&mut ModelMind> {
         match self {
-            Mind::Instinct(_) => None,
+            Mind::Instinct(_) | Mind::Thinking(_) => None,
             Mind::Model(mind) => Some(mind),
         }
     }

@@ -2,23 +2,21 @@
 //!
 //! Invariant: every turn is written down before the next; between rounds the owner's word and a wish to leave are heard.
 
+mod act;
 pub mod review;
 pub mod words;
 
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
-use crate::life::act::{MOST_ARGS, args, patience};
+use crate::life::act::{MOST_ARGS, args};
 use crate::life::patience::first_s;
 use crate::life::{Leaving, Life, Next};
 use crate::mind::Mind;
-use crate::store::caller::Caller;
-use crate::tools::{CallOutcome, ToolContext};
 use agenda::sessions::{Mode, Origin, Report, Request, Session, Status};
 use ground::papers;
 use ground::text::shorten;
 use jiff::Timestamp;
 use memory::snapshot;
-use mind::conversation::Conversation;
 use mind::thought::{Thought, ToolCall};
 use mind::{Down, Outcome};
 use serde_json::{Value, json};
@@ -58,9 +56,14 @@ impl Life {
                 return Ok(None);
             }
             self.heart.stage(Stage::Thinking, self.mind.patience() + Duration::from_secs(10));
+            let spoken = self.watch.spoken();
             let outcomes = tokio::select! {
                 biased;
                 () = leaving.asked() => return Ok(Some(Next::Leave)),
+                () = spoken => {
+                    self.hear_between(&running)?;
+                    return Ok(Some(Next::Rest(Duration::ZERO)));
+                }
                 outcomes = self.ask_all(&running) => outcomes?,
             };
             let mut rest = None;
@@ -87,7 +90,7 @@ impl Life {
             }
             self.heart.turn();
             self.heart.stage(Stage::Sensing, Duration::from_secs(30));
-            self.hear()?;
+            self.hear_between(&running)?;
             self.save()?;
             if rest.is_some() || self.cursors.words.iter().any(|waiting| waiting.seen == 0) {
                 self.turn_sessions()?;
@@ -96,6 +99,27 @@ impl Life {
         }
         self.turn_sessions()?;
         Ok(None)
+    }
+
+    /// Takes the owner's words between two rounds, or in place of one; a stop ends the sessions at work.
+    fn hear_between(&mut self, running: &[Session]) -> Result<(), Fault> {
+        self.watch.know_word();
+        self.course.works_for =
+            running.iter().find(|session| session.owner).map(|session| session.thread.clone());
+        self.hear()?;
+        if let Some(mut stop) = self.course.stop.take() {
+            let now = self.told.clock.now();
+            for session in running {
+                // One that ended with another of them is no failure.
+                let ended = self.store.sessions.cancel(&session.id, now).unwrap_or_default();
+                self.store.turned(&ended)?;
+                stop.ended.push(format!("{} ({})", session.id, shorten(&session.objective, 60)));
+            }
+            self.course.stop = Some(stop);
+            self.obey()?;
+        }
+        self.course.works_for = None;
+        Ok(())
     }
 
     /// When sub-sessions want the next wake; on instinct they wait for a model.
@@ -294,59 +318,6 @@ impl Life {
         }
         self.store.keep_sessions();
         Ok(self.toolbox.rebirth.take().map(|rebirth| Next::Reborn(rebirth.summary)))
-    }
-
-    /// Runs one call of a session and remembers what came of it; true when the life is to end.
-    async fn session_act(
-        &mut self,
-        session: &Session,
-        call: &ToolCall,
-        leaving: &mut impl Leaving,
-    ) -> Result<bool, Fault> {
-        self.heart.stage(Stage::Acting, patience(&call.tool));
-        let mut left = false;
-        let done = if let Some(why) = &call.refused {
-            CallOutcome::failed(why, "send it again, whole")
-        } else if words::may(session, &call.tool) {
-            let id = Some(session.id.clone());
-            let caller = Caller { owner: session.owner, thread: session.thread.clone(), session: id };
-            self.talked(&session.id, |talk| talk.began(&call.id));
-            let (own, facts) = (self.knows_checklist(call), self.facts());
-            let (belt, store) = (&mut self.toolbox, &mut self.store);
-            let mut tools = ToolContext { belt, store, caller, facts };
-            let calling = CallOutcome::guarded(&call.tool, tools.call(call));
-            let done = tokio::select! {
-                biased;
-                () = leaving.asked() => None,
-                done = self.watch.own_act(calling) => Some(done),
-            };
-            self.knew_checklist(own);
-            left = done.is_none();
-            let error = format!("{} was stopped: this life was asked to leave", call.tool);
-            done.unwrap_or_else(|| CallOutcome::failed(error, "try again"))
-        } else {
-            let error = format!("{} is not among the tools of this session", call.tool);
-            CallOutcome::failed(error, "use those that are listed, or report that another is needed")
-        };
-        self.heart.stage(Stage::Remembering, Duration::from_secs(60));
-        let CallOutcome { result, shown } = done;
-        let failed = result.get("ok") != Some(&Value::Bool(true));
-        self.counted(call, &self.caller.clone(), &result);
-        let record = json!({"session": session.id, "tool": call.tool, "args": args(call, MOST_ARGS), "result": result});
-        self.store.record("action", record)?;
-        self.talked(&session.id, |talk| talk.done(&call.id, &shown, failed));
-        self.store.sessions.acted(&session.id);
-        self.store.keep_sessions();
-        Ok(left)
-    }
-
-    /// Writes into a session's conversation. After a failure it is read anew, with the call's outcome unknown.
-    fn talked(&mut self, id: &str, write: impl FnOnce(&mut Conversation) -> std::io::Result<()>) {
-        let written = self.talks.get_mut(id).map(write);
-        if let Some(Err(error)) = written {
-            tracing::warn!("failed to keep the conversation of {id}: {error}");
-            self.talks.remove(id);
-        }
     }
 }
 

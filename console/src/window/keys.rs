@@ -22,6 +22,7 @@ impl Window {
     }
 
     fn pressed(&mut self, key: KeyEvent) -> Result<()> {
+        let was_escape = std::mem::replace(&mut self.escaped, false);
         let (alt, control) =
             (key.modifiers.contains(KeyModifiers::ALT), key.modifiers.contains(KeyModifiers::CONTROL));
         if let (KeyCode::Char(letter), true) = (key.code, control) {
@@ -54,7 +55,14 @@ impl Window {
             KeyCode::Backspace => self.prompt.cut(To::Left),
             KeyCode::Delete => self.prompt.cut(To::Right),
             KeyCode::Tab => self.complete(),
-            KeyCode::Esc => self.end_or_empty(),
+            KeyCode::Esc if was_escape => return self.say(typed::STOP),
+            KeyCode::Esc => {
+                self.escaped = self.running.is_none() && self.prompt.is_empty();
+                self.end_or_empty();
+                if self.escaped {
+                    "Esc again ends what it is at".clone_into(&mut self.said);
+                }
+            }
             _ => {}
         }
         Ok(())

@@ -71,6 +71,8 @@ pub struct Window {
     /// What is to be said of the last key or line.
     said: String,
     handed: Option<Handed>,
+    /// The last key was Esc on an empty line.
+    escaped: bool,
     leaves: bool,
 }
 
@@ -107,6 +109,7 @@ pub fn open(house: House, wanted: &Wanted) -> Result<u8> {
         shown_rollback,
         said,
         handed,
+        escaped: false,
         leaves,
     };
     window.passed(passed)?;

@@ -47,15 +47,15 @@ impl Window {
 
     pub(super) fn leave(&mut self) {
         if self.handed.is_some() {
-            self.said = "this window is the guardian's; /stop or Ctrl-C ends both, /pause the creature alone"
-                .to_owned();
+            self.said =
+                "this window is the guardian's; Ctrl-C ends both, /pause the creature alone".to_owned();
         } else {
             self.leaves = true;
         }
     }
 
     /// Keeps a word for the creature, and shows it.
-    fn say(&mut self, words: &str) -> Result<()> {
+    pub(super) fn say(&mut self, words: &str) -> Result<()> {
         let word = match Word::new(words, Some(THREAD)) {
             Ok(word) => word,
             Err(wrong) => {

@@ -185,7 +185,7 @@ impl Known {
 
 /// What the guardian says of its commands, as they are typed in a window.
 pub fn typed_here(told: &str) -> String {
-    told.replace("cargo run -p guardian -- ", "/")
+    told.replace("cargo run -p guardian -- stop", "/stop guardian").replace("cargo run -p guardian -- ", "/")
 }
 
 /// `14:05`.

@@ -8,9 +8,13 @@ use house::terminal::typed as as_typed;
 /// What the guardian's own program answers; the console answers the others.
 const OF_THE_GUARDIAN: [&str; 5] = ["status", "stop", "pause", "resume", "rollback"];
 /// What the window does itself.
-const OWN: [(&str, &str); 6] = [
+const OWN: [(&str, &str); 7] = [
     ("yes ID", "shows ask ID with its exact bytes; typed again it approves it"),
     ("no ID", "the same, and denies it"),
+    (
+        "stop",
+        "ends what it is at: a thought, a command, sub-sessions; Esc twice does the same. /stop guardian stops the guardian",
+    ),
     ("verbosity [minimal|normal|verbose]", "how much of what happens is shown"),
     ("rollback [COMMIT|RUNG]", "shows what would change; typed again it is done"),
     ("help [COMMAND]", "this list; of a command, what there is to know of it"),
@@ -20,6 +24,8 @@ const OWN: [(&str, &str); 6] = [
 const OF_A_SHELL: [&str; 3] = ["window", "serve", "export"];
 /// Commands that are a word to the creature.
 const WORDS: [&str; 5] = ["say", "remind", "pulse", "dream", "compact"];
+/// The word that ends what the creature is at.
+pub const STOP: &str = "stop that";
 /// What takes the id of an ask.
 const OF_ASKS: [&str; 5] = ["yes", "no", "asks", "approve", "deny"];
 
@@ -74,6 +80,8 @@ pub fn meant(line: &str) -> Typed {
         [] | ["help"] => Typed::List,
         ["help", name] => Typed::Run(Order::new(&["help", name])),
         ["quit"] => Typed::Quit,
+        ["stop"] => Typed::Word(STOP.to_owned()),
+        ["stop", "guardian"] => Typed::Run(Order::new(&["stop"])),
         // An approval is of bytes that were shown, whatever it is called.
         ["yes" | "approve", id] => Typed::Answer { id: (*id).to_owned(), approve: true },
         ["no" | "deny", id] => Typed::Answer { id: (*id).to_owned(), approve: false },
@@ -119,7 +127,7 @@ pub fn list() -> Vec<String> {
     let others = others.map(|command| row(command.usage, command.brief));
     let own = OWN.iter().map(|(usage, brief)| row(usage, brief));
     let keys = "Enter sends, Alt-Enter begins another line, Tab completes, Up and Down show what was typed before, \
-                Esc empties the line or ends a command that runs.";
+                Esc empties the line or ends a command that runs; twice on an empty line it ends what the creature is at.";
     std::iter::once("Plain text is a word to the creature.".to_owned())
         .chain(own)
         .chain(others)

@@ -46,20 +46,7 @@ impl Life {
             talk.began(&call.id);
         }
         let own = self.knows_checklist(call);
-        let done = match self.is_long(call) {
-            true => self.beside(call, caller, leaving).await?,
-            false => {
-                let facts = self.facts();
-                let (belt, store, caller) = (&mut self.toolbox, &mut self.store, caller.clone());
-                let mut tools = ToolContext { belt, store, caller, facts };
-                let calling = CallOutcome::guarded(&call.tool, tools.call(call));
-                tokio::select! {
-                    biased;
-                    () = leaving.asked() => None,
-                    done = self.watch.own_act(calling) => Some(done),
-                }
-            }
-        };
+        let done = self.called(call, caller, leaving).await?;
         let left = done.is_none();
         let done = done.unwrap_or_else(|| {
             let why = format!("{} was stopped: this life was asked to leave", call.tool);
@@ -70,6 +57,27 @@ impl Life {
         self.counted(call, caller, &done.result);
         self.acted(call, number, caller, done)?;
         Ok(left)
+    }
+
+    /// Makes one call; none where the life was asked to leave meanwhile.
+    pub(crate) async fn called(
+        &mut self,
+        call: &ToolCall,
+        caller: &Caller,
+        leaving: &mut impl Leaving,
+    ) -> Result<Option<CallOutcome>, Fault> {
+        if self.is_long(call) {
+            return self.beside(call, caller, leaving).await;
+        }
+        let facts = self.facts();
+        let (belt, store, caller) = (&mut self.toolbox, &mut self.store, caller.clone());
+        let mut tools = ToolContext { belt, store, caller, facts };
+        let calling = CallOutcome::guarded(&call.tool, tools.call(call));
+        Ok(tokio::select! {
+            biased;
+            () = leaving.asked() => None,
+            done = self.watch.own_act(calling) => Some(done),
+        })
     }
 
     /// The checklist as it is, where this call may change it and a thought was shown it in this state.

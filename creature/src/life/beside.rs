@@ -1,33 +1,67 @@
-//! Calls beside the life: while a call that may take minutes runs, the owner, reminders and a pause are heard.
+//! Calls beside the life: while a call waits for something outside, the owner, reminders and a pause are heard.
 //!
-//! Invariant: one call runs beside the life at a time, with a toolbox of its own, and what it did is taken over
-//! when it ends. A stopped call leaves no process behind and no file half changed.
+//! Invariant: what a call did is taken over when it ends. One for the owner that the owner's word finds running goes on
+//! in the background, and the mind is told so; one of the creature's own goes on while the owner is answered in
+//! another conversation. A stopped call leaves no process behind and no file half changed.
 
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
+use crate::jobs::Job;
 use crate::life::act::patience;
 use crate::life::{Leaving, Life, Next};
 use crate::store::caller::Caller;
 use crate::tools::{CallOutcome, Rebirth, ToolContext, catalogue};
-use agenda::Change;
-use agenda::requests::RequestChange;
+use ground::text::shorten;
 use mind::thought::ToolCall;
+use serde_json::{Value, json};
 use std::pin::{Pin, pin};
+use std::sync::Arc;
 use std::time::Duration;
 
-/// Time between looks whether a reminder is due.
+/// Time between looks whether a reminder is due, and for a quick call to end though the owner waits.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Why the life stops a call that runs beside it.
-enum Ends {
+/// The tool that waits for other calls.
+const WAITS: &str = "job";
+
+type Running = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// What becomes of a call that runs beside the life.
+enum Goes {
+    On,
+    /// The life was asked to leave.
     Left,
-    Paused,
+    /// It is to end, and why.
+    Ends(&'static str),
+    /// The owner waits for the mind that waits for it.
+    Background,
 }
 
 impl Life {
-    /// Whether a call runs beside the life: it may take minutes, and no other call runs beside it already.
+    /// Whether a call runs beside the life: it waits for something outside.
     pub(crate) fn is_long(&self, call: &ToolCall) -> bool {
-        !self.course.beside && catalogue::marks(&call.tool).is_some_and(|marks| marks.is_slow)
+        catalogue::marks(&call.tool).is_some_and(|marks| marks.is_beside)
+    }
+
+    /// Begins a call as a job of its own.
+    fn begun(&self, call: &ToolCall, caller: &Caller) -> Result<(Arc<Job>, Running), Fault> {
+        let what = shorten(&format!("{} {}", call.tool, Value::Object(call.args.clone())), 200);
+        let jobs = self.toolbox.jobs.clone();
+        let mut store = self.store.beside()?;
+        let job = jobs.begin(self.told.life, what, caller.clone());
+        let mut belt = self.toolbox.beside(&job);
+        let (own, name, facts, running) = (call.clone(), caller.clone(), self.facts(), Arc::clone(&job));
+        let running = async move {
+            let mut tools = ToolContext { belt: &mut belt, store: &mut store, caller: name, facts };
+            let done = tokio::select! {
+                biased;
+                why = running.stopped() => Err(why),
+                done = CallOutcome::guarded(&own.tool, tools.call(&own)) => Ok(done),
+            };
+            let done = done.unwrap_or_else(|why| tools.came(&own.tool, running.cut(&why)));
+            jobs.finish(&running, done, belt.into());
+        };
+        Ok((job, Box::pin(running)))
     }
 
     /// Runs a call while the life goes on; none where it was asked to leave.
@@ -37,65 +71,82 @@ impl Life {
         caller: &Caller,
         leaving: &mut impl Leaving,
     ) -> Result<Option<CallOutcome>, Fault> {
-        let (mut belt, mut store) = (self.toolbox.beside(), self.store.beside()?);
-        let (own, name, facts, known) = (call.clone(), caller.clone(), self.facts(), self.watch.known());
-        let mut running = pin!(async move {
-            let mut tools = ToolContext { belt: &mut belt, store: &mut store, caller: name, facts };
-            let done = CallOutcome::guarded(&own.tool, tools.call(&own)).await;
-            (done, belt)
-        });
-        let (done, belt) = loop {
+        let known = self.watch.known();
+        let (job, mut running) = self.begun(call, caller)?;
+        loop {
             let due = self.store.agenda.reminders.next_at(self.told.clock.now());
+            let waits = caller.owner && self.unheard();
             tokio::select! {
                 biased;
                 () = leaving.asked() => return Ok(None),
-                ended = &mut running => break ended,
+                () = &mut running => break,
                 () = self.watch.word() => {}
-                () = tokio::time::sleep(LOOK), if due.is_some() => {
-                    if due.is_some_and(|due| due > self.told.clock.now()) {
+                () = tokio::time::sleep(LOOK), if due.is_some() || waits => {
+                    if !waits && due.is_some_and(|due| due > self.told.clock.now()) {
                         continue;
                     }
                 }
             }
             // The call runs on while the owner is answered.
-            let (ends, ended) = both(self.meantime(caller, leaving), running.as_mut()).await;
-            let ends = ends?;
-            if let Some(ended) = ended {
-                break ended;
-            }
-            match ends {
-                Some(Ends::Left) => return Ok(None),
-                Some(Ends::Paused) => {
-                    let why = format!("{} was stopped: your owner paused you", call.tool);
-                    return Ok(Some(CallOutcome::failed(why, "call it again when you work again")));
+            let (goes, ended) = both(self.meantime(caller, leaving), running.as_mut()).await;
+            match (goes?, ended.is_some()) {
+                (Goes::Left, _) => return Ok(None),
+                (_, true) => break,
+                (Goes::On, false) => self.heart.stage(Stage::Acting, patience(&call.tool)),
+                (Goes::Ends(why), false) => job.stop(why),
+                (Goes::Background, false) if call.tool == WAITS => job.hasten(),
+                (Goes::Background, false) => {
+                    job.goes_on_in_background();
+                    tokio::spawn(running);
+                    self.course.heard_meanwhile = true;
+                    let note = "your owner spoke: this call runs on beside you. Answer first; the tool `job` looks at it, \
+                        waits for it or ends it, and its end comes as news";
+                    return Ok(Some(
+                        self.lend(caller.clone())
+                            .came(&call.tool, json!({"ok": true, "job": job.id, "note": note})),
+                    ));
                 }
-                None => self.heart.stage(Stage::Acting, patience(&call.tool)),
             }
-        };
-        for tool in self.toolbox.take_over(belt) {
-            self.made_by(caller, &Change::Request(RequestChange::Used { tool }));
         }
+        self.toolbox.jobs.forget(&job);
+        let (done, left) = job
+            .take()
+            .unwrap_or_else(|| (CallOutcome::failed("it ended without a result", ""), Default::default()));
+        if let Some(stop) = self.course.stop.as_mut() {
+            stop.ended.push(format!("`{}`", shorten(&job.what, 100)));
+        }
+        self.take_over(caller, left);
         self.watch.own_since(&known);
         Ok(Some(done))
     }
 
-    /// Does what came due or was said while a call runs, and answers the owner; returns why to stop the call.
-    async fn meantime(&mut self, caller: &Caller, leaving: &mut impl Leaving) -> Result<Option<Ends>, Fault> {
-        self.watch.know();
+    /// Does what came due or was said while a call runs, and answers the owner; what becomes of the call.
+    async fn meantime(&mut self, caller: &Caller, leaving: &mut impl Leaving) -> Result<Goes, Fault> {
+        self.watch.know_word();
         self.hear()?;
+        if self.course.stop.is_some() {
+            return Ok(Goes::Ends("your owner said stop"));
+        }
         if !self.told.safe {
             self.attend_hour()?;
         }
         if self.told_to_pause() && !caller.owner {
-            return Ok(Some(Ends::Paused));
+            return Ok(Goes::Ends("your owner paused you"));
         }
         // A mind that is down is not asked again at every look: the waiting words are told why they wait.
         let away = self.is_down();
-        if caller.owner || self.cursors.words.is_empty() || !(away || self.unheard()) {
-            return Ok(None);
+        if self.cursors.words.is_empty() || !(away || self.unheard()) {
+            return Ok(Goes::On);
+        }
+        if caller.owner && caller.session.is_none() && !away {
+            return Ok(Goes::Background);
+        }
+        if self.course.beside {
+            return Ok(Goes::On);
         }
         tracing::info!("the owner speaks: answered beside the call under way");
         let parked = self.mind.talk().and_then(|talk| talk.park());
+        let (before, works_for) = (self.caller.clone(), self.course.works_for.take());
         let (line, busy) = (self.course.line.take(), self.course.busy.take());
         self.course.beside = true;
         let next = match away {
@@ -104,17 +155,17 @@ impl Life {
         };
         self.course.beside = false;
         (self.course.line, self.course.busy) = (line, busy);
-        (self.caller, self.toolbox.completed) = (caller.clone(), false);
+        (self.caller, self.course.works_for, self.toolbox.completed) = (before, works_for, false);
         if let Some(talk) = self.mind.talk() {
             talk.take_up(parked);
         }
         match next? {
-            Some(Next::Leave) => Ok(Some(Ends::Left)),
+            Some(Next::Leave) => Ok(Goes::Left),
             Some(Next::Reborn(summary)) => {
                 self.toolbox.rebirth = Some(Rebirth { summary });
-                Ok(None)
+                Ok(Goes::On)
             }
-            Some(Next::Rest(_)) | None => Ok(None),
+            Some(Next::Rest(_)) | None => Ok(Goes::On),
         }
     }
 }
@@ -122,7 +173,7 @@ impl Life {
 /// Awaits `first` and goes on with `second` meanwhile; both results, of `second` only if it ended.
 async fn both<A, B>(
     first: impl Future<Output = A>,
-    mut second: Pin<&mut impl Future<Output = B>>,
+    mut second: Pin<&mut (impl Future<Output = B> + ?Sized)>,
 ) -> (A, Option<B>) {
     let (mut first, mut ended) = (pin!(first), None);
     loop {

@@ -1,5 +1,6 @@
 //! The course of a life: what is known from one wake to the next, and lost with the life.
 
+use crate::life::stop::Stop;
 use agenda::stack::Line;
 use jiff::Timestamp;
 
@@ -53,6 +54,14 @@ pub(crate) struct Course {
     pub stopped: bool,
     /// The owner is answered while a call runs beside the life: no other work meanwhile.
     pub beside: bool,
+    /// The owner's thread that is worked for just now.
+    pub works_for: Option<String>,
+    /// The owner's word that means stop, until it is obeyed.
+    pub stop: Option<Stop>,
+    /// The owner spoke while a call ran: the other calls of its thought are not run.
+    pub heard_meanwhile: bool,
+    /// Ends of jobs that were begun for the owner, by thread, until a thought on it has them.
+    pub ended_jobs: Vec<(String, String)>,
     /// When a thought last had the unfinished draft before it.
     pub draft_seen: Option<Timestamp>,
     /// Papers earlier looks left that this wake read; used once something is made of them.

@@ -16,6 +16,9 @@ const GONE: Duration = Duration::from_secs(5);
 
 const LOOK: Duration = Duration::from_millis(500);
 
+/// The mark of a word whose owner was told that a rebirth comes first.
+const REBIRTH: &str = "rebirth";
+
 /// What waiting for a blessing came to.
 enum Waited {
     Blessed,
@@ -28,6 +31,7 @@ impl Life {
     pub(crate) fn leave(&mut self) -> Result<(), Fault> {
         self.heart.stage(Stage::Leaving, Duration::from_secs(10));
         tracing::info!("asked to leave");
+        self.end_jobs();
         self.store
             .record("observation", json!({"about": "leave", "text": "asked to leave; ending politely"}))?;
         self.save()
@@ -38,10 +42,13 @@ impl Life {
     pub(crate) async fn reborn(&mut self, summary: &str, leaving: &mut impl Leaving) -> Result<bool, Fault> {
         self.heart.stage(Stage::Waiting, PATIENCE + Duration::from_secs(30));
         tracing::info!("waiting for the blessing of this life, then: {summary}");
-        let waited = tokio::select! {
-            biased;
-            () = leaving.asked() => Waited::Asked,
-            waited = self.blessed() => waited,
+        let waited = loop {
+            tokio::select! {
+                biased;
+                () = leaving.asked() => break Waited::Asked,
+                waited = self.blessed() => break waited,
+                () = self.watch.word() => self.hear_before_rebirth()?,
+            }
         };
         match waited {
             Waited::Blessed => {}
@@ -60,12 +67,36 @@ impl Life {
             }
         }
         self.heart.stage(Stage::Leaving, Duration::from_secs(10));
+        self.end_jobs();
         // Recorded before it is requested: once the request stands, nothing may fail any more.
         let text = format!("ending to be born again: {summary}");
         self.store.record("observation", json!({"about": "rebirth", "text": text}))?;
         self.save()?;
         write_request(&self.told.house, self.told.life, Kind::Rebirth, summary)?;
         Ok(true)
+    }
+
+    /// Takes the owner's words that come while a rebirth waits; who waits for an answer is told when it comes.
+    fn hear_before_rebirth(&mut self) -> Result<(), Fault> {
+        self.watch.know_word();
+        self.hear()?;
+        let late = self.course.stop.take().map(|stop| stop.thread);
+        let waiting =
+            self.cursors.words.iter_mut().filter(|waiting| waiting.told.is_empty() && waiting.seen == 0);
+        let mut threads: Vec<(String, &str)> = Vec::new();
+        for waiting in waiting {
+            waiting.told.push(REBIRTH.to_owned());
+            threads.push((waiting.word.thread.clone(), "I am about to be born again, and answer then."));
+        }
+        threads.extend(late.map(|thread| {
+            (thread, "What is left is to be born again, which is not stopped; `rollback` undoes it.")
+        }));
+        threads.dedup();
+        for (thread, text) in threads {
+            let data = json!({"from": "creature", "kind": "waiting", "thread": thread, "text": text, "at": self.told.clock.text()});
+            self.store.record("message", data)?;
+        }
+        self.save()
     }
 
     async fn blessed(&self) -> Waited {

@@ -49,6 +49,9 @@ impl Life {
                 self.used(product::MESSAGE);
             }
             let answered = before.is_some_and(|known| known.answered);
+            if !answered && self.takes_stop(&word, &id) {
+                continue;
+            }
             let reply = if answered { None } else { self.directed(&word.text, &word.thread) };
             if let Some(reply) = &reply {
                 let data =

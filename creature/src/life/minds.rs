@@ -17,9 +17,29 @@ use mind::{Down, llm};
 use serde_json::{Value, json};
 
 /// How models are reached through this broker.
-pub(crate) fn reach<'a>(broker: &'a Broker, settings: &'a ModelSettings, told: &'a Told) -> Reach<'a> {
+pub(crate) fn reach<'a>(
+    broker: &'a Broker,
+    settings: &'a ModelSettings,
+    told: &'a Told,
+    configured: &'a [String],
+) -> Reach<'a> {
     let (house, commit) = (&told.house, told.commit.as_str());
-    Reach { base: broker.base(), token: broker.token(), settings, house, tools: &LIST, commit }
+    Reach { base: broker.base(), token: broker.token(), settings, house, tools: &LIST, commit, configured }
+}
+
+/// What the owner configured that tools need, by the broker's status: names of services, `services` for any that is
+/// no tool's own, `janee`.
+fn configured(status: &Value) -> Vec<String> {
+    let services = status.get("services").and_then(Value::as_array).into_iter().flatten();
+    let mut found: Vec<String> =
+        services.filter_map(|one| Some(one.get("name")?.as_str()?.to_owned())).collect();
+    if found.iter().any(|name| !["x", "search"].contains(&name.as_str())) {
+        found.push("services".to_owned());
+    }
+    if status.get("janee") == Some(&Value::Bool(true)) {
+        found.push("janee".to_owned());
+    }
+    found
 }
 
 impl Life {
@@ -63,10 +83,12 @@ impl Life {
         };
         self.asks_waiting = status.get("asks_waiting").and_then(Value::as_u64).unwrap_or(0);
         let offer = status.get("model").cloned().unwrap_or(Value::Null);
-        if offer == self.offer {
+        let configured = configured(&status);
+        if offer == self.offer && configured == self.configured {
             return String::new();
         }
-        let reach = reach(broker, &self.settings.model, &self.told);
+        self.configured = configured;
+        let reach = reach(broker, &self.settings.model, &self.told, &self.configured);
         let instinct = || Mind::Instinct(Instinct::load(&self.told.house, pace::BUILT));
         let (mind, said) = match llm::offered(&reach, &status) {
             Ok(Some(mind)) => (Mind::Model(mind), String::new()),

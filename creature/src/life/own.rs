@@ -53,7 +53,9 @@ impl Life {
     /// What beside the agenda asks for a thought: changed papers, open items of the checklist, own time.
     pub(crate) fn around(&self) -> Around {
         let items = match self.mind {
-            Mind::Model(_) => checklist::items(&papers::read(&self.told.house.checklist()).text),
+            Mind::Model(_) | Mind::Thinking(_) => {
+                checklist::items(&papers::read(&self.told.house.checklist()).text)
+            }
             Mind::Instinct(_) => Vec::new(),
         };
         let open = items.into_iter().filter(|item| item.every_s.is_none());

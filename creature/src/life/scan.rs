@@ -55,7 +55,12 @@ impl Life {
         }
         for named in due.into_iter().take(MOST_LOOKS) {
             self.heart.stage(Stage::Sensing, Duration::from_secs(180));
-            let looked = look(&broker, named).await;
+            let looked = tokio::select! {
+                biased;
+                // What is not looked at now is due at the next wake.
+                () = self.watch.word() => break,
+                looked = look(&broker, named) => looked,
+            };
             self.looked(named, looked)?;
         }
         self.scanned.sources.retain(|url, _| followed.iter().any(|named| named.url == *url));

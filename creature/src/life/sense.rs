@@ -113,6 +113,7 @@ impl Life {
         let next = self.cursors.words.iter().min_by_key(|waiting| waiting.seen);
         let thread =
             next.map(|waiting| waiting.word.thread.clone()).or_else(|| self.course.owner_thread.clone());
+        let thread = thread.or_else(|| self.course.ended_jobs.first().map(|(thread, _)| thread.clone()));
         match &thread {
             Some(_) => self.interrupted()?,
             None => self.resumed(),
@@ -127,6 +128,10 @@ impl Life {
         let shown = if self.caller.owner { 0 } else { waking::shown(news, MOST_NEWS) };
         self.course.shown = shown;
         let waiting = news.len() - shown;
+        if self.caller.owner {
+            let ended = self.course.ended_jobs.iter().filter(|(thread, _)| *thread == self.caller.thread);
+            return ended.map(|(_, text)| text.clone()).collect();
+        }
         let mut told = Vec::new();
         if shown > 0 && (waiting > 0 || *gathered > 0) {
             told.push(format!(

@@ -4,14 +4,17 @@ use crate::fault::Fault;
 use crate::heartbeat::Stage;
 use crate::life::act::args;
 use crate::life::{Leaving, Life, Next};
+use crate::mind::Mind;
 use crate::store::caller::Caller;
 use crate::tools::CallOutcome;
 use agenda::repeat::Repeats;
 use ground::text;
 use mind::Outcome;
 use mind::llm::ModelMind;
+use mind::moment::Moment;
 use mind::thought::Thought;
 use serde_json::{Value, json};
+use std::pin::pin;
 use std::time::Duration;
 
 /// Thoughts after which an unanswered word is taken for unanswerable.
@@ -22,6 +25,14 @@ const MOST_OWNER_ROUNDS: u32 = 50;
 
 /// Characters of a monologue that stay in a record.
 const MOST_MONOLOGUE: usize = 8_000;
+
+/// What came of a thought while the owner was heard.
+enum Came {
+    Thought(Outcome),
+    Left,
+    Cut,
+    Stopped,
+}
 
 impl Life {
     /// Has the thoughts of a wake; none while the mind is down and no word of the owner's still waits for it.
@@ -34,10 +45,57 @@ impl Life {
         }
         let next = self.rounds(leaving).await;
         self.fall_forward();
+        self.course.works_for = None;
         let next = next?;
         match next {
             Next::Rest(_) => Ok(self.meanwhile(false, leaving).await?.unwrap_or(next)),
             end => Ok(end),
+        }
+    }
+
+    /// One thought, while the owner's words are heard. One of its own is cut where a word waits for an answer, any where
+    /// the owner says stop.
+    async fn listening(&mut self, moment: &Moment, leaving: &mut impl Leaving) -> Result<Came, Fault> {
+        let (stage, patience) = (self.heart.stages(), self.mind.patience() + Duration::from_secs(10));
+        let alive = || stage(Stage::Thinking, patience);
+        alive();
+        let name = self.mind.name();
+        let mut mind = std::mem::replace(&mut self.mind, Mind::Thinking(name));
+        let came = self.hears_while(mind.think(moment, &alive), moment.answers(), leaving).await;
+        self.mind = mind;
+        let came = came?;
+        if matches!(came, Came::Cut | Came::Stopped) {
+            tracing::info!("the owner speaks: the thought under way is cut");
+            self.keep_cut(matches!(came, Came::Stopped))?;
+        }
+        Ok(came)
+    }
+
+    async fn hears_while(
+        &mut self,
+        thinking: impl Future<Output = Outcome>,
+        answers: bool,
+        leaving: &mut impl Leaving,
+    ) -> Result<Came, Fault> {
+        let mut thinking = pin!(thinking);
+        loop {
+            tokio::select! {
+                biased;
+                () = leaving.asked() => return Ok(Came::Left),
+                () = self.watch.word() => {}
+                outcome = &mut thinking => return Ok(Came::Thought(outcome)),
+            }
+            self.watch.know_word();
+            self.hear()?;
+            if let Some(stop) = &mut self.course.stop {
+                stop.ended
+                    .push(if answers { "the thought under way" } else { "a thought of my own" }.to_owned());
+                return Ok(Came::Stopped);
+            }
+            if !answers && (self.unheard() || self.told_to_pause()) {
+                self.course.busy.get_or_insert_with(|| "go on with the thought that was cut".to_owned());
+                return Ok(Came::Cut);
+            }
         }
     }
 
@@ -48,7 +106,15 @@ impl Life {
             if round > 0 && !self.told.safe {
                 self.attend_hour()?;
             }
+            if self.settle_jobs()
+                && let Some(rebirth) = self.toolbox.rebirth.take()
+            {
+                return Ok(Next::Reborn(rebirth.summary));
+            }
             let moment = self.sense(round)?;
+            if self.course.stop.is_some() {
+                return self.obey();
+            }
             if !moment.answers() && (self.course.beside || round >= self.settings.agenda.rounds) {
                 break;
             }
@@ -56,19 +122,12 @@ impl Life {
             if round > 0 && !moment.answers() && self.paused() {
                 return Ok(self.chosen(None));
             }
-            let (heart, patience) = (&self.heart, self.mind.patience() + Duration::from_secs(10));
-            heart.stage(Stage::Thinking, patience);
-            let alive = || heart.stage(Stage::Thinking, patience);
-            let outcome = tokio::select! {
-                biased;
-                () = leaving.asked() => return Ok(Next::Leave),
-                () = self.watch.word(), if !moment.answers() => None,
-                outcome = self.mind.think(&moment, &alive) => Some(outcome),
-            };
-            let Some(outcome) = outcome else {
-                tracing::info!("the owner speaks: the thought under way is dropped");
-                self.course.busy.get_or_insert_with(|| "go on with the thought that was cut".to_owned());
-                continue;
+            self.course.works_for = moment.answers().then(|| self.caller.thread.clone());
+            let outcome = match self.listening(&moment, leaving).await? {
+                Came::Thought(outcome) => outcome,
+                Came::Left => return Ok(Next::Leave),
+                Came::Cut => continue,
+                Came::Stopped => return self.obey(),
             };
             if self.mind.talk().is_some_and(ModelMind::began_since_asked) {
                 self.repeats = Repeats::default();
@@ -111,11 +170,11 @@ impl Life {
         leaving: &mut impl Leaving,
     ) -> Result<Option<Next>, Fault> {
         let number = self.remembered(&thought, usage, round, &caller)?;
+        self.course.heard_meanwhile = false;
         for call in &thought.tool_calls {
-            if self.toolbox.rebirth.is_some() {
-                // The call could change the tree, which was rehearsed as it is.
-                let why = format!("{} was not run: a rebirth comes first", call.tool);
-                self.acted(call, number, &caller, CallOutcome::failed(why, "call it in the next life"))?;
+            if let Some((why, hint)) = self.held_back() {
+                let why = format!("{} was not run: {why}", call.tool);
+                self.acted(call, number, &caller, CallOutcome::failed(why, hint))?;
             } else if self.act(call, number, &caller, leaving).await? {
                 return Ok(Some(Next::Leave));
             }
@@ -128,6 +187,9 @@ impl Life {
         let due = self.settings.own.number("thoughts_between_snapshots");
         if !self.told.safe && self.cursors.thoughts.saturating_sub(self.cursors.snapshot_at) >= due {
             self.keep_snapshot()?;
+        }
+        if self.course.stop.is_some() {
+            return self.obey().map(Some);
         }
         if let Some(rebirth) = self.toolbox.rebirth.take() {
             if !caller.owner {
@@ -145,6 +207,20 @@ impl Life {
             talk.rested();
         }
         Ok(next)
+    }
+
+    /// Why the next call of a thought is not run, and what to do then.
+    fn held_back(&mut self) -> Option<(&'static str, &'static str)> {
+        self.settle_jobs();
+        if self.toolbox.rebirth.is_some() {
+            // The call could change the tree, which was rehearsed as it is.
+            return Some(("a rebirth comes first", "call it in the next life"));
+        }
+        if self.course.stop.is_some() {
+            return Some(("your owner said stop", "do not call it again unless your owner asks for it"));
+        }
+        let spoke = "your owner spoke while a call before it ran";
+        self.course.heard_meanwhile.then_some((spoke, "call it again if it is still wanted"))
     }
 
     /// Remembers a thought, marks what it was shown as seen, and returns its number.

@@ -32,6 +32,9 @@ impl Life {
         (self.course.setback, self.course.said_done) = (false, false);
         self.watch.know();
         self.hear()?;
+        if self.course.stop.is_some() {
+            self.obey()?;
+        }
         self.hear_outcomes()?;
         self.notice()?;
         if self.told.safe {
@@ -94,7 +97,9 @@ impl Life {
                 .next()
                 .map(|line| format!("{} {}", line.id, text::shorten(&line.title, 100))),
             draft: self.draft_due().filter(|(at, _)| *at <= now).map(|(_, line)| line),
-            unfinished: self.course.overran > 0 || self.course.owner_thread.is_some(),
+            unfinished: self.course.overran > 0
+                || self.course.owner_thread.is_some()
+                || !self.course.ended_jobs.is_empty(),
             paused: self.paused(),
             down: self.is_down(),
         }
@@ -149,6 +154,7 @@ impl Life {
     pub(crate) fn seen(&mut self) {
         (self.course.proven, self.course.down_until) = (true, None);
         if self.caller.owner {
+            self.course.ended_jobs.retain(|(thread, _)| *thread != self.caller.thread);
             return;
         }
         self.course.purpose_changed = false;

@@ -94,6 +94,13 @@ impl Watch {
         }
     }
 
+    /// Takes the inbox as it is now for known, and no other file.
+    pub fn know_word(&mut self) {
+        for (path, stamp) in self.files.iter_mut().filter(|(path, _)| path.ends_with("inbox.jsonl")) {
+            *stamp = Stamp::of(path);
+        }
+    }
+
     /// Takes the mark of the budget file as it is now for known, and returns it.
     pub fn know_budget(&mut self) -> String {
         self.money.known = self.money.mark();
@@ -163,6 +170,28 @@ impl Watch {
             }
         }
         self.settle().await;
+    }
+
+    /// As `word`, for who cannot hold the watch meanwhile; settled once the inbox is.
+    pub fn spoken(&self) -> impl Future<Output = ()> + use<> {
+        let inbox = self.files.iter().find(|(path, _)| path.ends_with("inbox.jsonl")).cloned();
+        let hint = Arc::clone(&self.hint);
+        async move {
+            let Some((path, mut stamp)) = inbox else { return std::future::pending().await };
+            while Stamp::of(&path) == stamp {
+                tokio::select! {
+                    () = tokio::time::sleep(STILL) => {}
+                    () = hint.notified() => {}
+                }
+            }
+            for _ in 0..4 {
+                stamp = Stamp::of(&path);
+                tokio::time::sleep(STILL).await;
+                if Stamp::of(&path) == stamp {
+                    return;
+                }
+            }
+        }
     }
 
     /// Waits until the files hold still, about a second at most: editors empty a file before they fill it.

@@ -2,6 +2,7 @@
 
 use super::product::ProductOf;
 use agenda::sessions::Mode;
+use mind::Listed;
 
 /// Where a tool may be used.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -62,6 +63,8 @@ pub struct Marks {
     pub changes: Changes,
     /// It may take minutes: it builds, or runs a command.
     pub is_slow: bool,
+    /// It waits for something outside: it runs beside the life, which hears its owner meanwhile.
+    pub is_beside: bool,
     /// Its arguments carry code or papers: a model is held to their schema token by token.
     pub is_strict: bool,
     /// What it shows is source, with line numbers.
@@ -76,6 +79,8 @@ pub struct Marks {
     pub reviews: bool,
     /// What its result names counts as used, not only what its arguments name.
     pub uses_what_it_finds: bool,
+    /// When a request lists it; any other is called through `more`.
+    pub listed: Listed,
     /// Values of its argument `kind` with which it answers the owner; the empty one stands for a call without.
     pub answers: &'static [&'static str],
     /// Tells the product of a call, what it leaves that can be used later; none where it leaves nothing.
@@ -89,6 +94,7 @@ impl Marks {
             subsessions,
             changes: Changes::Nothing,
             is_slow: false,
+            is_beside: false,
             is_strict: false,
             is_numbered: false,
             ends: false,
@@ -96,9 +102,20 @@ impl Marks {
             spawns: false,
             reviews: false,
             uses_what_it_finds: false,
+            listed: Listed::Always,
             answers: &[],
             product: None,
         }
+    }
+
+    /// It is seldom needed: no request lists it.
+    pub const fn seldom(self) -> Self {
+        Self { listed: Listed::Never, ..self }
+    }
+
+    /// A request lists it where the owner configured this.
+    pub const fn needs(self, what: &'static str) -> Self {
+        Self { listed: Listed::Where(what), ..self }
     }
 
     pub const fn changes(self, changes: Changes) -> Self {
@@ -106,7 +123,11 @@ impl Marks {
     }
 
     pub const fn slow(self) -> Self {
-        Self { is_slow: true, ..self }
+        Self { is_slow: true, is_beside: true, ..self }
+    }
+
+    pub const fn beside(self) -> Self {
+        Self { is_beside: true, ..self }
     }
 
     pub const fn strict(self) -> Self {

@@ -10,6 +10,7 @@ pub mod catalogue;
 mod directives;
 mod feeds;
 mod files;
+mod job;
 mod knowledge;
 mod listing;
 pub(crate) mod marks;
@@ -47,6 +48,7 @@ use crate::config::{FileSettings, SelfEditSettings};
 use crate::dream;
 use crate::fault::Fault;
 use crate::guardian_post;
+use crate::jobs::Jobs;
 use arguments::Arguments;
 use marks::Scope;
 use mind::thought::ToolCall;
@@ -73,6 +75,8 @@ impl Toolbox {
             most_shown: MOST_SHOWN,
             spills: Arc::default(),
             used: None,
+            jobs: Jobs::default(),
+            job: None,
             marks: &catalogue::MARKS,
         }
     }
@@ -81,7 +85,6 @@ impl Toolbox {
 impl ToolContext<'_> {
     /// Runs one call; whatever fails is told in its result.
     pub async fn call(&mut self, call: &ToolCall) -> CallOutcome {
-        let numbered = catalogue::marks(&call.tool).is_some_and(|marks| marks.is_numbered);
         let result = match catalogue::find(&call.tool) {
             Ok(tool) => self.allowed(tool, call).await,
             Err(fault) => Err(fault),
@@ -102,13 +105,18 @@ impl ToolContext<'_> {
                 failed
             }
         };
+        self.came(&call.tool, result)
+    }
+
+    /// What came of a call of this tool, without the token of this life, as it is remembered and as a mind reads it.
+    pub fn came(&self, tool: &str, result: Value) -> CallOutcome {
+        let numbered = catalogue::marks(tool).is_some_and(|marks| marks.is_numbered);
         let result = match &self.belt.broker {
             Some(broker) => hide(result, broker.token()),
             None => result,
         };
         let id = format!("{}-{}", self.store.life, self.belt.spills.fetch_add(1, Ordering::Relaxed) + 1);
-        let (kept, whole) =
-            spill::fit(&self.store.house, &id, &call.tool, self.belt.most_shown, result.clone());
+        let (kept, whole) = spill::fit(&self.store.house, &id, tool, self.belt.most_shown, result.clone());
         let shown = show::shown(&result, &whole, numbered, self.belt.most_shown);
         CallOutcome { result: kept, shown }
     }

@@ -55,7 +55,7 @@ pub async fn commit(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Val
     guardian_post::until_proven(&tools.store.house, tools.store.life).await;
     let judge = || new_packages::judge(tools, &[]).map(drop);
     let manifests = files.iter().any(|path| packages::is_manifest(path));
-    let judge = manifests.then_some(&judge as &dyn Fn() -> Result<(), Fault>);
+    let judge = manifests.then_some(&judge as &(dyn Fn() -> Result<(), Fault> + Sync));
     match proof::prove(&edit_context(tools), &files, judge).await {
         Ok(proof) => {
             note(tools, owners)?;

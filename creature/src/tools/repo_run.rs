@@ -1,11 +1,12 @@
 //! `repo.*` that run commands: cargo and the shell, each with a deadline, its whole process tree ended after it.
 
 use super::arguments::Arguments;
-use super::tool_context::ToolContext;
-use super::{new_packages, repo_look};
+use super::tool_context::{CallOutcome, ToolContext, failure};
+use super::{hide, new_packages, repo_look};
 use crate::config::SelfEditSettings;
 use crate::fault::Fault;
-use crate::process::{self, Job};
+use crate::jobs::{Left, MOST_RUNNING};
+use crate::process::{self, Ended, Job};
 use ground::papers;
 use ground::text::shorten;
 use mind::thought::Thought;
@@ -101,10 +102,61 @@ pub async fn install_deps(tools: &mut ToolContext<'_>, _: &Arguments) -> Result<
     Ok(json!({"took_ms": millis(took)}))
 }
 
+/// Longest a command that is waited for may take, and the usual and the longest time of one in the background.
+const MOST_S: usize = 600;
+const BACKGROUND_S: usize = 3_600;
+
 pub async fn run(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
-    let (command, seconds) = (args.text("command"), args.number("deadline_s").unwrap_or(60));
+    let command = args.text("command");
+    let (given, background) = (args.number("deadline_s"), args.flag("background"));
+    if !background && given.is_some_and(|given| given > MOST_S) {
+        return Err(args.fault(format!("waits {MOST_S} s at most; background:true runs for longer")));
+    }
+    let seconds = given.unwrap_or(if background { BACKGROUND_S } else { 60 });
     let job = Job::new("sh", tools.store.house.root(), Duration::from_secs(seconds as u64));
-    let ended = process::run(job.args(["-c", command])).await?;
+    let job = job.args(["-c", command]);
+    if background {
+        return in_background(tools, command, job);
+    }
+    let output = tools.belt.job.as_ref().map(|job| job.output.clone()).unwrap_or_default();
+    Ok(told(&process::run_into(job, &output).await?))
+}
+
+/// Begins a command that nobody waits for.
+fn in_background(tools: &ToolContext<'_>, command: &str, command_job: Job) -> Result<Value, Fault> {
+    let jobs = tools.belt.jobs.clone();
+    let running = jobs.in_background();
+    if tools.caller.session.is_some() {
+        let hint = "without `background` it is waited for: a sub-session runs apart already";
+        return Err(Fault::new("a sub-session has no commands in the background", hint));
+    }
+    if running.len() >= MOST_RUNNING {
+        let lines: Vec<String> = running.iter().map(|job| job.line()).collect();
+        let hint = format!("end one with `job`, or wait: {}", lines.join("; "));
+        return Err(Fault::new(format!("{MOST_RUNNING} commands run in the background already"), hint));
+    }
+    let job =
+        jobs.begin(tools.store.life, format!("repo.run {}", shorten(command, 200)), tools.caller.clone());
+    job.goes_on_in_background();
+    let id = job.id.clone();
+    let token = tools.belt.broker.as_ref().map(|broker| broker.token().to_owned()).unwrap_or_default();
+    tokio::spawn(async move {
+        let result = tokio::select! {
+            why = job.stopped() => job.cut(&why),
+            ended = process::run_into(command_job, &job.output) => match ended {
+                Ok(ended) => told(&ended),
+                Err(fault) => failure(fault.error, fault.hint),
+            },
+        };
+        jobs.finish(&job, CallOutcome::of(hide(result, &token)), Left::default());
+    });
+    Ok(
+        json!({"job": id, "note": "it runs on; its end comes as news, and `job` looks at it, waits for it or ends it"}),
+    )
+}
+
+/// A command that ended, as a result.
+fn told(ended: &Ended) -> Value {
     let mut result = json!({
         "ok": ended.ok(),
         "status": ended.status,
@@ -121,7 +173,7 @@ pub async fn run(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value,
         fields.insert("error".to_owned(), json!(format!("the command ended: {}", ended.how())));
         fields.insert("hint".to_owned(), json!(hint));
     }
-    Ok(result)
+    result
 }
 
 fn millis(took: Duration) -> u64 {

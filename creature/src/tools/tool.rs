@@ -16,7 +16,7 @@ use std::fmt::Write;
 use std::pin::Pin;
 
 /// The result to come of an async tool.
-pub type PendingResult<'a> = Pin<Box<dyn Future<Output = Result<Value, Fault>> + 'a>>;
+pub type PendingResult<'a> = Pin<Box<dyn Future<Output = Result<Value, Fault>> + Send + 'a>>;
 
 /// The function of a tool.
 #[derive(Clone, Copy, Debug)]
@@ -56,6 +56,7 @@ impl Tool {
             line: self.line(),
             native: schema::native(self.name, self.meaning, self.args, self.marks.is_strict),
             changes_files,
+            listed: self.marks.listed,
         }
     }
 

@@ -5,6 +5,7 @@ use super::show;
 use crate::config::{FileSettings, Permission};
 use crate::digest::Facts;
 use crate::fault::Fault;
+use crate::jobs::{Job, Jobs};
 use crate::panic::caught;
 use crate::senses::guardian::Standing;
 use crate::store::Store;
@@ -34,7 +35,11 @@ pub struct CallOutcome {
 impl CallOutcome {
     /// What came of a call that was not run.
     pub fn failed(error: impl Into<String>, hint: impl Into<String>) -> Self {
-        let result = failure(error, hint);
+        Self::of(failure(error, hint))
+    }
+
+    /// What came of a call that has this result.
+    pub fn of(result: Value) -> Self {
         Self { shown: show::shown(&result, &Map::new(), false, MOST_SHOWN), result }
     }
 
@@ -71,7 +76,11 @@ pub struct Toolbox {
     /// Calls so far in this life; the number is part of the names of files that long results are kept in.
     pub(super) spills: Arc<AtomicU32>,
     /// Tools of the owner's request that were used; only in a toolbox made by `beside`.
-    pub(super) used: Option<Vec<String>>,
+    pub(crate) used: Option<Vec<String>>,
+    /// Calls that run beside the life.
+    pub(crate) jobs: Jobs,
+    /// The job this call is; only in a toolbox made by `beside`.
+    pub(crate) job: Option<Arc<Job>>,
 }
 
 /// The toolbox in use: lent the store for a call, in a caller's name. Tools run one after another.
@@ -90,9 +99,11 @@ pub struct Rebirth {
 }
 
 impl Toolbox {
-    /// A second toolbox, for a call that runs while this one is in use.
-    pub fn beside(&self) -> Self {
+    /// A second toolbox, for a call that runs as this job while this one is in use.
+    pub fn beside(&self, job: &Arc<Job>) -> Self {
         Self {
+            jobs: self.jobs.clone(),
+            job: Some(Arc::clone(job)),
             rebirth: self.rebirth.clone(),
             broker: self.broker.clone(),
             permissions: self.permissions.clone(),
@@ -101,12 +112,6 @@ impl Toolbox {
             used: Some(Vec::new()),
             ..*self
         }
-    }
-
-    /// Takes over what a toolbox made by `beside` came to; returns the tools of the owner's request that it used.
-    pub fn take_over(&mut self, other: Self) -> Vec<String> {
-        self.rebirth = other.rebirth.or(self.rebirth.take());
-        other.used.unwrap_or_default()
     }
 
     /// The marks of the tool of this name, if there is one.

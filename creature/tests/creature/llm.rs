@@ -11,8 +11,15 @@ use std::time::Duration;
 fn mind(model: Value, settings: &ModelSettings) -> Result<Option<(String, Duration)>, String> {
     let broker = Broker::new("http://127.0.0.1:9/", "a-token-of-this-life").unwrap();
     let house = &House::new("/nowhere");
-    let reach =
-        Reach { base: broker.base(), token: broker.token(), settings, house, tools: &LIST, commit: "" };
+    let reach = Reach {
+        base: broker.base(),
+        token: broker.token(),
+        settings,
+        house,
+        tools: &LIST,
+        commit: "",
+        configured: &[],
+    };
     let mind = offered(&reach, &json!({"model": model}))?;
     Ok(mind.map(|mind| (mind.name(), mind.patience())))
 }

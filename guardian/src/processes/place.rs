@@ -23,7 +23,7 @@ const DEVICES: &str = "/dev/null /dev/zero /dev/full /dev/random /dev/urandom";
 pub const FILES: [&str; 2] = [".self/memory.jsonl", ".self/heartbeat"];
 /// Writable folders of the house. Of the build folder only those cargo writes to: the folder itself also holds
 /// `cargo-home`.
-pub const FOLDERS: [&str; 11] = [
+pub const FOLDERS: [&str; 12] = [
     "creature",
     "self",
     ".self/mind",
@@ -32,6 +32,8 @@ pub const FOLDERS: [&str; 11] = [
     "target/creature/debug",
     "target/creature/release",
     "target/creature/doc",
+    // Where the creature builds and tests its draft.
+    "target/creature/draft",
     "target/creature/tmp",
     "target/creature/cargo-home/registry",
     "target/creature/cargo-home/git",

@@ -45,6 +45,17 @@ fn a_word_reaches_the_inbox_once_on_the_thread_of_the_window() {
 }
 
 #[test]
+fn the_button_stop_says_stop() {
+    let house = House::new(SOUND);
+    let page = Page::of(&house);
+    let now = page.get("/").body;
+    let words = field(&now, "/say", "words").unwrap();
+    assert!(now.contains("Stop what it is at") && words == "stop that", "{now}");
+    assert_eq!(page.post("/say", &[("act", &page.act("/", "/say")), ("words", &words)]).status, 303);
+    assert_eq!(self::words(&house)[0]["text"], "stop that");
+}
+
+#[test]
 fn a_word_is_answered_and_a_pause_is_the_guardians() {
     let house = House::new(ANSWERS);
     let guardian = house.start();

@@ -31,7 +31,7 @@ const OTHERS: [&str; 28] = [
     "/compact --wait 0",
     "/pause",
     "/resume",
-    "/stop",
+    "/stop guardian",
     "/status",
     "/completions zsh",
     "/man",

@@ -6,6 +6,7 @@ use crate::page::frame::{self, Weight, time};
 use crate::page::{Server, out::Out};
 use crate::window::sources::Sources;
 use crate::window::state::{Known, Piece};
+use crate::window::typed::STOP;
 use crate::window::view::Verbosity;
 use crate::{feed, why::found};
 use anyhow::Result;
@@ -36,6 +37,7 @@ fn write(server: &Server, out: &mut Out) -> Result<()> {
             h2 #how { "How it stands" }
             div #status { (status(known, moments::now(), &server.place)) }
             div.acts {
+                (button(server, "/say", "Stop what it is at", &[("words", STOP)]))
                 (button(server, "/pause", "Pause", &[]))
                 (button(server, "/resume", "Resume", &[]))
             }

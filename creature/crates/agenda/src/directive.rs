@@ -4,7 +4,7 @@
 
 mod plain;
 
-pub use plain::{Understood, reply, understand};
+pub use plain::{Understood, reply, stops, understand};
 
 use crate::items::{self, Item, ItemInfo, Items};
 use crate::outbox::Kind;

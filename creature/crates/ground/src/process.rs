@@ -17,7 +17,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::Command;
@@ -145,6 +145,22 @@ impl Capture {
     }
 }
 
+/// What a command has said so far, standard output and standard error apart; it can be read while the command runs.
+#[derive(Clone, Debug, Default)]
+pub struct Output(Arc<Mutex<(Capture, Capture)>>);
+
+impl Output {
+    fn both(&self) -> MutexGuard<'_, (Capture, Capture)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Standard output and standard error as text, what is kept of them.
+    pub fn texts(&self) -> (String, String) {
+        let both = self.both();
+        (both.0.text(), both.1.text())
+    }
+}
+
 /// Makes this process the parent of every orphan below it; without it only process groups can be ended.
 pub fn become_reaper() -> Result<(), Fault> {
     #[cfg(target_os = "linux")]
@@ -171,16 +187,23 @@ pub fn child_environment<V>(vars: impl IntoIterator<Item = (OsString, V)>) -> Ve
 
 /// Runs the command to its end or its deadline, then ends its whole tree.
 pub async fn run(job: Job) -> Result<Ended, Fault> {
+    run_into(job, &Output::default()).await
+}
+
+/// The same; what it says goes into `output` while it runs.
+pub async fn run_into(job: Job, output: &Output) -> Result<Ended, Fault> {
     let started = Instant::now();
     let mut child = command(&job).spawn().map_err(|cause| {
         let doing = format!("start {} in {}", job.program.display(), job.dir.display());
         Fault::caused(doing, &cause, "is it installed and on PATH?")
     })?;
     let mut group = Group::of(child.id());
-    let (mut out, mut err) = (Capture::new(job.most_bytes), Capture::new(job.most_bytes));
+    *output.both() = (Capture::new(job.most_bytes), Capture::new(job.most_bytes));
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
     let (status, timed_out, strays) = {
-        let reading = async { tokio::join!(drain(stdout, &mut out), drain(stderr, &mut err)) };
+        let (out, err) =
+            (|bytes: &[u8]| output.both().0.take(bytes), |bytes: &[u8]| output.both().1.take(bytes));
+        let reading = async { tokio::join!(drain(stdout, out), drain(stderr, err)) };
         tokio::pin!(reading);
         let mut read = false;
         let late = sleep_until((started + job.deadline).into());
@@ -206,12 +229,13 @@ pub async fn run(job: Job) -> Result<Ended, Fault> {
         }
         (status, timed_out, strays)
     };
+    let (stdout, stderr) = output.both().clone();
     Ok(Ended {
         status: status.as_ref().and_then(ExitStatus::code),
         signal: status.as_ref().and_then(ExitStatusExt::signal),
         timed_out,
-        stdout: out,
-        stderr: err,
+        stdout,
+        stderr,
         strays,
         took: started.elapsed(),
     })
@@ -238,11 +262,11 @@ fn command(job: &Job) -> Command {
     command
 }
 
-async fn drain(pipe: Option<impl AsyncRead + Unpin>, into: &mut Capture) {
+async fn drain(pipe: Option<impl AsyncRead + Unpin>, mut into: impl FnMut(&[u8])) {
     let Some(mut pipe) = pipe else { return };
     let mut buffer = vec![0; 16 * 1024];
     while let Ok(read @ 1..) = pipe.read(&mut buffer).await {
-        into.take(buffer.get(..read).unwrap_or_default());
+        into(buffer.get(..read).unwrap_or_default());
     }
 }
 

@@ -30,4 +30,4 @@ pub mod transcript;
 
 pub use outcome::{Down, Outcome, Why};
 pub use settings::{ModelSettings, ToolForm};
-pub use tool_list::{KnownTool, ToolList};
+pub use tool_list::{KnownTool, Listed, MORE, ToolList};

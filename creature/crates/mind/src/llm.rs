@@ -42,6 +42,8 @@ pub struct Reach<'a> {
     pub tools: &'static ToolList,
     /// The commit this life runs; empty where nobody said.
     pub commit: &'a str,
+    /// What the owner configured that tools need: names of services, `services`, `janee`.
+    pub configured: &'a [String],
 }
 
 /// The model of the broker's status; none where it offers none, an error where it cannot be used.
@@ -68,7 +70,7 @@ fn window(offer: &Value) -> Option<u64> {
 
 /// The model of an offer, or the one called `name` that is reached in the same way.
 fn named(reach: &Reach<'_>, offer: &Value, name: Option<&str>) -> Result<ModelMind, String> {
-    let Reach { base, token, settings, house, tools, commit } = *reach;
+    let Reach { base, token, settings, house, tools, commit, configured } = *reach;
     let word = |key: &str| offer.get(key).and_then(Value::as_str).unwrap_or_default();
     let number =
         |pointer: &str| offer.pointer(pointer).and_then(Value::as_f64).filter(|number| *number > 0.0);
@@ -122,6 +124,7 @@ fn named(reach: &Reach<'_>, offer: &Value, name: Option<&str>) -> Result<ModelMi
         folder: house.conversations(),
         live: house.thinking(),
         tools,
+        configured: configured.to_vec(),
         servers: house.servers(),
         summary_prompt: house.summary_prompt(),
         talks: house.talks(),
@@ -190,6 +193,8 @@ pub struct ModelMind {
     /// File that a reply is written into while it streams.
     pub(super) live: PathBuf,
     pub(super) tools: &'static ToolList,
+    /// What the owner configured that tools need.
+    configured: Vec<String>,
     /// File of what servers were found to take.
     pub(super) servers: PathBuf,
     /// File of the owner's own prompt for a summary.
@@ -232,14 +237,29 @@ impl ModelMind {
     }
 
     pub(super) fn form(&mut self) {
-        self.frame = self.framed(prompt::MIND, prompt::NATIVE, &|_| true);
+        let listed = |name: &str| self.tools.is_listed(name, &self.configured);
+        let more = (!self.tools.0.is_empty()).then(|| self.tools.more(&self.configured));
+        self.frame = self.frame_of(prompt::MIND, prompt::NATIVE, &listed, more);
     }
 
     /// A frame of `words`, the tools that `may` be used, and how to call them: `native`, or a JSON thought.
     pub fn framed(&self, words: &str, native: &str, may: &dyn Fn(&str) -> bool) -> Frame {
+        self.frame_of(words, native, may, None)
+    }
+
+    fn frame_of(
+        &self,
+        words: &str,
+        native: &str,
+        may: &dyn Fn(&str) -> bool,
+        more: Option<(String, Tool)>,
+    ) -> Frame {
         let is_native = self.form != Some(Form::Json);
-        let tools = if is_native { self.tools.native(may) } else { Vec::new() };
-        let listed = (!is_native).then(|| prompt::in_json(self.wire, &self.tools.lines(may)));
+        let (line, more) = more.unzip();
+        let mut tools = if is_native { self.tools.native(may) } else { Vec::new() };
+        tools.extend(more.filter(|_| is_native));
+        let lines = || self.tools.lines(may) + line.as_deref().unwrap_or_default();
+        let listed = (!is_native).then(|| prompt::in_json(self.wire, &lines()));
         let answer = listed.as_deref().unwrap_or(native);
         let system = redact(&prompt::system(words, answer, self.most_shown()));
         let told =

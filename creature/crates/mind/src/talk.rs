@@ -232,6 +232,7 @@ impl ModelMind {
             }
             _ => (native::thought(reply, self.tools), llm::usage(reply)),
         };
+        thought.tool_calls.iter_mut().for_each(|call| self.tools.unfold(call));
         let turn = current.turns.len();
         if self.form == Some(Form::Json) {
             for (at, call) in thought.tool_calls.iter_mut().enumerate() {
@@ -277,6 +278,19 @@ impl ModelMind {
     /// Writes down that the last thought rests: nothing waits to be continued.
     pub fn rested(&mut self) {
         self.keep(|talk| talk.add(Entry::Rested));
+    }
+
+    /// Writes down that the owner stopped the last thought on this thread: nothing waits to be continued.
+    pub fn stopped(&mut self, thread: Option<&str>, text: &str, life: u64, now_s: i64) {
+        // The thought that was cut had the conversation.
+        let path = conversation::file(&self.folder, thread);
+        self.current = self.current.take().or_else(|| Conversation::load(&path));
+        self.keep(|talk| {
+            talk.close()?;
+            let text = redact(text);
+            talk.add(Entry::Said { text, life, at_s: now_s, shown: BTreeMap::new() })?;
+            talk.add(Entry::Rested)
+        });
     }
 
     /// Puts the conversation aside while another is held; `take_up` continues it.

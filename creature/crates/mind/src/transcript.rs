@@ -135,7 +135,9 @@ fn called(
     };
     let tool = tool.unwrap_or_default();
     let tool = tools.by_wire_name(&tool).map_or(tool.as_str(), |known| known.name).to_owned();
-    (id.unwrap_or_default(), Line::Called { tool, args })
+    let mut call = thought::ToolCall { tool, args, ..thought::ToolCall::default() };
+    tools.unfold(&mut call);
+    (id.unwrap_or_default(), Line::Called { tool: call.tool, args: call.args })
 }
 
 /// Words as they are, or those and the calls of the JSON thought in them; a call's id is then its tool's name.

@@ -124,7 +124,8 @@ fn tool(tool: &Tool, form: Form) -> Value {
     one
 }
 
-/// Cache marks stand at the first block, and at the ends of the user's first and last message.
+/// Cache marks stand at the first block, and at both ends of the last step: what the request before marked last is
+/// marked again, for a read looks only some blocks back from a mark, and a step of many calls is longer than that.
 fn messages(talk: &Talk<'_>, news: bool) -> Value {
     let rounds = rounds(talk.turns, |raw| fit(raw, talk.without_thinking));
     let last = rounds.len().saturating_sub(1);
@@ -147,8 +148,8 @@ fn messages(talk: &Talk<'_>, news: bool) -> Value {
             content.extend(said.iter().copied().map(text));
         }
         let end = content.len().saturating_sub(1);
-        let is_marked =
-            |at: usize| (number == 0 && at == 0) || ((number == 0 || number == last) && at == end);
+        let is_end = number == last || number + 1 == last;
+        let is_marked = |at: usize| (number == 0 && at == 0) || (is_end && at == end);
         let content = content.into_iter().enumerate();
         let content: Value =
             content.map(|(at, block)| if is_marked(at) { marked(block) } else { block }).collect();

@@ -9,7 +9,7 @@ mod server;
 use std::time::Duration;
 
 use faithful::say::Part;
-use faithful::{Faithful, Rules, Say};
+use faithful::{Faithful, Rules, Say, Seen};
 use model::{Answer, Client, Endpoint, Kind, Reply, Turn, Wire};
 use serde_json::{Value, json};
 use server::{Asked, TOKEN, WIRES, said, talk};
@@ -260,6 +260,46 @@ async fn news_come_after_the_results_and_never_between() {
         assert!(
             last.get("cache_control").is_some() && messages[0]["content"][1].get("cache_control").is_some()
         );
+    }
+}
+
+/// Found: after a turn of ten calls nothing was read from the cache: the one mark that moves was too far from the last.
+#[tokio::test]
+async fn what_a_request_marks_last_the_next_one_marks_again_however_many_calls_lie_between() {
+    loopback!();
+    let mind = |_: &Seen| {
+        (0..16).fold(Say::new().says("All at once."), |say, at| {
+            say.calls("files.read", json!({"path": format!("{at}.txt")}))
+        })
+    };
+    let server = Faithful::start(faithful::Wire::Anthropic, Rules::default(), mind);
+    let client = client(&server, Wire::Anthropic, "claude-sonnet-5-5");
+    let mut talk = talk();
+    for _ in 0..4 {
+        let reply = talk.to(&client).await.unwrap();
+        let results = reply.calls.iter().map(|call| Answer {
+            id: call.id.clone(),
+            text: "a heron\n".repeat(40),
+            failed: false,
+        });
+        let results = Turn::Results { results: results.collect() };
+        talk.turns.extend([Turn::Thought { raw: reply.raw }, results]);
+    }
+    server.assert_no_violations();
+    // The place of each marked block, counted through all messages.
+    let marks = |body: &Value| -> Vec<usize> {
+        let blocks: Vec<Value> = body["messages"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .flat_map(|message| message["content"].as_array().unwrap().clone())
+            .collect();
+        (0..blocks.len()).filter(|at| blocks[*at].get("cache_control").is_some()).collect()
+    };
+    let marked: Vec<Vec<usize>> = server.seen().iter().map(|seen| marks(&seen.body)).collect();
+    for pair in marked.windows(2) {
+        assert!(pair[1].contains(pair[0].last().unwrap()), "{marked:?}");
+        assert!(pair[1].len() <= 3, "with that of the system four at most: {marked:?}");
     }
 }
 

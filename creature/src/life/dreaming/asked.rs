@@ -86,7 +86,7 @@ impl Life {
         let now = self.told.clock.now();
         let mut other = match (&self.settings.dream.model, &self.told.broker) {
             (Some(name), Some(broker)) => {
-                let reach = reach(broker, &self.settings.model, &self.told);
+                let reach = reach(broker, &self.settings.model, &self.told, &self.configured);
                 let named = llm::other(&reach, &self.offer, Some(name));
                 Some(named.map_err(|why| Fault::new(why, "look at [dream] model in owner.toml"))?)
             }
@@ -95,7 +95,7 @@ impl Life {
         let (own, mind) = match (other.as_mut().or(self.quick.as_mut()), &mut self.mind) {
             (Some(mind), _) => (true, mind),
             (None, Mind::Model(mind)) => (false, mind),
-            (None, Mind::Instinct(_)) => return Ok(None),
+            (None, Mind::Instinct(_) | Mind::Thinking(_)) => return Ok(None),
         };
         if let Err(outcome) = mind.learn(now, true).await {
             return Err(unanswered(outcome));
@@ -120,6 +120,8 @@ impl Life {
         let outcome = tokio::select! {
             biased;
             () = leaving.asked() => return Ok(None),
+            // The dream goes on at the next wake.
+            () = self.watch.word() => return Ok(None),
             outcome = mind.turn(&frame, &mut talk, true, now, &alive) => outcome,
         };
         self.heart.stage(Stage::Remembering, Duration::from_secs(60));

@@ -12,7 +12,7 @@ pub(super) const TOOLS: &[Tool] = &[
         FULL.product(product::item),
         "a goal, with its steps in order",
     ),
-    tool("goal.extend", &[ID, STEPS], House, Now(agenda::change), FULL, "more steps"),
+    tool("goal.extend", &[ID, STEPS], House, Now(agenda::change), FULL.seldom(), "more steps"),
     tool(
         "goal.checkpoint",
         &[ID, STATUS, number("checkpoint", 0, ANY).maybe(), REASON],
@@ -26,7 +26,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[text("title"), amount("amount_usd").maybe(), text("next").maybe()],
         House,
         Now(agenda::change),
-        FULL.product(product::item),
+        FULL.seldom().product(product::item),
         "a way to earn, at stage scan",
     ),
     tool(
@@ -41,7 +41,7 @@ pub(super) const TOOLS: &[Tool] = &[
         ],
         House,
         Now(agenda::opportunity_move),
-        FULL.product(product::step),
+        FULL.seldom().product(product::step),
         "on by one stage; earned_usd is what came in now",
     ),
     tool(
@@ -60,13 +60,20 @@ pub(super) const TOOLS: &[Tool] = &[
         FULL.product(product::step),
         "done, or why it failed",
     ),
-    tool("gap.note", &[text("what")], House, Now(agenda::change), FULL, "something you could not do"),
+    tool(
+        "gap.note",
+        &[text("what")],
+        House,
+        Now(agenda::change),
+        FULL.seldom(),
+        "something you could not do",
+    ),
     tool(
         "presence.note",
         &[text("place"), text("last").maybe(), number("every_days", 0, 3_650).maybe()],
         House,
         Now(agenda::change),
-        FULL,
+        FULL.seldom(),
         "you posted there; be back in so many days",
     ),
     tool(
@@ -90,7 +97,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[ID],
         House,
         Now(agenda::approve),
-        FULL,
+        FULL.seldom(),
         "whether your owner approved it: the owner's own `approve ID`, or a plain yes to the message that asked, does; nothing else can",
     ),
 ];

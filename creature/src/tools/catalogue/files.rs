@@ -1,7 +1,7 @@
 //! Rows of the tools for the workspace (`files.*`) and for the creature's own source (`repo.*`).
 
 use super::row::*;
-use crate::tools::{files, listing, product, repo_edit, repo_look, repo_map, repo_run, search};
+use crate::tools::{files, job, listing, product, repo_edit, repo_look, repo_map, repo_run, search};
 
 pub(super) const TOOLS: &[Tool] = &[
     tool(
@@ -41,7 +41,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[NAME, text("about").maybe()],
         House,
         Now(files::create_workspace),
-        MINIMAL,
+        MINIMAL.seldom(),
         "make a folder in your workspace, with a readme",
     ),
     tool(
@@ -129,7 +129,7 @@ pub(super) const TOOLS: &[Tool] = &[
         NONE,
         Outward,
         async_run!(repo_run::install_deps),
-        FULL.slow().changes(Changes::House).owners(),
+        FULL.seldom().slow().changes(Changes::House).owners(),
         "cargo fetch: get what creature/Cargo.toml names",
     ),
     tool(
@@ -153,15 +153,27 @@ pub(super) const TOOLS: &[Tool] = &[
         &[non_blank("reason").maybe()],
         Outward,
         async_run!(repo_edit::reset_hard),
-        FULL.changes(Changes::House),
+        FULL.seldom().changes(Changes::House),
         "put creature/ back to the commit you run; what was there is kept under a ref",
     ),
     tool(
         "repo.run",
-        &[non_blank("command"), number("deadline_s", 1, 600).maybe()],
+        &[non_blank("command"), number("deadline_s", 1, 21_600).maybe(), flag("background").maybe()],
         Outward,
         async_run!(repo_run::run),
         MINIMAL.slow(),
-        "run a shell command from the repository root, for 60 s unless given; everything it starts ends with it; 256 KiB of its output are kept",
+        "run a shell command from the repository root, for 60 s unless given (600 at most); everything it starts ends with it; 256 KiB of each output are kept. background:true gives a job that runs on, an hour unless given; its end comes as news",
+    ),
+    tool(
+        "job",
+        &[
+            text("id").maybe(),
+            one_of("act", &["look", "wait", "end"]).maybe(),
+            number("most_s", 1, 600).maybe(),
+        ],
+        House,
+        async_run!(job::job),
+        MINIMAL.beside(),
+        "what runs beside you: all of it, or by `id` what it said so far; wait: until it ends, 60 s at most unless given; end: stop it",
     ),
 ];

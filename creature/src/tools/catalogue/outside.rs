@@ -9,7 +9,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[URL, number("most_chars", 1, 200_000).maybe()],
         Outward,
         async_run!(web::fetch_text),
-        MINIMAL,
+        MINIMAL.beside(),
         "the readable text of a page, 30000 characters unless given",
     ),
     tool(
@@ -17,7 +17,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[QUERY, number("most", 1, 20).maybe()],
         Outward,
         async_run!(web::search),
-        MINIMAL,
+        MINIMAL.needs("search").beside(),
         "search the web",
     ),
     tool(
@@ -25,7 +25,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[URL, number("most", 1, 50).maybe(), number("skip", 0, 200).maybe(), flag("keys").maybe()],
         Outward,
         async_run!(feeds::read),
-        MINIMAL,
+        MINIMAL.beside(),
         "the newest items of an RSS, Atom or JSON feed; `keys` adds a short key of every item",
     ),
     tool(
@@ -33,7 +33,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[TEXT],
         Outward,
         async_run!(x::post),
-        FULL.product(product::ask),
+        FULL.beside().product(product::ask),
         "post on X; a draft in self/drafts/ where no account is configured",
     ),
     tool(
@@ -41,7 +41,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[non_blank("to"), TEXT],
         Outward,
         async_run!(x::reply),
-        FULL.product(product::ask),
+        FULL.needs("x").beside().product(product::ask),
         "reply to the post with id `to`; a draft where no account is configured",
     ),
     tool(
@@ -49,7 +49,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[QUERY, number("most", 10, 100).maybe()],
         Outward,
         async_run!(x::search),
-        MINIMAL,
+        MINIMAL.needs("x").beside(),
         "search recent posts on X",
     ),
     tool(
@@ -57,7 +57,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[text("since_id").maybe()],
         Outward,
         async_run!(x::get_mentions),
-        MINIMAL,
+        MINIMAL.needs("x").beside(),
         "posts that mention you on X",
     ),
     tool(
@@ -65,7 +65,7 @@ pub(super) const TOOLS: &[Tool] = &[
         NONE,
         Outward,
         async_run!(service::list),
-        MINIMAL,
+        MINIMAL.needs("services").beside(),
         "the owner's services you may call, with their rules: allow, ask (the owner decides), draft, deny",
     ),
     tool(
@@ -73,7 +73,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[non_blank("service"), METHOD, PATH, object("query").maybe(), BODY, REASON],
         Outward,
         async_run!(service::execute),
-        FULL,
+        FULL.needs("services").beside(),
         "call a service by name; keys are added outside, you never see them; `reason` is shown to the owner if asked; a result with `asked` waits for the owner: go on with something else, the outcome comes as news",
     ),
     tool(
@@ -81,7 +81,7 @@ pub(super) const TOOLS: &[Tool] = &[
         NONE,
         Outward,
         async_run!(service::janee_list),
-        FULL,
+        FULL.needs("janee").beside(),
         "what the owner's Janee can do for you",
     ),
     tool(
@@ -89,7 +89,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[non_blank("capability"), METHOD, PATH, BODY, object("headers").maybe(), REASON],
         Outward,
         async_run!(service::janee_execute),
-        FULL,
+        FULL.needs("janee").beside(),
         "the same by a capability of Janee; body is text",
     ),
     tool(
@@ -113,7 +113,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[non_blank("id")],
         House,
         Now(spawn::cancel),
-        FULL,
+        FULL.seldom(),
         "end a sub-session, its children and what waits for it",
     ),
 ];

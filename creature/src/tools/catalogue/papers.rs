@@ -49,7 +49,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[SINCE, FROM],
         Talk,
         Now(past::history),
-        ALL_SUBSESSIONS,
+        ALL_SUBSESSIONS.seldom(),
         "what the guardian did: lives, commits, blessings, falls",
     ),
     tool(
@@ -81,17 +81,17 @@ pub(super) const TOOLS: &[Tool] = &[
         &[NAME, text("text")],
         House,
         Now(skills::write),
-        FULL,
+        FULL.seldom(),
         "write down how to do a thing; its first line says what",
     ),
-    tool("skill.load", &[NAME], House, Now(skills::load), ALL_SUBSESSIONS, "read a skill"),
-    tool("skill.list", NONE, House, Now(skills::list), ALL_SUBSESSIONS, "your skills"),
+    tool("skill.load", &[NAME], House, Now(skills::load), ALL_SUBSESSIONS.seldom(), "read a skill"),
+    tool("skill.list", NONE, House, Now(skills::list), ALL_SUBSESSIONS.seldom(), "your skills"),
     tool(
         "dream.now",
         NONE,
         House,
         Now(knowledge::dream_now),
-        NO_SUBSESSION,
+        NO_SUBSESSION.seldom(),
         "dream soon: merge facts, tend the pulse, forget what is long finished",
     ),
     tool(
@@ -99,7 +99,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[text("name").maybe()],
         House,
         Now(knowledge::dream_undo),
-        NO_SUBSESSION,
+        NO_SUBSESSION.seldom(),
         "take back what the last dream changed",
     ),
     tool(
@@ -107,7 +107,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[TEXT, non_blank("reason")],
         House,
         async_run!(papers::rewrite_purpose),
-        NO_SUBSESSION,
+        NO_SUBSESSION.seldom(),
         "replace PURPOSE.md; the old text stays in memory; after reading untrusted text your owner is asked first",
     ),
 ];

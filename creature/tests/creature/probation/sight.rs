@@ -6,6 +6,7 @@ mod begun_anew;
 mod beside;
 mod course;
 mod grown;
+mod heard;
 mod job;
 mod journal;
 mod odd_replies;

@@ -36,6 +36,9 @@ const PAUSE: &str = "pause, stop, pause work, pause everything, pause yourself, 
     pause your work, stop all work, stop your work, stop work, stop working, stop everything, take a break, \
     have a break, pause autonomous mode, stop autonomous mode, pause autonomy, stop autonomy, turn off autonomous mode, \
     switch off autonomous mode, disable autonomous mode, quiet, silence, hush, shush, be silent, go to sleep";
+/// Whole sentences that end what is under way; `stop` alone is a pause where nothing is under way for the owner.
+const STOP: &str = "stop, /stop, stop it, stop that, stop this, stop now, stop there, stop doing that, stop what you are doing, \
+    abort, abort that, abort it, cancel that, cancel it, cancel this, halt, enough, that is enough";
 const RESUME: &str = "resume, unpause, continue, go on, carry on, resume work, resume working, \
     resume everything, resume your work, continue work, continue working, continue everything, \
     continue your work, back to work, you can resume, you can continue, you may resume, you may continue, resume autonomous mode, resume autonomy, \
@@ -82,6 +85,11 @@ pub fn understand(text: &str, now: Timestamp, zone: &TimeZone) -> Option<Underst
         DirectiveChange::Lift { wished }
     };
     Some(Understood { change, span: said(span) })
+}
+
+/// Whether these words say to stop what is under way, and nothing else.
+pub fn stops(text: &str) -> bool {
+    words(text).is_some_and(|words| one_of(STOP, &plain(bare(&words)).join(" ")))
 }
 
 /// One sentence that tells the owner what was noted.

@@ -30,7 +30,7 @@ pub struct Proof {
 pub async fn try_out(
     context: &EditContext,
     changes: Vec<Change>,
-    judge: &dyn Fn() -> Result<(), Fault>,
+    judge: &(dyn Fn() -> Result<(), Fault> + Sync),
 ) -> Result<Proof, Failed> {
     let paths: Vec<String> = changes.iter().map(|change| change.path.clone()).collect();
     let manifests = changes.iter().any(|change| packages::is_manifest(&change.path));
@@ -55,7 +55,7 @@ pub async fn try_out(
 pub async fn prove(
     context: &EditContext,
     paths: &[String],
-    judge: Option<&dyn Fn() -> Result<(), Fault>>,
+    judge: Option<&(dyn Fn() -> Result<(), Fault> + Sync)>,
 ) -> Result<Proof, Failed> {
     let (mut proof, tree) = (Proof::default(), Tree::living(context));
     let packages = members::touched(context.house.root(), paths);
@@ -72,7 +72,7 @@ pub async fn prove(
 async fn build(
     tree: &Tree,
     packages: &[&str],
-    judge: Option<&dyn Fn() -> Result<(), Fault>>,
+    judge: Option<&(dyn Fn() -> Result<(), Fault> + Sync)>,
 ) -> Result<(), Failed> {
     if let Some(judge) = judge {
         // What cannot be resolved from this disk fails the build too, or is judged after it.

@@ -151,7 +151,15 @@ async fn a_sub_sessions_conversation_that_is_refused_begins_anew_at_its_next_tur
         let broker = Broker::new(world.house.broker.as_ref().unwrap(), TOKEN).unwrap();
         let (house, settings) = (House::new(world.house.path("")), ModelSettings::default());
         let (base, token) = (broker.base(), broker.token());
-        let reach = Reach { base, token, settings: &settings, house: &house, tools: &LIST, commit: "c0ffee" };
+        let reach = Reach {
+            base,
+            token,
+            settings: &settings,
+            house: &house,
+            tools: &LIST,
+            commit: "c0ffee",
+            configured: &[],
+        };
         let status_page = world.door.status.lock().unwrap().clone();
         let mind = offered(&reach, &status_page).unwrap().unwrap();
         let now: jiff::Timestamp = NOON.parse().unwrap();

@@ -72,7 +72,15 @@ fn reborn(world: &World) -> ModelMind {
     let house = House::new(world.house.path(""));
     let (settings, house) = (&Settings::load(&house, 0).0.model, &house);
     let tools = &creature::tools::catalogue::LIST;
-    let reach = Reach { base: broker.base(), token: broker.token(), settings, house, tools, commit: "" };
+    let reach = Reach {
+        base: broker.base(),
+        token: broker.token(),
+        settings,
+        house,
+        tools,
+        commit: "",
+        configured: &[],
+    };
     offered(&reach, &world.door.status.lock().unwrap()).unwrap().unwrap()
 }
 
