@@ -60,7 +60,7 @@ impl Broker {
 
     pub fn with(house: House, clock: Clock, policy: Policy, keys: Keys) -> Result<Self> {
         std::fs::create_dir_all(house.broker())?;
-        let chosen = choice::of_house(&policy.model, &keys);
+        let chosen = choice::of_house(&policy, &keys);
         let all = implicit::services(&policy, &keys);
         let values: Vec<_> = policy.key_names().iter().filter_map(|name| keys.get(name)).collect();
         let fingerprint = health::fingerprint(&house, &values);

@@ -69,7 +69,7 @@ fn main() -> ExitCode {
     // The same exit status with and without --check, so that the guardian knows that starting again would not help.
     let judged = Policy::load(&house).and_then(|policy| {
         let keys = Keys::load(&house, &policy.key_names())?;
-        Ok(choice::of_house(&policy.model, &keys))
+        Ok(choice::of_house(&policy, &keys))
     });
     match judged {
         Err(error) => {
@@ -96,7 +96,7 @@ fn main() -> ExitCode {
 fn offered(chosen: &choice::Chosen) -> Vec<String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let (Ok(runtime), Ok(outward)) = (runtime, Outward::new()) else { return Vec::new() };
-    runtime.block_on(nearby::offered(&outward, chosen, nearby::usual()))
+    runtime.block_on(nearby::offered(&outward, chosen, nearby::usual(&chosen.makers)))
 }
 
 /// Opens a new ledger on the owner's order, after the old one was closed.

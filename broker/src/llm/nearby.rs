@@ -2,22 +2,22 @@
 
 use super::choice::Chosen;
 use super::offers;
-use crate::makers::TABLE_OF_MAKERS;
+use crate::makers::Makers;
 use crate::net::outward::Outward;
 use reqwest::Url;
 
 /// The servers of the table and their usual addresses.
-pub fn usual() -> Vec<(&'static str, Url)> {
-    let local = TABLE_OF_MAKERS.0.iter().filter(|(_, made)| made.local);
+pub fn usual(makers: &Makers) -> Vec<(&str, Url)> {
+    let local = makers.rows.iter().filter(|(_, made)| made.local);
     local.filter_map(|(name, made)| Some((name.as_str(), Url::parse(made.address.as_ref()?).ok()?))).collect()
 }
 
 /// A sentence for each server that answers and is not among the chosen.
-pub async fn offered(outward: &Outward, chosen: &Chosen, servers: Vec<(&'static str, Url)>) -> Vec<String> {
+pub async fn offered(outward: &Outward, chosen: &Chosen, servers: Vec<(&str, Url)>) -> Vec<String> {
     let is_used =
         |at: &Url| chosen.all().any(|used| used.base.port() == at.port() && used.base.host() == at.host());
     let unused = servers.into_iter().filter(|(_, at)| !is_used(at));
-    let asked = unused.map(async |(name, at): (&'static str, Url)| {
+    let asked = unused.map(async |(name, at): (&str, Url)| {
         let model = offers::first_listed(outward, &at).await?;
         let place = format!("{}:{}", at.host_str()?, at.port_or_known_default()?);
         Some(format!(

@@ -31,6 +31,7 @@ mod llm_many;
 mod llm_native;
 mod llm_wires;
 mod makers;
+mod makers_own;
 mod models;
 mod money;
 mod outside;

@@ -8,6 +8,7 @@ use axum::routing::{get, post};
 use broker::ground::clock::Clock;
 use broker::llm::choice::{Chosen, pick};
 use broker::llm::offers::Providers;
+use broker::makers::Makers;
 use broker::net::outward::Outward;
 use broker::policy::Policy;
 use serde_json::{Value, json};
@@ -19,7 +20,7 @@ const RICH: &str = "[budget]\ndaily_usd = 100\nweekly_usd = 400\nautonomous_perc
 fn chosen(settings: &str, keys: &[&str]) -> Chosen {
     let policy = Policy::read(settings).unwrap();
     let key = |name: &str| keys.contains(&name).then(|| "a key".to_owned());
-    pick(&policy.model, &key, &|_| None)
+    pick(&policy.model, Makers::with_owners(&policy.makers), &key, &|_| None)
 }
 
 fn told(settings: &str) -> String {
@@ -85,7 +86,7 @@ fn every_maker_of_the_table_is_chosen_by_its_name_and_its_key() {
             let by_key = maker.by_key.then_some(String::new());
             for more in by_key.into_iter().chain([named.clone()]) {
                 let first = chosen(&settings(&more), &[key]).first.unwrap();
-                let found = (first.name, first.key_env.as_deref(), first.model.as_deref());
+                let found = (first.name.as_str(), first.key_env.as_deref(), first.model.as_deref());
                 assert_eq!(found, (maker.name, Some(*key), Some("m")), "{more}");
             }
         }
@@ -240,7 +241,7 @@ async fn a_named_model_of_another_provider_is_told() {
     let url = server(Router::new().route("/v1/models", says(json!({"data": [{"id": "other"}]}))));
     let settings = format!("[model]\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"{url}\"\n");
     let mut chosen = chosen(&settings, &[]);
-    chosen.first.as_mut().unwrap().name = "acme";
+    chosen.first.as_mut().unwrap().name = "acme".to_owned();
     let providers = Providers::new(chosen, Outward::new().unwrap(), Clock::default());
     let status = providers.status(|_| None, |_, _| Value::Null).await;
     assert_eq!(status["name"], "m");
