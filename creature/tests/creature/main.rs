@@ -53,6 +53,7 @@ mod scanning;
 mod seeing;
 mod self_edit;
 mod senses;
+mod servers;
 mod services;
 mod shapes;
 mod snapshots;

@@ -120,6 +120,16 @@ const SIGNATURE: &Wordings = &[
     ("item with id 'rs_", "OpenAI, Responses"),
 ];
 
+/// The model wrote something that its server cannot read: it may write better the next time.
+const UNREADABLE: &Wordings = &[
+    ("tool_use_failed", "Groq, error codes; pydantic-ai issue 4350"),
+    ("failed_generation", "Groq; vercel/ai issue 6916"),
+    ("does not match the expected peg", "llama.cpp, tried"),
+    ("failed to parse input at pos", "llama.cpp, common/chat-parser"),
+    ("failed to parse tool call", "llama.cpp pull request 23516"),
+    ("error parsing tool call", "ollama issue 12884"),
+];
+
 /// What a refusal of a model's server means; none where its status alone says it.
 pub(crate) fn of(status: u16, said: &Said) -> Option<Kind> {
     let names = |wordings: &Wordings| wordings.iter().any(|(wording, _)| fits(&said.about, wording));
@@ -142,6 +152,7 @@ pub(crate) fn of(status: u16, said: &Said) -> Option<Kind> {
         () if status == 403 && said.is_plain => Some(Kind::Blocked),
         () if status == 403 => Some(Kind::Refused),
         () if matches!(status, 400 | 422) && names(SIGNATURE) => Some(Kind::Signature),
+        () if matches!(status, 400 | 422 | 500) && names(UNREADABLE) => Some(Kind::Garbled),
         () => None,
     }
 }

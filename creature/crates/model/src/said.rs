@@ -76,7 +76,8 @@ pub(crate) fn of_json(json: &Value, token: &str) -> Said {
         Some(param) if !told.contains(param) => format!("{param}: {told}"),
         _ => told,
     };
-    let told = hidden(&told, token);
+    let shown = of_template(&told);
+    let (shown, told) = (hidden(shown, token), hidden(&told, token));
     let mut codes = Vec::new();
     for part in [error, json].into_iter().chain(within(error)) {
         codes.extend(CODES.iter().filter_map(|key| part.get(*key)?.as_str()));
@@ -86,7 +87,7 @@ pub(crate) fn of_json(json: &Value, token: &str) -> Said {
     let word = |key: &str| error.get(key).and_then(Value::as_str);
     let of_json = || Some(json.get("code")?.as_str()?).filter(|_| !error.is_object());
     Said {
-        message: shortened(&told),
+        message: shortened(&shown),
         code: word("code").or_else(|| word("type")).or_else(of_json).unwrap_or_default().to_owned(),
         hint: shortened(&hidden(word("hint").unwrap_or_default(), token)),
         fits_tokens: error.get("fits_tokens").and_then(Value::as_u64),
@@ -96,6 +97,11 @@ pub(crate) fn of_json(json: &Value, token: &str) -> Said {
         about,
         is_plain: false,
     }
+}
+
+/// What a template says, without its source before it, as llama.cpp sends it.
+fn of_template(told: &str) -> &str {
+    told.rsplit_once("Jinja Exception: ").map_or(told, |(_, said)| said)
 }
 
 /// The part of a body that tells of an error.
