@@ -113,6 +113,8 @@ impl Broker {
         let door = Door::new(self.tokens.clone(), self.routes(), proxy);
         // Ends when serving ends.
         let mut watching = tokio::task::JoinSet::new();
+        let llm = self.llm.clone();
+        watching.spawn(async move { llm.look_nearby().await });
         let services = self.services.clone();
         watching.spawn(answers::watch(self.approvals.clone(), move |id| {
             tokio::spawn(approved::carry_out(services.clone(), id));

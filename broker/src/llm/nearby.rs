@@ -1,7 +1,8 @@
-//! Model servers that run on this machine at their usual ports: found by one GET each, offered, never used unasked.
+//! Model servers on this machine: those at their usual ports are found by one GET each, offered, never used unasked; of
+//! those in use it is told where they have loaded less than a thought needs.
 
-use super::choice::Chosen;
-use super::offers;
+use super::choice::{Chosen, OLLAMA};
+use super::offers::{self, Providers};
 use crate::makers::Makers;
 use crate::net::outward::Outward;
 use reqwest::Url;
@@ -25,4 +26,41 @@ pub async fn offered(outward: &Outward, chosen: &Chosen, servers: Vec<(&str, Url
         ))
     });
     futures_util::future::join_all(asked).await.into_iter().flatten().collect()
+}
+
+/// Tokens that a thought with its tools and a conversation needs, as the creature counts with where nobody says.
+pub const NEED_TOKENS: u64 = 32_000;
+
+/// Begins the sentences of [`narrow`].
+pub const WINDOW: &str = "window: ";
+
+/// A sentence for each server on this machine that has loaded its model with less than a thought needs, and what to do.
+pub async fn narrow(providers: &Providers, chosen: &Chosen) -> Vec<String> {
+    let mut told = Vec::new();
+    for provider in chosen.all().filter(|provider| provider.is_free() && provider.window.is_none()) {
+        let Some((model, window)) = providers.loaded(provider).await else { continue };
+        if window < NEED_TOKENS {
+            let (name, place) = (&provider.name, provider.upstream());
+            let mend = wider(name, &model);
+            told.push(format!(
+                "{WINDOW}{name} at {place} has loaded {model} with a window of {window} tokens, and a thought with its \
+                 tools needs {NEED_TOKENS}: {mend}"
+            ));
+        }
+    }
+    told
+}
+
+/// How each server is given a larger window.
+fn wider(name: &str, model: &str) -> String {
+    match name {
+        OLLAMA => format!(
+            "start it as OLLAMA_CONTEXT_LENGTH={NEED_TOKENS} ollama serve, or give {model} a Modelfile with PARAMETER \
+             num_ctx {NEED_TOKENS}"
+        ),
+        "lmstudio" => format!("load {model} there with a context length of {NEED_TOKENS}"),
+        "llamacpp" => format!("start it with -c {NEED_TOKENS}"),
+        "vllm" => format!("start it with --max-model-len {NEED_TOKENS}"),
+        _ => "load it with more".to_owned(),
+    }
 }

@@ -104,6 +104,20 @@ impl Providers {
         page
     }
 
+    pub fn chosen(&self) -> &Chosen {
+        &self.chosen
+    }
+
+    /// The model of a server that wants no key, and the window it is loaded with; `None` where it is not loaded yet.
+    pub async fn loaded(&self, provider: &Provider) -> Option<(String, u64)> {
+        let name = match &provider.model {
+            Some(name) => name.clone(),
+            None => self.look(provider, None).await?,
+        };
+        let said = self.said_of(provider, &name, None).await;
+        Some((name, said.window.filter(|_| !said.is_unloaded)?))
+    }
+
     async fn shown(
         &self,
         provider: &Provider,

@@ -34,6 +34,7 @@ mod makers;
 mod makers_own;
 mod models;
 mod money;
+mod nearby;
 mod outside;
 mod own_time;
 mod paid;

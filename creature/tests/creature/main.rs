@@ -27,6 +27,7 @@ mod faithful;
 mod faithfulness;
 mod formats;
 mod forms;
+mod forms_any;
 mod guardian_post;
 mod heartbeat;
 mod hidden;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-use crate::{Error, Kind, Talk, Tool, Wire, refusal};
+use crate::{Error, Kind, Talk, Tool, Wire, plain, refusal};
 
 /// A part of a request that some servers refuse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -125,7 +125,7 @@ impl Accepted {
 
     /// The tools of a request without those that the server refused.
     pub(crate) fn tools(&self, tools: &[Tool]) -> Vec<Tool> {
-        tools.iter().filter(|tool| !self.without_tools.contains_key(&tool.name)).cloned().collect()
+        tools.iter().filter(|tool| !self.without_tools.contains_key(&tool.name)).map(plain::plain).collect()
     }
 
     fn changed(&self, part: Part) -> Accepted {

@@ -76,11 +76,12 @@ pub(crate) fn of_json(json: &Value, token: &str) -> Said {
         Some(param) if !told.contains(param) => format!("{param}: {told}"),
         _ => told,
     };
-    let shown = of_template(&told);
-    let (shown, told) = (hidden(shown, token), hidden(&told, token));
+    let (shown, told) = (hidden(&for_people(&told), token), hidden(&told, token));
     let mut codes = Vec::new();
     for part in [error, json].into_iter().chain(within(error)) {
         codes.extend(CODES.iter().filter_map(|key| part.get(*key)?.as_str()));
+        let violations = part.get("violations").and_then(Value::as_array).into_iter().flatten();
+        codes.extend(violations.filter_map(|violation| violation.get("quotaId")?.as_str()));
     }
     let about: String = codes.join(" ").chars().chain([' ']).chain(told.chars()).take(MOST_READ).collect();
     let about = about.to_lowercase();
@@ -99,9 +100,10 @@ pub(crate) fn of_json(json: &Value, token: &str) -> Said {
     }
 }
 
-/// What a template says, without its source before it, as llama.cpp sends it.
-fn of_template(told: &str) -> &str {
-    told.rsplit_once("Jinja Exception: ").map_or(told, |(_, said)| said)
+/// What is for people: without the source of a template before it (llama.cpp), and without what a model wrote (Ollama).
+fn for_people(told: &str) -> String {
+    let said = told.rsplit_once("Jinja Exception: ").map_or(told, |(_, said)| said);
+    said.split_once(": raw=").map_or(said, |(said, _)| said).replace(['{', '}'], " ")
 }
 
 /// The part of a body that tells of an error.

@@ -317,12 +317,14 @@ async fn a_template_that_refuses_calls_words_or_ids_as_they_stand_gets_them_as_i
         let case = format!("single calls {single_calls}, alternates {alternates}, no ids {no_ids}");
         let local = Rules { roles_alternate: false, window: 1_000_000, no_ids, ..Rules::local() };
         let rules = Rules { single_calls, alternates_beside_calls: alternates, ..local };
-        let server = Faithful::start(faithful::Wire::Chat, rules, |seen| match seen.all_text().matches("News ").count() % 3 {
-            2 => Say::new().says("So it is."),
-            _ => Say::new()
-                .says("I look.")
-                .calls("repo.read", json!({"path": "a"}))
-                .calls("repo.read", json!({"path": "b"})),
+        let server = Faithful::start(faithful::Wire::Chat, rules, |seen| {
+            match seen.all_text().matches("News ").count() % 3 {
+                2 => Say::new().says("So it is."),
+                _ => Say::new()
+                    .says("I look.")
+                    .calls("repo.read", json!({"path": "a"}))
+                    .calls("repo.read", json!({"path": "b"})),
+            }
         });
         let client = client(&server, Wire::Chat, "local-test");
         let replies = lives_with_news(&client, &server, 9).await;
