@@ -1,5 +1,6 @@
-//! Model servers on this machine: those at their usual ports are found by one GET each, offered, never used unasked; of
-//! those in use it is told where they have loaded less than a thought needs.
+//! Model servers on this machine: unused ones are found by one GET each and offered, and a window that is too small is told.
+//!
+//! Invariant: none is used unasked.
 
 use super::choice::{Chosen, OLLAMA};
 use super::offers::{self, Providers};

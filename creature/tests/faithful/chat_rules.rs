@@ -7,31 +7,45 @@ use super::rules::{Checked, NAME, Refusal, Why, is_name, list, must, refusal, re
 use super::tool_rules::{self, Tool};
 use serde_json::{Map, Value, json};
 
-const FIELDS: [&str; 24] = [
-    "model",
-    "messages",
-    "max_tokens",
+/// `CreateChatCompletionRequest` of `openapi.yaml`, github.com/openai/openai-openapi (2026-08-21).
+const FIELDS: [&str; 37] = [
+    "audio",
+    "frequency_penalty",
+    "function_call",
+    "functions",
+    "logit_bias",
+    "logprobs",
     "max_completion_tokens",
-    "tools",
-    "tool_choice",
-    "parallel_tool_calls",
-    "stream",
-    "stream_options",
-    "response_format",
-    "reasoning_effort",
-    "temperature",
-    "top_p",
-    "n",
-    "stop",
-    "seed",
-    "user",
+    "max_tokens",
+    "messages",
     "metadata",
-    "store",
-    "service_tier",
+    "modalities",
+    "model",
+    "moderation",
+    "n",
+    "parallel_tool_calls",
+    "prediction",
+    "presence_penalty",
     "prompt_cache_key",
     "prompt_cache_options",
     "prompt_cache_retention",
+    "reasoning_effort",
+    "response_format",
+    "safety_identifier",
+    "seed",
+    "service_tier",
+    "stop",
+    "store",
+    "stream",
+    "stream_options",
+    "temperature",
+    "tool_choice",
+    "tools",
+    "top_logprobs",
+    "top_p",
+    "user",
     "verbosity",
+    "web_search_options",
 ];
 
 pub fn check(body: &Value, model: &Model, rules: &Rules, given: &Given) -> Checked {
@@ -190,7 +204,8 @@ fn message(at: usize, message: &Value) -> Checked {
     Ok(())
 }
 
-/// Every call is answered by a tool message right after, and every tool message has its call.
+/// Every call is answered by a tool message right after, and every tool message has its call: DeepSeek's words in
+/// github.com/langgenius/dify/issues/32222, OpenAI's in github.com/BerriAI/litellm/issues/10083.
 fn pairs(messages: &[Value]) -> Checked {
     let mut all = Vec::new();
     let mut open: Vec<(&str, &str)> = Vec::new();

@@ -119,7 +119,7 @@ const SIGNATURE: &Wordings = &[
     ("invalid_encrypted_content", "OpenAI, Responses"),
     ("encrypted content could not be", "OpenAI, Responses"),
     ("of type 'reasoning'", "OpenAI, Responses"),
-    ("item with id 'rs_", "OpenAI, Responses"),
+    ("item with id 'rs_", "OpenAI, Responses, with 404; openai-agents-python issue 2265"),
 ];
 
 /// The model wrote something that its server cannot read: it may write better the next time.
@@ -170,7 +170,7 @@ pub(crate) fn of(status: u16, said: &Said) -> Option<Kind> {
         // A model's server answers in JSON; this is a firewall or a proxy before it.
         () if status == 403 && said.is_plain => Some(Kind::Blocked),
         () if status == 403 => Some(Kind::Refused),
-        () if matches!(status, 400 | 422) && names(SIGNATURE) => Some(Kind::Signature),
+        () if matches!(status, 400 | 404 | 422) && names(SIGNATURE) => Some(Kind::Signature),
         () if matches!(status, 400 | 422 | 500) && names(UNREADABLE) => Some(Kind::Garbled),
         () => None,
     }
