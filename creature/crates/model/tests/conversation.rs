@@ -1,5 +1,11 @@
 //! Whole conversations with servers that hold to their wires' rules: whatever is said, no request is refused for its form.
-#![allow(clippy::disallowed_methods, clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
 
 #[path = "../../../tests/faithful/mod.rs"]
 mod faithful;
