@@ -61,7 +61,7 @@ impl Broker {
 
     pub fn with(house: House, clock: Clock, policy: Policy, keys: Keys) -> Result<Self> {
         std::fs::create_dir_all(house.broker())?;
-        let chosen = choice::of_house(&policy.model, &keys);
+        let chosen = choice::of_house(&policy, &keys);
         let all = implicit::services(&policy, &keys);
         let values: Vec<_> = policy.key_names().iter().filter_map(|name| keys.get(name)).collect();
         let fingerprint = health::fingerprint(&house, &values);
@@ -115,6 +115,8 @@ impl Broker {
         let door = Door::new(self.tokens.clone(), self.routes(), proxy);
         // Ends when serving ends.
         let mut watching = tokio::task::JoinSet::new();
+        let llm = self.llm.clone();
+        watching.spawn(async move { llm.look_nearby().await });
         let services = self.services.clone();
         watching.spawn(answers::watch(self.approvals.clone(), move |id| {
             tokio::spawn(approved::carry_out(services.clone(), id));

@@ -57,6 +57,13 @@ impl Llm {
         }
     }
 
+    /// Tells the budget which model servers on this machine run and are not used.
+    pub async fn look_nearby(&self) {
+        let chosen = self.providers.chosen();
+        self.budget
+            .tell_of_nearby(nearby::offered(&self.outward, chosen, nearby::usual(&chosen.makers)).await);
+    }
+
     /// The price of a provider's model.
     pub fn rate(&self, provider: &Provider, model: &str) -> Rate {
         match self.prices.of_owner(model) {

@@ -3,6 +3,7 @@
 use anyhow::{Context, Result, bail};
 use broker::broker::Broker;
 use broker::ground::clock::Clock;
+use broker::llm::offers::Providers;
 use broker::llm::{choice, nearby};
 use broker::net::outward::Outward;
 use broker::policy::Policy;
@@ -69,7 +70,7 @@ fn main() -> ExitCode {
     // The same exit status with and without --check, so that the guardian knows that starting again would not help.
     let judged = Policy::load(&house).and_then(|policy| {
         let keys = Keys::load(&house, &policy.key_names())?;
-        Ok(choice::of_house(&policy.model, &keys))
+        Ok(choice::of_house(&policy, &keys))
     });
     match judged {
         Err(error) => {
@@ -78,7 +79,7 @@ fn main() -> ExitCode {
         }
         Ok(chosen) if check => {
             println!("{}", chosen.told());
-            offered(&chosen).iter().for_each(|offer| println!("{offer}"));
+            nearby(&chosen).iter().for_each(|told| println!("{told}"));
             return ExitCode::SUCCESS;
         }
         Ok(_) => {}
@@ -92,11 +93,16 @@ fn main() -> ExitCode {
     }
 }
 
-/// The model servers on this machine that run and are not used; none where that cannot be asked.
-fn offered(chosen: &choice::Chosen) -> Vec<String> {
+/// What is to be told of the model servers on this machine; nothing where they cannot be asked.
+fn nearby(chosen: &choice::Chosen) -> Vec<String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let (Ok(runtime), Ok(outward)) = (runtime, Outward::new()) else { return Vec::new() };
-    runtime.block_on(nearby::offered(&outward, chosen, nearby::usual()))
+    runtime.block_on(async {
+        let providers = Providers::new(chosen.clone(), outward.clone(), Clock::default());
+        let mut told = nearby::narrow(&providers, chosen).await;
+        told.extend(nearby::offered(&outward, chosen, nearby::usual(&chosen.makers)).await);
+        told
+    })
 }
 
 /// Opens a new ledger on the owner's order, after the old one was closed.

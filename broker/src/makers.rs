@@ -1,6 +1,8 @@
 //! Makers as data: how each is asked, what its models hold and cost, and short names; compiled in from `makers.toml`.
 
-use house::makers::MAKERS;
+pub mod own;
+
+use house::makers::{MAKERS, Maker};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -8,12 +10,16 @@ use std::sync::LazyLock;
 /// Compiled in, so that the file cannot be missing.
 const TABLE: &str = include_str!("makers.toml");
 
-/// All makers, by name; empty if the table cannot be read.
+/// The makers that are compiled in; empty if the table cannot be read.
 pub static TABLE_OF_MAKERS: LazyLock<Makers> = LazyLock::new(|| Makers::read(TABLE));
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(transparent)]
-pub struct Makers(pub BTreeMap<String, Made>);
+/// Makers by name.
+#[derive(Clone, Debug, Default)]
+pub struct Makers {
+    pub rows: BTreeMap<String, Made>,
+    /// How names of models begin that the owner's own makers have.
+    begins: Vec<String>,
+}
 
 /// The API a maker is asked by at its own address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -25,7 +31,7 @@ pub enum Spoken {
 }
 
 /// How a maker is asked. A missing or unknown field makes the table unreadable, so that no mistake makes a model free.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Made {
     /// `None`: the owner gives it.
@@ -45,10 +51,13 @@ pub struct Made {
     pub aliases: BTreeMap<String, String>,
     #[serde(default)]
     pub models: BTreeMap<String, Row>,
+    /// The variables that may hold its key, where the owner names them.
+    #[serde(skip)]
+    pub own_keys: Option<Vec<String>>,
 }
 
 /// A model: what it holds in tokens, and what it costs in USD per million tokens.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Row {
     pub window: u64,
@@ -68,23 +77,98 @@ pub struct Row {
     /// What it sees besides text.
     #[serde(default)]
     pub sees: Vec<String>,
+    /// The owner gave it no price: it stands here for its window alone.
+    #[serde(skip)]
+    pub is_unpriced: bool,
+}
+
+/// A maker as it may be chosen.
+#[derive(Clone, Copy, Debug)]
+pub struct Offer<'m> {
+    pub name: &'m str,
+    pub made: &'m Made,
+    /// Its row of the makers that are known by name.
+    known: Option<&'static Maker>,
+}
+
+impl Offer<'_> {
+    /// The variables that may hold its key, the first that is set counts.
+    pub fn keys(&self) -> Vec<&str> {
+        match (&self.made.own_keys, self.known) {
+            (Some(own), _) => own.iter().map(String::as_str).collect(),
+            (None, known) => known.map_or(Vec::new(), |known| known.keys.to_vec()),
+        }
+    }
+
+    /// Whether its key alone chooses it.
+    pub fn is_by_key(&self) -> bool {
+        self.known.is_none_or(|known| known.by_key)
+    }
+
+    /// The variables that may hold another address, and another model.
+    pub fn address_env(&self) -> Option<&'static str> {
+        self.known?.address
+    }
+
+    pub fn model_env(&self) -> Option<&'static str> {
+        self.known?.model
+    }
+
+    /// Whether a name is that of a model of its.
+    pub fn makes(&self, model: &str) -> bool {
+        let has = || self.made.models.keys().any(|name| is_named(model, name));
+        self.known.map_or_else(has, |known| known.makes(model))
+    }
+
+    /// Whether it makes its models itself, and serves no others.
+    pub fn is_maker(&self) -> bool {
+        self.known.map_or(!self.made.router && !self.made.local, |known| !known.models_begin.is_empty())
+    }
 }
 
 impl Makers {
     /// Reads a table; from an unreadable one come no makers and no prices.
     pub fn read(table: &str) -> Self {
-        toml::from_str(table).unwrap_or_else(|error| {
+        let rows = toml::from_str(table).unwrap_or_else(|error| {
             tracing::error!("failed to read the table of makers, every model counts as the worst: {error}");
-            Self::default()
-        })
+            BTreeMap::default()
+        });
+        Self { rows, begins: Vec::new() }
+    }
+
+    /// In the order in which keys decide: those that are known by name, then the owner's own.
+    pub fn offers(&self) -> impl Iterator<Item = Offer<'_>> {
+        let known = MAKERS.iter().filter_map(|known| {
+            let (name, made) = self.rows.get_key_value(known.name)?;
+            Some(Offer { name, made, known: Some(known) })
+        });
+        let is_own = |name: &String| MAKERS.iter().all(|known| known.name != name);
+        let own = self.rows.iter().filter(move |(name, _)| is_own(name));
+        known.chain(own.map(|(name, made)| Offer { name, made, known: None }))
     }
 
     pub fn models(&self) -> impl Iterator<Item = (&str, &Row)> {
-        self.0.values().flat_map(|made| &made.models).map(|(name, row)| (name.as_str(), row))
+        self.rows.values().flat_map(|made| &made.models).map(|(name, row)| (name.as_str(), row))
     }
 
     pub fn aliases(&self) -> impl Iterator<Item = (&String, &String)> {
-        self.0.values().flat_map(|made| &made.aliases)
+        self.rows.values().flat_map(|made| &made.aliases)
+    }
+
+    /// The words of a model's name from its maker's on, without versions and dates: `openai/GPT-5.4-mini` has `gpt`,
+    /// `mini`.
+    pub fn family(&self, model: &str) -> Option<Vec<String>> {
+        let model = model.to_ascii_lowercase();
+        let begins = |at: &usize| {
+            let (before, rest) = model.split_at_checked(*at).unwrap_or_default();
+            let is_known = || MAKERS.iter().any(|maker| maker.makes(rest));
+            let is_own = || self.begins.iter().any(|begins| rest.starts_with(begins.as_str()));
+            !before.ends_with(|c: char| c.is_ascii_alphanumeric()) && (is_known() || is_own())
+        };
+        let name = model.get((0..model.len()).find(begins)?..)?;
+        let is_word = |part: &&str| !part.is_empty() && !part.starts_with(|c: char| c.is_ascii_digit());
+        let words = name.split(|c: char| !c.is_ascii_alphanumeric() && c != '.').filter(is_word);
+        Some(words.filter(|word| *word != "latest").map(str::to_owned).collect())
     }
 
     /// The context window of a model: its own, else the smallest of its family. Of a name that several have, the
@@ -93,12 +177,12 @@ impl Makers {
         // Gateways put the maker before the name.
         let last = model.rsplit('/').next().unwrap_or(model);
         let known = self.models().filter(|(name, _)| is_named(model, name) || is_named(last, name));
-        let family = family(model);
-        let alike = self.models().filter(|(name, _)| family.is_some() && self::family(name) == family);
+        let family = self.family(model);
+        let alike = self.models().filter(|(name, _)| family.is_some() && self.family(name) == family);
         let maker = |words: Option<Vec<String>>| words.and_then(|words| words.into_iter().next());
         let of_maker = self
             .models()
-            .filter(|(name, _)| family.is_some() && maker(self::family(name)) == maker(family.clone()));
+            .filter(|(name, _)| family.is_some() && maker(self.family(name)) == maker(family.clone()));
         let smallest = |row: (&str, &Row)| row.1.window;
         known
             .map(smallest)
@@ -115,20 +199,6 @@ pub fn is_named(model: &str, name: &str) -> bool {
     };
     let rest = model.strip_prefix(name);
     rest.is_some_and(|rest| rest.is_empty() || rest.strip_prefix('-').is_some_and(is_date))
-}
-
-/// The words of a model's name from its maker's on, without versions and dates: `openai/GPT-5.4-mini` has `gpt`,
-/// `mini`.
-pub fn family(model: &str) -> Option<Vec<String>> {
-    let model = model.to_ascii_lowercase();
-    let begins = |at: &usize| {
-        let (before, rest) = model.split_at_checked(*at).unwrap_or_default();
-        !before.ends_with(|c: char| c.is_ascii_alphanumeric()) && MAKERS.iter().any(|maker| maker.makes(rest))
-    };
-    let name = model.get((0..model.len()).find(begins)?..)?;
-    let is_word = |part: &&str| !part.is_empty() && !part.starts_with(|c: char| c.is_ascii_digit());
-    let words = name.split(|c: char| !c.is_ascii_alphanumeric() && c != '.').filter(is_word);
-    Some(words.filter(|word| *word != "latest").map(str::to_owned).collect())
 }
 
 /// The first number in a model's name.

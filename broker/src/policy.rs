@@ -6,6 +6,7 @@ use crate::ground::caps::{Caps, Span, dollars, micros};
 use crate::ground::hosts;
 use crate::ground::rate::Rate;
 use crate::ground::waking::{self, Waking};
+use crate::makers::own;
 use anyhow::Result;
 use house::settings::forms::{self, Form, Verdict as Judged, wrong};
 use house::settings::judge::Mistakes;
@@ -53,6 +54,10 @@ impl Policy {
                 return Err(settings::mistake(text, &["services", name, "base_url"], what));
             }
         }
+        if let Some((path, what)) = own::mistake(&policy.makers) {
+            let path: Vec<&str> = path.iter().map(String::as_str).collect();
+            return Err(settings::mistake(text, &path, what));
+        }
         match policy.too_much_of_its_own() {
             Some(what) => Err(settings::mistake(text, &["autonomy", "usd_per_day"], what)),
             None => Ok(policy),
@@ -62,6 +67,7 @@ impl Policy {
     /// Names of all variables that may hold a secret.
     pub fn key_names(&self) -> Vec<String> {
         let mut names: Vec<String> = makers::keys().chain(USUAL).map(str::to_owned).collect();
+        names.extend(self.makers.values().flat_map(|maker| maker.keys.clone().unwrap_or_default()));
         names.extend([self.model.key_env.clone(), self.search.key_env.clone()]);
         names.extend(self.model.quick.iter().chain(&self.model.fallback).map(|model| model.key_env.clone()));
         for service in self.services.values() {

@@ -20,6 +20,7 @@ pub fn lines(house: &House, broker: Option<&Value>) -> Vec<(&'static str, String
             // A broker that has ended wrote its model rows some time ago: they are out of date.
             if broker.get("running") == Some(&Value::Bool(true)) {
                 lines.extend(minds::in_use(&page).map(|told| ("model", told)));
+                lines.extend(minds::offered(&page).into_iter().map(|told| ("offered", told)));
                 lines.extend(minds::down(&page).into_iter().map(|told| ("down", told)));
             }
             lines.push(("budget", budget_line(&page)));

@@ -1,6 +1,7 @@
 //! Who makes or serves models: each one's name, its variables and how its models' names begin; `broker/src/makers.toml` how it is asked.
 
 /// A maker of models, or what serves them, as the owner names it. How it is spoken to, the broker alone knows.
+#[derive(Debug)]
 pub struct Maker {
     /// What `provider` says in `owner.toml`.
     pub name: &'static str,

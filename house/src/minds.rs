@@ -14,6 +14,12 @@ pub fn is_none(told: &str) -> bool {
     told.ends_with(": no model")
 }
 
+/// A line for each model server on this machine that runs and is not used.
+pub fn offered(page: &Value) -> Vec<String> {
+    let told = page.get("nearby").and_then(Value::as_array).into_iter().flatten();
+    told.filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
 /// A line for each model that does not answer: since when, its server's error, and when that server wants the next
 /// try.
 pub fn down(page: &Value) -> Vec<String> {

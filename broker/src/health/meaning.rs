@@ -16,8 +16,18 @@ const OF_MODERATION: [&str; 5] = ["moderation", "flagged", "content policy", "co
 /// Fields with which OpenRouter says why, in `error.metadata`.
 const MODERATED: [&str; 2] = ["reasons", "flagged_input"];
 
+/// Words of a server whose model's template refuses this conversation, or that cannot read what its model wrote: of
+/// llama.cpp (mistral-vibe issue 1006, pull request 23516) and of Ollama (issue 17638). Another request may pass.
+const OF_REQUEST: [&str; 4] = [
+    "jinja exception",
+    "failed to parse tool call",
+    "error parsing tool call",
+    "does not match the expected peg",
+];
+
 /// Codes and types that say so with another status than 402: OpenAI's, Moonshot's, Z.ai's and gateways' references.
-const OF_NO_MONEY: [&str; 5] = [
+const OF_NO_MONEY: [&str; 6] = [
+    "insufficient_credits",
     "insufficient_quota",
     "billing_hard_limit_reached",
     "exceeded_current_quota_error",
@@ -58,8 +68,10 @@ impl Meaning {
         let json = json.get(0).unwrap_or(&json);
         let word = |path: &str| json.pointer(path).and_then(Value::as_str).unwrap_or_default();
         let message = said(body).to_lowercase();
+        // The words that count may stand behind much of a template.
+        let whole = String::from_utf8_lossy(body.get(..MOST_READ).unwrap_or(body)).to_lowercase();
         let says_so = |path: &&str| OF_NO_MONEY.contains(&word(path));
-        let has_no_money = ["/error/code", "/error/type"].iter().any(says_so)
+        let has_no_money = ["/error/code", "/error/type", "/code"].iter().any(says_so)
             || (is_anthropic && message.contains("credit balance is too low"));
         let is_of_host = !word("/error/metadata/provider_name").is_empty();
         let is_moderated =
@@ -75,6 +87,7 @@ impl Meaning {
             _ if has_no_money => Self::Account(NO_MONEY),
             // After money: Anthropic says with 400 that there is none.
             _ if NOT_ACCEPTED.contains(&status) => Self::Request,
+            500 if OF_REQUEST.iter().any(|word| whole.contains(word)) => Self::Request,
             401 => Self::Account(KEY),
             403 => Self::Account(RIGHTS),
             _ => Self::Passing,

@@ -1,6 +1,6 @@
-//! Short names of models: the owner's settings, else the table compiled in; pure.
+//! Short names of models: the owner's settings, else the makers'; pure.
 
-use crate::makers::TABLE_OF_MAKERS;
+use crate::makers::Makers;
 use std::collections::BTreeMap;
 
 /// The model that each short name means.
@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 pub struct Aliases(BTreeMap<String, String>);
 
 impl Aliases {
-    pub fn new(owners: &BTreeMap<String, String>) -> Self {
-        let all = TABLE_OF_MAKERS.aliases().chain(owners);
+    pub fn new(makers: &Makers, owners: &BTreeMap<String, String>) -> Self {
+        let all = makers.aliases().chain(owners);
         Self(all.map(|(short, whole)| (short.clone(), whole.clone())).collect())
     }
 

@@ -2,12 +2,18 @@
 
 use super::aliases::Aliases;
 use super::provider::Provider;
+use crate::makers::Makers;
 use crate::policy::{Besides, Model};
-use house::makers::MAKERS;
 
 /// Its settings, as if it were the only model. A model without an address of its own is at the first one's, unless
 /// its name is another maker's and the first is at its own maker's address.
-pub fn as_first(settings: &Model, first: &Provider, besides: &Besides, aliases: &Aliases) -> Model {
+pub fn as_first(
+    settings: &Model,
+    first: &Provider,
+    besides: &Besides,
+    aliases: &Aliases,
+    makers: &Makers,
+) -> Model {
     let is_set = |text: &String| !text.trim().is_empty();
     let own = Model {
         provider: besides.provider.clone(),
@@ -23,12 +29,12 @@ pub fn as_first(settings: &Model, first: &Provider, besides: &Besides, aliases: 
     }
     let model = aliases.meant(besides.model.trim());
     // What serves models of others keeps their names.
-    let is_maker = MAKERS.iter().any(|maker| maker.name == first.name && !maker.models_begin.is_empty());
-    let maker = MAKERS.iter().find(|maker| is_maker && maker.makes(model));
+    let is_maker = makers.offers().any(|maker| maker.name == first.name && maker.is_maker());
+    let maker = makers.offers().find(|maker| is_maker && maker.makes(model));
     match maker.filter(|maker| !is_set(&settings.base_url) && maker.name != first.name) {
         Some(maker) => Model { provider: maker.name.to_owned(), ..own },
         None => Model {
-            provider: first.name.to_owned(),
+            provider: first.name.clone(),
             base_url: settings.base_url.clone(),
             key_env: settings.key_env.clone(),
             wire: if is_set(&own.wire) { own.wire.clone() } else { settings.wire.clone() },

@@ -4,11 +4,12 @@ use super::aliases::Aliases;
 use super::besides;
 use super::provider::Provider;
 use super::wire::Wire;
-use crate::makers::{Made, Spoken, TABLE_OF_MAKERS};
-use crate::policy::{Besides, Model};
+use crate::makers::{Makers, Offer, Spoken};
+use crate::policy::{Besides, Model, Policy};
 use crate::secrets::keys::Keys;
-use house::makers::{self, Maker};
+use house::makers;
 use reqwest::Url;
+use std::sync::Arc;
 
 /// The provider if the owner gives an address or a key without naming one.
 const OPENAI: &str = "openai";
@@ -33,6 +34,8 @@ pub struct Chosen {
     /// What could not be followed in the settings of the others.
     pub left_out: Vec<String>,
     pub aliases: Aliases,
+    /// All makers, the owner's among them.
+    pub makers: Arc<Makers>,
 }
 
 impl Chosen {
@@ -56,19 +59,25 @@ impl Chosen {
 }
 
 /// Chooses for a house; values that are not secret may be in the environment or in `.env`.
-pub fn of_house(settings: &Model, keys: &Keys) -> Chosen {
+pub fn of_house(policy: &Policy, keys: &Keys) -> Chosen {
     let known = |name: &str| keys.get(name).map(str::to_owned);
-    pick(settings, &known, &|name| std::env::var(name).ok().or_else(|| known(name)))
+    pick(&policy.model, Makers::with_owners(&policy.makers), &known, &|name| {
+        std::env::var(name).ok().or_else(|| known(name))
+    })
 }
 
 type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// Chooses by the owner's settings, else by what is available. `keys` looks up secrets, `env` everything else.
-pub fn pick(settings: &Model, keys: Lookup, env: Lookup) -> Chosen {
-    let mut chosen = Chosen { aliases: Aliases::new(&settings.aliases), ..choose_first(settings, keys, env) };
+pub fn pick(settings: &Model, makers: Makers, keys: Lookup, env: Lookup) -> Chosen {
+    let aliases = Aliases::new(&makers, &settings.aliases);
+    let mut chosen = Chosen { aliases, ..choose_first(settings, &makers, keys, env) };
+    chosen.makers = Arc::new(makers);
     let Some(first) = chosen.first.clone() else { return chosen };
+    let makers = Arc::clone(&chosen.makers);
     let mut named = |place: &str, besides: &Besides| {
-        let picked = choose_first(&besides::as_first(settings, &first, besides, &chosen.aliases), keys, env);
+        let own = besides::as_first(settings, &first, besides, &chosen.aliases, &makers);
+        let picked = choose_first(&own, &makers, keys, env);
         if let Some(said) = picked.said {
             let said = said.replace("owner.toml [model]", "it").replace(": no model", "");
             chosen.left_out.push(format!("owner.toml [model.{place}] is left out: {said}"));
@@ -87,28 +96,9 @@ pub fn pick(settings: &Model, keys: Lookup, env: Lookup) -> Chosen {
     chosen
 }
 
-/// A maker, and how it is asked.
-struct Row {
-    maker: &'static Maker,
-    made: &'static Made,
-}
-
-impl Row {
-    /// The API to parse addresses for.
-    fn wire(&self) -> Wire {
-        if self.made.wire == Spoken::Anthropic { Wire::Anthropic } else { Wire::OpenAi }
-    }
-}
-
-/// In the order in which keys decide; an Ollama is looked for by its own rules.
-fn rows() -> impl Iterator<Item = Row> {
-    let others = makers::MAKERS.iter().filter(|maker| maker.name != OLLAMA);
-    others.filter_map(|maker| Some(Row { maker, made: TABLE_OF_MAKERS.0.get(maker.name)? }))
-}
-
-/// The model of a maker that is used if nobody names one.
-pub fn usual_model(maker: &str) -> Option<&'static str> {
-    TABLE_OF_MAKERS.0.get(maker)?.model.as_deref()
+/// The API to parse a maker's addresses for.
+fn wire(offer: &Offer) -> Wire {
+    if offer.made.wire == Spoken::Anthropic { Wire::Anthropic } else { Wire::OpenAi }
 }
 
 fn set(text: &str) -> Option<String> {
@@ -116,44 +106,46 @@ fn set(text: &str) -> Option<String> {
 }
 
 /// Chooses the first provider, and one of another API if there is a key for it.
-fn choose_first(settings: &Model, keys: Lookup, env: Lookup) -> Chosen {
+fn choose_first(settings: &Model, makers: &Makers, keys: Lookup, env: Lookup) -> Chosen {
     let env = |name: &str| env(name).and_then(|value| set(&value));
     let is_set = |name: &str| keys(name).is_some_and(|key| !key.trim().is_empty());
-    let own_key = |row: &Row| row.maker.keys.iter().find(|name| is_set(name)).map(|name| (*name).to_owned());
-    let has = |row: &Row| match set(&settings.key_env) {
+    // An Ollama is looked for by its own rules.
+    let rows = || makers.offers().filter(|row| row.name != OLLAMA);
+    let own_key = |row: &Offer| row.keys().into_iter().find(|name| is_set(name)).map(str::to_owned);
+    let has = |row: &Offer| match set(&settings.key_env) {
         Some(name) => Some(name).filter(|name| is_set(name)),
         None => own_key(row),
     };
-    let own = |row: &Row| provider(row, settings, &env, has(row));
-    let keyed = |row: &Row| {
-        let given = || env(row.maker.address?).filter(|_| row.made.wire != Spoken::Anthropic);
+    let own = |row: &Offer| provider(row, settings, &env, has(row));
+    let keyed = |row: &Offer| {
+        let given = || env(row.address_env()?).filter(|_| row.made.wire != Spoken::Anthropic);
         if row.made.local || has(row).is_some() || set(&settings.base_url).or_else(given).is_some() {
             return own(row);
         }
-        let usual = row.maker.keys.join(", ");
+        let usual = row.keys().join(", ");
         Err(format!("owner.toml [model] names a provider, but no key is in {usual} or key_env: no model"))
     };
     let plain = Model::default();
-    let besides = |row: &Row| provider(row, &plain, &env, Some(own_key(row)?)).ok();
+    let besides = |row: &Offer| provider(row, &plain, &env, Some(own_key(row)?)).ok();
     // A key or an address that the owner gives without a provider is for a server of the OpenAI API.
-    let by_what_there_is = |row: &Row| match row.maker.name {
+    let by_what_there_is = |row: &Offer| match row.name {
         OPENAI => has(row).is_some() || set(&settings.base_url).is_some(),
-        _ => row.maker.by_key && has(row).is_some() && set(&settings.key_env).is_none(),
+        _ => row.is_by_key() && has(row).is_some() && set(&settings.key_env).is_none(),
     };
     let (first, other) = match settings.provider.trim() {
         "instinct" => return Chosen::default(),
-        OLLAMA => (ollama(settings, &env), None),
+        OLLAMA => (ollama(settings, makers, &env), None),
         "" => match rows().find(by_what_there_is) {
             Some(row) => {
                 let mut others =
-                    rows().filter(|other| other.maker.by_key && !other.wire().is_beside(row.wire()));
+                    rows().filter(|other| other.is_by_key() && !wire(other).is_beside(wire(&row)));
                 (own(&row), others.find_map(|other| besides(&other)))
             }
-            None => (ollama(settings, &env), None),
+            None => (ollama(settings, makers, &env), None),
         },
-        name => match rows().find(|row| row.maker.name == name) {
+        name => match rows().find(|row| row.name == name) {
             Some(row) => (keyed(&row), None),
-            None => (Err(unknown(name)), None),
+            None => (Err(unknown(makers, name)), None),
         },
     };
     match first {
@@ -162,61 +154,69 @@ fn choose_first(settings: &Model, keys: Lookup, env: Lookup) -> Chosen {
     }
 }
 
-fn unknown(name: &str) -> String {
-    let known: Vec<_> = makers::PROVIDERS.iter().copied().filter(|name| !name.is_empty()).collect();
+fn unknown(makers: &Makers, name: &str) -> String {
+    let known: Vec<_> = ["instinct"].into_iter().chain(makers.offers().map(|offer| offer.name)).collect();
     format!("owner.toml [model] provider = {name:?} is not one of {}: no model", known.join(", "))
 }
 
 fn provider(
-    row: &Row,
+    row: &Offer,
     settings: &Model,
     env: &impl Fn(&str) -> Option<String>,
     key_env: Option<String>,
 ) -> Result<Provider, String> {
-    let Row { maker, made: known } = row;
-    let given = || env(maker.address?);
-    let place = if set(&settings.base_url).is_some() { PLACE } else { maker.address.unwrap_or(PLACE) };
+    let known = row.made;
+    let given = || env(row.address_env()?);
+    let place = if set(&settings.base_url).is_some() { PLACE } else { row.address_env().unwrap_or(PLACE) };
     let base = set(&settings.base_url).or_else(given);
-    let model = set(&settings.model).or_else(|| env(maker.model?));
+    let model = set(&settings.model).or_else(|| env(row.model_env()?));
     // What another server of the OpenAI API offers is unknown.
     let model = match (known.wire, &base) {
         (Spoken::Chat | Spoken::Responses, Some(_)) => model,
         _ => model.or_else(|| known.model.clone()),
     };
     let Some(base) = base.or_else(|| known.address.clone()) else {
-        return Err(format!("{PLACE} is missing: {} has an address of your own: no model", maker.name));
+        return Err(format!("{PLACE} is missing: {} has an address of your own: no model", row.name));
     };
-    let base = address(row.wire(), &base, place)?;
-    Ok(made(maker.name, settings, row.wire(), base, model, key_env))
+    let base = address(wire(row), &base, place)?;
+    Ok(made(row, settings, base, model, key_env))
 }
 
 /// A maker's own address gets its own API, others chat completions, unless the owner says otherwise.
 fn made(
-    name: &'static str,
+    row: &Offer,
     settings: &Model,
-    wire: Wire,
     base: Url,
     model: Option<String>,
     key_env: Option<String>,
 ) -> Provider {
-    let known = TABLE_OF_MAKERS.0.get(name);
-    let own = known.and_then(|made| Url::parse(made.address.as_deref()?).ok());
+    let own = row.made.address.as_deref().and_then(|address| Url::parse(address).ok());
     let is_own = own.is_some_and(|own| own.host_str() == base.host_str());
-    let is_responses = is_own && known.is_some_and(|made| made.wire == Spoken::Responses);
-    let wire = match (wire, settings.wire.as_str()) {
+    let is_responses = is_own && row.made.wire == Spoken::Responses;
+    let wire = match (wire(row), settings.wire.as_str()) {
         (Wire::Anthropic, _) => Wire::Anthropic,
         (Wire::Responses, "") | (_, "responses") => Wire::Responses,
         (_, "") if is_responses => Wire::Responses,
         (_, _) => Wire::OpenAi,
     };
-    Provider { wire, name, label: name.to_owned(), base, model, key_env, window: settings.context_tokens }
+    let name = row.name.to_owned();
+    let made = Arc::new(row.made.clone());
+    Provider { wire, label: name.clone(), name, made, base, model, key_env, window: settings.context_tokens }
 }
 
-fn ollama(settings: &Model, env: &impl Fn(&str) -> Option<String>) -> Result<Provider, String> {
+fn ollama(
+    settings: &Model,
+    makers: &Makers,
+    env: &impl Fn(&str) -> Option<String>,
+) -> Result<Provider, String> {
+    let row = makers
+        .offers()
+        .find(|row| row.name == OLLAMA)
+        .ok_or("the table of makers is unreadable: no model")?;
     let place = if set(&settings.base_url).is_some() { PLACE } else { OLLAMA_HOST };
     let base = set(&settings.base_url).unwrap_or_else(|| ollama_base(env(OLLAMA_HOST)));
     let base = address(Wire::OpenAi, &base, place)?;
-    Ok(made(OLLAMA, settings, Wire::OpenAi, base, set(&settings.model), None))
+    Ok(made(&row, settings, base, set(&settings.model), None))
 }
 
 /// Parses `OLLAMA_HOST` as people write it: a host, a port, an address, or all with a scheme.

@@ -121,8 +121,8 @@ impl Figures {
     pub fn usage(&self) -> Option<Usage> {
         let named = self.prompt?;
         let cached = self.read.saturating_add(self.written);
-        // What is more than the prompt cannot be a part of it.
-        let is_apart = self.is_apart || cached > named;
+        // What is more than the prompt cannot be a part of it, nor what the total counts beside it.
+        let is_apart = self.is_apart || cached > named || self.adds_up(named, cached);
         let prompt = if is_apart { named.saturating_add(cached) } else { named };
         let output = self.output(prompt)?;
         Some(Usage {
@@ -133,6 +133,15 @@ impl Figures {
             cache_write_hour: self.written_for_an_hour,
             charged_micro_usd: self.charged_micro_usd,
         })
+    }
+
+    /// Whether prompt, cached and reply make up the total, and no thinking does: of gateways that pass on Bedrock's prompt.
+    fn adds_up(&self, prompt: u64, cached: u64) -> bool {
+        let sum = |output: u64| prompt.saturating_add(cached).saturating_add(output);
+        let thinks = self.thinking > 0 || self.thinking_beside > 0;
+        cached > 0
+            && !thinks
+            && self.total.zip(self.output).is_some_and(|(total, output)| total == sum(output))
     }
 
     /// The larger of what is named and what the total holds beside the prompt: some makers name the reply without its

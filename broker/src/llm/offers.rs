@@ -1,12 +1,11 @@
 //! What the providers offer: which one a request goes to, and what `/status` says of each model.
 
 use super::aliases::Aliases;
-use super::choice::{self, Chosen, OLLAMA};
+use super::choice::{Chosen, OLLAMA};
 use super::provider::Provider;
 use super::wire::Wire;
 use crate::ground::clock::Clock;
 use crate::ground::lock::lock;
-use crate::makers::TABLE_OF_MAKERS;
 use crate::net::outward::Outward;
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Url;
@@ -105,6 +104,20 @@ impl Providers {
         page
     }
 
+    pub fn chosen(&self) -> &Chosen {
+        &self.chosen
+    }
+
+    /// The model of a server that wants no key, and the window it is loaded with; `None` where it is not loaded yet.
+    pub async fn loaded(&self, provider: &Provider) -> Option<(String, u64)> {
+        let name = match &provider.model {
+            Some(name) => name.clone(),
+            None => self.look(provider, None).await?,
+        };
+        let said = self.said_of(provider, &name, None).await;
+        Some((name, said.window.filter(|_| !said.is_unloaded)?))
+    }
+
     async fn shown(
         &self,
         provider: &Provider,
@@ -113,12 +126,12 @@ impl Providers {
     ) -> Value {
         let key = provider.key_env.as_deref().and_then(key);
         let key = key.as_deref();
-        let found = match (&provider.model, provider.name) {
+        let found = match (&provider.model, provider.name.as_str()) {
             // An Ollama that does not answer offers nothing, whatever model is named.
             (named, OLLAMA) => self.look(provider, None).await.map(|found| named.clone().unwrap_or(found)),
             (Some(model), _) => Some(model.clone()),
-            (None, maker) => {
-                let usual = || choice::usual_model(maker).map(str::to_owned);
+            (None, _) => {
+                let usual = || provider.made.model.clone();
                 self.look(provider, key).await.or_else(usual)
             }
         };
@@ -126,7 +139,7 @@ impl Providers {
         let said = self.said_of(provider, &name, key).await;
         let mut page = json!({
             "wire": provider.wire.name(), "name": name, "path": provider.wire.path(),
-            "address": place(provider), "window": provider.window.or(said.window).or_else(|| TABLE_OF_MAKERS.window(&name)),
+            "address": place(provider), "window": provider.window.or(said.window).or_else(|| self.chosen.makers.window(&name)),
         });
         if let (Some(page), Some(build)) = (page.as_object_mut(), said.build) {
             page.insert("build".into(), build.into());

@@ -1,17 +1,19 @@
 //! A provider of models: its address, API and key, and what its address tells about it.
 
 use super::wire::Wire;
-use crate::makers::{Made, TABLE_OF_MAKERS};
+use crate::makers::Made;
 use crate::net::outward::is_loopback;
 use reqwest::Url;
+use std::sync::Arc;
 
 /// A model server and the key for it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Provider {
     /// The API it is called by.
     pub wire: Wire,
-    /// Name of its maker in `house::makers`.
-    pub name: &'static str,
+    /// Name of its maker.
+    pub name: String,
+    pub made: Arc<Made>,
     /// The name, with its address if there are two of this name.
     pub label: String,
     /// Base of all paths; without a slash at its end.
@@ -26,17 +28,17 @@ pub struct Provider {
 
 impl Provider {
     /// Its maker's row, if this is its maker's own address, or its maker has none of its own.
-    fn made(&self) -> Option<&'static Made> {
-        let made = TABLE_OF_MAKERS.0.get(self.name)?;
+    fn made(&self) -> Option<&Made> {
+        let made = &self.made;
         let own = made.address.as_ref().map(|address| Url::parse(address).ok());
         let is_own = own.is_none_or(|own| own.is_some_and(|own| own.host_str() == self.base.host_str()));
-        is_own.then_some(made)
+        is_own.then_some(&**made)
     }
 
     /// Whether calls cost nothing: true of what the owner names as a server on this machine, not of what may be a
     /// gateway to elsewhere.
     pub fn is_free(&self) -> bool {
-        TABLE_OF_MAKERS.0.get(self.name).is_some_and(|made| made.local) && is_loopback(&self.base)
+        self.made.local && is_loopback(&self.base)
     }
 
     /// Whether every model there takes `max_completion_tokens`; other servers understand `max_tokens`.

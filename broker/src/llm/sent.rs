@@ -39,7 +39,7 @@ impl Sent {
     fn tell(&self, llm: &Llm, down: Option<Down>) {
         if self.asks {
             let (model, upstream) = (llm.secrets.scrub(&self.model), self.provider.upstream());
-            llm.budget.tell_of_model(&model, self.provider.name, &upstream, down);
+            llm.budget.tell_of_model(&model, &self.provider.name, &upstream, down);
         }
     }
 

@@ -64,6 +64,7 @@ impl Budget {
                 refused_ms: i64::MIN,
                 prices_told: Vec::new(),
                 mind: String::new(),
+                nearby: Vec::new(),
                 bucket,
                 likely: Likely::default(),
             }),
@@ -158,6 +159,12 @@ impl Budget {
     /// Notes which model the owner's settings and keys select, and why.
     pub fn tell_of_mind(&self, told: String) {
         self.inner.state().mind = told;
+        self.inner.change();
+    }
+
+    /// Notes the model servers on this machine that run and are not used, a sentence each.
+    pub fn tell_of_nearby(&self, told: Vec<String>) {
+        self.inner.state().nearby = told;
         self.inner.change();
     }
 

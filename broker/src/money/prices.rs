@@ -1,7 +1,7 @@
 //! Prices of tokens: the owner's, else those compiled in, else the owner's worst case; an unknown price is never zero.
 
 use crate::ground::caps::Micros;
-use crate::makers::{Makers, Row, TABLE_OF_MAKERS, family, is_named, version};
+use crate::makers::{Makers, Row, is_named, version};
 use crate::policy::{Policy, Price};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -158,25 +158,26 @@ fn rate(dollars: f64) -> u64 {
 pub struct Prices {
     owners: Vec<(String, Rate)>,
     table: BTreeMap<String, Rate>,
+    makers: Makers,
     worst: Rate,
 }
 
 impl Prices {
     pub fn new(policy: &Policy) -> Self {
-        Self::of_makers(policy, &TABLE_OF_MAKERS)
+        Self::of_makers(policy, Makers::with_owners(&policy.makers))
     }
 
     /// Uses another table than the compiled one; from an unreadable one come no prices.
     pub fn with(policy: &Policy, table: &str) -> Self {
-        Self::of_makers(policy, &Makers::read(table))
+        Self::of_makers(policy, Makers::read(table))
     }
 
-    fn of_makers(policy: &Policy, makers: &Makers) -> Self {
+    fn of_makers(policy: &Policy, makers: Makers) -> Self {
         let mut owners: Vec<_> =
             policy.prices.iter().map(|(name, price)| (name.clone(), Rate::of(price))).collect();
         owners.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
         let mut table: BTreeMap<String, Rate> = BTreeMap::new();
-        for (name, row) in makers.models() {
+        for (name, row) in makers.models().filter(|(_, row)| !row.is_unpriced) {
             let rate = Rate::of_row(row);
             // Of a name that several have the dearer counts.
             table.entry(name.to_owned()).and_modify(|known| *known = known.dearer(rate)).or_insert(rate);
@@ -184,6 +185,7 @@ impl Prices {
         Self {
             owners,
             table,
+            makers,
             worst: Rate::flat(rate(policy.budget.worst_input_usd), rate(policy.budget.worst_output_usd)),
         }
     }
@@ -228,9 +230,10 @@ impl Prices {
     /// The dearest of the models that differ from this one by version only, else of all its maker's, and the words
     /// they share. `None` for a model older than all of these: it may have cost anything.
     fn of_family(&self, model: &str) -> Option<(String, Rate)> {
-        let words = family(model)?;
+        let words = self.makers.family(model)?;
         let maker = words.first()?;
-        let families = || self.table.iter().filter_map(|(name, rate)| Some((name, family(name)?, rate)));
+        let families =
+            || self.table.iter().filter_map(|(name, rate)| Some((name, self.makers.family(name)?, rate)));
         let of_maker = || families().filter(|(_, others, _)| others.first() == Some(maker));
         let oldest = of_maker().filter_map(|(name, ..)| version(name)).fold(f64::INFINITY, f64::min);
         if version(model).is_some_and(|version| version < oldest) {

@@ -59,13 +59,20 @@ fn initialized(parameters: &Value) -> Value {
     })
 }
 
+/// In the one form that every maker's server takes: clients pass these schemas on to their models, and one object without
+/// properties has the whole list refused.
 fn tools() -> Value {
     let text = json!({"type": "string"});
+    let headers = json!({
+        "type": "object",
+        "description": "more of them by their names",
+        "properties": {"accept": text},
+    });
     json!([
         {
             "name": "list_services",
             "description": "The services the owner named, with their rules.",
-            "inputSchema": {"type": "object", "properties": {}},
+            "inputSchema": {"type": "object", "properties": {"note": {"type": "string", "description": "not used"}}},
         },
         {
             "name": "execute",
@@ -74,7 +81,7 @@ fn tools() -> Value {
                 "type": "object",
                 "properties": {
                     "capability": text, "method": text, "path": text, "body": text,
-                    "headers": {"type": "object"}, "reason": text,
+                    "headers": headers, "reason": text,
                 },
                 "required": ["capability", "method", "path"],
             },

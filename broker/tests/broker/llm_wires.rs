@@ -7,9 +7,11 @@ use broker::llm::meter::Meter;
 use broker::llm::request::{self, Judged};
 use broker::llm::scrub::Lines;
 use broker::llm::wire::Wire::{self, Anthropic, OpenAi};
+use broker::makers::Makers;
 use broker::money::prices::Usage;
 use broker::policy::Model;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 fn judge(wire: Wire, body: &Value) -> Result<Judged, Refusal> {
     let (model, fields) = request::parse(body.to_string().as_bytes())?;
@@ -279,7 +281,7 @@ fn lines_pass_whole() {
 fn chosen(settings: Model, keys: &[&str], env: &[(&str, &str)]) -> Chosen {
     let key = |name: &str| keys.contains(&name).then(|| "a key".to_owned());
     let env = |name: &str| env.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
-    pick(&settings, &key, &env)
+    pick(&settings, Makers::with_owners(&BTreeMap::new()), &key, &env)
 }
 
 fn of(provider: &str, base_url: &str, key_env: &str) -> Model {

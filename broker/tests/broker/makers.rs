@@ -12,7 +12,7 @@ const TABLE: &str = include_str!("../../src/makers.toml");
 #[test]
 fn every_maker_has_a_row_and_every_row_a_maker() {
     let named: BTreeSet<&str> = house::makers::MAKERS.iter().map(|maker| maker.name).collect();
-    assert_eq!(named, TABLE_OF_MAKERS.0.keys().map(String::as_str).collect());
+    assert_eq!(named, TABLE_OF_MAKERS.rows.keys().map(String::as_str).collect());
     assert_eq!(named.len(), house::makers::MAKERS.len(), "a maker twice");
     let keys: Vec<&str> = house::makers::keys().collect();
     assert_eq!(keys.len(), keys.iter().collect::<BTreeSet<_>>().len(), "a key of two makers");
@@ -22,7 +22,7 @@ fn every_maker_has_a_row_and_every_row_a_maker() {
 #[test]
 fn addresses_are_safe_and_each_maker_has_its_own() {
     let mut hosts = BTreeSet::new();
-    for (name, made) in &TABLE_OF_MAKERS.0 {
+    for (name, made) in &TABLE_OF_MAKERS.rows {
         let Some(address) = &made.address else {
             assert!(made.model.is_none() && made.models.is_empty(), "{name}: models without an address");
             continue;
@@ -59,7 +59,7 @@ fn prices_rise_from_cached_to_reply_and_no_reply_is_larger_than_its_window() {
 
 #[test]
 fn names_stand_once_and_usual_models_and_short_names_are_known() {
-    for (name, made) in &TABLE_OF_MAKERS.0 {
+    for (name, made) in &TABLE_OF_MAKERS.rows {
         let usual = made.model.iter().filter(|_| !made.router).chain(made.aliases.values());
         for model in usual {
             assert!(made.models.contains_key(model), "{name}: {model} has no row");
@@ -71,14 +71,19 @@ fn names_stand_once_and_usual_models_and_short_names_are_known() {
     let short: Vec<&String> = TABLE_OF_MAKERS.aliases().map(|(short, _)| short).collect();
     assert_eq!(short.len(), short.iter().collect::<BTreeSet<_>>().len());
     assert!(
-        Makers::read(&TABLE.replace("in = 2.0", "inn = 2.0")).0.is_empty(),
+        Makers::read(&TABLE.replace("in = 2.0", "inn = 2.0")).rows.is_empty(),
         "a mistake makes no model free"
     );
 }
 
 fn chosen(settings: &str, keys: &[&str]) -> Chosen {
     let policy = Policy::read(settings).unwrap();
-    pick(&policy.model, &|name: &str| keys.contains(&name).then(|| "a key".to_owned()), &|_| None)
+    pick(
+        &policy.model,
+        Makers::with_owners(&policy.makers),
+        &|name: &str| keys.contains(&name).then(|| "a key".to_owned()),
+        &|_| None,
+    )
 }
 
 /// Found: a key of a maker besides the two thought nothing; the address, the model and its price had to be looked up.
@@ -102,7 +107,7 @@ fn a_key_is_enough_for_a_known_maker() {
     // The two that were always first stay so; a model of another maker goes to that maker.
     let both =
         chosen("[[model.fallback]]\nmodel = \"gemini-3.5-flash\"", &["ANTHROPIC_API_KEY", "GEMINI_API_KEY"]);
-    assert_eq!((both.first.unwrap().name, both.fallback[0].name), ("anthropic", "google"));
+    assert_eq!((both.first.unwrap().name.as_str(), both.fallback[0].name.as_str()), ("anthropic", "google"));
     // What serves models of others keeps their names.
     let local =
         chosen("[model]\nprovider = \"ollama\"\nmodel = \"a\"\n[model.quick]\nmodel = \"qwen3:8b\"", &[]);
@@ -114,7 +119,7 @@ fn tokens_that_are_there_for_other_things_choose_nothing() {
     let keys = ["GITHUB_TOKEN", "HF_TOKEN", "AWS_BEARER_TOKEN_BEDROCK", "AZURE_API_KEY"];
     assert_eq!(chosen("", &keys).first.unwrap().name, "ollama");
     let github = chosen("[model]\nprovider = \"github\"", &keys).first.unwrap();
-    assert_eq!((github.name, github.key_env.as_deref()), ("github", Some("GITHUB_TOKEN")));
+    assert_eq!((github.name.as_str(), github.key_env.as_deref()), ("github", Some("GITHUB_TOKEN")));
     let azure = chosen("[model]\nprovider = \"azure\"\nmodel = \"m\"", &keys);
     assert!(azure.told().contains("base_url is missing"), "{}", azure.told());
     let azure =

@@ -19,7 +19,7 @@ const RICH: &str = "[budget]\ndaily_usd = 100\nweekly_usd = 400\nautonomous_perc
 fn chosen(settings: &str, keys: &[&str]) -> Chosen {
     let policy = Policy::read(settings).unwrap();
     let key = |name: &str| keys.contains(&name).then(|| "a key".to_owned());
-    pick(&policy.model, &key, &|_| None)
+    pick(&policy.model, broker::makers::Makers::with_owners(&policy.makers), &key, &|_| None)
 }
 
 fn told(settings: &str) -> String {
@@ -85,7 +85,7 @@ fn every_maker_of_the_table_is_chosen_by_its_name_and_its_key() {
             let by_key = maker.by_key.then_some(String::new());
             for more in by_key.into_iter().chain([named.clone()]) {
                 let first = chosen(&settings(&more), &[key]).first.unwrap();
-                let found = (first.name, first.key_env.as_deref(), first.model.as_deref());
+                let found = (first.name.as_str(), first.key_env.as_deref(), first.model.as_deref());
                 assert_eq!(found, (maker.name, Some(*key), Some("m")), "{more}");
             }
         }
@@ -114,9 +114,9 @@ fn openais_own_address_is_offered_in_its_own_wire_unless_the_owner_says() {
 
 #[test]
 fn two_of_a_name_at_two_places_are_told_apart() {
-    let settings =
+    let other =
         "[[model.fallback]]\nmodel = \"m\"\nprovider = \"anthropic\"\nbase_url = \"https://g.example\"";
-    let chosen = chosen(settings, &["ANTHROPIC_API_KEY"]);
+    let chosen = chosen(other, &["ANTHROPIC_API_KEY"]);
     assert_eq!(chosen.first.unwrap().label, "anthropic");
     assert_eq!(chosen.fallback[0].label, "anthropic at g.example");
 }
@@ -224,8 +224,8 @@ async fn a_model_that_is_not_loaded_yet_is_asked_about_again_until_it_is() {
     let card = json!({"model_info": {"q.context_length": 131_072}});
     let app = Router::new().route("/api/show", says(card)).route("/api/ps", get(says_what_runs));
     let url = server(app.route("/api/tags", says(json!({"models": [{"name": "m"}]}))));
-    let paid =
-        Paid::start(&format!("[model]\nprovider = \"ollama\"\nmodel = \"m\"\nbase_url = \"{url}\"\n"), &url);
+    let chosen = format!("[model]\nprovider = \"ollama\"\nmodel = \"m\"\nbase_url = \"{url}\"\n");
+    let paid = Paid::start(&chosen, &url);
     assert_eq!(paid.status().await["model"]["window"], 131_072);
     *running.lock().unwrap() = json!({"models": [{"name": "m", "context_length": 4_096}]}).to_string();
     assert_eq!(paid.status().await["model"]["window"], 4_096);
@@ -240,7 +240,7 @@ async fn a_named_model_of_another_provider_is_told() {
     let url = server(Router::new().route("/v1/models", says(json!({"data": [{"id": "other"}]}))));
     let settings = format!("[model]\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"{url}\"\n");
     let mut chosen = chosen(&settings, &[]);
-    chosen.first.as_mut().unwrap().name = "acme";
+    chosen.first.as_mut().unwrap().name = "acme".to_owned();
     let providers = Providers::new(chosen, Outward::new().unwrap(), Clock::default());
     let status = providers.status(|_| None, |_, _| Value::Null).await;
     assert_eq!(status["name"], "m");

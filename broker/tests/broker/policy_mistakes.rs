@@ -30,6 +30,62 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ),
     ("[model.aliases]\nopus = 5", "line 2: [model] aliases.opus: must be text", ""),
     ("[model]\nprovider = \"antropic\"", "line 2: [model] provider", "did you mean anthropic?"),
+    // Makers of the owner's own, and corrections of known ones.
+    ("[makers.opnai]\nmodel = \"m\"", "line 1: [makers.opnai] address: is missing", "did you mean openai?"),
+    (
+        "[makers.acme]\nkeys = [\"ACME_API_KEY\"]",
+        "line 1: [makers.acme] address: is missing",
+        "one of your own",
+    ),
+    ("[makers.acme]\nadress = \"\"", "line 2: [makers.acme] adress", "did you mean address?"),
+    (
+        "[makers.acme]\naddress = \"http://api.acme.example\"",
+        "line 2: [makers.acme] address: must be https",
+        "",
+    ),
+    ("[makers.openai]\nwire = \"respones\"", "line 2: [makers.openai] wire", "did you mean responses?"),
+    (
+        "[makers.openai]\nkeys = \"OPENAI_API_KEY\"",
+        "line 2: [makers.openai] keys: must be a list, not text",
+        "",
+    ),
+    (
+        "[makers.openai]\nkeys = [\"sk-abc-def\"]",
+        "line 2: [makers.openai] keys[1]: must be the name of a variable",
+        "",
+    ),
+    ("[makers.Acme]\naddress = \"\"", "line 1: [makers.Acme]: a maker is named in a-z", ""),
+    ("[makers.instinct]\naddress = \"\"", "line 1: [makers.instinct]: is the mind without a model", ""),
+    (
+        "[makers.openai.models.\"gpt-6-luna\"]\ninput = 1",
+        "line 2: [makers.openai] models.gpt-6-luna.input",
+        "there is window, output, in, out",
+    ),
+    (
+        "[makers.openai.models.\"gpt-6-luna\"]\nin = 1",
+        "line 1: [makers.openai.models.gpt-6-luna] out: is missing",
+        "a price has in and out",
+    ),
+    (
+        "[makers.openai.models.\"gpt-9\"]\nin = 1\nout = 2",
+        "line 1: [makers.openai.models.gpt-9] window: is missing",
+        "not known of a new model",
+    ),
+    (
+        "[makers.openai]\nmodels.\"gpt-9\" = { window = 9000, in = -1, out = 2 }",
+        "line 2: [makers.openai] models.gpt-9.in: must be between 0",
+        "",
+    ),
+    (
+        "[makers.acme]\naddress = \"https://acme.example/v1\"\n[model]\nprovider = \"acmee\"",
+        "line 4: [model] provider",
+        "did you mean acme?",
+    ),
+    (
+        "[makers.acme]\naddress = \"https://acme.example/v1\"\n[[model.fallback]]\nmodel = \"m\"\nprovider = \"acm\"",
+        "line 5: [model] fallback[1].provider",
+        "did you mean acme?",
+    ),
     ("[search]\nprovider = \"brav\"", "line 2: [search] provider", "did you mean brave?"),
     ("[x]\nurl = \"\"", "line 2: [x] url", "did you mean base_url?"),
     ("\ntaint = \"aks\"", "line 2: taint", "did you mean ask?"),

@@ -7,6 +7,7 @@ use crate::audit;
 use guardian::act::broker_process;
 use guardian::processes::trusted;
 use house::records::text;
+use house::settings::{self, Reader, forms};
 use house::{House, files, instance, makers, minds, moments, own_time};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
@@ -61,8 +62,11 @@ fn judged(house: &House) -> Vec<Finding> {
     let mend = "put a key into .env, or mend what it says: without a model it lives on instinct";
     let grade = |said: &str| if minds::is_none(said) { Grade::Bad } else { Grade::Good };
     let mind = said.lines().take(1).map(|said| Finding::new(grade(said), "mind", said, mend));
-    let offered = said.lines().skip(1).map(|said| Finding::new(Grade::Good, "offered", said, ""));
-    mind.chain(offered).collect()
+    let nearby = said.lines().skip(1).map(|said| match said.strip_prefix("window: ") {
+        Some(narrow) => Finding::new(Grade::Odd, "window", narrow, "then it is asked again by itself"),
+        None => Finding::new(Grade::Good, "offered", said, ""),
+    });
+    mind.chain(nearby).collect()
 }
 
 fn keys(house: &House) -> Finding {
@@ -77,7 +81,17 @@ fn keys(house: &House) -> Finding {
         };
         named.lines().any(of)
     };
-    let found: Vec<String> = makers::keys()
+    let own = settings::load(house, |text| settings::read(text, Reader::Broker, forms::check));
+    let own = own.map(|read| read.settings.makers).unwrap_or_default();
+    let own = own.into_values().flat_map(|maker| maker.keys.unwrap_or_default());
+    let mut names: Vec<String> = makers::keys().map(str::to_owned).collect();
+    own.for_each(|name| {
+        if !names.contains(&name) {
+            names.push(name)
+        }
+    });
+    let found: Vec<String> = names
+        .iter()
         .filter_map(|name| {
             let set = std::env::var_os(name).is_some_and(|key| !key.is_empty());
             let place = if set {

@@ -6,6 +6,7 @@ use super::rules::{Checked, NAME, is_name, known, list, must, parts, refuse, str
 use super::tool_rules::{self, Tool};
 use serde_json::Value;
 
+/// `message_create_params.py` of github.com/anthropics/anthropic-sdk-python (2026-08-07), as all fields here.
 const FIELDS: [&str; 15] = [
     "model",
     "max_tokens",
@@ -23,8 +24,9 @@ const FIELDS: [&str; 15] = [
     "output_config",
     "cache_control",
 ];
-const MORE_FIELDS: [&str; 2] = ["service_tier", "inference_geo"];
-const TOOL_FIELDS: [&str; 9] = [
+const MORE_FIELDS: [&str; 3] = ["service_tier", "inference_geo", "container"];
+/// `tool_param.py` there.
+const TOOL_FIELDS: [&str; 10] = [
     "type",
     "name",
     "description",
@@ -34,7 +36,9 @@ const TOOL_FIELDS: [&str; 9] = [
     "input_examples",
     "defer_loading",
     "eager_input_streaming",
+    "allowed_callers",
 ];
+/// Anthropic, prompt caching; its refusal: github.com/continuedev/continue/pull/6937.
 const MOST_MARKS: usize = 4;
 /// Anthropic, structured outputs, limits of schema complexity: over all strict tools of a request.
 const MOST_STRICT: usize = 20;
@@ -58,6 +62,8 @@ pub fn check(request: &Request, model: &Model) -> Checked {
     marks(body)
 }
 
+/// `thinking_config_adaptive_param.py`, `thinking_config_enabled_param.py` there; which model takes which: Anthropic, adaptive
+/// thinking.
 fn thinking(body: &Value, model: &Model) -> Checked {
     let thinking = &body["thinking"];
     if thinking.is_null() {
@@ -99,6 +105,7 @@ fn output(output: &Value) -> Checked {
         return Ok(());
     }
     known(output, "output_config.", &["effort", "format"])?;
+    // `output_config_param.py` there.
     let effort = text(output, "effort");
     must(matches!(effort, "" | "low" | "medium" | "high" | "xhigh" | "max"), || {
         format!("output_config.effort: \"{effort}\" is not one of low, medium, high, xhigh, max")
@@ -223,6 +230,7 @@ fn marks(body: &Value) -> Checked {
     must(count <= MOST_MARKS, || {
         format!("A maximum of {MOST_MARKS} blocks with cache_control may be provided. Found {count}.")
     })?;
+    // github.com/headroomlabs-ai/headroom/issues/2939, with the order of the parts.
     let hour = |mark: &&Value| text(mark, "ttl") == "1h";
     let short = marks.iter().position(|mark| !hour(mark)).unwrap_or(count);
     must(!marks.iter().skip(short).any(hour), || {

@@ -24,6 +24,8 @@ pub fn check(body: &Value, model: &Model, given: &Given) -> Checked {
     as_given(messages, text(body, "model"), given)
 }
 
+/// `message_param.py` of github.com/anthropics/anthropic-sdk-python has the roles; where `system` may stand: Anthropic, system
+/// messages within a conversation.
 fn role(at: usize, messages: &[Value], model: &Model) -> Checked {
     let role = |at: usize| messages.get(at).map_or("", |message| text(message, "role"));
     let before = at.checked_sub(1).map_or("", role);
@@ -51,6 +53,7 @@ fn message(at: usize, message: &Value) -> Checked {
     }
     let first_other =
         blocks.iter().position(|block| text(block, "type") != "tool_result").unwrap_or(blocks.len());
+    // github.com/tailcallhq/forgecode/issues/2107.
     must(blocks.last().is_none_or(|block| text(block, "type") != "thinking"), || {
         format!("messages.{at}: The final block in an assistant message cannot be `thinking`.")
     })?;
@@ -60,6 +63,7 @@ fn message(at: usize, message: &Value) -> Checked {
     })
 }
 
+/// Fields by `text_block_param.py`, `tool_use_block_param.py` and `thinking_block_param.py` of the SDK.
 fn block(at: &str, role: &str, block: &Value) -> Checked {
     let within = format!("{at}.");
     let kind = text(block, "type");
@@ -107,6 +111,7 @@ fn block(at: &str, role: &str, block: &Value) -> Checked {
     }
 }
 
+/// `tool_result_block_param.py` of the SDK.
 fn result(at: &str, block: &Value) -> Checked {
     let fields = ["type", "tool_use_id", "content", "is_error", "cache_control"];
     known(block, &format!("{at}.tool_result."), &fields)?;

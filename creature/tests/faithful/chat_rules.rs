@@ -3,35 +3,49 @@
 use super::Rules;
 use super::given::{Amiss, Given, arguments};
 use super::models::Model;
-use super::rules::{Checked, NAME, Why, is_name, list, must, refusal, refuse, strict, text, unique};
+use super::rules::{Checked, NAME, Refusal, Why, is_name, list, must, refusal, refuse, strict, text, unique};
 use super::tool_rules::{self, Tool};
 use serde_json::{Map, Value, json};
 
-const FIELDS: [&str; 24] = [
-    "model",
-    "messages",
-    "max_tokens",
+/// `CreateChatCompletionRequest` of `openapi.yaml`, github.com/openai/openai-openapi (2026-08-21).
+const FIELDS: [&str; 37] = [
+    "audio",
+    "frequency_penalty",
+    "function_call",
+    "functions",
+    "logit_bias",
+    "logprobs",
     "max_completion_tokens",
-    "tools",
-    "tool_choice",
-    "parallel_tool_calls",
-    "stream",
-    "stream_options",
-    "response_format",
-    "reasoning_effort",
-    "temperature",
-    "top_p",
-    "n",
-    "stop",
-    "seed",
-    "user",
+    "max_tokens",
+    "messages",
     "metadata",
-    "store",
-    "service_tier",
+    "modalities",
+    "model",
+    "moderation",
+    "n",
+    "parallel_tool_calls",
+    "prediction",
+    "presence_penalty",
     "prompt_cache_key",
     "prompt_cache_options",
     "prompt_cache_retention",
+    "reasoning_effort",
+    "response_format",
+    "safety_identifier",
+    "seed",
+    "service_tier",
+    "stop",
+    "store",
+    "stream",
+    "stream_options",
+    "temperature",
+    "tool_choice",
+    "tools",
+    "top_logprobs",
+    "top_p",
+    "user",
     "verbosity",
+    "web_search_options",
 ];
 
 pub fn check(body: &Value, model: &Model, rules: &Rules, given: &Given) -> Checked {
@@ -47,9 +61,11 @@ pub fn check(body: &Value, model: &Model, rules: &Rules, given: &Given) -> Check
     }
     pairs(messages)?;
     template(messages, rules)?;
+    // What was given comes back in several turns here, or with other ids.
+    let as_given = !rules.single_calls && !rules.alternates_beside_calls;
     let mut older = false;
     for (at, message) in
-        messages.iter().enumerate().filter(|(_, message)| text(message, "role") == "assistant")
+        messages.iter().enumerate().filter(|(_, message)| as_given && text(message, "role") == "assistant")
     {
         if given.check(&said(message), &[], &mut older) == Err(Amiss::NeverGiven) {
             return refuse(format!(
@@ -94,7 +110,7 @@ fn settings(body: &Value, model: &Model, rules: &Rules) -> Checked {
     let format = &body["response_format"];
     if rules.refuses_format && !format.is_null() {
         let message = "response_format is not supported by this server";
-        return Err(super::rules::Refusal { why: Why::Taste, ..refusal(message) });
+        return Err(Refusal { why: Why::Taste, ..refusal(message) });
     }
     if text(format, "type") == "json_schema" {
         let held = &format["json_schema"];
@@ -188,7 +204,8 @@ fn message(at: usize, message: &Value) -> Checked {
     Ok(())
 }
 
-/// Every call is answered by a tool message right after, and every tool message has its call.
+/// Every call is answered by a tool message right after, and every tool message has its call: DeepSeek's words in
+/// github.com/langgenius/dify/issues/32222, OpenAI's in github.com/BerriAI/litellm/issues/10083.
 fn pairs(messages: &[Value]) -> Checked {
     let mut all = Vec::new();
     let mut open: Vec<(&str, &str)> = Vec::new();
@@ -234,7 +251,37 @@ fn template(messages: &[Value], rules: &Rules) -> Checked {
     let begins = talk.first().is_none_or(|role| *role == "user");
     must(!rules.roles_alternate || (!twice && begins), || {
         "After the optional system message, conversation roles must alternate user/assistant/user/assistant/...".into()
-    })
+    })?;
+    // github.com/vllm-project/vllm/issues/25108; models/templates/meta-llama-Llama-3.3-70B-Instruct.jinja of llama.cpp.
+    let several = messages.iter().any(|message| list(message, "tool_calls").len() > 1);
+    if rules.single_calls && several {
+        return Err(of_template(400, "This model only supports single tool-calls at once!"));
+    }
+    // github.com/mistralai/mistral-vibe/issues/1006; .../mistralai-Mistral-Nemo-Instruct-2407.jinja.
+    let spoken = messages.iter().filter(|message| {
+        !matches!(text(message, "role"), "tool" | "system") && list(message, "tool_calls").is_empty()
+    });
+    let in_turn =
+        spoken.enumerate().all(|(at, message)| (text(message, "role") == "user") == at.is_multiple_of(2));
+    if rules.alternates_beside_calls && !in_turn {
+        let said = "After the optional system message, conversation roles must alternate user and assistant roles except \
+                    for tool calls and results.";
+        return Err(of_template(500, said));
+    }
+    // The same template; github.com/vllm-project/vllm/issues/9059.
+    let ids = messages.iter().flat_map(|message| list(message, "tool_calls")).map(|call| text(call, "id"));
+    let is_of_nine = |id: &str| id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    if rules.alternates_beside_calls && !ids.into_iter().all(is_of_nine) {
+        return Err(of_template(500, "Tool call IDs should be alphanumeric strings with length 9!"));
+    }
+    Ok(())
+}
+
+/// A refusal as llama.cpp's server passes it on; what a client may try is no fault of its form.
+fn of_template(status: u16, said: &str) -> Refusal {
+    let source = "\n------------\nWhile executing CallExpression at line 48, column 32 in source:\n...== 0) %}↵            \
+                  {{- raise_exception('…\n                                           ^\nError: Jinja Exception: ";
+    Refusal { status, why: Why::Taste, ..refusal(format!("{source}{said}")) }
 }
 
 /// What an assistant's message says: its words, then its calls.

@@ -19,7 +19,7 @@ mod chat;
 mod chat_rules;
 mod events;
 mod given;
-mod http;
+pub mod http;
 pub mod ledger;
 pub mod models;
 mod reply;
@@ -30,7 +30,7 @@ mod rules;
 pub mod say;
 pub mod seen;
 mod serve;
-mod tool_rules;
+pub mod tool_rules;
 
 pub use cache::{Tokens, tokens};
 pub use ledger::Entry;
@@ -108,6 +108,10 @@ pub struct Rules {
     pub cuts_at: Option<usize>,
     pub system_first: bool,
     pub roles_alternate: bool,
+    /// As templates of Llama 3 have it: at most one call a turn.
+    pub single_calls: bool,
+    /// As templates of Mistral have it: calls and their results aside, user and assistant alternate.
+    pub alternates_beside_calls: bool,
     pub refuses_format: bool,
     /// What this server refuses beside the rules of its wire.
     pub refuses: Option<Refuses>,
@@ -144,6 +148,8 @@ impl Default for Rules {
             cuts_at: None,
             system_first: false,
             roles_alternate: false,
+            single_calls: false,
+            alternates_beside_calls: false,
             refuses_format: false,
             refuses: None,
         }

@@ -88,12 +88,15 @@ fn one(at: usize, item: &Value, forgets: bool) -> Checked {
             format!("Missing required parameter: 'input[{at}].output'.")
         }),
         "reasoning" => {
-            must(!forgets || id.is_empty(), || {
-                format!(
+            // github.com/openai/openai-agents-python/issues/2265. What is encrypted is taken with its id too by OpenAI
+            // itself, not by all who serve its wire; Codex leaves the id out.
+            if forgets && !id.is_empty() {
+                let said = format!(
                     "Item with id '{id}' not found. Items are not persisted when `store` is set to false. Try again \
                      with `store` set to true, or remove this item from your input."
-                )
-            })?;
+                );
+                return Err(Refusal { status: 404, ..refusal(said) });
+            }
             must(item["summary"].is_array(), || format!("Missing required parameter: 'input[{at}].summary'."))
         }
         _ => Ok(()),
@@ -120,6 +123,7 @@ fn pairs(items: &[Value]) -> Checked {
                 open.push(text(item, "call_id"));
                 calls.push(text(item, "call_id"));
             }
+            // github.com/continuedev/continue/issues/8933.
             "reasoning" => must(items.get(at + 1).is_some_and(is_own), || {
                 let id = text(item, "id");
                 format!("Item '{id}' of type 'reasoning' was provided without its required following item.")

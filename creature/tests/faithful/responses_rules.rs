@@ -5,34 +5,41 @@ use super::rules::{Checked, NAME, is_name, list, must, refuse, strict, text};
 use super::tool_rules::{self, Tool};
 use serde_json::Value;
 
-const FIELDS: [&str; 26] = [
-    "model",
+/// `CreateResponse` of `openapi.yaml`, github.com/openai/openai-openapi (2026-08-21).
+const FIELDS: [&str; 31] = [
+    "background",
+    "context_management",
+    "conversation",
+    "include",
     "input",
     "instructions",
-    "tools",
-    "tool_choice",
-    "parallel_tool_calls",
-    "store",
-    "stream",
-    "stream_options",
-    "include",
-    "reasoning",
-    "text",
     "max_output_tokens",
     "max_tool_calls",
     "metadata",
+    "model",
+    "moderation",
+    "parallel_tool_calls",
+    "previous_response_id",
+    "prompt",
     "prompt_cache_key",
     "prompt_cache_options",
     "prompt_cache_retention",
-    "previous_response_id",
+    "reasoning",
     "safety_identifier",
     "service_tier",
+    "store",
+    "stream",
+    "stream_options",
     "temperature",
+    "text",
+    "tool_choice",
+    "tools",
+    "top_logprobs",
     "top_p",
     "truncation",
-    "background",
     "user",
 ];
+/// `ReasoningEffort` there.
 const EFFORTS: [&str; 7] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 
 /// Everything but the items of the input.
@@ -45,6 +52,7 @@ pub fn check(body: &Value, model: &Model) -> Checked {
     must(odd.is_none(), || {
         format!("Unsupported parameter: '{}' is not supported with this model.", odd.unwrap_or_default())
     })?;
+    // `minimum: 16` there.
     must(
         !has("max_output_tokens") || body["max_output_tokens"].as_u64().is_some_and(|most| most >= 16),
         || "Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16.".into(),
@@ -52,6 +60,7 @@ pub fn check(body: &Value, model: &Model) -> Checked {
     must(!(has("prompt_cache_retention") && has("prompt_cache_options")), || {
         "'prompt_cache_retention' cannot be used together with 'prompt_cache_options'.".into()
     })?;
+    // github.com/vybestack/llxprt-code/issues/2135.
     must(text(body, "prompt_cache_key").len() <= 64, || {
         "Invalid 'prompt_cache_key': string too long. Expected a string with maximum length 64.".into()
     })?;

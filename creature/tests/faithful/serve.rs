@@ -325,7 +325,7 @@ fn error(wire: Wire, number: usize, refusal: &Refusal) -> Value {
         }
         Wire::Responses | Wire::Chat => {
             let code = match (refusal.status, refusal.why) {
-                (404, _) => json!("model_not_found"),
+                (404, _) if message.starts_with("model: ") => json!("model_not_found"),
                 (400, Why::Size) => json!("context_length_exceeded"),
                 _ if refusal.code.is_empty() => Value::Null,
                 _ => json!(refusal.code),

@@ -44,6 +44,7 @@ mod machines;
 mod marks;
 mod mistakes;
 mod morning;
+mod nearby;
 mod network;
 mod notices;
 mod obstacles;

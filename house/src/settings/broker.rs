@@ -3,7 +3,7 @@
 //! Invariant: no setting takes a secret, only names of variables that hold one.
 
 use super::forms::Form;
-use super::key::Shape::{Amount, Count, Flag, Kinds, List, Names, Needed, Table, Text, Word};
+use super::key::Shape::{Amount, Count, Flag, Kinds, List, Names, Needed, Table, Text, Word, WordOr};
 use super::key::{Key, Shape, section};
 use crate::makers;
 use serde::{Deserialize, Serialize};
@@ -15,18 +15,20 @@ use std::net::IpAddr;
 const DEAREST: f64 = 1e6;
 /// Below this, in USD a million tokens, a price of unknown models is as good as none.
 const CHEAPEST: f64 = 1e-6;
-const USD: Shape = Amount(0.0, DEAREST);
+pub(super) const USD: Shape = Amount(0.0, DEAREST);
+/// The section of makers that the owner adds.
+const MAKERS: &str = "makers";
 const WIRES: Shape = Word(&["", "responses", "chat"]);
-const WINDOW: Shape = Count(1_000, 100_000_000);
-const NEAR: Shape = Text(Form::NearAddress);
+pub(super) const WINDOW: Shape = Count(1_000, 100_000_000);
+pub(super) const NEAR: Shape = Text(Form::NearAddress);
 const VARIABLE: Shape = Text(Form::Variable);
-const NEEDED_VARIABLE: Shape = Text(Form::NeededVariable);
+pub(super) const NEEDED_VARIABLE: Shape = Text(Form::NeededVariable);
 
 section! {
     /// Which provider is behind `/llm`.
     Model {
-        /// `instinct`, {makers}; empty: found by keys, then on loopback
-        provider: String = String::new(), Word(makers::PROVIDERS);
+        /// `instinct`, {makers}, or a maker of yours; empty: found by keys, then on loopback
+        provider: String = String::new(), WordOr(makers::PROVIDERS, MAKERS);
         /// the model's name; empty: the provider's usual one; of an Ollama, the first it offers
         model: String = String::new(), Text(Form::Plain);
         /// address of the API; empty: the provider's own
@@ -60,7 +62,7 @@ section! {
     /// A model besides the first; what it leaves open is as with that.
     Besides {
         /// as in `[model]`
-        provider: String = String::new(), Word(makers::PROVIDERS_BESIDES);
+        provider: String = String::new(), WordOr(makers::PROVIDERS_BESIDES, MAKERS);
         /// the model's name
         model: String = String::new(), Needed(&Text(Form::ModelName));
         /// as in `[model]`

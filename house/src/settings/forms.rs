@@ -23,6 +23,7 @@ pub enum Form {
     /// A model's name; with a `*` at its end it matches every name that begins so.
     PriceName,
     ServiceName,
+    MakerName,
     Capability,
     Method,
     /// A path with `*` for a segment and `**` for any rest.
@@ -66,6 +67,15 @@ pub fn check(form: Form, text: &str) -> Verdict {
             40,
             |c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-',
             "a service is named in a-z, 0-9 and -, at most 40 of them",
+        ),
+        Form::MakerName if text == "instinct" => {
+            wrong(true, "is the mind without a model, not a maker of them")
+        }
+        Form::MakerName => named(
+            text,
+            40,
+            |c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-',
+            "a maker is named in a-z, 0-9 and -, at most 40 of them",
         ),
         Form::Capability => {
             named(text, 100, |c| c.is_ascii_graphic(), "a capability is named without spaces, or *")

@@ -79,6 +79,8 @@ pub struct Judge<'t> {
     check: Check,
     /// Keys that belong above the first section: a mistake in a section may have meant one of them.
     above: Vec<&'static str>,
+    /// Names the file gives, each with its section.
+    given: Vec<(String, String)>,
     pub mistakes: Vec<Mistake>,
     /// Values that are not taken as written, and yet no mistake.
     pub told: Vec<Mistake>,
@@ -86,7 +88,7 @@ pub struct Judge<'t> {
 
 impl<'t> Judge<'t> {
     pub fn new(text: &'t str, check: Check) -> Self {
-        Self { text, check, above: vec![], mistakes: vec![], told: vec![] }
+        Self { text, check, above: vec![], given: vec![], mistakes: vec![], told: vec![] }
     }
 
     /// The file as a table, or the syntax error.
@@ -101,6 +103,15 @@ impl<'t> Judge<'t> {
     pub fn top(&mut self, table: &DeTable<'_>, keys: &[Key], wanted: impl Fn(Option<&Key>) -> bool) {
         self.above =
             keys.iter().filter(|key| matches!(key.shape, Shape::Word(_))).map(|key| key.name).collect();
+        let names = |(section, names): (&Spanned<std::borrow::Cow<'_, str>>, &Spanned<DeValue<'_>>)| {
+            let names = names.get_ref().as_table()?.keys();
+            Some(
+                names
+                    .map(|name| (section.get_ref().to_string(), name.get_ref().to_string()))
+                    .collect::<Vec<_>>(),
+            )
+        };
+        self.given = table.iter().filter_map(names).flatten().collect();
         let top = Place::top();
         for (name, value) in table {
             let key = keys.iter().find(|key| key.name == name.get_ref());
@@ -166,6 +177,12 @@ impl<'t> Judge<'t> {
                 }
             }
             (Shape::Word(words), DeValue::String(word)) => self.one_of(place, word, words),
+            (Shape::WordOr(words, section), DeValue::String(word)) => {
+                let given = self.given.clone();
+                let given = given.iter().filter(|(of, _)| of == section).map(|(_, name)| name.as_str());
+                let words: Vec<&str> = words.iter().copied().chain(given).collect();
+                self.one_of(place, word, &words);
+            }
             (Shape::Text(form), DeValue::String(text)) => self.text(place, text, *form),
             (Shape::List(each), DeValue::Array(items)) => {
                 for (index, item) in items.iter().enumerate() {
@@ -313,7 +330,7 @@ fn number(value: &DeValue<'_>) -> Option<f64> {
 fn wanted(shape: &Shape) -> &'static str {
     match shape {
         Shape::Needed(shape) => wanted(shape),
-        Shape::Text(_) | Shape::Word(_) => "text",
+        Shape::Text(_) | Shape::Word(_) | Shape::WordOr(..) => "text",
         Shape::Flag => "true or false",
         Shape::Count(..) | Shape::Clamped(..) => "a whole number",
         Shape::Amount(..) => "a number",

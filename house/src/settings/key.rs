@@ -30,6 +30,8 @@ pub enum Shape {
     Amount(f64, f64),
     /// One of these words.
     Word(&'static [&'static str]),
+    /// One of these words, or a name of the section named here.
+    WordOr(&'static [&'static str], &'static str),
     Text(Form),
     List(&'static Shape),
     Table(&'static [Key]),
@@ -60,6 +62,7 @@ impl Shape {
             | Self::Clamped(..)
             | Self::Amount(..)
             | Self::Word(_)
+            | Self::WordOr(..)
             | Self::Text(_)
             | Self::List(_)
             | Self::Kinds(..)

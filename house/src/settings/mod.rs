@@ -11,6 +11,7 @@ pub mod guardian;
 pub mod handed;
 pub mod judge;
 pub mod key;
+pub mod makers;
 pub mod notices;
 pub mod table;
 pub mod words;
@@ -24,6 +25,7 @@ use guardian::{Limits, Sandbox, Walls};
 use judge::{Judge, Mistake, Mistakes};
 use key::Shape::{Any, Names, Table, Word};
 use key::{Shape, section};
+use makers::OwnMaker;
 use notices::{Notices, Notify, Report};
 use std::collections::BTreeMap;
 
@@ -44,6 +46,9 @@ section! {
         /// what a model of this name costs, also with a date behind it; `"NAME*"`: all that begin so, the longest
         /// counts
         prices: BTreeMap<String, Price> = BTreeMap::new(), Names(Form::PriceName, &Table(Price::KEYS));
+        /// a maker or server of models that you add, by a name of yours, or what you correct of one that the broker
+        /// knows (`broker/src/makers.toml`)
+        makers: BTreeMap<String, OwnMaker> = BTreeMap::new(), Names(Form::MakerName, &Table(OwnMaker::KEYS));
         /// a place the creature may call by name: a-z, 0-9 and `-`
         services: BTreeMap<String, Service> = BTreeMap::new(), Names(Form::ServiceName, &Table(Service::KEYS));
         /// an MCP server that holds credentials of its own; by `url` or by `command`
@@ -106,8 +111,8 @@ pub enum Reader {
 }
 
 /// The sections and top-level keys that the broker reads.
-const BROKERS: [&str; 11] =
-    ["model", "budget", "autonomy", "prices", "services", "janee", "web", "dns", "search", "x", "taint"];
+const BROKERS: [&str; 12] =
+    ["model", "budget", "autonomy", "prices", "makers", "services", "janee", "web", "dns", "search", "x", "taint"];
 
 impl Reader {
     fn reads(self, name: &str) -> bool {

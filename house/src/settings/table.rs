@@ -92,6 +92,7 @@ fn bounds(shape: &Shape) -> String {
         Shape::Amount(..)
         | Shape::Flag
         | Shape::Word(_)
+        | Shape::WordOr(..)
         | Shape::Text(_)
         | Shape::List(_)
         | Shape::Table(_)

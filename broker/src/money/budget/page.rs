@@ -121,6 +121,7 @@ pub(super) fn view(inner: &Inner) -> Value {
         "closed": closed,
         "stopped": inner.health.stopped(),
         "mind": state.mind,
+        "nearby": state.nearby,
         "models": inner.health.models(),
         "autonomy": inner.autonomy(&mut state),
         "resets_at": format!("{resets}T00:00:00Z"),

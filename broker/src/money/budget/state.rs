@@ -48,6 +48,8 @@ pub struct State {
     pub prices_told: Vec<String>,
     /// Which model the owner's settings and keys select, and why.
     pub mind: String,
+    /// Model servers on this machine that run and are not used.
+    pub nearby: Vec<String>,
     pub bucket: Bucket,
     pub likely: Likely,
 }

@@ -46,6 +46,7 @@ pub struct Item {
 pub(crate) fn read(body: &Body) -> Result<Feed, Error> {
     let read = json_feed::read(&body.bytes, &body.url).map_or_else(|| xml(body), Ok);
     let mut feed = read.map_err(|cause| no_feed(body, &cause))?;
+    feed.items = apart(std::mem::take(&mut feed.items));
     // None is before any date, and the sort is stable.
     feed.items.sort_by(|one, other| other.published.cmp(&one.published));
     feed.items.truncate(MOST_ITEMS);
@@ -140,6 +141,23 @@ fn closed(text: &str) -> String {
         }
     }
     String::new()
+}
+
+/// An item that stands twice is one; different items under one id are told apart by their links and titles.
+fn apart(items: Vec<Item>) -> Vec<Item> {
+    let mut all: Vec<Item> = Vec::with_capacity(items.len());
+    for item in items {
+        let is_same = |one: &Item| one.id == item.id && one.title == item.title && one.url == item.url;
+        if !all.iter().any(is_same) {
+            all.push(item);
+        }
+    }
+    let shared = |id: &str| all.iter().filter(|item| item.id == id).count() > 1;
+    let ids: Vec<bool> = all.iter().map(|item| shared(&item.id)).collect();
+    for (item, _) in all.iter_mut().zip(ids).filter(|(_, is_shared)| *is_shared) {
+        item.id = format!("{} {} {}", item.id, item.url, item.title);
+    }
+    all
 }
 
 fn item(entry: &Entry) -> Item {

@@ -14,7 +14,7 @@ const MOST_SENTENCES: usize = 400;
 const MOST_MOVES: u8 = 3;
 
 /// Words beside which a number only counts, or tells the time.
-const COUNTERS: [&str; 34] = [
+const COUNTERS: [&str; 35] = [
     "ago",
     "visitor",
     "visitors",
@@ -49,6 +49,7 @@ const COUNTERS: [&str; 34] = [
     "elapsed",
     "queries",
     "session",
+    "showing",
 ];
 
 const MONTHS_AND_DAYS: [&str; 38] = [
@@ -144,6 +145,7 @@ fn keep(list: &mut Vec<u64>, hash: u64) {
 /// A sentence without what changes by itself: times, dates, spans, counts, and keys that are made anew.
 fn still(sentence: &str) -> String {
     let words: Vec<String> = sentence.split_whitespace().map(|word| bare(word).to_lowercase()).collect();
+    let words = without_ages(words);
     let counts = words.iter().any(|word| COUNTERS.contains(&word.as_str()));
     let dated =
         words.iter().any(|word| MONTHS_AND_DAYS.contains(&word.as_str()) && word != "may" && word != "march");
@@ -157,10 +159,47 @@ fn still(sentence: &str) -> String {
         let ago = counts && matches!(word.as_str(), "a" | "an" | "just" | "now" | "yesterday" | "today");
         match day || moves || of_date || ago || (counts && is_unit(word)) {
             true => "#",
+            // "12 days", and then "1 day".
+            false if at > 0 && is_unit(word) && is_number(&words, at - 1) => word.trim_end_matches('s'),
             false => word.as_str(),
         }
     });
     kept.collect::<Vec<_>>().join(" ")
+}
+
+fn is_number(words: &[String], at: usize) -> bool {
+    words.get(at).is_some_and(|word| word.contains(|c: char| c.is_ascii_digit()))
+}
+
+/// Words in which a post grows older, each as one mark: "just now", "1 minute ago", "about an hour ago", "yesterday".
+fn without_ages(words: Vec<String>) -> Vec<String> {
+    let mut kept: Vec<String> = Vec::with_capacity(words.len());
+    for word in words {
+        let last =
+            |back: usize| kept.len().checked_sub(back).and_then(|at| kept.get(at)).map_or("", String::as_str);
+        let counted =
+            last(2).starts_with(|c: char| c.is_ascii_digit()) || matches!(last(2), "a" | "an" | "one");
+        let taken = match word.as_str() {
+            "now" if last(1) == "just" => 1,
+            "ago" if counted && (is_unit(last(1)) || is_long_unit(last(1))) => 2,
+            "ago" if matches!(last(1), "moments" | "seconds" | "minutes" | "hours" | "days") => 1,
+            "yesterday" => 0,
+            _ => {
+                kept.push(word);
+                continue;
+            }
+        };
+        kept.truncate(kept.len().saturating_sub(taken));
+        if matches!(kept.last().map(String::as_str), Some("about" | "over" | "almost")) {
+            kept.pop();
+        }
+        kept.push("#".to_owned());
+    }
+    kept
+}
+
+fn is_long_unit(word: &str) -> bool {
+    matches!(word.trim_end_matches('s'), "month" | "year" | "moment")
 }
 
 /// A sentence with a mark in the place of each number.

@@ -28,9 +28,10 @@ impl Ids {
         Ids { used: thoughts.flatten().collect(), turn: turns.len() }
     }
 
-    /// The server's id where no other call has it, else a new one.
+    /// The server's id where no other call has it, else a new one: of nine letters and digits, as Mistral's templates
+    /// want it.
     pub(crate) fn unique(&mut self, given: &str) -> String {
-        let made = (1..).map(|number| format!("call_{}_{number}", self.turn));
+        let made = (1..).map(|number| format!("c{:05}{number:03}", self.turn));
         let mut ids = std::iter::once(given.to_owned()).filter(|given| !given.is_empty()).chain(made);
         ids.find(|id| self.used.insert(id.clone())).unwrap_or_default()
     }

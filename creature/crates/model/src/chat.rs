@@ -1,5 +1,7 @@
 //! The chat completions wire: what a request and a reply are, at OpenAI and at those who imitate it. Pure.
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Value, json};
 
 use crate::arguments::{self, Ids};
@@ -8,7 +10,10 @@ use crate::form::{Form, Part};
 use crate::pieces::Calls;
 use crate::rounds::{Round, rounds};
 use crate::stream::{Draft, End, Gather, Hear, Speech, count, set, word};
-use crate::{Call, Endpoint, Heard, Talk, Tool, Usage};
+use crate::{Answer, Call, Endpoint, Heard, Talk, Tool, Usage};
+
+/// Stands before words of ours in a message that holds a result.
+const BESIDE: &str = "(That was the result. What follows was said beside it:)";
 
 pub(crate) struct Chat;
 
@@ -21,13 +26,13 @@ impl Speech for Chat {
         let mut body = Map::new();
         let mut put = |key: &str, value| body.insert(key.to_owned(), value);
         put("model", json!(endpoint.model));
-        put("messages", messages(talk));
+        put("messages", messages(talk, form));
         let limit = if form.has(Part::OldLimit) { "max_tokens" } else { "max_completion_tokens" };
         put(limit, json!(endpoint.max_tokens));
         if !talk.tools.is_empty() {
             put("tools", talk.tools.iter().map(tool).collect());
             if form.has(Part::Parallel) {
-                put("parallel_tool_calls", json!(true));
+                put("parallel_tool_calls", json!(form.has(Part::SeveralCalls)));
             }
         }
         if let (Some(schema), true, true) = (talk.schema, talk.tools.is_empty(), form.has(Part::Schema)) {
@@ -155,29 +160,74 @@ fn tool(tool: &Tool) -> Value {
 }
 
 /// One system message first, then user and model in turn: many local templates refuse two of a role in a row.
-fn messages(talk: &Talk<'_>) -> Value {
+fn messages(talk: &Talk<'_>, form: Form) -> Value {
     let mut messages = Vec::new();
     if !talk.system.trim().is_empty() {
         messages.push(json!({"role": "system", "content": talk.system}));
     }
     for Round { thought, results, said } in rounds(talk.turns, |raw| fit(raw, talk.without_thinking)) {
-        let calls = thought.as_ref().and_then(|thought| thought.get("tool_calls")).cloned();
-        messages.extend(thought);
-        for answer in results {
-            // Gemini's address wants the name again.
-            let call = calls.as_ref().and_then(Value::as_array).into_iter().flatten();
-            let name = call
-                .filter(|call| word(call, "id") == answer.id)
-                .find_map(|call| call.pointer("/function/name"));
-            messages.push(
-                json!({"role": "tool", "tool_call_id": answer.id, "name": name, "content": answer.text}),
-            );
+        let calls = thought.as_ref().and_then(|thought| thought.get("tool_calls")?.as_array().cloned());
+        let calls = calls.unwrap_or_default();
+        let mut answers = results.iter().map(|answer| result(answer, &calls)).collect::<Vec<_>>().into_iter();
+        match thought {
+            Some(thought) if calls.len() > 1 && !form.has(Part::SeveralCalls) => {
+                for one in apart(&thought, &calls) {
+                    messages.push(one);
+                    messages.extend(answers.next());
+                }
+            }
+            thought => messages.extend(thought),
         }
-        if !said.is_empty() {
-            messages.push(json!({"role": "user", "content": said.join("\n\n")}));
+        messages.extend(answers);
+        let words = said.join("\n\n");
+        match messages.last_mut().filter(|last| word(last, "role") == "tool") {
+            _ if words.is_empty() => {}
+            Some(last) if !form.has(Part::WordsAfterResults) => {
+                let together = format!("{}\n\n{BESIDE}\n{words}", word(last, "content"));
+                set(last, "content", json!(together));
+            }
+            _ => messages.push(json!({"role": "user", "content": words})),
         }
     }
+    if !form.has(Part::GivenIds) {
+        renumbered(&mut messages);
+    }
     Value::Array(messages)
+}
+
+/// Gives calls ids of nine letters and digits, in their order, so that a longer conversation begins the same.
+fn renumbered(messages: &mut [Value]) {
+    let mut known: HashMap<String, String> = HashMap::new();
+    for message in messages {
+        for call in message.get_mut("tool_calls").and_then(Value::as_array_mut).into_iter().flatten() {
+            let number = known.len() + 1;
+            let id = known
+                .entry(word(call, "id").to_owned())
+                .or_insert_with(|| format!("call{number:05}"))
+                .clone();
+            set(call, "id", json!(id));
+        }
+        let id = known.get(word(message, "tool_call_id")).cloned();
+        id.into_iter().for_each(|id| set(message, "tool_call_id", json!(id)));
+    }
+}
+
+fn result(answer: &Answer, calls: &[Value]) -> Value {
+    // Gemini's address wants the name again.
+    let call = calls.iter().find(|call| word(call, "id") == answer.id);
+    let name = call.and_then(|call| call.pointer("/function/name"));
+    json!({"role": "tool", "tool_call_id": answer.id, "name": name, "content": answer.text})
+}
+
+/// A thought as several, each with one of its calls; the words stand in the first.
+fn apart(thought: &Value, calls: &[Value]) -> Vec<Value> {
+    let one = |(at, call): (usize, &Value)| {
+        let alone = json!({"role": "assistant", "content": null});
+        let mut one = if at == 0 { thought.clone() } else { alone };
+        set(&mut one, "tool_calls", json!([call]));
+        one
+    };
+    calls.iter().enumerate().map(one).collect()
 }
 
 /// What of a thought is sent back, and the ids of its calls; none where nothing is.

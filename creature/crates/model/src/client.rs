@@ -1,7 +1,6 @@
 //! The client: puts a conversation to a model, retries what may pass, and learns what its server does not accept.
 //!
-//! What is retried here is one call, for seconds. How long a model that stays down is left alone before the next call is
-//! decided in `creature/src/life/patience.rs`.
+//! What is retried here is one call, for seconds; longer patience is `creature/src/life/patience.rs`.
 
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
@@ -17,8 +16,8 @@ use crate::arguments::Ids;
 use crate::form::Accepted;
 use crate::stream::{Body, End, Fault, Hear, Speech};
 use crate::{
-    Call, Endpoint, Error, Heard, Kind, Reply, Talk, Tool, Turn, Wire, anthropic, chat, http, responses,
-    said, stream, wait,
+    Call, Endpoint, Error, Heard, Kind, Reply, Talk, Tool, Turn, Wire, anthropic, chat, http, meaning,
+    responses, said, stream, wait,
 };
 
 /// The longest wait before a retry; a longer one is the caller's to take: the owner may say something meanwhile.
@@ -274,8 +273,9 @@ impl Client {
             });
         }
         // A refusal or a reply cut short may be empty, and `stop` says so.
-        if is_empty && matches!(draft.stop.as_str(), "" | "end_turn") {
-            return Err(Error { is_empty: true, ..garbled(upstream, "empty") });
+        if is_empty && meaning::is_nothing(&draft.stop) {
+            let is_empty = matches!(draft.stop.as_str(), "" | "end_turn");
+            return Err(Error { is_empty, ..garbled(upstream, "empty") });
         }
         // Some servers give another reason where the limit was reached.
         let is_full = draft.usage.output_tokens >= self.endpoint.max_tokens;

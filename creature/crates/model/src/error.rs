@@ -163,6 +163,10 @@ fn class(status: u16, said: &Said) -> (Kind, &'static str, &'static str) {
         }
         _ => match meaning::of(status, said) {
             Some(kind) => by_kind(kind),
+            None if refusal::is_of_template(status, &said.about) => {
+                let hint = "another form is tried; [model] tools in owner.toml sets how calls travel";
+                (Kind::Form, "its template does not take the conversation as it is sent", hint)
+            }
             None if refusal::is_of_tools(status, &said.about, "") => {
                 let hint = "another form is tried; [model] tools in owner.toml sets how calls travel";
                 (Kind::Form, "its tools are not taken as they are sent", hint)
@@ -189,6 +193,10 @@ fn by_kind(kind: Kind) -> (Kind, &'static str, &'static str) {
         Kind::Signature => {
             ("its old thinking is refused", "leave old thinking out, or begin a new conversation")
         }
+        Kind::Garbled => (
+            "what the model wrote cannot be read by its server",
+            "it is asked again; another model may do better",
+        ),
         _ => ("the server is busy or in trouble", "wait and ask again"),
     };
     (kind, what, helps)

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-use crate::{Error, Kind, Talk, Tool, Wire, refusal};
+use crate::{Error, Kind, Talk, Tool, Wire, plain, refusal};
 
 /// A part of a request that some servers refuse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,9 +25,15 @@ pub(crate) enum Part {
     Effort,
     /// Which requests have a common beginning.
     CacheKey,
+    /// Several calls in one turn of the model's; without it, each is a turn, followed by its result.
+    SeveralCalls,
+    /// Words of ours right after results; without it, they stand with the last of them.
+    WordsAfterResults,
+    /// Ids of calls as the server gave them; without it, ids of nine letters and digits.
+    GivenIds,
 }
 
-const PARTS: [Part; 10] = [
+const PARTS: [Part; 13] = [
     Part::Schema,
     Part::OldLimit,
     Part::Strict,
@@ -38,10 +44,13 @@ const PARTS: [Part; 10] = [
     Part::Encrypted,
     Part::Effort,
     Part::CacheKey,
+    Part::SeveralCalls,
+    Part::WordsAfterResults,
+    Part::GivenIds,
 ];
 
 /// The parts that a refusal names, and by which words of it.
-const NAMED: [(Part, &str); 10] = [
+const NAMED: [(Part, &str); 15] = [
     (Part::SystemNews, "role 'system'"),
     (Part::StreamUsage, "stream_options"),
     (Part::Parallel, "parallel_tool_calls"),
@@ -52,6 +61,13 @@ const NAMED: [(Part, &str); 10] = [
     (Part::Effort, "effort"),
     (Part::CacheKey, "prompt_cache_key"),
     (Part::Summary, "reasoning"),
+    // Templates of Llama 3 and of Mistral and Gemma, as llama.cpp, vLLM and LM Studio tell of them.
+    (Part::SeveralCalls, "single tool"),
+    (Part::WordsAfterResults, "must alternate"),
+    (Part::SeveralCalls, "must alternate"),
+    // Mistral's API and templates; some servers give other ids than these take: github.com/jundot/omlx/pull/1997.
+    (Part::GivenIds, "length of 9"),
+    (Part::GivenIds, "length 9"),
 ];
 
 /// Tools that a refusal may name before it is the list that is refused.
@@ -109,7 +125,7 @@ impl Accepted {
 
     /// The tools of a request without those that the server refused.
     pub(crate) fn tools(&self, tools: &[Tool]) -> Vec<Tool> {
-        tools.iter().filter(|tool| !self.without_tools.contains_key(&tool.name)).cloned().collect()
+        tools.iter().filter(|tool| !self.without_tools.contains_key(&tool.name)).map(plain::plain).collect()
     }
 
     fn changed(&self, part: Part) -> Accepted {
@@ -181,6 +197,9 @@ fn in_words(part: Part) -> Option<&'static str> {
         Part::Encrypted => "encrypted reasoning",
         Part::Effort => "the effort that is set",
         Part::CacheKey => "a key for its cache",
+        Part::SeveralCalls => "several calls in one turn",
+        Part::WordsAfterResults => "words right after results",
+        Part::GivenIds => "ids of calls as they were given",
     })
 }
 

@@ -72,6 +72,8 @@ const NO_MONEY: &Wordings = &[
     ("out of credits or need", "xAI; sub2api issue 4069"),
     ("doesn't have any credits", "xAI; continue issue 12670"),
     ("monthly spending limit", "xAI; koan issue 2412"),
+    // Its details name a short wait as well, after which it is refused again.
+    ("perday", "Gemini API, QuotaFailure.quotaId; jp pull request 1061"),
 ];
 
 /// A filter of the maker's refused this request; another one may pass. With a status of a refused request only.
@@ -117,8 +119,35 @@ const SIGNATURE: &Wordings = &[
     ("invalid_encrypted_content", "OpenAI, Responses"),
     ("encrypted content could not be", "OpenAI, Responses"),
     ("of type 'reasoning'", "OpenAI, Responses"),
-    ("item with id 'rs_", "OpenAI, Responses"),
+    ("item with id 'rs_", "OpenAI, Responses, with 404; openai-agents-python issue 2265"),
 ];
+
+/// The model wrote something that its server cannot read: it may write better the next time.
+const UNREADABLE: &Wordings = &[
+    ("tool_use_failed", "Groq, error codes; pydantic-ai issue 4350"),
+    ("failed_generation", "Groq; vercel/ai issue 6916"),
+    ("does not match the expected peg", "llama.cpp, tried"),
+    ("failed to parse input at pos", "llama.cpp, common/chat-parser"),
+    ("failed to parse tool call", "llama.cpp pull request 23516"),
+    ("error parsing tool call", "ollama issue 12884"),
+];
+
+/// Ends of a reply that say the same, where nothing came.
+const UNREADABLE_ENDS: &Wordings = &[
+    (
+        "malformed_function_call",
+        "Gemini API, FinishReason; with function_call_filter before it, hermes-agent issue 11171",
+    ),
+    ("unexpected_tool_call", "Gemini API, FinishReason"),
+    ("too_many_tool_calls", "Gemini API, FinishReason"),
+    ("network_error", "Z.ai, finish_reason"),
+];
+
+/// Whether a reply that ended so without a word is none: nothing was said, or what its server cannot read.
+pub(crate) fn is_nothing(end: &str) -> bool {
+    let end = end.to_lowercase();
+    matches!(end.as_str(), "" | "end_turn") || UNREADABLE_ENDS.iter().any(|(wording, _)| fits(&end, wording))
+}
 
 /// What a refusal of a model's server means; none where its status alone says it.
 pub(crate) fn of(status: u16, said: &Said) -> Option<Kind> {
@@ -141,7 +170,8 @@ pub(crate) fn of(status: u16, said: &Said) -> Option<Kind> {
         // A model's server answers in JSON; this is a firewall or a proxy before it.
         () if status == 403 && said.is_plain => Some(Kind::Blocked),
         () if status == 403 => Some(Kind::Refused),
-        () if matches!(status, 400 | 422) && names(SIGNATURE) => Some(Kind::Signature),
+        () if matches!(status, 400 | 404 | 422) && names(SIGNATURE) => Some(Kind::Signature),
+        () if matches!(status, 400 | 422 | 500) && names(UNREADABLE) => Some(Kind::Garbled),
         () => None,
     }
 }

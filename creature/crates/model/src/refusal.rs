@@ -40,6 +40,24 @@ pub(crate) fn is_of_tools(status: u16, said: &str, code: &str) -> bool {
     }
 }
 
+/// Words of a server whose model's template does not take the conversation: llama.cpp's, LM Studio's, vLLM's and
+/// Mistral's.
+const OF_TEMPLATE: [&str; 7] = [
+    "jinja exception",
+    "with jinja template",
+    "templateerror",
+    "roles must alternate",
+    "single tool-calls",
+    "length of 9",
+    "with length 9",
+];
+
+/// Whether an answer says that the template of the server's model does not take the conversation: with 500 by llama.cpp,
+/// with 404 by MLX.
+pub(crate) fn is_of_template(status: u16, said: &str) -> bool {
+    matches!(status, 400 | 404 | 422 | 500) && OF_TEMPLATE.iter().any(|word| said.contains(word))
+}
+
 /// The tools among `names`, in the order they were sent, that a refusal names: in quotes, or by their place.
 pub(crate) fn tools_named<'n>(said: &str, names: &[&'n str]) -> Vec<&'n str> {
     let list = LISTS.iter().find(|list| said.contains(**list));

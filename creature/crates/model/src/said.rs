@@ -76,17 +76,19 @@ pub(crate) fn of_json(json: &Value, token: &str) -> Said {
         Some(param) if !told.contains(param) => format!("{param}: {told}"),
         _ => told,
     };
-    let told = hidden(&told, token);
+    let (shown, told) = (hidden(&for_people(&told), token), hidden(&told, token));
     let mut codes = Vec::new();
     for part in [error, json].into_iter().chain(within(error)) {
         codes.extend(CODES.iter().filter_map(|key| part.get(*key)?.as_str()));
+        let violations = part.get("violations").and_then(Value::as_array).into_iter().flatten();
+        codes.extend(violations.filter_map(|violation| violation.get("quotaId")?.as_str()));
     }
     let about: String = codes.join(" ").chars().chain([' ']).chain(told.chars()).take(MOST_READ).collect();
     let about = about.to_lowercase();
     let word = |key: &str| error.get(key).and_then(Value::as_str);
     let of_json = || Some(json.get("code")?.as_str()?).filter(|_| !error.is_object());
     Said {
-        message: shortened(&told),
+        message: shortened(&shown),
         code: word("code").or_else(|| word("type")).or_else(of_json).unwrap_or_default().to_owned(),
         hint: shortened(&hidden(word("hint").unwrap_or_default(), token)),
         fits_tokens: error.get("fits_tokens").and_then(Value::as_u64),
@@ -96,6 +98,12 @@ pub(crate) fn of_json(json: &Value, token: &str) -> Said {
         about,
         is_plain: false,
     }
+}
+
+/// What is for people: without the source of a template before it (llama.cpp), and without what a model wrote (Ollama).
+fn for_people(told: &str) -> String {
+    let said = told.rsplit_once("Jinja Exception: ").map_or(told, |(_, said)| said);
+    said.split_once(": raw=").map_or(said, |(said, _)| said).replace(['{', '}'], " ")
 }
 
 /// The part of a body that tells of an error.
