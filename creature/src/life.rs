@@ -21,6 +21,7 @@ pub mod outage;
 mod own;
 pub mod patience;
 mod records;
+mod requests;
 mod rest;
 mod scan;
 pub(crate) mod scanned;

@@ -49,7 +49,11 @@ impl Life {
                 self.used(product::MESSAGE);
             }
             let answered = before.is_some_and(|known| known.answered);
-            let reply = if answered { None } else { self.directed(&word.text, &word.thread) };
+            let dropped = if answered { None } else { self.dropped(&word.text, &word.thread) };
+            let reply = match (answered, dropped) {
+                (false, None) => self.directed(&word.text, &word.thread),
+                (_, dropped) => dropped,
+            };
             if let Some(reply) = &reply {
                 let data =
                     json!({"from": "creature", "kind": "answer", "thread": word.thread, "text": reply});
@@ -59,9 +63,10 @@ impl Life {
                 self.cursors.words.retain(|waiting| waiting.id != id);
                 continue;
             }
-            self.requested(&word);
+            let request = self.requested(&word, &id);
             if let Some(answered) = self.approved(&word)? {
                 if answered {
+                    self.request_answered(request, &word.thread);
                     continue;
                 }
             } else if before.is_none() {

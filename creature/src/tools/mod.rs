@@ -68,6 +68,8 @@ impl Toolbox {
             patience: guardian_post::PATIENCE,
             broker: None,
             completed: false,
+            stands_in: false,
+            rests: wake::Rests::default(),
             permissions: BTreeMap::new(),
             files: FileSettings::default(),
             most_shown: MOST_SHOWN,

@@ -2,6 +2,7 @@
 
 use super::marks::{Marks, MarksByName};
 use super::show;
+use super::wake::Rests;
 use crate::config::{FileSettings, Permission};
 use crate::digest::Facts;
 use crate::fault::Fault;
@@ -60,6 +61,10 @@ pub struct Toolbox {
     pub broker: Option<Broker>,
     /// Set by `complete_run`: the wake ends with this thought.
     pub completed: bool,
+    /// Instinct answers in the mind's place.
+    pub stands_in: bool,
+    /// What a rest comes to that the thought under way chooses.
+    pub rests: Rests,
     /// The marks of each tool.
     pub(super) marks: MarksByName,
     /// When tools may be used, as the owner set it, by name (`x.post`) or family (`x.*`).
@@ -97,6 +102,7 @@ impl Toolbox {
             broker: self.broker.clone(),
             permissions: self.permissions.clone(),
             files: self.files.clone(),
+            rests: self.rests.clone(),
             spills: Arc::clone(&self.spills),
             used: Some(Vec::new()),
             ..*self

@@ -48,6 +48,8 @@ mod patience;
 mod pauses;
 mod permission;
 mod probation;
+mod requests;
+mod rests;
 mod rights;
 mod scanning;
 mod seeing;

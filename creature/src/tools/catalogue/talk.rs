@@ -44,11 +44,18 @@ pub(super) const TOOLS: &[Tool] = &[
     ),
     tool(
         "owner.message",
-        &[text("text"), flag("done").maybe(), non_blank("kind").maybe()],
+        &[
+            text("text"),
+            flag("done").maybe(),
+            text("waits_for").maybe(),
+            text("until").maybe(),
+            text("request").maybe(),
+            non_blank("kind").maybe(),
+        ],
         Talk,
         Now(owner::message),
         FULL.answers(&["answer", ""]).product(product::message),
-        "say this to your owner, word for word. It answers their words: `done` false while work on the request goes on, true when it is done. Unasked it needs a kind (revenue, approval, milestone, broken or weekly_summary); few an hour go, the rest is gathered",
+        "say this to your owner, word for word. It answers their words and ends the `request`, unless `done` is false: then it wakes you again, or once what it `waits_for` is there (session-4, ask 7). Unasked it needs a kind: asked_for, revenue, approval, milestone, broken, weekly_summary",
     ),
     tool(
         "reminder.add",
