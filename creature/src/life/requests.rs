@@ -3,6 +3,7 @@
 use crate::fault::Fault;
 use crate::life::Life;
 use crate::mind::Mind;
+use crate::senses::cursors::Waiting;
 use crate::store::caller::Caller;
 use agenda::Change;
 use agenda::requests::{Request, RequestChange};
@@ -36,6 +37,14 @@ impl Life {
         let thread = self.store.agenda.requests.open().find(|one| one.id == line.id)?.thread.clone();
         self.course.request = Some(line.id);
         Some(thread)
+    }
+
+    /// Whether a thought that saw this word chose a rest that is not over.
+    pub(crate) fn is_put_off(&self, waiting: &Waiting) -> bool {
+        let now = self.told.clock.now();
+        let mut open = self.store.agenda.requests.open();
+        let rests = |one: &Request| one.is_fresh() && one.not_before.is_some_and(|at| now < at);
+        waiting.seen > 0 && open.any(|one| one.thread == waiting.word.thread && rests(one))
     }
 
     /// The open requests, a line each, those of this thread first; without words that are shown as such.

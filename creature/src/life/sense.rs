@@ -93,7 +93,8 @@ impl Life {
     /// Turns to the owner where a word waits, one thread at a time, or a request is still worked on or ready; else back
     /// to what it does by itself.
     fn attend(&mut self) -> Result<(), Fault> {
-        let next = self.cursors.words.iter().min_by_key(|waiting| waiting.seen);
+        let next = self.cursors.words.iter().filter(|waiting| !self.is_put_off(waiting));
+        let next = next.min_by_key(|waiting| waiting.seen);
         let thread = next.map(|waiting| waiting.word.thread.clone());
         let thread = thread.or_else(|| self.course.threads.first().cloned()).or_else(|| self.take_request());
         match &thread {

@@ -86,12 +86,10 @@ impl Life {
         let rests = self.course.rest.is_some_and(|rest| rest.holds(now));
         Found {
             newborn: !self.course.proven,
-            words: match (self.is_down(), rests) {
+            words: match self.is_down() {
                 // A word whose owner was told why it waits is no reason until the next try.
-                (true, _) => self.untold(),
-                // The thought that chose the rest had seen the others.
-                (false, true) => self.cursors.words.iter().filter(|waiting| waiting.seen == 0).count(),
-                (false, false) => self.cursors.words.len(),
+                true => self.untold(),
+                false => self.cursors.words.iter().filter(|waiting| !self.is_put_off(waiting)).count(),
             },
             events: self.cursors.news.len() + usize::from(self.cursors.interrupted.is_some()),
             purpose_changed: self.course.purpose_changed,

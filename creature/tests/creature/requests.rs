@@ -200,7 +200,7 @@ async fn three_wakes_without_progress_are_told_to_the_owner_and_then_cost_nothin
     loopback!();
     let world = world(|seen| match seen.last_results().pop() {
         _ if seen.last_said().contains("use the blue one") => Say::new().says("The blue one it is: done."),
-        Some((name, _)) if name.contains("owner") => Say::new().says("").rests(30),
+        Some((name, _)) if name.contains("owner") => Say::new().says("").rests(90),
         _ if seen.all_text().contains("mend the lamp") => {
             Say::new().says("Hm.").calls("owner.message", json!({"text": "I am at it.", "done": false}))
         }

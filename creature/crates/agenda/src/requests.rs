@@ -26,6 +26,9 @@ const LONGEST_WORDS: usize = 4_000;
 /// Wakes in a row without progress after which the owner is told.
 pub const MOST_IDLE: u32 = 3;
 
+/// Seconds within which wakes without progress count as one.
+const APART_S: i64 = 60;
+
 pub type Requests = Items<Request>;
 
 /// Something the owner asked for.
@@ -56,8 +59,9 @@ pub struct Request {
     pub wait: Option<Wait>,
     /// What it waited for, when that came.
     pub came: String,
-    /// Wakes in a row that made no progress with it.
+    /// Wakes in a row that made no progress with it, `APART_S` apart at least, and when the last one was counted.
     pub idle: u32,
+    pub idle_at: Option<Timestamp>,
     pub ended_at: Option<Timestamp>,
     pub outcome: String,
 }
@@ -202,7 +206,12 @@ impl Request {
 
     /// A wake ended with it open: when it is worked on again.
     fn rested(&mut self, next: &str, until: Option<Timestamp>, progress: bool, now: Timestamp) {
-        self.idle = if progress { 0 } else { self.idle.saturating_add(1) };
+        let counts = self.idle_at.is_none_or(|at| later(at, APART_S) <= now);
+        if progress {
+            (self.idle, self.idle_at) = (0, None);
+        } else if counts {
+            (self.idle, self.idle_at) = (self.idle.saturating_add(1), Some(now));
+        }
         self.came.clear();
         if !next.is_empty() {
             self.next = items::clip(next, LONGEST_REASON);
@@ -257,7 +266,7 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &RequestChange, when: When) -> 
         }
         RequestChange::Stuck { id } => {
             let one = items::find(list, id)?;
-            one.idle = 0;
+            (one.idle, one.idle_at) = (0, None);
             one.wait = Some(Wait::of_owner("your owner's word: it does not come on", now));
             Ok(json!({"id": id}))
         }

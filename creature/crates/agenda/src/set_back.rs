@@ -37,6 +37,7 @@ impl Agenda {
         for one in &mut self.requests.list {
             to(&mut one.changed_at, now);
             to(&mut one.made_at, now);
+            one.idle_at.iter_mut().for_each(|at| to(at, now));
             if one.worked_at.is_some_and(|at| at > now) {
                 (one.worked_at, one.not_before) = (Some(now), None);
             }

@@ -89,6 +89,11 @@ impl House {
         self.root.join(".self/asks.jsonl")
     }
 
+    /// Every call that left the house, and what it cost; written by the broker.
+    pub fn ledger(&self) -> PathBuf {
+        self.root.join(".self/ledger.jsonl")
+    }
+
     /// What models cost so far and may cost; written by the broker.
     pub fn budget(&self) -> PathBuf {
         self.root.join(".self/budget.json")
