@@ -43,6 +43,7 @@ use crate::senses::watch::Watch;
 use crate::store::Store;
 use crate::store::caller::Caller;
 use crate::tools::{ToolContext, Toolbox};
+use crate::watches::task::Watching;
 use agenda::repeat::Repeats;
 use mind::conversation::Conversation;
 use mind::llm::ModelMind;
@@ -86,6 +87,8 @@ pub struct Life {
     pub(crate) outage: Option<Outage>,
     pub(crate) repeats: Repeats,
     pub(crate) scanned: Scanned,
+    /// Looks at what is watched, beside all else.
+    pub(crate) watching: Option<Watching>,
     /// The last observation of each subject: the same again is not remembered.
     pub(crate) observed: BTreeMap<&'static str, String>,
 }
@@ -140,6 +143,7 @@ impl Life {
             outage: None,
             repeats: Repeats::default(),
             scanned,
+            watching: None,
             observed: BTreeMap::new(),
         }
     }
@@ -165,6 +169,7 @@ impl Life {
             tokio::select! {
                 biased;
                 () = leaving.asked() => return self.leave(),
+                () = self.toolbox.watches.heard.notified() => {}
                 changed = self.watch.rest(rest) => {
                     if let Some(name) = changed {
                         tracing::info!("rest cut short: {name} changed");

@@ -62,6 +62,8 @@ impl Life {
             one.line(most) + if this { " This wake is for it." } else { "" }
         };
         let mut lines: Vec<String> = open.iter().take(MOST_TOLD).map(line).collect();
+        let watches = self.toolbox.watches.list();
+        lines.extend(watches.iter().filter(|one| one.owner).take(MOST_TOLD).map(|one| one.wish() + "."));
         lines.extend((more > 0).then(|| format!("{more} more: agenda.list, kind requests.")));
         lines
     }
@@ -144,6 +146,7 @@ impl Life {
 
     /// Ends the waits of requests for what events tell of; such an event is told with its request.
     pub(crate) fn end_waits(&mut self) {
+        self.hear_watches();
         let waiting: Vec<Request> =
             self.store.agenda.requests.open().filter(|one| one.wait.is_some()).cloned().collect();
         for one in waiting {
@@ -154,6 +157,18 @@ impl Life {
                 &Caller::owner(&one.thread),
                 &Change::Request(RequestChange::Came { id: one.id.clone(), what }),
             );
+        }
+    }
+
+    /// Takes what watches told: a thought hears of it where the watch is the creature's own or a request waits for it.
+    fn hear_watches(&mut self) {
+        for news in self.toolbox.watches.take_news() {
+            let owners = self.toolbox.watches.list();
+            let is_owners = owners.iter().any(|one| one.owner && news.starts_with(&format!("{} ", one.id)));
+            let waits = |one: &Request| one.wait.as_ref().is_some_and(|wait| wait.is_for(&news));
+            if !is_owners || self.store.agenda.requests.open().any(waits) {
+                self.cursors.tell(news);
+            }
         }
     }
 

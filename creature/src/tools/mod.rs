@@ -37,6 +37,7 @@ pub mod tool;
 pub(crate) mod tool_context;
 mod tree;
 pub(crate) mod wake;
+mod watch;
 mod web;
 mod weekly;
 mod x;
@@ -47,6 +48,7 @@ use crate::config::{FileSettings, SelfEditSettings};
 use crate::dream;
 use crate::fault::Fault;
 use crate::guardian_post;
+use crate::watches::Shared;
 use arguments::Arguments;
 use marks::Scope;
 use mind::thought::ToolCall;
@@ -70,6 +72,7 @@ impl Toolbox {
             completed: false,
             stands_in: false,
             rests: wake::Rests::default(),
+            watches: Shared::load(std::path::Path::new("")),
             permissions: BTreeMap::new(),
             files: FileSettings::default(),
             most_shown: MOST_SHOWN,

@@ -10,6 +10,7 @@ use crate::panic::caught;
 use crate::senses::guardian::Standing;
 use crate::store::Store;
 use crate::store::caller::Caller;
+use crate::watches::Shared;
 use agenda::Change;
 use agenda::requests::RequestChange;
 use hands::{Broker, Deferred};
@@ -65,6 +66,8 @@ pub struct Toolbox {
     pub stands_in: bool,
     /// What a rest comes to that the thought under way chooses.
     pub rests: Rests,
+    /// What is watched.
+    pub watches: Shared,
     /// The marks of each tool.
     pub(super) marks: MarksByName,
     /// When tools may be used, as the owner set it, by name (`x.post`) or family (`x.*`).
@@ -103,6 +106,7 @@ impl Toolbox {
             permissions: self.permissions.clone(),
             files: self.files.clone(),
             rests: self.rests.clone(),
+            watches: self.watches.clone(),
             spills: Arc::clone(&self.spills),
             used: Some(Vec::new()),
             ..*self

@@ -69,4 +69,5 @@ mod unfinished;
 mod unneeded;
 mod upkeep;
 mod wakes;
+mod watching;
 mod yard;

@@ -146,6 +146,11 @@ impl House {
         self.root.join(".self/mind/bookkeeping.jsonl")
     }
 
+    /// What is watched, and what was seen of it.
+    pub fn watches(&self) -> PathBuf {
+        self.root.join(".self/mind/watches.json")
+    }
+
     /// What is known of the sources the creature follows.
     pub fn scanned(&self) -> PathBuf {
         self.root.join(".self/mind/scanned.json")

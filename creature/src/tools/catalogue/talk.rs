@@ -1,7 +1,7 @@
 //! Rows of the tools for talking and for what the owner said: messages, memory, reminders, concerns, directives.
 
 use super::row::*;
-use crate::tools::{agenda, directives, owner, product, remember, reminders, wake};
+use crate::tools::{agenda, directives, owner, product, remember, reminders, wake, watch};
 use mind::thought::REST;
 
 const WHEN: Arg = non_blank("when").about("`2026-12-01 09:00`, `in 20 min`, `daily 09:00`, `weekly mon,thu 09:00`, `monthly 31 09:00`, `every 45 min 08:00-20:00`");
@@ -85,6 +85,25 @@ pub(super) const TOOLS: &[Tool] = &[
     ),
     tool("pulse.close", &[ID, text("why")], House, Now(agenda::change), FULL.reviews(), "end one"),
     tool("pulse.list", NONE, House, Now(reminders::concerns), MINIMAL, "those that are open"),
+    tool(
+        "watch",
+        &[
+            text("url").maybe(),
+            text("feed").maybe(),
+            text("file").maybe(),
+            text("command").maybe(),
+            text("find").maybe().about("a regular expression; its first group is the value"),
+            text("when").maybe().about("changed (usual), appears, disappears, below 40, above 40"),
+            text("say").maybe(),
+            number("every_s", 0, TEN_YEARS_S).maybe(),
+            number("at_most_every_s", 0, TEN_YEARS_S).maybe(),
+            text("end").maybe(),
+        ],
+        House,
+        Now(watch::watch),
+        FULL,
+        "tell your owner when something happens: plain code looks every 300 s unless said, says `say` with old → new, and no thought is needed; without arguments those that watch; `end` ends one by its id",
+    ),
     tool("directive.set", &[DIRECTIVE], House, Now(directives::set), FULL, "keep your owner's word"),
     tool("directive.list", NONE, House, Now(directives::list), FULL, "those that hold"),
     tool("directive.end", &[ID], House, Now(agenda::change), FULL, "take one back, at your owner's word"),
