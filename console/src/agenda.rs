@@ -12,7 +12,8 @@ const ID_CHARS: usize = 40;
 
 /// The kinds of items: the key of the list, the field that says what it is, when it is due, and when it ended. In the
 /// order in which the creature works on them by default; what comes by the clock alone last.
-const KINDS: [[&str; 4]; 7] = [
+const KINDS: [[&str; 4]; 8] = [
+    ["requests", "text", "not_before", "ended_at"],
     ["goals", "title", "", ""],
     ["opportunities", "title", "not_before", "ended_at"],
     ["tasks", "text", "at", "ended_at"],
@@ -151,6 +152,10 @@ fn read_item(kind: &'static [&'static str; 4], item: &Value, now: &str) -> Item 
                 format!("{parked}{}", brief(text(step, "text"), AIM_CHARS))
             },
         ),
+        "requests" => match item.get("wait").filter(|wait| wait.is_object()) {
+            Some(wait) => format!("it waits for {}", brief(text(wait, "what"), AIM_CHARS)),
+            None => said("next"),
+        },
         "opportunities" if text(item, "next").is_empty() => said("stage"),
         "opportunities" => said("next"),
         _ => String::new(),
@@ -160,12 +165,19 @@ fn read_item(kind: &'static [&'static str; 4], item: &Value, now: &str) -> Item 
             ["reason", "outcome", "why"].map(said).into_iter().find(|why| !why.is_empty()).unwrap_or_default()
         }
         "goals" | "tasks" if item.get("owner") == Some(&true.into()) => "yours".into(),
+        "requests" if text(item, "so_far").is_empty() => "you asked".into(),
+        "requests" => format!("you asked, and were told: {}", said("so_far")),
         "directives" => "your order".into(),
         "gaps" => format!("missed {} times", item.get("times").and_then(Value::as_u64).unwrap_or(0)),
         "opportunities" => format!("{:.2} USD, at {}", usd(item, "amount_usd"), said("stage")),
         _ => String::new(),
     };
-    let due = if due.is_empty() { String::new() } else { brief(text(item, due), ID_CHARS) };
+    let waits = item.get("wait").map(|wait| text(wait, "until")).filter(|until| !until.is_empty());
+    let due = match (*kind, waits) {
+        ("requests", Some(until)) => brief(until, ID_CHARS),
+        _ if due.is_empty() => String::new(),
+        _ => brief(text(item, due), ID_CHARS),
+    };
     let title = brief(text(item, title), AIM_CHARS);
     Item { kind, id, title, state, next, due, why, whole: item.clone() }
 }

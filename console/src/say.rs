@@ -170,6 +170,8 @@ impl Word {
         }
         let (said, at) = (text(data, "text").to_owned(), text(record, "at").to_owned());
         match name("kind") {
+            // Work on what was asked goes on: that is no answer to it.
+            Some("answer") if data.get("done") == Some(&false.into()) => Some(Reply::Waits(said)),
             Some("answer") => Some(Reply::Answer { text: said, at }),
             // So an older creature answers.
             None if data.get("reminder").is_none() => Some(Reply::Answer { text: said, at }),

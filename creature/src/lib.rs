@@ -18,5 +18,6 @@ pub mod senses;
 pub mod store;
 pub mod subsessions;
 pub mod tools;
+pub mod watches;
 
 pub use ground::{fault, paths, process};

@@ -21,6 +21,7 @@ pub mod outage;
 mod own;
 pub mod patience;
 mod records;
+mod requests;
 mod rest;
 mod scan;
 pub(crate) mod scanned;
@@ -43,6 +44,7 @@ use crate::senses::watch::Watch;
 use crate::store::Store;
 use crate::store::caller::Caller;
 use crate::tools::{ToolContext, Toolbox};
+use crate::watches::task::Watching;
 use agenda::repeat::Repeats;
 use mind::conversation::Conversation;
 use mind::llm::ModelMind;
@@ -88,6 +90,8 @@ pub struct Life {
     pub(crate) outage: Option<Outage>,
     pub(crate) repeats: Repeats,
     pub(crate) scanned: Scanned,
+    /// Looks at what is watched, beside all else.
+    pub(crate) watching: Option<Watching>,
     /// The last observation of each subject: the same again is not remembered.
     pub(crate) observed: BTreeMap<&'static str, String>,
 }
@@ -143,6 +147,7 @@ impl Life {
             outage: None,
             repeats: Repeats::default(),
             scanned,
+            watching: None,
             observed: BTreeMap::new(),
         }
     }
@@ -169,6 +174,7 @@ impl Life {
                 biased;
                 () = leaving.asked() => return self.leave(),
                 () = self.toolbox.jobs.end() => tracing::info!("rest cut short: a job has ended"),
+                () = self.toolbox.watches.heard.notified() => {}
                 changed = self.watch.rest(rest) => {
                     if let Some(name) = changed {
                         tracing::info!("rest cut short: {name} changed");

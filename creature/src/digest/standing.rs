@@ -48,8 +48,8 @@ pub fn purpose(text: &str) -> String {
 }
 
 /// What is open, a sentence each: the owner's requests, the draft of the source, goals with their next step.
-pub fn open(agenda: &Agenda, draft: Option<String>, now: Timestamp) -> Vec<String> {
-    let requests = agenda.requests.standing(now).take(REQUESTS);
+pub fn open(agenda: &Agenda, draft: Option<String>) -> Vec<String> {
+    let requests = agenda.requests.open().take(REQUESTS);
     let requests = requests.map(|one| {
         format!("My owner's request {}, \"{}\", is open.", one.id, shorten(&one.text, MOST_TITLE))
     });

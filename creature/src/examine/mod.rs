@@ -3,6 +3,7 @@
 //! Invariant: nothing is told that no record shows; what was not read is said. Memory use is bounded for any span.
 
 mod offers;
+mod paid;
 mod sums;
 mod told;
 
@@ -62,6 +63,8 @@ pub fn examine(house: &House, agenda: &Agenda, span: Span, zone: &TimeZone) -> R
     if read.garbage_lines > 0 {
         notes.push(format!("{} lines of memory cannot be read", read.garbage_lines));
     }
+    let paid = paid::paid(house, span.since, span.until);
+    sums.paid(paid.calls, paid.usd);
     let ended = ended(agenda, span.since, span.until);
     Ok(Examined { span, sums, ended, note: notes.join("; ") })
 }

@@ -141,6 +141,17 @@ impl Sums {
         }
     }
 
+    /// Takes in what the ledger says was paid: what of it no record has is a cost all the same.
+    pub fn paid(&mut self, calls: u64, usd: f64) {
+        let recorded = self.cost();
+        let missing_usd = usd - recorded.usd;
+        // Prices of records are rounded.
+        if missing_usd > 0.0005 {
+            let thoughts = calls.saturating_sub(recorded.thoughts);
+            self.costs.insert(Account::Cut, Cost { thoughts, usd: missing_usd, unpriced: 0 });
+        }
+    }
+
     /// What all of it cost.
     pub fn cost(&self) -> Cost {
         self.costs.values().fold(Cost::default(), |all, cost| Cost {

@@ -45,6 +45,9 @@ impl Life {
         if let Some(talk) = self.mind.talk() {
             talk.began(&call.id);
         }
+        if catalogue::marks(&call.tool).is_some_and(|marks| marks.ends) {
+            self.toolbox.rests = self.rest_ends(caller);
+        }
         let own = self.knows_checklist(call);
         let done = self.called(call, caller, leaving).await?;
         let left = done.is_none();
@@ -53,8 +56,13 @@ impl Life {
             CallOutcome::failed(why, "try again in the next life")
         });
         self.knew_checklist(own);
+        if call.tool == "purpose.rewrite" && done.result.get("ok") == Some(&Value::Bool(true)) {
+            // Its own change is no news to it.
+            self.cursors.purpose = papers::read(&self.told.house.purpose()).mark();
+        }
         let done = self.noted(call, done);
         self.counted(call, caller, &done.result);
+        self.course.progress |= works(call) && done.result.get("ok") == Some(&Value::Bool(true));
         self.acted(call, number, caller, done)?;
         Ok(left)
     }
@@ -172,6 +180,16 @@ impl Life {
 fn answers(call: &ToolCall) -> bool {
     let kind = call.args.get("kind").and_then(Value::as_str).unwrap_or_default();
     catalogue::marks(&call.tool).is_some_and(|marks| marks.answers.contains(&kind))
+}
+
+/// Whether a call does more than look or talk.
+fn works(call: &ToolCall) -> bool {
+    let marks = catalogue::marks(&call.tool);
+    let works = |marks: &crate::tools::marks::Marks| {
+        let leaves = marks.product.is_some() || marks.changes != Changes::Nothing;
+        (leaves || marks.is_slow || marks.spawns) && marks.answers.is_empty()
+    };
+    marks.is_some_and(works)
 }
 
 /// A call as it is compared with others.

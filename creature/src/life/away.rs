@@ -46,9 +46,9 @@ impl Life {
         if !self.is_away() || self.cursors.words.is_empty() {
             return Ok(None);
         }
-        self.course.stands_in = true;
+        (self.course.stands_in, self.toolbox.stands_in) = (true, true);
         let end = self.stand_in(leaving).await;
-        self.course.stands_in = false;
+        (self.course.stands_in, self.toolbox.stands_in) = (false, false);
         if let Some(end) = end? {
             return Ok(Some(end));
         }
@@ -150,6 +150,13 @@ impl Life {
                     return Ok(Some(Next::Leave));
                 }
             }
+        }
+        for word in &moment.words {
+            let open = self.store.agenda.requests.open();
+            let mine = open
+                .filter(|one| one.is_fresh() && one.thread == word.thread && one.text == word.text.trim());
+            let id = mine.map(|one| one.id.clone()).next();
+            self.request_answered(id, &word.thread);
         }
         self.cursors.words.retain(|waiting| !moment.words.contains(&waiting.word));
         // What was answered was another word: the next life must not take these for it.

@@ -17,6 +17,7 @@ use crate::senses::{asks, born};
 use crate::store::{Store, books};
 use crate::tools::catalogue::MARKS;
 use crate::tools::{Toolbox, permission, product};
+use crate::watches::{Shared, task};
 use ground::files;
 use instinct::Instinct;
 use jiff::Timestamp;
@@ -87,6 +88,7 @@ pub async fn birth(told: Told) -> Result<Life, Fault> {
     }
     toolbox.limits = Limits::from(&settings.self_edit);
     toolbox.broker = told.broker.clone();
+    toolbox.watches = Shared::load(&house.watches());
     toolbox.permissions = settings.permissions.clone();
     toolbox.files = settings.files.clone();
     odd.extend(permission::unknown(&settings.permissions, &MARKS).map(|said| ("settings", said)));
@@ -101,6 +103,11 @@ pub async fn birth(told: Told) -> Result<Life, Fault> {
     let told = Told { commit, ..told };
     let mind = Mind::Instinct(Instinct::load(&house, pace::BUILT));
     let mut life = Life::new(told, settings, (store, toolbox), mind, heart, cursors, watch, heard);
+    // In a rehearsal nothing outward happens, and safe mode looks at nothing.
+    if !life.told.safe && !life.told.rehearsal {
+        let store = life.store.beside()?;
+        life.watching = Some(task::start(life.toolbox.watches.clone(), store, life.told.broker.clone()));
+    }
     let said = life.consult().await;
     odd.extend(Some(said).filter(|said| !said.is_empty()).map(|said| ("broker", said)));
     announce(&mut life, standing, odd)?;

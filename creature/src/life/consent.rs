@@ -5,18 +5,28 @@
 use crate::fault::Fault;
 use crate::life::Life;
 use crate::store::caller::Caller;
-use agenda::yes;
+use agenda::requests::RequestChange;
+use agenda::{Change, yes};
 use mind::moment::Word;
 use serde_json::json;
 
 impl Life {
-    /// Keeps what this word asks for as an open request, until it is done.
-    pub(crate) fn requested(&mut self, word: &Word) {
+    /// Keeps this word of the owner's as an open request, until it is answered and done; its id.
+    pub(crate) fn requested(&mut self, word: &Word, id: &str) -> Option<String> {
         if self.told.safe {
-            return;
+            return None;
         }
-        let kept = self.lend(Caller::owner(&word.thread)).requested(word);
-        kept.inspect_err(|fault| tracing::warn!("failed to {} ({})", fault.error, fault.hint)).ok();
+        let kept = self.lend(Caller::owner(&word.thread)).requested(word, id);
+        kept.inspect_err(|fault| tracing::warn!("failed to {} ({})", fault.error, fault.hint)).ok()
+    }
+
+    /// Ends a request whose word plain code answered; one that wants a tool of the owner's goes on.
+    pub(crate) fn request_answered(&mut self, id: Option<String>, thread: &str) {
+        if id.is_some() {
+            let said = "answered by plain code".to_owned();
+            let answered = RequestChange::Answered { done: None, id, said, wait: None };
+            self.made_by(&Caller::owner(thread), &Change::Request(answered));
+        }
     }
 
     /// Approves what this word says yes to, and tells the owner what that was. True where the word needs no other

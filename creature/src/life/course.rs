@@ -18,8 +18,16 @@ pub(crate) struct Course {
     pub busy: Option<String>,
     /// Wakes in a row that ended before their work did: out of rounds, or by a mind that failed.
     pub overran: u32,
-    /// The owner's thread whose request wants another round.
-    pub owner_thread: Option<String>,
+    /// The owner's threads that want another round, the one under way first.
+    pub threads: Vec<String>,
+    /// The request this wake was begun for, until a thought was had for it.
+    pub request: Option<String>,
+    /// When the wake under way began; none before the first.
+    pub began: Option<Timestamp>,
+    /// A call of this wake did more than look.
+    pub progress: bool,
+    /// The rest that a thought chose last.
+    pub rest: Option<ChosenRest>,
     /// Wakes in a row that thought nothing.
     pub quiet: u64,
     /// Until when the mind is not asked, but for the owner's word.
@@ -71,6 +79,19 @@ pub(crate) struct Course {
     /// The dream is due and cannot be had: it shortens no rest.
     pub dreamless: bool,
     pub looks: Looks,
+}
+
+/// A rest that a thought chose: until it ends, what was there when it began is no reason to think.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct ChosenRest {
+    pub began: Timestamp,
+    pub until: Timestamp,
+}
+
+impl ChosenRest {
+    pub fn holds(&self, now: Timestamp) -> bool {
+        self.began <= now && now < self.until
+    }
 }
 
 /// The empty answers since the last answer that was not empty.

@@ -52,7 +52,11 @@ impl Life {
             if !answered && self.takes_stop(&word, &id) {
                 continue;
             }
-            let reply = if answered { None } else { self.directed(&word.text, &word.thread) };
+            let dropped = if answered { None } else { self.dropped(&word.text, &word.thread) };
+            let reply = match (answered, dropped) {
+                (false, None) => self.directed(&word.text, &word.thread),
+                (_, dropped) => dropped,
+            };
             if let Some(reply) = &reply {
                 let data =
                     json!({"from": "creature", "kind": "answer", "thread": word.thread, "text": reply});
@@ -62,9 +66,10 @@ impl Life {
                 self.cursors.words.retain(|waiting| waiting.id != id);
                 continue;
             }
-            self.requested(&word);
+            let request = self.requested(&word, &id);
             if let Some(answered) = self.approved(&word)? {
                 if answered {
+                    self.request_answered(request, &word.thread);
                     continue;
                 }
             } else if before.is_none() {

@@ -145,7 +145,7 @@ impl Life {
         self.toolbox.most_shown = mind.most_shown();
         for thread in mind.unfinished() {
             match thread {
-                Some(thread) => self.course.owner_thread = Some(thread),
+                Some(thread) => self.course.threads.push(thread),
                 None => self.course.overran = self.course.overran.max(1),
             }
         }

@@ -59,10 +59,12 @@ impl Life {
             Mind::Instinct(_) => Vec::new(),
         };
         let open = items.into_iter().filter(|item| item.every_s.is_none());
+        let waiting = || self.cursors.words.iter().map(|waiting| waiting.word.thread.clone()).collect();
         Around {
             changed: self.course.changed.clone(),
             items: open.map(|item| item.text).collect(),
             own: self.allowance(),
+            talks: matches!(self.mind, Mind::Model(_)).then(waiting),
         }
     }
 
@@ -72,7 +74,7 @@ impl Life {
     }
 
     /// What owner and money allow for own time; none for instinct, while money is short, and where nobody said.
-    fn allowance(&self) -> Option<Allowance> {
+    pub(crate) fn allowance(&self) -> Option<Allowance> {
         if self.told.safe || self.told.rehearsal || self.course.poor || !matches!(self.mind, Mind::Model(_)) {
             return None;
         }
@@ -104,8 +106,7 @@ impl Life {
 
     /// The kind of look that is the only reason for this wake.
     pub(crate) fn only_look(&self) -> Option<Kind> {
-        let lines = self.stack();
-        let first = agenda::stack::ready(&lines, self.told.clock.now()).next()?;
+        let first = self.first_line(self.told.clock.now())?;
         let alone = first.category == Category::Own && self.course.why.len() == 1;
         Kind::of_line(&first.id).filter(|_| alone && self.course.proven)
     }

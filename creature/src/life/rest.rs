@@ -1,11 +1,14 @@
 //! Rests: how long this life rests after a wake, and what cuts it short.
 
+use crate::life::course::ChosenRest;
 use crate::life::{Life, Next};
 use crate::mind::Mind;
 use crate::store::caller::Caller;
 use crate::store::feed::Event;
+use crate::tools::wake::Rests;
+use agenda::own::LONGEST_CHOSEN_S;
 use agenda::rest::{self, Bounds, Situation};
-use agenda::stack::{self, Category};
+use agenda::stack::{self, Category, Line};
 use agenda::waking::{self};
 use ground::papers;
 use instinct::checklist;
@@ -31,24 +34,39 @@ impl Life {
             }
             return Some(rest);
         }
-        self.course.busy = (again && !ended && !caller.owner).then_some(thought.intent);
-        self.course.owner_thread = (again && !ended && caller.owner).then(|| caller.thread.clone());
+        self.course.busy = (again && !ended && !caller.owner).then(|| thought.intent.clone());
+        if caller.owner {
+            self.course.threads.retain(|thread| *thread != caller.thread);
+        }
         if again && !ended {
+            // The thread under way goes on before any other.
+            self.course.threads.splice(0..0, caller.owner.then(|| caller.thread.clone()));
             return None;
         }
         self.course.overran = 0;
         let rest_s = (thought.said && !again).then_some(thought.sleep_s);
         self.course.said_done = ended && rest_s.is_some();
-        if !caller.owner {
-            self.ended_look(rest_s);
+        let next = self.chosen(rest_s);
+        match caller.owner {
+            true => self.request_rested(&thought.intent, ended, rest_s.is_some(), caller),
+            false => self.ended_look(rest_s),
         }
-        Some(self.chosen(rest_s))
+        Some(next)
     }
 
     /// The rest a thought chose, in seconds, or the usual one for the situation; both within the owner's bounds.
     pub(crate) fn chosen(&mut self, said: Option<u64>) -> Next {
+        let now = self.told.clock.now();
+        if let (None, Some(rest)) = (said, self.course.rest.filter(|rest| rest.holds(now))) {
+            // What interrupted the rest is done: it goes on.
+            return Next::Rest(rest.until.duration_since(now).unsigned_abs());
+        }
         self.course.chose_rest = said.is_some();
-        Next::Rest(Duration::from_secs(self.situation().rest_s(said, self.bounds())))
+        let rest = Duration::from_secs(self.situation().rest_s(said, self.bounds()));
+        let until = now.checked_add(rest).ok();
+        self.course.rest =
+            said.and(until).filter(|until| *until > now).map(|until| ChosenRest { began: now, until });
+        Next::Rest(rest)
     }
 
     /// The rest this wake ends with: the shortest where something waits, and never past what comes due.
@@ -57,12 +75,12 @@ impl Life {
         let held = self.held(now);
         let words = match self.cursors.words.is_empty() {
             // The owner was answered: work that waited for that is looked at again at once.
-            true => self.caller.owner && !self.course.said_done,
+            true => self.caller.owner && !self.course.said_done && !self.rests(now),
             false => !self.is_down() && self.unheard(),
         };
         let interrupted = self.cursors.interrupted.is_some() && !self.course.said_done;
-        let events = !self.cursors.news.is_empty() || interrupted;
-        let is_short = (words || (events && !held)) && !self.course.setback;
+        let events = !self.cursors.news.is_empty() || interrupted || self.ready_request().is_some();
+        let is_short = (words || ((events || self.has_reason(now)) && !held)) && !self.course.setback;
         let cut = match is_short {
             true => rest.min(Duration::from_secs(self.settings.rest.shortest_s)),
             false => {
@@ -117,10 +135,11 @@ impl Life {
         let look = (!items.is_empty()).then(|| after(CHECKLIST_S)).flatten();
         let recurring = self.cursors.items.values().filter_map(|at_s| Timestamp::from_second(*at_s).ok());
         // A thought that chose its rest had seen stack and draft: they do not shorten that rest.
-        let (ready, draft) = match self.course.chose_rest || self.situation() == Situation::Poor {
+        let (ready, draft) = match self.rests(now) || self.situation() == Situation::Poor {
             true => (None, None),
             false => (stack::next_ready(&self.stack(), now), self.draft_due().map(|(at, _)| at)),
         };
+        let ready = ready.into_iter().chain(self.look_at(now));
         let emptied = self.course.emptied.holds(&waking::reasons(&self.found(now)), now);
         let dream = (!self.course.dreamless).then(|| self.next_dream(now));
         let all =
@@ -140,9 +159,59 @@ impl Life {
         }
     }
 
+    /// The owner's bounds; with own time a thought may choose a day.
     pub(crate) fn bounds(&self) -> Bounds {
         let rest = &self.settings.rest;
-        Bounds { shortest_s: rest.shortest_s, longest_s: rest.longest_s, quiet_s: rest.quiet_s }
+        let chosen_s = if self.has_own_time() { LONGEST_CHOSEN_S } else { 0 };
+        Bounds {
+            shortest_s: rest.shortest_s,
+            longest_s: rest.longest_s,
+            chosen_s: chosen_s.max(rest.longest_s),
+            quiet_s: rest.quiet_s,
+        }
+    }
+
+    /// Whether something is a reason to think in spite of the rest that the last thought chose: it was not seen by it.
+    fn has_reason(&self, now: Timestamp) -> bool {
+        let purpose = || papers::read(&self.told.house.purpose()).mark() != self.cursors.purpose;
+        self.rests(now)
+            && !self.course.said_done
+            && (purpose() || !waking::reasons(&self.found(now)).is_empty())
+    }
+
+    /// When the next look of its own is due while there is news at its sources: the rest that it chose ends then.
+    fn look_at(&self, now: Timestamp) -> Option<Timestamp> {
+        let allowance = self.allowance().filter(|allowance| allowance.news > 0)?;
+        Some(self.store.agenda.own.due_at(&allowance, now)).filter(|at| *at > now)
+    }
+
+    /// What ends a rest that a thought chooses now, the earliest first.
+    pub(super) fn rest_ends(&self, caller: &Caller) -> Rests {
+        let now = self.told.clock.now();
+        let mut due = self.store.agenda.due(now);
+        for (line, at_s) in &self.cursors.items {
+            let item = checklist::items(line).into_iter().next().map(|item| item.text);
+            due.extend(Timestamp::from_second(*at_s).ok().zip(item).filter(|(at, _)| *at > now));
+        }
+        let is_other = |line: &Line| {
+            let mut open = self.store.agenda.requests.open();
+            open.any(|one| one.id == line.id && !(caller.owner && one.thread == caller.thread))
+        };
+        let others = self.ready_request().filter(is_other);
+        due.extend(others.map(|line| (now, format!("{} {}", line.id, line.title))));
+        due.extend(self.look_at(now).map(|at| (at, "news at your sources".to_owned())));
+        if self.unheard() {
+            due.push((now, "a word of your owner's".to_owned()));
+        } else if !(self.cursors.news.is_empty() && self.cursors.interrupted.is_none()) {
+            due.push((now, "news, or work that your owner's word interrupted".to_owned()));
+        }
+        due.sort();
+        Rests { bounds: self.bounds(), due }
+    }
+
+    /// Whether a rest that a thought chose is not over.
+    pub(crate) fn rests(&self, now: Timestamp) -> bool {
+        self.course.rest.is_some_and(|rest| rest.holds(now))
     }
 
     pub(crate) fn clamped(&self, wanted_s: u64) -> Duration {

@@ -6,12 +6,9 @@ use crate::life::birth::LOOK_BACK;
 use crate::senses::budget;
 use crate::senses::cursors::Cursors;
 use crate::store::caller::Caller;
-use agenda::own::LONGEST_CHOSEN_S;
-use agenda::requests::Request;
+use agenda::stack::{Category, Line};
 use agenda::waking;
 use ground::papers;
-use ground::text;
-use jiff::Timestamp;
 use memory::snapshot;
 use mind::moment::Moment;
 use mind::standing;
@@ -44,7 +41,8 @@ impl Life {
         let Caller { owner, thread, .. } = self.caller.clone();
         let (stack, now) = (self.stack(), self.told.clock.now());
         // Only the first round's line counts as looked at: later rounds see another because that one was done.
-        let line = stack.iter().find(|line| line.ready_at <= now);
+        let is_own = |line: &&Line| line.ready_at <= now && line.category != Category::Requests;
+        let line = stack.iter().find(is_own);
         self.course.line = line.filter(|_| round == 0 && !owner).cloned();
         let waiting = || self.cursors.words.iter().filter(|waiting| waiting.word.thread == thread);
         let words = waiting().map(|waiting| waiting.word.clone()).collect();
@@ -68,7 +66,7 @@ impl Life {
             news: self.news(),
             snapshot,
             records,
-            rest_s: self.rests(),
+            rest_s: (self.bounds().shortest_s, self.bounds().chosen_s),
             budget: money.line,
             alarm: money.alarm,
             unconsulted: self.observed.get("broker").is_some_and(|said| !said.is_empty()),
@@ -81,7 +79,7 @@ impl Life {
             rounds: self.settings.agenda.rounds,
             goals: self.store.agenda.goals.lines().join("\n"),
             stack,
-            requests: self.requests(now),
+            requests: self.open_requests(),
             own: self.own_brief(),
             directives: self.store.agenda.directives.lines(now),
             paused: self.told_to_pause(),
@@ -92,28 +90,15 @@ impl Life {
         Ok(moment)
     }
 
-    /// Shortest and longest rest a thought may choose, in seconds; with own time the longest is a day.
-    fn rests(&self) -> (u64, u64) {
-        let rest = &self.settings.rest;
-        let longest_s = if self.around().own.is_some() { LONGEST_CHOSEN_S } else { rest.longest_s };
-        (rest.shortest_s, longest_s.max(rest.longest_s))
-    }
-
-    fn requests(&self, now: Timestamp) -> Vec<String> {
-        let line = |one: &Request| {
-            let (text, tools) = (text::shorten(&one.text, 60), one.tools.join(", "));
-            format!("Open request {} of your owner's, \"{text}\": {tools} allowed for it.", one.id)
-        };
-        self.store.agenda.requests.standing(now).take(3).map(line).collect()
-    }
-
-    /// Turns to the owner where a word waits, one thread at a time, or a request is still worked on; else back to what it
-    /// does by itself.
+    /// Turns to the owner where a word waits, one thread at a time, or a request is still worked on or ready; else back
+    /// to what it does by itself.
     fn attend(&mut self) -> Result<(), Fault> {
-        let next = self.cursors.words.iter().min_by_key(|waiting| waiting.seen);
-        let thread =
-            next.map(|waiting| waiting.word.thread.clone()).or_else(|| self.course.owner_thread.clone());
+        let next = self.cursors.words.iter().filter(|waiting| !self.is_put_off(waiting));
+        let next = next.min_by_key(|waiting| waiting.seen);
+        let thread = next.map(|waiting| waiting.word.thread.clone());
+        let thread = thread.or_else(|| self.course.threads.first().cloned());
         let thread = thread.or_else(|| self.course.ended_jobs.first().map(|(thread, _)| thread.clone()));
+        let thread = thread.or_else(|| self.take_request());
         match &thread {
             Some(_) => self.interrupted()?,
             None => self.resumed(),

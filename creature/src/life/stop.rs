@@ -25,6 +25,8 @@ const MOST_END: usize = 1_000;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Stop {
     pub thread: String,
+    /// The thread of the owner's whose work was under way, if it was the owner's.
+    pub work: Option<String>,
     /// What was ended, in words for the owner.
     pub ended: Vec<String>,
 }
@@ -50,6 +52,7 @@ impl Life {
         });
         let stop = self.course.stop.get_or_insert_default();
         stop.thread.clone_from(&word.thread);
+        stop.work = works_for.or(stop.work.take());
         true
     }
 
@@ -73,7 +76,7 @@ impl Life {
 
     /// Ends the wake at the owner's word that means stop, and says what was stopped.
     pub(crate) fn obey(&mut self) -> Result<Next, Fault> {
-        let Some(Stop { thread, mut ended }) = self.course.stop.take() else { return Ok(self.chosen(None)) };
+        let Some(Stop { thread, work, mut ended }) = self.course.stop.take() else { return Ok(self.chosen(None)) };
         let own = self.course.works_for.is_none();
         if ended.is_empty() {
             let jobs = self.toolbox.jobs.in_background();
@@ -103,13 +106,29 @@ impl Life {
         }
         let data = json!({"from": "creature", "kind": "answer", "thread": thread, "text": text, "at": self.told.clock.text()});
         self.store.record("message", data)?;
-        (self.course.owner_thread, self.course.busy, self.course.overran) = (None, None, 0);
+        self.give_up(&thread, work.as_deref());
+        (self.course.busy, self.course.overran) = (None, 0);
         self.cursors.interrupted = None;
         if let Some(talk) = self.mind.talk() {
             talk.rested();
         }
         self.save()?;
         Ok(self.chosen(None))
+    }
+
+    /// Ends what the owner asked for and the stop ended: it is not taken up again.
+    fn give_up(&mut self, thread: &str, work: Option<&str>) {
+        let since = self.wake_began();
+        let stopped: Vec<String> = work
+            .into_iter()
+            .flat_map(|work| self.store.agenda.requests.under_work(work, since))
+            .map(|one| one.id.clone())
+            .collect();
+        for id in stopped {
+            let close = RequestChange::Close { id, reason: "stopped by your owner".to_owned() };
+            self.made_by(&Caller::owner(thread), &Change::Request(close));
+        }
+        self.course.threads.retain(|working| working != thread && Some(working.as_str()) != work);
     }
 
     /// Takes over what calls in the background came to; each end that nobody has seen is news for a thought. Whether

@@ -7,7 +7,9 @@ use crate::life::{Leaving, Life, Next};
 use crate::mind::Mind;
 use crate::store::caller::Caller;
 use crate::tools::CallOutcome;
+use agenda::Change;
 use agenda::repeat::Repeats;
+use agenda::requests::RequestChange;
 use ground::text;
 use mind::Outcome;
 use mind::llm::ModelMind;
@@ -199,8 +201,8 @@ impl Life {
         }
         // What the owner decided meanwhile is heard before a rest.
         self.hear_outcomes()?;
-        if thought.delivers && caller.owner {
-            self.deliver(&thought.monologue, &caller.thread)?;
+        if caller.owner && self.closes(&thought, &caller) {
+            self.deliver(&thought.monologue, &caller)?;
         }
         let next = self.rested(thought, not_run.is_some(), &caller);
         if let (Some(_), Some(talk)) = (&next, self.mind.talk()) {
@@ -246,6 +248,9 @@ impl Life {
             "owner": caller.owner,
         });
         self.paid_for_look(&record, !caller.owner);
+        if let Some(id) = self.course.request.take().filter(|_| caller.owner) {
+            self.made_by(caller, &Change::Request(RequestChange::Taken { id }));
+        }
         self.store.record("thought", record)?;
         self.cursors.thoughts = number;
         self.heart.thought();
@@ -262,19 +267,5 @@ impl Life {
         // Saved before acting: a tool that kills this life must not make the next one hear of old deaths.
         self.save()?;
         Ok(number)
-    }
-
-    /// A turn of a talk that ends in plain words is the answer to the owner, where none was given yet.
-    fn deliver(&mut self, text: &str, thread: &str) -> Result<(), Fault> {
-        let waits =
-            self.cursors.words.iter().any(|waiting| waiting.seen > 0 && waiting.word.thread == *thread);
-        if !waits || text.trim().is_empty() {
-            return Ok(());
-        }
-        let at = self.told.clock.text();
-        let data = json!({"from": "creature", "kind": "answer", "thread": thread, "text": text, "at": at});
-        self.store.record("message", data)?;
-        self.cursors.words.retain(|waiting| waiting.seen == 0 || waiting.word.thread != *thread);
-        self.save()
     }
 }

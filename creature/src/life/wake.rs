@@ -30,6 +30,7 @@ impl Life {
     pub(crate) async fn tick(&mut self) -> Result<(), Fault> {
         self.caller = Caller::own();
         (self.course.setback, self.course.said_done) = (false, false);
+        (self.course.began, self.course.progress) = (Some(self.told.clock.now()), false);
         self.watch.know();
         self.hear()?;
         if self.course.stop.is_some() {
@@ -44,6 +45,7 @@ impl Life {
         self.attend_hour()?;
         self.put_old_draft_away().await?;
         self.course.changed = dream::changed(&self.told.house);
+        self.end_waits();
         self.scan().await
     }
 
@@ -84,25 +86,37 @@ impl Life {
     /// How things stand now, for the decision whether to think.
     pub(crate) fn found(&self, now: Timestamp) -> Found {
         let paper = papers::read(&self.told.house.checklist());
+        let rests = self.course.rest.is_some_and(|rest| rest.holds(now));
         Found {
             newborn: !self.course.proven,
-            // A word whose owner was told why it waits is no reason until the next try.
-            words: if self.is_down() { self.untold() } else { self.cursors.words.len() },
+            words: match self.is_down() {
+                // A word whose owner was told why it waits is no reason until the next try.
+                true => self.untold(),
+                false => self.cursors.words.iter().filter(|waiting| !self.is_put_off(waiting)).count(),
+            },
             events: self.cursors.news.len() + usize::from(self.cursors.interrupted.is_some()),
             purpose_changed: self.course.purpose_changed,
             checklist_changed: paper.mark() != self.cursors.checklist
                 && !(paper.text.trim().is_empty() && self.cursors.checklist.is_empty()),
             items_due: self.items_due(&paper.text, now),
-            line: stack::ready(&self.stack(), now)
-                .next()
-                .map(|line| format!("{} {}", line.id, text::shorten(&line.title, 100))),
-            draft: self.draft_due().filter(|(at, _)| *at <= now).map(|(_, line)| line),
-            unfinished: self.course.overran > 0
-                || self.course.owner_thread.is_some()
+            request: self.ready_request().map(|line| named(&line)),
+            line: self.first_line(now).map(|line| named(&line)),
+            draft: self.draft_due().filter(|(at, _)| *at <= now && !rests).map(|(_, line)| line),
+            unfinished: self.course.overran > 0 || !self.course.threads.is_empty()
                 || !self.course.ended_jobs.is_empty(),
             paused: self.paused(),
             down: self.is_down(),
         }
+    }
+
+    /// The first line of its own work that is worth a thought; in a rest that a thought chose, only one that is new.
+    pub(crate) fn first_line(&self, now: Timestamp) -> Option<Line> {
+        let rest = self.course.rest.filter(|rest| rest.holds(now));
+        let is_new = |line: &Line| rest.is_none_or(|rest| line.changed_at > rest.began);
+        let lines = self.stack().into_iter();
+        lines
+            .filter(|line| line.ready_at <= now && line.category != Category::Requests)
+            .find(|line| is_new(line))
     }
 
     /// Whether the owner said something that no thought has seen.
@@ -266,4 +280,9 @@ impl Life {
             Some(end) => Ok(end),
         }
     }
+}
+
+/// A line of the stack as a reason names it.
+fn named(line: &Line) -> String {
+    format!("{} {}", line.id, text::shorten(&line.title, 100))
 }

@@ -37,7 +37,7 @@ impl Store {
                 let agenda = &self.agenda;
                 let draft =
                     Draft::open(&self.house).ok().flatten().filter(|draft| !draft.state.files.is_empty());
-                let open = open_threads(agenda, draft.map(|draft| draft.line()), self.clock.now());
+                let open = open_threads(agenda, draft.map(|draft| draft.line()));
                 let facts = Facts { purpose, left, open, ended: ended(agenda), ..facts.clone() };
                 let text = digest(&facts, fresh, before.as_ref().map(|before| before.text.as_str()));
                 (text, left)

@@ -8,6 +8,7 @@ use super::tool_context::ToolContext;
 use crate::fault::Fault;
 use crate::store::feed::Event;
 use crate::subsessions::review;
+use agenda::goals::GoalChange;
 use agenda::presence::PresenceChange;
 use agenda::{Change, stack};
 use jiff::civil::DateTime;
@@ -22,6 +23,24 @@ const MOST_LINES: usize = 20;
 pub fn change(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let wait = after(tools, args, "wait_s").map(|wait| ("not_before", wait));
     changed(tools, args, wait, args.tool().split_once('.').unwrap_or_default())
+}
+
+/// `change` for a goal; with `not_before` its next step waits until then.
+pub fn goal(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
+    let zone = tools.store.rules.time_zone.clone();
+    let not_before = match args.maybe_text("not_before").map(str::trim).filter(|at| !at.is_empty()) {
+        None => None,
+        Some(at) => Some(moment(at, &zone).ok_or_else(|| {
+            args.fault("takes a time as `not_before`, like 2026-05-28T09:00 where your owner lives")
+        })?),
+    };
+    let mut done = change(tools, args)?;
+    let id = done.get("id").and_then(Value::as_str).map(str::to_owned);
+    if let (Some(not_before), Some(id)) = (not_before, id) {
+        tools.change(&Change::Goal(GoalChange::Wait { id, not_before }))?;
+        done.as_object_mut().map(|fields| fields.insert("not_before".to_owned(), json!(not_before)));
+    }
+    Ok(done)
 }
 
 /// A task is due at once unless the call says otherwise.
@@ -103,7 +122,8 @@ pub fn list(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Faul
     let (agenda, rules) = (&tools.store.agenda, &tools.store.rules);
     Ok(match args.maybe_text("kind").unwrap_or("stack") {
         "stack" => {
-            let lines = stack::stack(agenda, rules, &stack::Around::default(), tools.store.clock.now());
+            let around = stack::Around { talks: Some(Vec::new()), ..stack::Around::default() };
+            let lines = stack::stack(agenda, rules, &around, tools.store.clock.now());
             let shown: Vec<_> = lines.iter().take(MOST_LINES).collect();
             json!({"of": lines.len(), "stack": shown})
         }
@@ -112,10 +132,11 @@ pub fn list(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Faul
             let open: Vec<_> = agenda.opportunities.open().collect();
             json!({"totals": agenda.opportunities.totals(), "list": open})
         }
+        "requests" => json!({"list": agenda.requests.open().collect::<Vec<_>>()}),
         "tasks" => json!({"list": agenda.tasks.open().collect::<Vec<_>>()}),
         "gaps" => json!({"list": agenda.gaps.open().collect::<Vec<_>>()}),
         "presence" => json!(agenda.presence),
-        _ => return Err(args.fault("lists stack, goals, opportunities, tasks, gaps or presence")),
+        _ => return Err(args.fault("lists stack, requests, goals, opportunities, tasks, gaps or presence")),
     })
 }
 

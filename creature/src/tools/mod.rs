@@ -38,6 +38,7 @@ pub mod tool;
 pub(crate) mod tool_context;
 mod tree;
 pub(crate) mod wake;
+mod watch;
 mod web;
 mod weekly;
 mod x;
@@ -49,6 +50,7 @@ use crate::dream;
 use crate::fault::Fault;
 use crate::guardian_post;
 use crate::jobs::Jobs;
+use crate::watches::Shared;
 use arguments::Arguments;
 use marks::Scope;
 use mind::thought::ToolCall;
@@ -70,6 +72,9 @@ impl Toolbox {
             patience: guardian_post::PATIENCE,
             broker: None,
             completed: false,
+            stands_in: false,
+            rests: wake::Rests::default(),
+            watches: Shared::load(std::path::Path::new("")),
             permissions: BTreeMap::new(),
             files: FileSettings::default(),
             most_shown: MOST_SHOWN,

@@ -10,8 +10,10 @@ use crate::fault::Fault;
 use crate::store::Store;
 use agenda::Change;
 use agenda::outbox::{Delivery, Kind, OutboxChange, Week};
-use agenda::requests::RequestChange;
+use agenda::reminder::Schedule;
+use agenda::requests::{RequestChange, Wait};
 use agenda::span;
+use ground::text::shorten;
 use jiff::{SignedDuration, Timestamp};
 use memory::Record;
 use mind::moment::Word;
@@ -28,26 +30,70 @@ pub fn message(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, F
     let kind = args.maybe_text("kind").map_or(Kind::Answer, Kind::named);
     let text = args.text("text");
     if kind == Kind::Answer {
-        let done = args.maybe_flag("done");
-        return answer(tools, json!({"text": text}), done);
+        return answered(tools, args, text);
     }
     let said = tools.change(&Change::Outbox(OutboxChange::Say { kind, text: text.to_owned() }))?;
     tools.deliver()?;
     Ok(said)
 }
 
-/// Answers the owner's words on the thread `data` names, else on the caller's; `done` says whether that was all.
-/// Refused where no words of the owner's wait for an answer.
-pub fn answer(tools: &mut ToolContext<'_>, mut data: Value, done: Option<bool>) -> Result<Value, Fault> {
+/// An answer as `owner.message` gives it: what it is for, whether that was all, and what the request waits for.
+fn answered(tools: &mut ToolContext<'_>, args: &Arguments, text: &str) -> Result<Value, Fault> {
+    let (now, zone) = (tools.store.clock.now(), tools.store.rules.time_zone.clone());
+    let until = match args.maybe_text("until").map(str::trim).filter(|until| !until.is_empty()) {
+        None => None,
+        Some(said) => match Schedule::read(said, now, &zone).and_then(|when| when.next(now, &zone)) {
+            None => return Err(args.fault("takes a time as `until`, as in 2026-12-01 09:00 or in 20 min")),
+            at => at,
+        },
+    };
+    let what = args.maybe_text("waits_for").map(str::trim).filter(|what| !what.is_empty());
+    let wait = match (what, until) {
+        (None, None) => None,
+        (what, until) => Some(Wait::new(what.unwrap_or("the time"), until, now)),
+    };
+    let done = args.maybe_flag("done").or(wait.as_ref().map(|_| false));
+    if wait.is_some() && done == Some(true) {
+        return Err(args.fault("waits for nothing where `done` is true"));
+    }
+    let id = args.maybe_text("request").map(|id| id.trim().to_owned()).filter(|id| !id.is_empty());
+    let thread = id.as_ref().and_then(|id| {
+        tools.store.agenda.requests.open().find(|one| one.id == *id).map(|one| one.thread.clone())
+    });
+    let data = match thread {
+        Some(thread) => json!({"text": text, "thread": thread}),
+        None => json!({"text": text}),
+    };
+    answer(tools, data, Answer { done, id, wait })
+}
+
+/// What an answer says of the request it is for.
+#[derive(Default)]
+pub struct Answer {
+    /// Whether that was all.
+    pub done: Option<bool>,
+    /// The request; none where the thread says it.
+    pub id: Option<String>,
+    pub wait: Option<Wait>,
+}
+
+/// Answers the owner's words on the thread `data` names, else on the caller's. Refused where it says nothing, or where no
+/// words of the owner's wait for an answer.
+pub fn answer(tools: &mut ToolContext<'_>, mut data: Value, answer: Answer) -> Result<Value, Fault> {
+    let said = data.get("text").and_then(Value::as_str).unwrap_or_default().trim().to_owned();
+    if said.is_empty() {
+        let hint = "say what came of it in `text`, or name the result";
+        return Err(Fault::new("an answer without words was not sent", hint));
+    }
     let thread = match data.get("thread").and_then(Value::as_str).filter(|thread| !thread.is_empty()) {
         Some(thread) => thread.chars().take(64).collect(),
         None => tools.caller.thread.clone(),
     };
-    let open = tools.store.agenda.requests.standing(tools.store.clock.now()).any(|one| one.thread == thread);
+    let open = tools.store.agenda.requests.open().any(|one| one.thread == thread);
     let asked = tools.caller.owner && thread == tools.caller.thread;
     if !asked && !open && !tools.listening(&thread) {
         let error = format!("no words of your owner's wait for an answer on `{thread}`");
-        let hint = "owner.message with a kind (revenue, approval, milestone, broken, weekly_summary) tells what matters; \
+        let hint = "owner.message with a kind (asked_for, revenue, approval, milestone, broken, weekly_summary) tells what matters; \
             keep the rest in memory or notes";
         return Err(Fault::new(error, hint));
     }
@@ -58,13 +104,25 @@ pub fn answer(tools: &mut ToolContext<'_>, mut data: Value, done: Option<bool>) 
         fields.insert("kind".to_owned(), json!("answer"));
         fields.insert("thread".to_owned(), json!(thread));
         fields.entry("at").or_insert_with(|| json!(tools.store.clock.text()));
+        if answer.done == Some(false) {
+            fields.insert("done".to_owned(), json!(false));
+        }
     }
     tools.store.record("message", data)?;
-    if open {
-        let caller = tools.caller.clone().on(&thread);
-        tools.store.change(&caller, &Change::Request(RequestChange::Answered { done }))?;
+    let mut result = json!({"kind": "message"});
+    // Instinct in a mind's place answers other words than those that wait for the mind.
+    if open && !tools.belt.stands_in {
+        let (caller, Answer { done, id, wait }) = (tools.caller.clone().on(&thread), answer);
+        let said = shorten(&said, 300);
+        let told = tools
+            .store
+            .change(&caller, &Change::Request(RequestChange::Answered { done, id, said, wait }))?;
+        let still = told.get("open").filter(|open| open.as_array().is_some_and(|open| !open.is_empty()));
+        if let (Some(still), Value::Object(fields)) = (still, &mut result) {
+            fields.insert("still_open".to_owned(), still.clone());
+        }
     }
-    Ok(json!({"kind": "message"}))
+    Ok(result)
 }
 
 impl ToolContext<'_> {

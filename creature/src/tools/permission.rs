@@ -65,8 +65,8 @@ pub(super) async fn identity(tools: &ToolContext<'_>, files: &[String]) -> Resul
 }
 
 impl ToolContext<'_> {
-    /// Opens a request for the tools that the owner's words ask for, or for the one tool that their yes allows.
-    pub(crate) fn requested(&mut self, word: &Word) -> Result<(), Fault> {
+    /// Opens a request for the owner's words; it allows the tools they ask for, or the one tool that their yes allows.
+    pub(crate) fn requested(&mut self, word: &Word, id: &str) -> Result<String, Fault> {
         let said = &self.belt.permissions;
         let owners = |(name, marks): &&(&str, Marks)| {
             *name == IDENTITY || permission(said, name, Some(marks)) == Permission::Owner
@@ -77,11 +77,9 @@ impl ToolContext<'_> {
             let named = asked::named(&self.store.asked_last(word), of);
             tools.extend(Some(named).filter(|named| named.len() == 1).into_iter().flatten());
         }
-        if tools.is_empty() {
-            return Ok(());
-        }
-        let heard = RequestChange::Heard { text: word.text.clone(), tools };
-        self.change(&Change::Request(heard)).map(drop)
+        let heard = RequestChange::Heard { text: word.text.clone(), tools, word: id.to_owned() };
+        let made = self.change(&Change::Request(heard))?;
+        Ok(made.get("id").and_then(Value::as_str).unwrap_or_default().to_owned())
     }
 
     /// Whether an open request of the owner's asks for this tool. While the owner is answered, only those on that

@@ -33,7 +33,8 @@ pub fn append(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fa
         return Err(args.fault("takes at most 32 KiB; write more with notes.write or files.write"));
     }
     if kind == "message" {
-        return owner::answer(tools, data, None);
+        let done = data.get("done").and_then(Value::as_bool);
+        return owner::answer(tools, data, owner::Answer { done, ..owner::Answer::default() });
     }
     tools.store.record(kind, data)?;
     Ok(json!({"kind": kind}))

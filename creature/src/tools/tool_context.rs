@@ -2,6 +2,7 @@
 
 use super::marks::{Marks, MarksByName};
 use super::show;
+use super::wake::Rests;
 use crate::config::{FileSettings, Permission};
 use crate::digest::Facts;
 use crate::fault::Fault;
@@ -10,6 +11,7 @@ use crate::panic::caught;
 use crate::senses::guardian::Standing;
 use crate::store::Store;
 use crate::store::caller::Caller;
+use crate::watches::Shared;
 use agenda::Change;
 use agenda::requests::RequestChange;
 use hands::{Broker, Deferred};
@@ -65,6 +67,12 @@ pub struct Toolbox {
     pub broker: Option<Broker>,
     /// Set by `complete_run`: the wake ends with this thought.
     pub completed: bool,
+    /// Instinct answers in the mind's place.
+    pub stands_in: bool,
+    /// What a rest comes to that the thought under way chooses.
+    pub rests: Rests,
+    /// What is watched.
+    pub watches: Shared,
     /// The marks of each tool.
     pub(super) marks: MarksByName,
     /// When tools may be used, as the owner set it, by name (`x.post`) or family (`x.*`).
@@ -108,6 +116,8 @@ impl Toolbox {
             broker: self.broker.clone(),
             permissions: self.permissions.clone(),
             files: self.files.clone(),
+            rests: self.rests.clone(),
+            watches: self.watches.clone(),
             spills: Arc::clone(&self.spills),
             used: Some(Vec::new()),
             ..*self

@@ -81,6 +81,7 @@ fn line(at: usize) -> Line {
         why: "it ranks so".to_owned(),
         next: "do it".to_owned(),
         ready_at: Timestamp::UNIX_EPOCH,
+        changed_at: Timestamp::UNIX_EPOCH,
     }
 }
 

@@ -242,7 +242,7 @@ fn it_says_what_is_open_and_what_was_tried_with_what_outcome() {
         Change::Task(TaskChange::Add { text: "count the swifts".to_owned(), at: now, every_s: None }),
     );
     make(false, Change::Task(TaskChange::Close { id: "task-2".to_owned(), reason: "they left".to_owned() }));
-    let open = open_threads(&agenda, Some("a draft since today: 2 files, test fails".to_owned()), now);
+    let open = open_threads(&agenda, Some("a draft since today: 2 files, test fails".to_owned()));
     let facts = Facts { open, ended: ended(&agenda), ..facts() };
     let records = [
         record("message", json!({"from": "owner", "text": "what of the swifts?"})),

@@ -69,7 +69,11 @@ async fn the_owners_request_for_an_install_allows_the_edit_that_makes_it() {
     yard.caller.owner = true;
     let tools = vec!["repo.install_deps".to_owned()];
     yard.lent()
-        .change(&Change::Request(RequestChange::Heard { text: "install regex".to_owned(), tools }))
+        .change(&Change::Request(RequestChange::Heard {
+            text: "install regex".to_owned(),
+            tools,
+            word: String::new(),
+        }))
         .unwrap();
     yard.caller.owner = false;
     let result = yard.call("repo.edit", edit("serde = \"1\"\nregex = \"1\"\n", true)).await;

@@ -15,7 +15,11 @@ fn refused(result: &Value, part: &str) -> bool {
 /// The owner asks for something.
 fn hear(yard: &mut Yard, text: &str) {
     let of = ["repo.install_deps", "purpose.rewrite", "notes.read", "files.list"];
-    let heard = RequestChange::Heard { text: text.to_owned(), tools: asked::tools(text, of.into_iter()) };
+    let heard = RequestChange::Heard {
+        text: text.to_owned(),
+        tools: asked::tools(text, of.into_iter()),
+        word: String::new(),
+    };
     let owner = std::mem::replace(&mut yard.caller.owner, true);
     yard.lent().change(&Change::Request(heard)).unwrap();
     yard.caller.owner = owner;

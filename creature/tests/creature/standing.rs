@@ -38,6 +38,7 @@ fn line(id: &str, ready_at: &str) -> Line {
         why: String::new(),
         next: "write its head".to_owned(),
         ready_at: ready_at.parse().unwrap(),
+        changed_at: ready_at.parse().unwrap(),
     }
 }
 

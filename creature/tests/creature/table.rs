@@ -26,7 +26,7 @@ async fn bad_arguments_of_each_kind_are_refused_with_what_was_wrong() {
             json!({"title": "t", "checkpoints": []}),
             "takes 1 to 1000 entries as `checkpoints`, not 0",
         ),
-        ("agenda.list", json!({"kind": "dreams"}), "takes one of stack, goals, opportunities"),
+        ("agenda.list", json!({"kind": "dreams"}), "takes one of stack, requests, goals, opportunities"),
         ("repo.diff", json!({"staged": 1}), "takes true or false as `staged`, not a number"),
         ("memory.append", json!({"data": [1]}), "takes an object as `data`, not a list"),
         (

@@ -165,7 +165,8 @@ impl Items<Directive> {
 
     /// Whether a message of this kind and text may go to the owner now; none may in a pause.
     pub fn lets_through(&self, kind: Kind, text: &str, now: Timestamp) -> bool {
-        self.paused(now).is_none() && self.quiet(now).is_none_or(|topic| plain::concerns(topic, kind, text))
+        let wanted = |topic| kind == Kind::AskedFor || plain::concerns(topic, kind, text);
+        self.paused(now).is_none() && self.quiet(now).is_none_or(wanted)
     }
 
     /// Standing orders that are due.

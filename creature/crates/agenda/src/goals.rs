@@ -36,6 +36,8 @@ pub struct Goal {
     pub thread: String,
     pub made_at: Timestamp,
     pub changed_at: Timestamp,
+    /// Its next step is not worked on before this time.
+    pub not_before: Option<Timestamp>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -97,6 +99,11 @@ pub enum GoalChange {
         status: Status,
         #[serde(default)]
         reason: String,
+    },
+    /// The goal's next step is not worked on before this time.
+    Wait {
+        id: String,
+        not_before: Timestamp,
     },
     /// The owner's yes.
     Approve {
@@ -238,7 +245,14 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &GoalChange, when: When) -> Res
             Ok(json!({"id": id, "checkpoints": goal.checkpoints.len()}))
         }
         GoalChange::Checkpoint { id, checkpoint, status, reason } => {
-            begun(agenda, id)?.mark(*checkpoint, *status, reason, now)
+            let goal = begun(agenda, id)?;
+            let marked = goal.mark(*checkpoint, *status, reason, now)?;
+            goal.not_before = None;
+            Ok(marked)
+        }
+        GoalChange::Wait { id, not_before } => {
+            begun(agenda, id)?.not_before = Some(*not_before);
+            Ok(json!({"id": id, "not_before": not_before}))
         }
         GoalChange::Approve { id } => {
             let goal = items::find(&mut agenda.goals.list, id)?;

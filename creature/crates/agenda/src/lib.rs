@@ -5,6 +5,7 @@
 
 mod change;
 pub mod directive;
+mod due;
 pub mod gaps;
 pub mod goals;
 pub mod items;
@@ -40,6 +41,8 @@ use serde_json::{Map, Value};
 pub struct Agenda {
     /// The number of the last item made; the id of an item is its kind and number, as in `goal-7`.
     pub next: u64,
+    /// The number of the last request of the owner's.
+    pub asked: u64,
     /// Changes made so far; counted by the store that saves the agenda, not by `apply`.
     pub changes: u64,
     pub goals: goals::Goals,
@@ -66,7 +69,7 @@ impl Agenda {
     /// The earliest moment at which a directive, reminder, message, task or concern comes due; it may have passed.
     pub fn next_at(&self, now: Timestamp) -> Option<Timestamp> {
         let told = [self.directives.next_at(now), self.reminders.next_at(now), self.outbox.next_at(now)];
-        let work = [self.tasks.next_at(now), self.pulse.next_at(now)];
+        let work = [self.due(now).first().map(|(at, _)| *at), self.pulse.next_at(now)];
         // Due work is not done in a pause: its time, already past, must not hide the end of the pause.
         let work = work.into_iter().filter(|_| self.directives.paused(now).is_none());
         told.into_iter().chain(work).flatten().min()

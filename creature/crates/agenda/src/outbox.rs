@@ -37,6 +37,8 @@ const CHATTER: &str = "just checking in, checking in, nothing new, nothing to re
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
+    /// What the owner asked to be told when it happens.
+    AskedFor,
     Revenue,
     Approval,
     Milestone,
@@ -57,7 +59,7 @@ pub enum Kind {
 impl Kind {
     /// Whether the owner must hear of it sooner or later.
     pub fn urgent(self) -> bool {
-        matches!(self, Kind::Approval | Kind::Broken)
+        matches!(self, Kind::AskedFor | Kind::Approval | Kind::Broken)
     }
 
     /// The kind of this name, however it is written.
@@ -239,7 +241,7 @@ fn asked(agenda: &mut Agenda, text: String) -> String {
 fn worth(kind: Kind, text: &str) -> Result<(), Refusal> {
     let refused = |error: &str, hint: &str| Err(Refusal::new(error, hint));
     if kind == Kind::Other {
-        let hint = "a kind is revenue, approval, milestone, broken or weekly_summary; anything else belongs in your notes";
+        let hint = "a kind is asked_for, revenue, approval, milestone, broken or weekly_summary; anything else belongs in your notes";
         return refused("message the owner without a reason: that is chatter", hint);
     }
     if kind == Kind::Answer {

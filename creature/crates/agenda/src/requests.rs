@@ -1,22 +1,37 @@
-//! The owner's open requests: which tools each asked for, kept over thoughts, waits and lives until it is done.
+//! The owner's requests: what each asked for, how far it is, what it waits for; kept over thoughts and lives until done.
 //!
-//! Invariant: only the owner's words open a request; until it ends, the tools they asked for may be used.
+//! Invariant: only the owner's words open a request, and none is dropped for its age: it ends by an answer that does not
+//! say `done: false`, or by the owner's word.
 
-use crate::items::{self, Item, ItemInfo, Items, LONGEST_REASON, LONGEST_TITLE, later};
+mod answered;
+mod wait;
+
+pub use wait::Wait;
+
+use crate::items::{self, Item, ItemInfo, Items, LONGEST_REASON, backoff_s, later};
 use crate::{Agenda, Refusal, When};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// How long a request stands after the last word about it, in seconds.
-const STANDS_S: u64 = 86_400;
+/// How long a request allows the owner's tools after the last word about it, in seconds.
+const ALLOWS_S: u64 = 86_400;
 
-/// Requests open at once; the oldest makes room.
-const MOST_OPEN: usize = 16;
+/// Requests open at once; past this the oldest ends, and says so.
+const MOST_OPEN: usize = 256;
+
+/// Characters of the owner's words that are kept.
+const LONGEST_WORDS: usize = 4_000;
+
+/// Wakes in a row without progress after which the owner is told.
+pub const MOST_IDLE: u32 = 3;
+
+/// Seconds within which wakes without progress count as one.
+const APART_S: i64 = 60;
 
 pub type Requests = Items<Request>;
 
-/// Something the owner asked for, done with tools that only the owner may grant.
+/// Something the owner asked for.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Request {
@@ -24,12 +39,29 @@ pub struct Request {
     /// The owner's words.
     pub text: String,
     pub thread: String,
-    /// Names of the tools that may be used for it.
+    /// The id of the words in memory: the same words, read again, open no second request.
+    pub word: String,
+    /// Names of the owner's tools that may be used for it.
     pub tools: Vec<String>,
     /// One of the tools did its work: the next answer ends the request, unless it says that it does not.
     pub used: bool,
+    pub made_at: Timestamp,
     /// When it was last spoken of.
     pub changed_at: Timestamp,
+    /// The owner was answered that work on it goes on, in these words; none before.
+    pub so_far: Option<String>,
+    /// What is to be done next, as the last thought about it said.
+    pub next: String,
+    /// When a wake was last for it.
+    pub worked_at: Option<Timestamp>,
+    /// Not worked on before this time.
+    pub not_before: Option<Timestamp>,
+    pub wait: Option<Wait>,
+    /// What it waited for, when that came.
+    pub came: String,
+    /// Wakes in a row that made no progress with it, `APART_S` apart at least, and when the last one was counted.
+    pub idle: u32,
+    pub idle_at: Option<Timestamp>,
     pub ended_at: Option<Timestamp>,
     pub outcome: String,
 }
@@ -41,14 +73,47 @@ pub enum RequestChange {
     Heard {
         text: String,
         tools: Vec<String>,
+        #[serde(default)]
+        word: String,
     },
     /// A tool did what it was asked for.
     Used {
         tool: String,
     },
-    /// The owner was answered: ends the thread's requests if `done`; if left out, those of which a tool was used.
+    /// The owner was answered: ends what the answer is for, unless `done` is false; if left out, not where a tool of the
+    /// owner's was wanted and not used. Without `id` it is for the words not answered yet, else for what is worked on.
     Answered {
         done: Option<bool>,
+        #[serde(default)]
+        id: Option<String>,
+        /// The words of the answer.
+        #[serde(default)]
+        said: String,
+        /// What the request waits for from now on.
+        #[serde(default)]
+        wait: Option<Wait>,
+    },
+    /// A wake is for it.
+    Taken {
+        id: String,
+    },
+    /// A wake that began at `since` ended with requests of the thread open.
+    Rested {
+        since: Timestamp,
+        next: String,
+        /// The rest that the thought chose ends then.
+        until: Option<Timestamp>,
+        /// Work was done in it.
+        progress: bool,
+    },
+    /// What it waited for happened.
+    Came {
+        id: String,
+        what: String,
+    },
+    /// The owner was told that it does not come on.
+    Stuck {
+        id: String,
     },
     Close {
         id: String,
@@ -57,15 +122,27 @@ pub enum RequestChange {
 }
 
 impl Requests {
-    /// Requests that have not ended and were spoken of within `STANDS_S`.
+    /// Requests that have not ended and were spoken of within `ALLOWS_S`: those allow the tools they ask for.
     pub fn standing(&self, now: Timestamp) -> impl Iterator<Item = &Request> {
-        self.open().filter(move |one| now < later(one.changed_at, STANDS_S as i64))
+        self.open().filter(move |one| now < later(one.changed_at, ALLOWS_S as i64))
     }
 
     /// Whether a standing request asks for this tool; with `thread`, only those of that thread count.
     pub fn asks_for(&self, tool: &str, thread: Option<&str>, now: Timestamp) -> bool {
         let mut all = self.standing(now).filter(|one| thread.is_none_or(|thread| one.thread == thread));
         all.any(|one| one.tools.iter().any(|known| known == tool))
+    }
+
+    /// Open requests on a thread that were not answered, or were worked on since a wake began, and do not wait.
+    pub fn under_work<'a>(
+        &'a self,
+        thread: &'a str,
+        since: Timestamp,
+    ) -> impl Iterator<Item = &'a Request> + 'a {
+        let is_worked = move |one: &&Request| {
+            one.thread == thread && (one.is_fresh() || one.worked_at.is_some_and(|at| at >= since))
+        };
+        self.open().filter(is_worked).filter(|one| one.wait.is_none())
     }
 }
 
@@ -76,10 +153,75 @@ impl Item for Request {
 }
 
 impl Request {
+    /// Whether the owner had no answer to it yet.
+    pub fn is_fresh(&self) -> bool {
+        self.so_far.is_none()
+    }
+
+    /// From when on it is worth a wake: at once, after the rest its last wake chose, or when its wait is over.
+    pub fn ready_at(&self) -> Timestamp {
+        let wait = self.wait.as_ref().map(|wait| wait.until);
+        wait.or(self.not_before).unwrap_or(self.made_at)
+    }
+
+    /// Why it stands where it stands, and what is next.
+    pub(crate) fn why_and_next(&self) -> (String, String) {
+        let why = match &self.so_far {
+            None => "your owner asked for it, and has no answer yet".to_owned(),
+            Some(_) => "your owner asked for it, and was not told that it is done".to_owned(),
+        };
+        let next = match (&self.wait, self.next.as_str()) {
+            (Some(wait), _) => format!("waits for {}, until {:.0} at most", wait.what, wait.until),
+            (None, "") => "finish it, then answer with `done` true".to_owned(),
+            (None, next) => next.to_owned(),
+        };
+        (why, next)
+    }
+
+    /// The request in a line, for thoughts: the owner's words, what was done and what is next.
+    pub fn line(&self, most: usize) -> String {
+        let words = items::clip(&self.text, most);
+        let mut line = format!("Open request {} of your owner's, \"{words}\"", self.id);
+        if self.thread != "main" {
+            line += &format!(", thread {}", items::clip(&self.thread, 40));
+        }
+        if let Some(said) = self.so_far.as_ref().filter(|said| !said.is_empty()) {
+            line += &format!("; you said: {}", items::clip(said, 160));
+        }
+        if !self.came.is_empty() {
+            line += &format!("; it waited, and this came: {}", self.came);
+        }
+        line += &format!("; next: {}.", items::clip(&self.why_and_next().1, 200));
+        if !self.tools.is_empty() {
+            line += &format!(" {} allowed for it.", self.tools.join(", "));
+        }
+        line
+    }
+
     fn end(&mut self, outcome: &str, now: Timestamp) {
         self.ended_at = Some(now);
-        self.changed_at = now;
+        (self.changed_at, self.wait) = (now, None);
         self.outcome = items::clip(outcome, LONGEST_REASON);
+    }
+
+    /// A wake ended with it open: when it is worked on again.
+    fn rested(&mut self, next: &str, until: Option<Timestamp>, progress: bool, now: Timestamp) {
+        let counts = self.idle_at.is_none_or(|at| later(at, APART_S) <= now);
+        if progress {
+            (self.idle, self.idle_at) = (0, None);
+        } else if counts {
+            (self.idle, self.idle_at) = (self.idle.saturating_add(1), Some(now));
+        }
+        self.came.clear();
+        if !next.is_empty() {
+            self.next = items::clip(next, LONGEST_REASON);
+        }
+        let pause_s = match self.idle {
+            0 | 1 => 0,
+            times => backoff_s(times - 1),
+        };
+        self.not_before = Some(until.unwrap_or_else(|| later(now, pause_s)));
+        self.worked_at.get_or_insert(now);
     }
 }
 
@@ -87,47 +229,104 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &RequestChange, when: When) -> 
     let now = when.now;
     let list = &mut agenda.requests.list;
     match change {
-        RequestChange::Heard { text, tools } => {
-            if !when.owner {
-                return Err(Refusal::new("open a request of the owner's", "ask with owner.message"));
-            }
-            let text = items::words(text, "the request", LONGEST_TITLE)?;
-            items::admit(list, &text)?;
-            if agenda.requests.open().count() >= MOST_OPEN
-                && let Some(oldest) = agenda.requests.list.iter_mut().find(|one| one.ended_at.is_none())
-            {
-                oldest.end("too many were open", now);
-            }
-            let (id, thread, tools) = (agenda.name("request"), when.thread.to_owned(), tools.clone());
-            let made = json!({"id": id, "tools": tools});
-            agenda.requests.list.push(Request {
-                id,
-                text,
-                thread,
-                tools,
-                changed_at: now,
-                ..Request::default()
-            });
-            Ok(made)
-        }
+        RequestChange::Heard { text, tools, word } => heard(agenda, text, tools, word, when),
         RequestChange::Used { tool } => {
             let of_it = list.iter_mut().filter(|one| one.ended_at.is_none() && one.tools.contains(tool));
             of_it.for_each(|one| one.used = true);
             Ok(json!({"tool": tool}))
         }
-        RequestChange::Answered { done } => {
-            let of_it = list.iter_mut().filter(|one| one.ended_at.is_none() && one.thread == when.thread);
-            for one in of_it {
-                match done.unwrap_or(one.used) {
-                    true => one.end("answered", now),
-                    false => one.changed_at = now,
+        RequestChange::Answered { done, id, said, wait } => {
+            answered::answered(list, *done, id.as_deref(), said, wait.as_ref(), when)
+        }
+        RequestChange::Taken { id } => {
+            let one = items::find(list, id)?;
+            (one.worked_at, one.not_before, one.wait) = (Some(now), None, None);
+            Ok(json!({"id": id}))
+        }
+        RequestChange::Rested { since, next, until, progress } => {
+            let worked = |one: &&mut Request| {
+                one.ended_at.is_none()
+                    && one.thread == when.thread
+                    && (one.is_fresh() || one.worked_at.is_some_and(|at| at >= *since))
+            };
+            let mut stuck = Vec::new();
+            for one in list.iter_mut().filter(worked) {
+                one.rested(next, *until, *progress, now);
+                if one.idle >= MOST_IDLE {
+                    stuck.push(one.id.clone());
                 }
             }
-            Ok(json!({}))
+            Ok(json!({"stuck": stuck}))
+        }
+        RequestChange::Came { id, what } => {
+            let one = items::find(list, id)?;
+            one.came = items::clip(what, LONGEST_REASON);
+            (one.wait, one.not_before) = (None, None);
+            Ok(json!({"id": id}))
+        }
+        RequestChange::Stuck { id } => {
+            let one = items::find(list, id)?;
+            (one.idle, one.idle_at) = (0, None);
+            one.wait = Some(Wait::of_owner("your owner's word: it does not come on", now));
+            Ok(json!({"id": id}))
         }
         RequestChange::Close { id, reason } => {
-            items::find(list, id)?.end(reason, now);
+            let one = items::find(list, id)?;
+            if !when.owner {
+                let hint = "answer with owner.message, done true; only your owner's word drops it";
+                return Err(Refusal::new(format!("{id} is your owner's"), hint));
+            }
+            one.end(reason, now);
             Ok(json!({"id": id}))
         }
     }
+}
+
+fn heard(
+    agenda: &mut Agenda,
+    text: &str,
+    tools: &[String],
+    word: &str,
+    when: When,
+) -> Result<Value, Refusal> {
+    let now = when.now;
+    if !when.owner {
+        return Err(Refusal::new("open a request of the owner's", "ask with owner.message"));
+    }
+    items::words(text, "the request", LONGEST_WORDS)?;
+    let list = &mut agenda.requests.list;
+    if let Some(known) = list.iter().find(|one| !word.is_empty() && one.word == word) {
+        return Ok(json!({"id": known.id, "tools": known.tools}));
+    }
+    // A word on its thread is what a request waits for that waits for the owner.
+    for one in list.iter_mut().filter(|one| one.ended_at.is_none() && one.thread == when.thread) {
+        if one.wait.as_ref().is_some_and(|wait| wait.owner) {
+            (one.wait, one.not_before) = (None, None);
+            one.came = items::clip(&format!("your owner said: {text}"), LONGEST_REASON);
+        }
+    }
+    if agenda.requests.open().count() >= MOST_OPEN
+        && let Some(oldest) = agenda.requests.list.iter_mut().find(|one| one.ended_at.is_none())
+    {
+        oldest.end("too many were open", now);
+    }
+    if agenda.requests.list.len() >= items::MOST
+        && let Some(ended) = agenda.requests.list.iter().position(|one| one.ended_at.is_some())
+    {
+        agenda.requests.list.remove(ended);
+    }
+    agenda.asked = agenda.asked.saturating_add(1);
+    let id = format!("request-{}", agenda.asked);
+    let made = json!({"id": id, "tools": tools});
+    agenda.requests.list.push(Request {
+        id,
+        text: text.trim().chars().take(LONGEST_WORDS).collect(),
+        thread: when.thread.to_owned(),
+        word: word.to_owned(),
+        tools: tools.to_vec(),
+        made_at: now,
+        changed_at: now,
+        ..Request::default()
+    });
+    Ok(made)
 }

@@ -8,13 +8,22 @@ use std::time::Duration;
 const QUIET_STEP_S: u64 = 300;
 
 /// The owner's bounds of a rest, in seconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bounds {
     pub shortest_s: u64,
-    /// The longest rest a thought may choose.
+    /// The longest rest where no thought chose one.
     pub longest_s: u64,
+    /// The longest rest a thought may choose.
+    pub chosen_s: u64,
     /// The longest rest with nothing to do.
     pub quiet_s: u64,
+}
+
+impl Bounds {
+    /// The rest of a thought that chose this many seconds.
+    pub fn chosen(&self, said_s: u64) -> u64 {
+        said_s.clamp(self.shortest_s, self.chosen_s.max(self.shortest_s))
+    }
 }
 
 /// How things stand at the end of a wake.
@@ -50,7 +59,8 @@ impl Situation {
             // With the budget nearly gone, a thought cannot choose a shorter rest.
             (Situation::Poor, _) => self.usual_s(),
             (Situation::Quiet(_), None) => self.usual_s().clamp(bounds.shortest_s, bounds.quiet_s),
-            (_, said) => said.unwrap_or(self.usual_s()).clamp(bounds.shortest_s, bounds.longest_s),
+            (_, None) => self.usual_s().clamp(bounds.shortest_s, bounds.longest_s),
+            (_, Some(said)) => bounds.chosen(said),
         }
     }
 }

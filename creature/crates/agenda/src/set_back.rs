@@ -34,7 +34,14 @@ impl Agenda {
                 to(&mut task.at, if first { Timestamp::MAX } else { later(now, every_s) });
             }
         }
-        self.requests.list.iter_mut().for_each(|one| to(&mut one.changed_at, now));
+        for one in &mut self.requests.list {
+            to(&mut one.changed_at, now);
+            to(&mut one.made_at, now);
+            one.idle_at.iter_mut().for_each(|at| to(at, now));
+            if one.worked_at.is_some_and(|at| at > now) {
+                (one.worked_at, one.not_before) = (Some(now), None);
+            }
+        }
         self.gaps.list.iter_mut().for_each(|gap| to(&mut gap.changed_at, now));
         self.presence.places.values_mut().for_each(|place| to(&mut place.last_at, now));
         for directive in &mut self.directives.list {

@@ -1,5 +1,10 @@
 //! The priority stack: everything there is to do, ranked, each line with why it ranks and what is next.
 
+mod looked;
+
+pub(crate) use looked::apply;
+pub use looked::{Look, Looked, LookedChange};
+
 use crate::directive::{Directive, Wish};
 use crate::goals::{Goal, GoalStatus};
 use crate::items::{self, backoff_s, later, span};
@@ -7,14 +12,9 @@ use crate::opportunities::{Opportunity, Stage};
 use crate::own::{self, Allowance};
 use crate::requests::Request;
 use crate::tasks::Task;
-use crate::{Agenda, Change, Refusal, Rules, When};
+use crate::{Agenda, Change, Rules};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-use std::collections::BTreeMap;
-
-/// Lines whose last look is remembered.
-const MOST_LOOKS: usize = 4_096;
 
 /// Seconds for which a line that can wait is left alone after a look, and a category may be passed over.
 const DAY_S: i64 = 86_400;
@@ -29,6 +29,8 @@ const NAMED: usize = 5;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Category {
+    /// What the owner asked for; it goes before all else, and has no place in the owner's order.
+    Requests,
     Goals,
     Opportunities,
     Tasks,
@@ -63,6 +65,8 @@ pub struct Around {
     pub items: Vec<String>,
     /// What is allowed of own time; none where there is none.
     pub own: Option<Allowance>,
+    /// Threads on which words of the owner's wait to be answered; none where no mind works on requests.
+    pub talks: Option<Vec<String>>,
 }
 
 /// One line of the stack.
@@ -78,43 +82,15 @@ pub struct Line {
     pub next: String,
     /// From when on the line is worth a thought.
     pub ready_at: Timestamp,
-}
-
-/// When each line was last thought about.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Looked {
-    pub lines: BTreeMap<String, Look>,
-    /// The last look at any line of a category, by the category's name.
-    pub categories: BTreeMap<String, Timestamp>,
-    /// When the first look of all was.
-    pub since: Option<Timestamp>,
-    /// Looks in a row, at whatever line, after which no work was changed.
-    pub idle: u32,
-}
-
-/// The last look at one line.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Look {
-    pub at: Timestamp,
-    /// Looks in a row that found the line as it was.
-    pub times: u32,
-    /// The line's `next` at that look.
-    pub next: String,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "do")]
-pub enum LookedChange {
-    /// A thought is shown this line.
-    At { id: String, category: Category, next: String },
+    /// When it last changed or came due by the clock: no reason to end a rest that a thought chose after that.
+    #[serde(default, skip)]
+    pub changed_at: Timestamp,
 }
 
 impl Line {
     fn of(category: Category, id: &str, title: &str, why: String, next: &str, ready_at: Timestamp) -> Self {
         let (id, title, next) = (id.to_owned(), title.to_owned(), next.to_owned());
-        Self { category, id, title, why, next, ready_at }
+        Self { category, id, title, why, next, ready_at, changed_at: ready_at }
     }
 
     /// Whether nothing can be done about the line but to ask the owner.
@@ -142,12 +118,14 @@ pub fn stack(agenda: &Agenda, rules: &Rules, around: &Around, now: Timestamp) ->
         let now_at = place(&order, line.category).unwrap_or(order.len());
         let meant = focus.as_ref().is_some_and(|topic| line.title.to_lowercase().contains(topic));
         let moved = place(&rules.order, line.category).is_some_and(|usual| now_at < usual);
-        *rank = now_at + 2;
-        if passed_over.contains(&line.category) {
+        *rank = now_at + 3;
+        if line.category == Category::Requests {
             *rank = 0;
+        } else if passed_over.contains(&line.category) {
+            *rank = 1;
             line.why += "; passed over for a day";
         } else if meant || moved {
-            *rank = if meant { 1 } else { *rank };
+            *rank = if meant { 2 } else { *rank };
             line.why += "; your owner put it first";
         }
     }
@@ -224,7 +202,10 @@ impl<'a> Found<'a> {
         agenda.opportunities.open().for_each(|one| found.opportunity(one));
         agenda.tasks.open().for_each(|task| found.task(task));
         agenda.directives.standing(now).for_each(|directive| found.order(directive));
-        agenda.requests.standing(now).for_each(|request| found.request(request));
+        if let Some(waiting) = &around.talks {
+            let answers = |one: &&Request| one.is_fresh() && waiting.contains(&one.thread);
+            agenda.requests.open().filter(|one| !answers(one)).for_each(|one| found.request(one));
+        }
         found.gaps_and_places();
         found.papers(&around.changed);
         around.items.iter().for_each(|item| found.item(item));
@@ -247,6 +228,7 @@ impl<'a> Found<'a> {
             line.ready_at = line.ready_at.max(later(*last, whose.waits_s(idle)));
         }
         let seen_at = look.map_or(Timestamp::MIN, |look| look.at);
+        line.changed_at = changed_at;
         self.entries.push(Entry { line, rank: 0, seen_at, since });
     }
 
@@ -261,13 +243,16 @@ impl<'a> Found<'a> {
                 let of = if goal.owner { "your owner's goal" } else { "a goal of yours" };
                 let (of_all, failed) = (goal.checkpoints.len(), step.tries.said());
                 let why = format!("{of}, checkpoint {} of {of_all}{failed}", at + 1);
-                (why, step.text.clone(), step.tries.again_at().unwrap_or(goal.made_at))
+                let ready_at = step.tries.again_at().unwrap_or(goal.made_at);
+                (why, step.text.clone(), ready_at.max(goal.not_before.unwrap_or(ready_at)))
             }
             _ => return,
         };
         let line = Line::of(Category::Goals, &goal.id, &goal.title, why, &next, ready_at);
         let whose = if awaits { Whose::CanWait } else { Whose::of(goal.owner) };
-        self.put(line, goal.made_at, goal.changed_at, whose);
+        // What comes due by the clock counts as changed then.
+        let due = goal.not_before.map_or(goal.changed_at, |at| at.min(self.now));
+        self.put(line, goal.made_at, goal.changed_at.max(due), whose);
     }
 
     fn opportunity(&mut self, one: &Opportunity) {
@@ -303,13 +288,13 @@ impl<'a> Found<'a> {
         self.put(line, due, task.changed_at.max(due.min(self.now)), Whose::of(task.owner));
     }
 
-    /// A request of the owner's that was not yet answered as done.
+    /// A request of the owner's; its words are the reason to think while they wait. It keeps its own time.
     fn request(&mut self, one: &Request) {
-        let why = "your owner asked for it, and was not told that it is done".to_owned();
-        let next = "finish it, then answer with `done` true; or close it";
-        let title = items::clip(&one.text, 80);
-        let line = Line::of(Category::Tasks, &one.id, &title, why, next, one.changed_at);
-        self.put(line, one.changed_at, one.changed_at, Whose::Owner);
+        let (why, next) = one.why_and_next();
+        let ready_at = one.ready_at();
+        let line = Line::of(Category::Requests, &one.id, &items::clip(&one.text, 80), why, &next, ready_at);
+        let (seen_at, since) = (one.worked_at.unwrap_or(Timestamp::MIN), one.made_at);
+        self.entries.push(Entry { line, rank: 0, seen_at, since });
     }
 
     /// A standing order of the owner's ranks among the tasks.
@@ -334,7 +319,7 @@ impl<'a> Found<'a> {
             let (id, title) = (format!("presence-{name}"), format!("be seen on {name}"));
             let (why, next) = (format!("last seen there {ago} ago"), "post something worth reading");
             let line = Line::of(Category::Presence, &id, &title, why, next, ready_at);
-            self.put(line, ready_at, place.last_at, Whose::CanWait);
+            self.put(line, ready_at, place.last_at.max(ready_at.min(self.now)), Whose::CanWait);
         }
     }
 
@@ -374,23 +359,4 @@ impl<'a> Found<'a> {
 
 fn ask(id: &str) -> String {
     format!("ask your owner for a yes to {id} (owner.message, kind approval), once; then wait")
-}
-
-pub(crate) fn apply(agenda: &mut Agenda, change: &LookedChange, when: When) -> Result<Value, Refusal> {
-    let LookedChange::At { id, category, next } = change;
-    let entries = Found::all(agenda, when.rules, &Around::default(), when.now);
-    let anew = entries.iter().any(|entry| entry.line.id == *id && entry.seen_at == Timestamp::MIN);
-    let looked = &mut agenda.looked;
-    looked.since.get_or_insert(when.now);
-    looked.idle = looked.idle.saturating_add(1);
-    looked.categories.insert(items::name(category), when.now);
-    if looked.lines.len() >= MOST_LOOKS && !looked.lines.contains_key(id) {
-        let oldest = looked.lines.iter().min_by_key(|(_, look)| look.at).map(|(id, _)| id.clone());
-        oldest.map(|id| looked.lines.remove(&id));
-    }
-    let look = looked.lines.entry(id.clone()).or_default();
-    look.times = if anew || look.next != *next { 1 } else { look.times.saturating_add(1) };
-    look.at = when.now;
-    look.next.clone_from(next);
-    Ok(json!({"id": id, "times": look.times}))
 }

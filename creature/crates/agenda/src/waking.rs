@@ -23,7 +23,9 @@ pub struct Found {
     pub checklist_changed: bool,
     /// Recurring items of the checklist whose time has come.
     pub items_due: Vec<String>,
-    /// The first line of the stack that is ready.
+    /// The first request of the owner's that is ready.
+    pub request: Option<String>,
+    /// The first other line of the stack that is ready.
     pub line: Option<String>,
     /// A draft of its source that nobody has looked at for a while, in a line.
     pub draft: Option<String>,
@@ -56,6 +58,7 @@ pub fn reasons(found: &Found) -> Vec<String> {
     let all = [
         words,
         newborn,
+        found.request.as_ref().map(|request| format!("your owner asked: {request}")),
         count(found.events, "an event waits", "events wait"),
         so(found.purpose_changed, "PURPOSE.md changed"),
         so(found.checklist_changed, "the checklist changed"),

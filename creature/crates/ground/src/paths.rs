@@ -89,6 +89,11 @@ impl House {
         self.root.join(".self/asks.jsonl")
     }
 
+    /// Every call that left the house, and what it cost; written by the broker.
+    pub fn ledger(&self) -> PathBuf {
+        self.root.join(".self/ledger.jsonl")
+    }
+
     /// What models cost so far and may cost; written by the broker.
     pub fn budget(&self) -> PathBuf {
         self.root.join(".self/budget.json")
@@ -139,6 +144,11 @@ impl House {
     /// Wakes, changes of the agenda and turns of sub-sessions, beside memory.
     pub fn books(&self) -> PathBuf {
         self.root.join(".self/mind/bookkeeping.jsonl")
+    }
+
+    /// What is watched, and what was seen of it.
+    pub fn watches(&self) -> PathBuf {
+        self.root.join(".self/mind/watches.json")
     }
 
     /// What is known of the sources the creature follows.

@@ -32,6 +32,8 @@ pub enum Account {
     Dream,
     /// Records of an older self do not say.
     Older,
+    /// Paid by the ledger, and no record has it: cut short, refused, or lost with a life.
+    Cut,
 }
 
 impl Account {
@@ -42,6 +44,7 @@ impl Account {
             Account::Session => "sub-sessions",
             Account::Dream => "dreams",
             Account::Older => "older thoughts, not told apart",
+            Account::Cut => "calls cut short, paid all the same",
         }
     }
 }

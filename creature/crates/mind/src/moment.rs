@@ -76,7 +76,7 @@ pub struct Moment {
     pub directives: Vec<String>,
     /// A directive pauses all work but the owner's.
     pub paused: bool,
-    /// The owner's open requests, and which tools of the owner's they allow, a sentence each.
+    /// The owner's open requests, a line each: how far they are, what is next, which tools they allow.
     pub requests: Vec<String>,
     /// What the owner wants and what was done about it; none in a thought that answers the owner.
     pub standing: Option<Standing>,

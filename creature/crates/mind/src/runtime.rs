@@ -20,9 +20,6 @@ pub fn runtime(moment: &Moment, most: usize) -> String {
         (true, "" | "main") => line += " For your owner.",
         (true, thread) => line += &format!(" For your owner, thread {thread}."),
     }
-    for request in &moment.requests {
-        line += &format!(" {request}");
-    }
     if moment.purpose_changed {
         line += " PURPOSE.md changed: read it again.";
     }

@@ -101,6 +101,7 @@ pub fn news(moment: &Moment, known: &BTreeMap<String, String>, wake: bool, tools
 }
 
 fn situation(said: &mut Said, known: &BTreeMap<String, String>, moment: &Moment, parts: &Parts) {
+    said.part(known, "What your owner asked for", &parts.requests);
     said.part(known, "Where you stand with your owner and your work", &parts.state);
     said.part(known, "What there is to do, by rank", &parts.stack);
     happened(said, known, moment);

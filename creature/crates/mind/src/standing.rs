@@ -83,8 +83,11 @@ fn message(input: &mut Input, record: &Record, at: Timestamp) {
         input.identities.extend(known.map(dated));
         return;
     }
-    // Any later message of the creature's answers the owner's words; its promises are still to be kept.
-    input.said.iter_mut().for_each(|said| said.resolved = true);
+    // An answer that does not say that work goes on answers the owner's words; its promises are still to be kept.
+    let kind = text(record, "kind");
+    if (kind.is_empty() || kind == "answer") && record.data.get("done") != Some(&Value::Bool(false)) {
+        input.said.iter_mut().for_each(|said| said.resolved = true);
+    }
     let promised = sentences(said).take(MOST_SENTENCES).filter(|said| promises(said));
     input.commitments.extend(promised.map(dated));
 }

@@ -253,7 +253,9 @@ impl ModelMind {
             let text = format!("not run: {MOST_CALLS} calls are run at once; call it again");
             current.add(Entry::Done { id: call.id.clone(), text, failed: true })?;
         }
-        thought.delivers = self.form == Some(Form::Native) && thought.tool_calls.is_empty();
+        let has_words = !reply.text.trim().is_empty();
+        thought.delivers = self.form == Some(Form::Native)
+            && (thought.tool_calls.is_empty() || (has_words && thought.only_ends()));
         Ok(Outcome::Thought { thought, usage })
     }
 

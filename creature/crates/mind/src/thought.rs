@@ -10,6 +10,9 @@ use serde_json::{Map, Value};
 /// The tool by which a reply with calls in its wire's own form says how long to rest.
 pub const REST: &str = "rest";
 
+/// The tool that says that nothing more is to be done now.
+pub const COMPLETE: &str = "complete_run";
+
 /// Calls one thought may make; those beyond are named to the model, and not run.
 pub const MOST_CALLS: usize = 16;
 
@@ -44,7 +47,7 @@ pub struct Thought {
     /// Calls beyond those allowed at once, as they were written.
     #[serde(skip)]
     pub over: Vec<Value>,
-    /// `monologue` ends a turn of a talk: said to the owner, where the owner waits for an answer.
+    /// `monologue` closes a wake of a talk: said to the owner, where the owner waits for an answer.
     #[serde(skip)]
     pub delivers: bool,
     /// The mind found nothing to do and nothing to say.
@@ -56,6 +59,12 @@ impl Thought {
     /// Whether it calls nothing and asks for another round at once.
     pub fn only_words(&self) -> bool {
         self.tool_calls.is_empty() && self.sleep_s == 0
+    }
+
+    /// Whether all it calls is to end its wake.
+    pub fn only_ends(&self) -> bool {
+        let ends = |call: &ToolCall| call.tool == COMPLETE || (call.tool == REST && self.sleep_s > 0);
+        self.over.is_empty() && self.tool_calls.iter().all(|call| call.refused.is_none() && ends(call))
     }
 
     /// Which calls are not run, as a sentence; none where all are.

@@ -6,18 +6,18 @@ use crate::tools::{agenda, product};
 pub(super) const TOOLS: &[Tool] = &[
     tool(
         "goal.add",
-        &[text("title"), STEPS.maybe(), amount("cost_usd").maybe()],
+        &[text("title"), STEPS.maybe(), amount("cost_usd").maybe(), text("not_before").maybe()],
         House,
-        Now(agenda::change),
+        Now(agenda::goal),
         FULL.product(product::item),
         "a goal, with its steps in order",
     ),
     tool("goal.extend", &[ID, STEPS], House, Now(agenda::change), FULL.seldom(), "more steps"),
     tool(
         "goal.checkpoint",
-        &[ID, STATUS, number("checkpoint", 0, ANY).maybe(), REASON],
+        &[ID, STATUS, number("checkpoint", 0, ANY).maybe(), REASON, text("not_before").maybe()],
         House,
-        Now(agenda::change),
+        Now(agenda::goal),
         FULL.product(product::step),
         "status of a step by number, else of the next; a reason for failed and blocked; the same failure three times parks it",
     ),

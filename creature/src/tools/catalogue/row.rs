@@ -38,7 +38,7 @@ pub const STEPS: Arg = list("checkpoints", &Kind::NonBlankText, 1_000);
 pub const STATUS: Arg = one_of("status", &["active", "done", "failed", "blocked", "pending"]);
 pub const STAGES: &[&str] = &["scan", "evaluate", "propose", "execute", "collect", "report"];
 pub const KNOWLEDGE_KINDS: &[&str] = &["note", "skill", "fact", "snapshot", "memory", "told"];
-pub const AGENDA: &[&str] = &["stack", "goals", "opportunities", "tasks", "gaps", "presence"];
+pub const AGENDA: &[&str] = &["stack", "requests", "goals", "opportunities", "tasks", "gaps", "presence"];
 
 pub const OBJECTIVE: Arg = text("objective").maybe();
 pub const MODE: Arg = one_of("mode", &["minimal", "full", "base_only", "none"]).maybe();

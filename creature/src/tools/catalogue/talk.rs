@@ -1,7 +1,7 @@
 //! Rows of the tools for talking and for what the owner said: messages, memory, reminders, concerns, directives.
 
 use super::row::*;
-use crate::tools::{agenda, directives, owner, product, remember, reminders, wake};
+use crate::tools::{agenda, directives, owner, product, remember, reminders, wake, watch};
 use mind::thought::REST;
 
 const WHEN: Arg = non_blank("when").about("`2026-12-01 09:00`, `in 20 min`, `daily 09:00`, `weekly mon,thu 09:00`, `monthly 31 09:00`, `every 45 min 08:00-20:00`");
@@ -44,11 +44,18 @@ pub(super) const TOOLS: &[Tool] = &[
     ),
     tool(
         "owner.message",
-        &[text("text"), flag("done").maybe(), non_blank("kind").maybe()],
+        &[
+            text("text"),
+            flag("done").maybe(),
+            text("waits_for").maybe(),
+            text("until").maybe(),
+            text("request").maybe(),
+            non_blank("kind").maybe(),
+        ],
         Talk,
         Now(owner::message),
         FULL.answers(&["answer", ""]).product(product::message),
-        "say this to your owner, word for word. It answers their words: `done` false while work on the request goes on, true when it is done. Unasked it needs a kind (revenue, approval, milestone, broken or weekly_summary); few an hour go, the rest is gathered",
+        "say this to your owner, word for word. It answers their words and ends the `request`, unless `done` is false: then it wakes you again, or once what it `waits_for` is there (session-4, ask 7). Unasked it needs a kind: asked_for, revenue, approval, milestone, broken, weekly_summary",
     ),
     tool(
         "reminder.add",
@@ -78,6 +85,25 @@ pub(super) const TOOLS: &[Tool] = &[
     ),
     tool("pulse.close", &[ID, text("why")], House, Now(agenda::change), FULL.seldom().reviews(), "end one"),
     tool("pulse.list", NONE, House, Now(reminders::concerns), MINIMAL.seldom(), "those that are open"),
+    tool(
+        "watch",
+        &[
+            text("url").maybe(),
+            text("feed").maybe(),
+            text("file").maybe(),
+            text("command").maybe(),
+            text("find").maybe().about("a regular expression; its first group is the value"),
+            text("when").maybe().about("changed (usual), appears, disappears, below 40, above 40"),
+            text("say").maybe(),
+            number("every_s", 0, TEN_YEARS_S).maybe(),
+            number("at_most_every_s", 0, TEN_YEARS_S).maybe(),
+            text("end").maybe(),
+        ],
+        House,
+        Now(watch::watch),
+        FULL,
+        "tell your owner when something happens: plain code looks every 300 s unless said, says `say` with old → new, and no thought is needed; without arguments those that watch; `end` ends one by its id",
+    ),
     tool("directive.set", &[DIRECTIVE], House, Now(directives::set), FULL, "keep your owner's word"),
     tool("directive.list", NONE, House, Now(directives::list), FULL.seldom(), "those that hold"),
     tool(

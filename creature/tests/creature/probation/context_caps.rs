@@ -48,6 +48,7 @@ fn line() -> impl Strategy<Value = Line> {
         why,
         next,
         ready_at: Timestamp::UNIX_EPOCH,
+        changed_at: Timestamp::UNIX_EPOCH,
     })
 }
 
@@ -120,6 +121,7 @@ fn caps() -> impl Strategy<Value = Caps> {
         checklist: sizes[2],
         scratch: sizes[3],
         goals: sizes[4],
+        requests: sizes[7],
         stack: sizes[5],
         state: sizes[6],
         runtime: sizes[9],
@@ -138,6 +140,7 @@ proptest! {
         let parts = choose(&moment, &caps, &LIST);
         for (what, text, most) in [
             ("purpose", &parts.purpose, caps.purpose),
+            ("requests", &parts.requests, caps.requests),
             ("snapshot", &parts.snapshot, caps.snapshot),
             ("checklist", &parts.checklist, caps.checklist),
             ("scratch", &parts.scratch, caps.scratch),

@@ -9,4 +9,4 @@ mod job;
 mod keyless;
 mod random_requests;
 mod showing;
-mod sight;
+pub mod sight;

@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 use std::time::Duration;
 
-const BOUNDS: Bounds = Bounds { shortest_s: 2, longest_s: 300, quiet_s: 1_800 };
+const BOUNDS: Bounds = Bounds { shortest_s: 2, longest_s: 300, chosen_s: 300, quiet_s: 1_800 };
 
 #[test]
 fn each_situation_has_its_rest() {
@@ -26,7 +26,7 @@ fn each_situation_has_its_rest() {
     ] {
         assert_eq!(rest_s(situation, said), wanted_s, "{situation:?} {said:?}");
     }
-    let short = Bounds { shortest_s: 1, longest_s: 5, quiet_s: 30 };
+    let short = Bounds { shortest_s: 1, longest_s: 5, chosen_s: 5, quiet_s: 30 };
     assert_eq!(Situation::Quiet(9).rest_s(None, short), 30);
     assert_eq!(Situation::Checkpoint.rest_s(None, short), 5);
 }

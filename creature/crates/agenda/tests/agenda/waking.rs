@@ -61,6 +61,7 @@ fn any_found() -> impl Strategy<Value = Found> {
                     purpose_changed,
                     checklist_changed,
                     items_due,
+                    request: line.clone().filter(|_| words == 1),
                     draft: line.clone().filter(|_| events == 2),
                     line,
                     unfinished,
@@ -83,7 +84,7 @@ proptest! {
         } else {
             let all = [found.words > 0, found.newborn, found.events > 0, found.purpose_changed,
                 found.checklist_changed, !found.items_due.is_empty(), found.line.is_some(), found.draft.is_some(),
-                found.unfinished];
+                found.unfinished, found.request.is_some()];
             prop_assert_eq!(why.len(), all.into_iter().filter(|is| *is).count());
         }
     }

@@ -11,7 +11,7 @@ use std::rc::Rc;
 fn line(category: Category, id: &str, next: &str) -> Line {
     let ready_at = Timestamp::from_second(START_S).unwrap();
     let (id, why, next) = (id.to_owned(), "it is so".to_owned(), next.to_owned());
-    Line { category, title: id.clone(), id, why, next, ready_at }
+    Line { category, title: id.clone(), id, why, next, ready_at, changed_at: ready_at }
 }
 
 fn world(lines: Vec<Line>) -> World {

@@ -1,0 +1,30 @@
+//! Work that comes due by the clock and needs a thought then: tasks, orders, goals, opportunities, requests. Pure.
+
+use crate::items::clip;
+use crate::requests::Request;
+use crate::{Agenda, directive::Wish};
+use jiff::Timestamp;
+
+/// Characters of what a thing is about.
+const ABOUT_CHARS: usize = 80;
+
+impl Agenda {
+    /// What comes due after `now` and needs a thought: when, and its id with what it is about.
+    pub fn due(&self, now: Timestamp) -> Vec<(Timestamp, String)> {
+        let named = |id: &str, about: &str| format!("{id} {}", clip(about, ABOUT_CHARS));
+        let tasks = self.tasks.open().map(|task| (task.due_at(), named(&task.id, &task.text)));
+        let goals =
+            self.goals.open().filter_map(|goal| Some((goal.not_before?, named(&goal.id, &goal.title))));
+        let leads =
+            self.opportunities.open().filter_map(|one| Some((one.not_before?, named(&one.id, &one.title))));
+        let asked = self.requests.open().map(|one: &Request| (one.ready_at(), named(&one.id, &one.text)));
+        let orders = self.directives.standing(now).filter_map(|order| match &order.wish {
+            Wish::Every { what, .. } => Some((order.next?, named(&order.id, what))),
+            _ => None,
+        });
+        let all = tasks.chain(goals).chain(leads).chain(asked).chain(orders);
+        let mut all: Vec<_> = all.filter(|(at, _)| *at > now).collect();
+        all.sort();
+        all
+    }
+}

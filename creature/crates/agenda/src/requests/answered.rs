@@ -1,0 +1,54 @@
+//! What an answer to the owner does to the open requests of its thread. Pure.
+
+use super::{Request, Wait};
+use crate::items::{self, LONGEST_REASON};
+use crate::{Refusal, When};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+/// Ends what the answer is for, or notes that it goes on; the result names what of the thread is open still.
+pub(super) fn answered(
+    list: &mut [Request],
+    done: Option<bool>,
+    id: Option<&str>,
+    said: &str,
+    wait: Option<&Wait>,
+    when: When,
+) -> Result<Value, Refusal> {
+    let meant = meant(list, id, when.thread)?;
+    let mut ended = Vec::new();
+    for one in list.iter_mut().filter(|one| meant.contains(&one.id)) {
+        let ends = wait.is_none() && done.unwrap_or(one.used || one.tools.is_empty());
+        if ends {
+            one.end(&format!("answered: {said}"), when.now);
+            ended.push(one.id.clone());
+        } else {
+            one.so_far = Some(items::clip(said, LONGEST_REASON));
+            (one.changed_at, one.worked_at) = (when.now, Some(when.now));
+            one.wait = wait.cloned();
+        }
+    }
+    let open = list.iter().filter(|one| one.ended_at.is_none() && one.thread == when.thread);
+    let open: Vec<String> =
+        open.map(|one| format!("{} \"{}\"", one.id, items::clip(&one.text, 60))).collect();
+    Ok(json!({"ended": ended, "open": open}))
+}
+
+/// Ids of what an answer on this thread is for: the one named, else all without an answer, else what was worked on last.
+fn meant(list: &mut [Request], id: Option<&str>, thread: &str) -> Result<Vec<String>, Refusal> {
+    if let Some(id) = id {
+        return items::find(list, id).map(|one| vec![one.id.clone()]);
+    }
+    let open: Vec<&Request> =
+        list.iter().filter(|one| one.ended_at.is_none() && one.thread == thread).collect();
+    let ids = |some: &dyn Fn(&Request) -> bool| -> Vec<String> {
+        open.iter().filter(|one| some(one)).map(|one| one.id.clone()).collect()
+    };
+    let fresh = ids(&Request::is_fresh);
+    if !fresh.is_empty() {
+        return Ok(fresh);
+    }
+    let at = |one: &Request| one.worked_at.unwrap_or(Timestamp::MIN);
+    let last = open.iter().filter(|one| one.wait.is_none()).map(|one| at(one)).max();
+    Ok(ids(&|one| one.wait.is_none() && Some(at(one)) == last))
+}

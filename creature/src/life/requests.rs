@@ -1,0 +1,188 @@
+//! The owner's requests in the course of a life: which a wake is for, what ends it, when it goes on, when it is stuck.
+
+use crate::fault::Fault;
+use crate::life::Life;
+use crate::mind::Mind;
+use crate::senses::cursors::Waiting;
+use crate::store::caller::Caller;
+use agenda::Change;
+use agenda::requests::{Request, RequestChange};
+use agenda::stack::{Category, Line};
+use ground::text::shorten;
+use jiff::{SignedDuration, Timestamp};
+use mind::thought::Thought;
+use serde_json::{Value, json};
+
+/// Requests that one thought is told of, and characters of the owner's words of one it works on, and of another.
+const MOST_TOLD: usize = 12;
+const WORKED_CHARS: usize = 2_000;
+const OTHER_CHARS: usize = 160;
+
+/// How long a request is left alone after a wake that ended as complete, in seconds.
+const COMPLETED_S: i64 = 300;
+
+impl Life {
+    /// The first request of the owner's that a wake may be for now.
+    pub(crate) fn ready_request(&self) -> Option<Line> {
+        let now = self.told.clock.now();
+        if self.held(now) || self.course.beside || !matches!(self.mind, Mind::Model(_)) {
+            return None;
+        }
+        self.stack().into_iter().find(|line| line.category == Category::Requests && line.ready_at <= now)
+    }
+
+    /// Takes up the first request that is ready; the thread it was said on.
+    pub(crate) fn take_request(&mut self) -> Option<String> {
+        let line = self.ready_request()?;
+        let thread = self.store.agenda.requests.open().find(|one| one.id == line.id)?.thread.clone();
+        self.course.request = Some(line.id);
+        Some(thread)
+    }
+
+    /// Whether a thought that saw this word chose a rest that is not over.
+    pub(crate) fn is_put_off(&self, waiting: &Waiting) -> bool {
+        let now = self.told.clock.now();
+        let mut open = self.store.agenda.requests.open();
+        let rests = |one: &Request| one.is_fresh() && one.not_before.is_some_and(|at| now < at);
+        waiting.seen > 0 && open.any(|one| one.thread == waiting.word.thread && rests(one))
+    }
+
+    /// The open requests, a line each, those of this thread first; without words that are shown as such.
+    pub(crate) fn open_requests(&self) -> Vec<String> {
+        let thread = &self.caller.thread;
+        let is_here = |one: &Request| self.caller.owner && one.thread == *thread;
+        let waits = |one: &Request| self.cursors.words.iter().any(|word| word.word.thread == one.thread);
+        let is_said = |one: &&Request| is_here(one) && one.is_fresh() && one.tools.is_empty() && waits(one);
+        let mut open: Vec<&Request> = self.store.agenda.requests.open().filter(|one| !is_said(one)).collect();
+        open.sort_by_key(|one| !is_here(one));
+        let more = open.len().saturating_sub(MOST_TOLD);
+        let line = |one: &&Request| {
+            let this = self.course.request.as_ref() == Some(&one.id);
+            let most = if is_here(one) { WORKED_CHARS } else { OTHER_CHARS };
+            one.line(most) + if this { " This wake is for it." } else { "" }
+        };
+        let mut lines: Vec<String> = open.iter().take(MOST_TOLD).map(line).collect();
+        let watches = self.toolbox.watches.list();
+        lines.extend(watches.iter().filter(|one| one.owner).take(MOST_TOLD).map(|one| one.wish() + "."));
+        lines.extend((more > 0).then(|| format!("{more} more: agenda.list, kind requests.")));
+        lines
+    }
+
+    /// Whether the words of a thought are the answer: they end the turn, or stand beside a call that only ends the wake
+    /// while the owner has no answer yet or the work is said to be complete.
+    pub(crate) fn closes(&self, thought: &Thought, caller: &Caller) -> bool {
+        let waits = || self.waits_for_answer(&caller.thread);
+        thought.delivers && (thought.tool_calls.is_empty() || self.toolbox.completed || waits())
+    }
+
+    fn waits_for_answer(&self, thread: &str) -> bool {
+        self.cursors.words.iter().any(|waiting| waiting.seen > 0 && waiting.word.thread == *thread)
+    }
+
+    /// The closing words of a wake for the owner are the answer, where none was given that said it is done.
+    pub(crate) fn deliver(&mut self, text: &str, caller: &Caller) -> Result<(), Fault> {
+        let thread = &caller.thread;
+        let waits = self.waits_for_answer(thread);
+        let open = self.store.agenda.requests.under_work(thread, self.wake_began()).next().is_some();
+        if !(waits || open) || text.trim().is_empty() {
+            return Ok(());
+        }
+        let at = self.told.clock.text();
+        let data = json!({"from": "creature", "kind": "answer", "thread": thread, "text": text, "at": at});
+        self.store.record("message", data)?;
+        let said = shorten(text, 300);
+        self.made_by(
+            caller,
+            &Change::Request(RequestChange::Answered { done: None, id: None, said, wait: None }),
+        );
+        self.cursors.words.retain(|waiting| waiting.seen == 0 || waiting.word.thread != *thread);
+        self.save()
+    }
+
+    /// When the wake under way began.
+    pub(crate) fn wake_began(&self) -> Timestamp {
+        self.course.began.unwrap_or(Timestamp::MIN)
+    }
+
+    /// Notes that a wake for the owner ended: its open requests go on after the rest, or soon where none was chosen.
+    pub(crate) fn request_rested(&mut self, next: &str, ended: bool, chosen: bool, caller: &Caller) {
+        let (since, now) = (self.wake_began(), self.told.clock.now());
+        let worked = |one: &Request| one.is_fresh() || one.worked_at.is_some_and(|at| at >= since);
+        let is_mine = |one: &Request| one.thread == caller.thread && worked(one);
+        if !self.store.agenda.requests.open().any(is_mine) {
+            return;
+        }
+        let rest = self.course.rest.filter(|_| chosen).map(|rest| rest.until);
+        let later = || now.checked_add(SignedDuration::from_secs(COMPLETED_S)).ok();
+        let until = rest.or_else(|| if ended { later() } else { None });
+        let (next, progress) = (shorten(next, 300), self.course.progress);
+        let rested = RequestChange::Rested { since, next, until, progress };
+        let Ok(done) = self.store.change(caller, &Change::Request(rested)) else { return };
+        let stuck = done.get("stuck").and_then(Value::as_array).cloned().unwrap_or_default();
+        for id in stuck.iter().filter_map(Value::as_str) {
+            let told = self.tell_stuck(id);
+            told.unwrap_or_else(|fault| tracing::warn!("failed to {} ({})", fault.error, fault.hint));
+        }
+    }
+
+    /// Tells the owner of a request that several wakes made no progress with; it waits for the owner's word then.
+    fn tell_stuck(&mut self, id: &str) -> Result<(), Fault> {
+        let Some(one) = self.store.agenda.requests.open().find(|one| one.id == id).cloned() else {
+            return Ok(());
+        };
+        let next = if one.next.is_empty() { String::new() } else { format!(" I meant to: {}.", one.next) };
+        let text = format!(
+            "I am stuck with what you asked, \"{}\" ({id}): I came back to it {} times and it did not come on.{next} \
+             Tell me how to go on, or say `drop {id}`.",
+            shorten(&one.text, 160),
+            agenda::requests::MOST_IDLE
+        );
+        let at = self.told.clock.text();
+        let data = json!({"from": "creature", "kind": "stuck", "thread": one.thread, "text": text, "at": at});
+        self.store.record("message", data)?;
+        let caller = Caller::owner(&one.thread);
+        self.store.change(&caller, &Change::Request(RequestChange::Stuck { id: id.to_owned() })).map(drop)
+    }
+
+    /// Ends the waits of requests for what events tell of; such an event is told with its request.
+    pub(crate) fn end_waits(&mut self) {
+        self.hear_watches();
+        let waiting: Vec<Request> =
+            self.store.agenda.requests.open().filter(|one| one.wait.is_some()).cloned().collect();
+        for one in waiting {
+            let Some(wait) = &one.wait else { continue };
+            let Some(at) = self.cursors.news.iter().position(|event| wait.is_for(event)) else { continue };
+            let what = self.cursors.news.remove(at);
+            self.made_by(
+                &Caller::owner(&one.thread),
+                &Change::Request(RequestChange::Came { id: one.id.clone(), what }),
+            );
+        }
+    }
+
+    /// Takes what watches told: a thought hears of it where the watch is the creature's own or a request waits for it.
+    fn hear_watches(&mut self) {
+        for news in self.toolbox.watches.take_news() {
+            let owners = self.toolbox.watches.list();
+            let is_owners = owners.iter().any(|one| one.owner && news.starts_with(&format!("{} ", one.id)));
+            let waits = |one: &Request| one.wait.as_ref().is_some_and(|wait| wait.is_for(&news));
+            if !is_owners || self.store.agenda.requests.open().any(waits) {
+                self.cursors.tell(news);
+            }
+        }
+    }
+
+    /// Ends a request by the owner's word, as in `drop request-3`; what is said of it, none where the word is another.
+    pub(crate) fn dropped(&mut self, text: &str, thread: &str) -> Option<String> {
+        let words = text.trim().trim_end_matches(['.', '!']).to_lowercase();
+        let (verb, id) = words.split_once(' ')?;
+        if !["drop", "forget", "cancel"].contains(&verb) || !id.starts_with("request-") || self.told.safe {
+            return None;
+        }
+        let close = RequestChange::Close { id: id.to_owned(), reason: "dropped by your owner".to_owned() };
+        Some(match self.store.change(&Caller::owner(thread), &Change::Request(close)) {
+            Ok(_) => format!("{id} is dropped."),
+            Err(fault) => format!("Not dropped: {} ({}).", fault.error, fault.hint),
+        })
+    }
+}
