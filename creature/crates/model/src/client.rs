@@ -4,6 +4,7 @@
 //! decided in `creature/src/life/patience.rs`.
 
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -48,6 +49,8 @@ pub struct Client {
     first_wait: Duration,
     /// What the server is known to accept.
     accepted: Mutex<Accepted>,
+    /// What stands for long is to be cached for an hour.
+    hour: AtomicBool,
 }
 
 impl Client {
@@ -68,6 +71,7 @@ impl Client {
                 Wire::Chat => &chat::Chat,
             },
             accepted: Mutex::default(),
+            hour: AtomicBool::new(false),
             base: base.as_str().trim_end_matches('/').to_string(),
             endpoint,
         })
@@ -119,7 +123,13 @@ impl Client {
     fn body(&self, talk: &Talk<'_>, accepted: &Accepted, most_tokens: u64) -> Value {
         let tools = accepted.tools(talk.tools);
         let endpoint = Endpoint { max_tokens: most_tokens, ..self.endpoint.clone() };
-        self.speech.body(&endpoint, &Talk { tools: &tools, ..*talk }, accepted.form)
+        let form = accepted.form.for_an_hour(self.hour.load(Ordering::Relaxed));
+        self.speech.body(&endpoint, &Talk { tools: &tools, ..*talk }, form)
+    }
+
+    /// Whether what stands for long is to be cached for an hour, where the wire sells that.
+    pub fn keep_an_hour(&self, hour: bool) {
+        self.hour.store(hour, Ordering::Relaxed);
     }
 
     /// What the server is known to accept.

@@ -25,9 +25,11 @@ pub(crate) enum Part {
     Effort,
     /// Which requests have a common beginning.
     CacheKey,
+    /// What stands for long is cached for an hour; sent only where the client is told to.
+    Hour,
 }
 
-const PARTS: [Part; 10] = [
+const PARTS: [Part; 11] = [
     Part::Schema,
     Part::OldLimit,
     Part::Strict,
@@ -38,10 +40,11 @@ const PARTS: [Part; 10] = [
     Part::Encrypted,
     Part::Effort,
     Part::CacheKey,
+    Part::Hour,
 ];
 
 /// The parts that a refusal names, and by which words of it.
-const NAMED: [(Part, &str); 10] = [
+const NAMED: [(Part, &str); 11] = [
     (Part::SystemNews, "role 'system'"),
     (Part::StreamUsage, "stream_options"),
     (Part::Parallel, "parallel_tool_calls"),
@@ -52,6 +55,7 @@ const NAMED: [(Part, &str); 10] = [
     (Part::Effort, "effort"),
     (Part::CacheKey, "prompt_cache_key"),
     (Part::Summary, "reasoning"),
+    (Part::Hour, "ttl"),
 ];
 
 /// Tools that a refusal may name before it is the list that is refused.
@@ -69,6 +73,11 @@ pub(crate) struct Form {
 impl Form {
     pub(crate) fn has(self, part: Part) -> bool {
         self.without & bit(part) == 0
+    }
+
+    /// This form with or without the cache of an hour, where the server takes it.
+    pub(crate) fn for_an_hour(self, hour: bool) -> Form {
+        if hour || !self.has(Part::Hour) { self } else { self.changed(Part::Hour) }
     }
 
     fn changed(self, part: Part) -> Form {
@@ -181,6 +190,7 @@ fn in_words(part: Part) -> Option<&'static str> {
         Part::Encrypted => "encrypted reasoning",
         Part::Effort => "the effort that is set",
         Part::CacheKey => "a key for its cache",
+        Part::Hour => "a cache that holds for an hour",
     })
 }
 
