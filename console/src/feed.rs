@@ -280,7 +280,9 @@ pub fn row(record: &Value) -> Option<Row> {
         }
         "thought" => {
             let (intent, monologue) = (text(data, "intent"), text(data, "monologue"));
-            let both = if intent.is_empty() { monologue.into() } else { format!("{monologue} — {intent}") };
+            // A turn that names no intent has its own first line for one.
+            let is_said = monologue.starts_with(intent.trim_end_matches('…'));
+            let both = if is_said { monologue.into() } else { format!("{monologue} — {intent}") };
             ("thought", "36", both)
         }
         "action" => {

@@ -62,6 +62,8 @@ pub(crate) struct Course {
     pub stopped: bool,
     /// The owner is answered while a call runs beside the life: no other work meanwhile.
     pub beside: bool,
+    /// When a thought was first shown what this life was born with.
+    pub born_told: Option<Timestamp>,
     /// The owner's thread that is worked for just now.
     pub works_for: Option<String>,
     /// The owner's word that means stop, until it is obeyed.

@@ -16,6 +16,9 @@ use mind::standing;
 /// Characters of events in one thought: what its prompt has room for, less the line on those that wait.
 const MOST_NEWS: usize = 1_800;
 
+/// Seconds for which what a life was born with is told to each new conversation.
+const BORN_S: i64 = 3_600;
+
 impl Life {
     /// Everything a mind is given, read now.
     pub fn sense(&mut self, round: u32) -> Result<Moment, Fault> {
@@ -70,7 +73,7 @@ impl Life {
             budget: money.line,
             alarm: money.alarm,
             unconsulted: self.observed.get("broker").is_some_and(|said| !said.is_empty()),
-            born: self.born.clone(),
+            born: self.born_of(now),
             asks_waiting: self.asks_waiting,
             draft: self.draft().map_or(String::new(), |draft| draft.line()),
             owner,
@@ -88,6 +91,12 @@ impl Life {
         };
         moment.standing = standing::standing(&moment);
         Ok(moment)
+    }
+
+    /// What this life was born with, while that is news: until an hour after a thought was first shown it.
+    fn born_of(&self, now: Timestamp) -> String {
+        let told = self.course.born_told.is_some_and(|at| now.duration_since(at).as_secs() > BORN_S);
+        if told { String::new() } else { self.born.clone() }
     }
 
     /// Turns to the owner where a word waits, one thread at a time, or a request is still worked on or ready; else back

@@ -167,6 +167,7 @@ impl Life {
     /// the owner all else is still to be told.
     pub(crate) fn seen(&mut self) {
         (self.course.proven, self.course.down_until) = (true, None);
+        self.course.born_told.get_or_insert(self.told.clock.now());
         if self.caller.owner {
             self.course.ended_jobs.retain(|(thread, _)| *thread != self.caller.thread);
             return;

@@ -65,6 +65,7 @@ mod spoken;
 mod standing;
 mod subsessions;
 mod table;
+mod told_once;
 mod tools;
 mod transcript;
 mod unfinished;

@@ -31,7 +31,7 @@ async fn bad_arguments_are_named() {
         ("repo.edit", json!({"edits": [3], "summary": "s"}), "as edits[0], not a number"),
         ("repo.edit", json!({"edits": [{"path": "a", "old": "", "new": ""}]}), "needs `summary`"),
         ("repo.apply_patch", json!({"patch": " ", "summary": "s"}), "it is empty"),
-        ("repo.run", json!({"command": "true", "deadline_s": 9999}), "from 1 to 600"),
+        ("repo.run", json!({"command": "true", "deadline_s": 9999}), "600 s at most"),
         ("repo.diff", json!({"staged": "maybe"}), "true or false"),
         ("memory.append", json!({}), "needs `text` or `data`"),
         ("memory.append", json!({"text": "a", "data": {}}), "not both"),

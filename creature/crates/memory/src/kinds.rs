@@ -69,7 +69,7 @@ const KINDS: [Kind; 10] = [
         what: "what a mind thought and means to do",
         said: |data, _| match is_garbled(data) {
             true => format!("garbled reply: {}", field(data, "error")),
-            false => format!("{} → {}", field(data, "monologue"), field(data, "intent")),
+            false => thought(data),
         },
         gist: |data, _| match field(data, "intent") {
             none if none.is_empty() => pair(data, "thought", "monologue") + &field(data, "error"),
@@ -144,6 +144,16 @@ pub fn failed(record: &Record) -> bool {
 /// On whose account a mind was asked; none where none was.
 pub fn account(record: &Record) -> Option<Account> {
     (of(&record.kind).account)(&record.data)
+}
+
+/// What a thought said, and what it means to do where that says anything new: a turn that names no intent has its own
+/// first line for one.
+fn thought(data: &Value) -> String {
+    let (said, intent) = (field(data, "monologue"), field(data, "intent"));
+    match said.trim_start().starts_with(intent.trim().trim_end_matches('…')) {
+        true => said,
+        false => format!("{said} → {intent}"),
+    }
 }
 
 /// Its text, and what that is about; all of it where there is none.

@@ -75,7 +75,7 @@ pub fn choose(moment: &Moment, caps: &Caps, tools: &ToolList) -> Parts {
     Parts {
         purpose: head(&moment.purpose, caps.purpose),
         snapshot: head(moment.snapshot.as_deref().unwrap_or_default(), caps.snapshot),
-        checklist: head(&moment.checklist, caps.checklist),
+        checklist: head(&uncommented(&moment.checklist), caps.checklist),
         scratch: head(&moment.scratch, caps.scratch),
         goals: goals(&moment.goals, caps.goals),
         requests: head(&moment.requests.join("\n"), caps.requests),
@@ -84,6 +84,17 @@ pub fn choose(moment: &Moment, caps: &Caps, tools: &ToolList) -> Parts {
         runtime: runtime(moment, caps.runtime),
         records: records(&moment.records, caps, tools),
     }
+}
+
+/// The checklist without its comments: they tell people and instinct how it is written.
+fn uncommented(checklist: &str) -> String {
+    let mut text = String::new();
+    let mut rest = checklist;
+    while let Some((before, comment)) = rest.split_once("<!--") {
+        text += before.trim_end_matches('\n');
+        rest = comment.split_once("-->").map_or("", |(_, after)| after);
+    }
+    text + rest
 }
 
 /// Goals in the order given, each within a third of `most`: one of many checkpoints leaves room for the next.

@@ -109,6 +109,8 @@ pub struct Conversation {
     bytes_since: u64,
     /// When something was last put to the model, and by which life.
     pub at_s: i64,
+    /// When it began.
+    pub began_s: i64,
     pub life: u64,
     rested: bool,
     /// The last thought's results are there, and no thought has followed.
@@ -150,6 +152,7 @@ impl Conversation {
             tokens: 0,
             bytes_since,
             at_s: 0,
+            began_s: 0,
             life: 0,
             rested: true,
             returned: false,
@@ -200,6 +203,7 @@ impl Conversation {
                 }
                 self.bytes_since += text.len() as u64;
                 (self.life, self.at_s, self.rested) = (life, at_s, false);
+                self.began_s = if self.turns.is_empty() { at_s } else { self.began_s };
                 self.shown.extend(shown);
                 self.turns.push(Turn::Said { text });
             }

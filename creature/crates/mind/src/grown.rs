@@ -55,7 +55,8 @@ impl ModelMind {
             Length::Hopeless => return Ok(Some(self.unfit(before))),
             Length::TooLong => {}
         }
-        let asking = handover::asking(&papers::read(&self.summary_prompt).text);
+        let own = papers::read(&self.summary_prompt).text;
+        let asking = handover::asking(&own);
         let lines = transcript::lines(&current.turns, self.tools);
         let quick = match &self.quick {
             Some(quick) => quick.sums_up(&lines, &asking, !moment.answers(), alive).await,
@@ -67,6 +68,11 @@ impl ModelMind {
                 Ok(summary) => summary,
                 Err(outcome) => return Ok(Some(outcome)),
             },
+        };
+        let turns = self.current.as_ref().map_or(&[][..], |current| &current.turns);
+        let summary = match summary.trim().is_empty() {
+            true => summary,
+            false => handover::kept(&summary, turns, !own.trim().is_empty(), self.tools),
         };
         self.begin(moment, Some(&summary))?;
         let after = self.current.as_ref().map_or(0, Conversation::tokens);

@@ -1,9 +1,11 @@
 //! From one conversation to the next: what is asked for at the end of the old one, and what the new one is told. Pure.
 
+use super::conversation::Conversation;
 use super::moment::Moment;
 use super::{extract, transcript};
 use crate::ToolList;
-use ground::text::{head, shorten};
+use ground::text::{count, head, shorten};
+use memory::Record;
 use model::Turn;
 use serde_json::Value;
 
@@ -21,6 +23,27 @@ pub const ASKED: &str = "asked to sum up";
 pub fn asking(own: &str) -> String {
     let wanted = if own.trim().is_empty() { SUMMARY.to_owned() } else { head(own, MOST_PROMPT) };
     format!("This conversation has grown too long and ends here. Call no tool. {}", wanted.trim())
+}
+
+/// Headings of a summary that is asked for by the built-in prompt.
+const HEADINGS: [&str; 4] = ["Goal", "Done", "Next", "Files touched"];
+
+/// A summary may be as many times shorter than the plain extract of what it sums up.
+const SHORTER: usize = 6;
+
+/// The summary as it is handed over: with the extract where it is none, for it has none of the headings that were asked
+/// for (`own`: by the owner's own prompt, which may ask for others) or is far shorter than that.
+pub fn kept(summary: &str, turns: &[Turn], own: bool, tools: &ToolList) -> String {
+    let extract = extract::extract(&transcript::lines(turns, tools), tools);
+    let headed = summary.lines().any(|line| {
+        let line = line.trim_start_matches(['#', '*', '-', ' ']);
+        HEADINGS.iter().any(|heading| line.starts_with(heading))
+    });
+    let is_far_shorter = count(summary) * SHORTER < count(&extract);
+    match (headed || own) && !is_far_shorter {
+        true => summary.to_owned(),
+        false => format!("{}\n\n# What plain code took out of it, oldest first\n\n{extract}", summary.trim()),
+    }
 }
 
 /// Told to a new conversation where the file of the one before cannot be read.
@@ -50,6 +73,21 @@ pub fn told(summary: Option<&str>, turns: &[Turn], moment: &Moment, tools: &Tool
         text += &format!("# Your owner's words in it, word for word\n\n{}\n\n", words.join("\n"));
     }
     text + "Go on from there; do not do again what is done.\n"
+}
+
+/// The moment without the records of what a conversation that is handed over tells itself: its thoughts, their calls, the
+/// edits among these, and the owner's words, which are handed over whole.
+pub fn untold(moment: &Moment, old: &Conversation) -> Moment {
+    let owner = old.head.thread.is_some();
+    let since =
+        |record: &Record| record.at.parse::<jiff::Timestamp>().is_ok_and(|at| at.as_second() >= old.began_s);
+    let told = |record: &Record| match record.kind.as_str() {
+        "thought" | "action" => record.data.get("owner") == Some(&Value::Bool(owner)) && since(record),
+        "self_change" => since(record),
+        _ => false,
+    };
+    let records = moment.records.iter().filter(|record| !told(record)).cloned().collect();
+    Moment { records, ..moment.clone() }
 }
 
 /// The owner's last eight messages on this thread, whole, oldest first.

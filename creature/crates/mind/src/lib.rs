@@ -8,7 +8,7 @@ pub mod context;
 pub mod conversation;
 pub mod extract;
 pub mod grown;
-mod handover;
+pub mod handover;
 mod live;
 pub mod llm;
 pub mod moment;

@@ -128,6 +128,7 @@ fn named(reach: &Reach<'_>, offer: &Value, name: Option<&str>) -> Result<ModelMi
         servers: house.servers(),
         summary_prompt: house.summary_prompt(),
         talks: house.talks(),
+        rhythm: Rhythm::default(),
         quick: None,
         current: None,
         server_oddity: String::new(),
@@ -141,6 +142,29 @@ fn named(reach: &Reach<'_>, offer: &Value, name: Option<&str>) -> Result<ModelMi
 /// The longest reply in tokens; a quarter of the window at most, but 256 at least.
 fn most_tokens(settings: &ModelSettings, window: u64) -> u64 {
     settings.max_tokens.filter(|most| *most > 0).unwrap_or(MAX_TOKENS).min(window / 4).max(256)
+}
+
+/// Seconds that the shorter and the longer cache of a provider hold.
+const CACHES_S: (i64, i64) = (300, 3_600);
+
+/// At which rhythm a model is asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Rhythm {
+    asked_s: Option<i64>,
+    hour: bool,
+}
+
+impl Rhythm {
+    /// Notes that the model is asked now. Whether a cache of an hour pays: the last pause that the short one did not
+    /// outlast was no longer than an hour. Written for twice the price instead of 1.25 times, it is then read for a
+    /// tenth after each such pause.
+    pub fn asked(&mut self, now_s: i64) -> bool {
+        let pause_s = self.asked_s.replace(now_s).map(|before_s| now_s - before_s);
+        if let Some(pause_s) = pause_s.filter(|pause_s| *pause_s > CACHES_S.0) {
+            self.hour = pause_s <= CACHES_S.1;
+        }
+        self.hour
+    }
 }
 
 /// How tool calls are put to a model and come back.
@@ -201,6 +225,8 @@ pub struct ModelMind {
     pub(super) summary_prompt: PathBuf,
     /// File of the summaries of talks that are over.
     pub(super) talks: PathBuf,
+    /// When the model was last asked, and whether it is asked at a rhythm that a cache of an hour pays for.
+    pub(super) rhythm: Rhythm,
     /// The quick model, for what is small: it sums up this one's conversations.
     pub(super) quick: Option<Box<ModelMind>>,
     pub(super) current: Option<Conversation>,
@@ -293,7 +319,10 @@ impl ModelMind {
         };
         if let (Some([input, read, output]), Value::Object(usage)) = (self.prices, usage) {
             let tokens = |key: &str| usage.get(key).and_then(Value::as_f64).unwrap_or(0.0);
-            let cost = (tokens("input_tokens") + tokens("cache_write_tokens") * 1.25) * input
+            // What is written for an hour costs twice the price of input.
+            let hour = tokens("cache_write_hour_tokens");
+            let written = (tokens("cache_write_tokens") - hour) * 1.25 + hour * 2.0;
+            let cost = (tokens("input_tokens") + written) * input
                 + tokens("cache_read_tokens") * read
                 + tokens("output_tokens") * output;
             // `cost` is in millionths of a USD.

@@ -89,7 +89,9 @@ pub fn news(moment: &Moment, known: &BTreeMap<String, String>, wake: bool, tools
     if moment.purpose_changed || !known.contains_key("PURPOSE.md") {
         said.part(known, "PURPOSE.md", &parts.purpose);
     }
-    said.part(known, "What this life was born with", &moment.born);
+    if !moment.born.is_empty() {
+        said.part(known, "What this life was born with", &moment.born);
+    }
     if wake && known.contains_key(CHECKLIST) {
         said.part(known, CHECKLIST, &parts.checklist);
     }

@@ -43,6 +43,8 @@ impl ModelMind {
             return Ok(outcome);
         }
         let (mut without_thinking, mut anew) = (false, false);
+        let hour = self.rhythm.asked(now_s(moment));
+        self.client.keep_an_hour(hour);
         loop {
             let Some(mut current) = self.current.take() else { return Err(io::Error::other("it is gone")) };
             let (live, turns) = ((alive, Some(self.live.as_path())), current.turns.len());
@@ -167,7 +169,8 @@ impl ModelMind {
             handed = handover::LOST.to_owned();
         }
         let head = Head { taken_up: !handed.is_empty(), ..head };
-        let parts = context::choose(moment, &Caps::default(), self.tools);
+        let untold = old.as_ref().filter(|_| !handed.is_empty()).map(|old| handover::untold(moment, old));
+        let parts = context::choose(untold.as_ref().unwrap_or(moment), &Caps::default(), self.tools);
         let mut opening = situation::opening(moment, &parts);
         if !handed.is_empty() {
             opening.text = format!("{handed}\n{}", opening.text);

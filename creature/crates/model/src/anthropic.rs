@@ -31,10 +31,10 @@ impl Speech for Anthropic {
             }
         }
         if !talk.system.trim().is_empty() {
-            put("system", json!([marked(text(talk.system))]));
+            put("system", json!([marked(text(talk.system), form.has(Part::Hour))]));
         }
         let news = form.has(Part::SystemNews) && version(&endpoint.model).is_some_and(takes_news);
-        put("messages", messages(talk, news));
+        put("messages", messages(talk, news, form.has(Part::Hour)));
         let mut output = Map::new();
         if let (Some(schema), true, true) = (talk.schema, talk.tools.is_empty(), form.has(Part::Schema)) {
             output.insert("format".to_owned(), json!({"type": "json_schema", "schema": schema}));
@@ -111,6 +111,7 @@ fn usage(usage: Option<&Value>) -> Usage {
         output_tokens: count(usage, "/output_tokens"),
         cache_read_tokens: count(usage, "/cache_read_input_tokens"),
         cache_write_tokens: count(usage, "/cache_creation_input_tokens"),
+        cache_write_hour_tokens: count(usage, "/cache_creation/ephemeral_1h_input_tokens"),
     }
 }
 
@@ -126,7 +127,8 @@ fn tool(tool: &Tool, form: Form) -> Value {
 
 /// Cache marks stand at the first block, and at both ends of the last step: what the request before marked last is
 /// marked again, for a read looks only some blocks back from a mark, and a step of many calls is longer than that.
-fn messages(talk: &Talk<'_>, news: bool) -> Value {
+/// What stands for long is kept for an hour where `hour`; longer marks come before shorter ones.
+fn messages(talk: &Talk<'_>, news: bool, hour: bool) -> Value {
     let rounds = rounds(talk.turns, |raw| fit(raw, talk.without_thinking));
     let last = rounds.len().saturating_sub(1);
     let mut messages = Vec::new();
@@ -151,8 +153,9 @@ fn messages(talk: &Talk<'_>, news: bool) -> Value {
         let is_end = number == last || number + 1 == last;
         let is_marked = |at: usize| (number == 0 && at == 0) || (is_end && at == end);
         let content = content.into_iter().enumerate();
+        let mark = |at: usize, block| marked(block, hour && number == 0 && at == 0);
         let content: Value =
-            content.map(|(at, block)| if is_marked(at) { marked(block) } else { block }).collect();
+            content.map(|(at, block)| if is_marked(at) { mark(at, block) } else { block }).collect();
         messages.push(json!({"role": "user", "content": content}));
         if as_system {
             messages.push(json!({"role": "system", "content": said.join("\n\n")}));
@@ -177,8 +180,9 @@ fn text(text: &str) -> Value {
     json!({"type": "text", "text": text})
 }
 
-fn marked(mut block: Value) -> Value {
-    set(&mut block, "cache_control", json!({"type": "ephemeral"}));
+fn marked(mut block: Value, hour: bool) -> Value {
+    let mark = if hour { json!({"type": "ephemeral", "ttl": "1h"}) } else { json!({"type": "ephemeral"}) };
+    set(&mut block, "cache_control", mark);
     block
 }
 

@@ -150,6 +150,7 @@ fn usage(usage: Option<&Value>) -> Usage {
         output_tokens: said.max(if prompt > 0 { beyond } else { 0 }),
         cache_read_tokens: read,
         cache_write_tokens: write,
+        ..Usage::default()
     }
 }
 

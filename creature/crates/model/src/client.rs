@@ -3,6 +3,7 @@
 //! What is retried here is one call, for seconds; longer patience is `creature/src/life/patience.rs`.
 
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -47,6 +48,8 @@ pub struct Client {
     first_wait: Duration,
     /// What the server is known to accept.
     accepted: Mutex<Accepted>,
+    /// What stands for long is to be cached for an hour.
+    hour: AtomicBool,
 }
 
 impl Client {
@@ -67,6 +70,7 @@ impl Client {
                 Wire::Chat => &chat::Chat,
             },
             accepted: Mutex::default(),
+            hour: AtomicBool::new(false),
             base: base.as_str().trim_end_matches('/').to_string(),
             endpoint,
         })
@@ -118,7 +122,13 @@ impl Client {
     fn body(&self, talk: &Talk<'_>, accepted: &Accepted, most_tokens: u64) -> Value {
         let tools = accepted.tools(talk.tools);
         let endpoint = Endpoint { max_tokens: most_tokens, ..self.endpoint.clone() };
-        self.speech.body(&endpoint, &Talk { tools: &tools, ..*talk }, accepted.form)
+        let form = accepted.form.for_an_hour(self.hour.load(Ordering::Relaxed));
+        self.speech.body(&endpoint, &Talk { tools: &tools, ..*talk }, form)
+    }
+
+    /// Whether what stands for long is to be cached for an hour, where the wire sells that.
+    pub fn keep_an_hour(&self, hour: bool) {
+        self.hour.store(hour, Ordering::Relaxed);
     }
 
     /// What the server is known to accept.

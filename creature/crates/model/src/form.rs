@@ -31,9 +31,11 @@ pub(crate) enum Part {
     WordsAfterResults,
     /// Ids of calls as the server gave them; without it, ids of nine letters and digits.
     GivenIds,
+    /// What stands for long is cached for an hour; sent only where the client is told to.
+    Hour,
 }
 
-const PARTS: [Part; 13] = [
+const PARTS: [Part; 14] = [
     Part::Schema,
     Part::OldLimit,
     Part::Strict,
@@ -47,10 +49,11 @@ const PARTS: [Part; 13] = [
     Part::SeveralCalls,
     Part::WordsAfterResults,
     Part::GivenIds,
+    Part::Hour,
 ];
 
 /// The parts that a refusal names, and by which words of it.
-const NAMED: [(Part, &str); 15] = [
+const NAMED: [(Part, &str); 16] = [
     (Part::SystemNews, "role 'system'"),
     (Part::StreamUsage, "stream_options"),
     (Part::Parallel, "parallel_tool_calls"),
@@ -68,6 +71,7 @@ const NAMED: [(Part, &str); 15] = [
     // Mistral's API and templates; some servers give other ids than these take: github.com/jundot/omlx/pull/1997.
     (Part::GivenIds, "length of 9"),
     (Part::GivenIds, "length 9"),
+    (Part::Hour, "ttl"),
 ];
 
 /// Tools that a refusal may name before it is the list that is refused.
@@ -85,6 +89,11 @@ pub(crate) struct Form {
 impl Form {
     pub(crate) fn has(self, part: Part) -> bool {
         self.without & bit(part) == 0
+    }
+
+    /// This form with or without the cache of an hour, where the server takes it.
+    pub(crate) fn for_an_hour(self, hour: bool) -> Form {
+        if hour || !self.has(Part::Hour) { self } else { self.changed(Part::Hour) }
     }
 
     fn changed(self, part: Part) -> Form {
@@ -200,6 +209,7 @@ fn in_words(part: Part) -> Option<&'static str> {
         Part::SeveralCalls => "several calls in one turn",
         Part::WordsAfterResults => "words right after results",
         Part::GivenIds => "ids of calls as they were given",
+        Part::Hour => "a cache that holds for an hour",
     })
 }
 

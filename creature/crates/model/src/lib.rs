@@ -161,4 +161,12 @@ pub struct Usage {
     pub output_tokens: u64,
     pub cache_read_tokens: u64,
     pub cache_write_tokens: u64,
+    /// Of those written to a cache: for an hour.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub cache_write_hour_tokens: u64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // As serde calls it.
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }

@@ -150,6 +150,7 @@ fn usage(usage: Option<&Value>) -> Usage {
         output_tokens: count(usage, "/output_tokens").max(beyond),
         cache_read_tokens: read,
         cache_write_tokens: write,
+        ..Usage::default()
     }
 }
 

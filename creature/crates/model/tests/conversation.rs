@@ -269,6 +269,37 @@ async fn news_come_after_the_results_and_never_between() {
     }
 }
 
+/// Found: an always-on creature wakes every five minutes and more, when nothing it wrote to the cache is left.
+#[tokio::test]
+async fn at_a_rhythm_of_half_an_hour_the_frame_is_read_from_a_cache_of_an_hour() {
+    loopback!();
+    let priced = async |hour: bool, pause_s: u64| -> (usize, f64) {
+        let server =
+            Faithful::start(faithful::Wire::Anthropic, Rules::default(), |_| Say::new().says("Nothing."));
+        let client = client(&server, Wire::Anthropic, "claude-sonnet-5-5");
+        client.keep_an_hour(hour);
+        let mut talk = talk();
+        talk.system = "Be a heron. ".repeat(2_000);
+        for _ in 0..6 {
+            talk.to(&client).await.unwrap();
+            server.forward(pause_s);
+        }
+        server.assert_no_violations();
+        let ledger = server.ledger();
+        let read = ledger.iter().map(|entry| entry.tokens.read).sum();
+        (read, faithful::ledger::cost(&ledger, &faithful::Prices::MIDDLE).0)
+    };
+    let (short, long) = (priced(false, 1_800).await, priced(true, 1_800).await);
+    println!("every 30 min: five minutes {short:?}, an hour {long:?}");
+    assert!(short.0 == 0 && long.0 > 0 && long.1 < short.1 * 0.6, "{short:?} {long:?}");
+    let (short, long) = (priced(false, 240).await, priced(true, 240).await);
+    println!("every 4 min: five minutes {short:?}, an hour {long:?}");
+    assert!(
+        short.0 == long.0 && short.1 < long.1,
+        "at a fast rhythm the short one is cheaper: {short:?} {long:?}"
+    );
+}
+
 /// Found: after a turn of ten calls nothing was read from the cache: the one mark that moves was too far from the last.
 #[tokio::test]
 async fn what_a_request_marks_last_the_next_one_marks_again_however_many_calls_lie_between() {

@@ -30,8 +30,13 @@ async fn anthropic_sends_and_reads_what_the_api_says() {
     assert_eq!(reply.text, "{\"intent\":\"look\"}");
     assert_eq!((reply.attempts, reply.stop.as_str()), (1, "end_turn"));
     assert_eq!(reply.model, "claude-test-20260101");
-    let usage =
-        Usage { input_tokens: 12, output_tokens: 44, cache_read_tokens: 7000, cache_write_tokens: 300 };
+    let usage = Usage {
+        input_tokens: 12,
+        output_tokens: 44,
+        cache_read_tokens: 7000,
+        cache_write_tokens: 300,
+        ..Usage::default()
+    };
     assert_eq!(reply.usage, usage);
     assert_eq!(client.name(), "anthropic claude-test");
 }
@@ -51,7 +56,13 @@ async fn openai_sends_and_reads_what_the_api_says() {
     assert_eq!(seen.body.to_string(), golden.to_string());
     assert_eq!(reply.text, "{\"intent\":\"look\"}");
     assert_eq!(reply.stop, "end_turn");
-    let usage = Usage { input_tokens: 12, output_tokens: 44, cache_read_tokens: 7000, cache_write_tokens: 0 };
+    let usage = Usage {
+        input_tokens: 12,
+        output_tokens: 44,
+        cache_read_tokens: 7000,
+        cache_write_tokens: 0,
+        ..Usage::default()
+    };
     assert_eq!(reply.usage, usage);
     assert_eq!(serde_json::to_value(reply.usage).unwrap()["input_tokens"], 12);
     assert_eq!(client.name(), "openai gpt-test");
@@ -72,8 +83,13 @@ async fn responses_sends_and_reads_what_the_api_says() {
     assert_eq!(seen.body.to_string(), golden.to_string());
     assert_eq!((reply.text.as_str(), reply.thinking.as_str()), ("{\"intent\":\"look\"}", "hm"));
     assert_eq!(reply.stop, "end_turn");
-    let usage =
-        Usage { input_tokens: 12, output_tokens: 44, cache_read_tokens: 7000, cache_write_tokens: 300 };
+    let usage = Usage {
+        input_tokens: 12,
+        output_tokens: 44,
+        cache_read_tokens: 7000,
+        cache_write_tokens: 300,
+        ..Usage::default()
+    };
     assert_eq!(reply.usage, usage);
     assert_eq!(
         reply.raw.to_string(),

@@ -6,7 +6,7 @@ use patch::change::Change;
 use patch::plan::{self, Edit, Roots};
 use patch::proof::{self, Proof};
 use patch::{Failed, Stage};
-use std::cell::Cell;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 /// A creature that rehearses as the real one does: a thought in the copy's memory, exit status 0.
@@ -153,18 +153,18 @@ async fn a_lock_that_is_refused_leaves_no_trace() {
     for refused_at in [1, 2] {
         let yard = yard();
         let before = yard.files();
-        let asked = Cell::new(0);
+        let asked = AtomicU32::new(0);
         let judge = || {
-            asked.set(asked.get() + 1);
+            let question = asked.fetch_add(1, Ordering::Relaxed) + 1;
             let built = yard.text("creature/Cargo.lock").contains("# built");
-            assert_eq!(built, asked.get() > 1, "question {}", asked.get());
-            if asked.get() == refused_at { Err(Fault::new("no such package", "")) } else { Ok(()) }
+            assert_eq!(built, question > 1, "question {question}");
+            if question == refused_at { Err(Fault::new("no such package", "")) } else { Ok(()) }
         };
         let changes =
             changes(&yard, "creature/Cargo.toml", "\"creature\"\n", "\"creature\"\nversion = \"1.0.0\"\n");
         let Failed { stage, fault } = proof::try_out(&yard.context, changes, &judge).await.unwrap_err();
         assert_eq!((stage, fault.error.as_str()), (Stage::Boundary, "no such package"));
-        assert_eq!((yard.files(), asked.get()), (before, refused_at));
+        assert_eq!((yard.files(), asked.load(Ordering::Relaxed)), (before, refused_at));
     }
 }
 
