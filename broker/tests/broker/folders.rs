@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const FOLDERS: [(&str, &str); 14] = [
     ("ground", ""),
     ("makers", ""),
-    ("policy", "ground"),
+    ("policy", "ground makers"),
     ("secrets", "ground"),
     ("net", "ground"),
     ("ledger", "ground policy"),
