@@ -9,6 +9,7 @@ mod grown;
 mod job;
 mod journal;
 mod odd_replies;
+mod owners_day;
 mod reader;
 mod refused;
 mod several;
