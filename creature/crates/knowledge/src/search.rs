@@ -14,6 +14,9 @@ use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 const MOST_TERMS: usize = 12;
 const MOST_TERM: usize = 64;
 
+/// Papers with some of the words, where only records have all.
+const SOME_PAPERS: usize = 3;
+
 /// Characters of a record's snippet.
 const SNIPPET: usize = 280;
 
@@ -81,15 +84,21 @@ impl Index {
         terms: &[String],
         between: &str,
     ) -> Result<Vec<Hit>, Error> {
-        let query = &terms.iter().map(|term| format!("\"{term}\"")).collect::<Vec<_>>().join(between);
-        let mut hits = match asked.only_told {
-            true => self.told(query, terms, asked.most_hits)?,
-            false => self.in_papers(query, asked.kind, asked.most_hits)?,
+        let query =
+            |between: &str| terms.iter().map(|term| format!("\"{term}\"")).collect::<Vec<_>>().join(between);
+        let papers = |query: &str, most: usize| match asked.only_told {
+            true => self.told(query, terms, most),
+            false => self.in_papers(query, asked.kind, most),
         };
+        let mut hits = papers(&query(between), asked.most_hits)?;
         let records = match asked.kind {
-            None | Some(Kind::Memory) => self.in_records(paths, query, terms, asked)?,
+            None | Some(Kind::Memory) => self.in_records(paths, &query(between), terms, asked)?,
             Some(_) => Vec::new(),
         };
+        // Its own record of the question has all of its words, and hides no paper that has some.
+        if hits.is_empty() && !records.is_empty() {
+            hits = papers(&query(" OR "), SOME_PAPERS.min(asked.most_hits))?;
+        }
         // Where papers and records both have many hits, each gets half.
         let half = asked.most_hits.div_ceil(2);
         hits.truncate(half.max(asked.most_hits.saturating_sub(records.len())));

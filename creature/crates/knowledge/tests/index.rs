@@ -268,3 +268,24 @@ fn what_was_told_is_found_by_its_best_sentence_and_no_echo_of_the_question() {
     let found = search(&house.index(), &house.paths(), ALL, &asked).unwrap();
     assert_eq!(found.hits[0].text, "A swift weighs 40 g.");
 }
+
+/// The thought that looked for a fact has all the words of the question; it hid the fact, which has some.
+#[test]
+fn a_fact_is_found_by_any_of_its_words_though_a_thought_has_all_of_the_question() {
+    let mut house = House::new();
+    house.write(
+        "self/facts.md",
+        "- My owner wants to be told when the kettle drops below 40 EUR [owner, 2026-11-25]\n",
+    );
+    house.append("what did my owner say of the price of the kettle, the wish about 40 EUR");
+    update(&house.index(), &house.paths(), ALL).unwrap();
+    for words in ["kettle price wish", "price of the kettle", "kettle"] {
+        let found = house.asked(words, None, ALL);
+        assert_eq!(
+            found.hits.first().map(|hit| hit.kind.as_str()),
+            Some("fact"),
+            "{words}: {:?}",
+            found.hits
+        );
+    }
+}

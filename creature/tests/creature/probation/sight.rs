@@ -10,6 +10,7 @@ mod heard;
 mod job;
 mod journal;
 mod odd_replies;
+mod owners_day;
 mod reader;
 mod refused;
 mod several;
