@@ -180,6 +180,7 @@ fn judged(row: &Row, came: &BTreeMap<String, String>, house: &House) -> Option<S
         }
         (None, false) => return Some(format!("{}: never called", row.tool)),
     };
-    let is_right = text.starts_with("failed:") == row.right.starts_with("failed:") && text.contains(row.right);
+    let is_right =
+        text.starts_with("failed:") == row.right.starts_with("failed:") && text.contains(row.right);
     (!is_right).then(|| format!("{}: not `{}` but {text:.400}", row.tool, row.right))
 }

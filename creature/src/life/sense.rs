@@ -9,6 +9,7 @@ use crate::store::caller::Caller;
 use agenda::stack::{Category, Line};
 use agenda::waking;
 use ground::papers;
+use jiff::Timestamp;
 use memory::snapshot;
 use mind::moment::Moment;
 use mind::standing;

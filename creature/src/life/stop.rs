@@ -76,7 +76,9 @@ impl Life {
 
     /// Ends the wake at the owner's word that means stop, and says what was stopped.
     pub(crate) fn obey(&mut self) -> Result<Next, Fault> {
-        let Some(Stop { thread, work, mut ended }) = self.course.stop.take() else { return Ok(self.chosen(None)) };
+        let Some(Stop { thread, work, mut ended }) = self.course.stop.take() else {
+            return Ok(self.chosen(None));
+        };
         let own = self.course.works_for.is_none();
         if ended.is_empty() {
             let jobs = self.toolbox.jobs.in_background();

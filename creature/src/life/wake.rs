@@ -102,7 +102,8 @@ impl Life {
             request: self.ready_request().map(|line| named(&line)),
             line: self.first_line(now).map(|line| named(&line)),
             draft: self.draft_due().filter(|(at, _)| *at <= now && !rests).map(|(_, line)| line),
-            unfinished: self.course.overran > 0 || !self.course.threads.is_empty()
+            unfinished: self.course.overran > 0
+                || !self.course.threads.is_empty()
                 || !self.course.ended_jobs.is_empty(),
             paused: self.paused(),
             down: self.is_down(),

@@ -111,8 +111,10 @@ pub enum Reader {
 }
 
 /// The sections and top-level keys that the broker reads.
-const BROKERS: [&str; 12] =
-    ["model", "budget", "autonomy", "prices", "makers", "services", "janee", "web", "dns", "search", "x", "taint"];
+const BROKERS: [&str; 12] = [
+    "model", "budget", "autonomy", "prices", "makers", "services", "janee", "web", "dns", "search", "x",
+    "taint",
+];
 
 impl Reader {
     fn reads(self, name: &str) -> bool {
