@@ -90,7 +90,7 @@ impl Watch {
 
     /// The watch in a line, with what was seen of it.
     pub fn line(&self) -> String {
-        let value = self.seen.value.as_deref().map(|value| judge::brief(value)).unwrap_or_default();
+        let value = self.seen.value.as_deref().map(judge::brief).unwrap_or_default();
         let last = match (self.error.as_str(), value.as_str()) {
             ("", "") => "not seen yet".to_owned(),
             ("", value) => format!("now {value}"),

@@ -103,15 +103,22 @@ pub async fn birth(told: Told) -> Result<Life, Fault> {
     let told = Told { commit, ..told };
     let mind = Mind::Instinct(Instinct::load(&house, pace::BUILT));
     let mut life = Life::new(told, settings, (store, toolbox), mind, heart, cursors, watch, heard);
-    // In a rehearsal nothing outward happens, and safe mode looks at nothing.
-    if !life.told.safe && !life.told.rehearsal {
-        let store = life.store.beside()?;
-        life.watching = Some(task::start(life.toolbox.watches.clone(), store, life.told.broker.clone()));
-    }
+    life.begin_to_watch()?;
     let said = life.consult().await;
     odd.extend(Some(said).filter(|said| !said.is_empty()).map(|said| ("broker", said)));
     announce(&mut life, standing, odd)?;
     Ok(life)
+}
+
+impl Life {
+    /// Begins to look at what is watched. In a rehearsal nothing outward happens, and safe mode looks at nothing.
+    fn begin_to_watch(&mut self) -> Result<(), Fault> {
+        if !self.told.safe && !self.told.rehearsal {
+            let (watches, broker) = (self.toolbox.watches.clone(), self.told.broker.clone());
+            self.watching = Some(task::start(watches, self.store.beside()?, broker));
+        }
+        Ok(())
+    }
 }
 
 /// Makes a folder; what is none in its place is moved aside. A life goes on without it: each write says what fails.

@@ -46,8 +46,7 @@ impl Life {
         let (stack, now) = (self.stack(), self.told.clock.now());
         // Only the first round's line counts as looked at: later rounds see another because that one was done.
         let is_own = |line: &&Line| line.ready_at <= now && line.category != Category::Requests;
-        let line = stack.iter().find(is_own);
-        self.course.line = line.filter(|_| round == 0 && !owner).cloned();
+        self.course.line = stack.iter().find(is_own).filter(|_| round == 0 && !owner).cloned();
         let waiting = || self.cursors.words.iter().filter(|waiting| waiting.word.thread == thread);
         let words = waiting().map(|waiting| waiting.word.clone()).collect();
         let unseen = waiting().filter(|waiting| waiting.seen == 0).count();

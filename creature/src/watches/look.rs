@@ -61,6 +61,6 @@ pub fn within(root: &Path, path: &str) -> Result<PathBuf, Fault> {
     if plain && !hidden && !path.is_empty() {
         return Ok(root.join(path));
     }
-    let hint = "name a file from the root of the house, as in .self/workspace/build.log or self/notes/a.md";
+    let hint = "name a file from the root of the house, as in self/notes/a.md";
     Err(Fault::new(format!("{path} is no file that can be watched"), hint))
 }

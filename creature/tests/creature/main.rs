@@ -44,6 +44,7 @@ mod owners;
 mod pace;
 mod packages;
 mod pages;
+mod paid;
 mod panics;
 mod patience;
 mod pauses;
