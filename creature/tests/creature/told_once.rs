@@ -5,8 +5,8 @@ use memory::Record;
 use mind::context::{Caps, choose};
 use mind::conversation::{Conversation, Entry, Head};
 use mind::handover::{kept, untold};
-use mind::llm::Rhythm;
 use mind::moment::Moment;
+use mind::rhythm::Rhythm;
 use model::{Answer, Turn};
 use serde_json::{Value, json};
 

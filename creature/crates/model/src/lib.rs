@@ -15,6 +15,7 @@ mod http;
 mod lenient;
 mod meaning;
 mod pieces;
+mod probe;
 mod refusal;
 pub mod repair;
 mod responses;
