@@ -1,5 +1,4 @@
-//! Behind the real walls of a real guardian: every tool of the real creature is called once by a sighted mind, and judged
-//! by what is sent back to it. A tool without a row fails.
+//! Every tool of the real creature is called once behind the walls of a real guardian, and judged by what is sent back.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 #![allow(clippy::wildcard_enum_match_arm, clippy::disallowed_methods)]
 

@@ -39,7 +39,7 @@ impl Life {
             return Ok(false);
         }
         if let Some(why) = &call.refused {
-            self.acted(call, number, caller, CallOutcome::failed(why, "send it again, whole"))?;
+            self.acted(call, number, caller, CallOutcome::failed(why, "nothing of it was done"))?;
             return Ok(false);
         }
         if let Some(talk) = self.mind.talk() {

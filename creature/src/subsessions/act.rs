@@ -24,7 +24,7 @@ impl Life {
         self.heart.stage(Stage::Acting, patience(&call.tool));
         let mut left = false;
         let done = if let Some(why) = &call.refused {
-            CallOutcome::failed(why, "send it again, whole")
+            CallOutcome::failed(why, "nothing of it was done")
         } else if words::may(session, &call.tool) {
             let id = Some(session.id.clone());
             let caller = Caller { owner: session.owner, thread: session.thread.clone(), session: id };

@@ -5,8 +5,8 @@ use memory::Record;
 use mind::context::{Caps, choose};
 use mind::conversation::{Conversation, Entry, Head};
 use mind::handover::{kept, untold};
-use mind::llm::Rhythm;
 use mind::moment::Moment;
+use mind::rhythm::Rhythm;
 use model::{Answer, Turn};
 use serde_json::{Value, json};
 
@@ -37,6 +37,23 @@ fn a_model_is_shown_no_comments_of_the_checklist() {
     let shown = choose(&Moment { checklist: text.to_owned(), ..Moment::default() }, &Caps::default(), &LIST)
         .checklist;
     assert_eq!(shown, "# Heartbeat\n\nOne at a time.\n\n- [ ] map");
+}
+
+/// Found: each open item of the checklist was "from -009999-01-02T01:59:59Z".
+#[test]
+fn what_was_always_ready_has_no_date() {
+    let line = |ready_at| agenda::stack::Line {
+        changed_at: jiff::Timestamp::UNIX_EPOCH,
+        id: "checklist-1".to_owned(),
+        category: agenda::stack::Category::Tasks,
+        title: "map".to_owned(),
+        why: "it is open".to_owned(),
+        next: "do it".to_owned(),
+        ready_at,
+    };
+    let stack = vec![line(jiff::Timestamp::MIN), line(jiff::Timestamp::from_second(1_772_438_400).unwrap())];
+    let shown = choose(&Moment { stack, ..Moment::default() }, &Caps::default(), &LIST).stack;
+    assert!(!shown.contains("9999") && shown.contains("from 2026-03-02T08:00:00Z"), "{shown}");
 }
 
 /// A conversation of ten calls, each with a long result.

@@ -86,5 +86,6 @@ mod walk;
 mod window;
 mod window_of_the_guardian;
 mod window_status;
+mod window_stop;
 mod window_walk;
 mod world;

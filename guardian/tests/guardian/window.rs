@@ -375,33 +375,6 @@ fn a_command_that_runs_on_is_ended_and_the_window_left() {
     assert!(window.raw().windows(8).any(|bytes| bytes == b"\x1b[?2004l"));
 }
 
-/// Found: nothing ended what it was at but a word in the right words.
-#[test]
-fn stop_and_esc_twice_say_stop() {
-    let house = House::new(SOUND);
-    let window = attached(&house, &[], (80, 24));
-    let said = || {
-        let inbox = house.read(".self/inbox.jsonl");
-        inbox.matches("stop that").count()
-    };
-    window.line("/stop");
-    window.shows("you: stop that");
-    assert_eq!(said(), 1);
-    window.keys("typed");
-    window.shows("typed");
-    // The first empties the line, the second says what a third does.
-    window.keys("\u{1b}");
-    window.until("an empty line", |_| window.line_at_cursor() == ">");
-    window.keys("\u{1b}");
-    window.shows("Esc again");
-    // Any other key takes it back.
-    window.keys("x\u{7f}\u{1b}");
-    window.shows("Esc again");
-    assert_eq!(said(), 1);
-    window.keys("\u{1b}");
-    house.until("the second word", || said() == 2);
-}
-
 #[test]
 fn where_no_terminal_is_there_is_no_window() {
     let house = House::new(SOUND);

@@ -124,7 +124,9 @@ fn stack(moment: &Moment, most: usize) -> String {
 fn rank(at: usize, line: &Line) -> String {
     let Line { id, why, next, ready_at, .. } = line;
     let (kind, title) = (format!("{:?}", line.category).to_lowercase(), one_line(&line.title, 90));
-    one_line(&format!("{}. {id} ({kind}) {title}: {why}; from {ready_at:.0}; next: {next}", at + 1), 360)
+    // What was always ready has no beginning to tell.
+    let from = if ready_at.as_second() > 0 { format!("; from {ready_at:.0}") } else { String::new() };
+    one_line(&format!("{}. {id} ({kind}) {title}: {why}{from}; next: {next}", at + 1), 360)
 }
 
 /// The text in one line of at most `most` characters.

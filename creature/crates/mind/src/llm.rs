@@ -3,6 +3,7 @@
 //! Invariant: a model that cannot be used or does not answer is an `Outcome`, never an end of the life.
 
 use super::conversation::{self, Conversation, fingerprint};
+use super::rhythm::Rhythm;
 use super::servers::Found;
 use super::talks::ENDED;
 use super::{Down, Outcome, Why, prompt, thought};
@@ -142,29 +143,6 @@ fn named(reach: &Reach<'_>, offer: &Value, name: Option<&str>) -> Result<ModelMi
 /// The longest reply in tokens; a quarter of the window at most, but 256 at least.
 fn most_tokens(settings: &ModelSettings, window: u64) -> u64 {
     settings.max_tokens.filter(|most| *most > 0).unwrap_or(MAX_TOKENS).min(window / 4).max(256)
-}
-
-/// Seconds that the shorter and the longer cache of a provider hold.
-const CACHES_S: (i64, i64) = (300, 3_600);
-
-/// At which rhythm a model is asked.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Rhythm {
-    asked_s: Option<i64>,
-    hour: bool,
-}
-
-impl Rhythm {
-    /// Notes that the model is asked now. Whether a cache of an hour pays: the last pause that the short one did not
-    /// outlast was no longer than an hour. Written for twice the price instead of 1.25 times, it is then read for a
-    /// tenth after each such pause.
-    pub fn asked(&mut self, now_s: i64) -> bool {
-        let pause_s = self.asked_s.replace(now_s).map(|before_s| now_s - before_s);
-        if let Some(pause_s) = pause_s.filter(|pause_s| *pause_s > CACHES_S.0) {
-            self.hour = pause_s <= CACHES_S.1;
-        }
-        self.hour
-    }
 }
 
 /// How tool calls are put to a model and come back.

@@ -10,15 +10,15 @@ use std::time::Duration;
 use backon::{BackoffBuilder, ExponentialBuilder};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Response, StatusCode};
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::time::timeout;
 
 use crate::arguments::Ids;
 use crate::form::Accepted;
 use crate::stream::{Body, End, Fault, Hear, Speech};
 use crate::{
-    Call, Endpoint, Error, Heard, Kind, Reply, Talk, Tool, Turn, Wire, anthropic, chat, http, meaning,
-    responses, said, stream, wait,
+    Endpoint, Error, Heard, Kind, Reply, Talk, Wire, anthropic, chat, http, meaning, responses, said, stream,
+    wait,
 };
 
 /// The longest wait before a retry; a longer one is the caller's to take: the owner may say something meanwhile.
@@ -39,7 +39,7 @@ const AFTERWORD: Duration = Duration::from_secs(5);
 
 /// A model behind an address.
 pub struct Client {
-    endpoint: Endpoint,
+    pub(crate) endpoint: Endpoint,
     speech: &'static dyn Speech,
     /// Without a slash at its end.
     base: String,
@@ -139,35 +139,6 @@ impl Client {
     /// Takes what was found to be accepted, by this client or an earlier one.
     pub fn accept(&self, accepted: Accepted) {
         *self.accepted.lock().unwrap_or_else(PoisonError::into_inner) = accepted;
-    }
-
-    /// Whether tools reach the model and its calls come back: it is asked, twice at most, to call a tool that
-    /// echoes `word`. `autonomous` as in [`Talk`].
-    pub async fn takes_tools(&self, word: &str, autonomous: bool) -> Result<bool, Error> {
-        let schema =
-            json!({"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]});
-        let description = "Says a word again.".to_owned();
-        let tools = [Tool { name: "echo".to_owned(), description, schema, strict: false }];
-        let text = format!("Call the tool echo with this word, and say nothing else: `{word}`");
-        let turns = [Turn::Said { text }];
-        let system = "You test whether tools work.";
-        let talk =
-            Talk { system, tools: &tools, turns: &turns, schema: None, autonomous, without_thinking: false };
-        for _ in 0..2 {
-            let mut deaf = |_: Heard<'_>| {};
-            let said = timeout(self.endpoint.deadline, self.say(&talk, &mut deaf)).await;
-            match said.unwrap_or_else(|_| Err(self.late(self.endpoint.deadline))) {
-                Ok(reply) if reply.calls.iter().any(|call| echoes(call, word)) => return Ok(true),
-                Ok(_) => {}
-                // The request's form is refused, as servers without a parser for tools do.
-                Err(error) if error.kind == Kind::Form => return Ok(false),
-                Err(error) if error.kind == Kind::BadRequest && error.status != Some(404) => {
-                    return Ok(false);
-                }
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(false)
     }
 
     async fn retried(
@@ -336,7 +307,7 @@ impl Client {
         Error { status: Some(200), ..error.because(&cause) }
     }
 
-    fn late(&self, limit: Duration) -> Error {
+    pub(crate) fn late(&self, limit: Duration) -> Error {
         let (model, limit_s) = (&self.endpoint.model, limit.as_secs_f32());
         let message = format!("hear from {model}: not a byte within {limit_s} s");
         let hint = "ask a faster model, or allow more time";
@@ -349,11 +320,6 @@ impl Client {
         let cause = format!("the broker is away: {}", http::chain(error));
         Error::new(Kind::Unreachable, message, hint).because(&cause)
     }
-}
-
-fn echoes(call: &Call, word: &str) -> bool {
-    let args = call.args.as_ref();
-    call.name == "echo" && args.is_ok_and(|args| args.get("word").and_then(Value::as_str) == Some(word))
 }
 
 /// Tells of a reply that came whole, as if it had been streamed.

@@ -16,6 +16,7 @@ mod lenient;
 mod meaning;
 mod pieces;
 mod plain;
+mod probe;
 mod refusal;
 pub mod repair;
 mod responses;

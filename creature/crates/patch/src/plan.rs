@@ -68,7 +68,7 @@ impl Plan {
             files => format!("all else is in the draft ({files} files): send only what is named here again"),
         };
         if self.missed.iter().any(|missed| missed.edit.is_some()) {
-            hint += ", with `old` as the file has it; leave out `new` to use the one you sent";
+            hint += ", with `old` as the file has it; `new` left out, or null, is the one you sent";
         }
         let arounds = self.missed.iter().map(|missed| missed.around.as_str()).filter(|text| !text.is_empty());
         let arounds: Vec<&str> = arounds.collect();

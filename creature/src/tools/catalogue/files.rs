@@ -162,7 +162,7 @@ pub(super) const TOOLS: &[Tool] = &[
         Outward,
         async_run!(repo_run::run),
         MINIMAL.slow(),
-        "run a shell command from the repository root, for 60 s unless given (600 at most); everything it starts ends with it; 256 KiB of each output are kept. background:true gives a job that runs on, an hour unless given; its end comes as news",
+        "run a shell command from the repository root, 60 s unless given, 600 at most; all it starts ends with it. background:true: a job that runs on, an hour unless given; its end is news",
     ),
     tool(
         "job",
@@ -174,6 +174,6 @@ pub(super) const TOOLS: &[Tool] = &[
         House,
         async_run!(job::job),
         MINIMAL.beside(),
-        "what runs beside you: all of it, or by `id` what it said so far; wait: until it ends, 60 s at most unless given; end: stop it",
+        "what runs beside you: all, or by `id` what it said so far; wait: until it ends, 60 s at most unless given",
     ),
 ];
