@@ -85,4 +85,5 @@ mod window;
 mod window_of_the_guardian;
 mod window_status;
 mod window_walk;
+mod witness;
 mod world;
