@@ -1,17 +1,20 @@
-//! The laboratory's command: the fault matrix, escapes, mutants, soaks, benches houses for the page, and machines, each by its name.
+//! The laboratory's command: the fault matrix, escapes, mutants, harms, soaks, benches, houses for the page, and machines, each by its name.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 #![allow(clippy::indexing_slicing, clippy::wildcard_enum_match_arm)]
 
 mod bench;
 mod escapes;
+#[path = "../creature/tests/faithful/mod.rs"]
+mod faithful;
+mod harms;
 mod mutants;
 mod page;
 mod survival;
 
 use std::process::ExitCode;
 
-const HELP: &str = "usage: trials survival | escapes | mutants | bench | page | machines, each with words of its own; see scripts/trials --help\n";
+const HELP: &str = "usage: trials survival | escapes | mutants | harms | bench | page | machines, each with words of its own; see scripts/trials --help\n";
 
 fn main() -> ExitCode {
     let mut words = std::env::args_os().skip(1);
@@ -20,6 +23,7 @@ fn main() -> ExitCode {
         Some("survival") => survival::main(words),
         Some("escapes") => escapes::main(words),
         Some("mutants") => mutants::main(words),
+        Some("harms") => harms::main(words),
         Some("bench") => bench::main(words),
         Some("page") => page::main(words),
         Some("machines") => {

@@ -1,10 +1,11 @@
-//! What the laboratory says of itself is true: bricks are counted as such, and every path of the formats has its trials.
+//! What the laboratory says of itself is true: bricks are counted as such, every path of the formats has its trials, every harm its place.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 #![allow(clippy::indexing_slicing, clippy::wildcard_enum_match_arm)]
 
 mod bricks;
 mod formats;
+mod harms;
 #[allow(dead_code)]
 #[path = "../survival/mod.rs"]
 mod survival;

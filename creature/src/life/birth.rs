@@ -40,9 +40,7 @@ pub const LOOK_BACK: (usize, u64) = (200, 1024 * 1024);
 /// Comes to life in the house it was told of.
 pub async fn birth(told: Told) -> Result<Life, Fault> {
     let house = told.house.clone();
-    for folder in [house.mind(), house.workspace()] {
-        make_folder(&folder);
-    }
+    [house.mind(), house.workspace()].iter().for_each(|folder| make_folder(folder));
     // Whatever the rest of a birth meets, it meets it while it beats.
     let heart = Heart::start(&house.heartbeat(), told.life, WAKING)
         .map_err(|cause| Fault::caused("start the heartbeat", &cause, "are there too many threads?"))?;

@@ -6,7 +6,7 @@ use crate::act::executor::Executor;
 use crate::act::heartbeat::Claim;
 use crate::decide::conduct::{Invariant, Observed, Tally};
 use crate::decide::vocabulary::Event;
-use crate::decide::witness::{Claimed, Witness};
+use crate::decide::witness::{Claimed, Longest, Witness};
 use house::clock::{self, Millis};
 use house::files::{self, Mark};
 use house::lines::{Lines, Next};
@@ -16,15 +16,19 @@ use std::io::{Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 /// Bytes read of a file at one look.
-const LOOK_BYTES: u64 = 1 << 20;
+const LOOK_BYTES: u64 = 2 << 20;
 /// Length of the longest line that is read.
-const LONGEST_LINE: usize = 256 << 10;
-/// Time between two looks at the agenda, which is read whole.
+const LONGEST_LINE: usize = 1 << 20;
+/// Time between two looks at the agenda and the budget, which are read whole.
 const AGENDA_MS: Millis = 15_000;
+/// Time in which a life names its mind.
+const NAMED_MS: Millis = 60_000;
 /// Most bytes of an agenda.
 const AGENDA_BYTES: u64 = 8 << 20;
 /// The longest rest a creature may be set to, in milliseconds.
 const LONGEST_REST_MS: Millis = 3_600_000;
+/// Most bytes of the budget and of the settings that were handed over.
+const DOCUMENT_BYTES: u64 = 1 << 20;
 
 /// A file of lines that is read on from where the last look ended.
 #[derive(Debug)]
@@ -41,31 +45,35 @@ impl Followed {
         Self { at: mark.map_or(0, |mark| mark.bytes), mark, path }
     }
 
-    /// Hands on each whole line that is new; another file under the name is read from its beginning.
-    fn new_lines(&mut self, mut each: impl FnMut(&[u8])) {
-        let Some(mark) = files::mark(&self.path) else { return };
-        if mark.bytes < self.at || !self.mark.is_some_and(|before| before.is_same_file(mark)) {
-            self.at = 0;
+    /// Hands on each whole line that is new. False where some may be missing, or would be read again: a line was too
+    /// long, or the file is another one, whose end is gone on from then.
+    fn new_lines(&mut self, mut each: impl FnMut(&[u8])) -> bool {
+        let Some(mark) = files::mark(&self.path) else { return true };
+        let before = self.mark.replace(mark);
+        if before.is_some_and(|before| mark.bytes < self.at || !before.is_same_file(mark)) {
+            self.at = mark.bytes;
+            return false;
         }
-        self.mark = Some(mark);
         if mark.bytes == self.at {
-            return;
+            return true;
         }
-        let Ok(Some(mut file)) = files::open(&self.path) else { return };
+        let Ok(Some(mut file)) = files::open(&self.path) else { return true };
         if file.seek(SeekFrom::Start(self.at)).is_err() {
-            return;
+            return true;
         }
+        let mut is_whole = true;
         let mut lines = Lines::new(file, LONGEST_LINE);
         lines.allow(LOOK_BYTES);
         loop {
             match lines.next_line() {
                 Next::Line(line) => each(line),
-                Next::Long => {}
+                Next::Long => is_whole = false,
                 Next::End => break,
             }
         }
         // What has no newline yet is read again.
         self.at = lines.at() - lines.torn().len() as u64;
+        is_whole
     }
 }
 
@@ -77,67 +85,110 @@ pub struct Watched {
     bookkeeping: Followed,
     inbox: Followed,
     ledger: Followed,
+    agenda: PathBuf,
+    budget: PathBuf,
     agenda_at: Millis,
+    /// The longest rest by the owner's settings, and the longest in force just now.
+    set_ms: Millis,
+    longest: Longest,
 }
 
 impl Watched {
     pub fn of(house: &House, life: u64) -> Self {
+        let longest = Longest { usual_ms: LONGEST_REST_MS, any_ms: LONGEST_REST_MS };
         Self {
             witness: Witness::of(life),
             memory: Followed::at_its_end(house.memory()),
             bookkeeping: Followed::at_its_end(house.bookkeeping()),
             inbox: Followed::at_its_end(house.inbox()),
             ledger: Followed::at_its_end(house.ledger()),
+            agenda: house.agenda(),
+            budget: house.budget(),
             agenda_at: 0,
+            set_ms: set_rest_ms(&house.handed_settings(), life),
+            longest,
         }
     }
 
-    /// One look; `began` is when the life did.
-    fn look(&mut self, claim: &Claim, agenda: &Path, began: Millis, now: Millis) -> Vec<(Invariant, bool)> {
+    fn look(&mut self, claim: &Claim, now: Millis) -> Vec<(Invariant, bool)> {
         let claimed = claimed(claim);
-        let Self { witness, memory, bookkeeping, inbox, ledger, agenda_at } = self;
-        inbox.new_lines(|line| witness.said(line, now));
-        ledger.new_lines(|line| records::parse(line).iter().for_each(|line| witness.paid(line)));
+        let Self { witness, memory, bookkeeping, inbox, ledger, .. } = self;
+        witness.begin(now);
+        let mut is_whole = inbox.new_lines(|line| witness.said(line, now));
         for file in [memory, bookkeeping] {
-            file.new_lines(|line| {
+            is_whole &= file.new_lines(|line| {
                 records::parse(line).iter().for_each(|record| witness.recorded(record, claimed, now));
             });
         }
-        if now >= *agenda_at + AGENDA_MS {
-            *agenda_at = now;
-            let bytes = files::read_most(agenda, AGENDA_BYTES).ok().flatten();
-            let agenda: Option<Value> = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-            let wall_ms = i64::try_from(clock::wall_ms()).unwrap_or(i64::MAX);
-            agenda.iter().for_each(|agenda| witness.reminders(agenda, wall_ms, now.saturating_sub(began)));
+        // After memory: what goes out for a word goes out after it was heard.
+        is_whole &= ledger.new_lines(|line| records::parse(line).iter().for_each(|line| witness.paid(line)));
+        if !is_whole {
+            witness.lost();
         }
-        witness.looked(claimed, LONGEST_REST_MS, now);
-        witness.take()
+        if now >= self.agenda_at + AGENDA_MS {
+            self.agenda_at = now;
+            self.longest.usual_ms = if is_poor(&self.budget) { LONGEST_REST_MS } else { self.set_ms };
+            let wall_ms = i64::try_from(clock::wall_ms()).unwrap_or(i64::MAX);
+            let agenda = document(&self.agenda, AGENDA_BYTES);
+            agenda.iter().for_each(|agenda| self.witness.reminders(agenda, wall_ms, now));
+        }
+        self.witness.looked(claimed, self.longest, now);
+        self.witness.take()
     }
+}
+
+fn document(path: &Path, most: u64) -> Option<Value> {
+    let bytes = files::read_most(path, most).ok().flatten()?;
+    serde_json::from_slice(&bytes).ok()
+}
+
+/// The longest rest by the settings that this life was handed.
+fn set_rest_ms(path: &Path, life: u64) -> Millis {
+    let handed = document(path, DOCUMENT_BYTES).filter(|handed| handed.get("life") == Some(&json!(life)));
+    let number = |name: &str| handed.as_ref()?.pointer(&format!("/settings/rest/{name}"))?.as_u64();
+    let seconds = number("longest_s").into_iter().chain(number("quiet_s")).max();
+    seconds.map_or(LONGEST_REST_MS, |seconds| seconds.saturating_mul(1_000).min(LONGEST_REST_MS))
+}
+
+/// Whether little money is left, by the broker's page: then a creature rests as long as it may.
+fn is_poor(path: &Path) -> bool {
+    document(path, DOCUMENT_BYTES).is_some_and(|page| {
+        let is_told = |name: &str| page.get(name).is_some_and(|told| !told.is_null());
+        page.get("poor") == Some(&Value::Bool(true)) || is_told("stopped") || is_told("closed")
+    })
 }
 
 fn claimed(claim: &Claim) -> Claimed {
     let until = claim.until.parse::<jiff::Timestamp>().map_or(0, jiff::Timestamp::as_millisecond);
-    let rest_ms = u64::try_from(until).unwrap_or(0).saturating_sub(clock::wall_ms());
-    Claimed { rests: claim.stage == "resting", turns: claim.turns, rest_ms }
+    Claimed {
+        rests: claim.stage == "resting",
+        acts: claim.stage == "acting",
+        is_away: !claim.next_try.is_empty(),
+        turns: claim.turns,
+        rest_ms: u64::try_from(until).unwrap_or(0).saturating_sub(clock::wall_ms()),
+    }
 }
 
 impl Executor {
     /// Looks at the life's conduct; what was observed goes to the policy.
     pub fn look_at_conduct(&mut self) {
-        let (now, agenda) = (self.clock.now(), self.house.agenda());
+        let now = self.clock.now();
         let Some(life) = &mut self.life else { return };
-        // A mind that is away, and a creature without a name for its mind, show nothing.
         let claim = &self.heart.claim;
-        if claim.mind.is_empty() {
-            return;
-        }
-        let seen = life.watched.look(claim, &agenda, life.began, now);
+        // A life that has just begun has no mind yet; one that never names it is taken to have the one before.
+        let before = self.decided.record.conducts.0.last().map(|conduct| conduct.mind.clone());
+        let mind = match claim.mind.is_empty() {
+            true if now < life.began + NAMED_MS => return,
+            true => before.unwrap_or_default(),
+            false => claim.mind.clone(),
+        };
+        let seen = life.watched.look(claim, now);
         if seen.iter().any(|(_, kept)| !kept) {
             self.state.broken = life.watched.witness.examples();
         }
         if !seen.is_empty() {
             let is_self_edit = self.state.selves.contains(&self.state.tree);
-            self.hear(Event::Observed(Observed { mind: self.heart.claim.mind.clone(), is_self_edit, seen }));
+            self.hear(Event::Observed(Observed { mind, is_self_edit, seen }));
         }
     }
 

@@ -25,6 +25,8 @@ pub struct Claim {
     pub odd: String,
     /// What the creature says its own wakes achieved.
     pub own: String,
+    /// When a mind that is away is asked again; empty while it answers.
+    pub next_try: String,
 }
 
 pub struct Heartbeat {
@@ -71,7 +73,8 @@ pub fn read(path: &Path) -> Option<Claim> {
     let (stage, mind) = (brief(&claim.stage, NAME_CHARS), brief(&claim.mind, NAME_CHARS));
     let until = brief(&claim.until, NAME_CHARS);
     let (odd, own) = (brief(&claim.odd, NAME_CHARS), brief(&claim.own, OWN_CHARS));
-    Some(Claim { stage, until, mind, odd, own, ..claim })
+    let next_try = brief(&claim.next_try, NAME_CHARS);
+    Some(Claim { stage, until, mind, odd, own, next_try, ..claim })
 }
 
 /// Whether a line of memory is a readable thought of this life.

@@ -26,7 +26,7 @@ const MOST_TREES: usize = 64;
 pub enum Invariant {
     /// Each call of a thought has its result on record.
     Results,
-    /// What was thought by a paid call is on record.
+    /// What was thought by paid calls is on record.
     Remembered,
     /// The records' cost is the ledger's.
     Costs,
@@ -34,7 +34,11 @@ pub enum Invariant {
     Heard,
     /// A word of the owner's that was heard has an answer, and no empty one.
     Answered,
-    /// A reminder is told when it is due.
+    /// A word that was heard is taken up: something goes out for it, or it is answered.
+    Prompt,
+    /// Nothing is said twice to one word.
+    Once,
+    /// A reminder is told when it is due, on its thread.
     Reminded,
     /// A rest is no longer than the owner's longest.
     Rests,
@@ -49,7 +53,9 @@ impl Invariant {
             Invariant::Costs => "the cost on its records is not the ledger's",
             Invariant::Heard => "the owner's words are not heard",
             Invariant::Answered => "the owner's words get no answer, or an empty one",
-            Invariant::Reminded => "reminders that are due are not told",
+            Invariant::Prompt => "nothing comes of the owner's words for long after they were heard",
+            Invariant::Once => "the owner is told the same again and again",
+            Invariant::Reminded => "reminders that are due are not told, or on another thread",
             Invariant::Rests => "its rests are longer than the owner's longest",
         }
     }

@@ -1,24 +1,33 @@
 //! Folds what a life leaves in files and what the ledger says into observations: an invariant was kept, or broken. Pure.
 //!
-//! Invariant: what cannot be told is not observed. A life that was cut short, a mind that is away and a pause say nothing.
+//! Invariant: what cannot be told is not observed. A life that was cut short, a mind that is away, a pause, a machine that
+//! stood still and a file that was replaced say nothing.
+
+mod accounts;
+mod reminders;
+mod words;
 
 use crate::decide::conduct::Invariant;
+use accounts::Accounts;
 use house::clock::Millis;
+use reminders::{Look, Reminders};
 use serde_json::Value;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
+use words::{Seen, Standing, Words};
 
-/// Thoughts and words that are watched at once; older ones are given up.
+/// Thoughts that are watched at once; older ones are given up.
 const MOST_WATCHED: usize = 64;
+/// Calls out that may be under way.
+const MOST_OPEN: usize = 256;
 /// Broken ones that are kept as evidence, and characters of each.
 const MOST_EXAMPLES: usize = 6;
 const EXAMPLE_CHARS: usize = 200;
 /// A rest says that a turn is over only once it has lasted so long: files are written in turn, and looked at in turn.
 const AT_REST_MS: Millis = 500;
-/// Time a word may lie unheard beside a life that rests, and beside one that is busy.
-const HEARD_AT_REST_MS: Millis = 30_000;
-const HEARD_MS: Millis = 15 * 60_000;
-/// Time after a reminder is due until it counts as forgotten.
-const REMINDED_MS: Millis = 120_000;
+/// Time without a look in which the machine, or the guardian, stood still.
+const STILL_MS: Millis = 30_000;
+/// What a claimed rest may be longer than the rest: the claim is written before it begins.
+const CLAIMED_MS: Millis = 120_000;
 
 /// A thought whose calls are not all seen to have ended.
 #[derive(Debug)]
@@ -28,23 +37,24 @@ struct Thought {
     results: usize,
 }
 
-/// A word of the owner's.
-#[derive(Debug)]
-struct Word {
-    text: String,
-    thread: String,
-    since: Millis,
-    /// Finished turns and time when it was seen in memory.
-    heard: Option<(u64, Millis)>,
-}
-
 /// What the creature says of itself just now.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Claimed {
     pub rests: bool,
+    /// It runs a tool.
+    pub acts: bool,
+    /// It says that its mind is away.
+    pub is_away: bool,
     pub turns: u64,
     /// Length of the rest it claims, in milliseconds.
     pub rest_ms: Millis,
+}
+
+/// The owner's longest rests, in milliseconds: the usual, and the one there is a reason for (no mind, little money).
+#[derive(Clone, Copy, Debug)]
+pub struct Longest {
+    pub usual_ms: Millis,
+    pub any_ms: Millis,
 }
 
 /// What is known of one life's conduct.
@@ -52,15 +62,18 @@ pub struct Claimed {
 pub struct Witness {
     life: u64,
     thoughts: VecDeque<Thought>,
-    words: VecDeque<Word>,
-    /// Next time of each reminder that stands, in wall-clock milliseconds.
-    reminders: HashMap<String, i64>,
-    /// Since when it rests, and whether this rest was looked at.
-    rests: Option<(Millis, bool)>,
-    /// Since the last rest: paid calls, records of any kind that tells of something done, and what both say it cost, in
-    /// millionths of a dollar; none where no thought of a model is on record.
-    paid: (u32, u64),
-    records: (u32, Option<u64>),
+    words: Words,
+    reminders: Reminders,
+    accounts: Accounts,
+    /// Calls out that are under way, by their ids in the ledger.
+    open: BTreeSet<String>,
+    /// Since when it rests, and whether this rest was looked at; how many were.
+    rest: Option<(Millis, bool)>,
+    rests: u64,
+    /// Whether the last thought of this turn acted, and nothing was refused or failed on the way to a model.
+    has_acted: bool,
+    is_refused: bool,
+    last_look: Option<Millis>,
     seen: Vec<(Invariant, bool)>,
     examples: VecDeque<String>,
 }
@@ -80,35 +93,38 @@ impl Witness {
         self.examples.iter().map(String::as_str).collect::<Vec<_>>().join("\n")
     }
 
-    fn note(&mut self, invariant: Invariant, kept: bool, example: impl FnOnce() -> String) {
-        self.seen.push((invariant, kept));
-        if !kept {
-            self.examples.push_back(house::bounds::brief(&example(), EXAMPLE_CHARS));
-            let over = self.examples.len().saturating_sub(MOST_EXAMPLES);
-            self.examples.drain(..over);
+    fn note(&mut self, seen: impl IntoIterator<Item = Seen>) {
+        for (invariant, kept, told) in seen {
+            self.seen.push((invariant, kept));
+            if !kept {
+                self.examples.push_back(house::bounds::brief(&told, EXAMPLE_CHARS));
+                let over = self.examples.len().saturating_sub(MOST_EXAMPLES);
+                self.examples.drain(..over);
+            }
         }
     }
 
-    /// A line that the owner, or a program of the owner's, put into the inbox.
-    pub fn said(&mut self, line: &[u8], now: Millis) {
-        let Ok(line) = std::str::from_utf8(line) else { return };
-        let read: Option<Value> = serde_json::from_str(line).ok();
-        let (text, thread) = match &read {
-            Some(Value::Object(fields)) => {
-                let field = |name: &str| fields.get(name).and_then(Value::as_str).unwrap_or_default();
-                (field("text").to_owned(), field("thread").to_owned())
-            }
-            Some(_) => return,
-            None => (line.to_owned(), String::new()),
-        };
-        let text = text.trim().to_owned();
-        if text.is_empty() {
-            return;
+    /// Begins a look. After one that came late, what waits counts from now.
+    pub fn begin(&mut self, now: Millis) {
+        let before = self.last_look.replace(now);
+        if before.is_some_and(|before| now >= before + STILL_MS) {
+            self.words.stood_still(now);
+            self.reminders.forget();
+            self.rest = self.rest.map(|(_, looked)| (now, looked));
         }
-        let thread = if thread.is_empty() { "main".to_owned() } else { thread };
-        self.words.push_back(Word { text, thread, since: now, heard: None });
-        let over = self.words.len().saturating_sub(MOST_WATCHED);
-        self.words.drain(..over);
+    }
+
+    /// A file that is read was replaced, or has a line too long to read: what was under way cannot be told.
+    pub fn lost(&mut self) {
+        self.thoughts.clear();
+        self.words.forget();
+        self.reminders.forget();
+        self.accounts.forget();
+    }
+
+    /// A line of the inbox.
+    pub fn said(&mut self, line: &[u8], now: Millis) {
+        self.words.said(line, now);
     }
 
     /// A record of memory or of the bookkeeping.
@@ -117,24 +133,14 @@ impl Witness {
             return;
         }
         let data = record.get("data").unwrap_or(&Value::Null);
+        let kind = record.get("kind").and_then(Value::as_str).unwrap_or_default();
         let text = |name: &str| data.get(name).and_then(Value::as_str).unwrap_or_default();
         let number = data.get("thought").and_then(Value::as_u64);
-        if let Some(usage) = data.get("usage").filter(|usage| usage.is_object()) {
-            let cost = usage.get("cost_usd").and_then(Value::as_f64).filter(|cost| (0.0..1e6).contains(cost));
-            if let Some(cost) = cost {
-                self.records.1 = Some(self.records.1.unwrap_or(0) + (cost * 1e6) as u64);
-            }
-        }
-        let kind = record.get("kind").and_then(Value::as_str).unwrap_or_default();
-        // A wake is noted whether anything came of it or not.
-        self.records.0 += u32::from(kind != "heartbeat");
+        self.accounts.recorded(kind, data);
         match (kind, number) {
             ("thought", Some(number)) if data.get("garbled").is_none() => {
-                // A mind that is asked says what it cost, be it nothing.
-                if text("mind") != "instinct" {
-                    self.records.1 = self.records.1.or(Some(0));
-                }
                 let calls = data.get("tool_calls").and_then(Value::as_array).map_or(0, Vec::len);
+                self.has_acted = calls > 0;
                 self.thoughts.push_back(Thought { number, calls, results: 0 });
                 if self.thoughts.len() > MOST_WATCHED {
                     self.thoughts.pop_front();
@@ -144,163 +150,116 @@ impl Witness {
                 let of = self.thoughts.iter_mut().find(|thought| thought.number == number);
                 of.into_iter().for_each(|thought| thought.results += 1);
             }
-            ("message", _) if text("from") == "owner" => self.heard(text("text"), claimed, now),
+            // What was too long or too deep for a line has no number any more.
+            ("action", None) if data.get("truncated").is_some() => self.newest_result(),
+            ("message", _) if text("from") == "owner" => {
+                let standing = self.standing(claimed, now);
+                let seen = self.words.heard(text("text"), text("thread"), standing);
+                self.note(seen);
+            }
             ("message", _) if text("from") == "creature" => {
-                self.told(text("kind"), text("thread"), text("text"))
+                // An answer has no action of its own.
+                if text("kind") == "answer" {
+                    self.newest_result();
+                }
+                if !text("reminder").is_empty() {
+                    self.reminders.told(text("reminder"), text("thread"));
+                }
+                let seen = self.words.told(text("kind"), text("thread"), text("text"));
+                self.note(seen);
             }
             _ => {}
         }
     }
 
-    fn heard(&mut self, text: &str, claimed: Claimed, now: Millis) {
-        let is_it = |word: &&mut Word| word.heard.is_none() && is_same(&word.text, text.trim());
-        let Some(word) = self.words.iter_mut().find(is_it) else { return };
-        word.heard = Some((claimed.turns, now));
-        self.note(Invariant::Heard, true, String::new);
-    }
-
-    fn told(&mut self, kind: &str, thread: &str, text: &str) {
-        // An answer has no action of its own.
-        if kind == "answer" {
-            let open = self.thoughts.iter_mut().rev().find(|thought| thought.results < thought.calls);
-            open.into_iter().for_each(|thought| thought.results += 1);
-        }
-        let thread = if thread.is_empty() { "main" } else { thread };
-        let waiting = self.words.len();
-        // An answer may come before the record of the word was looked at: words of the thread are answered all the same.
-        self.words.retain(|word| word.thread != thread);
-        let answered = waiting - self.words.len();
-        if kind == "waiting" {
-            return;
-        }
-        let is_empty = text.trim().is_empty();
-        if is_empty || answered > 0 {
-            self.note(Invariant::Answered, !is_empty, || format!("an empty {kind} on thread {thread}"));
-        }
+    /// A result of the newest thought that waits for some.
+    fn newest_result(&mut self) {
+        let open = self.thoughts.iter_mut().rev().find(|thought| thought.results < thought.calls);
+        open.into_iter().for_each(|thought| thought.results += 1);
     }
 
     /// A line of the ledger.
     pub fn paid(&mut self, line: &Value) {
-        let number = |name: &str| line.get(name).and_then(Value::as_u64);
-        let is_settled = line.get("event").and_then(Value::as_str) == Some("settle");
-        let by_usage =
-            line.get("decision").and_then(Value::as_str).is_some_and(|how| how.starts_with("by usage"));
-        if is_settled && by_usage && number("life") == Some(self.life) {
-            self.paid.0 += 1;
-            self.paid.1 = self.paid.1.saturating_add(number("cost_micro_usd").unwrap_or(0));
+        let text = |name: &str| line.get(name).and_then(Value::as_str).unwrap_or_default();
+        if line.get("life").and_then(Value::as_u64) != Some(self.life) {
+            return;
         }
+        let cost = line.get("cost_micro_usd").and_then(Value::as_u64).unwrap_or(0);
+        match text("event") {
+            "reserve" => {
+                if self.open.len() >= MOST_OPEN {
+                    self.open.clear();
+                }
+                self.open.insert(text("call").to_owned());
+            }
+            "settle" => {
+                self.open.remove(text("call"));
+                self.is_refused |= !text("decision").starts_with("by usage");
+                self.accounts.settled(text("decision"), cost);
+            }
+            "refuse" => self.is_refused = true,
+            _ => {}
+        }
+        let seen = self.words.called_out();
+        self.note(seen);
     }
 
     /// The reminders that stand: `wall_ms` is the time of day they are meant in.
-    pub fn reminders(&mut self, agenda: &Value, wall_ms: i64, lived_ms: Millis) {
-        let list = agenda.pointer("/reminders/list").and_then(Value::as_array);
-        let mut standing = HashMap::new();
-        for reminder in list.into_iter().flatten().take(1_000) {
-            let text = |name: &str| reminder.get(name).and_then(Value::as_str);
-            let next = text("next").filter(|_| text("finished").is_none());
-            let next = next.and_then(|next| next.parse::<jiff::Timestamp>().ok());
-            if let (Some(id), Some(next)) = (text("id"), next) {
-                standing.insert(id.to_owned(), next.as_millisecond());
-            }
-        }
-        let late = wall_ms - REMINDED_MS as i64;
-        let before = std::mem::take(&mut self.reminders);
-        for (id, next) in &before {
-            match standing.get(id) {
-                Some(same) if same == next => {}
-                // It was told, or the owner took it back; an early change says nothing.
-                _ if *next <= wall_ms => self.note(Invariant::Reminded, true, String::new),
-                _ => {}
-            }
-        }
-        // A life that just began may still be at what lay there before.
-        if lived_ms > REMINDED_MS {
-            let forgotten: Vec<String> =
-                standing.iter().filter(|(_, next)| **next <= late).map(|(id, _)| id.clone()).collect();
-            for id in forgotten {
-                standing.remove(&id);
-                self.note(Invariant::Reminded, false, || format!("reminder {id} is due and was not told"));
-            }
-        }
-        self.reminders = standing;
+    pub fn reminders(&mut self, agenda: &Value, wall_ms: i64, now: Millis) {
+        let seen = self.reminders.look(agenda, Look { now, wall_ms, rests: self.rests });
+        self.note(seen.into_iter().map(|(kept, told)| (Invariant::Reminded, kept, told)));
     }
 
-    /// What the heartbeat says at this look; `longest_rest_ms` is the owner's.
-    pub fn looked(&mut self, claimed: Claimed, longest_rest_ms: Millis, now: Millis) {
-        self.rests = match (claimed.rests, self.rests) {
+    fn standing(&self, claimed: Claimed, now: Millis) -> Standing {
+        Standing {
+            now,
+            turns: claimed.turns,
+            rests: self.rests,
+            is_settled: self.rest.is_some_and(|(since, _)| now >= since + AT_REST_MS),
+            is_at_work: claimed.acts || !self.open.is_empty(),
+        }
+    }
+
+    /// What the heartbeat says at this look.
+    pub fn looked(&mut self, claimed: Claimed, longest: Longest, now: Millis) {
+        self.rest = match (claimed.rests, self.rest) {
             (false, _) => None,
             (true, None) => Some((now, false)),
-            (true, rests) => rests,
+            (true, rest) => rest,
         };
-        let settled = self.rests.is_some_and(|(since, _)| now >= since + AT_REST_MS);
-        self.unheard(settled, now);
-        if !settled {
-            return;
+        if claimed.is_away {
+            self.accounts.forget();
         }
-        self.unanswered(claimed, now);
-        if let Some((since, false)) = self.rests {
-            self.rests = Some((since, true));
-            self.turn_over(claimed, longest_rest_ms);
+        let mut standing = self.standing(claimed, now);
+        if let Some((since, false)) = self.rest.filter(|_| standing.is_settled) {
+            self.rest = Some((since, true));
+            self.rests += 1;
+            standing.rests = self.rests;
+            self.turn_over(claimed, longest);
         }
-    }
-
-    fn unheard(&mut self, rests: bool, now: Millis) {
-        let most = if rests { HEARD_AT_REST_MS } else { HEARD_MS };
-        let words = std::mem::take(&mut self.words);
-        for word in words {
-            if word.heard.is_none() && now >= word.since + most {
-                self.note(Invariant::Heard, false, || format!("not heard: {}", word.text));
-            } else {
-                self.words.push_back(word);
-            }
-        }
-    }
-
-    fn unanswered(&mut self, claimed: Claimed, now: Millis) {
-        let words = std::mem::take(&mut self.words);
-        for word in words {
-            let over = |(turns, at)| claimed.turns > turns && now >= at + HEARD_AT_REST_MS / 2;
-            if word.heard.is_some_and(over) {
-                self.note(Invariant::Answered, false, || format!("no answer to: {}", word.text));
-            } else {
-                self.words.push_back(word);
-            }
-        }
+        let seen = self.words.look(standing);
+        self.note(seen);
     }
 
     /// What a turn left, looked at in the rest after it.
-    fn turn_over(&mut self, claimed: Claimed, longest_rest_ms: Millis) {
+    fn turn_over(&mut self, claimed: Claimed, longest: Longest) {
         for Thought { number, calls, results } in std::mem::take(&mut self.thoughts) {
             if calls > 0 {
-                self.note(Invariant::Results, results >= calls, || {
-                    format!("thought {number} made {calls} calls, of which {results} have a result on record")
-                });
+                let told = format!(
+                    "thought {number} made {calls} calls, of which {results} have a result on record"
+                );
+                self.note([(Invariant::Results, results >= calls, told)]);
             }
         }
-        let (calls, paid) = std::mem::take(&mut self.paid);
-        let (records, recorded) = std::mem::take(&mut self.records);
-        if calls > 0 {
-            self.note(Invariant::Remembered, records > 0, || format!("{calls} paid calls left no record"));
-        }
-        if let Some(recorded) = recorded.filter(|_| paid > 0) {
-            let near = recorded.saturating_mul(2) >= paid && recorded <= paid.saturating_mul(2);
-            self.note(Invariant::Costs, near, || {
-                format!("the ledger says {paid} millionths of a dollar, the records {recorded}")
-            });
-        }
-        // Two minutes more than the owner allows: the claim is written before the rest begins.
-        self.note(Invariant::Rests, claimed.rest_ms <= longest_rest_ms + 120_000, || {
-            format!(
-                "a rest of {} s, where {} s are the longest",
-                claimed.rest_ms / 1_000,
-                longest_rest_ms / 1_000
-            )
-        });
+        let seen = self.accounts.compared();
+        self.note(seen);
+        // After a thought that acted there is no reason for more than the owner's usual rest.
+        let has_acted = std::mem::take(&mut self.has_acted);
+        let is_refused = std::mem::take(&mut self.is_refused);
+        let usual = has_acted && !is_refused && !claimed.is_away;
+        let most_ms = if usual { longest.usual_ms } else { longest.any_ms };
+        let told =
+            format!("a rest of {} s, where {} s are the longest", claimed.rest_ms / 1_000, most_ms / 1_000);
+        self.note([(Invariant::Rests, claimed.rest_ms <= most_ms.saturating_add(CLAIMED_MS), told)]);
     }
-}
-
-/// Whether a record has the owner's word, which may have been cut.
-fn is_same(word: &str, record: &str) -> bool {
-    let beginning = |text: &str| text.chars().take(40).collect::<String>();
-    word == record || beginning(word) == beginning(record)
 }

@@ -4,8 +4,7 @@ use crate::world::{Nature, World};
 use guardian::decide::conduct::{Invariant, Observed};
 use guardian::decide::policy::Policy;
 use guardian::decide::vocabulary::{Action, Cause, Event};
-use guardian::decide::witness::{Claimed, Witness};
-use serde_json::{Value, json};
+use serde_json::Value;
 use trials::House;
 
 const MINUTE: u64 = 60_000;
@@ -101,121 +100,6 @@ fn what_is_remembered_is_bounded_and_saved() {
     let saved = serde_json::to_string(&world.policy.record).unwrap();
     let read = Policy::new(serde_json::from_str(&saved).unwrap(), world.now);
     assert_eq!(read.record.conducts, world.policy.record.conducts);
-}
-
-fn record(kind: &str, data: Value) -> Value {
-    json!({"at": "2026-01-01T00:00:00.000Z", "life": 7, "kind": kind, "data": data})
-}
-
-fn message(from: &str, kind: &str, thread: &str, text: &str) -> Value {
-    record("message", json!({"from": from, "kind": kind, "thread": thread, "text": text}))
-}
-
-const AWAKE: Claimed = Claimed { rests: false, turns: 1, rest_ms: 0 };
-const RESTS: Claimed = Claimed { rests: true, turns: 2, rest_ms: 60_000 };
-const LONGEST: u64 = 3_600_000;
-
-/// Observations of a turn with these records, and the rest after it.
-fn turn(said: &[&str], paid: &[Value], records: &[Value], rest: Claimed) -> Vec<(Invariant, bool)> {
-    let mut witness = Witness::of(7);
-    said.iter().for_each(|line| witness.said(line.as_bytes(), 0));
-    paid.iter().for_each(|line| witness.paid(line));
-    records.iter().for_each(|record| witness.recorded(record, AWAKE, 1_000));
-    [2_000, 3_000, 60_000].into_iter().for_each(|now| witness.looked(rest, LONGEST, now));
-    let mut seen = witness.take();
-    seen.retain(|seen| *seen != (Invariant::Rests, true));
-    seen
-}
-
-fn thought(calls: usize, usage: Value) -> Value {
-    let calls: Vec<Value> = (0..calls).map(|_| json!({"tool": "notes.append", "args": {}})).collect();
-    record("thought", json!({"mind": "m", "thought": 4, "tool_calls": calls, "usage": usage}))
-}
-
-fn action() -> Value {
-    record("action", json!({"thought": 4, "tool": "notes.append", "result": {"ok": true}}))
-}
-
-fn settle(cost: u64) -> Value {
-    json!({"event": "settle", "life": 7, "decision": "by usage", "cost_micro_usd": cost})
-}
-
-#[test]
-fn each_call_has_its_result_and_an_answer_is_one() {
-    use Invariant::{Answered, Heard, Results};
-    let none = Value::Null;
-    assert_eq!(turn(&[], &[], &[thought(2, none.clone()), action(), action()], RESTS), [(Results, true)]);
-    assert_eq!(turn(&[], &[], &[thought(2, none.clone()), action()], RESTS), [(Results, false)]);
-    assert_eq!(turn(&[], &[], &[thought(0, none.clone())], RESTS), []);
-    let words = [message("owner", "", "main", "hello"), thought(2, none.clone()), action()];
-    let answered = [words.as_slice(), &[message("creature", "answer", "main", "hi")]].concat();
-    assert_eq!(turn(&["hello"], &[], &answered, RESTS), [(Heard, true), (Answered, true), (Results, true)]);
-    // Another life's records say nothing of this one.
-    let mut other = thought(2, none);
-    other["life"] = 6.into();
-    assert_eq!(turn(&[], &[], &[other], RESTS), []);
-}
-
-#[test]
-fn a_word_is_heard_and_has_an_answer_that_says_something() {
-    use Invariant::{Answered, Heard};
-    let heard = message("owner", "", "work", "what is it?");
-    let line = r#"{"text": "what is it?", "thread": "work"}"#;
-    let answer = |thread: &str, text: &str| message("creature", "answer", thread, text);
-    let with = |said: Value| turn(&[line], &[], &[heard.clone(), said], RESTS);
-    assert_eq!(with(answer("work", "a heron")), [(Heard, true), (Answered, true)]);
-    assert_eq!(with(answer("work", " \n")), [(Heard, true), (Answered, false)]);
-    assert_eq!(with(answer("main", "a heron")), [(Heard, true), (Answered, false)], "on another thread");
-    assert_eq!(turn(&[line], &[], std::slice::from_ref(&heard), RESTS), [(Heard, true), (Answered, false)]);
-    assert_eq!(turn(&[line], &[], &[], RESTS), [(Heard, false)]);
-    // A mind that is away says so, and nothing is observed.
-    assert_eq!(with(message("creature", "waiting", "work", "the model is down")), [(Heard, true)]);
-    // Still at it.
-    assert_eq!(turn(&[line], &[], &[heard], Claimed { rests: false, ..AWAKE }), [(Heard, true)]);
-    assert_eq!(turn(&["", " ", "[1]", r#"{"text": 3}"#], &[], &[], RESTS), [], "no words");
-    // An editor wrote it, without quotes.
-    let bare = [message("owner", "", "main", "good morning"), answer("main", "and to you")];
-    assert_eq!(turn(&["good morning "], &[], &bare, RESTS), [(Heard, true), (Answered, true)]);
-}
-
-#[test]
-fn what_was_paid_is_on_record_at_its_price() {
-    use Invariant::{Costs, Remembered};
-    let usage = |cost: f64| thought(0, json!({"input_tokens": 9, "cost_usd": cost}));
-    assert_eq!(turn(&[], &[settle(4_000)], &[usage(0.004)], RESTS), [(Remembered, true), (Costs, true)]);
-    assert_eq!(turn(&[], &[settle(4_000)], &[usage(0.0004)], RESTS), [(Remembered, true), (Costs, false)]);
-    assert_eq!(turn(&[], &[settle(4_000)], &[usage(4.0)], RESTS), [(Remembered, true), (Costs, false)]);
-    assert_eq!(
-        turn(&[], &[settle(4_000)], &[thought(0, Value::Null)], RESTS),
-        [(Remembered, true), (Costs, false)]
-    );
-    assert_eq!(turn(&[], &[settle(4_000)], &[], RESTS), [(Remembered, false)]);
-    let summed = record("snapshot", json!({"path": "a.md"}));
-    assert_eq!(turn(&[], &[settle(4_000)], &[summed], RESTS), [(Remembered, true)], "what a summary costs");
-    let woke = record("heartbeat", json!({"wake": 3}));
-    assert_eq!(turn(&[], &[settle(4_000)], &[woke], RESTS), [(Remembered, false)]);
-    // Free models cost nothing; what was not answered is not known.
-    assert_eq!(turn(&[], &[settle(0)], &[usage(0.0)], RESTS), [(Remembered, true)]);
-    let unknown = json!({"event": "settle", "life": 7, "decision": "stands: no answer", "cost_micro_usd": 9});
-    assert_eq!(turn(&[], &[unknown], &[], RESTS), []);
-}
-
-#[test]
-fn a_reminder_is_told_and_a_rest_has_an_end() {
-    let mut witness = Witness::of(7);
-    let agenda = |next: &str, finished: Value| json!({"reminders": {"list": [{"id": "r1", "next": next, "finished": finished}]}});
-    let (due, later) = ("1970-01-01T00:10:00Z", "1970-01-02T00:10:00Z");
-    let at = 600_000;
-    let mut seen = |agenda: &Value, wall_ms| {
-        witness.reminders(agenda, wall_ms, 600_000);
-        witness.take()
-    };
-    assert_eq!(seen(&agenda(due, Value::Null), at - 5_000), []);
-    assert_eq!(seen(&agenda(later, Value::Null), at + 5_000), [(Invariant::Reminded, true)], "a daily one");
-    assert_eq!(seen(&agenda(due, Value::Null), at + 60_000), [], "moved; it still may come");
-    assert_eq!(seen(&agenda(due, Value::Null), at + 121_000), [(Invariant::Reminded, false)]);
-    let long = Claimed { rest_ms: 86_400_000, ..RESTS };
-    assert_eq!(turn(&[], &[], &[], long), [(Invariant::Rests, false)]);
 }
 
 /// Lives of a stand-in, as the creature's records are: thoughts of two calls, results of them unless it drops them.

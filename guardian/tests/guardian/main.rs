@@ -88,4 +88,5 @@ mod window_of_the_guardian;
 mod window_status;
 mod window_stop;
 mod window_walk;
+mod witness;
 mod world;

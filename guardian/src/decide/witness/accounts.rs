@@ -1,0 +1,88 @@
+//! What was paid by the ledger beside what stands on record, compared over several calls. Pure.
+//!
+//! Invariant: calls and records come by two files that are read in turn, and some calls leave no thought by design (a
+//! talk summed up, an answer that was cut): so sums are compared, and what a call without a record cost is allowed for.
+
+use crate::decide::conduct::Invariant;
+use serde_json::Value;
+
+/// Paid calls over which both are compared.
+const FEWEST_CALLS: usize = 6;
+/// Calls and records kept at most.
+const MOST_KEPT: usize = 4_096;
+
+/// Since the last comparison.
+#[derive(Debug, Default)]
+pub struct Accounts {
+    /// What each paid call cost, in millionths of a dollar.
+    paid: Vec<u64>,
+    /// Records of what a model said, and what they say it cost.
+    records: usize,
+    recorded: u64,
+    /// A call whose price is an estimate, not by the usage that its record has.
+    is_estimated: bool,
+}
+
+impl Accounts {
+    /// A settled call of this life's; `decision` is how its price is known.
+    pub fn settled(&mut self, decision: &str, cost: u64) {
+        let is_by_usage = decision == "by usage" || decision.starts_with("by usage, beyond");
+        match is_by_usage {
+            true if self.paid.len() < MOST_KEPT => self.paid.push(cost),
+            true => {}
+            // A call that never reached a model costs nothing and tells nothing.
+            false => self.is_estimated |= cost > 0,
+        }
+    }
+
+    /// A record of memory or bookkeeping, if it tells of what a model said.
+    pub fn recorded(&mut self, kind: &str, data: &Value) {
+        let text = |name: &str| data.get(name).and_then(Value::as_str).unwrap_or_default();
+        let is_thought = match (kind, text("about")) {
+            ("thought", _) => text("mind") != "instinct",
+            ("agenda", "session") => data.get("thought").is_some() || data.get("garbled").is_some(),
+            ("dream", _) => data.get("usage").is_some(),
+            // What is kept of a talk that is over was asked of a model.
+            ("observation", "talk") => true,
+            _ => false,
+        };
+        if !is_thought {
+            return;
+        }
+        self.records = self.records.saturating_add(1);
+        let cost = data.pointer("/usage/cost_usd").and_then(Value::as_f64);
+        if let Some(cost) = cost.filter(|cost| (0.0..1e6).contains(cost)) {
+            self.recorded = self.recorded.saturating_add((cost * 1e6) as u64);
+        }
+    }
+
+    /// Forgets: what came meanwhile cannot be told.
+    pub fn forget(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Compares, once enough was paid: each invariant, whether it was kept, and what shows it.
+    pub fn compared(&mut self) -> Vec<(Invariant, bool, String)> {
+        if self.paid.len() < FEWEST_CALLS {
+            return Vec::new();
+        }
+        let Self { mut paid, records, recorded, is_estimated } = std::mem::take(self);
+        let calls = paid.len();
+        // Half of them without a record is no chance: those without one by design are few.
+        let mut seen = vec![(
+            Invariant::Remembered,
+            records.saturating_mul(2) > calls,
+            format!("{calls} paid calls left {records} records of thoughts"),
+        )];
+        paid.sort_unstable();
+        let sum: u64 = paid.iter().sum();
+        // Those without a record may have been the dearest.
+        let least: u64 = paid.iter().take(records).sum();
+        if sum > 0 && !is_estimated {
+            let near = recorded.saturating_mul(2) >= least && recorded <= sum.saturating_mul(2);
+            let told = format!("the ledger says {sum} millionths of a dollar, the records {recorded}");
+            seen.push((Invariant::Costs, near, told));
+        }
+        seen
+    }
+}

@@ -1,0 +1,396 @@
+//! What a life leaves in files and ledger, folded into observations: what harms is seen, and what only looks like harm is not.
+
+use guardian::decide::conduct::Invariant::{
+    self, Answered, Costs, Heard, Once, Prompt, Remembered, Reminded, Rests, Results,
+};
+use guardian::decide::witness::{Claimed, Longest, Witness};
+use serde_json::{Value, json};
+
+fn record(kind: &str, data: Value) -> Value {
+    json!({"at": "2026-01-01T00:00:00.000Z", "life": 7, "kind": kind, "data": data})
+}
+
+fn message(from: &str, kind: &str, thread: &str, text: &str) -> Value {
+    record("message", json!({"from": from, "kind": kind, "thread": thread, "text": text}))
+}
+
+const AWAKE: Claimed = Claimed { rests: false, acts: false, is_away: false, turns: 1, rest_ms: 0 };
+const RESTS: Claimed = Claimed { rests: true, turns: 5, rest_ms: 60_000, ..AWAKE };
+const LONGEST: Longest = Longest { usual_ms: 1_800_000, any_ms: 3_600_000 };
+
+/// A witness of a turn with these words and records, with nothing taken yet.
+fn witnessed(said: &[&str], records: &[Value]) -> Witness {
+    let mut witness = Witness::of(7);
+    said.iter().for_each(|line| witness.said(line.as_bytes(), 0));
+    records.iter().for_each(|record| witness.recorded(record, AWAKE, 1_000));
+    witness
+}
+
+/// Observations of a turn with these records, and the rest after it.
+fn turn(said: &[&str], records: &[Value], rest: Claimed) -> Vec<(Invariant, bool)> {
+    let mut witness = witnessed(said, records);
+    [2_000, 3_000, 60_000].into_iter().for_each(|now| witness.looked(rest, LONGEST, now));
+    judged(&mut witness, &[Results, Heard, Answered])
+}
+
+/// What was observed of these invariants.
+fn judged(witness: &mut Witness, of: &[Invariant]) -> Vec<(Invariant, bool)> {
+    witness.take().into_iter().filter(|(invariant, _)| of.contains(invariant)).collect()
+}
+
+fn thought(calls: usize, usage: Value) -> Value {
+    let calls: Vec<Value> = (0..calls).map(|_| json!({"tool": "notes.append", "args": {}})).collect();
+    record("thought", json!({"mind": "m", "thought": 4, "tool_calls": calls, "usage": usage}))
+}
+
+fn action() -> Value {
+    record("action", json!({"thought": 4, "tool": "notes.append", "result": {"ok": true}}))
+}
+
+#[test]
+fn each_call_has_its_result_and_an_answer_is_one() {
+    let none = Value::Null;
+    assert_eq!(turn(&[], &[thought(2, none.clone()), action(), action()], RESTS), [(Results, true)]);
+    assert_eq!(turn(&[], &[thought(2, none.clone()), action()], RESTS), [(Results, false)]);
+    assert_eq!(turn(&[], &[thought(0, none.clone())], RESTS), []);
+    let words = [message("owner", "", "main", "hello"), thought(2, none.clone()), action()];
+    let answered = [words.as_slice(), &[message("creature", "answer", "main", "hi")]].concat();
+    assert_eq!(turn(&["hello"], &answered, RESTS), [(Heard, true), (Answered, true), (Results, true)]);
+    // Another life's records say nothing of this one.
+    let mut other = thought(2, none);
+    other["life"] = 6.into();
+    assert_eq!(turn(&[], &[other], RESTS), []);
+}
+
+#[test]
+fn a_result_too_long_for_a_line_has_no_number_and_is_a_result() {
+    let cut = record("action", json!({"truncated": true, "bytes": 5_000_000, "head": "{"}));
+    assert_eq!(turn(&[], &[thought(1, Value::Null), cut], RESTS), [(Results, true)]);
+}
+
+#[test]
+fn a_word_is_heard_and_has_an_answer_that_says_something() {
+    let heard = message("owner", "", "work", "what is it?");
+    let line = r#"{"text": "what is it?", "thread": "work"}"#;
+    let answer = |thread: &str, text: &str| message("creature", "answer", thread, text);
+    let with = |said: Value| turn(&[line], &[heard.clone(), said], RESTS);
+    assert_eq!(with(answer("work", "a heron")), [(Heard, true), (Answered, true)]);
+    for empty in [" \n", ".", "…".trim_matches('…')] {
+        assert_eq!(with(answer("work", empty)), [(Heard, true), (Answered, false)], "{empty:?}");
+    }
+    assert_eq!(with(answer("work", "\u{1f44d}")), [(Heard, true), (Answered, true)], "a sign is an answer");
+    assert_eq!(with(answer("main", "a heron")), [(Heard, true), (Answered, false)], "on another thread");
+    assert_eq!(turn(&[line], std::slice::from_ref(&heard), RESTS), [(Heard, true), (Answered, false)]);
+    assert_eq!(turn(&[line], &[], RESTS), [(Heard, false)]);
+    // A mind that is away says so, and nothing is observed.
+    assert_eq!(with(message("creature", "waiting", "work", "the model is down")), [(Heard, true)]);
+    // Still at it.
+    assert_eq!(turn(&[line], &[heard], Claimed { rests: false, ..RESTS }), [(Heard, true)]);
+    // An editor wrote it, without quotes.
+    let bare = [message("owner", "", "main", "good morning"), answer("main", "and to you")];
+    assert_eq!(turn(&["good morning "], &bare, RESTS), [(Heard, true), (Answered, true)]);
+}
+
+#[test]
+fn what_the_creature_takes_for_no_word_is_none() {
+    let none = ["", " ", r#"{"text": 3}"#, r#"{"text": "a\u0007b"}"#, "\u{7}"];
+    assert_eq!(turn(&none, &[], RESTS), []);
+    assert_eq!(turn(&["[1]"], &[message("owner", "", "main", "[1]")], AWAKE), [(Heard, true)]);
+    assert_eq!(turn(&[r#""hello""#], &[message("owner", "", "main", "hello")], AWAKE), [(Heard, true)]);
+    let thread = "a thread/with signs";
+    let line = json!({"text": "hello", "thread": thread}).to_string();
+    let records = [
+        message("owner", "", "athreadwithsigns", "hello"),
+        message("creature", "answer", "athreadwithsigns", "hi"),
+    ];
+    assert_eq!(turn(&[&line], &records, RESTS), [(Heard, true), (Answered, true)]);
+    // A flood is passed over in part.
+    let many = vec!["again"; 60];
+    assert!(turn(&many, &[], RESTS).len() < 32);
+}
+
+#[test]
+fn a_word_whose_secret_was_hidden_is_heard() {
+    let heard = [
+        message("owner", "", "main", "[hidden] is the key"),
+        message("creature", "answer", "main", "thanks"),
+    ];
+    assert_eq!(turn(&["sk-12345 is the key"], &heard, RESTS), [(Heard, true), (Answered, true)]);
+}
+
+#[test]
+fn an_answer_to_one_word_hides_no_other_that_was_not_heard() {
+    let records = [message("owner", "", "main", "first"), message("creature", "answer", "main", "hi")];
+    assert_eq!(
+        turn(&["first", "second"], &records, RESTS),
+        [(Heard, true), (Answered, true), (Heard, false)]
+    );
+}
+
+#[test]
+fn a_word_heard_at_the_very_end_of_a_turn_may_wait_for_the_next() {
+    let mut witness = witnessed(&["hello"], &[message("owner", "", "main", "hello")]);
+    let rest = Claimed { turns: 2, ..RESTS };
+    (2..100).for_each(|at| witness.looked(rest, LONGEST, at * 1_000));
+    assert_eq!(judged(&mut witness, &[Answered]), []);
+    witness.looked(Claimed { turns: 2, ..AWAKE }, LONGEST, 100_000);
+    [101_000, 102_000].into_iter().for_each(|now| witness.looked(Claimed { turns: 3, ..rest }, LONGEST, now));
+    assert_eq!(judged(&mut witness, &[Answered]), [(Answered, false)], "a whole turn gave none");
+}
+
+#[test]
+fn a_machine_that_stood_still_makes_no_word_late_and_forgets_no_reminder() {
+    let agenda = json!({"reminders": {"list": [{"id": "r1", "next": "1970-01-01T00:10:00Z"}]}});
+    let mut witness = witnessed(&["hello"], &[]);
+    witness.begin(1_000);
+    witness.looked(RESTS, LONGEST, 1_000);
+    witness.reminders(&agenda, 1_000, 1_000);
+    // A night.
+    let morning = 30_000_000;
+    witness.begin(morning);
+    witness.reminders(&agenda, morning as i64, morning);
+    for now in (0..20).map(|at| morning + at * 1_000) {
+        witness.begin(now);
+        witness.looked(RESTS, LONGEST, now);
+        witness.reminders(&agenda, now as i64, now);
+    }
+    assert_eq!(judged(&mut witness, &[Heard, Reminded]), []);
+    for now in (20..40).map(|at| morning + at * 1_000) {
+        witness.begin(now);
+        witness.looked(RESTS, LONGEST, now);
+    }
+    assert_eq!(judged(&mut witness, &[Heard]), [(Heard, false)], "half a minute of the morning is enough");
+}
+
+#[test]
+fn a_replaced_file_makes_nothing_missing() {
+    let mut witness = witnessed(&["hello"], &[thought(2, Value::Null), action()]);
+    witness.lost();
+    [2_000, 3_000, 60_000].into_iter().for_each(|now| witness.looked(RESTS, LONGEST, now));
+    assert_eq!(judged(&mut witness, &[Results, Heard, Answered]), []);
+}
+
+#[test]
+fn a_model_that_takes_its_time_is_waited_for_before_a_word_counts_as_unheard() {
+    let open = json!({"life": 7, "event": "reserve", "call": "c1", "cost_micro_usd": 9});
+    let at = 20 * 60_000;
+    for (line, expected) in [(Some(open), vec![]), (None, vec![(Heard, false)])] {
+        let mut witness = witnessed(&["hello"], &[]);
+        line.iter().for_each(|line| witness.paid(line));
+        witness.looked(AWAKE, LONGEST, at);
+        assert_eq!(judged(&mut witness, &[Heard]), expected);
+    }
+}
+
+#[test]
+fn something_comes_of_a_word_soon() {
+    let heard = message("owner", "", "main", "hello");
+    let call = json!({"life": 7, "event": "reserve", "call": "c1"});
+    let mut witness = witnessed(&["hello"], std::slice::from_ref(&heard));
+    witness.paid(&call);
+    witness.looked(AWAKE, LONGEST, 900_000);
+    assert_eq!(judged(&mut witness, &[Prompt]), [(Prompt, true)], "a slow model is not its fault");
+    let mut witness = witnessed(&["hello"], std::slice::from_ref(&heard));
+    [60_000, 92_000, 150_000].into_iter().for_each(|now| witness.looked(AWAKE, LONGEST, now));
+    assert_eq!(judged(&mut witness, &[Prompt]), [(Prompt, false)]);
+    // Instinct answers without a call.
+    let answer = message("creature", "answer", "main", "hi");
+    assert_eq!(judged(&mut witnessed(&["hello"], &[heard, answer]), &[Prompt]), [(Prompt, true)]);
+}
+
+#[test]
+fn an_answer_is_given_once_to_a_word() {
+    let (word, answer) = (message("owner", "", "main", "hello"), message("creature", "answer", "main", "hi"));
+    let once = |records: &[Value]| judged(&mut witnessed(&[], records), &[Once]);
+    assert_eq!(once(&[word.clone(), answer.clone(), answer.clone()]), [(Once, true), (Once, false)]);
+    assert_eq!(once(&[word.clone(), answer.clone(), word, answer.clone()]), [(Once, true), (Once, true)]);
+    let other = message("creature", "answer", "work", "hi");
+    assert_eq!(once(&[answer, other]), [(Once, true), (Once, true)], "two threads");
+    let daily = message("creature", "reminder", "main", "water the fern");
+    assert_eq!(once(&[daily.clone(), daily]), []);
+}
+
+fn settle(decision: &str, cost: u64) -> Value {
+    json!({"event": "settle", "life": 7, "decision": decision, "cost_micro_usd": cost})
+}
+
+/// What so many paid calls and such records come to.
+fn account(paid: &[Value], records: &[Value]) -> Vec<(Invariant, bool)> {
+    let mut witness = witnessed(&[], records);
+    paid.iter().for_each(|line| witness.paid(line));
+    [2_000, 3_000].into_iter().for_each(|now| witness.looked(RESTS, LONGEST, now));
+    judged(&mut witness, &[Remembered, Costs])
+}
+
+fn priced(cost: f64) -> Value {
+    thought(0, json!({"input_tokens": 9, "cost_usd": cost}))
+}
+
+#[test]
+fn what_was_paid_is_on_record_at_its_price() {
+    let six = vec![settle("by usage", 4_000); 6];
+    assert_eq!(account(&six, &vec![priced(0.004); 6]), [(Remembered, true), (Costs, true)]);
+    assert_eq!(account(&six, &vec![priced(0.0004); 6]), [(Remembered, true), (Costs, false)]);
+    assert_eq!(account(&six, &vec![priced(0.04); 6]), [(Remembered, true), (Costs, false)]);
+    assert_eq!(account(&six, &vec![thought(0, Value::Null); 6]), [(Remembered, true), (Costs, false)]);
+    assert_eq!(account(&six, &[]), [(Remembered, false), (Costs, true)]);
+    assert_eq!(account(&six, &vec![priced(0.004); 3]), [(Remembered, false), (Costs, true)]);
+    assert_eq!(account(&six, &vec![record("heartbeat", json!({"wake": 3})); 6])[0], (Remembered, false));
+    assert_eq!(account(&six[..5], &[]), [], "too few to tell");
+    // Free models cost nothing.
+    assert_eq!(account(&vec![settle("by usage", 0); 6], &vec![priced(0.0); 6]), [(Remembered, true)]);
+}
+
+#[test]
+fn a_thought_cut_by_the_owners_word_was_paid_and_has_no_record() {
+    let mut paid = vec![settle("by usage", 4_000); 6];
+    paid.push(settle("cut: the client left; its prompt and what was written", 100_000));
+    assert_eq!(account(&paid, &vec![priced(0.004); 6]), [(Remembered, true)]);
+}
+
+#[test]
+fn a_dear_summary_of_a_talk_or_a_handover_makes_no_cost_false() {
+    let paid = [vec![settle("by usage", 2_000); 5], vec![settle("by usage", 90_000); 2]].concat();
+    let talk = record("observation", json!({"about": "talk", "text": "they spoke of herons"}));
+    assert_eq!(account(&paid, &vec![priced(0.002); 5]), [(Remembered, true), (Costs, true)]);
+    let with = [vec![priced(0.002); 5], vec![talk]].concat();
+    assert_eq!(account(&paid, &with)[0], (Remembered, true));
+}
+
+#[test]
+fn an_answer_that_claims_more_than_it_can_have_cost_is_no_false_record() {
+    let held = "by usage, held at what it can have cost: the answer claims 9 tokens in and 9 out";
+    assert_eq!(
+        account(
+            &[vec![settle("by usage", 4_000); 6], vec![settle(held, 4_000)]].concat(),
+            &vec![priced(4.0); 7]
+        ),
+        [(Remembered, true)]
+    );
+}
+
+#[test]
+fn a_call_whose_line_in_the_ledger_comes_after_the_rest_began_counts_with_the_next() {
+    let mut witness = Witness::of(7);
+    let mut settled = 0;
+    for turn in 0..12_u64 {
+        let at = turn * 10_000;
+        witness.looked(AWAKE, LONGEST, at);
+        witness.recorded(&priced(0.004), AWAKE, at);
+        // One turn late.
+        (settled..turn).for_each(|_| witness.paid(&settle("by usage", 4_000)));
+        settled = turn;
+        [at + 1_000, at + 2_000].into_iter().for_each(|now| witness.looked(RESTS, LONGEST, now));
+    }
+    assert!(judged(&mut witness, &[Remembered, Costs]).iter().all(|(_, kept)| *kept));
+}
+
+#[test]
+fn a_mind_that_is_away_makes_no_paid_refusal_a_forgotten_thought() {
+    let mut witness = Witness::of(7);
+    for turn in 0..20_u64 {
+        witness.looked(AWAKE, LONGEST, turn * 10_000);
+        witness.paid(&settle("by usage", 4_000));
+        let away = Claimed { is_away: true, ..RESTS };
+        [1_000, 2_000].into_iter().for_each(|at| witness.looked(away, LONGEST, turn * 10_000 + at));
+    }
+    assert_eq!(judged(&mut witness, &[Remembered, Costs]), []);
+}
+
+/// Looks at a reminder that is due after ten minutes, with a rest before each.
+struct Looked(Witness, u64);
+
+impl Looked {
+    fn at(&mut self, now: u64, agenda: &Value) -> Vec<(Invariant, bool)> {
+        self.0.looked(AWAKE, LONGEST, now);
+        [now + 100, now + 700].into_iter().for_each(|now| self.0.looked(RESTS, LONGEST, now));
+        self.0.reminders(agenda, (now + self.1) as i64, now);
+        judged(&mut self.0, &[Reminded])
+    }
+}
+
+fn reminder(next: Option<&str>, last: Option<&str>) -> Value {
+    json!({"reminders": {"list": [{"id": "r1", "next": next, "last": last, "thread": "main"}]}})
+}
+
+const DUE: Option<&str> = Some("1970-01-01T00:10:00Z");
+const NEXT_DAY: Option<&str> = Some("1970-01-02T00:10:00Z");
+const TOLD: Option<&str> = Some("1970-01-01T00:10:01Z");
+const AT: u64 = 600_000;
+
+fn tells(thread: &str) -> Value {
+    record(
+        "message",
+        json!({"from": "creature", "kind": "reminder", "thread": thread, "text": "water", "reminder": "r1"}),
+    )
+}
+
+#[test]
+fn a_reminder_is_told_in_time_and_on_its_thread() {
+    for (said, expected) in [(Some("main"), true), (Some("work"), false), (None, false)] {
+        let mut looked = Looked(Witness::of(7), 0);
+        assert_eq!(looked.at(AT - 5_000, &reminder(DUE, None)), []);
+        said.iter().for_each(|thread| looked.0.recorded(&tells(thread), AWAKE, AT));
+        assert_eq!(looked.at(AT + 5_000, &reminder(NEXT_DAY, TOLD)), [(Reminded, expected)], "{said:?}");
+    }
+    let mut looked = Looked(Witness::of(7), 0);
+    assert_eq!(looked.at(AT - 5_000, &reminder(DUE, None)), []);
+    assert_eq!(looked.at(AT + 60_000, &reminder(DUE, None)), [], "it still may come");
+    assert_eq!(looked.at(AT + 121_000, &reminder(DUE, None)), [], "perhaps it is at work");
+    assert_eq!(looked.at(AT + 140_000, &reminder(DUE, None)), []);
+    assert_eq!(looked.at(AT + 160_000, &reminder(DUE, None)), [(Reminded, false)], "two rests went by");
+    assert_eq!(looked.at(AT + 180_000, &reminder(DUE, None)), [], "once");
+}
+
+#[test]
+fn a_reminder_that_was_taken_back_or_came_due_before_this_life_is_not_missed() {
+    let mut looked = Looked(Witness::of(7), 0);
+    assert_eq!(looked.at(AT - 5_000, &reminder(DUE, None)), []);
+    let finished = json!({"reminders": {"list": [{"id": "r1", "next": DUE, "finished": DUE}]}});
+    assert_eq!(looked.at(AT + 5_000, &finished), []);
+    let mut looked = Looked(Witness::of(7), 0);
+    for later in [5_000, 200_000, 300_000, 400_000] {
+        assert_eq!(looked.at(AT + later, &reminder(DUE, None)), []);
+    }
+}
+
+#[test]
+fn a_reminder_waits_while_a_long_proof_runs() {
+    let mut witness = Witness::of(7);
+    witness.reminders(&reminder(DUE, None), AT as i64 - 5_000, AT - 5_000);
+    for minute in 0..30 {
+        let now = AT + minute * 60_000;
+        witness.looked(Claimed { acts: true, ..AWAKE }, LONGEST, now);
+        witness.reminders(&reminder(DUE, None), now as i64, now);
+    }
+    assert_eq!(judged(&mut witness, &[Reminded]), []);
+}
+
+#[test]
+fn a_clock_that_is_set_forward_makes_no_reminder_late() {
+    let mut looked = Looked(Witness::of(7), 0);
+    assert_eq!(looked.at(1_000, &reminder(DUE, None)), []);
+    looked.1 = 7_200_000;
+    for now in (1..10).map(|at| at * 20_000) {
+        assert_eq!(looked.at(now, &reminder(DUE, None)), []);
+    }
+}
+
+#[test]
+fn a_rest_is_as_long_as_the_owner_allows_after_a_thought_that_acted() {
+    let rested = |records: &[Value], paid: &[Value], claimed: Claimed| {
+        let mut witness = witnessed(&[], records);
+        paid.iter().for_each(|line| witness.paid(line));
+        [2_000, 3_000].into_iter().for_each(|now| witness.looked(claimed, LONGEST, now));
+        judged(&mut witness, &[Rests])
+    };
+    let (hour, day) = (Claimed { rest_ms: 3_600_000, ..RESTS }, Claimed { rest_ms: 86_400_000, ..RESTS });
+    let acted = [thought(1, Value::Null), action()];
+    assert_eq!(rested(&acted, &[], RESTS), [(Rests, true)]);
+    assert_eq!(rested(&acted, &[], hour), [(Rests, false)]);
+    assert_eq!(rested(&[], &[], day), [(Rests, false)]);
+    // After empty answers, a refusal, and while the mind is away, an hour is as it should be.
+    assert_eq!(rested(&[thought(0, Value::Null)], &[], hour), [(Rests, true)]);
+    assert_eq!(rested(&acted, &[json!({"event": "refuse", "life": 7})], hour), [(Rests, true)]);
+    assert_eq!(rested(&acted, &[], Claimed { is_away: true, ..hour }), [(Rests, true)]);
+}
