@@ -14,7 +14,8 @@ const MOST_ENDED: usize = 3;
 const MOST_NAMED: usize = 20;
 
 /// The kinds as they are told.
-const TOLD: [(&str, &str); 7] = [
+const TOLD: [(&str, &str); 8] = [
+    ("requests", "requests"),
     ("goals", "goals"),
     ("opportunities", "ways"),
     ("tasks", "tasks"),

@@ -101,7 +101,6 @@ pub async fn birth(told: Told) -> Result<Life, Fault> {
     let told = Told { commit, ..told };
     let mind = Mind::Instinct(Instinct::load(&house, pace::BUILT));
     let mut life = Life::new(told, settings, (store, toolbox), mind, heart, cursors, watch, heard);
-    life.begin_to_watch()?;
     let said = life.consult().await;
     odd.extend(Some(said).filter(|said| !said.is_empty()).map(|said| ("broker", said)));
     announce(&mut life, standing, odd)?;
@@ -242,6 +241,7 @@ fn named(commit: &str, standing: Option<&Standing>) -> String {
 
 /// The first records of a life: its birth, what was odd, what came before it.
 fn announce(life: &mut Life, standing: Option<Standing>, odd: Vec<(&str, String)>) -> Result<(), Fault> {
+    life.begin_to_watch()?;
     let commit = life.told.commit.get(..7).unwrap_or("unknown").to_owned();
     let how = match &life.told {
         told if told.safe => ", in safe mode",

@@ -37,7 +37,9 @@ pub fn context_within_caps(asks: &[Ask]) {
             let shown = count(ask.section(title)).max(count(ask.fresh(title)));
             assert!(shown <= most, "{title}: {shown} of {most} characters at {}", ask.at);
         }
-        let mind = count(&ask.system.replace(LIST.lines(&|_| true).trim_end(), ""));
+        let listed = LIST.lines(&|name| LIST.is_listed(name, &[]));
+        let (more, _) = LIST.more(&[]);
+        let mind = count(&ask.system.replace(listed.trim_end(), "").replace(more.trim_end(), ""));
         assert!(mind <= MIND, "the mind's prompt: {mind} of {MIND} characters");
         let state = ask.section("Where you stand");
         assert!(ask.words().is_empty() || state.is_empty(), "a state beside the owner's words: {}", ask.text);

@@ -105,7 +105,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[text("id").maybe()],
         House,
         Now(spawn::list),
-        ALL_SUBSESSIONS,
+        ALL_SUBSESSIONS.seldom(),
         "sub-sessions and how far they are; with `id` its answer",
     ),
     tool(
