@@ -7,7 +7,9 @@ use trials::{House, SOUND};
 #[test]
 fn stop_and_esc_twice_say_stop() {
     let house = House::new(SOUND);
-    let window = Driven::start(house.command(&["window"]), 80, 24);
+    let mut command = house.command(&["window"]);
+    command.env("NO_COLOR", "1");
+    let window = Driven::start(command, 80, 24);
     window.prompts();
     let said = || {
         let inbox = house.read(".self/inbox.jsonl");
