@@ -214,7 +214,7 @@ fn the_prompt_is_edited_as_elsewhere() {
     window.line("/statsu");
     window.until("a suggestion", |screen| screen.replace('\n', " ").contains("the nearest is /status"));
     window.line("/help");
-    window.until("the list", |screen| screen.contains("or ends a command that runs."));
+    window.until("the list", |screen| screen.contains("or ends a command that runs;"));
 }
 
 #[test]

@@ -7,7 +7,9 @@ use trials::{House, SOUND};
 #[test]
 fn stop_and_esc_twice_say_stop() {
     let house = House::new(SOUND);
-    let window = Driven::start(house.command(&["window"]), 80, 24);
+    let mut command = house.command(&["window"]);
+    command.env("NO_COLOR", "1");
+    let window = Driven::start(command, 80, 24);
     window.prompts();
     let said = || {
         let inbox = house.read(".self/inbox.jsonl");
@@ -24,7 +26,9 @@ fn stop_and_esc_twice_say_stop() {
     window.keys("\u{1b}");
     window.shows("Esc again");
     // Any other key takes it back.
-    window.keys("x\u{7f}\u{1b}");
+    window.keys("x\u{7f}");
+    window.until("nothing said", |screen| !screen.contains("Esc again") && window.line_at_cursor() == ">");
+    window.keys("\u{1b}");
     window.shows("Esc again");
     assert_eq!(said(), 1);
     window.keys("\u{1b}");
