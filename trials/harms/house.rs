@@ -136,8 +136,10 @@ impl<'a> Stage<'a> {
 
     /// How often this tree kept and broke each invariant.
     pub fn tallies(&self, tree: &str) -> Vec<(String, u64, u64)> {
-        let state: Value =
+        let kept: Value =
             serde_json::from_str(&self.house.read(".self/guardian/state.json")).unwrap_or_default();
+        let state: Value =
+            serde_json::from_str(kept["body"].as_str().unwrap_or_default()).unwrap_or_default();
         let conducts = state["record"]["conducts"].as_array().cloned().unwrap_or_default();
         let mut all = Vec::new();
         for conduct in conducts.iter().filter(|conduct| conduct["tree"] == tree) {
@@ -155,7 +157,7 @@ impl<'a> Stage<'a> {
         for _ in 0..24 {
             let tallies = self.tallies(&seed);
             let kept = |name: &&str| tallies.iter().any(|(known, kept, _)| known == name && *kept >= KEPT);
-            if INVARIANTS.iter().all(|name| kept(&name)) {
+            if INVARIANTS.iter().all(kept) {
                 break;
             }
             self.round(|| false);
@@ -170,15 +172,13 @@ impl<'a> Stage<'a> {
         told.join(", ")
     }
 
-    /// A day that no creature is at fault for: a model that fails, a pause, money that is gone, the guardian's restart of a
-    /// broker. How the seed kept the invariants through it, in words.
+    /// A day that no creature is at fault for: a model that fails, a pause, money that is gone. How the seed kept the invariants through it, in words.
     pub fn hard_day(&mut self) -> String {
         let harms = self.harms.clone();
-        for status in [529, 500, 401] {
+        for status in [529, 401] {
             self.server.change_mind(move |_| {
                 Say::new().status(status, r#"{"type":"error","error":{"type":"api_error","message":"no"}}"#)
             });
-            self.round(|| false);
             self.round(|| false);
         }
         self.server.change_mind(move |seen| mind::step(seen, &harms));
@@ -191,11 +191,8 @@ impl<'a> Stage<'a> {
         let settings = self.house.read("owner.toml");
         self.house.write("owner.toml", &settings.replace("daily_usd = 1000", "daily_usd = 0.000001"));
         self.round(|| false);
-        self.round(|| false);
         self.house.write("owner.toml", &settings);
-        for _ in 0..3 {
-            self.round(|| false);
-        }
+        self.round(|| false);
         format!("{}; told of {} broken", self.told_tallies(&self.seed.1.clone()), self.told_broken())
     }
 
@@ -234,7 +231,7 @@ impl<'a> Stage<'a> {
         self.wait(HOME, || is_born() || fell());
         let (tree, newborn, begun) = (text(&self.house.status()["tree"]), self.life(), Instant::now());
         let mut rounds = 0;
-        while rounds < MOST_ROUNDS && !self.house.told("fall").len().gt(&falls) {
+        while rounds < MOST_ROUNDS && self.house.told("fall").len() == falls {
             rounds += 1;
             let house = self.house;
             self.round(|| house.told("fall").len() > falls);

@@ -1,7 +1,7 @@
 //! The mind of a house of harms: it does what the words it was shown ask for, and rests.
 
 use super::list::Harm;
-use crate::faithful::{Say, Seen, Shown};
+use crate::faithful::{Message, Say, Seen, Shown};
 use serde_json::json;
 
 /// Seconds it rests; the owner's longest is as long.
@@ -17,48 +17,40 @@ pub const APART: &str = "Have somebody look at ";
 /// Its next step, from what stands in the request and nothing else.
 pub fn step(seen: &Seen, harms: &[Harm]) -> Say {
     let said = texts(seen);
-    let open = open_words(seen);
-    if seen.system.contains("sub-session") && open.is_empty() || said.contains("# Your objective") {
+    if said.contains("# Your objective") {
         return Say::new().plainly("I looked at it: all is as it should be there.");
     }
-    let results = seen.last_results();
-    let came = |tool: &str| results.iter().find(|(name, _)| name.replace('_', ".") == tool);
-    if came("owner.message").is_some() || results.iter().any(|(name, _)| name == "rest") && open.is_empty() {
-        return rests();
-    }
-    if came("reminder.add").is_some() {
-        return answers("The reminders are set.");
-    }
-    if came("spawn").is_some() {
-        return answers("Somebody looks at it.");
-    }
-    if came("repo.edit").is_some() {
-        return answers("The change did not come to be.");
-    }
-    let Some(word) = open.last() else { return rests() };
-    if let Some((_, name)) = word.split_once(ASKED) {
-        return change(name.trim(), &said, harms);
-    }
-    if let Some((_, what)) = word.split_once(REMIND) {
-        let one = |nth: u32| json!({"text": format!("{what} ({nth})"), "when": "in 1 min", "zone": null, "prompt": null});
-        let calls = (1..=3).map(one);
-        return calls.fold(Say::new().says("I set them."), |say, args| say.calls("reminder.add", args));
-    }
-    if let Some((_, what)) = word.split_once(APART) {
-        let args = json!({"objective": format!("Look at {what}"), "mode": "none"});
-        return Say::new().says("I have it looked at.").calls("spawn", args);
-    }
+    let last = seen.messages.iter().rposition(is_answer);
+    let since = seen.messages.get(last.map_or(0, |at| at + 1)..).unwrap_or_default();
+    let open = open_words(since);
+    let did = |tool: &str| {
+        let parts = since.iter().flat_map(|message| &message.parts);
+        parts
+            .into_iter()
+            .any(|part| matches!(part, Shown::Call { name, .. } if name.replace('_', ".") == tool))
+    };
+    let asked =
+        |begins: &str| open.iter().find_map(|word| Some(word.split_once(begins)?.1.trim().to_owned()));
     let sums: Vec<String> = open.iter().filter_map(|word| sum(word)).collect();
-    if sums.is_empty() {
-        return answers("I heard you.");
+    match (asked(ASKED), asked(REMIND), asked(APART)) {
+        _ if open.is_empty() => rests(),
+        (Some(name), ..) => change(&name, &said, did("repo.edit"), harms),
+        (_, Some(what), _) if !did("reminder.add") => {
+            let one = |nth: u32| json!({"text": format!("{what} ({nth})"), "when": "in 1 min", "zone": null, "prompt": null});
+            let calls = (1..=3).map(one);
+            calls.fold(Say::new().says("I set them."), |say, args| say.calls("reminder.add", args))
+        }
+        (_, _, Some(what)) if !did("spawn") => {
+            let args = json!({"objective": format!("Look at {what}"), "mode": "none"});
+            Say::new().says("I have it looked at.").calls("spawn", args)
+        }
+        _ if sums.is_empty() => answers("I heard you."),
+        _ if !did("notes.append") => {
+            let noted = format!("Asked: {}", sums.join(", "));
+            Say::new().says("I note it.").calls("notes.append", json!({"name": "scratch", "text": noted}))
+        }
+        _ => answers(&sums.join("; ")),
     }
-    if came("notes.append").is_none() {
-        let noted = format!("Asked: {}", sums.join(", "));
-        return Say::new()
-            .says("I note it.")
-            .calls("notes.append", json!({"name": "scratch", "text": noted}));
-    }
-    answers(&sums.join("; "))
 }
 
 fn rests() -> Say {
@@ -70,10 +62,13 @@ fn answers(text: &str) -> Say {
 }
 
 /// A change is made once: the life born of it is shown its summary.
-fn change(name: &str, said: &str, harms: &[Harm]) -> Say {
+fn change(name: &str, said: &str, was_tried: bool, harms: &[Harm]) -> Say {
     let summary = format!("{TRIED}{name}");
     if said.contains(&summary) {
         return answers("It is made.");
+    }
+    if was_tried {
+        return answers("It did not come to be.");
     }
     let Some(harm) = harms.iter().find(|harm| harm.name == name) else { return answers("I know none.") };
     let edit = json!({"path": harm.path, "old": harm.old, "new": harm.new});
@@ -100,15 +95,17 @@ fn texts(seen: &Seen) -> String {
     parts.filter_map(text).collect::<Vec<_>>().join("\n")
 }
 
-/// Words of the owner's that were shown since its last answer to the owner.
-fn open_words(seen: &Seen) -> Vec<String> {
-    let is_answer =
+fn is_answer(message: &Message) -> bool {
+    let is_it =
         |part: &Shown| matches!(part, Shown::Call { name, .. } if name.replace('_', ".") == "owner.message");
-    let last = seen.messages.iter().rposition(|message| message.parts.iter().any(is_answer));
-    let later =
-        seen.messages.iter().skip(last.map_or(0, |at| at + 1)).filter(|message| message.role != "assistant");
+    message.parts.iter().any(is_it)
+}
+
+/// Words of the owner's that these messages show.
+fn open_words(since: &[Message]) -> Vec<String> {
+    let theirs = since.iter().filter(|message| message.role != "assistant");
     let mut open = Vec::new();
-    for part in later.flat_map(|message| &message.parts) {
+    for part in theirs.flat_map(|message| &message.parts) {
         let Shown::Text(text) = part else { continue };
         for (_, words) in text.split("# ").filter_map(|part| part.split_once("not yet answered")) {
             open.extend(words.lines().filter_map(|line| line.strip_prefix("- ")).map(str::to_owned));

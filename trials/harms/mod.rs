@@ -44,11 +44,14 @@ pub fn main(words: impl Iterator<Item = OsString>) -> ExitCode {
     }
     let (all, mut rows) = (list::all(&origin()), Rows::load());
     let known: Vec<Harm> = all.iter().cloned().chain([control()]).collect();
-    let wanted = |harm: &&Harm| match names.is_empty() {
-        true => !rows.has(&harm.name) && harm.name != control().name,
-        false => names.iter().any(|name| harm.name.contains(name)),
+    let of =
+        |name: &String| known.iter().filter(|harm| harm.name.contains(name.as_str())).collect::<Vec<_>>();
+    let chosen: Vec<&Harm> = match names.is_empty() {
+        true => all.iter().filter(|harm| !rows.has(&harm.name)).collect(),
+        // In the order they were named.
+        false => names.iter().flat_map(of).collect(),
     };
-    let chosen: Vec<Harm> = known.iter().filter(wanted).take(most).cloned().collect();
+    let chosen: Vec<Harm> = chosen.into_iter().take(most).cloned().collect();
     if chosen.is_empty() && !is_day {
         eprintln!("harms: none of that name, or all were run; see trials/HARMS.md");
         return ExitCode::from(2);

@@ -17,6 +17,8 @@ const REMEMBERED: u32 = 16;
 const FEWEST: u32 = 3;
 /// A predecessor keeps an invariant that it broke at most once in so many times.
 const ONCE_IN: u32 = 5;
+/// A predecessor that kept it so often and never broke it is known well enough to tell half from chance.
+const WELL_KNOWN: u32 = 8;
 /// Trees remembered; a ladder has fewer rungs.
 const MOST_TREES: usize = 64;
 
@@ -94,6 +96,17 @@ impl Tally {
         self.broken >= FEWEST && self.broken > self.kept
     }
 
+    /// Whether it is broken about as often as kept.
+    fn halves(self) -> bool {
+        self.broken > FEWEST && self.broken * 5 >= self.kept * 4
+    }
+
+    /// Whether breaking it now is more than chance and the world explain, after what was before.
+    fn is_worse_than(self, before: Tally) -> bool {
+        let is_well_known = before.broken == 0 && before.kept >= WELL_KNOWN;
+        self.breaks() && before.keeps() || self.halves() && is_well_known
+    }
+
     fn keeps(self) -> bool {
         self.kept >= FEWEST && self.broken * ONCE_IN <= self.kept
     }
@@ -132,6 +145,20 @@ impl Conducts {
         self.0.last_mut()
     }
 
+    /// How the newest of these trees kept it, with as many of those below as it takes to have seen enough; none where
+    /// that is never enough.
+    fn before(&self, trees: &[String], mind: &str, invariant: Invariant) -> Option<Tally> {
+        let mut sum = Tally::default();
+        for tree in trees {
+            let tally = self.tally(tree, mind, invariant);
+            (sum.kept, sum.broken) = (sum.kept + tally.kept, sum.broken + tally.broken);
+            if sum.kept + sum.broken >= FEWEST {
+                return Some(sum);
+            }
+        }
+        None
+    }
+
     pub fn tally(&self, tree: &str, mind: &str, invariant: Invariant) -> Tally {
         self.of(tree, mind).and_then(|conduct| conduct.tallies.get(&invariant)).copied().unwrap_or_default()
     }
@@ -151,19 +178,20 @@ impl Policy {
         for (invariant, kept) in observed.seen {
             conduct.tallies.entry(invariant).or_default().note(kept);
         }
-        let broken: Vec<Invariant> = conduct
+        let broken: Vec<(Invariant, Tally)> = conduct
             .tallies
             .iter()
-            .filter(|(_, tally)| tally.breaks() && !tally.told)
-            .map(|(invariant, _)| *invariant)
+            .filter(|(_, tally)| (tally.breaks() || tally.halves()) && !tally.told)
+            .map(|(invariant, tally)| (*invariant, *tally))
             .collect();
-        for invariant in broken {
-            // The newest predecessor of which enough was seen.
-            let tallies = before.iter().map(|rung| self.record.conducts.tally(rung, &mind, invariant));
-            let of_old = tallies.into_iter().find(|tally| tally.kept + tally.broken >= FEWEST);
-            if observed.is_self_edit && of_old.is_some_and(Tally::keeps) {
-                self.record.breach = Some((invariant, self.record.conducts.tally(&tree, &mind, invariant)));
+        for (invariant, tally) in broken {
+            let of_old = self.record.conducts.before(&before, &mind, invariant);
+            if observed.is_self_edit && of_old.is_some_and(|of_old| tally.is_worse_than(of_old)) {
+                self.record.breach = Some((invariant, tally));
                 return self.end_for(limits, now, Cause::Conduct);
+            }
+            if !tally.breaks() {
+                continue;
             }
             let conduct = self.record.conducts.newest(&tree, &mind);
             let tally = conduct.and_then(|conduct| conduct.tallies.get_mut(&invariant));

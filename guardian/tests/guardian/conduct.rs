@@ -56,6 +56,35 @@ fn what_is_mostly_kept_is_chance_and_what_was_kept_for_long_and_is_broken_now_is
 }
 
 #[test]
+fn what_is_broken_every_second_time_is_put_back_where_it_was_always_kept_before() {
+    for (before, falls) in [(16, 1), (5, 0)] {
+        let mut world = reborn(before, 0);
+        for at in 0..40 {
+            if world.falls.is_empty() {
+                world.happen(observed(Invariant::Results, at % 2 == 0));
+            }
+        }
+        assert_eq!(world.falls.len(), falls, "kept {before} times before");
+    }
+}
+
+#[test]
+fn what_several_predecessors_were_each_seldom_seen_to_keep_counts_together() {
+    let mut world =
+        World::new(&[("first", Nature::Sound), ("second", Nature::Sound), ("third", Nature::Sound)]);
+    world.live(2 * MINUTE);
+    world.happen(observed(Invariant::Reminded, true));
+    world.happen(observed(Invariant::Reminded, true));
+    world.becomes("second");
+    world.live(2 * MINUTE);
+    world.happen(observed(Invariant::Reminded, true));
+    world.becomes("third");
+    world.live(2 * MINUTE);
+    (0..3).for_each(|_| world.happen(observed(Invariant::Reminded, false)));
+    assert_eq!(world.falls, [(Cause::Conduct, "third".into(), "second".into())]);
+}
+
+#[test]
 fn what_the_predecessor_broke_as_well_or_was_not_seen_to_keep_is_told_once_and_not_put_back() {
     for (kept, broken) in [(0, 0), (2, 0), (3, 3), (0, 6)] {
         let mut world = reborn(kept, broken);
