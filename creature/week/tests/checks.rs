@@ -37,9 +37,14 @@ pub fn context_within_caps(asks: &[Ask]) {
             let shown = count(ask.section(title)).max(count(ask.fresh(title)));
             assert!(shown <= most, "{title}: {shown} of {most} characters at {}", ask.at);
         }
-        let listed = LIST.lines(&|name| LIST.is_listed(name, &[]));
-        let (more, _) = LIST.more(&[]);
-        let mind = count(&ask.system.replace(listed.trim_end(), "").replace(more.trim_end(), ""));
+        let unlisted =
+            LIST.0.iter().fold(ask.system.clone(), |said, tool| said.replace(tool.line.trim_end(), ""));
+        // Which stand in the list, and which `more` names, is what the owner configured.
+        let mind = unlisted
+            .lines()
+            .filter(|line| !line.contains("call another tool by its name"))
+            .map(count)
+            .sum::<usize>();
         assert!(mind <= MIND, "the mind's prompt: {mind} of {MIND} characters");
         let state = ask.section("Where you stand");
         assert!(ask.words().is_empty() || state.is_empty(), "a state beside the owner's words: {}", ask.text);
