@@ -25,7 +25,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[URL, number("most", 1, 50).maybe(), number("skip", 0, 200).maybe(), flag("keys").maybe()],
         Outward,
         async_run!(feeds::read),
-        MINIMAL.beside(),
+        MINIMAL.beside().seldom(),
         "the newest items of an RSS, Atom or JSON feed; `keys` adds a short key of every item",
     ),
     tool(
@@ -33,7 +33,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[TEXT],
         Outward,
         async_run!(x::post),
-        FULL.beside().product(product::ask),
+        FULL.needs("x").beside().product(product::ask),
         "post on X; a draft in self/drafts/ where no account is configured",
     ),
     tool(
@@ -98,7 +98,7 @@ pub(super) const TOOLS: &[Tool] = &[
         House,
         Now(spawn::spawn),
         FULL.spawns(),
-        "work on `objective` apart; each is reported as news when it ends; mode: minimal (usual: looks, web, files, shell), full (all tools), base_only (looks in the house), none (one answer); depends_on: ids whose answers it waits for; depends_on_previous: true or `all` for all spawned before it; not_before: time (your owner's clock, unless it has a zone) or seconds; tools: fewer of its mode; graph: several such objects, depending on each other's `name`",
+        "work on `objective` apart; each is reported as news when it ends; mode: minimal (usual: looks, web, files, shell), full (all tools), base_only (looks in the house), none (one answer); depends_on: ids whose answers it waits for; depends_on_previous: true or `all` for all spawned before it; not_before: time (your owner's clock, unless it has a zone) or seconds; tools: fewer of its mode; graph: several of these, tied by each other's `name`",
     ),
     tool(
         "sessions.list",

@@ -34,7 +34,7 @@ pub(super) const TOOLS: &[Tool] = &[
         Talk,
         Now(past::records),
         ALL_SUBSESSIONS,
-        "your memory, newest first, a day back unless said: since when, of which kind, with which text; one alone is shown whole",
+        "your memory, newest first, a day back unless said; one alone is shown whole",
     ),
     tool(
         "self.examine",
