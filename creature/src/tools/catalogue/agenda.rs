@@ -57,7 +57,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[ID, text("failed").maybe()],
         House,
         Now(agenda::end_task),
-        FULL.product(product::step),
+        FULL.seldom().product(product::step),
         "done, or why it failed",
     ),
     tool(
