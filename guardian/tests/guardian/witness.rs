@@ -203,7 +203,12 @@ fn an_answer_is_given_once_to_a_word() {
     let (word, answer) = (message("owner", "", "main", "hello"), message("creature", "answer", "main", "hi"));
     let once = |records: &[Value]| judged(&mut witnessed(&[], records), &[Once]);
     assert_eq!(once(&[word.clone(), answer.clone(), answer.clone()]), [(Once, true), (Once, false)]);
-    assert_eq!(once(&[word.clone(), answer.clone(), word, answer.clone()]), [(Once, true), (Once, true)]);
+    assert_eq!(
+        once(&[word.clone(), answer.clone(), word.clone(), answer.clone()]),
+        [(Once, true), (Once, true)]
+    );
+    let two = [word.clone(), word.clone(), answer.clone(), answer.clone(), answer.clone()];
+    assert_eq!(once(&two), [(Once, true), (Once, true), (Once, false)], "two words may have one answer each");
     let other = message("creature", "answer", "work", "hi");
     assert_eq!(once(&[answer, other]), [(Once, true), (Once, true)], "two threads");
     let daily = message("creature", "reminder", "main", "water the fern");
