@@ -12,7 +12,8 @@ use trials::clone::Clone;
 use trials::model::asleep;
 use trials::{Guardian, House, lines};
 
-const LIMITS: &str = "[limits]\nprobation_s = 3\nrest_s = 0.2\n[web]\nallow_private = true\n";
+const LIMITS: &str =
+    "[limits]\nprobation_s = 3\nrest_s = 0.2\n[self_edit]\ntest_s = 200\n[web]\nallow_private = true\n";
 /// For a life to begin, and to be trusted.
 const HOME: Duration = Duration::from_secs(900);
 /// For a self-edit to be taken or refused.

@@ -8,6 +8,7 @@
     clippy::wildcard_enum_match_arm
 )]
 
+mod accounts;
 mod alone;
 mod apart;
 mod asks;

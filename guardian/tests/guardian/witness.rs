@@ -1,12 +1,10 @@
 //! What a life leaves in files and ledger, folded into observations: what harms is seen, and what only looks like harm is not.
 
-use guardian::decide::conduct::Invariant::{
-    self, Answered, Costs, Heard, Once, Prompt, Remembered, Reminded, Rests, Results,
-};
+use guardian::decide::conduct::Invariant::{self, Answered, Heard, Once, Prompt, Reminded, Rests, Results};
 use guardian::decide::witness::{Claimed, Longest, Witness};
 use serde_json::{Value, json};
 
-fn record(kind: &str, data: Value) -> Value {
+pub fn record(kind: &str, data: Value) -> Value {
     json!({"at": "2026-01-01T00:00:00.000Z", "life": 7, "kind": kind, "data": data})
 }
 
@@ -14,12 +12,12 @@ fn message(from: &str, kind: &str, thread: &str, text: &str) -> Value {
     record("message", json!({"from": from, "kind": kind, "thread": thread, "text": text}))
 }
 
-const AWAKE: Claimed = Claimed { rests: false, acts: false, is_away: false, turns: 1, rest_ms: 0 };
-const RESTS: Claimed = Claimed { rests: true, turns: 5, rest_ms: 60_000, ..AWAKE };
-const LONGEST: Longest = Longest { usual_ms: 1_800_000, any_ms: 3_600_000 };
+pub const AWAKE: Claimed = Claimed { rests: false, acts: false, is_away: false, turns: 1, rest_ms: 0 };
+pub const RESTS: Claimed = Claimed { rests: true, turns: 5, rest_ms: 60_000, ..AWAKE };
+pub const LONGEST: Longest = Longest { usual_ms: 1_800_000, any_ms: 3_600_000 };
 
 /// A witness of a turn with these words and records, with nothing taken yet.
-fn witnessed(said: &[&str], records: &[Value]) -> Witness {
+pub fn witnessed(said: &[&str], records: &[Value]) -> Witness {
     let mut witness = Witness::of(7);
     said.iter().for_each(|line| witness.said(line.as_bytes(), 0));
     records.iter().for_each(|record| witness.recorded(record, AWAKE, 1_000));
@@ -34,11 +32,11 @@ fn turn(said: &[&str], records: &[Value], rest: Claimed) -> Vec<(Invariant, bool
 }
 
 /// What was observed of these invariants.
-fn judged(witness: &mut Witness, of: &[Invariant]) -> Vec<(Invariant, bool)> {
+pub fn judged(witness: &mut Witness, of: &[Invariant]) -> Vec<(Invariant, bool)> {
     witness.take().into_iter().filter(|(invariant, _)| of.contains(invariant)).collect()
 }
 
-fn thought(calls: usize, usage: Value) -> Value {
+pub fn thought(calls: usize, usage: Value) -> Value {
     let calls: Vec<Value> = (0..calls).map(|_| json!({"tool": "notes.append", "args": {}})).collect();
     record("thought", json!({"mind": "m", "thought": 4, "tool_calls": calls, "usage": usage}))
 }
@@ -203,98 +201,16 @@ fn an_answer_is_given_once_to_a_word() {
     let (word, answer) = (message("owner", "", "main", "hello"), message("creature", "answer", "main", "hi"));
     let once = |records: &[Value]| judged(&mut witnessed(&[], records), &[Once]);
     assert_eq!(once(&[word.clone(), answer.clone(), answer.clone()]), [(Once, true), (Once, false)]);
-    assert_eq!(once(&[word.clone(), answer.clone(), word, answer.clone()]), [(Once, true), (Once, true)]);
+    assert_eq!(
+        once(&[word.clone(), answer.clone(), word.clone(), answer.clone()]),
+        [(Once, true), (Once, true)]
+    );
+    let two = [word.clone(), word.clone(), answer.clone(), answer.clone(), answer.clone()];
+    assert_eq!(once(&two), [(Once, true), (Once, true), (Once, false)], "two words may have one answer each");
     let other = message("creature", "answer", "work", "hi");
     assert_eq!(once(&[answer, other]), [(Once, true), (Once, true)], "two threads");
     let daily = message("creature", "reminder", "main", "water the fern");
     assert_eq!(once(&[daily.clone(), daily]), []);
-}
-
-fn settle(decision: &str, cost: u64) -> Value {
-    json!({"event": "settle", "life": 7, "decision": decision, "cost_micro_usd": cost})
-}
-
-/// What so many paid calls and such records come to.
-fn account(paid: &[Value], records: &[Value]) -> Vec<(Invariant, bool)> {
-    let mut witness = witnessed(&[], records);
-    paid.iter().for_each(|line| witness.paid(line));
-    [2_000, 3_000].into_iter().for_each(|now| witness.looked(RESTS, LONGEST, now));
-    judged(&mut witness, &[Remembered, Costs])
-}
-
-fn priced(cost: f64) -> Value {
-    thought(0, json!({"input_tokens": 9, "cost_usd": cost}))
-}
-
-#[test]
-fn what_was_paid_is_on_record_at_its_price() {
-    let six = vec![settle("by usage", 4_000); 6];
-    assert_eq!(account(&six, &vec![priced(0.004); 6]), [(Remembered, true), (Costs, true)]);
-    assert_eq!(account(&six, &vec![priced(0.0004); 6]), [(Remembered, true), (Costs, false)]);
-    assert_eq!(account(&six, &vec![priced(0.04); 6]), [(Remembered, true), (Costs, false)]);
-    assert_eq!(account(&six, &vec![thought(0, Value::Null); 6]), [(Remembered, true), (Costs, false)]);
-    assert_eq!(account(&six, &[]), [(Remembered, false), (Costs, true)]);
-    assert_eq!(account(&six, &vec![priced(0.004); 3]), [(Remembered, false), (Costs, true)]);
-    assert_eq!(account(&six, &vec![record("heartbeat", json!({"wake": 3})); 6])[0], (Remembered, false));
-    assert_eq!(account(&six[..5], &[]), [], "too few to tell");
-    // Free models cost nothing.
-    assert_eq!(account(&vec![settle("by usage", 0); 6], &vec![priced(0.0); 6]), [(Remembered, true)]);
-}
-
-#[test]
-fn a_thought_cut_by_the_owners_word_was_paid_and_has_no_record() {
-    let mut paid = vec![settle("by usage", 4_000); 6];
-    paid.push(settle("cut: the client left; its prompt and what was written", 100_000));
-    assert_eq!(account(&paid, &vec![priced(0.004); 6]), [(Remembered, true)]);
-}
-
-#[test]
-fn a_dear_summary_of_a_talk_or_a_handover_makes_no_cost_false() {
-    let paid = [vec![settle("by usage", 2_000); 5], vec![settle("by usage", 90_000); 2]].concat();
-    let talk = record("observation", json!({"about": "talk", "text": "they spoke of herons"}));
-    assert_eq!(account(&paid, &vec![priced(0.002); 5]), [(Remembered, true), (Costs, true)]);
-    let with = [vec![priced(0.002); 5], vec![talk]].concat();
-    assert_eq!(account(&paid, &with)[0], (Remembered, true));
-}
-
-#[test]
-fn an_answer_that_claims_more_than_it_can_have_cost_is_no_false_record() {
-    let held = "by usage, held at what it can have cost: the answer claims 9 tokens in and 9 out";
-    assert_eq!(
-        account(
-            &[vec![settle("by usage", 4_000); 6], vec![settle(held, 4_000)]].concat(),
-            &vec![priced(4.0); 7]
-        ),
-        [(Remembered, true)]
-    );
-}
-
-#[test]
-fn a_call_whose_line_in_the_ledger_comes_after_the_rest_began_counts_with_the_next() {
-    let mut witness = Witness::of(7);
-    let mut settled = 0;
-    for turn in 0..12_u64 {
-        let at = turn * 10_000;
-        witness.looked(AWAKE, LONGEST, at);
-        witness.recorded(&priced(0.004), AWAKE, at);
-        // One turn late.
-        (settled..turn).for_each(|_| witness.paid(&settle("by usage", 4_000)));
-        settled = turn;
-        [at + 1_000, at + 2_000].into_iter().for_each(|now| witness.looked(RESTS, LONGEST, now));
-    }
-    assert!(judged(&mut witness, &[Remembered, Costs]).iter().all(|(_, kept)| *kept));
-}
-
-#[test]
-fn a_mind_that_is_away_makes_no_paid_refusal_a_forgotten_thought() {
-    let mut witness = Witness::of(7);
-    for turn in 0..20_u64 {
-        witness.looked(AWAKE, LONGEST, turn * 10_000);
-        witness.paid(&settle("by usage", 4_000));
-        let away = Claimed { is_away: true, ..RESTS };
-        [1_000, 2_000].into_iter().for_each(|at| witness.looked(away, LONGEST, turn * 10_000 + at));
-    }
-    assert_eq!(judged(&mut witness, &[Remembered, Costs]), []);
 }
 
 /// Looks at a reminder that is due after ten minutes, with a rest before each.

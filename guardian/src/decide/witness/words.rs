@@ -40,6 +40,14 @@ struct Heard {
     is_taken_up: bool,
 }
 
+/// The last answer on a thread.
+#[derive(Debug, Default)]
+struct Last {
+    text: String,
+    /// Words heard there that no answer was counted for.
+    words: u32,
+}
+
 /// How things stand at a look.
 #[derive(Clone, Copy, Debug)]
 pub struct Standing {
@@ -59,8 +67,8 @@ pub type Seen = (Invariant, bool, String);
 #[derive(Debug, Default)]
 pub struct Words {
     waiting: VecDeque<Word>,
-    /// The last answer on each thread, until the owner speaks there again.
-    last: HashMap<String, String>,
+    /// What was answered last on each thread.
+    last: HashMap<String, Last>,
 }
 
 impl Words {
@@ -104,7 +112,8 @@ impl Words {
     /// A record of a word of the owner's.
     pub fn heard(&mut self, text: &str, thread: &str, at: Standing) -> Option<Seen> {
         let thread = named(thread);
-        self.last.remove(&thread);
+        let last = self.last_on(&thread);
+        last.words = last.words.saturating_add(1);
         let unheard = |word: &&mut Word| word.heard.is_none();
         let is_it = |word: &&mut Word| word.heard.is_none() && is_same(&word.text, text.trim());
         // A secret in it was hidden: then it is the oldest of its thread.
@@ -150,13 +159,21 @@ impl Words {
             seen.push((Invariant::Answered, !is_empty, told));
         }
         if kind == "answer" {
-            if self.last.len() >= MOST_THREADS {
-                self.last.clear();
-            }
-            let before = self.last.insert(thread, text.to_owned());
-            seen.push((Invariant::Once, before.as_deref() != Some(text), format!("said again: {text}")));
+            let last = self.last_on(&thread);
+            // Two words may have the same answer, each its own.
+            let is_once = last.words > 0 || last.text != text;
+            last.words = last.words.saturating_sub(1);
+            text.clone_into(&mut last.text);
+            seen.push((Invariant::Once, is_once, format!("said again: {text}")));
         }
         seen
+    }
+
+    fn last_on(&mut self, thread: &str) -> &mut Last {
+        if self.last.len() >= MOST_THREADS && !self.last.contains_key(thread) {
+            self.last.clear();
+        }
+        self.last.entry(thread.to_owned()).or_default()
     }
 
     /// What has waited too long.
