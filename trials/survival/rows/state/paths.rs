@@ -49,6 +49,7 @@ pub const PATHS: &[(&str, By)] = &[
     (".self/mind/feed.jsonl", By::Creature),
     (".self/mind/feed.before.jsonl", By::Creature),
     (".self/mind/scanned.json", By::Creature),
+    (".self/mind/watches.json", By::Creature),
     (".self/mind/looked.json", By::Creature),
     (".self/mind/index.sqlite", By::Creature),
     (".self/mind/dream.json", By::Creature),
