@@ -64,10 +64,15 @@ pub fn text_of(raw: &[u8]) -> String {
     while let Some(at) = rest.find('\u{1b}') {
         text.push_str(&rest[..at]);
         let after = &rest[at + 1..];
+        // What was written may have been looked at in the middle of a sequence.
+        if after.is_empty() {
+            return text;
+        }
         let Some(sequence) = after.strip_prefix('[') else {
             panic!("a sequence of another kind: {:?}", &after[..after.len().min(40)]);
         };
-        let end = sequence.find(|letter: char| !"0123456789;?".contains(letter)).unwrap();
+        let end = sequence.find(|letter: char| !"0123456789;?".contains(letter));
+        let Some(end) = end else { return text };
         let last = sequence[end..].chars().next().unwrap();
         assert!("ABCDGHJKSTmrhln".contains(last), "ESC [ {}{last}", &sequence[..end]);
         let mode = &sequence[..end];
