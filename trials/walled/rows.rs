@@ -60,6 +60,11 @@ pub const ROWS: &[Row] = &[
     row("reminder.add", r#"{"text": "water the reed", "when": "in 20 min"}"#, "reminder-"),
     row("reminder.list", r#"{}"#, "water the reed"),
     row("reminder.cancel", r#"{"id": "$reminder"}"#, ""),
+    row(
+        "watch",
+        r#"{"file": ".self/workspace/reed.txt", "when": "appears", "say": "The reed is there"}"#,
+        "watch-",
+    ),
     row("pulse.add", r#"{"text": "is the reed wet"}"#, "pulse-"),
     row("pulse.list", r#"{}"#, "is the reed wet"),
     row("pulse.update", r#"{"id": "$pulse", "text": "is the reed dry"}"#, ""),

@@ -59,8 +59,12 @@ fn a_word_is_kept_and_its_answer_stands_on_the_screen_at_every_size() {
 
 /// Bytes of the window's own: colours, the cursor, scrolling, clearing, modes. Everything else is text.
 pub fn text_of(raw: &[u8]) -> String {
-    let raw = String::from_utf8(raw.to_vec()).expect("no byte of another coding");
-    let (mut text, mut rest) = (String::new(), raw.as_str());
+    // A letter, too, may be half there.
+    let raw = std::str::from_utf8(raw).unwrap_or_else(|cut| {
+        assert!(cut.error_len().is_none(), "a byte of another coding");
+        std::str::from_utf8(&raw[..cut.valid_up_to()]).unwrap()
+    });
+    let (mut text, mut rest) = (String::new(), raw);
     while let Some(at) = rest.find('\u{1b}') {
         text.push_str(&rest[..at]);
         let after = &rest[at + 1..];
