@@ -62,7 +62,7 @@ pub const ROWS: &[Row] = &[
     row("reminder.cancel", r#"{"id": "$reminder"}"#, ""),
     row(
         "watch",
-        r#"{"file": ".self/workspace/reed.txt", "when": "appears", "say": "The reed is there"}"#,
+        r#"{"file": ".self/workspace/reed.txt", "find": "reed", "when": "appears", "say": "The reed is there"}"#,
         "watch-",
     ),
     row("pulse.add", r#"{"text": "is the reed wet"}"#, "pulse-"),
