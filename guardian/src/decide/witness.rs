@@ -24,6 +24,8 @@ const MOST_EXAMPLES: usize = 6;
 const EXAMPLE_CHARS: usize = 200;
 /// A rest says that a turn is over only once it has lasted so long: files are written in turn, and looked at in turn.
 const AT_REST_MS: Millis = 500;
+/// The longest rest that a thought may choose.
+const LONGEST_CHOSEN_S: u64 = 86_400;
 /// Time without a look in which the machine, or the guardian, stood still.
 const STILL_MS: Millis = 30_000;
 /// What a claimed rest may be longer than the rest: the claim is written before it begins.
@@ -72,6 +74,8 @@ pub struct Witness {
     rests: u64,
     /// Whether the last thought of this turn acted, and nothing was refused or failed on the way to a model.
     has_acted: bool,
+    /// The rest that the last thought on record chose, in milliseconds: it may be longer than the owner's usual ones.
+    chosen_ms: Millis,
     is_refused: bool,
     last_look: Option<Millis>,
     seen: Vec<(Invariant, bool)>,
@@ -141,6 +145,8 @@ impl Witness {
             ("thought", Some(number)) if data.get("garbled").is_none() => {
                 let calls = data.get("tool_calls").and_then(Value::as_array).map_or(0, Vec::len);
                 self.has_acted = calls > 0;
+                let chosen_s = data.get("sleep_s").and_then(Value::as_u64).unwrap_or(0).min(LONGEST_CHOSEN_S);
+                self.chosen_ms = chosen_s * 1_000;
                 self.thoughts.push_back(Thought { number, calls, results: 0 });
                 if self.thoughts.len() > MOST_WATCHED {
                     self.thoughts.pop_front();
@@ -257,7 +263,7 @@ impl Witness {
         let has_acted = std::mem::take(&mut self.has_acted);
         let is_refused = std::mem::take(&mut self.is_refused);
         let usual = has_acted && !is_refused && !claimed.is_away;
-        let most_ms = if usual { longest.usual_ms } else { longest.any_ms };
+        let most_ms = if usual { longest.usual_ms } else { longest.any_ms }.max(self.chosen_ms);
         let told =
             format!("a rest of {} s, where {} s are the longest", claimed.rest_ms / 1_000, most_ms / 1_000);
         self.note([(Invariant::Rests, claimed.rest_ms <= most_ms.saturating_add(CLAIMED_MS), told)]);

@@ -305,6 +305,12 @@ fn a_rest_is_as_long_as_the_owner_allows_after_a_thought_that_acted() {
     assert_eq!(rested(&acted, &[], RESTS), [(Rests, true)]);
     assert_eq!(rested(&acted, &[], hour), [(Rests, false)]);
     assert_eq!(rested(&[], &[], day), [(Rests, false)]);
+    // With own time a thought may choose a day.
+    let mut chose = acted.clone();
+    chose[0]["data"]["sleep_s"] = json!(86_400);
+    assert_eq!(rested(&chose, &[], day), [(Rests, true)]);
+    chose[0]["data"]["sleep_s"] = json!(300);
+    assert_eq!(rested(&chose, &[], day), [(Rests, false)]);
     // After empty answers, a refusal, and while the mind is away, an hour is as it should be.
     assert_eq!(rested(&[thought(0, Value::Null)], &[], hour), [(Rests, true)]);
     assert_eq!(rested(&acted, &[json!({"event": "refuse", "life": 7})], hour), [(Rests, true)]);
