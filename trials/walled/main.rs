@@ -1,4 +1,4 @@
-//! Every tool of the real creature is called once behind the walls of a real guardian, and judged by what is sent back.
+//! The real creature behind the walls of a real guardian: each tool is called once, and the first request is small.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 #![allow(clippy::wildcard_enum_match_arm, clippy::disallowed_methods)]
 
@@ -11,6 +11,7 @@ use faithful::{Faithful, Rules, Say, Seen, Wire};
 use rows::{ROWS, Row};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use trials::model::{MONEY, asleep};
 use trials::{House, lines, programs};
@@ -80,7 +81,8 @@ fn step(seen: &Seen, shown: &Mutex<Shown>, site: &str) -> Say {
     if calls == 0 { Say::new().says("All is tried.").rests(300) } else { say }
 }
 
-fn house(server: &Faithful, site: &str) -> House {
+/// A house whose mind is this server, with `more` settings.
+fn house(server: &Faithful, more: &str) -> House {
     let house = House::new("exit 1").with_broker();
     // By its whole path: a rehearsal runs it in another folder.
     house.write_life(&format!("exec {}", house.path("target/creature/the-real-one").display()));
@@ -106,19 +108,54 @@ fn house(server: &Faithful, site: &str) -> House {
     programs::place(programs::creature(), &house.path("target/creature/the-real-one"));
     let model = Wire::Anthropic.model();
     let prices = MONEY.replace("prices.scripted", &format!("prices.{model}"));
-    let janee = programs::broker().with_file_name("examples").join("janee_like");
     house.settings(&format!(
         "{prices}{asleep}[web]\nallow_private = true\n[permissions]\n\"repo.install_deps\" = \"always\"\n\
         [rest]\nshortest_s = 1\nlongest_s = 300\n\
         [model]\nprovider = \"anthropic\"\nmodel = \"{model}\"\nbase_url = \"{address}\"\nkey_env = \"TEST_MODEL_KEY\"\n\
-        [search]\nprovider = \"searxng\"\nbase_url = \"{site}\"\n[x]\nbase_url = \"{site}\"\n\
-        [services.notes]\nbase_url = \"{site}\"\nallow_private = true\nrules = [{{ method = \"*\", path = \"/**\", do = \"allow\" }}]\n\
-        [janee]\ncommand = [{janee:?}, {log:?}]\n",
+        {more}",
         asleep = asleep(),
         address = server.base_url(),
-        log = house.folder.path().join("janee-calls"),
     ));
     house
+}
+
+/// Settings by which every tool can be used.
+fn everything(site: &str, calls: &Path) -> String {
+    let janee = programs::broker().with_file_name("examples").join("janee_like");
+    format!(
+        "[search]\nprovider = \"searxng\"\nbase_url = \"{site}\"\n[x]\nbase_url = \"{site}\"\n\
+        [services.notes]\nbase_url = \"{site}\"\nallow_private = true\nrules = [{{ method = \"*\", path = \"/**\", do = \"allow\" }}]\n\
+        [janee]\ncommand = [{janee:?}, {calls:?}]\n"
+    )
+}
+
+/// What the tree as it is sends before anything is asked of it. No test of the creature's own: a self that gives itself a
+/// tool is free to send more.
+#[test]
+fn the_first_request_of_a_new_house_is_small() {
+    let server =
+        Faithful::start(Wire::Anthropic, Rules::default(), |_| Say::new().says("Nothing to do.").rests(300));
+    let house = house(&server, "");
+    house.write("PURPOSE.md", &format!("# Purpose\n\n{}\n", "Be curious about small things. ".repeat(40)));
+    house.write("self/HEARTBEAT.md", "# Heartbeat\n\n- [ ] map\n- [ ] every 1d: snapshot\n");
+    house.commit("a purpose");
+    let mut command = house.command(&[]);
+    command.env("TEST_MODEL_KEY", "test-key-of-the-house");
+    let guardian = house.start_by(command);
+    let is_first = |seen: &Seen| seen.all_text().contains("small things");
+    house.until("the first request", || server.seen().iter().any(is_first));
+    let seen = server.seen().into_iter().find(is_first).unwrap();
+    let size = |part: &str| seen.body[part].to_string().len();
+    let (bytes, tools) = (seen.body.to_string().len(), seen.tools.len());
+    println!(
+        "{bytes} bytes: {tools} tools {}, system {}, messages {}",
+        size("tools"),
+        size("system"),
+        size("messages")
+    );
+    assert!(faithful::tokens(bytes) <= 6_000, "{bytes} bytes");
+    assert!(tools <= 45 && size("tools") <= 16_000, "{tools} tools of {} bytes", size("tools"));
+    assert_eq!(guardian.stop(), 0);
 }
 
 #[test]
@@ -128,7 +165,8 @@ fn every_tool_works_behind_the_walls_of_a_real_guardian() {
     let site = site::start();
     let outside = site.clone();
     let server = Faithful::start(Wire::Anthropic, Rules::default(), move |seen| step(seen, &asked, &outside));
-    let house = house(&server, &site);
+    let calls = tempfile::tempdir().unwrap();
+    let house = house(&server, &everything(&site, &calls.path().join("janee-calls")));
     let mut command = house.command(&[]);
     command.env("TEST_MODEL_KEY", "test-key-of-the-house").env("X_USER_TOKEN", "x-user-token-123");
     let guardian = house.start_by(command);

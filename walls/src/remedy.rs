@@ -70,7 +70,8 @@ impl Machine {
         let mut found = Vec::new();
         if self.container || self.filtered {
             // Docker's default profile allows mount, setns and unshare to CAP_SYS_ADMIN alone (Docker, Seccomp security
-            // profiles); its masked paths keep a plain user's tree from a /proc of its own.
+            // profiles); its masked paths keep a plain user's tree from a /proc of its own; podman takes `systempaths` too
+            // (containers/podman, pkg/specgenutil).
             let more =
                 if self.is_root { "--cap-add SYS_ADMIN" } else { "--security-opt systempaths=unconfined" };
             found.push(format!(

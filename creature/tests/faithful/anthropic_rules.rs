@@ -91,6 +91,7 @@ fn thinking(body: &Value, model: &Model) -> Checked {
     })
 }
 
+/// Anthropic, migration guide of Haiku 5.5 and overview of Sonnet 5; Opus 4.7: github.com/NousResearch/hermes-agent/issues/11137.
 fn sampling(body: &Value, model: &Model) -> Checked {
     let odd = |name: &str, usual: f64| body.get(name).is_some_and(|value| value.as_f64() != Some(usual));
     let refused = [("temperature", 1.0), ("top_p", 1.0), ("top_k", f64::NAN)];
@@ -172,6 +173,7 @@ fn optional(schema: &Value) -> usize {
     own + parts(schema).into_iter().map(optional).sum::<usize>()
 }
 
+/// A forced choice: Anthropic, what's new in Sonnet 5.5 and in Opus 5.5.
 fn choice(choice: &Value, tools: &[Value], model: &Model) -> Checked {
     if choice.is_null() {
         return Ok(());

@@ -13,6 +13,7 @@ pub fn check(body: &Value, model: &Model, given: &Given) -> Checked {
         self::message(at, message)?;
         role(at, messages, model)?;
     }
+    // Anthropic, migration guide of Haiku 5.5; older models take a prefill, and this server is stricter.
     let last = messages.last().map_or("", |message| text(message, "role"));
     must(last != "assistant", || {
         "This model does not support assistant message prefill. The conversation must end with a user message.".into()
@@ -173,7 +174,7 @@ fn pairs(messages: &[Value]) -> Checked {
     unique(all.iter().map(String::as_str)).or_else(|_| refuse("messages: `tool_use` ids must be unique"))
 }
 
-/// Thinking goes back only behind what it was made behind.
+/// Thinking goes back only behind what it was made behind: Anthropic, preserved thinking; a beta header drops it instead.
 fn bound(body: &Value, messages: &[Value]) -> Checked {
     let mut before = head(body);
     for (at, message) in messages.iter().enumerate() {

@@ -3,10 +3,11 @@
 use super::rules::hash;
 use std::collections::HashMap;
 
-/// Positions a read looks back from a mark, itself included.
+/// Positions a read looks back from a mark, itself included: Anthropic, prompt caching.
 const LOOK_BACK: usize = 20;
 
-/// Steps of an automatic cache, in tokens, and the shortest prefix it holds.
+/// Steps of an automatic cache, in tokens, and the shortest prefix it holds: OpenAI, prompt caching, as before GPT-5.6; newer
+/// models match at marks alone (`PromptCacheOptionsParam` of openapi.yaml) and hold for 30 minutes (`PromptCacheTTLEnum`).
 const STEP: usize = 128;
 const LEAST: usize = 1_024;
 const AUTOMATIC_LIFE_S: u64 = 1_800;

@@ -88,6 +88,7 @@ fn fields(body: &Value, rules: &Rules) -> Checked {
 
 fn settings(body: &Value, model: &Model, rules: &Rules) -> Checked {
     let has = |name: &str| body.get(name).is_some_and(|value| !value.is_null());
+    // Tried on gpt-6-sol by others: qiita.com/kai_kou/items/92d3e48a0e78bfa1d853, as the rule of tools beside reasoning.
     must(!(model.reasons && has("max_tokens")), || {
         "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
             .into()
@@ -101,9 +102,11 @@ fn settings(body: &Value, model: &Model, rules: &Rules) -> Checked {
             odd.unwrap_or_default()
         )
     })?;
+    // `ChatCompletionStreamOptions` of openapi.yaml.
     must(!has("stream_options") || body["stream"] == true, || {
         "The 'stream_options' parameter is only allowed when 'stream' is enabled.".into()
     })?;
+    // By langchain4j's reference (OpenAiOfficialPromptCacheOptions); openapi.yaml calls the two independent.
     must(!(has("prompt_cache_retention") && has("prompt_cache_options")), || {
         "'prompt_cache_retention' cannot be used together with 'prompt_cache_options'.".into()
     })?;

@@ -24,9 +24,10 @@ pub struct Model {
     pub news: bool,
     /// Thinking always comes, is adaptive, takes no budget; no sampling, no forced choice.
     pub adaptive: bool,
-    /// Its thinking is bound to what stands before it.
+    /// Its thinking is bound to what stands before it: Anthropic, preserved thinking (Fable and Mythos 5.1 and 5.2; Opus,
+    /// Sonnet and Haiku 5.5).
     pub bound: bool,
-    /// Takes `thinking.type: between_tools`.
+    /// Takes `thinking.type: between_tools`: Anthropic, what's new in Sonnet 5.5.
     pub between_tools: bool,
     /// On Chat Completions: no function tools beside reasoning.
     pub no_chat_tools: bool,
@@ -53,21 +54,26 @@ const PLAIN: Model = Model {
 const NEW: Model = Model { least_cached: 512, news: true, adaptive: true, bound: true, ..PLAIN };
 const HOUSE: Model = Model { no_chat_tools: true, reasons: true, ..PLAIN };
 
+/// Anthropic, a page a model (platform.claude.com/docs, models), and prompt caching for the shortest prefix. Where a page
+/// leaves something open, the server is strict.
 const ANTHROPIC: &[(&str, Model)] = &[
     ("claude-fable-5-2", Model { prices: prices(8.0, 0.20, 40.0), ..NEW }),
     ("claude-fable-5-1", Model { prices: prices(10.0, 0.25, 50.0), ..NEW }),
     ("claude-fable-5", Model { bound: false, prices: prices(10.0, 1.0, 50.0), ..NEW }),
     ("claude-opus-5-5", Model { prices: prices(4.0, 0.20, 20.0), ..NEW }),
-    ("claude-opus-5", Model { bound: false, adaptive: false, prices: prices(5.0, 0.50, 25.0), ..NEW }),
-    ("claude-opus-4-8", Model { news: true, prices: prices(5.0, 0.50, 25.0), ..PLAIN }),
-    ("claude-opus-4-7", Model { least_cached: 2_048, prices: prices(5.0, 0.50, 25.0), ..PLAIN }),
+    ("claude-opus-5", Model { bound: false, prices: prices(5.0, 0.50, 25.0), ..NEW }),
+    ("claude-opus-4-8", Model { news: true, adaptive: true, prices: prices(5.0, 0.50, 25.0), ..PLAIN }),
+    (
+        "claude-opus-4-7",
+        Model { least_cached: 2_048, adaptive: true, prices: prices(5.0, 0.50, 25.0), ..PLAIN },
+    ),
     ("claude-opus-4-6", Model { least_cached: 4_096, prices: prices(5.0, 0.50, 25.0), ..PLAIN }),
     ("claude-opus-4-5", Model { least_cached: 4_096, prices: prices(5.0, 0.50, 25.0), ..PLAIN }),
     ("claude-sonnet-5-5", Model { between_tools: true, ..NEW }),
-    ("claude-sonnet-5", PLAIN),
-    ("claude-sonnet-4-6", PLAIN),
-    ("claude-sonnet-4-5", PLAIN),
-    ("claude-haiku-5-5", Model { news: false, bound: false, prices: prices(0.10, 0.01, 0.50), ..NEW }),
+    ("claude-sonnet-5", Model { adaptive: true, prices: prices(2.0, 0.20, 10.0), ..PLAIN }),
+    ("claude-sonnet-4-6", Model { prices: prices(3.0, 0.30, 15.0), ..PLAIN }),
+    ("claude-sonnet-4-5", Model { prices: prices(3.0, 0.30, 15.0), ..PLAIN }),
+    ("claude-haiku-5-5", Model { news: false, prices: prices(0.10, 0.01, 0.50), ..NEW }),
     ("claude-haiku-4-5", Model { least_cached: 4_096, prices: prices(1.0, 0.10, 5.0), ..PLAIN }),
     ("claude-test", Model { between_tools: true, ..NEW }),
 ];

@@ -203,7 +203,7 @@ impl Sender {
             "function_call" => start["arguments"] = json!(""),
             "reasoning" => {
                 start["summary"] = json!([]);
-                // Half a seal: it is whole only when the item is done.
+                // Half a seal, whole only when the item is done: `ReasoningItem.encrypted_content` of openapi.yaml.
                 start["encrypted_content"] = json!("enc.unfinished");
             }
             _ => {}

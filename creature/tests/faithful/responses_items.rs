@@ -50,6 +50,7 @@ fn one(at: usize, item: &Value, forgets: bool) -> Checked {
     must(id.len() <= 64, || {
         format!("Invalid 'input[{at}].id': string too long. Expected a string with maximum length 64.")
     })?;
+    // `FunctionCallOutputItemParam.call_id` of openapi.yaml; github.com/AnswerDotAI/fastllm/issues/45.
     let call = text(item, "call_id");
     must(call.len() <= 64, || {
         format!("Invalid 'input[{at}].call_id': string too long. Expected a string with maximum length 64.")
@@ -76,6 +77,7 @@ fn one(at: usize, item: &Value, forgets: bool) -> Checked {
             must(is_name(text(item, "name")), || {
                 format!("Invalid 'input[{at}].name': string does not match pattern.")
             })?;
+            // On no page: known as a refusal only.
             must(id.is_empty() || id.starts_with("fc"), || {
                 format!("Invalid 'input[{at}].id': '{id}'. Expected an ID that begins with 'fc'.")
             })?;

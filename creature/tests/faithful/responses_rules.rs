@@ -57,6 +57,7 @@ pub fn check(body: &Value, model: &Model) -> Checked {
         !has("max_output_tokens") || body["max_output_tokens"].as_u64().is_some_and(|most| most >= 16),
         || "Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16.".into(),
     )?;
+    // As in chat_rules.rs: langchain4j's reference; openapi.yaml calls the two independent.
     must(!(has("prompt_cache_retention") && has("prompt_cache_options")), || {
         "'prompt_cache_retention' cannot be used together with 'prompt_cache_options'.".into()
     })?;

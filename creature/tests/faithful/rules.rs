@@ -67,6 +67,7 @@ pub fn hash(value: &impl Hash) -> u64 {
     hasher.finish()
 }
 
+/// OpenAI, `FunctionObject.name` of openapi.yaml.
 pub const NAME: &str = "^[a-zA-Z0-9_-]{1,64}$";
 
 pub fn is_name(name: &str) -> bool {
@@ -81,7 +82,8 @@ pub fn unique<'a>(names: impl Iterator<Item = &'a str>) -> Result<(), String> {
     names.find(|name| !seen.insert(*name)).map_or(Ok(()), |twice| Err(twice.to_owned()))
 }
 
-/// What a strict schema may not have; `all_required` as OpenAI has it.
+/// What a strict schema may not have (Anthropic, structured outputs, limitations of schemas); `all_required` as OpenAI has
+/// it.
 pub fn strict(schema: &Value, all_required: bool) -> Result<(), String> {
     const REFUSED: [&str; 9] = [
         "minimum",

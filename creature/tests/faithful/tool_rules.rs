@@ -14,7 +14,7 @@ pub const MOST_TOOLS: usize = 128;
 /// OpenAI, code `string_above_max_length`: github.com/getsentry/sentry-mcp/issues/106.
 const MOST_DESCRIPTION: usize = 1_024;
 
-/// Google, `FunctionDeclaration.name` of the v1beta reference of 2024: 63 characters; Vertex, Bedrock, Mistral: 64.
+/// Google, `FunctionDeclaration.name` of the v1beta reference of 2024: 63 characters, 128 in its SDK of 2026-08; Vertex, Bedrock, Mistral: 64.
 const MOST_NAME: usize = 63;
 
 /// OpenAI, structured outputs, supported schemas: ten levels of objects, 5,000 properties, 1,000 values of enums, 120,000

@@ -10,7 +10,7 @@ use crate::decide::witness::{Claimed, Longest, Witness};
 use house::clock::{self, Millis};
 use house::files::{self, Mark};
 use house::lines::{Lines, Next};
-use house::{House, records};
+use house::{House, bounds, records};
 use serde_json::{Value, json};
 use std::io::{Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -137,9 +137,9 @@ impl Watched {
     }
 }
 
-fn document(path: &Path, most: u64) -> Option<Value> {
-    let bytes = files::read_most(path, most).ok().flatten()?;
-    serde_json::from_slice(&bytes).ok()
+/// A document that others write; none where it is too long, or would take far more memory than its text.
+pub fn document(path: &Path, most: u64) -> Option<Value> {
+    bounds::read(&files::read_most(path, most).ok().flatten()?)
 }
 
 /// The longest rest by the settings that this life was handed.

@@ -10,7 +10,8 @@ use nix::unistd::{AccessFlags, access};
 const REMEDIES: [(&str, &str); 4] = [
     (
         "extensions.refstorage",
-        "`git refs migrate --ref-format=files` in the house turns it back; nothing is lost",
+        "`git refs migrate --ref-format=files` in the house turns it back, where no other work tree hangs on the \
+         repository; nothing is lost",
     ),
     (
         "extensions.compatobjectformat",

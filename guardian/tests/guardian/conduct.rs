@@ -190,3 +190,14 @@ fn what_the_owner_committed_lives_on_and_is_told() {
     assert!(told(&house, "fall").is_empty());
     assert_eq!(guardian.stop(), 0);
 }
+
+/// Found: an agenda of millions of numbers took the guardian hundreds of MiB, each quarter of a minute.
+#[test]
+fn an_agenda_that_takes_far_more_memory_than_its_text_is_not_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("agenda.json");
+    std::fs::write(&path, format!("[{}0]", "0,".repeat(3_000_000))).unwrap();
+    assert_eq!(guardian::act::conduct::document(&path, 8 << 20), None);
+    std::fs::write(&path, r#"{"reminders": {"list": []}}"#).unwrap();
+    assert!(guardian::act::conduct::document(&path, 8 << 20).is_some());
+}

@@ -39,7 +39,7 @@ pub const MACHINES: &[Machine] = &[
     ),
     Machine::new(
         "no_landlock_no_namespaces",
-        "a kernel without Landlock, namespaces and openat2, as gVisor, as a plain user",
+        "a kernel without Landlock, namespaces and openat2, as a plain user",
         Ends::Lacks("files, signals, network, tree, view"),
         || {
             let condition = Condition { filters: other_kernel(), plain: true, ..Condition::default() };
@@ -75,7 +75,7 @@ const LANDLOCK: [i64; 3] = [SYS_landlock_create_ruleset, SYS_landlock_add_rule, 
 const NAMESPACES: [i32; 7] =
     [CLONE_NEWNS, CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET];
 
-/// What Docker's default profile gives to nobody without CAP_SYS_ADMIN (moby, profiles/seccomp/default.json).
+/// What Docker's default profile gives to nobody without CAP_SYS_ADMIN (github.com/moby/profiles, seccomp/default.json, 2026-06).
 fn docker(plain: bool) -> Condition {
     let never = [
         SYS_mount,
@@ -106,6 +106,7 @@ fn docker(plain: bool) -> Condition {
     Condition { filters, plain, ..Condition::default() }
 }
 
+/// Less than any kernel of today has: gVisor lacks Landlock alone, since it has openat2 (github.com/google/gvisor/issues/13439).
 fn other_kernel() -> Vec<seccompiler::BpfProgram> {
     let unknown = [&LANDLOCK[..], &[SYS_openat2, SYS_clone3, SYS_bpf, SYS_io_uring_setup]].concat();
     let never = [SYS_mount, SYS_umount2, SYS_pivot_root, SYS_setns, SYS_unshare];

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::Tool;
 
-/// Characters of a description; more is refused by OpenAI.
+/// Characters of a description; more is refused by OpenAI, as what follows: sources in `creature/tests/faithful/tool_rules.rs`.
 const MOST_DESCRIPTION: usize = 1_024;
 
 /// Objects and lists within one another; more objects are refused by OpenAI.

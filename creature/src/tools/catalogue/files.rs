@@ -57,7 +57,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[text("path").maybe(), flag("staged").maybe()],
         House,
         Now(repo_look::diff),
-        ALL_SUBSESSIONS,
+        ALL_SUBSESSIONS.seldom(),
         "the differences themselves",
     ),
     tool(
@@ -145,7 +145,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[flag("back").maybe()],
         Outward,
         Now(repo_edit::drop_draft),
-        FULL.changes(Changes::House),
+        FULL.seldom().changes(Changes::House),
         "the draft goes, kept aside until the next one does; back:true takes up the last that went",
     ),
     tool(

@@ -311,27 +311,3 @@ fn stop_that_ends_own_work_and_the_next_minutes_are_quiet() {
     world.server.assert_no_violations();
     assert!(living.leave().success());
 }
-
-/// What the first request of a new house weighs, by two tokens for seven bytes: it was 7,700.
-#[test]
-fn the_first_request_of_a_new_house_is_small() {
-    loopback!();
-    let world = world(|_| Say::new().says("Nothing to do.").rests(300));
-    world
-        .house
-        .write("PURPOSE.md", format!("# Purpose\n\n{}\n", "Be curious about small things. ".repeat(40)));
-    world.house.write("self/HEARTBEAT.md", "# Heartbeat\n\n- [ ] map\n- [ ] every 1d: snapshot\n");
-    let living = world.house.live(1);
-    world.server.wait_for_seen(1);
-    let body = world.server.seen()[0].body.clone();
-    let size = |part: &str| body[part].to_string().len();
-    let bytes = body.to_string().len();
-    println!(
-        "{bytes} bytes: tools {}, system {}, messages {}",
-        size("tools"),
-        size("system"),
-        size("messages")
-    );
-    assert!(crate::faithful::tokens(bytes) <= 6_000, "{bytes} bytes");
-    assert!(living.leave().success());
-}
