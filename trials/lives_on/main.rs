@@ -129,6 +129,6 @@ fn without_empty(value: Value) -> Value {
             full.map(|(name, value)| (name, without_empty(value))).collect::<serde_json::Map<_, _>>().into()
         }
         Value::Array(list) => list.into_iter().map(without_empty).collect(),
-        plain => plain,
+        plain @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => plain,
     }
 }
