@@ -284,10 +284,13 @@ impl Executor {
             ..Evidence::default()
         };
         let shown = read(status, text, measured);
-        // The second run passes only if each test is named as passed: a name that matches no test runs nothing, and
-        // succeeds.
-        let (passed, by_name) = (named(text, "ok"), matches!(exam.run, Run::OfTheFirst | Run::OfTheRest));
-        if by_name && shown == Shown::Passed && !exam.again.iter().all(|name| passed.contains(name)) {
+        // The last run passes only if each test is named as passed: a name that matches no test runs nothing, and
+        // succeeds. After a run that was ended early, the run of all tests decides: its words may have been forged.
+        let passed = named(text, "ok");
+        if exam.run == Run::OfTheRest
+            && shown == Shown::Passed
+            && !exam.again.iter().all(|name| passed.contains(name))
+        {
             return Shown::Failed(exam.again.clone(), list(&exam.again));
         }
         shown

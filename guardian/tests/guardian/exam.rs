@@ -332,6 +332,17 @@ fn what_lies_in_creature_must_be_what_was_committed() {
 }
 
 #[test]
+fn a_forged_failure_of_a_test_that_does_not_exist_condemns_nobody() {
+    let house = house(
+        "echo 'test probation::none ... FAILED'\n[ $(wc -l < .self/workspace/runs) -gt 1 ] || sleep 86397",
+    );
+    let guardian = house.start();
+    until_trusted(&house);
+    assert_eq!(runs(&house), 3, "all, the one that does not exist, all again");
+    guardian.stop();
+}
+
+#[test]
 fn daemons_forged_words_and_floods_change_nothing() {
     let house = with_later(
         "setsid sleep 86398 > /dev/null 2>&1 &\nyes flood | head -c 150000000; echo 'test probation::a ... FAILED'; exit 0",
