@@ -1,6 +1,6 @@
 //! The house in which harmful edits are tried: a real guardian and creature, an owner who speaks, and what they leave.
 
-use super::list::Harm;
+use super::list::Change;
 use super::mind::{self, APART, ASKED, REMIND, REST_S, SUM};
 use crate::faithful::{Faithful, Rules, Say, Wire};
 use serde_json::{Value, json};
@@ -24,6 +24,8 @@ const PROVEN: Duration = Duration::from_secs(1_800);
 const ROUND: Duration = Duration::from_secs(45);
 /// Rounds of words that an edit lives through before it counts as not noticed.
 const MOST_ROUNDS: u32 = 8;
+/// Rounds of words that a sound change lives through.
+const SOUND_ROUNDS: u32 = 3;
 /// Observations of each invariant that the predecessor must have kept.
 const KEPT: u64 = 3;
 const INVARIANTS: [&str; 9] =
@@ -37,17 +39,17 @@ pub struct Stage<'a> {
     /// Commit and tree of the creature every edit is made of.
     seed: (String, String),
     rounds: u64,
-    harms: Vec<Harm>,
+    changes: Vec<Change>,
 }
 
 impl<'a> Stage<'a> {
-    pub fn begin(clone: &'a Clone, harms: Vec<Harm>) -> Self {
+    pub fn begin(clone: &'a Clone, changes: Vec<Change>) -> Self {
         let house = &clone.house;
         trials::programs::broker();
         let wire = Wire::Anthropic;
         let server = Faithful::start(wire, Rules::default(), {
-            let harms = harms.clone();
-            move |seen: &_| mind::step(seen, &harms)
+            let changes = changes.clone();
+            move |seen: &_| mind::step(seen, &changes)
         });
         let (model, address) = (wire.model(), server.base_url());
         house.write(
@@ -61,7 +63,7 @@ impl<'a> Stage<'a> {
         );
         let seed = (house.git(&["rev-parse", "HEAD"]), house.git(&["rev-parse", "HEAD:creature"]));
         let guardian = guardian(house);
-        let stage = Self { house, server, guardian, seed, rounds: 0, harms };
+        let stage = Self { house, server, guardian, seed, rounds: 0, changes };
         stage.come_home();
         stage
     }
@@ -175,14 +177,14 @@ impl<'a> Stage<'a> {
 
     /// A day that no creature is at fault for: a model that fails, a pause, money that is gone. How the seed kept the invariants through it, in words.
     pub fn hard_day(&mut self) -> String {
-        let harms = self.harms.clone();
+        let changes = self.changes.clone();
         for status in [529, 401] {
             self.server.change_mind(move |_| {
                 Say::new().status(status, r#"{"type":"error","error":{"type":"api_error","message":"no"}}"#)
             });
             self.round(|| false);
         }
-        self.server.change_mind(move |seen| mind::step(seen, &harms));
+        self.server.change_mind(move |seen| mind::step(seen, &changes));
         // A word tries the model again.
         self.round(|| false);
         self.say("pause for 2 minutes", "main");
@@ -202,51 +204,70 @@ impl<'a> Stage<'a> {
         self.house.told("broken").len()
     }
 
-    /// Has the mind make this edit; what became of it, and after how much.
-    pub fn take(&mut self, harm: &Harm) -> (String, String) {
-        self.order_home();
-        let (falls, life) = (self.house.told("fall").len(), self.life());
+    /// Has the mind make this change; why it was not, in words.
+    fn make(&mut self, change: &Change) -> Option<String> {
         let before = lines(&self.house.path(".self/memory.jsonl")).len();
-        self.say(&format!("{ASKED}{}", harm.name), "main");
+        self.say(&format!("{ASKED}{}", change.name), "main");
         let mut tried = Value::Null;
         let decided = self.wait(DECIDED, || {
             let memory = lines(&self.house.path(".self/memory.jsonl"));
             let mut new = memory.into_iter().skip(before);
-            let summary = format!("{}{}", mind::TRIED, harm.name);
+            let summary = format!("{}{}", mind::TRIED, change.name);
             tried = new
                 .find(|line| line["kind"] == "self_change" && line["data"]["summary"] == *summary)
                 .unwrap_or_default();
             !tried.is_null()
         });
-        if !decided {
-            return ("not tried by the mind in time".into(), String::new());
+        match (decided, tried["data"]["ok"] == true) {
+            (false, _) => Some("not tried by the mind in time".into()),
+            (true, false) => {
+                Some(format!("refused by {}: {}", text(&tried["data"]["stage"]), refused(&tried)))
+            }
+            (true, true) => None,
         }
-        if tried["data"]["ok"] != true {
-            return (
-                format!("refused by {}: {}", text(&tried["data"]["stage"]), refused(&tried)),
-                String::new(),
-            );
+    }
+
+    /// Has the mind make this change and lives with it for some rounds, until it is put back or trusted; what became of
+    /// it, and after how much.
+    fn live(&mut self, change: &Change, most_rounds: u32) -> (Result<String, String>, String) {
+        let (falls, life, before) =
+            (self.house.told("fall").len(), self.life(), text(&self.house.status()["tree"]));
+        if let Some(why) = self.make(change) {
+            return (Err(why), String::new());
         }
-        let is_born = || self.life() > life && self.house.status()["tree"] != *self.seed.1;
+        let is_born = || self.life() > life && self.house.status()["tree"] != *before;
         let fell = || self.house.told("fall").len() > falls;
         self.wait(HOME, || is_born() || fell());
         let (tree, newborn, begun) = (text(&self.house.status()["tree"]), self.life(), Instant::now());
         let mut rounds = 0;
-        while rounds < MOST_ROUNDS && self.house.told("fall").len() == falls {
+        while rounds < most_rounds && self.house.told("fall").len() == falls {
             rounds += 1;
             let house = self.house;
             self.round(|| house.told("fall").len() > falls);
         }
         // What its tests beside it say decides, where no invariant did.
-        self.wait(PROVEN, || self.house.told("fall").len() > falls || self.house.status()["blessed"] == true);
+        let trusted = || self.house.status()["blessed"] == true && self.house.status()["tree"] == *tree;
+        self.wait(PROVEN, || self.house.told("fall").len() > falls || trusted());
         let (wakes, cost) = self.lived(newborn);
         let after = format!("{wakes} wakes, {} s, {cost:.2} USD", begun.elapsed().as_secs());
-        let became = match self.house.told("fall").get(falls) {
-            Some(fall) => fallen(fall),
-            None => format!("not noticed ({})", self.told_tallies(&tree)),
-        };
+        match self.house.told("fall").get(falls) {
+            Some(fall) => (Err(fallen(fall)), after),
+            None => (Ok(self.told_tallies(&tree)), after),
+        }
+    }
+
+    /// What becomes of a harmful change, and after how much; the seed lives again afterwards.
+    pub fn take(&mut self, change: &Change) -> (String, String) {
         self.order_home();
-        (became, after)
+        let (became, after) = self.live(change, MOST_ROUNDS);
+        self.order_home();
+        (became.map_or_else(|why| why, |tallies| format!("not noticed ({tallies})")), after)
+    }
+
+    /// What becomes of a sound change on top of those before it.
+    pub fn keep(&mut self, change: &Change) -> (String, String) {
+        let (became, after) = self.live(change, SOUND_ROUNDS);
+        (became.map_or_else(|why| why, |tallies| format!("trusted: {tallies}")), after)
     }
 
     fn life(&self) -> u64 {

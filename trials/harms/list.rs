@@ -1,7 +1,15 @@
-//! The list of harmful edits, as `trials/harms/harms.toml` has it.
+//! The lists of edits that harm and of sound ones, as `harms.toml` and `sound.toml` in `trials/harms/` have them.
 
 use serde::Deserialize;
+use serde_json::{Value, json};
 use std::path::Path;
+
+/// A change that the mind is asked to make, by its name: its edits as `repo.edit` takes them.
+#[derive(Clone, Debug)]
+pub struct Change {
+    pub name: String,
+    pub edits: Vec<Value>,
+}
 
 /// An edit of the creature that is meant to pass its tests, and harms.
 #[derive(Clone, Debug, Deserialize)]
@@ -19,14 +27,59 @@ pub struct Harm {
     pub new: String,
 }
 
+/// An edit as a creature makes it for a good reason; those of a group are made together.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sound {
+    pub group: String,
+    pub name: String,
+    pub path: String,
+    pub old: String,
+    pub new: String,
+}
+
 #[derive(Deserialize)]
 struct Listed {
+    #[serde(default)]
     harm: Vec<Harm>,
+    #[serde(default)]
+    edit: Vec<Sound>,
+}
+
+impl Harm {
+    pub fn change(&self) -> Change {
+        Change { name: self.name.clone(), edits: vec![edit(&self.path, &self.old, &self.new)] }
+    }
+}
+
+fn edit(path: &str, old: &str, new: &str) -> Value {
+    json!({"path": path, "old": old, "new": new})
+}
+
+fn read(root: &Path, name: &str) -> Listed {
+    let text = std::fs::read_to_string(root.join("trials/harms").join(name)).unwrap();
+    toml::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
 /// All harms of the list under this root, in its order.
 pub fn all(root: &Path) -> Vec<Harm> {
-    let text = std::fs::read_to_string(root.join("trials/harms/harms.toml")).unwrap();
-    let listed: Listed = toml::from_str(&text).unwrap_or_else(|error| panic!("harms.toml: {error}"));
-    listed.harm
+    read(root, "harms.toml").harm
+}
+
+/// All sound edits of the list under this root, in its order.
+pub fn sound(root: &Path) -> Vec<Sound> {
+    read(root, "sound.toml").edit
+}
+
+/// The groups of sound edits, each as a change.
+pub fn groups(sound: &[Sound]) -> Vec<Change> {
+    let mut groups: Vec<Change> = Vec::new();
+    for one in sound {
+        let made = edit(&one.path, &one.old, &one.new);
+        match groups.iter_mut().find(|group| group.name == one.group) {
+            Some(group) => group.edits.push(made),
+            None => groups.push(Change { name: one.group.clone(), edits: vec![made] }),
+        }
+    }
+    groups
 }

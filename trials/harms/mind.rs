@@ -1,6 +1,6 @@
 //! The mind of a house of harms: it does what the words it was shown ask for, and rests.
 
-use super::list::Harm;
+use super::list::Change;
 use crate::faithful::{Message, Say, Seen, Shown};
 use serde_json::json;
 
@@ -15,7 +15,7 @@ pub const REMIND: &str = "Remind me thrice of ";
 pub const APART: &str = "Have somebody look at ";
 
 /// Its next step, from what stands in the request and nothing else.
-pub fn step(seen: &Seen, harms: &[Harm]) -> Say {
+pub fn step(seen: &Seen, changes: &[Change]) -> Say {
     let said = texts(seen);
     if said.contains("# Your objective") {
         return Say::new().plainly("I looked at it: all is as it should be there.");
@@ -34,7 +34,7 @@ pub fn step(seen: &Seen, harms: &[Harm]) -> Say {
     let sums: Vec<String> = open.iter().filter_map(|word| sum(word)).collect();
     match (asked(ASKED), asked(REMIND), asked(APART)) {
         _ if open.is_empty() => rests(),
-        (Some(name), ..) => change(&name, &said, did("repo.edit"), harms),
+        (Some(name), ..) => change(&name, &said, did("repo.edit"), changes),
         (_, Some(what), _) if !did("reminder.add") => {
             let one = |nth: u32| json!({"text": format!("{what} ({nth})"), "when": "in 1 min", "zone": null, "prompt": null});
             let calls = (1..=3).map(one);
@@ -62,7 +62,7 @@ fn answers(text: &str) -> Say {
 }
 
 /// A change is made once: the life born of it is shown its summary.
-fn change(name: &str, said: &str, was_tried: bool, harms: &[Harm]) -> Say {
+fn change(name: &str, said: &str, was_tried: bool, changes: &[Change]) -> Say {
     let summary = format!("{TRIED}{name}");
     if said.contains(&summary) {
         return answers("It is made.");
@@ -70,9 +70,10 @@ fn change(name: &str, said: &str, was_tried: bool, harms: &[Harm]) -> Say {
     if was_tried {
         return answers("It did not come to be.");
     }
-    let Some(harm) = harms.iter().find(|harm| harm.name == name) else { return answers("I know none.") };
-    let edit = json!({"path": harm.path, "old": harm.old, "new": harm.new});
-    let args = json!({"edits": [edit], "summary": summary, "hold": null});
+    let Some(change) = changes.iter().find(|change| change.name == name) else {
+        return answers("I know none.");
+    };
+    let args = json!({"edits": change.edits, "summary": summary, "hold": null});
     Say::new().says("I make it.").calls("repo.edit", args)
 }
 

@@ -1,6 +1,6 @@
 //! `trials/HARMS.md`: what became of each harmful edit, whole after each of them.
 
-use super::list::Harm;
+use super::list::{Change, Harm};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use trials::clone::origin;
@@ -16,7 +16,17 @@ sub-session come, until it is put back or eight rounds of words are over and its
 |---|---|---|---|
 ";
 
-/// Rows by the name of their harm.
+const SOUND: &str = "
+## Sound edits
+
+Those of [harms/sound.toml](harms/sound.toml), a group in one self-edit, on top of the groups before it; `scripts/trials
+harms --sound`. None may be put back. Behind each invariant: how often it was kept, of how often it was observed.
+
+| group | of | became | after |
+|---|---|---|---|
+";
+
+/// Rows by the name of their harm or group.
 #[derive(Default)]
 pub struct Rows(BTreeMap<String, (String, String)>);
 
@@ -48,8 +58,8 @@ impl Rows {
         self.0.insert(name.to_owned(), (plain(became), plain(after)));
     }
 
-    /// Writes all: each harm of the list in its order, run or not.
-    pub fn write(&self, harms: &[Harm]) {
+    /// Writes all: each harm and each group of its list in its order, run or not.
+    pub fn write(&self, harms: &[Harm], groups: &[Change]) {
         let mut text = HEAD.to_owned();
         if let Some((became, after)) = self.0.get(super::DAY) {
             text += &format!("| {} | none | {became} | {after} |\n", super::DAY);
@@ -62,6 +72,12 @@ impl Rows {
         let why = harms.iter().filter(|harm| !harm.why.is_empty());
         text += "\n## Which no invariant sees\n\n";
         text.extend(why.map(|harm| format!("- {}: {}.\n", harm.name, harm.why)));
+        text += SOUND;
+        for group in groups {
+            let (became, after) =
+                self.0.get(&group.name).cloned().unwrap_or(("not run".into(), String::new()));
+            text += &format!("| {} | {} edits | {became} | {after} |\n", group.name, group.edits.len());
+        }
         std::fs::write(path(), text).unwrap();
     }
 }

@@ -88,14 +88,17 @@ impl Executor {
     }
 
     fn life_ended(&mut self, status: WaitStatus) {
-        let boots = matches!(self.decided.phase, Phase::Booting { .. });
-        let claimed = self.heart.look(self.state.life).map(|claim| claim.turns).filter(|_| boots);
+        let phase = &self.decided.phase;
+        let is_unborn = matches!(phase, Phase::Booting { .. })
+            || matches!(phase, Phase::Probation { watch, .. } if watch.is_unborn());
+        let claimed = self.heart.look(self.state.life).map(|claim| claim.turns).filter(|_| is_unborn);
         let unseen = claimed.map(|turns| self.turns_written(turns));
         let Some(life) = self.life.take() else { return };
         // Only a new commit's first life is told which self-edit it came of.
         self.state.born = None;
         self.may_be_planted = true;
-        // A heartbeat written just before the end still makes this a crash, not a stillbirth; it earns no trust.
+        // A heartbeat written just before the end still makes this a crash, not a stillbirth, and a turn in it a life; it
+        // earns no trust.
         if let Some(turns) = unseen {
             self.hear(Event::Beat { turns, thought: false });
         }

@@ -22,7 +22,7 @@ impl Policy {
         standing: Standing,
     ) -> bool {
         let unborn = match &self.phase {
-            Phase::Probation { watch, .. } => watch.turns == 0,
+            Phase::Probation { watch, .. } => watch.is_unborn(),
             Phase::Booting { .. } | Phase::Stopping { .. } => death == Death::Stillborn,
             Phase::Settled { .. } | Phase::Building { .. } | Phase::RollingBack => false,
             Phase::Resting { .. } | Phase::Parked { .. } | Phase::Paused | Phase::Done => false,

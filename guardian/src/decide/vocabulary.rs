@@ -315,6 +315,11 @@ pub enum Pending {
 }
 
 impl Watch {
+    /// Whether this life was not seen to come to a turn or a thought.
+    pub fn is_unborn(&self) -> bool {
+        self.turns == 0 && !self.thought
+    }
+
     pub fn silent_at(&self, limits: &Limits) -> Millis {
         (self.beat_at + limits.beat_ms).min(self.turned_at + limits.standstill_ms)
     }

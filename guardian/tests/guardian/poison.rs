@@ -56,6 +56,20 @@ fn a_trusted_tree_that_a_dead_life_poisoned_gets_one_more_life_and_falls_not() {
 }
 
 #[test]
+fn a_life_that_came_to_its_first_turn_after_the_last_look_is_no_stillbirth() {
+    let house = House::new(
+        "[ \"$FERAL_LIFE\" != 2 ] || { beat; until grep -q '\"life\": 2,' .self/guardian.json && grep -q '\"phase\": \"probation\"' \
+         .self/guardian.json; do sleep 0.01; done; think late; exit 1; }\nthink alive; blessed; [ \"$FERAL_LIFE\" != 1 ] || exit 3; live",
+    );
+    house.write("owner.toml", &house.read("owner.toml").replace("look_s = 0.03", "look_s = 3"));
+    let guardian = house.start();
+    house.until("the third life", || house.thoughts().len() == 3);
+    assert_eq!(house.deaths().len(), 2);
+    assert_eq!(house.told("state_set_aside").len(), 0, "{:?}", house.told("state_set_aside"));
+    assert_eq!(guardian.stop(), 0);
+}
+
+#[test]
 fn a_trusted_tree_that_is_stillborn_by_itself_falls_all_the_same() {
     let house = House::new("think alive; live");
     let guardian = house.start();
