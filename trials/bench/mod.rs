@@ -38,7 +38,7 @@ const MEASURES: [(&str, &str, Measure, bool); 13] = [
     ("flat", "After thousands of restarts", idle::flat, true),
     ("memory", "Memory: append, and what a thought reads", memory, false),
     ("mind", "A thought, beside its model", mind, false),
-    ("cost", "An job, in tokens and dollars", cost, false),
+    ("cost", "A job, in tokens and dollars", cost, false),
     ("first", "Start → first model request", first, false),
     ("broker", "A model call through the broker", broker, false),
     ("window", "The owner's window", window::measure, false),
