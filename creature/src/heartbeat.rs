@@ -119,6 +119,14 @@ impl Heart {
         move |stage, most| shared.stage(stage, most)
     }
 
+    /// Enters the stage it is in once more, when it is called, for as long as that may last.
+    pub fn again(&self) -> impl Fn() + use<> {
+        let (shared, pulse) = (Arc::clone(&self.shared), self.shared.lock());
+        let (stage, until) = (pulse.stage, pulse.until);
+        drop(pulse);
+        move || shared.stage(stage, until.saturating_duration_since(Instant::now()))
+    }
+
     /// Counts a finished turn of the loop, whatever came of it.
     pub fn turn(&self) {
         self.shared.lock().turns += 1;

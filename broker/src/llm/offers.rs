@@ -64,6 +64,16 @@ impl Providers {
         if is_named(&first) { Some(first) } else { all.find(is_named).or(Some(first)) }
     }
 
+    /// The models that may be asked of a provider by this name in this API: all it offers where the owner named none,
+    /// else those the owner named. Empty where this one may.
+    pub fn allowed_instead(&self, provider: &Provider, model: &str) -> Vec<&str> {
+        if provider.model.as_deref().is_none_or(|known| known == model) {
+            return Vec::new();
+        }
+        let all = self.chosen.all().filter(|other| other.wire.is_beside(provider.wire));
+        all.filter_map(|other| other.model.as_deref()).collect()
+    }
+
     /// The first and the quick model, as far as they are known by name.
     pub fn usual(&self) -> impl Iterator<Item = (&Provider, &str)> {
         let usual = self.chosen.first.iter().chain(&self.chosen.quick);
@@ -93,6 +103,11 @@ impl Providers {
             fallback.push(self.shown(provider, &key, &more).await);
         }
         fallback.retain(|page| !page.is_null());
+        let mut others = Vec::new();
+        for provider in &self.chosen.others {
+            others.push(self.shown(provider, &key, &more).await);
+        }
+        others.retain(|page| !page.is_null());
         let quick = match &self.chosen.quick {
             Some(quick) => self.shown(quick, &key, &more).await,
             None => Value::Null,
@@ -100,6 +115,7 @@ impl Providers {
         if let Some(page) = page.as_object_mut() {
             page.insert("quick".into(), quick);
             page.insert("fallback".into(), fallback.into());
+            page.insert("others".into(), others.into());
         }
         page
     }
@@ -143,6 +159,9 @@ impl Providers {
         });
         if let (Some(page), Some(build)) = (page.as_object_mut(), said.build) {
             page.insert("build".into(), build.into());
+        }
+        if let (Some(page), Some(effort)) = (page.as_object_mut(), &provider.effort) {
+            page.insert("effort".into(), effort.clone().into());
         }
         if let (Some(page), Value::Object(more)) = (page.as_object_mut(), more(provider, &name)) {
             page.extend(more);

@@ -5,6 +5,7 @@ use super::answer::{self, Flow};
 use super::bill::Bill;
 use super::experience::Head;
 use super::provider::Provider;
+use super::refusals::not_allowed;
 use super::request::{self, Judged};
 use super::sent::Sent;
 use super::wire::Wire;
@@ -204,6 +205,10 @@ fn judged(llm: &Llm, call: Call, headers: &HeaderMap, body: &[u8]) -> Result<Ask
         model.clone_from(named);
     }
     let provider = of(&model)?;
+    let instead = llm.providers.allowed_instead(&provider, &model);
+    if !(model.is_empty() || instead.is_empty()) {
+        return Err(not_allowed(&model, &instead));
+    }
     if !call.costs {
         return Ok(Asked { provider, judged: request::free(String::new(), &fields)?, rate: Rate::FREE });
     }

@@ -24,6 +24,8 @@ pub struct Provider {
     pub key_env: Option<String>,
     /// Size of its context window in tokens, if the owner set it.
     pub window: Option<u64>,
+    /// How much its model thinks, in its maker's words, if the owner set it.
+    pub effort: Option<String>,
 }
 
 impl Provider {

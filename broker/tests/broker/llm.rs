@@ -180,7 +180,8 @@ async fn a_broker_killed_in_the_middle_of_a_call_leaves_it_spent() {
 #[tokio::test]
 async fn a_model_nobody_priced_is_told_how_to_get_a_price() {
     let upstream = Upstream::start();
-    let paid = Paid::start("[budget]\ndaily_usd = 1\n", &upstream.url());
+    let settings = "[budget]\ndaily_usd = 1\n[model]\nothers = [\"unheard-of\"]\n";
+    let paid = Paid::start(settings, &upstream.url());
     let body =
         json!({"model": "unheard-of", "max_tokens": 8_192, "messages": [{"role": "user", "content": "hi"}]});
     let answer = paid.post("anthropic", &body).send().await.unwrap();

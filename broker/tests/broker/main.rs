@@ -8,6 +8,7 @@
     clippy::wildcard_enum_match_arm
 )]
 
+mod allowed_models;
 mod asks;
 mod attacks;
 mod attacks_load;

@@ -58,8 +58,8 @@ pub(crate) struct Course {
     pub budget_mark: Option<String>,
     /// Instinct answers in the mind's place.
     pub stands_in: bool,
-    /// The owner's word stopped sub-sessions.
-    pub stopped: bool,
+    /// Until when no step of a sub-session begins, for its model is down.
+    pub apart_until: Option<Timestamp>,
     /// The owner is answered while a call runs beside the life: no other work meanwhile.
     pub beside: bool,
     /// When a thought was first shown what this life was born with.

@@ -67,9 +67,12 @@ impl Life {
     /// Says in the feed when the owner's pause begins and ends.
     fn pause(&mut self) {
         let paused = self.paused();
-        if std::mem::replace(&mut self.course.pause_told, paused) != paused {
+        if self.told_to_pause() {
             let own = self.toolbox.jobs.in_background().into_iter().filter(|job| !job.caller.owner);
-            own.filter(|_| self.told_to_pause()).for_each(|job| job.stop("your owner paused you"));
+            own.for_each(|job| job.stop("your owner paused you"));
+            self.pause_apart();
+        }
+        if std::mem::replace(&mut self.course.pause_told, paused) != paused {
             let event = if paused { Event::Paused } else { Event::Resumed };
             let is_typed = paused && !self.told_to_pause();
             let why = if is_typed { "you are typing" } else { "your word" };

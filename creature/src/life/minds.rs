@@ -6,6 +6,7 @@ use crate::config::Told;
 use crate::fault::Fault;
 use crate::life::Life;
 use crate::mind::Mind;
+use crate::models::Models;
 use crate::pace;
 use crate::senses::guardian::Standing;
 use crate::tools::catalogue::LIST;
@@ -64,6 +65,7 @@ impl Life {
         let known = self.course.budget_mark.replace(mark.clone());
         if known.is_some_and(|known| known != mark) && self.course.down_until.take().is_some() {
             tracing::info!("the way to the model has changed: it is asked again");
+            self.course.apart_until = None;
             self.patience.ease();
             self.heart.next_try(None);
         }
@@ -105,7 +107,8 @@ impl Life {
             self.offer.get("quick").filter(|quick| quick.is_object()).and_then(|quick| named(quick).ok());
         (self.mind, self.first) = (mind, None);
         self.take_up();
-        (self.course.down_until, self.outage) = (None, None);
+        (self.course.down_until, self.course.apart_until, self.outage) = (None, None, None);
+        self.toolbox.models = Models::of(&self.offer, &self.settings.model.effort);
         self.heart.next_try(None);
         self.heart.mind(&self.mind.name());
         said

@@ -1,7 +1,9 @@
 //! Rests: how long this life rests after a wake, and what cuts it short.
 
+use crate::fault::Fault;
+use crate::heartbeat::Stage;
 use crate::life::course::ChosenRest;
-use crate::life::{Life, Next};
+use crate::life::{Leaving, Life, Next};
 use crate::mind::Mind;
 use crate::store::caller::Caller;
 use crate::store::feed::Event;
@@ -16,6 +18,7 @@ use jiff::Timestamp;
 use mind::thought::Thought;
 use serde_json::json;
 use std::time::Duration;
+use tokio::time::Instant;
 
 /// Seconds between looks at a checklist that has open items.
 const CHECKLIST_S: i64 = 300;
@@ -23,7 +26,47 @@ const CHECKLIST_S: i64 = 300;
 /// Wakes in a row that may ask a model before each rests as long as one with a ready checkpoint.
 const MOST_RESTLESS: u32 = 10;
 
+/// How long sub-sessions may go on where no rest has an end.
+const LONGEST: Duration = Duration::from_secs(3_600);
+
 impl Life {
+    /// Rests while sub-sessions go on, until the time is over or something cuts it short; without a time, as long as one
+    /// of them has a step under way and no thought is told. The end of the life that must follow now, if any.
+    pub async fn rest(
+        &mut self,
+        rest: Option<Duration>,
+        leaving: &mut impl Leaving,
+    ) -> Result<Option<Next>, Fault> {
+        let (began, shortest) = (Instant::now(), Duration::from_secs(self.settings.rest.shortest_s));
+        let mut until = rest.map(|rest| began + rest);
+        loop {
+            self.advance_apart().await?;
+            let told = self.report_apart()?;
+            if let Some(rebirth) = self.toolbox.rebirth.take() {
+                return Ok(Some(Next::Reborn(rebirth.summary)));
+            }
+            until = match until {
+                None if told || !self.steps.any() => return Ok(None),
+                Some(end) if told && self.course.restless <= MOST_RESTLESS => Some(end.min(began + shortest)),
+                until => until,
+            };
+            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+            self.heart.stage(Stage::Resting, left.unwrap_or(LONGEST) + Duration::from_secs(15));
+            let ended = tokio::select! {
+                biased;
+                () = leaving.asked() => return Ok(Some(Next::Leave)),
+                ended = self.steps.ended() => ended,
+                () = self.toolbox.jobs.end() => {
+                    tracing::info!("rest cut short: a job has ended");
+                    return Ok(None);
+                }
+                () = self.toolbox.watches.heard.notified() => return Ok(None),
+                () = self.watch.cut(left) => return Ok(None),
+            };
+            self.step_ended(ended).await?;
+        }
+    }
+
     /// The rest a thought ends with, after its calls (`unrun`: not all ran); none where it has another round.
     pub(super) fn rested(&mut self, thought: Thought, unrun: bool, caller: &Caller) -> Option<Next> {
         let ended = std::mem::take(&mut self.toolbox.completed);
@@ -112,8 +155,7 @@ impl Life {
 
     /// The least rest of a mind that makes itself work without end: that of a checkpoint, cut to a due reminder.
     fn least_rest(&mut self, words: bool, now: Timestamp) -> Duration {
-        let apart = self.store.sessions.running().next().is_some();
-        let busy = matches!(self.mind, Mind::Model(_)) && (apart || !self.course.why.is_empty()) && !words;
+        let busy = matches!(self.mind, Mind::Model(_)) && !self.course.why.is_empty() && !words;
         self.course.restless = if busy { self.course.restless.saturating_add(1) } else { 0 };
         if self.course.restless <= MOST_RESTLESS {
             return Duration::ZERO;
@@ -144,7 +186,9 @@ impl Life {
         let dream = (!self.course.dreamless).then(|| self.next_dream(now));
         let all =
             recurring.filter(|at| *at > now).chain(look).chain(ready).chain(draft).chain(self.next_look());
-        all.chain(self.next_session(now)).chain(hour).chain(dream).chain(emptied).min()
+        // Sub-sessions at work go on in the rest.
+        let begins = self.next_session(now).filter(|at| *at > now);
+        all.chain(begins).chain(hour).chain(dream).chain(emptied).min()
     }
 
     fn situation(&self) -> Situation {

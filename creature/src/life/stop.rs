@@ -8,7 +8,7 @@ use crate::life::{Life, Next};
 use crate::store::caller::Caller;
 use agenda::Change;
 use agenda::directive::{self, DirectiveChange, Wish};
-use agenda::requests::RequestChange;
+use agenda::requests::{Request, RequestChange};
 use ground::text::shorten;
 use jiff::ToSpan;
 use mind::moment::Word;
@@ -40,7 +40,8 @@ impl Life {
         }
         let (now, zone) = (self.told.clock.now(), &self.store.rules.time_zone);
         let works_for = self.course.works_for.clone();
-        if works_for.is_none() && directive::understand(&word.text, now, zone).is_some() {
+        let is_idle = works_for.is_none() && self.works_apart().is_empty();
+        if is_idle && directive::understand(&word.text, now, zone).is_some() {
             return false;
         }
         let at = self.cursors.words.iter().position(|waiting| waiting.id == id).unwrap_or(0);
@@ -76,14 +77,18 @@ impl Life {
 
     /// Ends the wake at the owner's word that means stop, and says what was stopped.
     pub(crate) fn obey(&mut self) -> Result<Next, Fault> {
-        let Some(Stop { thread, work, mut ended }) = self.course.stop.take() else {
+        let Some(Stop { thread, mut work, mut ended }) = self.course.stop.take() else {
             return Ok(self.chosen(None));
         };
-        let own = self.course.works_for.is_none();
+        let mut own = self.course.works_for.is_none();
         if ended.is_empty() {
             let jobs = self.toolbox.jobs.in_background();
             jobs.iter().for_each(|job| job.stop("your owner said stop"));
             ended.extend(jobs.iter().map(|job| named(job)));
+            let (apart, worked_for) = self.cancel_apart()?;
+            own &= worked_for.is_none();
+            work = work.or(worked_for);
+            ended.extend(apart);
         }
         let mut text = match ended.is_empty() {
             true => "Nothing was under way.".to_owned(),
@@ -95,20 +100,15 @@ impl Life {
             self.made_by(&Caller::owner(&thread), &Change::Directive(set));
             text += &format!(" I do nothing of my own for {HELD_MIN} minutes, unless you say `resume`.");
         }
-        let running: Vec<String> = self
-            .toolbox
-            .jobs
-            .in_background()
-            .iter()
-            .filter(|job| !job.is_stopped())
-            .map(|job| named(job))
-            .collect();
+        let jobs = self.toolbox.jobs.in_background();
+        let jobs = jobs.iter().filter(|job| !job.is_stopped()).map(|job| named(job));
+        let running: Vec<String> = jobs.chain(self.works_apart()).collect();
         if !running.is_empty() {
             text += &format!(" In the background still: {}; `stop that` again ends it.", running.join(", "));
         }
         let data = json!({"from": "creature", "kind": "answer", "thread": thread, "text": text, "at": self.told.clock.text()});
         self.store.record("message", data)?;
-        self.give_up(&thread, work.as_deref());
+        self.give_up(&thread, work.as_deref(), &ended);
         (self.course.busy, self.course.overran) = (None, 0);
         self.cursors.interrupted = None;
         if let Some(talk) = self.mind.talk() {
@@ -118,14 +118,16 @@ impl Life {
         Ok(self.chosen(None))
     }
 
-    /// Ends what the owner asked for and the stop ended: it is not taken up again.
-    fn give_up(&mut self, thread: &str, work: Option<&str>) {
-        let since = self.wake_began();
-        let stopped: Vec<String> = work
-            .into_iter()
-            .flat_map(|work| self.store.agenda.requests.under_work(work, since))
-            .map(|one| one.id.clone())
-            .collect();
+    /// Ends what the owner asked for and the stop ended, or what waits for that: it is not taken up again.
+    fn give_up(&mut self, thread: &str, work: Option<&str>, ended: &[String]) {
+        let (since, requests) = (self.wake_began(), &self.store.agenda.requests);
+        let waits = |one: &&Request| {
+            let mut ended = ended.iter();
+            one.wait.as_ref().is_some_and(|wait| ended.any(|what| wait.is_for(what)))
+        };
+        let worked = work.into_iter().flat_map(|work| requests.under_work(work, since));
+        let stopped: Vec<String> =
+            worked.chain(requests.open().filter(waits)).map(|one| one.id.clone()).collect();
         for id in stopped {
             let close = RequestChange::Close { id, reason: "stopped by your owner".to_owned() };
             self.made_by(&Caller::owner(thread), &Change::Request(close));

@@ -61,7 +61,8 @@ impl Life {
         let (stage, patience) = (self.heart.stages(), self.mind.patience() + Duration::from_secs(10));
         let alive = || stage(Stage::Thinking, patience);
         alive();
-        let name = self.mind.name();
+        let (name, now) = (self.mind.name(), self.told.clock.now());
+        self.steps.aside = self.mind.talk().map(|mind| mind.beside(now));
         let mut mind = std::mem::replace(&mut self.mind, Mind::Thinking(name));
         let came = self.hears_while(mind.think(moment, &alive), moment.answers(), leaving).await;
         self.mind = mind;
@@ -86,6 +87,10 @@ impl Life {
                 () = leaving.asked() => return Ok(Came::Left),
                 () = self.watch.word() => {}
                 outcome = &mut thinking => return Ok(Came::Thought(outcome)),
+                ended = self.steps.ended() => {
+                    self.step_ended(ended).await?;
+                    continue;
+                }
             }
             self.watch.know_word();
             self.hear()?;
@@ -113,6 +118,8 @@ impl Life {
             {
                 return Ok(Next::Reborn(rebirth.summary));
             }
+            self.advance_apart().await?;
+            self.report_apart()?;
             let moment = self.sense(round)?;
             if self.course.stop.is_some() {
                 return self.obey();

@@ -5,7 +5,7 @@
 
 use crate::dream;
 use crate::fault::Fault;
-use crate::life::{Leaving, Life, Next};
+use crate::life::{Leaving, Life};
 use crate::mind::Mind;
 use crate::senses::{budget, cursors::Interrupted, typing};
 use crate::store::Store;
@@ -20,7 +20,6 @@ use ground::text;
 use instinct::checklist;
 use jiff::Timestamp;
 use serde_json::json;
-use std::time::Duration;
 
 /// Characters of a text that go into an event.
 const MOST_CHARS: usize = 300;
@@ -240,7 +239,7 @@ impl Life {
     }
 
     /// Whether nothing is done now that nobody asked for: in safe mode, while paused, and while the mind is down.
-    pub(super) fn held(&self, now: Timestamp) -> bool {
+    pub(crate) fn held(&self, now: Timestamp) -> bool {
         self.told.safe || self.paused() || self.course.down_until.is_some_and(|until| now < until)
     }
 
@@ -249,38 +248,17 @@ impl Life {
         self.course.down_until.is_some_and(|until| self.told.clock.now() < until)
     }
 
-    /// After the wake's own thoughts: the dream, if it is due, and the turns of sub-sessions; what follows then.
-    pub(crate) async fn dream_and_sessions(
-        &mut self,
-        rest: Duration,
-        leaving: &mut impl Leaving,
-    ) -> Result<Next, Fault> {
+    /// After the wake's own thoughts: the dream, if it is due, and a talk that is over summed up.
+    pub(crate) async fn dream_and_sum_up(&mut self, leaving: &mut impl Leaving) -> Result<(), Fault> {
         let now = self.told.clock.now();
         if !self.told.safe && !self.paused() {
             self.dream_if_due(leaving).await?;
             self.course.dreamless = self.next_dream(now) <= now;
         }
-        if self.held(now) {
-            return Ok(Next::Rest(rest));
+        if !self.held(now) {
+            self.sum_up_talks(leaving).await?;
         }
-        if std::mem::take(&mut self.course.stopped) {
-            self.store.feed.tell(Event::Resumed, json!({"what": "sub-sessions"}));
-        }
-        match self.work_sessions(leaving).await? {
-            None => Ok(Next::Rest(rest)),
-            Some(Next::Rest(wait)) if wait.is_zero() => {
-                self.course.stopped = true;
-                self.store
-                    .feed
-                    .tell(Event::Paused, json!({"why": "the owner's word", "what": "sub-sessions"}));
-                Ok(Next::Rest(rest))
-            }
-            Some(Next::Rest(wait)) => {
-                (self.course.down_until, self.course.setback) = (now.checked_add(wait).ok(), true);
-                Ok(Next::Rest(wait.max(rest)))
-            }
-            Some(end) => Ok(end),
-        }
+        Ok(())
     }
 }
 

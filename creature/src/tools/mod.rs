@@ -50,6 +50,7 @@ use crate::dream;
 use crate::fault::Fault;
 use crate::guardian_post;
 use crate::jobs::Jobs;
+use crate::models::Models;
 use crate::watches::Shared;
 use arguments::Arguments;
 use marks::Scope;
@@ -75,6 +76,7 @@ impl Toolbox {
             stands_in: false,
             rests: wake::Rests::default(),
             watches: Shared::load(std::path::Path::new("")),
+            models: Models::default(),
             permissions: BTreeMap::new(),
             files: FileSettings::default(),
             most_shown: MOST_SHOWN,

@@ -7,6 +7,7 @@ use crate::config::{FileSettings, Permission};
 use crate::digest::Facts;
 use crate::fault::Fault;
 use crate::jobs::{Job, Jobs};
+use crate::models::Models;
 use crate::panic::caught;
 use crate::senses::guardian::Standing;
 use crate::store::Store;
@@ -75,6 +76,8 @@ pub struct Toolbox {
     pub watches: Shared,
     /// The marks of each tool.
     pub(super) marks: MarksByName,
+    /// The models that a sub-session may be given.
+    pub models: Models,
     /// When tools may be used, as the owner set it, by name (`x.post`) or family (`x.*`).
     pub permissions: BTreeMap<String, Permission>,
     /// Where the file tools work, and how much they show.
@@ -114,6 +117,7 @@ impl Toolbox {
             job: Some(Arc::clone(job)),
             rebirth: self.rebirth.clone(),
             broker: self.broker.clone(),
+            models: self.models.clone(),
             permissions: self.permissions.clone(),
             files: self.files.clone(),
             rests: self.rests.clone(),

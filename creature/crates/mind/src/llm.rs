@@ -15,6 +15,7 @@ use ground::text;
 use model::{Client, Endpoint, Error, Kind, Reply, Tool, Wire};
 use serde_json::{Value, json};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Seconds for connecting and for a probe, unless `[model] deadline_s` says.
@@ -59,8 +60,22 @@ pub fn offered(reach: &Reach<'_>, status: &Value) -> Result<Option<ModelMind>, S
 /// A model that is not the first of the offer; without the owner's `effort`, for each maker has its own words, and with
 /// the owner's `context_tokens` only where the broker does not know its window.
 pub fn other(reach: &Reach<'_>, offer: &Value, name: Option<&str>) -> Result<ModelMind, String> {
+    with_effort(reach, offer, name, "")
+}
+
+/// A model of the offer for one piece of work, with this effort; empty: the maker's default.
+pub fn apart(reach: &Reach<'_>, offer: &Value, effort: &str) -> Result<ModelMind, String> {
+    with_effort(reach, offer, None, effort)
+}
+
+fn with_effort(
+    reach: &Reach<'_>,
+    offer: &Value,
+    name: Option<&str>,
+    effort: &str,
+) -> Result<ModelMind, String> {
     let context_tokens = window(offer).or(reach.settings.context_tokens);
-    let settings = ModelSettings { effort: String::new(), context_tokens, ..reach.settings.clone() };
+    let settings = ModelSettings { effort: effort.to_owned(), context_tokens, ..reach.settings.clone() };
     named(&Reach { settings: &settings, ..*reach }, offer, name)
 }
 
@@ -106,7 +121,7 @@ fn named(reach: &Reach<'_>, offer: &Value, name: Option<&str>) -> Result<ModelMi
         (ToolForm::Auto, Wire::Chat) => None,
     };
     Ok(ModelMind {
-        client,
+        client: Arc::new(client),
         wire,
         silence,
         window,
@@ -166,8 +181,9 @@ pub struct Frame {
 }
 
 /// A model and how it is spoken to.
+#[derive(Clone)]
 pub struct ModelMind {
-    pub(super) client: Client,
+    pub(super) client: Arc<Client>,
     pub(super) wire: Wire,
     pub(super) silence: Duration,
     /// Tokens of the model's window.

@@ -84,7 +84,7 @@ impl Life {
         leaving: &mut impl Leaving,
     ) -> Result<Option<(Thought, Value)>, Fault> {
         let now = self.told.clock.now();
-        let mut other = match (&self.settings.dream.model, &self.told.broker) {
+        let other = match (&self.settings.dream.model, &self.told.broker) {
             (Some(name), Some(broker)) => {
                 let reach = reach(broker, &self.settings.model, &self.told, &self.configured);
                 let named = llm::other(&reach, &self.offer, Some(name));
@@ -92,9 +92,10 @@ impl Life {
             }
             _ => None,
         };
-        let (own, mind) = match (other.as_mut().or(self.quick.as_mut()), &mut self.mind) {
+        let other = other.or_else(|| self.quick.as_mut().map(|quick| quick.beside(now)));
+        let (own, mut mind) = match (other, &mut self.mind) {
             (Some(mind), _) => (true, mind),
-            (None, Mind::Model(mind)) => (false, mind),
+            (None, Mind::Model(mind)) => (false, mind.beside(now)),
             (None, Mind::Instinct(_) | Mind::Thinking(_)) => return Ok(None),
         };
         if let Err(outcome) = mind.learn(now, true).await {
@@ -114,16 +115,12 @@ impl Life {
             .map_err(|cause| {
                 Fault::caused("keep the conversation of a dream", &cause, "is the disk full?")
             })?;
-        let (heart, patience) = (&self.heart, mind.patience() + Duration::from_secs(10));
-        let alive = || heart.stage(Stage::Thinking, patience);
+        let (stage, patience) = (self.heart.stages(), mind.patience() + Duration::from_secs(10));
+        let alive = || stage(Stage::Thinking, patience);
         alive();
-        let outcome = tokio::select! {
-            biased;
-            () = leaving.asked() => return Ok(None),
-            // The dream goes on at the next wake.
-            () = self.watch.word() => return Ok(None),
-            outcome = mind.turn(&frame, &mut talk, true, now, &alive) => outcome,
-        };
+        // Where the owner speaks the dream goes on at the next wake.
+        let asked = mind.turn(&frame, &mut talk, true, now, &alive);
+        let Some(outcome) = self.beside_apart(asked, leaving).await? else { return Ok(None) };
         self.heart.stage(Stage::Remembering, Duration::from_secs(60));
         match in_json(outcome) {
             Outcome::Thought { thought, usage } => Ok(Some((thought, usage))),

@@ -161,7 +161,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[non_blank("command"), number("deadline_s", 1, 21_600).maybe(), flag("background").maybe()],
         Outward,
         async_run!(repo_run::run),
-        MINIMAL.slow(),
+        ALL_SUBSESSIONS.slow(),
         "run a shell command from the repository root, 60 s unless given, 600 at most; all it starts ends with it. background:true: a job that runs on, an hour unless given; its end is news",
     ),
     tool(
@@ -173,7 +173,7 @@ pub(super) const TOOLS: &[Tool] = &[
         ],
         House,
         async_run!(job::job),
-        MINIMAL.beside(),
+        ALL_SUBSESSIONS.beside(),
         "what runs beside you: all, or by `id` what it said so far; wait: until it ends, 60 s at most unless given",
     ),
 ];

@@ -2,6 +2,7 @@
 // A step is given once a thought.
 #![allow(clippy::result_large_err)]
 
+mod apart;
 mod begun_anew;
 mod beside;
 mod course;

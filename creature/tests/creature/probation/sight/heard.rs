@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 /// Says what it does, then waits for a file.
 const WAITS: &str = "echo seven herons counted; touch .self/workspace/begun; while ! test -e .self/workspace/go; do sleep 0.05; done; echo the tide is $(cat .self/workspace/go)";
 
-fn world(mind: impl FnMut(&Seen) -> Say + Send + 'static) -> World {
+pub(super) fn world(mind: impl FnMut(&Seen) -> Say + Send + 'static) -> World {
     let (wire, rules) = ways()[0].clone();
     let world = World::new(wire, rules, NATIVE, mind);
     // A stream that stands still is not given up meanwhile.
@@ -24,25 +24,25 @@ fn begun(world: &World) {
 }
 
 /// A text that goes on beyond where its stream stands still.
-fn endless(beginning: &str) -> String {
+pub(super) fn endless(beginning: &str) -> String {
     format!("{beginning}{}", " and it stood in the reed".repeat(400))
 }
 
-fn asks(seen: &Seen, text: &str) -> bool {
+pub(super) fn asks(seen: &Seen, text: &str) -> bool {
     seen.last_said().contains(text)
 }
 
 /// The text of the result of the tool, if the last thought called it.
-fn result(seen: &Seen, tool: &str) -> Option<String> {
+pub(super) fn result(seen: &Seen, tool: &str) -> Option<String> {
     let results = seen.last_results().into_iter();
     results.filter(|(name, _)| name.replace('_', ".") == tool).map(|(_, text)| text).next_back()
 }
 
-fn tells(text: &str) -> Say {
+pub(super) fn tells(text: &str) -> Say {
     Say::new().says("I tell it.").calls("owner.message", json!({"text": text, "done": true}))
 }
 
-fn said(world: &World, text: &str) -> Value {
+pub(super) fn said(world: &World, text: &str) -> Value {
     world
         .house
         .record("message", |data| {
