@@ -79,6 +79,7 @@ impl Life {
             }
             match self.steps.next_call(id) {
                 Some(call) => self.call_apart(&session, call).await?,
+                None if !session.owner && self.steps.waits_until() > self.told.clock.now() => return Ok(()),
                 None if self.has_model() => return self.ask_apart(&session),
                 None => return Ok(()),
             }
@@ -188,7 +189,10 @@ impl Life {
     /// When sub-sessions want the next wake; on instinct they wait for a model.
     pub fn next_session(&self, now: Timestamp) -> Option<Timestamp> {
         let next = self.has_model().then(|| self.store.sessions.next_at(now)).flatten()?;
-        Some(next.max(self.course.apart_until.unwrap_or(next)))
+        let mut open = self.store.sessions.all.iter().filter(|session| !session.status.ended());
+        let is_own = open.all(|session| !session.owner);
+        let paced = if is_own { self.steps.waits_until() } else { next };
+        Some(next.max(self.course.apart_until.unwrap_or(next)).max(paced))
     }
 
     /// What a hop may cost, in millionths of a dollar: a fiftieth of the day's money, where that is known.

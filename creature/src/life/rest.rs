@@ -52,10 +52,14 @@ impl Life {
             };
             let left = until.map(|until| until.saturating_duration_since(Instant::now()));
             self.heart.stage(Stage::Resting, left.unwrap_or(LONGEST) + Duration::from_secs(15));
+            let now = self.told.clock.now();
+            let next =
+                self.next_session(now).filter(|at| *at > now).map(|at| at.duration_since(now).unsigned_abs());
             let ended = tokio::select! {
                 biased;
                 () = leaving.asked() => return Ok(Some(Next::Leave)),
                 ended = self.steps.ended() => ended,
+                () = tokio::time::sleep(next.unwrap_or_default()), if next.is_some() => continue,
                 () = self.toolbox.jobs.end() => {
                     tracing::info!("rest cut short: a job has ended");
                     return Ok(None);

@@ -63,6 +63,9 @@ impl Life {
             now,
             at: self.told.clock.text(),
         };
+        if !session.owner {
+            self.steps.pace(now);
+        }
         let known = self.talks.remove(&session.id);
         self.steps.begin(&session.id, Doing::Asks(asker), async move {
             let asked = caught("a thought apart", question.asked(mind, known)).await;

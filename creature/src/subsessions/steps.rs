@@ -5,6 +5,7 @@
 use crate::jobs::{Job, Jobs};
 use crate::store::caller::Caller;
 use ground::papers::Paper;
+use jiff::{SignedDuration, Timestamp};
 use mind::Outcome;
 use mind::conversation::Conversation;
 use mind::llm::ModelMind;
@@ -13,6 +14,15 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinHandle;
+
+/// A thought that nobody asked for, in seconds of the pace they keep, and the seconds they may be ahead of it: eighty in a
+/// row, then one in eight seconds.
+const THOUGHT_S: i64 = 8;
+const BURST_S: i64 = 640;
+
+fn later(at: Timestamp, seconds: i64) -> Timestamp {
+    at.checked_add(SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MAX)
+}
 
 /// The steps of all sub-sessions, and what each is to do next.
 pub(crate) struct Steps {
@@ -25,6 +35,8 @@ pub(crate) struct Steps {
     over: UnboundedReceiver<Over>,
     /// The mind, for thoughts apart while it thinks itself.
     pub aside: Option<ModelMind>,
+    /// When thoughts that nobody asked for are back at their pace.
+    paced: Timestamp,
     /// Calls that the end of an earlier life cut off were told to their sessions.
     pub knows_cut: bool,
 }
@@ -95,7 +107,8 @@ impl Default for Steps {
     fn default() -> Self {
         let (sender, over) = unbounded_channel();
         let (under_way, calls) = (BTreeMap::new(), BTreeMap::new());
-        Self { under_way, calls, begun: 0, sender, over, aside: None, knows_cut: false }
+        let paced = Timestamp::MIN;
+        Self { under_way, calls, begun: 0, sender, over, aside: None, paced, knows_cut: false }
     }
 }
 
@@ -130,6 +143,18 @@ impl Steps {
                 return (id, doing, asked);
             }
         }
+    }
+
+    /// Until when no thought that nobody asked for is begun.
+    pub fn waits_until(&self) -> Timestamp {
+        self.paced.checked_sub(SignedDuration::from_secs(BURST_S)).unwrap_or(Timestamp::MIN)
+    }
+
+    /// Counts a thought that nobody asked for.
+    pub fn pace(&mut self, now: Timestamp) {
+        // After a clock that was set back nothing waits longer than the pace allows.
+        let most = later(now, BURST_S);
+        self.paced = later(self.paced.clamp(now, most), THOUGHT_S);
     }
 
     /// Whether any step is under way.

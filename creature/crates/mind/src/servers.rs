@@ -107,7 +107,8 @@ impl ModelMind {
         let apart = self.found.refused_apart.lock().unwrap_or_else(PoisonError::into_inner).take();
         let has_answered = self.found.answered_apart.load(Ordering::Relaxed);
         let apart = apart.filter(|refused| refused.in_words || !has_answered);
-        if let Some(refused) = apart.filter(|_| self.form == Some(Form::Native)) {
+        // The one that was asked apart had learned its form, this one perhaps not yet.
+        if let Some(refused) = apart.filter(|_| self.form != Some(Form::Json)) {
             self.falls_to_json(refused);
         }
         // Which form was answered is known only to one that knows its own.
