@@ -115,6 +115,10 @@ impl Life {
         small && !self.quick_is_away && self.quick.is_some()
     }
 
+    fn quick_is_simpler(&self) -> bool {
+        self.quick.as_ref().is_some_and(ModelMind::is_simpler_next)
+    }
+
     /// Takes over what the model said that was asked for a session's thought.
     pub(super) fn asked_apart(&mut self, session: &Session, asker: Asker, asked: Asked) -> Result<(), Fault> {
         let id = session.id.clone();
@@ -124,6 +128,8 @@ impl Life {
         match asked.outcome {
             Outcome::Thought { thought, usage } => self.session_thought(session, thought, usage),
             Outcome::Garbled { error, text, usage } => self.session_misread(&id, &error, &text, usage),
+            // Its server takes a simpler form, in which it is asked next.
+            Outcome::Down(_) if asker == Asker::Quick && self.quick_is_simpler() => Ok(()),
             // For the rest of this wake the first model works in the quick one's place.
             Outcome::Down(down) if asker == Asker::Quick && down.is_of_server() => {
                 self.quick_is_away = true;

@@ -216,6 +216,11 @@ impl ModelMind {
         *apart = Some(Refused::by(error));
     }
 
+    /// Whether a conversation apart was refused for its form: the next one is asked in a simpler one.
+    pub fn is_simpler_next(&self) -> bool {
+        self.found.refused_apart.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
     fn falls_to_json(&mut self, refused: Refused) {
         tracing::info!("{}: tools are refused, calls travel in JSON: {}", self.name(), refused.cause);
         self.found.json_for = Some(refused);

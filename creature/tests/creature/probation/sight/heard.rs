@@ -262,20 +262,14 @@ fn a_word_is_heard_while_sub_sessions_think_and_stop_ends_them() {
     });
     let living = world.house.live(1);
     world.house.say(r#"{"text": "count the reeds apart"}"#);
-    let thinks = |times: usize| {
-        let of = |seen: &&Seen| {
-            seen.all_text().contains("count every reed")
-                && !asks(seen, "which bird")
-                && result(seen, "spawn").is_none()
-        };
-        wait_for("the session to think", || {
-            (world.server.seen().iter().filter(of).count() >= times).then_some(())
-        });
+    let thinks = || {
+        let of = |seen: &&Seen| seen.all_text().contains("# Your objective\n\ncount every reed");
+        world.server.seen().iter().filter(of).count()
     };
-    thinks(1);
+    wait_for("the session to think", || (thinks() > 0).then_some(()));
     world.house.say(r#"{"text": "which bird is it?"}"#);
     said(&world, "a heron");
-    thinks(2);
+    assert_eq!(thinks(), 1, "the word cost it its thought");
     world.house.say(r#"{"text": "stop that"}"#);
     let text = said(&world, "Stopped: ")["text"].as_str().unwrap().to_owned();
     assert!(text.contains("count every reed"), "{text}");
