@@ -115,7 +115,9 @@ impl Providers {
         if let Some(page) = page.as_object_mut() {
             page.insert("quick".into(), quick);
             page.insert("fallback".into(), fallback.into());
-            page.insert("others".into(), others.into());
+            if !others.is_empty() {
+                page.insert("others".into(), others.into());
+            }
         }
         page
     }

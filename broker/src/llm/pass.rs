@@ -207,7 +207,7 @@ fn judged(llm: &Llm, call: Call, headers: &HeaderMap, body: &[u8]) -> Result<Ask
     let provider = of(&model)?;
     let instead = llm.providers.allowed_instead(&provider, &model);
     if !(model.is_empty() || instead.is_empty()) {
-        return Err(not_allowed(&model, &instead));
+        return Err(not_allowed(&llm.secrets.scrub(&model), &instead));
     }
     if !call.costs {
         return Ok(Asked { provider, judged: request::free(String::new(), &fields)?, rate: Rate::FREE });

@@ -186,7 +186,7 @@ impl Life {
         }
         sessions.thought(id, thought.tool_calls.iter().map(called).collect());
         self.store.keep_sessions();
-        self.steps.to_call(id, &thought.tool_calls);
+        self.steps.set_calls(id, &thought.tool_calls);
         Ok(())
     }
 }

@@ -186,7 +186,7 @@ impl Steps {
     }
 
     /// Sets what a session is to call.
-    pub fn to_call(&mut self, id: &str, calls: &[ToolCall]) {
+    pub fn set_calls(&mut self, id: &str, calls: &[ToolCall]) {
         self.calls.insert(id.to_owned(), calls.iter().cloned().collect());
     }
 
