@@ -141,7 +141,7 @@ impl Life {
         done: CallOutcome,
     ) -> Result<(), Fault> {
         self.heart.stage(Stage::Remembering, Duration::from_secs(60));
-        let CallOutcome { result, shown } = done;
+        let CallOutcome { result, shown, usage } = done;
         let ok = result.get("ok") == Some(&Value::Bool(true));
         // Instinct in the mind's place answers other words than those that wait for the mind.
         if ok && answers(call) && !self.course.stands_in {
@@ -163,10 +163,16 @@ impl Life {
             .tell(Event::Action, json!({"thought": number, "tool": call.tool, "args": about, "ok": ok}));
         // An answer is in memory already, as a message.
         if !(ok && answers(call)) {
-            let record = json!({
+            let mut record = json!({
                 "thought": number, "tool": call.tool, "args": args(call, MOST_ARGS), "result": result,
                 "owner": caller.owner,
             });
+            if let Some(usage) = usage {
+                if let Value::Object(fields) = &mut record {
+                    fields.insert("usage".to_owned(), usage);
+                }
+                self.paid_for_look(&record, !caller.owner);
+            }
             self.store.record("action", record)?;
         }
         if let Some(talk) = self.mind.talk() {

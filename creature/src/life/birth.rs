@@ -89,6 +89,7 @@ pub async fn birth(told: Told) -> Result<Life, Fault> {
     toolbox.watches = Shared::load(&house.watches());
     toolbox.permissions = settings.permissions.clone();
     toolbox.files = settings.files.clone();
+    toolbox.model = settings.model.clone();
     odd.extend(permission::unknown(&settings.permissions, &MARKS).map(|said| ("settings", said)));
     let (rules, complaint) = settings.rules();
     store.rules = rules;

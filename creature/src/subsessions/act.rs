@@ -42,10 +42,10 @@ impl Life {
             CallOutcome::failed(error, "use those that are listed, or report that another is needed")
         };
         self.heart.stage(Stage::Remembering, Duration::from_secs(60));
-        let CallOutcome { result, shown } = done;
+        let CallOutcome { result, shown, usage } = done;
         let failed = result.get("ok") != Some(&Value::Bool(true));
         self.counted(call, &self.caller.clone(), &result);
-        let record = json!({"session": session.id, "tool": call.tool, "args": args(call, MOST_ARGS), "result": result});
+        let record = json!({"session": session.id, "tool": call.tool, "args": args(call, MOST_ARGS), "result": result, "usage": usage});
         self.store.record("action", record)?;
         self.talked(&session.id, |talk| talk.done(&call.id, &shown, failed));
         self.store.sessions.acted(&session.id);

@@ -46,6 +46,11 @@ pub(super) fn file(call: &Call) -> (String, String) {
     (call.arg("path"), call.arg("text"))
 }
 
+/// The first file that an edit of the workspace names.
+pub(super) fn edited(call: &Call) -> (String, String) {
+    (call.came("path"), String::new())
+}
+
 pub(super) fn note(call: &Call) -> (String, String) {
     (format!("notes/{}", call.arg("name")), call.arg("text"))
 }

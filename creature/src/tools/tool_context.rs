@@ -15,6 +15,7 @@ use crate::watches::Shared;
 use agenda::Change;
 use agenda::requests::RequestChange;
 use hands::{Broker, Deferred};
+use mind::ModelSettings;
 use patch::Limits;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -32,6 +33,8 @@ pub struct CallOutcome {
     pub result: Value,
     /// In words, as a mind reads it.
     pub shown: String,
+    /// What a model was paid for it, where one was asked.
+    pub usage: Option<Value>,
 }
 
 impl CallOutcome {
@@ -42,7 +45,7 @@ impl CallOutcome {
 
     /// What came of a call that has this result.
     pub fn of(result: Value) -> Self {
-        Self { shown: show::shown(&result, &Map::new(), false, MOST_SHOWN), result }
+        Self { shown: show::shown(&result, &Map::new(), false, MOST_SHOWN), result, usage: None }
     }
 
     /// Runs a call; a panic in it becomes a failed result.
@@ -79,6 +82,8 @@ pub struct Toolbox {
     pub permissions: BTreeMap<String, Permission>,
     /// Where the file tools work, and how much they show.
     pub files: FileSettings,
+    /// How a model is asked.
+    pub model: ModelSettings,
     /// Characters that a mind is shown of one result at most; by the window of its model.
     pub most_shown: usize,
     /// Calls so far in this life; the number is part of the names of files that long results are kept in.
@@ -116,6 +121,7 @@ impl Toolbox {
             broker: self.broker.clone(),
             permissions: self.permissions.clone(),
             files: self.files.clone(),
+            model: self.model.clone(),
             rests: self.rests.clone(),
             watches: self.watches.clone(),
             spills: Arc::clone(&self.spills),

@@ -43,7 +43,7 @@ pub struct Reach<'a> {
     pub tools: &'static ToolList,
     /// The commit this life runs; empty where nobody said.
     pub commit: &'a str,
-    /// What the owner configured that tools need: names of services, `services`, `janee`.
+    /// What the owner configured that tools need: names of services, `services`, `janee`, `sight`.
     pub configured: &'a [String],
 }
 

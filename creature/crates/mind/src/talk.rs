@@ -199,7 +199,7 @@ impl ModelMind {
     ) -> Result<Reply, Error> {
         let schema = (self.form == Some(Form::Json)).then_some(&self.schema);
         let Frame { system, tools, .. } = frame;
-        let talk = Talk { system, tools, turns, schema, autonomous, without_thinking };
+        let talk = Talk { system, tools, turns, media: &[], schema, autonomous, without_thinking };
         let mut live = Live::begin(live);
         self.client
             .say(&talk, &mut |heard| {

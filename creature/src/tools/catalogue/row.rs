@@ -34,6 +34,7 @@ pub const BODY: Arg = json_of("body", &["object", "array", "string"]).maybe();
 pub const NONE: &[Arg] = &[text("why").maybe()];
 
 pub const EDIT: Kind = Kind::Record(&[PATH, text("old"), text("new").maybe()]);
+pub const WHOLE_EDIT: Kind = Kind::Record(&[PATH, text("old"), text("new")]);
 pub const STEPS: Arg = list("checkpoints", &Kind::NonBlankText, 1_000);
 pub const STATUS: Arg = one_of("status", &["active", "done", "failed", "blocked", "pending"]);
 pub const STAGES: &[&str] = &["scan", "evaluate", "propose", "execute", "collect", "report"];
