@@ -52,7 +52,7 @@ pub(super) const TOOLS: &[Tool] = &[
         Outward,
         async_run!(see::see),
         MINIMAL.beside().needs("sight"),
-        "see a picture or PDF of your workspace",
+        "see a picture or PDF there",
     ),
     tool(
         "files.move",
@@ -154,7 +154,7 @@ pub(super) const TOOLS: &[Tool] = &[
         Outward,
         async_run!(repo_run::check),
         FULL.slow(),
-        "whether your draft, else your source, compiles, its tests too: seconds",
+        "whether your draft, else your source, compiles, its tests too",
     ),
     tool(
         "repo.test",
@@ -194,7 +194,7 @@ pub(super) const TOOLS: &[Tool] = &[
         Outward,
         async_run!(repo_edit::reset_hard),
         FULL.seldom().changes(Changes::House),
-        "put creature/ back to the commit you run; what was there is kept under a ref",
+        "put creature/ back to the commit you run; the rest is kept under a ref",
     ),
     tool(
         "repo.run",
