@@ -213,8 +213,10 @@ fn judged(llm: &Llm, call: Call, headers: &HeaderMap, body: &[u8]) -> Result<Ask
     }
     let betas = headers.get("anthropic-beta").filter(|_| call.wire == Wire::Anthropic);
     betas.map_or(Ok(()), |betas| allowed::betas(betas.to_str().unwrap_or("of no name")))?;
+    let window = provider.window.or_else(|| llm.providers.chosen().makers.window(&model));
+    let window = window.filter(|_| provider.takes_documents());
     let new_limit = provider.wants_new_limit() || llm.experience.wants_new_limit(provider.base.as_str());
-    Ok(Asked { judged: request::judge(call.wire, model, fields, new_limit)?, provider, rate })
+    Ok(Asked { judged: request::judge(call.wire, model, fields, new_limit, window)?, provider, rate })
 }
 
 fn prepared(

@@ -52,6 +52,13 @@ impl Provider {
         self.made().is_some_and(|made| !made.router && !made.local)
     }
 
+    /// Whether documents are taken there and cost no more than their tokens: of the chat wire OpenAI's own address alone says
+    /// so (developers.openai.com, guide to file inputs), and OpenRouter bills pages besides (openrouter.ai/docs, PDF inputs).
+    pub fn takes_documents(&self) -> bool {
+        let is_openais = self.name == "openai" && self.is_makers();
+        !self.made.router && (self.wire != Wire::OpenAi || is_openais)
+    }
+
     /// Host and port, for error messages.
     pub fn upstream(&self) -> String {
         let host = self.base.host_str().unwrap_or_default();

@@ -110,7 +110,8 @@ async fn what_costs_nothing_passes_and_nothing_else_does() {
         json!({
             "wire": "anthropic", "name": "claude-sonnet-5-5", "path": "/llm/anthropic",
             "address": upstream.at.to_string(), "window": 1_000_000, "cap_usd": 15.0 * 100.0 / 15.0,
-            "prices": {"input": 2.0, "cache_read": 0.2, "output": 10.0}, "quick": null, "fallback": [],
+            "prices": {"input": 2.0, "cache_read": 0.2, "output": 10.0}, "sees": ["image", "pdf"], "quick": null,
+            "fallback": [],
         })
     );
 }

@@ -47,6 +47,7 @@ mod recipients_hidden;
 mod refusals;
 mod registry;
 mod registry_fetch;
+mod seeing;
 mod services;
 mod services_given;
 mod services_oauth;
