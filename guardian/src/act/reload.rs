@@ -89,7 +89,7 @@ impl Executor {
         let Ok(settings) = settings::load(&self.house) else { return };
         let later = settings.walls != self.settings.walls || settings.sandbox != self.settings.sandbox;
         self.limits = settings.limits;
-        self.settings.text = settings.text;
+        (self.settings.text, self.settings.risky) = (settings.text, settings.risky);
         if self.settings.notices != settings.notices {
             self.settings.notices = settings.notices;
             self.notices.change(&self.settings.notices);

@@ -64,10 +64,10 @@ section! {
 section! {
     /// Where the file tools work, and how much of it they show.
     Files {
-        /// whether the file tools work at `risky_root` instead of the workspace; the walls still hold, and behind
-        /// full walls nothing can be written there
+        /// whether the file tools work at `risky_root` instead of the workspace, and the walls let lives write there,
+        /// see [walls](walls.md#risky-mode)
         risky: bool = false, Flag;
-        /// the folder of the house they then work at
+        /// that folder, in the house or by an absolute path
         risky_root: String = String::new(), Text(Form::Free);
         /// entries that `files.list` shows at once; it says how many it left out
         most_entries: u32 = 300, Clamped(10, 5_000);

@@ -1,7 +1,7 @@
 //! Writes the creature's part of the owner's settings for it: `.self/settings.json`, replaced whole.
 
 use super::{Reader, declared, forms, read};
-use crate::{House, files};
+use crate::{House, files, risky};
 use anyhow::Result;
 use serde_json::{Map, Value, json};
 
@@ -23,7 +23,20 @@ pub fn document(house: &House, life: u64, text: &str) -> Result<Value> {
     let (own, unfollowed) = declared::values(&declared, &read.settings.creature, text);
     let mut told: Vec<String> = read.told.iter().map(|told| format!("owner.toml {told}")).collect();
     told.extend(undeclared.into_iter().chain(unfollowed));
-    let whole = serde_json::to_value(&read.settings)?;
+    let mut whole = serde_json::to_value(&read.settings)?;
+    if let Some(files) =
+        whole.get_mut("files").and_then(Value::as_object_mut).filter(|_| read.settings.files.risky)
+    {
+        match risky::folder(house, &read.settings.files.risky_root) {
+            Ok(folder) => drop(files.insert("risky_root".to_owned(), json!(folder))),
+            Err(why) => {
+                files.insert("risky".to_owned(), json!(false));
+                told.push(format!(
+                    "owner.toml [files] risky_root: {why}; the file tools work in the workspace"
+                ));
+            }
+        }
+    }
     let mut sections = Map::new();
     for name in SECTIONS {
         sections.insert(name.to_owned(), whole.get(name).cloned().unwrap_or_default());

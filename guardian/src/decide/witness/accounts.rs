@@ -42,6 +42,8 @@ impl Accounts {
             ("thought", _) => text("mind") != "instinct",
             ("agenda", "session") => data.get("thought").is_some() || data.get("garbled").is_some(),
             ("dream", _) => data.get("usage").is_some(),
+            // A call for which a model was asked, as to see a picture.
+            ("action", _) => data.get("usage").is_some_and(Value::is_object),
             // What is kept of a talk that is over was asked of a model.
             ("observation", "talk") => true,
             _ => false,
