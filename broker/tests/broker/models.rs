@@ -292,8 +292,7 @@ async fn status_says_of_each_model_what_the_creature_needs() {
     assert_eq!(
         model["quick"],
         json!({"wire": "anthropic", "name": "claude-haiku-5-5", "path": "/llm/anthropic", "address": at,
-            "window": 1_000_000, "cap_usd": 100.0, "prices": {"input": 0.1, "cache_read": 0.01, "output": 0.5},
-            "sees": ["image", "pdf"]})
+            "window": 1_000_000, "cap_usd": 100.0, "prices": {"input": 0.1, "cache_read": 0.01, "output": 0.5}, "sees": ["image", "pdf"]})
     );
     assert_eq!(
         model["fallback"],
