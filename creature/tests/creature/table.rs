@@ -100,7 +100,7 @@ fn every_tool_has_a_name_for_the_wire_and_arguments_in_the_one_form() {
     }
     let schema = |name: &str| &native.iter().find(|tool| tool.name == name).unwrap().schema;
     let read = schema("repo_read");
-    assert_eq!(read["properties"]["from"], json!({"type": "integer", "description": "at least 1"}));
+    assert_eq!(read["properties"]["from"], json!({"type": "integer"}));
     assert_eq!(read["required"], json!(["path"]));
     let data = &schema("memory_append")["properties"]["data"];
     assert_eq!(data, &json!({"type": "string", "description": "a JSON object, as text"}));
