@@ -51,7 +51,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[PATH, text("question").maybe()],
         Outward,
         async_run!(see::see),
-        MINIMAL.beside().needs("sight"),
+        MINIMAL.beside().seldom(),
         "see a picture or PDF there",
     ),
     tool(
