@@ -75,6 +75,8 @@ struct Pulse {
     own: String,
     /// When a mind that is away is asked again.
     next_try: Option<String>,
+    /// It is away because the creature's own money is spent.
+    spent: bool,
     /// Something changed since the last write.
     fresh: bool,
     stopped: bool,
@@ -93,6 +95,7 @@ impl Heart {
             own: String::new(),
             odd: String::new(),
             next_try: None,
+            spent: false,
             fresh: true,
             stopped: false,
         };
@@ -146,7 +149,14 @@ impl Heart {
 
     /// When a mind that is away is asked again; none while it answers.
     pub fn next_try(&self, at: Option<String>) {
-        self.shared.lock().next_try = at;
+        let mut pulse = self.shared.lock();
+        (pulse.next_try, pulse.spent) = (at, false);
+    }
+
+    /// The creature's own money is spent: its mind is asked for work of its own again at `at`.
+    pub fn spent(&self, at: String) {
+        let mut pulse = self.shared.lock();
+        (pulse.next_try, pulse.spent) = (Some(at), true);
     }
 }
 
@@ -233,6 +243,9 @@ impl Shared {
         }
         if let (Value::Object(fields), Some(at)) = (&mut beat, &pulse.next_try) {
             fields.insert("next_try".to_owned(), json!(at));
+            if pulse.spent {
+                fields.insert("spent".to_owned(), json!(true));
+            }
         }
         format!("{beat}\n")
     }

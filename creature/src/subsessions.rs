@@ -18,7 +18,7 @@ use ground::text::shorten;
 use jiff::Timestamp;
 use memory::snapshot;
 use mind::thought::{Thought, ToolCall};
-use mind::{Down, Outcome};
+use mind::{Down, Outcome, Why};
 use serde_json::{Value, json};
 use std::pin::Pin;
 use std::task::Poll;
@@ -82,7 +82,11 @@ impl Life {
                     Outcome::Down(down) if self.is_quick(session) && down.is_of_server() => {
                         self.quick_is_away = true;
                     }
-                    Outcome::Down(Down { error, why, asked_s, .. }) => {
+                    Outcome::Down(down) => {
+                        if down.why == Why::Budget && !session.owner {
+                            self.spent(&down)?;
+                        }
+                        let Down { error, why, asked_s, .. } = down;
                         self.observe("sessions", &format!("sub-sessions wait: {}", shorten(&error, 500)))?;
                         rest = Some(Duration::from_secs(first_s(why, asked_s)));
                     }

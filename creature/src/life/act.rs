@@ -2,7 +2,7 @@
 
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
-use crate::life::{Leaving, Life};
+use crate::life::{Leaving, Life, events};
 use crate::mind::Mind;
 use crate::store::caller::Caller;
 use crate::store::feed::Event;
@@ -157,10 +157,14 @@ impl Life {
             let error = result.get("error").and_then(Value::as_str).unwrap_or("no reason given");
             tracing::warn!("{} failed: {}", call.tool, text::shorten(error, 300));
         }
-        let about = args(call, 300);
-        self.store
-            .feed
-            .tell(Event::Action, json!({"thought": number, "tool": call.tool, "args": about, "ok": ok}));
+        self.course.last_act = events::summary(call, &result);
+        self.store.feed.tell(
+            Event::Action,
+            json!({
+                "thought": number, "tool": call.tool, "args": args(call, 300), "ok": ok,
+                "summary": self.course.last_act,
+            }),
+        );
         // An answer is in memory already, as a message.
         if !(ok && answers(call)) {
             let record = json!({

@@ -33,7 +33,10 @@ impl Life {
         self.set_back()?;
         self.remind()?;
         if !self.paused() {
-            self.review()?;
+            // A review that nothing can pay for stays due.
+            if self.spent_until(self.told.clock.now()).is_none() {
+                self.review()?;
+            }
             self.order();
         }
         if let Err(fault) = self.lend(self.caller.clone()).post() {
@@ -73,7 +76,8 @@ impl Life {
             let event = if paused { Event::Paused } else { Event::Resumed };
             let is_typed = paused && !self.told_to_pause();
             let why = if is_typed { "you are typing" } else { "your word" };
-            self.store.feed.tell(event, json!({"why": why}));
+            let (what, pending) = (self.held_up(), self.cursors.news.len());
+            self.store.feed.tell(event, json!({"why": why, "what": what, "pending_events": pending}));
         }
     }
 

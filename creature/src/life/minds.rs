@@ -62,7 +62,11 @@ impl Life {
     fn find_way(&mut self) {
         let mark = self.watch.know_budget();
         let known = self.course.budget_mark.replace(mark.clone());
-        if known.is_some_and(|known| known != mark) && self.course.down_until.take().is_some() {
+        if known.is_none_or(|known| known == mark) {
+            return;
+        }
+        let waited = [self.course.down_until.take(), self.course.spent_until.take()];
+        if waited.iter().any(Option::is_some) {
             tracing::info!("the way to the model has changed: it is asked again");
             self.patience.ease();
             self.heart.next_try(None);
@@ -105,7 +109,7 @@ impl Life {
             self.offer.get("quick").filter(|quick| quick.is_object()).and_then(|quick| named(quick).ok());
         (self.mind, self.first) = (mind, None);
         self.take_up();
-        (self.course.down_until, self.outage) = (None, None);
+        (self.course.down_until, self.course.spent_until, self.outage) = (None, None, None);
         self.heart.next_try(None);
         self.heart.mind(&self.mind.name());
         said

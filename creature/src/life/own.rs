@@ -53,9 +53,7 @@ impl Life {
     /// What beside the agenda asks for a thought: changed papers, open items of the checklist, own time.
     pub(crate) fn around(&self) -> Around {
         let items = match self.mind {
-            Mind::Model(_) | Mind::Thinking(_) => {
-                checklist::items(&papers::read(&self.told.house.checklist()).text)
-            }
+            Mind::Model(_) | Mind::Thinking(_) => checklist::items(&self.checklist().text),
             Mind::Instinct(_) => Vec::new(),
         };
         let open = items.into_iter().filter(|item| item.every_s.is_none());
@@ -81,6 +79,7 @@ impl Life {
         let mut allowance = budget::allowance(&self.told.house.budget())?;
         let is_there = |kind: &Kind| match kind {
             Kind::Sources => !self.scanned.news.is_empty(),
+            Kind::Opportunities => self.settings.revenue.enabled,
             Kind::Mentions => !self.store.agenda.presence.places.is_empty(),
             _ => true,
         };

@@ -25,7 +25,7 @@ impl Life {
     /// The first request of the owner's that a wake may be for now.
     pub(crate) fn ready_request(&self) -> Option<Line> {
         let now = self.told.clock.now();
-        if self.held(now) || self.course.beside || !matches!(self.mind, Mind::Model(_)) {
+        if self.is_stopped() || self.course.beside || !matches!(self.mind, Mind::Model(_)) {
             return None;
         }
         self.stack().into_iter().find(|line| line.category == Category::Requests && line.ready_at <= now)

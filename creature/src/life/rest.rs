@@ -17,9 +17,6 @@ use mind::thought::Thought;
 use serde_json::json;
 use std::time::Duration;
 
-/// Seconds between looks at a checklist that has open items.
-const CHECKLIST_S: i64 = 300;
-
 /// Wakes in a row that may ask a model before each rests as long as one with a ready checkpoint.
 const MOST_RESTLESS: u32 = 10;
 
@@ -72,15 +69,16 @@ impl Life {
     /// The rest this wake ends with: the shortest where something waits, and never past what comes due.
     pub(crate) fn resting(&mut self, rest: Duration) -> Duration {
         let now = self.told.clock.now();
-        let held = self.held(now);
+        let (held, is_spent) = (self.held(now), self.spent_until(now).is_some());
         let words = match self.cursors.words.is_empty() {
             // The owner was answered: work that waited for that is looked at again at once.
-            true => self.caller.owner && !self.course.said_done && !self.rests(now),
+            true => self.caller.owner && !self.course.said_done && !self.rests(now) && !is_spent,
             false => !self.is_down() && self.unheard(),
         };
         let interrupted = self.cursors.interrupted.is_some() && !self.course.said_done;
-        let events = !self.cursors.news.is_empty() || interrupted || self.ready_request().is_some();
-        let is_short = (words || ((events || self.has_reason(now)) && !held)) && !self.course.setback;
+        let asked = words || self.ready_request().is_some();
+        let events = !self.cursors.news.is_empty() || interrupted;
+        let is_short = (asked || ((events || self.has_reason(now)) && !held)) && !self.course.setback;
         let cut = match is_short {
             true => rest.min(Duration::from_secs(self.settings.rest.shortest_s)),
             false => {
@@ -90,11 +88,14 @@ impl Life {
         };
         let why = match (is_short, cut < rest) {
             (true, _) => "there is more to do",
+            _ if is_spent => "its own money is spent",
             (false, true) => "something is due then",
             (false, false) => self.why_rest(),
         };
         let rest = cut.max(self.least_rest(words, now));
-        self.store.feed.tell(Event::Sleep, json!({"rest_ms": rest.as_millis() as u64, "why": why}));
+        let last = &self.course.last_act;
+        let sleep = json!({"rest_ms": rest.as_millis() as u64, "why": why, "last_action": last});
+        self.store.feed.tell(Event::Sleep, sleep);
         rest
     }
 
@@ -102,6 +103,7 @@ impl Life {
     fn why_rest(&self) -> &'static str {
         match self.situation() {
             Situation::Poor => "little of its money is left",
+            Situation::Spent => "its own money is spent",
             _ if self.course.chose_rest => "as its last thought chose",
             Situation::Checkpoint => "a step of a goal is next",
             Situation::Lead => "an opportunity is next",
@@ -127,12 +129,18 @@ impl Life {
     fn next_due(&self, now: Timestamp, held: bool) -> Option<Timestamp> {
         let hour = self.store.agenda.next_at(now);
         if held {
-            let ends = [hour, self.course.down_until, self.typing_until()];
+            let spent = self.spent_until(now).filter(|_| !self.is_stopped());
+            let (hour, requests) = match spent {
+                Some(_) => (self.store.agenda.told_at(now), self.next_request(now)),
+                None => (hour, None),
+            };
+            let ends = [hour, requests, spent, self.course.down_until, self.typing_until()];
             return ends.into_iter().flatten().filter(|at| *at > now).min();
         }
-        let items = checklist::items(&papers::read(&self.told.house.checklist()).text);
+        let items = checklist::items(&self.checklist().text);
+        let checklist_s = i64::try_from(self.settings.agenda.checklist_s).unwrap_or(i64::MAX);
         let after = |wait_s: i64| now.checked_add(jiff::SignedDuration::from_secs(wait_s)).ok();
-        let look = (!items.is_empty()).then(|| after(CHECKLIST_S)).flatten();
+        let look = (!items.is_empty()).then(|| after(checklist_s)).flatten();
         let recurring = self.cursors.items.values().filter_map(|at_s| Timestamp::from_second(*at_s).ok());
         // A thought that chose its rest had seen stack and draft: they do not shorten that rest.
         let (ready, draft) = match self.rests(now) || self.situation() == Situation::Poor {
@@ -147,10 +155,18 @@ impl Life {
         all.chain(self.next_session(now)).chain(hour).chain(dream).chain(emptied).min()
     }
 
+    /// When the next request of the owner's is ready.
+    fn next_request(&self, now: Timestamp) -> Option<Timestamp> {
+        let mut lines = self.stack();
+        lines.retain(|line| line.category == Category::Requests);
+        stack::next_ready(&lines, now)
+    }
+
     fn situation(&self) -> Situation {
         let (lines, now) = (self.stack(), self.told.clock.now());
         match stack::ready(&lines, now).next().map(|line| line.category) {
             _ if self.course.poor && matches!(self.mind, Mind::Model(_)) => Situation::Poor,
+            _ if self.spent_until(now).is_some() => Situation::Spent,
             _ if self.paused() => Situation::Quiet(self.course.quiet),
             Some(Category::Goals) => Situation::Checkpoint,
             Some(Category::Opportunities) => Situation::Lead,

@@ -153,11 +153,12 @@ impl Life {
     async fn ask_of(&self, talk: &Conversation) -> Option<String> {
         let Mind::Model(mind) = &self.mind else { return None };
         let lines = transcript::latest(transcript::lines(&talk.turns, &LIST), MOST_READ);
+        let asking = papers::prompt(&self.told.house.prompt("talked"), ASKING);
         let (patience, heart) = (mind.patience() + Duration::from_secs(10), &self.heart);
         let alive = || heart.stage(Stage::Thinking, patience);
         alive();
         for mind in self.quick.iter().filter(|_| !self.quick_is_away).chain([mind]) {
-            let said = mind.sums_up(&lines, ASKING, true, &alive).await;
+            let said = mind.sums_up(&lines, &asking, true, &alive).await;
             if said.is_some() {
                 return said;
             }

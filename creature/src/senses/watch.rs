@@ -1,4 +1,4 @@
-//! Watches what may cut a rest short: inbox, typing, PURPOSE.md, checklist, outcomes of asks, the budget file.
+//! Watches what may cut a rest short: inbox, typing, PURPOSE.md, checklist, outcomes of asks, settings, the budget file.
 //!
 //! Invariant: the stat is the truth and is taken every second; the kernel's events are only a hint to
 //! look sooner. Parent folders are watched: a watch on a file goes deaf when the file is replaced.
@@ -76,7 +76,14 @@ impl Watch {
     /// Starts watching; nothing is known yet, so that every file there is counts as changed.
     pub fn start(house: &House) -> Self {
         let hint = Arc::new(Notify::new());
-        let files = [house.inbox(), house.typing(), house.purpose(), house.checklist(), house.asks()];
+        let files = [
+            house.inbox(),
+            house.typing(),
+            house.purpose(),
+            house.checklist(),
+            house.asks(),
+            house.settings(),
+        ];
         let names = [files.as_slice(), &[house.budget()]].concat();
         let watcher = watcher(&names, Arc::clone(&hint))
             .inspect_err(|error| tracing::warn!("failed to watch for changes: {error}"))

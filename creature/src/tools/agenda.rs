@@ -98,6 +98,15 @@ pub fn approve(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, F
     }
 }
 
+/// `change` for a new opportunity, which is told in the feed as a lead.
+pub fn opportunity_add(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
+    let added = change(tools, args)?;
+    let data =
+        json!({"id": added.get("id"), "lead": args.value("title"), "amount_usd": args.value("amount_usd")});
+    tools.store.feed.tell(Event::Revenue, data);
+    Ok(added)
+}
+
 /// `change` for an opportunity; what it newly earned is told in the feed.
 pub fn opportunity_move(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let before = tools.store.agenda.opportunities.earned_usd;

@@ -110,6 +110,12 @@ impl Watched {
         }
     }
 
+    /// Allows the rests of settings that were handed over meanwhile; those of the settings before may be under way.
+    pub fn allow_rests(&mut self, house: &House, life: u64) {
+        self.set_ms = self.set_ms.max(set_rest_ms(&house.handed_settings(), life));
+        self.longest.usual_ms = self.longest.usual_ms.max(self.set_ms);
+    }
+
     fn look(&mut self, claim: &Claim, now: Millis) -> Vec<(Invariant, bool)> {
         let claimed = claimed(claim);
         let Self { witness, memory, bookkeeping, inbox, ledger, .. } = self;

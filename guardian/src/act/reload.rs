@@ -96,8 +96,10 @@ impl Executor {
         }
         self.mistake.clear();
         self.hand_over();
+        let number = self.state.life;
+        self.life.iter_mut().for_each(|life| life.watched.allow_rests(&self.house, number));
         let note = if later { ", walls and sandbox from the guardian's next start on" } else { "" };
-        self.report.say(&format!("the owner's settings have changed and are taken over; what is the creature's counts from its next life on{note}"));
+        self.report.say(&format!("the owner's settings have changed and are taken over; the creature takes up its part as soon as it wakes{note}"));
         records::tell(&self.house, "settings_changed", json!({}));
         self.broker_steps(Event::Reload);
         self.publish();

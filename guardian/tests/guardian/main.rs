@@ -63,6 +63,7 @@ mod plain_user;
 mod planted;
 mod poison;
 mod processes;
+mod ranked;
 mod replies;
 mod reported;
 mod revival;

@@ -40,6 +40,23 @@ section! {
         time_zone: String = "UTC".to_owned(), Text(Form::Zone);
         /// thoughts in one wake
         rounds: u32 = 8, Clamped(1, 50);
+        /// whether it works through `self/HEARTBEAT.md`
+        checklist: bool = true, Flag;
+        /// seconds between two looks at that, while it has open items
+        checklist_s: u64 = 300, Clamped(60, 86_400);
+    }
+}
+
+section! {
+    /// Where ways to earn are looked for.
+    Revenue {
+        /// whether `platforms` are looked at, and own time looks for what would be worth doing
+        enabled: bool = true, Flag;
+        /// minutes between two looks at a platform
+        scan_interval_minutes: u64 = 30, Clamped(5, 1_440);
+        /// where it looks, by plain code while it has a model: a page or feed by its address (`feed: ` before one that
+        /// does not show it is a feed), or a service of yours as `NAME` or `NAME/path`, read by GET
+        platforms: Vec<String> = vec![], List(&Text(Form::Free));
     }
 }
 

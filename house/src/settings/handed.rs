@@ -6,7 +6,8 @@ use anyhow::Result;
 use serde_json::{Map, Value, json};
 
 /// Sections the creature reads.
-const SECTIONS: [&str; 7] = ["rest", "agenda", "sessions", "dream", "files", "permissions", "self_edit"];
+const SECTIONS: [&str; 8] =
+    ["rest", "agenda", "revenue", "sessions", "dream", "files", "permissions", "self_edit"];
 /// Keys of the broker's section `[model]` that the creature reads too: how a model is asked.
 const OF_MODEL: [&str; 5] = ["deadline_s", "max_tokens", "context_tokens", "tools", "effort"];
 

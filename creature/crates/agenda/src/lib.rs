@@ -66,12 +66,17 @@ pub struct Agenda {
 }
 
 impl Agenda {
-    /// The earliest moment at which a directive, reminder, message, task or concern comes due; it may have passed.
-    pub fn next_at(&self, now: Timestamp) -> Option<Timestamp> {
+    /// The earliest moment at which a directive, reminder or message comes due, which needs no mind; it may have passed.
+    pub fn told_at(&self, now: Timestamp) -> Option<Timestamp> {
         let told = [self.directives.next_at(now), self.reminders.next_at(now), self.outbox.next_at(now)];
+        told.into_iter().flatten().min()
+    }
+
+    /// The same, or at which a task or concern comes due.
+    pub fn next_at(&self, now: Timestamp) -> Option<Timestamp> {
         let work = [self.due(now).first().map(|(at, _)| *at), self.pulse.next_at(now)];
         // Due work is not done in a pause: its time, already past, must not hide the end of the pause.
         let work = work.into_iter().filter(|_| self.directives.paused(now).is_none());
-        told.into_iter().chain(work).flatten().min()
+        work.chain([self.told_at(now)]).flatten().min()
     }
 }

@@ -35,6 +35,8 @@ pub struct Found {
     pub paused: bool,
     /// The mind cannot be asked before a time that it named.
     pub down: bool,
+    /// The creature's own money is spent: only the owner's work can be paid for.
+    pub spent: bool,
 }
 
 /// Why a thought is worth its price, the weightiest first; empty when nothing is.
@@ -50,6 +52,10 @@ pub fn reasons(found: &Found) -> Vec<String> {
     if found.down {
         return words.into_iter().collect();
     }
+    let request = found.request.as_ref().map(|request| format!("your owner asked: {request}"));
+    if found.spent {
+        return words.into_iter().chain(request).collect();
+    }
     if found.paused {
         return [words, newborn].into_iter().flatten().collect();
     }
@@ -58,7 +64,7 @@ pub fn reasons(found: &Found) -> Vec<String> {
     let all = [
         words,
         newborn,
-        found.request.as_ref().map(|request| format!("your owner asked: {request}")),
+        request,
         count(found.events, "an event waits", "events wait"),
         so(found.purpose_changed, "PURPOSE.md changed"),
         so(found.checklist_changed, "the checklist changed"),
@@ -68,6 +74,25 @@ pub fn reasons(found: &Found) -> Vec<String> {
         so(found.unfinished, "the last wake ended before its work did"),
     ];
     all.into_iter().flatten().collect()
+}
+
+/// What a wake may be for first.
+pub const OWNER: &str = "owner";
+pub const NEWS: &str = "news";
+pub const WORK: &str = "work";
+pub const UNFINISHED: &str = "unfinished";
+pub const NONE: &str = "none";
+
+/// What a wake with these reasons is for first.
+pub fn priority(found: &Found) -> &'static str {
+    let news = found.newborn || found.events > 0 || found.purpose_changed || found.checklist_changed;
+    match () {
+        () if reasons(found).is_empty() => NONE,
+        () if found.words > 0 || (found.request.is_some() && !found.newborn) => OWNER,
+        () if news || !found.items_due.is_empty() => NEWS,
+        () if found.line.is_some() => WORK,
+        () => UNFINISHED,
+    }
 }
 
 /// When an unfinished draft is looked at again: the longer nobody edits it, the more rarely.

@@ -14,6 +14,7 @@ use ground::paths::House;
 use ground::text;
 use model::{Client, Endpoint, Error, Kind, Reply, Tool, Wire};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -127,11 +128,12 @@ fn named(reach: &Reach<'_>, offer: &Value, name: Option<&str>) -> Result<ModelMi
         tools,
         configured: configured.to_vec(),
         servers: house.servers(),
-        summary_prompt: house.summary_prompt(),
+        summary_prompt: house.prompt("summary"),
         talks: house.talks(),
         rhythm: Rhythm::default(),
         quick: None,
         current: None,
+        to_compact: BTreeSet::new(),
         server_oddity: String::new(),
         begun: false,
         gainless: 0,
@@ -208,6 +210,8 @@ pub struct ModelMind {
     /// The quick model, for what is small: it sums up this one's conversations.
     pub(super) quick: Option<Box<ModelMind>>,
     pub(super) current: Option<Conversation>,
+    /// Threads whose conversations are summed up when they are next gone on with; none is its own work.
+    pub(super) to_compact: BTreeSet<Option<String>>,
     /// What the owner should know of the server.
     pub(super) server_oddity: String,
     /// A conversation was begun since `began_since_asked` was last called.

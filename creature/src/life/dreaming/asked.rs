@@ -13,7 +13,7 @@ use crate::store::Store;
 use crate::store::caller::Caller;
 use agenda::Change;
 use agenda::pulse::{Concern, PulseChange};
-use ground::text;
+use ground::{papers, text};
 use instinct::text::hash;
 use knowledge::facts::{self, Fact};
 use memory::snapshot;
@@ -24,7 +24,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::time::Duration;
 
+/// What a dream is for, unless `self/prompts/dream.md` says it, and what it may do.
 const DREAM: &str = include_str!("../../../prompts/dream.md");
+const FORM: &str = include_str!("../../../prompts/dream_form.md");
 
 /// Characters of facts, of the pulse and of the snapshot that are shown.
 const MOST_FACTS: usize = 12_000;
@@ -100,7 +102,8 @@ impl Life {
         if let Err(outcome) = mind.learn(now, true).await {
             return Err(unanswered(outcome));
         }
-        let words = DREAM.replace("{{shape}}", &prompt::shape(mind.wire()));
+        let purpose = papers::prompt(&self.told.house.prompt("dream"), DREAM);
+        let words = format!("{purpose}\n\n{}", FORM.replace("{{shape}}", &prompt::shape(mind.wire())));
         // The mind's own model is asked within its usual frame, which a cache holds.
         let (frame, part) = match own {
             true => (mind.framed(&words, "", &|_| false), String::new()),

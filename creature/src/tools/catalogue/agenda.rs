@@ -25,7 +25,7 @@ pub(super) const TOOLS: &[Tool] = &[
         "opportunity.add",
         &[text("title"), amount("amount_usd").maybe(), text("next").maybe()],
         House,
-        Now(agenda::change),
+        Now(agenda::opportunity_add),
         FULL.seldom().product(product::item),
         "a way to earn, at stage scan",
     ),
