@@ -1,13 +1,15 @@
 //! The owner's settings in the course of a life: what is handed over anew counts before the next word is heard.
 
 use crate::answers::told;
-use crate::house::TempHouse;
+use crate::broker::loopback;
+use crate::house::{Script, TempHouse, thought};
 use crate::lived::Lived;
 use creature::paths::House;
 use creature::senses::watch::Watch;
 use creature::store::caller::Caller;
 use mind::thought::ToolCall;
 use serde_json::{Value, json};
+use std::time::Duration;
 
 /// What the guardian hands over to a life.
 fn hand_over(house: &TempHouse, life: u64, zone: &str, permissions: Value) {
@@ -58,4 +60,38 @@ async fn a_change_of_the_settings_counts_in_the_life_that_runs() {
     let odd: Vec<Value> = odd.map(|record| record.data["text"].clone()).collect();
     assert!(odd.len() == 1 && odd[0].to_string().contains("Atlantis/Centre"), "{odd:?}");
     assert_eq!(append(&mut lived).await["ok"], true);
+}
+
+/// Found: looks at the checklist had no switch, and their interval was a constant.
+#[tokio::test]
+async fn the_checklist_is_looked_at_as_the_owner_says_or_not_at_all() {
+    loopback!();
+    let script = Script::new(vec![thought("rest", json!([]), 2)]);
+    let house = TempHouse::with_model("openai", &script, 300);
+    let settings = |checklist: bool, seconds: u64| {
+        let rest = json!({"shortest_s": 1, "longest_s": 1_000, "quiet_s": 3_600});
+        let agenda = json!({"checklist": checklist, "checklist_s": seconds});
+        let model = json!({"tools": "json"});
+        house.write(
+            ".self/settings.json",
+            json!({"life": 1, "told": [], "settings": {"rest": rest, "agenda": agenda, "model": model}})
+                .to_string(),
+        );
+    };
+    settings(true, 120);
+    house.write("self/HEARTBEAT.md", "- [ ] every 30d: count the herons\n");
+    let mut lived = Lived::born(&house, "2026-05-28T12:00:00Z", 1).await;
+    for _ in 0..6 {
+        lived.wake().await;
+    }
+    assert_eq!(lived.wake().await, Duration::from_secs(120), "while it has open items");
+    settings(false, 120);
+    lived.stay().await;
+    let asked = script.asked.lock().unwrap().len();
+    house.write("self/HEARTBEAT.md", "- [ ] every 30d: count the herons\n- [ ] paint the door\n");
+    assert!(lived.wake().await > Duration::from_secs(600), "nothing there is looked at");
+    assert_eq!(script.asked.lock().unwrap().len(), asked);
+    settings(true, 120);
+    lived.wake().await;
+    assert!(script.asked.lock().unwrap().len() > asked, "what was added meanwhile is seen");
 }

@@ -42,6 +42,7 @@ mod life;
 mod listing;
 mod lived;
 mod llm;
+mod mapped;
 mod models;
 mod own_time;
 mod owners;
