@@ -113,6 +113,9 @@ impl Life {
                 // One that ended with another of them is no failure.
                 let ended = self.store.sessions.cancel(&session.id, now).unwrap_or_default();
                 self.store.turned(&ended)?;
+                // The owner, who stopped it, need not be told; and no thought is.
+                ended.iter().filter(|_| session.owner).for_each(|id| self.store.sessions.reported(id));
+                self.store.keep_sessions();
                 stop.ended.push(format!("{} ({})", session.id, shorten(&session.objective, 60)));
             }
             self.course.stop = Some(stop);

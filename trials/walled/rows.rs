@@ -101,7 +101,6 @@ pub const ROWS: &[Row] = &[
     row("presence.note", r#"{"place": "reed.example"}"#, ""),
     row("agenda.list", r#"{}"#, ""),
     row("agenda.close", r#"{"id": "$gap", "reason": "night is over"}"#, ""),
-    row("agenda.approve", r#"{"id": "$opportunity"}"#, ""),
     row("files.write", r#"{"path": "count.txt", "text": "seven herons\n"}"#, "count.txt"),
     row("files.read", r#"{"path": "count.txt"}"#, "seven herons"),
     row("files.list", r#"{}"#, "count.txt"),

@@ -14,6 +14,8 @@ pub(crate) struct Course {
     pub proven: bool,
     /// Why this wake thinks.
     pub why: Vec<String>,
+    /// A thought of its own was had in this wake: what it leaves counts for its reason.
+    pub asked: bool,
     /// What an autonomous thought meant to do, while it wants another round.
     pub busy: Option<String>,
     /// Wakes in a row that ended before their work did: out of rounds, or by a mind that failed.

@@ -104,10 +104,14 @@ impl Life {
     fn attend(&mut self) -> Result<(), Fault> {
         let next = self.cursors.words.iter().filter(|waiting| !self.is_put_off(waiting));
         let next = next.min_by_key(|waiting| waiting.seen);
-        let thread = next.map(|waiting| waiting.word.thread.clone());
-        let thread = thread.or_else(|| self.course.threads.first().cloned());
-        let thread = thread.or_else(|| self.course.ended_jobs.first().map(|(thread, _)| thread.clone()));
-        let thread = thread.or_else(|| self.take_request());
+        let spoken = next.map(|waiting| waiting.word.thread.clone());
+        let going = || {
+            let ended = || self.course.ended_jobs.first().map(|(thread, _)| thread.clone());
+            self.course.threads.first().cloned().or_else(ended)
+        };
+        let going = if spoken.is_some() { None } else { going() };
+        self.course.request = going.as_ref().and_then(|thread| self.goes_on_with(thread));
+        let thread = spoken.or(going).or_else(|| self.take_request());
         match &thread {
             Some(_) => self.interrupted()?,
             None => self.resumed(),

@@ -248,6 +248,9 @@ impl Life {
             "owner": caller.owner,
         });
         self.paid_for_look(&record, !caller.owner);
+        if !caller.owner {
+            self.asked_unasked();
+        }
         if let Some(id) = self.course.request.take().filter(|_| caller.owner) {
             self.made_by(caller, &Change::Request(RequestChange::Taken { id }));
         }

@@ -31,6 +31,7 @@ impl Life {
         self.caller = Caller::own();
         (self.course.setback, self.course.said_done) = (false, false);
         (self.course.began, self.course.progress) = (Some(self.told.clock.now()), false);
+        self.course.asked = false;
         self.watch.know();
         self.hear()?;
         if self.course.stop.is_some() {

@@ -83,21 +83,6 @@ fn changed(
     tools.change(&change)
 }
 
-/// Says whether an item still waits for the owner's approval. It approves nothing: only the owner's own words do.
-pub fn approve(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
-    let id = args.text("id").trim();
-    match tools.store.agenda.awaits(id, &tools.store.rules) {
-        Some(false) => Ok(json!({"id": id, "note": "it needs no yes, or has it: go on"})),
-        Some(true) => {
-            let hint = format!(
-                "only your owner's own words can: `approve {id}`, or yes to an owner.message of kind approval that names it"
-            );
-            Err(Fault::new(format!("{id} waits for your owner's yes"), hint))
-        }
-        None => Err(Fault::new(format!("there is no open {id}"), "agenda.list names those that are open")),
-    }
-}
-
 /// `change` for an opportunity; what it newly earned is told in the feed.
 pub fn opportunity_move(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let before = tools.store.agenda.opportunities.earned_usd;

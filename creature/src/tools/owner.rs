@@ -32,8 +32,9 @@ pub fn message(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, F
     if kind == Kind::Answer {
         return answered(tools, args, text);
     }
-    let said = tools.change(&Change::Outbox(OutboxChange::Say { kind, text: text.to_owned() }))?;
-    tools.deliver()?;
+    let mut said = tools.change(&Change::Outbox(OutboxChange::Say { kind, text: text.to_owned() }))?;
+    let delivered = tools.deliver()?;
+    said.as_object_mut().map(|fields| fields.insert("delivered".to_owned(), json!(delivered)));
     Ok(said)
 }
 

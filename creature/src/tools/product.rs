@@ -81,3 +81,23 @@ pub fn edit(summary: &str) -> String {
     let words: String = guardian_post::one_line(summary).chars().take(MOST_EDIT).collect();
     if words.is_empty() { words } else { format!("edit: {}", words.trim_end()) }
 }
+
+/// Whether a call that went well is of use at once: it ticked a step or ended something as done, or the owner has its
+/// words now.
+pub fn is_step(call: &ToolCall, result: &Value) -> bool {
+    let arg = |key: &str| call.args.get(key).and_then(Value::as_str).unwrap_or_default();
+    match call.tool.as_str() {
+        "goal.checkpoint" => arg("status") == "done",
+        "task.done" => arg("failed").is_empty(),
+        "agenda.close" => arg("outcome") == "done",
+        "owner.message" => result.get("delivered").and_then(Value::as_u64).is_some_and(|many| many > 0),
+        _ => false,
+    }
+}
+
+/// Whether it is an item of the agenda: of use once it is done, not by being named again.
+pub fn is_item(what: &str) -> bool {
+    what.split_once('-').is_some_and(|(kind, number)| {
+        kind.chars().all(|c| c.is_ascii_lowercase()) && number.chars().all(|c| c.is_ascii_digit())
+    })
+}

@@ -15,6 +15,7 @@ pub mod outbox;
 pub mod own;
 pub mod presence;
 pub mod pulse;
+pub mod reasons;
 pub mod reminder;
 pub mod repeat;
 pub mod requests;
@@ -58,6 +59,9 @@ pub struct Agenda {
     /// Looks the creature took in its own time, and what came of them.
     #[serde(deserialize_with = "items::lenient")]
     pub own: own::Own,
+    /// What a model was asked for unasked, and what came of it.
+    #[serde(deserialize_with = "items::lenient")]
+    pub reasons: reasons::Reasons,
     /// When each line of the stack was last shown to a thought.
     pub looked: stack::Looked,
     /// Keys that only a newer self knows, written back as they are so that a rollback does not lose them.

@@ -12,7 +12,7 @@ use crate::opportunities::{Opportunity, Stage};
 use crate::own::{self, Allowance};
 use crate::requests::Request;
 use crate::tasks::Task;
-use crate::{Agenda, Change, Rules};
+use crate::{Agenda, Change, Rules, waking};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -226,6 +226,11 @@ impl<'a> Found<'a> {
             && line.category != Category::Knowledge
         {
             line.ready_at = line.ready_at.max(later(*last, whose.waits_s(idle)));
+        }
+        // What the owner wants is asked for whatever came of it before.
+        let again = self.agenda.reasons.due_at(waking::line_kind(&line.id));
+        if let (Some(again), Whose::Own | Whose::CanWait) = (again, whose) {
+            line.ready_at = line.ready_at.max(again);
         }
         let seen_at = look.map_or(Timestamp::MIN, |look| look.at);
         line.changed_at = changed_at;

@@ -86,3 +86,26 @@ pub fn shown(events: &[String], most: usize) -> usize {
     };
     events.iter().rev().take_while(fits).count()
 }
+
+/// The kind of a reason of the creature's own accord, as asks are counted by it: `goal` of `ready: goal-3 …`; none where
+/// the owner waits.
+pub fn kind(reason: &str) -> Option<&str> {
+    let plain = reason.trim_start_matches(|c: char| c.is_ascii_digit() || c == ' ');
+    match reason.split_once(": ") {
+        _ if reason.starts_with("your owner") || plain.starts_with("words of your owner") => None,
+        Some(("ready", line)) => Some(line_kind(line.split(' ').next().unwrap_or_default())),
+        Some(("due on the checklist", _)) => Some("checklist"),
+        Some(("unfinished", _)) => Some("draft"),
+        _ if plain.ends_with("event waits") || plain.ends_with("events wait") => Some("events"),
+        _ if reason.contains("checklist") => Some("checklist"),
+        _ => Some(reason),
+    }
+}
+
+/// The kind of a line of the stack, by its id.
+pub fn line_kind(id: &str) -> &str {
+    match id.split_once('-') {
+        Some(("own", _)) | None => id,
+        Some((kind, _)) => kind,
+    }
+}

@@ -92,12 +92,4 @@ pub(super) const TOOLS: &[Tool] = &[
         FULL,
         "end any of them",
     ),
-    tool(
-        "agenda.approve",
-        &[ID],
-        House,
-        Now(agenda::approve),
-        FULL.seldom(),
-        "whether your owner approved it: the owner's own `approve ID`, or a plain yes to the message that asked, does; nothing else can",
-    ),
 ];

@@ -311,3 +311,87 @@ fn stop_that_ends_own_work_and_the_next_minutes_are_quiet() {
     world.server.assert_no_violations();
     assert!(living.leave().success());
 }
+
+/// Runs a command in the background for the owner, says so, and rests until its end is told: then its closing words are
+/// the tide. `waits`: it says that it waits for that job.
+fn measurer(waits: bool) -> impl FnMut(&Seen) -> Say {
+    move |seen| {
+        let text = seen.all_text();
+        if seen.last_said().contains("the tide is low") {
+            return Say::new().says("It was low, the tide.");
+        }
+        if asks(seen, "are you there") {
+            return Say::new().says("I am.");
+        }
+        if let Some(text) = result(seen, "repo.run") {
+            let id = text.split("job-").nth(1).map_or(String::new(), |rest| {
+                rest.chars().take_while(|c| c.is_ascii_digit() || *c == '-').collect()
+            });
+            let mut said = json!({"text": "I measure it", "done": false});
+            if waits {
+                said["waits_for"] = json!(format!("job-{id}"));
+            }
+            return Say::new().says("It runs.").calls("owner.message", said);
+        }
+        if result(seen, "owner.message").is_some() {
+            return Say::new().says("").rests(300);
+        }
+        match text.contains("measure the tide") {
+            true => {
+                Say::new().says("I measure.").calls("repo.run", json!({"command": WAITS, "background": true}))
+            }
+            false => Say::new().says("").rests(300),
+        }
+    }
+}
+
+#[test]
+fn the_closing_words_about_a_job_that_ended_are_the_answer_and_end_its_request() {
+    loopback!();
+    for waits in [true, false] {
+        let world = world(measurer(waits));
+        let living = world.house.live(1);
+        world.house.say(r#"{"text": "measure the tide"}"#);
+        begun(&world);
+        said(&world, "I measure it");
+        world.house.write(".self/workspace/go", "low");
+        assert_eq!(said(&world, "It was low, the tide")["kind"], "answer", "waits: {waits}");
+        world.house.say(r#"{"text": "are you there?"}"#);
+        said(&world, "I am.");
+        world.server.assert_no_violations();
+        assert!(living.leave().success());
+        let agenda = std::fs::read_to_string(world.house.path(".self/mind/agenda.json")).unwrap();
+        let agenda: Value = serde_json::from_str(&agenda).unwrap();
+        let requests = agenda["requests"]["list"].as_array().unwrap();
+        assert!(requests.iter().all(|one| !one["ended_at"].is_null()), "waits: {waits}: {requests:?}");
+    }
+}
+
+#[test]
+fn stop_ends_a_job_and_its_request_and_no_thought_is_asked_about_its_end() {
+    loopback!();
+    let world = world(measurer(true));
+    let living = world.house.live(1);
+    world.house.say(r#"{"text": "measure the tide"}"#);
+    begun(&world);
+    said(&world, "I measure it");
+    let rests = || world.server.seen().iter().filter(|seen| result(seen, "owner.message").is_some()).count();
+    wait_for("it to rest", || (rests() == 1).then_some(()));
+    world.house.say(r#"{"text": "stop that", "thread": "other"}"#);
+    let text = said(&world, "Stopped: job-1-")["text"].as_str().unwrap().to_owned();
+    assert!(text.contains("repo.run"), "{text}");
+    // The thread that it was asked on is told too.
+    assert_eq!(said(&world, "Stopped, as you said on thread other")["thread"], "main");
+    let cut = world.house.record("observation", |data| data["about"] == "cut").data;
+    assert!(cut["text"].as_str().unwrap().contains("seven herons counted"), "{cut}");
+    let before = world.server.seen().len();
+    world.house.say(r#"{"text": "are you there?"}"#);
+    said(&world, "I am.");
+    let later = world.server.seen().split_off(before);
+    assert!(
+        later.iter().all(|seen| asks(seen, "are you there")),
+        "a thought was asked about what was stopped"
+    );
+    world.server.assert_no_violations();
+    assert!(living.leave().success());
+}
