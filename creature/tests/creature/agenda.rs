@@ -68,7 +68,9 @@ async fn money_is_told_in_the_feed_and_much_of_it_needs_a_yes() {
     assert!(proposed["note"].as_str().unwrap().contains("owner.message"), "{proposed}");
     let why = refused(&mut yard, "opportunity.move", to("execute")).await;
     assert_eq!(why, "opportunity-1 of 1200 USD waits for your owner's yes");
+    yard.caller.owner = true;
     yard.lent().change(&agenda::yes::change("opportunity-1")).unwrap();
+    yard.caller.owner = false;
     fine(&mut yard, "opportunity.move", to("execute")).await;
     fine(&mut yard, "opportunity.move", to("collect")).await;
     let earned = json!({"id": "opportunity-1", "earned_usd": 1_000, "wait_s": 3_600});

@@ -10,6 +10,7 @@ use creature::life::Next;
 use creature::store::caller::Caller;
 use creature::tools::Rebirth;
 use serde_json::{Value, json};
+use std::time::Duration;
 
 const MORNING: &str = "2026-03-02T08:00:00Z";
 
@@ -92,9 +93,8 @@ fn busy(shown: &Shown) -> Line {
     thought("rest", json!([]), 300)
 }
 
-#[tokio::test]
-async fn what_comes_of_its_own_asks_is_counted_by_reason_and_a_reason_of_no_use_is_asked_rarely() {
-    loopback!();
+/// A day of a busy mind; `held`: its reasons are asked more rarely where nothing comes of them.
+async fn busy_day(held: bool) -> (TempHouse, Lived) {
     let script = Script::sighted(busy);
     let house = TempHouse::with_model("openai", &script, 300);
     let mut lived = Lived::born(&house, MORNING, 1).await;
@@ -102,20 +102,38 @@ async fn what_comes_of_its_own_asks_is_counted_by_reason_and_a_reason_of_no_use_
     let checkpoints = (1..=20).map(|at| format!("count heron {at}")).collect();
     let goal = GoalChange::Add { title: "count the herons".to_owned(), checkpoints, cost_usd: 0.0 };
     lived.life.change(&Change::Goal(goal)).unwrap();
-    let call = mind::thought::ToolCall {
-        tool: "task.add".to_owned(),
-        args: json!({"text": "look at a heron", "in_s": 0}).as_object().unwrap().clone(),
-        ..Default::default()
-    };
+    let args = json!({"text": "look at a heron", "in_s": 0}).as_object().unwrap().clone();
+    let call = mind::thought::ToolCall { tool: "task.add".to_owned(), args, ..Default::default() };
     assert_eq!(lived.life.lend(Caller::own()).call(&call).await.result["ok"], true);
-    lived.day().await;
+    let mut left = Duration::from_secs(86_400);
+    while !left.is_zero() {
+        left = left.saturating_sub(lived.wake().await);
+        if !held {
+            lived.life.store.agenda.reasons.by_reason.values_mut().for_each(|asked| asked.idle = 0);
+        }
+    }
+    (house, lived)
+}
+
+#[tokio::test]
+async fn what_comes_of_its_own_asks_is_counted_by_reason_and_a_reason_of_no_use_is_asked_rarely() {
+    loopback!();
+    let (_house, mut lived) = busy_day(true).await;
     let reasons = &lived.life.store.agenda.reasons;
     let (goal, task) = (&reasons.by_reason["goal"], &reasons.by_reason["task"]);
     assert_eq!((goal.asked, goal.used), (20, 20), "{:?}", reasons.lines());
     assert!((4..=16).contains(&task.asked) && task.used == 0, "{:?}", reasons.lines());
+    let after = task.asked;
     let examined = call_examine(&mut lived).await;
     let told = examined["asked_of_your_own_accord"].to_string();
     assert!(told.contains("goal: 20 of 20 were used") && told.contains("task: 0 of"), "{examined}");
+    // Without that it would be asked all day long, for what it does changes the agenda each time.
+    let (_house, lived) = busy_day(false).await;
+    let before = lived.life.store.agenda.reasons.by_reason["task"].asked;
+    println!(
+        "asked for tasks of no use in a day: {before} before, {after} after; steps of its goal: 20 and 20"
+    );
+    assert!(before > 10 * after, "{before} before, {after} after");
 }
 
 async fn call_examine(lived: &mut Lived) -> Value {

@@ -39,19 +39,22 @@ fn the_first_errors_stand_whole_and_the_others_by_a_line_with_their_place() {
     );
     let said = diagnostics::wrong("", &stderr, 1_000, &|_| String::new());
     assert!(
-        said.starts_with("error[E0425]: cannot find `x1`\n  --> src/life.rs:1:1\n   |\n1 | let a = x1;"),
+        said.starts_with(
+            "error[E0425]: cannot find `x1`\n  --> creature/src/life.rs:1:1\n   |\n1 | let a = x1;"
+        ),
         "{said}"
     );
     assert!(!said.contains("unused"), "{said}");
     for at in 1..=40 {
-        let line = format!("error[E0425]: cannot find `x{at}` --> src/life.rs:{at}:1");
+        let line = format!("error[E0425]: cannot find `x{at}` --> creature/src/life.rs:{at}:1");
         assert!(said.contains(&line) || said.contains(&format!("{at} | let a = x{at};")), "{at}: {said}");
     }
     assert!(said.ends_with("error: could not compile `creature` due to 40 errors"), "{said}");
     assert!((500..4_000).contains(&said.chars().count()), "{said}");
     // What is said twice, for a library and its tests, is told once.
     let twice = format!("{}{}", error(1), error(1));
-    assert_eq!(diagnostics::wrong("", &twice, 1_000, &|_| String::new()), error(1).trim_end());
+    let once = error(1).replace("src/life.rs", "creature/src/life.rs");
+    assert_eq!(diagnostics::wrong("", &twice, 1_000, &|_| String::new()), once.trim_end());
     let long = format!("error: {}\n{}", "x".repeat(600), "and more\n".repeat(500));
     assert!(diagnostics::wrong("", &long, 1_000, &|_| String::new()).chars().count() < 1_200);
 }
