@@ -203,7 +203,7 @@ impl Executor {
             bereft: None,
             thought: false,
             turned: ([None, None], 0),
-            watched: Watched::of(&self.house, self.state.life),
+            watched: Watched::of(&self.house, self.state.life, self.state.born.is_some()),
         });
         records::tell(
             &self.house,

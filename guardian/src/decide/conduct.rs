@@ -44,6 +44,10 @@ pub enum Invariant {
     Reminded,
     /// A rest is no longer than the owner's longest.
     Rests,
+    /// Thoughts on record were had: there was a call for each.
+    Paid,
+    /// What is on record as done is there, where the guardian can see it.
+    Done,
 }
 
 impl Invariant {
@@ -59,6 +63,8 @@ impl Invariant {
             Invariant::Once => "the owner is told the same again and again",
             Invariant::Reminded => "reminders that are due are not told, or on another thread",
             Invariant::Rests => "its rests are longer than the owner's longest",
+            Invariant::Paid => "thoughts are on its records that no model was asked for",
+            Invariant::Done => "what its records say was done is not there",
         }
     }
 }
