@@ -1,7 +1,7 @@
 //! What was paid beside what stands on record: what is dropped or falsely priced is seen, what leaves no record by design is not.
 
 use crate::witness::{AWAKE, LONGEST, RESTS, judged, record, thought, witnessed};
-use guardian::decide::conduct::Invariant::{self, Costs, Paid, Remembered};
+use guardian::decide::conduct::Invariant::{self, Costs, Done, Paid, Remembered};
 use guardian::decide::witness::{Claimed, Witness};
 use serde_json::{Value, json};
 
@@ -116,4 +116,14 @@ fn a_thought_on_record_had_a_call_to_a_model() {
     instinct["data"]["mind"] = json!("instinct");
     assert_eq!(paid(&[], &vec![instinct; 9]), []);
     assert_eq!(paid(&vec![settle("by usage", 4_000); 5], &vec![priced(0.004); 6]), [(Paid, true)]);
+}
+
+#[test]
+fn a_life_that_says_it_was_born_of_an_edit_was() {
+    let says = record("self_change", json!({"ok": true, "stage": "born", "summary": "count herons"}));
+    for is_born in [true, false] {
+        let mut witness = Witness::of(7, is_born);
+        witness.recorded(&says, AWAKE, 1_000);
+        assert_eq!(judged(&mut witness, &[Done]), [(Done, is_born)]);
+    }
 }

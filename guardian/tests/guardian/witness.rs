@@ -389,13 +389,3 @@ fn what_is_on_record_as_written_is_there_in_the_rest_after_it() {
     );
     assert_eq!(due(&[failed]).0, None);
 }
-
-#[test]
-fn a_life_that_says_it_was_born_of_an_edit_was() {
-    let says = record("self_change", json!({"ok": true, "stage": "born", "summary": "count herons"}));
-    for is_born in [true, false] {
-        let mut witness = Witness::of(7, is_born);
-        witness.recorded(&says, AWAKE, 1_000);
-        assert_eq!(judged(&mut witness, &[Done]), [(Done, is_born)]);
-    }
-}

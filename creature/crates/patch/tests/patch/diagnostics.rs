@@ -122,13 +122,13 @@ fn every_failing_test_is_named_with_what_is_known_of_it_without_the_change() {
 #[test]
 fn places_are_named_from_the_root_of_the_house_as_the_tools_name_them() {
     let said = "error[E0425]: cannot find value `x`\n  --> src/a.rs:3:5\n   |\n3  |     x\n\n\
-                error: two\n  --> crates/agenda/src/b.rs:1:1\n  ::: /home/a/.cargo/registry/src/c.rs:9:1\n\n\
+                error: two\n  --> crates/agenda/src/b.rs:1:1\n  ::: /a/.cargo/registry/src/c.rs:9:1\n\n\
                 error: three\n  --> creature/build.rs:1:1\n";
     let told = diagnostics::wrong("", said, 4_000, &|_| String::new());
     for line in ["  --> creature/src/a.rs:3:5", "  --> creature/crates/agenda/src/b.rs:1:1"] {
         assert!(told.contains(line), "{told}");
     }
-    assert!(told.contains("::: /home/a/.cargo") && told.contains("--> creature/build.rs:1:1"), "{told}");
+    assert!(told.contains("::: /a/.cargo") && told.contains("--> creature/build.rs:1:1"), "{told}");
     // Those for which there is no room are named with their places.
     let told = diagnostics::wrong("", said, 60, &|_| String::new());
     assert!(told.contains("error: two --> creature/crates/agenda/src/b.rs:1:1"), "{told}");
