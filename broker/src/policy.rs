@@ -44,11 +44,11 @@ impl Policy {
     /// Parses the broker's sections of a text.
     pub fn read(text: &str) -> Result<Self, Mistakes> {
         let mut policy = Self(settings::read(text, Reader::Broker, check)?.settings);
-        // Of the creature's section `[agenda]`, checked there, only the time zone for waking hours is used.
-        let zone =
-            text.parse::<toml::Table>().ok().and_then(|table| table.get("agenda")?.get("time_zone").cloned());
-        policy.0.agenda.time_zone =
-            zone.and_then(|zone| zone.as_str().map(str::to_owned)).unwrap_or_default();
+        // Of the creature's sections, checked there, only the time zone for waking hours and the model of dreams are used.
+        let table = text.parse::<toml::Table>().unwrap_or_default();
+        let said = |section: &str, key: &str| table.get(section)?.get(key)?.as_str().map(str::to_owned);
+        policy.0.agenda.time_zone = said("agenda", "time_zone").unwrap_or_default();
+        policy.0.dream.model = said("dream", "model").filter(|name| !name.trim().is_empty());
         for (name, service) in &policy.services {
             if let Err(what) = crosses_in_the_open(service) {
                 return Err(settings::mistake(text, &["services", name, "base_url"], what));

@@ -182,15 +182,49 @@ fn read_item(kind: &'static [&'static str; 4], item: &Value, now: &str) -> Item 
     Item { kind, id, title, state, next, due, why, whole: item.clone() }
 }
 
-/// What it means to do, by priority: ready before what waits for its time, then by kind, what waits for a yes last;
-/// of a kind the oldest first. The creature ranks within that by what it looked at last.
-pub fn stack(items: &[Item], now: &str) -> Vec<Item> {
+/// What goes before the usual order of kinds: the owner's focus that holds, by kind and by word, then the owner's settings.
+#[derive(Default)]
+pub struct Ranks {
+    kinds: Vec<String>,
+    topic: String,
+}
+
+impl Ranks {
+    /// By the newest focus among the items, and by `[agenda] order` as it was handed over.
+    pub fn of(house: &House, items: &[Item]) -> Self {
+        let texts = |value: Option<&Value>| -> Vec<String> {
+            let list = value.and_then(Value::as_array).into_iter().flatten();
+            list.filter_map(Value::as_str).map(str::to_owned).collect()
+        };
+        let is_focus = |item: &&Item| item.whole.pointer("/wish/kind").is_some_and(|kind| kind == "focus");
+        let focus = orders(items).into_iter().rev().find(|item| is_focus(&item));
+        let mut kinds = focus.as_ref().map(|item| texts(item.whole.get("first"))).unwrap_or_default();
+        let handed = files::read_small(&house.handed_settings()).ok().flatten();
+        let handed = handed.and_then(|bytes| bounds::read(&bytes)).unwrap_or_default();
+        kinds.extend(texts(handed.pointer("/settings/agenda/order")));
+        let topic = focus
+            .map(|item| item.whole.pointer("/wish/topic").and_then(Value::as_str).map(str::to_lowercase));
+        Self { kinds, topic: topic.flatten().unwrap_or_default() }
+    }
+
+    /// The rank of an item: a request, then what the focus names, then by kind.
+    fn rank(&self, item: &Item) -> (bool, bool, usize) {
+        let is_meant = !self.topic.is_empty() && item.title.to_lowercase().contains(&self.topic);
+        let kind = if item.kind == "directives" { "tasks" } else { item.kind };
+        let place = self.kinds.iter().position(|one| one == kind).unwrap_or(self.kinds.len());
+        (item.kind != "requests", !is_meant, place)
+    }
+}
+
+/// What it means to do, by priority: ready before what waits for its time, what waits for a yes last, then as `Ranks` say
+/// and by kind; of a kind the oldest first. The creature ranks within that by what it looked at last.
+pub fn stack(items: &[Item], ranks: &Ranks, now: &str) -> Vec<Item> {
     let is_work = |item: &&Item| {
         let order = item.kind == "directives" && item.due.is_empty();
         item.is_open() && !item.is_timed() && !order
     };
     let mut stack: Vec<Item> = items.iter().filter(is_work).cloned().collect();
-    stack.sort_by_key(|item| (item.due.as_str() > now, item.state == "awaiting"));
+    stack.sort_by_key(|item| (item.due.as_str() > now, item.state == "awaiting", ranks.rank(item)));
     stack
 }
 

@@ -1,12 +1,13 @@
 //! Memory as a live feed: a row for each record worth showing; one of a kind unknown here is shown by what it says.
 
 use crate::owners::Owners;
+use crate::window::view::{Verbosity, shown};
 use anyhow::{Context, Result};
-use house::House;
 use house::bounds::brief;
 use house::lines::{Lines, Next};
 use house::records::{self, text};
 use house::terminal::{self, Row, Screen, typed};
+use house::{House, settings};
 use serde_json::Value;
 use signal_hook::consts::SIGTERM;
 use std::io::{Seek, SeekFrom};
@@ -211,13 +212,19 @@ pub fn follow(house: &House, wanted: &Wanted) -> Result<()> {
         return watch(house, from);
     }
     let since = wanted.since.as_deref().unwrap_or_default();
+    let verbosity: Verbosity = settings::shown(house).feed.parse().unwrap_or_default();
     let worth = |record: &Value| {
-        (wanted.json || row(record).is_some()) && (since.is_empty() || text(record, "at") >= since)
+        (wanted.json || shown(record, verbosity).is_some())
+            && (since.is_empty() || text(record, "at") >= since)
     };
     let mut screen = Screen::open();
-    let mut show = |record: &Value| match row(record) {
+    let mut show = |record: &Value| match shown(record, verbosity) {
         _ if wanted.json => terminal::json_line(record),
-        row => row.iter().for_each(|row| screen.show(row)),
+        None => {}
+        Some((row, details)) => {
+            screen.show(&row);
+            details.iter().for_each(|detail| terminal::below(1, detail));
+        }
     };
     let rows = wanted.last.or(wanted.since.is_none().then_some(LAST_ROWS));
     if rows.is_none() {

@@ -151,8 +151,8 @@ pub static COMMANDS: [Help; 30] = [
     Help {
         name: "compact",
         usage: "compact [--wait S] [--thread NAME] [--json]",
-        brief: "have it put a summary in place of older memories; waits for the answer as say does",
-        more: "The summary is a file in .self/snapshots/; no record is deleted.",
+        brief: "have it sum up memory at once, and its work and your talk when they next go on",
+        more: "The summary is a file in .self/snapshots/; no record is deleted, and the last ten messages stay as they were.",
         examples: &["compact"],
     },
     Help {

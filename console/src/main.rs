@@ -236,7 +236,7 @@ fn command(line: Typed) -> Result<Command, String> {
         ["man"] => Command::Man,
         ["notices"] => Command::Notices,
         [] if !house::window::takes_a_window() => Command::Help(None),
-        [] | ["window"] => Command::Window(window::Wanted { verbosity: verbosity.unwrap_or_default(), live }),
+        [] | ["window"] => Command::Window(window::Wanted { verbosity, live }),
         ["serve"] => Command::Serve(page::Wanted { port, new_link }),
         ["doctor"] => Command::Doctor { json },
         other => return Err(help::unknown(&other.join(" "))),

@@ -56,7 +56,7 @@ pub fn facts(house: &House) -> Value {
         "last_wake": last,
         "next_wake": next,
         "orders": list(&agenda::orders(&items)),
-        "stack": list(&agenda::stack(&items, &now)),
+        "stack": list(&agenda::stack(&items, &agenda::Ranks::of(house, &items), &now)),
         "due": list(&due),
         "revenue": agenda::revenue(&agenda),
         "acts": acts,
@@ -83,7 +83,7 @@ fn status(house: &House, page: &Value, rests_until: &str, paused: &str) -> Value
         "commit": text(&told, "commit"), "blessed": told.get("blessed"), "mind": brief(text(&beat, "mind"), NAME_CHARS),
         "model": model, "down": minds::down(page), "rests_until": if stage == "resting" { rests_until } else { "" },
         "paused": if stage == "resting" { paused } else { "" },
-        "stage": stage, "next_try": text(&beat, "next_try"), "own": claim.own, "walls": text(&told, "walls"),
+        "stage": stage, "next_try": text(&beat, "next_try"), "spent": beat.get("spent"), "own": claim.own, "walls": text(&told, "walls"),
         "asks_waiting": asks::waiting(house).len(),
     })
 }
@@ -99,10 +99,12 @@ struct Wakes {
     paused: String,
 }
 
-/// Why it pauses, by what its feed says of it.
+/// Why it pauses and what goes on afterwards, by what its feed says of it.
 pub fn pause(data: &Value) -> String {
-    let told = ["why", "what"].map(|name| text(data, name));
-    told.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+    match ["why", "what"].map(|name| text(data, name)) {
+        [why, ""] => why.to_owned(),
+        [why, what] => format!("{why}; afterwards: {what}"),
+    }
 }
 
 fn wakes(house: &House) -> Wakes {
@@ -237,9 +239,12 @@ fn tell_status(status: &Value) {
     );
     lines.extend(texts(status, "down").iter().map(|told| format!("down: {told}")));
     let again = text(status, "next_try");
-    lines.extend(
-        (!again.is_empty()).then(|| format!("its mind is away, and asked again at {}", moments::off(again))),
-    );
+    let is_spent = status.get("spent") == Some(&Value::Bool(true));
+    let again = (!again.is_empty()).then(|| match is_spent {
+        true => format!("its own money is spent until {}; a word of yours is answered", moments::off(again)),
+        false => format!("its mind is away, and asked again at {}", moments::off(again)),
+    });
+    lines.extend(again);
     let own = text(status, "own");
     lines.extend((!own.is_empty()).then(|| format!("its own wakes: {own}")));
     let waiting = status.get("asks_waiting").and_then(Value::as_u64).unwrap_or(0);

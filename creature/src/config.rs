@@ -36,6 +36,7 @@ pub struct Settings {
     pub rest: RestSettings,
     pub self_edit: SelfEditSettings,
     pub agenda: AgendaSettings,
+    pub revenue: RevenueSettings,
     pub sessions: SessionSettings,
     pub dream: DreamSettings,
     pub files: FileSettings,
@@ -92,6 +93,9 @@ pub struct AgendaSettings {
     pub time_zone: String,
     /// Most thoughts in one wake.
     pub rounds: u32,
+    /// Whether the checklist is worked through, and seconds between looks at it.
+    pub checklist: bool,
+    pub checklist_s: u64,
 }
 
 impl Default for AgendaSettings {
@@ -103,7 +107,25 @@ impl Default for AgendaSettings {
             messages_per_hour: 5,
             time_zone: "UTC".to_owned(),
             rounds: 8,
+            checklist: true,
+            checklist_s: 300,
         }
+    }
+}
+
+/// `[revenue]`: where ways to earn are looked for, and how often.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default)]
+pub struct RevenueSettings {
+    pub enabled: bool,
+    pub scan_interval_minutes: u64,
+    /// Pages and feeds by address, services by name.
+    pub platforms: Vec<String>,
+}
+
+impl Default for RevenueSettings {
+    fn default() -> Self {
+        Self { enabled: true, scan_interval_minutes: 30, platforms: Vec::new() }
     }
 }
 
@@ -226,8 +248,17 @@ impl Settings {
 
     /// The settings the guardian wrote for this life; another one's may be older than `owner.toml`.
     fn handed(house: &House, life: u64) -> Option<(Self, Option<String>)> {
+        Self::handed_anew(house, life, &mut Vec::new())
+    }
+
+    /// As `handed`; none where the file is as it was `known`, which it is from then on.
+    pub fn handed_anew(house: &House, life: u64, known: &mut Vec<u8>) -> Option<(Self, Option<String>)> {
         let (bytes, _) = files::head(&house.settings(), 0, MOST_BYTES).ok()?;
+        if bytes == *known {
+            return None;
+        }
         let file: Value = serde_json::from_slice(&bytes).ok()?;
+        *known = bytes;
         let sections = file.get("settings").filter(|_| file.get("life").is_some_and(|of| *of == life))?;
         let told: Vec<&str> = file.get("told")?.as_array()?.iter().filter_map(Value::as_str).collect();
         let told = Some(told.join("; ")).filter(|told| !told.is_empty());
@@ -260,6 +291,7 @@ impl Settings {
             rest: section(sections, "rest"),
             self_edit: section(sections, "self_edit"),
             agenda: section(sections, "agenda"),
+            revenue: section(sections, "revenue"),
             sessions: section(sections, "sessions"),
             dream: section(sections, "dream"),
             files: section(sections, "files"),
@@ -275,8 +307,10 @@ impl Settings {
         rest.longest_s = rest.longest_s.clamp(rest.shortest_s, MOST_REST_S);
         rest.quiet_s = rest.quiet_s.clamp(rest.longest_s, MOST_REST_S);
         self.agenda.rounds = self.agenda.rounds.clamp(1, MOST_ROUNDS);
+        self.agenda.checklist_s = self.agenda.checklist_s.clamp(60, 86_400);
         self.files.most_entries = self.files.most_entries.clamp(10, 5_000);
         self.files.most_bytes = self.files.most_bytes.clamp(1_024, 16 << 20);
+        self.revenue.scan_interval_minutes = self.revenue.scan_interval_minutes.clamp(5, 1_440);
         self.sessions.at_once = self.sessions.at_once.clamp(1, 8);
         // Together they stay below the 45 minutes the loop allows one call, or a slow edit would stop the heart.
         let edit = &mut self.self_edit;

@@ -75,6 +75,8 @@ struct Pulse {
     own: String,
     /// When a mind that is away is asked again.
     next_try: Option<String>,
+    /// It is away because the creature's own money is spent.
+    spent: bool,
     /// Something changed since the last write.
     fresh: bool,
     stopped: bool,
@@ -93,6 +95,7 @@ impl Heart {
             own: String::new(),
             odd: String::new(),
             next_try: None,
+            spent: false,
             fresh: true,
             stopped: false,
         };
@@ -117,6 +120,14 @@ impl Heart {
     pub fn stages(&self) -> impl Fn(Stage, Duration) + Send + Sync + use<> {
         let shared = Arc::clone(&self.shared);
         move |stage, most| shared.stage(stage, most)
+    }
+
+    /// Enters the stage it is in once more, when it is called, for as long as that may last.
+    pub fn again(&self) -> impl Fn() + use<> {
+        let (shared, pulse) = (Arc::clone(&self.shared), self.shared.lock());
+        let (stage, until) = (pulse.stage, pulse.until);
+        drop(pulse);
+        move || shared.stage(stage, until.saturating_duration_since(Instant::now()))
     }
 
     /// Counts a finished turn of the loop, whatever came of it.
@@ -146,7 +157,14 @@ impl Heart {
 
     /// When a mind that is away is asked again; none while it answers.
     pub fn next_try(&self, at: Option<String>) {
-        self.shared.lock().next_try = at;
+        let mut pulse = self.shared.lock();
+        (pulse.next_try, pulse.spent) = (at, false);
+    }
+
+    /// The creature's own money is spent: its mind is asked for work of its own again at `at`.
+    pub fn spent(&self, at: String) {
+        let mut pulse = self.shared.lock();
+        (pulse.next_try, pulse.spent) = (Some(at), true);
     }
 }
 
@@ -233,6 +251,9 @@ impl Shared {
         }
         if let (Value::Object(fields), Some(at)) = (&mut beat, &pulse.next_try) {
             fields.insert("next_try".to_owned(), json!(at));
+            if pulse.spent {
+                fields.insert("spent".to_owned(), json!(true));
+            }
         }
         format!("{beat}\n")
     }

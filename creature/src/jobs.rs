@@ -181,6 +181,11 @@ impl Job {
         self.stop.send_replace(Some(why.to_owned()));
     }
 
+    /// Takes its end for told: nobody needs to hear of it.
+    pub fn is_known(&self) {
+        self.state().told = true;
+    }
+
     pub fn is_stopped(&self) -> bool {
         self.stop.borrow().is_some()
     }

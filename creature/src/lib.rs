@@ -11,6 +11,7 @@ pub mod jobs;
 pub mod life;
 pub mod lifeline;
 pub mod mind;
+pub mod models;
 pub mod pace;
 pub mod panic;
 pub mod rehearse;

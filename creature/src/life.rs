@@ -7,6 +7,7 @@ pub mod act;
 mod away;
 mod beside;
 pub mod birth;
+mod compact;
 mod consent;
 mod course;
 mod draft;
@@ -14,18 +15,22 @@ mod dreaming;
 pub mod due;
 mod emptied;
 pub mod end;
+mod events;
 mod hear;
 mod looks;
 pub(crate) mod minds;
 pub mod outage;
 mod own;
 pub mod patience;
+mod platforms;
 mod records;
 mod requests;
 mod rest;
 mod scan;
 pub(crate) mod scanned;
 pub mod sense;
+mod settings;
+mod spent;
 mod stop;
 pub mod talked;
 mod think;
@@ -43,6 +48,7 @@ use crate::senses::cursors::{Cursors, Heard};
 use crate::senses::watch::Watch;
 use crate::store::Store;
 use crate::store::caller::Caller;
+use crate::subsessions::Steps;
 use crate::tools::{ToolContext, Toolbox};
 use crate::watches::task::Watching;
 use agenda::repeat::Repeats;
@@ -81,6 +87,8 @@ pub struct Life {
     pub(crate) quick: Option<ModelMind>,
     /// The quick model did not answer in this wake.
     pub(crate) quick_is_away: bool,
+    /// What sub-sessions do just now.
+    pub(crate) steps: Steps,
     /// Conversations of sub-sessions, by the ids of these.
     pub(crate) talks: BTreeMap<String, Conversation>,
     /// The change this life was born of, or the one that was put back before it, as a text for thoughts.
@@ -141,6 +149,7 @@ impl Life {
             first: None,
             quick: None,
             quick_is_away: false,
+            steps: Steps::default(),
             talks: BTreeMap::new(),
             born: String::new(),
             patience: Patience::default(),
@@ -160,27 +169,19 @@ impl Life {
 
     /// Lives until it is asked to leave or is to be born again; the exit status is 0 for both.
     pub async fn live(mut self, leaving: &mut impl Leaving) -> Result<(), Fault> {
+        let mut next = self.wake(leaving).await?;
         loop {
-            let rest = match self.wake(leaving).await? {
-                Next::Rest(rest) => rest,
+            next = match next {
                 Next::Leave => return self.leave(),
+                Next::Rest(rest) => match self.rest(Some(rest), leaving).await? {
+                    Some(end) => end,
+                    None => self.wake(leaving).await?,
+                },
                 Next::Reborn(summary) => match self.reborn(&summary, leaving).await? {
                     true => return Ok(()),
-                    false => self.clamped(0),
+                    false => Next::Rest(self.clamped(0)),
                 },
             };
-            self.heart.stage(Stage::Resting, rest + Duration::from_secs(15));
-            tokio::select! {
-                biased;
-                () = leaving.asked() => return self.leave(),
-                () = self.toolbox.jobs.end() => tracing::info!("rest cut short: a job has ended"),
-                () = self.toolbox.watches.heard.notified() => {}
-                changed = self.watch.rest(rest) => {
-                    if let Some(name) = changed {
-                        tracing::info!("rest cut short: {name} changed");
-                    }
-                }
-            }
         }
     }
 
@@ -205,7 +206,7 @@ impl Life {
             return Ok(Next::Reborn(rebirth.summary));
         }
         let next = match self.woken()? {
-            // The look is a sub-session, at work at the end of this wake.
+            // The look is a sub-session, at work in the rest after this wake.
             true if self.quick_look() => self.chosen(None),
             true => self.minded(leaving).await?,
             false => self.chosen(None),
@@ -213,9 +214,7 @@ impl Life {
         self.heart.turn();
         self.save()?;
         let Next::Rest(rest) = next else { return Ok(next) };
-        Ok(match self.dream_and_sessions(rest, leaving).await? {
-            Next::Rest(rest) => Next::Rest(self.resting(rest)),
-            end => end,
-        })
+        self.dream_and_sum_up(leaving).await?;
+        Ok(Next::Rest(self.resting(rest)))
     }
 }

@@ -7,7 +7,7 @@ mod look;
 mod number;
 pub mod task;
 
-pub use judge::{Condition, Seen, Verdict, judge};
+pub use judge::{Condition, Seen, Verdict, items, judge};
 pub use look::{Looked, within};
 pub use number::number;
 
@@ -21,6 +21,9 @@ use tokio::sync::Notify;
 /// Watches at once, and the shortest and longest time between two looks of one, in seconds.
 pub const MOST: usize = 32;
 pub const EVERY_S: (u64, u64) = (15, 86_400);
+
+/// News kept for a thought; of more, the oldest go.
+const MOST_NEWS: usize = 64;
 
 /// What is looked at.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -115,6 +118,20 @@ pub struct Watches {
     /// The number of the last one made.
     pub last: u64,
     pub list: Vec<Watch>,
+    /// What watches told that no thought was told of yet, the newest last.
+    pub news: Vec<String>,
+}
+
+impl Watches {
+    /// Keeps the watch as it is after a look, and what it told.
+    fn looked(&mut self, watch: Watch, told: Option<String>) {
+        self.news.extend(told.map(|told| format!("{} tells: {told}", watch.id)));
+        let over = self.news.len().saturating_sub(MOST_NEWS);
+        self.news.drain(..over);
+        if let Some(mine) = self.list.iter_mut().find(|one| one.id == watch.id) {
+            *mine = watch;
+        }
+    }
 }
 
 /// The watches of a life, shared by its tools and the task that looks.
@@ -124,8 +141,6 @@ pub struct Shared {
     all: Arc<Mutex<Watches>>,
     /// A watch was made or ended.
     pub changed: Arc<Notify>,
-    /// What watches told that a thought is to hear of.
-    news: Arc<Mutex<Vec<String>>>,
     /// News came.
     pub heard: Arc<Notify>,
 }
@@ -137,7 +152,6 @@ impl Shared {
             path: path.to_path_buf(),
             all: Arc::new(Mutex::new(all)),
             changed: Arc::default(),
-            news: Arc::default(),
             heard: Arc::default(),
         }
     }
@@ -160,17 +174,13 @@ impl Shared {
         done
     }
 
-    fn tell(&self, news: String) {
-        self.news.lock().unwrap_or_else(PoisonError::into_inner).push(news);
-        self.heard.notify_one();
+    /// What watches told since `took` was last called; kept over ends of lives.
+    pub fn news(&self) -> Vec<String> {
+        self.all().news.clone()
     }
 
-    /// Takes what watches told since the last call.
-    pub fn take_news(&self) -> Vec<String> {
-        std::mem::take(&mut *self.news.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    pub fn has_news(&self) -> bool {
-        !self.news.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    /// Strikes off the oldest news, once they are kept elsewhere.
+    pub fn took(&self, news: usize) {
+        self.change(|all| drop(all.news.drain(..news.min(all.news.len()))));
     }
 }

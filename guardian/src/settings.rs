@@ -14,6 +14,8 @@ pub struct Settings {
     pub limits: Limits,
     pub walls: Choice,
     pub sandbox: guardian::Sandbox,
+    /// The folder of risky mode, as the owner names it; none where that mode is off.
+    pub risky: Option<String>,
     /// How the owner is told of what happens.
     pub notices: Notices,
     /// The owner's file verbatim; the creature's part is made from it.
@@ -34,6 +36,7 @@ pub fn read(text: &str) -> Result<Settings, Mistakes> {
         guardian::Walls::Off => Choice::Off,
     };
     let notices = read.settings.notices();
-    let settings::Settings { limits, sandbox, .. } = read.settings;
-    Ok(Settings { limits, walls, sandbox, notices, text: text.to_owned() })
+    let settings::Settings { limits, sandbox, files, .. } = read.settings;
+    let risky = files.risky.then_some(files.risky_root);
+    Ok(Settings { limits, walls, sandbox, risky, notices, text: text.to_owned() })
 }

@@ -21,6 +21,7 @@ pub mod plain;
 pub mod printable;
 pub mod records;
 pub mod repair;
+pub mod risky;
 pub mod secret_beginnings;
 pub mod settings;
 pub mod shared;

@@ -1,5 +1,6 @@
 //! What the creature may spend of its own accord, and when: the broker's page as a row for people. Pure.
 
+use crate::bounds::{NAME_CHARS, brief};
 use crate::moments;
 use crate::records::text;
 use jiff::Timestamp;
@@ -29,10 +30,26 @@ pub fn line(page: &Value, now: Timestamp) -> Option<String> {
     }
     if never(page) {
         line.push_str("; no thought fits into it: raise [budget], or name a cheaper model");
-    } else if wakes_at.is_empty() && room_at.parse::<Timestamp>().is_ok_and(|room_at| room_at > now) {
-        line.push_str(&format!("; room for a thought from {} on", moments::told(room_at)));
+    } else if wakes_at.is_empty() {
+        line.push_str(&room(own, room_at, now));
     }
     Some(line)
+}
+
+/// From when on there is room for a thought; by model where it thinks with several, for one may wait for less than another.
+fn room(own: &Value, room_at: &str, now: Timestamp) -> String {
+    let waits = |at: &str| at.parse::<Timestamp>().is_ok_and(|at| at > now);
+    let rooms = own.get("rooms").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let by_model = rooms.iter().filter(|room| waits(text(room, "at"))).map(|room| {
+        let model = brief(text(room, "model"), NAME_CHARS);
+        format!("from {} on with {model}", moments::told(text(room, "at")))
+    });
+    let told: Vec<String> = match rooms {
+        [] | [_] if waits(room_at) => vec![format!("from {} on", moments::told(room_at))],
+        [] | [_] => vec![],
+        _ => by_model.collect(),
+    };
+    if told.is_empty() { String::new() } else { format!("; room for a thought {}", told.join(", ")) }
 }
 
 /// Whether there is money for thoughts of the creature's own, but less than any thought costs.

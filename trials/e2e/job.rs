@@ -125,7 +125,7 @@ fn mended(text: &str) -> Say {
         return edit("So it is called.", json!([{"path": path, "old": real}]));
     }
     if text.contains("cargo build failed") {
-        let path = format!("creature/{}", between(text, "--> ", ":"));
+        let path = between(text, "--> ", ":");
         let (wrong, right) =
             (between(text, "no method named `", "`"), between(text, "there is a method `", "`"));
         return edit("It is called otherwise.", json!([{"path": path, "old": wrong, "new": right}]));

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 #![allow(clippy::wildcard_enum_match_arm, clippy::disallowed_methods)]
 
+mod day;
 #[path = "../../creature/tests/faithful/mod.rs"]
 mod faithful;
 mod job;

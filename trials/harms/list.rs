@@ -8,6 +8,8 @@ use std::path::Path;
 #[derive(Clone, Debug)]
 pub struct Change {
     pub name: String,
+    /// What each edit does, in words.
+    pub told: Vec<String>,
     pub edits: Vec<Value>,
 }
 
@@ -48,7 +50,8 @@ struct Listed {
 
 impl Harm {
     pub fn change(&self) -> Change {
-        Change { name: self.name.clone(), edits: vec![edit(&self.path, &self.old, &self.new)] }
+        let edits = vec![edit(&self.path, &self.old, &self.new)];
+        Change { name: self.name.clone(), told: vec![self.name.clone()], edits }
     }
 }
 
@@ -75,11 +78,12 @@ pub fn sound(root: &Path) -> Vec<Sound> {
 pub fn groups(sound: &[Sound]) -> Vec<Change> {
     let mut groups: Vec<Change> = Vec::new();
     for one in sound {
-        let made = edit(&one.path, &one.old, &one.new);
-        match groups.iter_mut().find(|group| group.name == one.group) {
-            Some(group) => group.edits.push(made),
-            None => groups.push(Change { name: one.group.clone(), edits: vec![made] }),
+        let at = groups.iter().position(|group| group.name == one.group).unwrap_or(groups.len());
+        if at == groups.len() {
+            groups.push(Change { name: one.group.clone(), told: vec![], edits: vec![] });
         }
+        groups[at].told.push(one.name.clone());
+        groups[at].edits.push(edit(&one.path, &one.old, &one.new));
     }
     groups
 }

@@ -22,7 +22,7 @@ const SOUND: &str = "
 Those of [harms/sound.toml](harms/sound.toml), a group in one self-edit, on top of the groups before it; `scripts/trials
 harms --sound`. None may be put back. Behind each invariant: how often it was kept, of how often it was observed.
 
-| group | of | became | after |
+| group | edits | became | after |
 |---|---|---|---|
 ";
 
@@ -76,7 +76,8 @@ impl Rows {
         for group in groups {
             let (became, after) =
                 self.0.get(&group.name).cloned().unwrap_or(("not run".into(), String::new()));
-            text += &format!("| {} | {} edits | {became} | {after} |\n", group.name, group.edits.len());
+            let told = group.told.join("; ");
+            text += &format!("| {} | {told} | {became} | {after} |\n", group.name);
         }
         std::fs::write(path(), text).unwrap();
     }

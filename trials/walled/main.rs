@@ -48,6 +48,10 @@ fn tool_of(name: &str, args: &Value) -> String {
 
 /// The next calls: rows whose tool was not called, with what earlier results name put into them.
 fn step(seen: &Seen, shown: &Mutex<Shown>, site: &str) -> Say {
+    if seen.tools.is_empty() && seen.body.to_string().contains("\"image\"") {
+        // A look apart, which has no tools.
+        return Say::new().plainly("On the picture seven herons stand there.");
+    }
     let mut shown = shown.lock().unwrap();
     shown.tools = tools(seen);
     for (name, args, came) in seen.history() {
@@ -167,6 +171,8 @@ fn every_tool_works_behind_the_walls_of_a_real_guardian() {
     let server = Faithful::start(Wire::Anthropic, Rules::default(), move |seen| step(seen, &asked, &outside));
     let calls = tempfile::tempdir().unwrap();
     let house = house(&server, &everything(&site, &calls.path().join("janee-calls")));
+    std::fs::create_dir_all(house.path(".self/workspace")).unwrap();
+    std::fs::write(house.path(".self/workspace/heron.png"), b"\x89PNG\r\n\x1a\nherons").unwrap();
     let mut command = house.command(&[]);
     command.env("TEST_MODEL_KEY", "test-key-of-the-house").env("X_USER_TOKEN", "x-user-token-123");
     let guardian = house.start_by(command);

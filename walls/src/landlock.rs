@@ -90,6 +90,7 @@ fn rights(access: Access) -> BitFlags<AccessFs> {
         Access::List => AccessFs::ReadDir.into(),
         Access::Read => read,
         Access::Run => read | AccessFs::Execute,
+        Access::Keep => BitFlags::empty(),
         Access::Fill => AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::Truncate,
         Access::Write => {
             let never = AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::MakeSock | AccessFs::IoctlDev;

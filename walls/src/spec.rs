@@ -63,6 +63,8 @@ pub enum Access {
     Write,
     /// Read and write an existing file or device.
     Fill,
+    /// Read-only by the view, whatever a rule around it lets be written; no right of its own.
+    Keep,
 }
 
 /// Folders and files that are hidden, paths in the folders that stay visible, and files that are shown as empty ones.

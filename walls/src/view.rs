@@ -37,6 +37,12 @@ pub fn narrow(spec: &Spec, view: &View) -> Result<()> {
         bind(&place, &spec.root.join(&rule.path))?;
         writable.push(spec.root.join(&rule.path));
     }
+    let mut kept = Vec::new();
+    for rule in spec.rules.iter().filter(|rule| rule.access == Access::Keep) {
+        let Ok(place) = landlock::place(&root, &rule.path) else { continue };
+        bind(&place, &spec.root.join(&rule.path))?;
+        kept.push(spec.root.join(&rule.path));
+    }
     let is_file = |path: &&PathBuf| spec.root.join(path).is_file();
     let (files, folders): (Vec<_>, Vec<_>) = view.hidden.iter().partition(is_file);
     for path in &folders {
@@ -64,6 +70,7 @@ pub fn narrow(spec: &Spec, view: &View) -> Result<()> {
     }
     set_read_only(Path::new("/"), true)?;
     writable.iter().try_for_each(|path| set_read_only(path, false))?;
+    kept.iter().try_for_each(|path| set_read_only(path, true))?;
     // The working folder was opened before these mounts and lies under them: enter it again.
     std::env::set_current_dir(&spec.root).context("failed to enter the house")
 }

@@ -22,6 +22,7 @@ pub fn as_first(
         key_env: besides.key_env.clone(),
         wire: besides.wire.clone(),
         context_tokens: besides.context_tokens,
+        effort: besides.effort.clone(),
         ..Model::default()
     };
     if [&own.provider, &own.base_url, &own.key_env].into_iter().any(is_set) {

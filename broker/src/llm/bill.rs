@@ -14,6 +14,8 @@ pub struct Bill {
     pub input_tokens: u64,
     /// Of these, tokens that are not in the body's bytes.
     pub extra_tokens: u64,
+    /// Of these, tokens that a usage may claim and that are not reserved.
+    pub unlikely_tokens: u64,
     /// At most, all replies together.
     pub output_tokens: u64,
     pub hour_cache: bool,
@@ -55,15 +57,26 @@ const UNSEEN_TOKENS_A_SECOND: u64 = 250;
 
 impl Bill {
     pub fn new(rate: Rate, judged: &Judged, like: Option<Like>) -> Self {
-        let Judged { input_tokens, extra_tokens, output_tokens, hour_cache, .. } = *judged;
-        Self { rate, input_tokens, extra_tokens, output_tokens, hour_cache, like }
+        let Judged { input_tokens, extra_tokens, unlikely_tokens, output_tokens, hour_cache, .. } = *judged;
+        Self { rate, input_tokens, extra_tokens, unlikely_tokens, output_tokens, hour_cache, like }
     }
 
     /// Likely cost of a call to a model that was never called.
     pub fn usual(rate: Rate) -> Micros {
         let (extra_tokens, output_tokens) = (OVERHEAD_TOKENS, USUAL_MAX_TOKENS);
         let input_tokens = USUAL_BYTES + extra_tokens;
-        Self { rate, input_tokens, extra_tokens, output_tokens, hour_cache: false, like: None }.cost(0).likely
+        let unlikely_tokens = 0;
+        Self {
+            rate,
+            input_tokens,
+            extra_tokens,
+            unlikely_tokens,
+            output_tokens,
+            hour_cache: false,
+            like: None,
+        }
+        .cost(0)
+        .likely
     }
 
     /// The cost to reserve, and the likely cost if `read_tokens` of the prompt are read from a cache.
@@ -77,7 +90,8 @@ impl Bill {
 
     /// How many tokens a prompt to this model may have, to fit what is left.
     pub fn fitting_tokens(&self, room: Cost) -> u64 {
-        let of_bytes = |bytes: u64| Self { input_tokens: self.extra_tokens + bytes, ..*self };
+        let beside = self.extra_tokens.saturating_add(self.unlikely_tokens);
+        let of_bytes = |bytes: u64| Self { input_tokens: beside.saturating_add(bytes), ..*self };
         let fits = |bytes: u64| {
             let cost = of_bytes(bytes).cost(0);
             cost.most <= room.most && cost.likely <= room.likely
@@ -157,8 +171,9 @@ impl Bill {
         self.like.and_then(|like| like.input_permille)
     }
 
+    /// Bytes of text.
     fn bytes(&self) -> u64 {
-        self.input_tokens.saturating_sub(self.extra_tokens)
+        self.input_tokens.saturating_sub(self.extra_tokens).saturating_sub(self.unlikely_tokens)
     }
 
     fn worst(&self, input_tokens: u64, output_tokens: u64) -> Micros {

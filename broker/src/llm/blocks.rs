@@ -1,4 +1,4 @@
-//! Content blocks of a conversation: counts images, and refuses blocks whose tokens are not in the body's bytes; pure.
+//! Content blocks of a conversation: counts images and documents, and refuses blocks whose tokens have no bound; pure.
 //!
 //! An unknown kind is accepted, since a model's own turns are sent back unchanged, unless it refers to content
 //! elsewhere.
@@ -22,9 +22,19 @@ const ELSEWHERE: &str =
 /// Fields of a message that are judged as blocks, or are a call's arguments.
 const OF_MESSAGE: [&str; 3] = ["content", "tool_calls", "function_call"];
 
-/// Counts the images in a request.
-pub fn judge(wire: Wire, fields: &Map<String, Value>) -> Result<u64, Refusal> {
-    let mut images = 0;
+/// What of a request is seen, and not read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Media {
+    pub images: u64,
+    /// Bytes of the images' data.
+    pub image_bytes: u64,
+    pub documents: u64,
+    pub document_bytes: u64,
+}
+
+/// Counts the images and documents in a request.
+pub fn judge(wire: Wire, fields: &Map<String, Value>) -> Result<Media, Refusal> {
+    let mut media = Media::default();
     if wire == Wire::Responses {
         match fields.get("input") {
             Some(Value::String(_)) => {}
@@ -35,11 +45,11 @@ pub fn judge(wire: Wire, fields: &Map<String, Value>) -> Result<u64, Refusal> {
                 if items.iter().any(|item| is_number(&item)) {
                     return Err(unknown("item_reference"));
                 }
-                items.iter().try_for_each(|item| block(item, &mut images))?;
+                items.iter().try_for_each(|item| block(item, &mut media))?;
             }
             _ => return Err(malformed("`input` must be text or a list")),
         }
-        return Ok(images);
+        return Ok(media);
     }
     let Some(Value::Array(messages)) = fields.get("messages") else {
         return Err(malformed("`messages` must be a list"));
@@ -49,24 +59,28 @@ pub fn judge(wire: Wire, fields: &Map<String, Value>) -> Result<u64, Refusal> {
         for (name, value) in besides.filter(|(name, _)| !OF_MESSAGE.contains(&name.as_str())) {
             bound("message", name, value)?;
         }
-        content(message.get("content"), &mut images)?;
+        content(message.get("content"), &mut media)?;
     }
-    content(fields.get("system"), &mut images)?;
-    Ok(images)
+    content(fields.get("system"), &mut media)?;
+    Ok(media)
 }
 
-fn content(content: Option<&Value>, images: &mut u64) -> Result<(), Refusal> {
+fn content(content: Option<&Value>, media: &mut Media) -> Result<(), Refusal> {
     let Some(Value::Array(blocks)) = content else { return Ok(()) };
-    blocks.iter().try_for_each(|each| block(each, images))
+    blocks.iter().try_for_each(|each| block(each, media))
 }
 
-fn block(block: &Value, images: &mut u64) -> Result<(), Refusal> {
+fn block(block: &Value, media: &mut Media) -> Result<(), Refusal> {
     let kind = block.get("type").and_then(Value::as_str).unwrap_or("text");
     let source = block.pointer("/source/type").and_then(Value::as_str);
     if IMAGES.contains(&kind) {
-        *images += 1;
+        media.images += 1;
+        media.image_bytes += data_of_image(block);
+    } else if let Some(bytes) = data_of_document(kind, block) {
+        media.documents += 1;
+        media.document_bytes += bytes;
     } else if kind == "document" && matches!(source, Some("text" | "content")) {
-        content(block.pointer("/source/content"), images)?;
+        content(block.pointer("/source/content"), media)?;
     } else if is_of(UNBOUND, kind) {
         return Err(unknown(kind));
     } else if !is_of(PLAIN, kind) {
@@ -76,8 +90,29 @@ fn block(block: &Value, images: &mut u64) -> Result<(), Refusal> {
         besides.into_iter().try_for_each(|(name, value)| bound(kind, name, value))?;
     }
     // Results of tools contain blocks too.
-    content(block.get("content"), images)?;
-    content(block.get("output"), images)
+    content(block.get("content"), media)?;
+    content(block.get("output"), media)
+}
+
+/// Bytes of an image's data, by whichever wire it comes.
+fn data_of_image(block: &Value) -> u64 {
+    let places = ["/source/data", "/image_url/url", "/image_url"];
+    let found = places.iter().find_map(|place| block.pointer(place)?.as_str());
+    found.map_or(0, |data| data.len() as u64)
+}
+
+/// Bytes of a document that is data, by whichever wire it comes; none of what the provider would look up.
+fn data_of_document(kind: &str, block: &Value) -> Option<u64> {
+    let word = |place: &str| block.pointer(place).and_then(Value::as_str);
+    let (data, within) = match kind {
+        "document" if word("/source/type") == Some("base64") => (word("/source/data")?, block.get("source")?),
+        "file" => (word("/file/file_data")?, block.get("file")?),
+        "input_file" => (word("/file_data")?, block),
+        _ => return None,
+    };
+    let looked_up =
+        ["file_id", "file_url", "url"].iter().any(|name| within.get(*name).is_some_and(|at| !at.is_null()));
+    (!looked_up).then_some(data.len() as u64)
 }
 
 /// Refuses a field whose tokens are not in its bytes, at any depth.

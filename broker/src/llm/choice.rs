@@ -28,6 +28,8 @@ pub struct Chosen {
     pub first: Option<Provider>,
     pub quick: Option<Provider>,
     pub fallback: Vec<Provider>,
+    /// Those that may be asked by name beside these.
+    pub others: Vec<Provider>,
     pub other: Option<Provider>,
     /// What could not be followed in the settings of the first.
     pub said: Option<String>,
@@ -47,21 +49,25 @@ impl Chosen {
         };
         let quick = self.quick.iter().map(|quick| format!("quick {}", quick.told()));
         let fallback = self.fallback.iter().map(|fallback| format!("else {}", fallback.told()));
-        let all =
-            [first.told()].into_iter().chain(quick).chain(fallback).chain(self.left_out.iter().cloned());
+        let others = self.others.iter().map(|other| format!("by name {}", other.told()));
+        let all = [first.told()].into_iter().chain(quick).chain(fallback).chain(others);
+        let all = all.chain(self.left_out.iter().cloned());
         all.collect::<Vec<_>>().join("; ")
     }
 
     /// All providers, in the order they are tried for a model.
     pub fn all(&self) -> impl Iterator<Item = &Provider> {
-        self.first.iter().chain(&self.quick).chain(&self.fallback).chain(&self.other)
+        self.first.iter().chain(&self.quick).chain(&self.fallback).chain(&self.others).chain(&self.other)
     }
 }
 
 /// Chooses for a house; values that are not secret may be in the environment or in `.env`.
 pub fn of_house(policy: &Policy, keys: &Keys) -> Chosen {
     let known = |name: &str| keys.get(name).map(str::to_owned);
-    pick(&policy.model, Makers::with_owners(&policy.makers), &known, &|name| {
+    let mut model = policy.model.clone();
+    // What the owner named for dreams may be asked too.
+    model.others.extend(policy.dream.model.clone());
+    pick(&model, Makers::with_owners(&policy.makers), &known, &|name| {
         std::env::var(name).ok().or_else(|| known(name))
     })
 }
@@ -86,8 +92,11 @@ pub fn pick(settings: &Model, makers: Makers, keys: Lookup, env: Lookup) -> Chos
     };
     chosen.quick = settings.quick.as_ref().and_then(|besides| named("quick", besides));
     chosen.fallback = settings.fallback.iter().filter_map(|besides| named("fallback", besides)).collect();
+    let others = settings.others.iter().map(|name| Besides { model: name.clone(), ..Besides::default() });
+    chosen.others = others.filter_map(|besides| named("others", &besides)).collect();
     let (aliases, all) = (&chosen.aliases, chosen.first.iter_mut().chain(&mut chosen.quick));
-    for provider in all.chain(&mut chosen.fallback).chain(&mut chosen.other) {
+    let all = all.chain(&mut chosen.fallback).chain(&mut chosen.others);
+    for provider in all.chain(&mut chosen.other) {
         provider.model = provider.model.take().map(|model| aliases.meant(&model).to_owned());
         if first.name == provider.name && first.base != provider.base {
             provider.label = format!("{} at {}", provider.name, provider.upstream());
@@ -201,7 +210,8 @@ fn made(
     };
     let name = row.name.to_owned();
     let made = Arc::new(row.made.clone());
-    Provider { wire, label: name.clone(), name, made, base, model, key_env, window: settings.context_tokens }
+    let (window, effort) = (settings.context_tokens, set(&settings.effort));
+    Provider { wire, label: name.clone(), name, made, base, model, key_env, window, effort }
 }
 
 fn ollama(

@@ -6,6 +6,7 @@ use super::provider::Provider;
 use super::wire::Wire;
 use crate::ground::clock::Clock;
 use crate::ground::lock::lock;
+use crate::makers::{Row, is_named};
 use crate::net::outward::Outward;
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Url;
@@ -46,6 +47,8 @@ struct Said {
     /// Size of its context window, in tokens.
     window: Option<u64>,
     build: Option<String>,
+    /// What it sees besides text.
+    sees: Option<Vec<String>>,
     /// It is not loaded yet, perhaps with a smaller window than it was made for.
     is_unloaded: bool,
 }
@@ -62,6 +65,16 @@ impl Providers {
         let first = all.next()?;
         let is_named = |provider: &&Provider| provider.model.as_deref() == Some(model);
         if is_named(&first) { Some(first) } else { all.find(is_named).or(Some(first)) }
+    }
+
+    /// The models that may be asked of a provider by this name in this API: all it offers where the owner named none,
+    /// else those the owner named. Empty where this one may.
+    pub fn allowed_instead(&self, provider: &Provider, model: &str) -> Vec<&str> {
+        if provider.model.as_deref().is_none_or(|known| known == model) {
+            return Vec::new();
+        }
+        let all = self.chosen.all().filter(|other| other.wire.is_beside(provider.wire));
+        all.filter_map(|other| other.model.as_deref()).collect()
     }
 
     /// The first and the quick model, as far as they are known by name.
@@ -93,6 +106,11 @@ impl Providers {
             fallback.push(self.shown(provider, &key, &more).await);
         }
         fallback.retain(|page| !page.is_null());
+        let mut others = Vec::new();
+        for provider in &self.chosen.others {
+            others.push(self.shown(provider, &key, &more).await);
+        }
+        others.retain(|page| !page.is_null());
         let quick = match &self.chosen.quick {
             Some(quick) => self.shown(quick, &key, &more).await,
             None => Value::Null,
@@ -100,6 +118,9 @@ impl Providers {
         if let Some(page) = page.as_object_mut() {
             page.insert("quick".into(), quick);
             page.insert("fallback".into(), fallback.into());
+            if !others.is_empty() {
+                page.insert("others".into(), others.into());
+            }
         }
         page
     }
@@ -141,13 +162,33 @@ impl Providers {
             "wire": provider.wire.name(), "name": name, "path": provider.wire.path(),
             "address": place(provider), "window": provider.window.or(said.window).or_else(|| self.chosen.makers.window(&name)),
         });
-        if let (Some(page), Some(build)) = (page.as_object_mut(), said.build) {
-            page.insert("build".into(), build.into());
+        let sees = self.sees(provider, &name, said.sees);
+        for (key, value) in [("build", said.build.map(Value::from)), ("sees", sees.map(Value::from))] {
+            if let (Some(page), Some(value)) = (page.as_object_mut(), value) {
+                page.insert(key.into(), value);
+            }
+        }
+        if let (Some(page), Some(effort)) = (page.as_object_mut(), &provider.effort) {
+            page.insert("effort".into(), effort.clone().into());
         }
         if let (Some(page), Value::Object(more)) = (page.as_object_mut(), more(provider, &name)) {
             page.extend(more);
         }
         page
+    }
+
+    /// What a model sees besides text, and can be sent there: by its maker's row, its server's word or another maker's row.
+    fn sees(&self, provider: &Provider, name: &str, said: Option<Vec<String>>) -> Option<Vec<String>> {
+        let last = name.rsplit('/').next().unwrap_or(name);
+        let told = |row: &Row| (!row.is_unpriced || !row.sees.is_empty()).then(|| row.sees.clone());
+        let own = provider.made.models.iter().find(|(known, _)| is_named(name, known));
+        let others = || self.chosen.makers.models().find(|(known, _)| is_named(last, known));
+        let mut sees = own
+            .and_then(|(_, row)| told(row))
+            .or(said)
+            .or_else(|| others().and_then(|(_, row)| told(row)))?;
+        sees.retain(|kind| kind != "pdf" || provider.takes_documents());
+        Some(sees)
     }
 
     /// The first model for text among those a server lists; if it does not answer now, the one found before.
@@ -291,7 +332,10 @@ fn of_ollama(shown: &Value) -> Said {
         let info = shown.get("model_info")?.as_object()?;
         info.iter().find(|(name, _)| name.ends_with(".context_length"))?.1.as_u64()
     };
-    Said { window: set.or_else(made_for), build: word(shown, "modified_at"), ..Said::default() }
+    // docs.ollama.com, api/show: `capabilities`.
+    let abilities = shown.get("capabilities").and_then(Value::as_array);
+    let sees = abilities.map(|all| seen(all.iter().any(|one| one == "vision")));
+    Said { window: set.or_else(made_for), build: word(shown, "modified_at"), sees, ..Said::default() }
 }
 
 /// The window that Ollama has loaded a model with; it leaves out the tag of the latest.
@@ -312,12 +356,20 @@ fn of_studio(listed: &Value, model: &str) -> Option<Said> {
     let window = |key: &str| found.get(key).and_then(Value::as_u64).filter(|window| *window > 0);
     let loaded = window("loaded_context_length");
     let window = loaded.or(window("max_context_length"));
-    window.map(|_| Said { window, build: None, is_unloaded: loaded.is_none() })
+    // lmstudio.ai/docs, REST API: `vlm` sees.
+    let sees = found.get("type").and_then(Value::as_str).map(|kind| seen(kind == "vlm"));
+    window.map(|_| Said { window, build: None, sees, is_unloaded: loaded.is_none() })
 }
 
 fn of_props(props: &Value) -> Said {
     let window = props.pointer("/default_generation_settings/n_ctx").or(props.get("n_ctx"));
-    Said { window: window.and_then(Value::as_u64), build: word(props, "build_info"), ..Said::default() }
+    // github.com/ggml-org/llama.cpp, tools/server/README.md: GET /props.
+    let sees = props.pointer("/modalities/vision").and_then(Value::as_bool).map(seen);
+    Said { window: window.and_then(Value::as_u64), build: word(props, "build_info"), sees, ..Said::default() }
+}
+
+fn seen(pictures: bool) -> Vec<String> {
+    if pictures { vec!["image".to_owned()] } else { Vec::new() }
 }
 
 fn word(page: &Value, name: &str) -> Option<String> {

@@ -5,6 +5,7 @@ use super::answer::{self, Flow};
 use super::bill::Bill;
 use super::experience::Head;
 use super::provider::Provider;
+use super::refusals::not_allowed;
 use super::request::{self, Judged};
 use super::sent::Sent;
 use super::wire::Wire;
@@ -204,6 +205,10 @@ fn judged(llm: &Llm, call: Call, headers: &HeaderMap, body: &[u8]) -> Result<Ask
         model.clone_from(named);
     }
     let provider = of(&model)?;
+    let instead = llm.providers.allowed_instead(&provider, &model);
+    if !(model.is_empty() || instead.is_empty()) {
+        return Err(not_allowed(&llm.secrets.scrub(&model), &instead));
+    }
     if !call.costs {
         return Ok(Asked { provider, judged: request::free(String::new(), &fields)?, rate: Rate::FREE });
     }
@@ -213,8 +218,10 @@ fn judged(llm: &Llm, call: Call, headers: &HeaderMap, body: &[u8]) -> Result<Ask
     }
     let betas = headers.get("anthropic-beta").filter(|_| call.wire == Wire::Anthropic);
     betas.map_or(Ok(()), |betas| allowed::betas(betas.to_str().unwrap_or("of no name")))?;
+    let window = provider.window.or_else(|| llm.providers.chosen().makers.window(&model));
+    let window = window.filter(|_| provider.takes_documents());
     let new_limit = provider.wants_new_limit() || llm.experience.wants_new_limit(provider.base.as_str());
-    Ok(Asked { judged: request::judge(call.wire, model, fields, new_limit)?, provider, rate })
+    Ok(Asked { judged: request::judge(call.wire, model, fields, new_limit, window)?, provider, rate })
 }
 
 fn prepared(

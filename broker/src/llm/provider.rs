@@ -24,6 +24,8 @@ pub struct Provider {
     pub key_env: Option<String>,
     /// Size of its context window in tokens, if the owner set it.
     pub window: Option<u64>,
+    /// How much its model thinks, in its maker's words, if the owner set it.
+    pub effort: Option<String>,
 }
 
 impl Provider {
@@ -50,6 +52,13 @@ impl Provider {
     /// Whether this is a maker's own address, of which the models' windows are known; other servers are asked.
     pub fn is_makers(&self) -> bool {
         self.made().is_some_and(|made| !made.router && !made.local)
+    }
+
+    /// Whether documents are taken there and cost no more than their tokens: of the chat wire OpenAI's own address alone says
+    /// so (developers.openai.com, guide to file inputs), and OpenRouter bills pages besides (openrouter.ai/docs, PDF inputs).
+    pub fn takes_documents(&self) -> bool {
+        let is_openais = self.name == "openai" && self.is_makers();
+        !self.made.router && (self.wire != Wire::OpenAi || is_openais)
     }
 
     /// Host and port, for error messages.

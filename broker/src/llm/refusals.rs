@@ -11,6 +11,21 @@ pub fn malformed(message: impl Into<String>) -> Refusal {
     Refusal::new(400, "invalid_request_error", message, "send a request of this wire as JSON")
 }
 
+/// A refusal for a model that the owner's settings do not come to; these may be asked instead.
+pub fn not_allowed(model: &str, instead: &[&str]) -> Refusal {
+    let hint = format!(
+        "ask {}; the owner allows another by [model] others = [\"{}\"] in owner.toml",
+        instead.join(", "),
+        short(model)
+    );
+    Refusal::new(
+        403,
+        "model_not_allowed",
+        format!("the owner does not allow the model {}", short(model)),
+        hint,
+    )
+}
+
 pub fn short(text: &str) -> String {
     text.chars().take(60).collect()
 }

@@ -3,7 +3,7 @@
 //! Invariant: every field of a request that costs has a cost bounded by what is counted here. The body sent is
 //! serialized from the parsed one, so that no second reader can read it differently.
 
-use super::refusals::malformed;
+use super::refusals::{malformed, refused};
 use super::wire::Wire;
 use super::{allowed, blocks};
 use crate::ground::refusal::Refusal;
@@ -34,8 +34,11 @@ pub struct Judged {
     pub is_stream: bool,
     /// At most.
     pub input_tokens: u64,
-    /// Of these, tokens not in its bytes: images, and what a provider adds.
+    /// Of these, tokens not in its bytes: images, documents, and what a provider adds.
     pub extra_tokens: u64,
+    /// Of these, tokens that a usage may claim and that are not reserved: the data of images and documents, which no model
+    /// reads as text, and of a document all that the model can hold.
+    pub unlikely_tokens: u64,
     /// At most, all replies together.
     pub output_tokens: u64,
     /// Whether it may write to a cache that keeps for an hour.
@@ -73,15 +76,18 @@ pub fn free(model: String, fields: &Map<String, Value>) -> Result<Judged, Refusa
     Ok(Judged { model, is_stream, body: written(fields)?, ..Judged::default() })
 }
 
-/// Judges a request that costs. `new_limit` says which name of the limit the server knows.
+/// Judges a request that costs. `new_limit` says which name of the limit the server knows, `window` what the
+/// model can hold; none where documents are not taken.
 pub fn judge(
     wire: Wire,
     model: String,
     mut fields: Map<String, Value>,
     new_limit: bool,
+    window: Option<u64>,
 ) -> Result<Judged, Refusal> {
     allowed::fields(wire, &fields)?;
-    let images = blocks::judge(wire, &fields)?;
+    let media = blocks::judge(wire, &fields)?;
+    let documents = documents(&media, window)?;
     let usual = match wire {
         Wire::Responses => LIMIT_OF_RESPONSES,
         Wire::OpenAi if new_limit => NEW_LIMIT,
@@ -113,10 +119,42 @@ pub fn judge(
     let body = written(&fields)?;
     let hour_cache = body.windows(4).any(|text| text == b"\"1h\"");
     // A token has at least one byte.
-    let extra_tokens = OVERHEAD_TOKENS + images * IMAGE_TOKENS;
-    let input_tokens = body.len() as u64 + extra_tokens;
+    let extra_tokens = OVERHEAD_TOKENS + media.images * IMAGE_TOKENS + documents.likely;
+    let unlikely_tokens = media.image_bytes + media.document_bytes + documents.more;
+    let input_tokens = body.len() as u64 + extra_tokens + documents.more;
     let output_tokens = each.saturating_mul(replies);
-    Ok(Judged { model, is_stream, input_tokens, extra_tokens, output_tokens, hour_cache, body })
+    Ok(Judged {
+        model,
+        is_stream,
+        input_tokens,
+        extra_tokens,
+        unlikely_tokens,
+        output_tokens,
+        hour_cache,
+        body,
+    })
+}
+
+/// Tokens of documents: those that are reserved, and those that a usage may claim beyond them.
+struct Documents {
+    likely: u64,
+    more: u64,
+}
+
+/// A document has text and an image of each page: Anthropic, PDF support; OpenAI, PDF files. How many pages there are its bytes
+/// do not say, but what the model cannot hold is refused and not billed.
+fn documents(media: &blocks::Media, window: Option<u64>) -> Result<Documents, Refusal> {
+    match (media.documents, window) {
+        (0, _) => Ok(Documents { likely: 0, more: 0 }),
+        (_, Some(window)) => {
+            let likely = media.document_bytes.min(window);
+            Ok(Documents { likely, more: window - likely })
+        }
+        (_, None) => Err(refused(
+            "what a document costs there is not known, or not how much the model holds",
+            "send it as text or as images",
+        )),
+    }
 }
 
 /// The limit on one reply, under the name the server knows; set if the client set none.

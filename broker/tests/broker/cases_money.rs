@@ -187,11 +187,22 @@ async fn the_ledger_says_what_the_maker_bills() {
     let cases = cases();
     assert!(cases.len() >= 60, "{}", cases.len());
     let bodies = cases.iter().map(|(name, (body, _))| (name.clone(), body.clone())).collect();
-    let paid = Paid::start(SETTINGS, &server(bodies));
-    let (mut asked, mut wrong) = (Asked { paid: &paid, calls: 0 }, Vec::new());
-    for (name, (_, right)) in &cases {
-        assert!(!right.source.is_empty() && right.bill.is_some() == right.cost_micro_usd.is_some(), "{name}");
-        wrong.extend(asked.judged(name, right).await);
+    let (url, mut wrong) = (server(bodies), Vec::new());
+    // Which models may be asked is another matter: all of an address of the owner's own, else those named.
+    let named: Vec<String> = cases.keys().map(|name| format!("\"case-{name}\"")).collect();
+    let anthropic = format!("[model]\nothers = [{}]\n", named.join(", "));
+    for (is_anthropic, model) in [(true, anthropic.as_str()), (false, "[model]\nprovider = \"openai\"\n")] {
+        let paid = Paid::start(&format!("{SETTINGS}{model}"), &url);
+        let mut asked = Asked { paid: &paid, calls: 0 };
+        for (name, (_, right)) in
+            cases.iter().filter(|(_, (_, right))| (right.wire == "anthropic") == is_anthropic)
+        {
+            assert!(
+                !right.source.is_empty() && right.bill.is_some() == right.cost_micro_usd.is_some(),
+                "{name}"
+            );
+            wrong.extend(asked.judged(name, right).await);
+        }
     }
     assert!(wrong.is_empty(), "{} of {} cases:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
 }

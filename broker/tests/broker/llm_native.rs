@@ -22,7 +22,7 @@ fn judge(wire: Wire, more: &Value) -> Result<Judged, Refusal> {
     }
     let (model, fields) = request::parse(body.to_string().as_bytes())?;
     fetches_nothing(&fields)?;
-    request::judge(wire, model, fields, true)
+    request::judge(wire, model, fields, true, None)
 }
 
 /// All that a conversation of Anthropic's wire holds.

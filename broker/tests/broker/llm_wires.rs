@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 fn judge(wire: Wire, body: &Value) -> Result<Judged, Refusal> {
     let (model, fields) = request::parse(body.to_string().as_bytes())?;
-    request::judge(wire, model, fields, true)
+    request::judge(wire, model, fields, true, Some(200_000))
 }
 
 fn message(more: Value) -> Value {
@@ -193,7 +193,7 @@ fn images_are_passed_on_as_data_only() {
 fn two_readers_of_a_body_see_the_same() {
     let twice = br#"{"model":"m","messages":[],"max_tokens":9,"max_tokens":10,"model":"n"}"#;
     let (model, fields) = request::parse(twice).unwrap();
-    let judged = request::judge(Anthropic, model, fields, false).unwrap();
+    let judged = request::judge(Anthropic, model, fields, false, None).unwrap();
     assert_eq!(String::from_utf8(judged.body).unwrap(), r#"{"model":"n","messages":[],"max_tokens":10}"#);
 }
 

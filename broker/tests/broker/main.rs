@@ -8,6 +8,7 @@
     clippy::wildcard_enum_match_arm
 )]
 
+mod allowed_models;
 mod asks;
 mod attacks;
 mod attacks_load;
@@ -47,6 +48,7 @@ mod recipients_hidden;
 mod refusals;
 mod registry;
 mod registry_fetch;
+mod seeing;
 mod services;
 mod services_given;
 mod services_oauth;

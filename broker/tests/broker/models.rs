@@ -292,7 +292,7 @@ async fn status_says_of_each_model_what_the_creature_needs() {
     assert_eq!(
         model["quick"],
         json!({"wire": "anthropic", "name": "claude-haiku-5-5", "path": "/llm/anthropic", "address": at,
-            "window": 1_000_000, "cap_usd": 100.0, "prices": {"input": 0.1, "cache_read": 0.01, "output": 0.5}})
+            "window": 1_000_000, "cap_usd": 100.0, "prices": {"input": 0.1, "cache_read": 0.01, "output": 0.5}, "sees": ["image", "pdf"]})
     );
     assert_eq!(
         model["fallback"],
@@ -306,7 +306,7 @@ async fn status_says_of_each_model_what_the_creature_needs() {
 async fn a_request_goes_to_the_server_of_its_model() {
     let (first, second) = (Upstream::start(), Upstream::start());
     let settings = format!(
-        "{RICH}[model]\nprovider = \"openai\"\nmodel = \"terra\"\n[model.quick]\nmodel = \"tiny\"\nprovider = \"openai\"\n\
+        "{RICH}[model]\nprovider = \"openai\"\nmodel = \"terra\"\nothers = [\"luna\"]\n[model.quick]\nmodel = \"tiny\"\nprovider = \"openai\"\n\
          base_url = \"{}\"\nkey_env = \"OPENAI_API_KEY\"\n[prices.tiny]\ninput = 0\noutput = 0\n",
         second.url()
     );

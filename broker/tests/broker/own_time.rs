@@ -99,6 +99,30 @@ async fn a_thought_that_comes_too_soon_is_told_when_there_is_room() {
     open.end().await;
 }
 
+/// Found: the page named the time of the cheaper model, and the refusal that of the model that was asked.
+#[tokio::test]
+async fn the_page_names_for_each_model_the_time_that_a_refusal_names() {
+    let upstream = Upstream::start();
+    let quick = "[model.quick]\nmodel = \"claude-haiku-4-5\"\n";
+    let home = home(&upstream, &format!("[autonomy]\nusd_per_day = 0.75\n{quick}"));
+    let open = home.open_at(Clock::told(NOON_MS).0).await;
+    let mut answer = think(&open.url, 8_000).await;
+    for _ in 0..4 {
+        if answer.status == 200 {
+            answer = think(&open.url, 8_000).await;
+        }
+    }
+    assert_eq!((answer.status, answer.error.as_str()), (429, "budget_cap"));
+    let page = open.get("/status").await["budget"]["autonomy"].clone();
+    let rooms = page["rooms"].as_array().unwrap().clone();
+    let room = |model: &str| rooms.iter().find(|room| room["model"] == model).unwrap()["at"].clone();
+    let (asked, cheaper) = (room("claude-sonnet-5-5"), room("claude-haiku-4-5"));
+    let said = answer.body["error"]["message"].as_str().unwrap();
+    assert!(said.contains(&format!("there is room from {} on", asked.as_str().unwrap())), "{said}: {page}");
+    assert!(cheaper.as_str() < asked.as_str() && page["room_at"] == cheaper, "{page}");
+    open.end().await;
+}
+
 /// A level that rises is no news; who watches the file is not woken by it.
 #[tokio::test]
 async fn the_page_is_not_written_anew_because_the_bucket_fills() {

@@ -15,7 +15,7 @@ const MOST_EVENTS: usize = 50;
 const WORD_CHARS: usize = 300;
 /// Tools whose product is knowledge, and those whose product is a thing; each names the path of it.
 const LEARNING: [&str; 5] = ["notes.write", "notes.append", "knowledge.write", "skill.write", "fact.add"];
-const MAKING: [&str; 2] = ["files.write", "files.create_workspace"];
+const MAKING: [&str; 3] = ["files.write", "files.edit", "files.create_workspace"];
 const POSTING: [&str; 2] = ["x.post", "x.reply"];
 const READING: [&str; 3] = ["web.fetch_text", "web.search", "feed.read"];
 

@@ -82,7 +82,7 @@ pub fn facts(house: &House, number: u64, found: &Found) -> Value {
         "why": wake.map(|wake| found::reasons(house, wake)).unwrap_or_default(),
         "saw": found.before, "put_to_the_model": put.as_ref().map(|put| json!({"path": name(&put.path), "texts": put.texts})),
         "garbled": found.garbled, "monologue": data.get("monologue"), "intent": data.get("intent"),
-        "calls": data.get("tool_calls"), "did": found.after, "sleep_s": data.get("sleep_s"),
+        "state": data.get("state"), "calls": data.get("tool_calls"), "did": found.after, "sleep_s": data.get("sleep_s"),
         "cost": {"usage": data.get("usage"), "usd": usd, "calls": calls, "models": models},
         "evidence": evidence,
     })

@@ -22,7 +22,7 @@ use child::{Running, Shows};
 use house::moments::{self, Place};
 use house::records::text;
 use house::terminal::{self, Row, typed as as_typed};
-use house::{House, window};
+use house::{House, settings, window};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use prompt::Prompt;
@@ -47,7 +47,8 @@ const WRITER_FIRST: Duration = Duration::from_millis(20);
 
 /// What the owner wants of it.
 pub struct Wanted {
-    pub verbosity: Verbosity,
+    /// How much is shown; none: as the owner's settings say.
+    pub verbosity: Option<Verbosity>,
     /// The guardian's own window: begins at this position of memory, and is handed the guardian's rows.
     pub live: Option<u64>,
 }
@@ -86,12 +87,14 @@ pub fn open(house: House, wanted: &Wanted) -> Result<u8> {
     }
     let signals = Signals::listen()?;
     let handed = wanted.live.map(|_| Handed::new(handed_pipe()));
-    let (sources, passed) = Sources::open(&house, wanted.live, wanted.verbosity);
+    let verbosity =
+        wanted.verbosity.unwrap_or_else(|| settings::shown(&house).window.parse().unwrap_or_default());
+    let (sources, passed) = Sources::open(&house, wanted.live, verbosity);
     let mut view = View::new(Place::here(), terminal::colour(true));
     if wanted.live.is_some() {
         view.goes_on(moments::now());
     }
-    let (screen, verbosity) = (Screen::open()?, wanted.verbosity);
+    let screen = Screen::open()?;
     let (prompt, typing, words) = (Prompt::default(), Typing::default(), vec![]);
     let (running, shown, shown_rollback) = (None, HashMap::new(), None);
     let (said, leaves) = (String::new(), false);

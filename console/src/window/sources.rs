@@ -170,6 +170,8 @@ impl Sources {
         let sleep = newest(&["sleep"]);
         self.known.why_rests =
             sleep.map_or_else(String::new, |line| bounds::brief(&words(line, "why"), TOLD_CHARS));
+        self.known.last =
+            sleep.map_or_else(String::new, |line| bounds::brief(&words(line, "last_action"), TOLD_CHARS));
         // Once it wakes that rest is over, however long it was to be.
         let rests = newest(&["sleep", "wakeup"]).filter(|line| text(line, "event") == "sleep");
         self.known.rests_until = rests.and_then(|line| {

@@ -32,6 +32,8 @@ pub struct Known {
     pub why: String,
     pub rests_until: Option<Timestamp>,
     pub why_rests: String,
+    /// What it did last before it rested.
+    pub last: String,
     pub paused: String,
     /// What is due next, and when.
     pub due: Option<(Timestamp, String)>,
@@ -84,6 +86,11 @@ impl Known {
         let mind = brief(text(&self.beat, "mind"), SHORT_CHARS);
         let why = if self.why.is_empty() { String::new() } else { format!(" on: {}", self.why) };
         let away = text(&self.beat, "next_try").parse().ok().filter(|at| *at > now);
+        if let Some(again) = away.filter(|_| self.beat.get("spent") == Some(&Value::Bool(true))) {
+            let told =
+                format!("its own money is spent until {}; a word of yours is answered", clock(place, again));
+            return piece("33", &told);
+        }
         if let Some(away) = away {
             return piece("33", &format!("{mind} is away; asked again at {}", clock(place, away)));
         }
@@ -133,7 +140,15 @@ impl Known {
 
     /// What stands beside the headline, weightiest first.
     pub fn pieces(&self, now: Timestamp, place: &Place) -> Vec<Piece> {
-        [self.waiting(), self.money(), self.due(now, place), self.life()].into_iter().flatten().collect()
+        let all = [self.waiting(), self.money(), self.due(now, place), self.last(now), self.life()];
+        all.into_iter().flatten().collect()
+    }
+
+    /// What it did last, while it rests.
+    fn last(&self, now: Timestamp) -> Option<Piece> {
+        let rests = self.lives() && self.rests_until.is_some_and(|until| until > now);
+        (rests && !self.last.is_empty())
+            .then(|| piece("90", &format!("last: {}", brief(&self.last, NAME_CHARS))))
     }
 
     /// What is due next.

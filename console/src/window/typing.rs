@@ -8,6 +8,11 @@ const WAIT: SignedDuration = SignedDuration::from_secs(60);
 /// What is left of that when a key says it anew: not every key writes a file.
 const LEAST: SignedDuration = SignedDuration::from_secs(50);
 
+/// Whether what stands at the prompt is a word in the making, and no command.
+pub fn is_word(text: &str) -> bool {
+    !text.trim().is_empty() && !text.trim_start().starts_with('/')
+}
+
 /// What this window said last.
 #[derive(Default)]
 pub struct Typing {
@@ -18,8 +23,7 @@ impl Typing {
     /// After a key: says that the owner types while `text` is a word in the making, and takes it back when it is not.
     /// A failure is of no weight: the creature goes on, and hears the word when it is said.
     pub fn key(&mut self, house: &House, text: &str, now: Timestamp) {
-        let is_word = !text.trim().is_empty() && !text.trim_start().starts_with('/');
-        if !is_word {
+        if !is_word(text) {
             return self.end(house);
         }
         if self.until.is_some_and(|until| until.duration_since(now) > LEAST && until <= now + WAIT) {

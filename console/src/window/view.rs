@@ -3,10 +3,12 @@
 use crate::feed;
 use crate::window::prompt::Prompt;
 use crate::window::state::{Known, Piece, typed_here};
+use crate::window::typing::is_word;
 use house::bounds::brief;
 use house::moments::Place;
 use house::printable;
 use house::records::text;
+use house::settings::notices::VERBOSITIES;
 use house::terminal::{Row, Screen};
 use jiff::Timestamp;
 use ratatui_core::style::{Color, Modifier, Style};
@@ -23,6 +25,8 @@ const SAID_LINES: usize = 3;
 /// What stands before the prompt's first line, and before the others.
 const MARK: &str = "> ";
 const BETWEEN: &str = " · ";
+/// The code of what stands back.
+const DIM: &str = "2";
 
 /// How much of what happens is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -37,7 +41,7 @@ pub enum Verbosity {
 }
 
 impl Verbosity {
-    pub const NAMES: [&str; 3] = ["minimal", "normal", "verbose"];
+    pub const NAMES: &[&str] = VERBOSITIES;
 
     pub fn name(self) -> &'static str {
         match self {
@@ -138,6 +142,7 @@ impl View {
         }
         paint.split(';').fold(style, |style, code| match code {
             "1" => style.add_modifier(Modifier::BOLD),
+            DIM => style.add_modifier(Modifier::DIM),
             "31" => style.fg(Color::Red),
             "32" => style.fg(Color::Green),
             "33" => style.fg(Color::Yellow),
@@ -201,9 +206,13 @@ impl View {
         let (columns, rows) = size;
         let roomy = rows >= ROOMY;
         let mut lines = self.streaming(known.streams(), columns, if roomy { 2 } else { 1 });
-        let headline = known.headline(now, &self.place);
+        let (mut headline, mut pieces) = (known.headline(now, &self.place), known.pieces(now, &self.place));
+        if is_word(&prompt.text()) {
+            // The owner's word has the eye: what goes on stands back.
+            [&mut headline].into_iter().chain(&mut pieces).for_each(|piece| piece.paint = DIM);
+        }
         lines.push(Line::from(self.span(headline.paint, &cut(&typed_here(&headline.text), columns))));
-        lines.extend(self.beside(&known.pieces(now, &self.place), columns, if roomy { 2 } else { 1 }));
+        lines.extend(self.beside(&pieces, columns, if roomy { 2 } else { 1 }));
         if !said.is_empty() {
             lines
                 .extend(self.indented("33", &printable::flat(said), 0, columns).into_iter().take(SAID_LINES));

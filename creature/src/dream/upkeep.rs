@@ -5,6 +5,7 @@ use crate::store::Store;
 use ground::papers;
 use knowledge::stamp;
 use memory::state;
+use mind::context::Caps;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -58,14 +59,18 @@ pub fn note_seen(house: &House, path: &str) {
 }
 
 /// What must not grow too long: its name, its characters, and the characters past which it is to be condensed.
-pub(crate) fn lengths(store: &Store) -> [(&'static str, usize, usize); 3] {
-    let house = &store.house;
+pub(crate) fn lengths(store: &Store) -> [(&'static str, usize, usize); 6] {
+    let (house, caps) = (&store.house, Caps::default());
     let chars = |path: &Path| papers::read(path).text.chars().count();
     let skills = knowledge::papers(&house.skills()).iter().map(|path| chars(path)).sum();
     [
         ("self/facts.md", chars(&house.facts()), FACTS),
         ("the pulse", store.agenda.pulse.chars(), PULSE),
         ("self/skills/", skills, SKILLS),
+        // Of these a thought is shown no more.
+        ("self/scratch.md", chars(&house.papers().join("scratch.md")), caps.scratch),
+        ("self/HEARTBEAT.md", chars(&house.checklist()), caps.checklist),
+        ("the list of goals", store.agenda.goals.lines().join("\n").chars().count(), caps.goals),
     ]
 }
 

@@ -32,6 +32,9 @@ pub struct Examined {
     pub sums: Sums,
     /// Goals, tasks and opportunities that ended, with how.
     pub ended: Vec<String>,
+    /// How often a model was asked of the creature's own accord and for what, and how often that was used; whatever
+    /// the span.
+    pub unasked: Vec<String>,
     pub note: String,
 }
 
@@ -66,7 +69,9 @@ pub fn examine(house: &House, agenda: &Agenda, span: Span, zone: &TimeZone) -> R
     let paid = paid::paid(house, span.since, span.until);
     sums.paid(paid.calls, paid.usd);
     let ended = ended(agenda, span.since, span.until);
-    Ok(Examined { span, sums, ended, note: notes.join("; ") })
+    let unasked = [vec![agenda.reasons.summary()], agenda.reasons.lines()].concat();
+    let unasked = if agenda.reasons.since.is_some() { unasked } else { Vec::new() };
+    Ok(Examined { span, sums, ended, unasked, note: notes.join("; ") })
 }
 
 impl Examined {
@@ -75,6 +80,9 @@ impl Examined {
         let span = told::stretch(self.span.since, self.span.until, zone);
         let mut all = Map::from_iter([("span".to_owned(), json!(span))]);
         all.extend(told::fields(&self.sums, &self.ended, zone));
+        if !self.unasked.is_empty() {
+            all.insert("asked_of_your_own_accord".to_owned(), json!(self.unasked));
+        }
         if !self.note.is_empty() {
             all.insert("note".to_owned(), json!(self.note));
         }

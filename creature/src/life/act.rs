@@ -2,7 +2,7 @@
 
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
-use crate::life::{Leaving, Life};
+use crate::life::{Leaving, Life, events};
 use crate::mind::Mind;
 use crate::store::caller::Caller;
 use crate::store::feed::Event;
@@ -141,7 +141,7 @@ impl Life {
         done: CallOutcome,
     ) -> Result<(), Fault> {
         self.heart.stage(Stage::Remembering, Duration::from_secs(60));
-        let CallOutcome { result, shown } = done;
+        let CallOutcome { result, shown, usage } = done;
         let ok = result.get("ok") == Some(&Value::Bool(true));
         // Instinct in the mind's place answers other words than those that wait for the mind.
         if ok && answers(call) && !self.course.stands_in {
@@ -157,16 +157,26 @@ impl Life {
             let error = result.get("error").and_then(Value::as_str).unwrap_or("no reason given");
             tracing::warn!("{} failed: {}", call.tool, text::shorten(error, 300));
         }
-        let about = args(call, 300);
-        self.store
-            .feed
-            .tell(Event::Action, json!({"thought": number, "tool": call.tool, "args": about, "ok": ok}));
+        self.course.last_act = events::summary(call, &result);
+        self.store.feed.tell(
+            Event::Action,
+            json!({
+                "thought": number, "tool": call.tool, "args": args(call, 300), "ok": ok,
+                "summary": self.course.last_act,
+            }),
+        );
         // An answer is in memory already, as a message.
         if !(ok && answers(call)) {
-            let record = json!({
+            let mut record = json!({
                 "thought": number, "tool": call.tool, "args": args(call, MOST_ARGS), "result": result,
                 "owner": caller.owner,
             });
+            if let Some(usage) = usage {
+                if let Value::Object(fields) = &mut record {
+                    fields.insert("usage".to_owned(), usage);
+                }
+                self.paid_for_look(&record, !caller.owner);
+            }
             self.store.record("action", record)?;
         }
         if let Some(talk) = self.mind.talk() {

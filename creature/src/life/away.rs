@@ -169,7 +169,11 @@ impl Life {
     pub(crate) fn garbled(&mut self, error: &str, text: &str, usage: &Value) -> Result<Next, Fault> {
         let error = text::shorten(error, MOST_CHARS);
         tracing::warn!("garbled reply: {error}");
-        self.store.feed.tell(Event::Error, json!({"about": "garbled reply", "text": error}));
+        let rest_s = self.patience.garbled();
+        let recovery = format!("it is asked again in {rest_s} s");
+        self.store
+            .feed
+            .tell(Event::Error, json!({"about": "garbled reply", "text": error, "recovery": recovery}));
         let (mind, number) = (self.mind.name(), self.cursors.thoughts.saturating_add(1));
         self.store.record(
             "thought",
@@ -179,7 +183,6 @@ impl Life {
             }),
         )?;
         (self.course.overran, self.course.setback) = (1, true);
-        let rest_s = self.patience.garbled();
         if self.patience.babbles() {
             let down = Down { why: Why::Garbled, cause: error, ..Down::default() };
             self.outage = Some(Outage::new(&down, rest_s, self.outage.as_ref(), self.told.clock.now()));
@@ -189,6 +192,10 @@ impl Life {
 
     /// A mind that is down: left alone for a while, and told of once.
     pub(crate) fn down(&mut self, down: &Down) -> Result<Next, Fault> {
+        if down.why == Why::Budget && !self.caller.owner {
+            self.course.overran = 1;
+            return self.spent(down);
+        }
         let (error, now) = (&down.error, self.told.clock.now());
         let before = self.outage.take();
         // When it is asked again is decided below.
@@ -216,11 +223,14 @@ impl Life {
     }
 
     fn tell_of_down(&mut self, down: &Down, rest_s: u64) -> Result<(), Fault> {
-        let text = format!("{} is down: {}", self.mind.name(), text::shorten(&down.error, 1_000));
-        self.store.feed.tell(Event::Error, json!({"about": "model", "text": text}));
-        self.store.record(
-            "observation",
-            json!({"about": "model", "text": text, "hint": down.hint, "rest_s": rest_s}),
-        )
+        let error = text::shorten(&down.error, 1_000);
+        let (about, text) = match down.why {
+            Why::Budget => ("budget", format!("the money is spent: {error}")),
+            _ => ("model", format!("{} is down: {error}", self.mind.name())),
+        };
+        let recovery = format!("it is asked again in {rest_s} s, or at a word of the owner's");
+        self.store.feed.tell(Event::Error, json!({"about": about, "text": text, "recovery": recovery}));
+        self.store
+            .record("observation", json!({"about": about, "text": text, "hint": down.hint, "rest_s": rest_s}))
     }
 }

@@ -10,6 +10,7 @@ use crate::jobs::Job;
 use crate::life::act::patience;
 use crate::life::{Leaving, Life, Next};
 use crate::store::caller::Caller;
+use crate::subsessions::Ended;
 use crate::tools::{CallOutcome, Rebirth, ToolContext, catalogue};
 use ground::text::shorten;
 use mind::thought::ToolCall;
@@ -44,7 +45,7 @@ impl Life {
     }
 
     /// Begins a call as a job of its own.
-    fn begun(&self, call: &ToolCall, caller: &Caller) -> Result<(Arc<Job>, Running), Fault> {
+    pub(crate) fn begun(&self, call: &ToolCall, caller: &Caller) -> Result<(Arc<Job>, Running), Fault> {
         let what = shorten(&format!("{} {}", call.tool, Value::Object(call.args.clone())), 200);
         let jobs = self.toolbox.jobs.clone();
         let mut store = self.store.beside()?;
@@ -74,6 +75,7 @@ impl Life {
         let known = self.watch.known();
         let (job, mut running) = self.begun(call, caller)?;
         loop {
+            let mut step = None;
             let due = self.store.agenda.reminders.next_at(self.told.clock.now());
             let waits = caller.owner && self.unheard();
             tokio::select! {
@@ -81,10 +83,19 @@ impl Life {
                 () = leaving.asked() => return Ok(None),
                 () = &mut running => break,
                 () = self.watch.word() => {}
+                ended = self.steps.ended() => step = Some(ended),
                 () = tokio::time::sleep(LOOK), if due.is_some() || waits => {
                     if !waits && due.is_some_and(|due| due > self.told.clock.now()) {
                         continue;
                     }
+                }
+            }
+            if let Some(ended) = step {
+                let (taken, over) = both(self.goes_on_apart(ended), running.as_mut()).await;
+                taken?;
+                match over {
+                    Some(()) => break,
+                    None => continue,
                 }
             }
             // The call runs on while the owner is answered.
@@ -120,6 +131,12 @@ impl Life {
         Ok(Some(done))
     }
 
+    /// Takes over the step of a sub-session; those that ended are reported.
+    async fn goes_on_apart(&mut self, ended: Ended) -> Result<(), Fault> {
+        self.step_ended(ended).await?;
+        self.report_apart().map(drop)
+    }
+
     /// Does what came due or was said while a call runs, and answers the owner; what becomes of the call.
     async fn meantime(&mut self, caller: &Caller, leaving: &mut impl Leaving) -> Result<Goes, Fault> {
         self.watch.know_word();
@@ -138,7 +155,7 @@ impl Life {
         if self.cursors.words.is_empty() || !(away || self.unheard()) {
             return Ok(Goes::On);
         }
-        if caller.owner && caller.session.is_none() && !away {
+        if caller.owner && !away {
             return Ok(Goes::Background);
         }
         if self.course.beside {

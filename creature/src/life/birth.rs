@@ -6,7 +6,7 @@
 use crate::config::{Settings, Told};
 use crate::fault::Fault;
 use crate::heartbeat::Heart;
-use crate::life::Life;
+use crate::life::{Life, settings};
 use crate::mind::Mind;
 use crate::pace;
 use crate::paths::House;
@@ -15,15 +15,13 @@ use crate::senses::guardian::Standing;
 use crate::senses::watch::Watch;
 use crate::senses::{asks, born};
 use crate::store::{Store, books};
-use crate::tools::catalogue::MARKS;
-use crate::tools::{Toolbox, permission, product};
+use crate::tools::{Toolbox, product};
 use crate::watches::{Shared, task};
 use ground::files;
 use instinct::Instinct;
 use jiff::Timestamp;
 use memory::{Log, Record};
 use mind::moment::{Word, main_thread};
-use patch::Limits;
 use patch::draft::Draft;
 use serde_json::{Value, json};
 use std::fs;
@@ -72,6 +70,9 @@ pub async fn birth(told: Told) -> Result<Life, Fault> {
     let booked = if told.safe { Vec::new() } else { books::newest(&house) };
     cursors.correct(&records);
     cursors.correct(&booked);
+    let mut handed = Vec::new();
+    // What is handed over while it is read is taken up before the first word.
+    let _ = Settings::handed_anew(&house, told.life, &mut handed);
     let (settings, complaint) = Settings::load(&house, told.life);
     odd.extend(complaint.map(|said| ("settings", said)));
     let standing = Standing::read(&house.guardian()).unwrap_or_else(|said| {
@@ -84,23 +85,18 @@ pub async fn birth(told: Told) -> Result<Life, Fault> {
     if let Some(broker) = &told.broker {
         store.hide(broker.token());
     }
-    toolbox.limits = Limits::from(&settings.self_edit);
     toolbox.broker = told.broker.clone();
     toolbox.watches = Shared::load(&house.watches());
-    toolbox.permissions = settings.permissions.clone();
-    toolbox.files = settings.files.clone();
-    odd.extend(permission::unknown(&settings.permissions, &MARKS).map(|said| ("settings", said)));
-    let (rules, complaint) = settings.rules();
-    store.rules = rules;
+    odd.extend(settings::put(&settings, &mut store, &mut toolbox).into_iter().map(|said| ("settings", said)));
     // Older creatures kept the agenda's changes in memory.
     store.catch_up(&records);
     store.catch_up(&booked);
-    odd.extend(complaint.map(|said| ("settings", said)));
     heart.odd(&unfollowed(&odd));
     let watch = Watch::start(&house);
     let told = Told { commit, ..told };
     let mind = Mind::Instinct(Instinct::load(&house, pace::BUILT));
     let mut life = Life::new(told, settings, (store, toolbox), mind, heart, cursors, watch, heard);
+    life.course.handed = handed;
     let said = life.consult().await;
     odd.extend(Some(said).filter(|said| !said.is_empty()).map(|said| ("broker", said)));
     announce(&mut life, standing, odd)?;
@@ -293,7 +289,10 @@ fn announce(life: &mut Life, standing: Option<Standing>, odd: Vec<(&str, String)
             "You are life {} now, born again of your own change \"{summary}\" (commit {commit}):\n{}\n",
             life.told.life, change.patch
         );
-        let born = json!({"ok": true, "stage": "born", "summary": summary, "files": change.files});
+        let born = json!({
+            "ok": true, "stage": "born", "summary": summary, "files": change.files,
+            "commit": life.told.commit, "figures": change.figures,
+        });
         life.store.record("self_change", born)?;
         life.used(&used);
     }

@@ -2,6 +2,7 @@
 
 use crate::life::stop::Stop;
 use agenda::stack::Line;
+use agenda::standing::Standing;
 use jiff::Timestamp;
 
 /// Seconds between two records of looks that found nothing.
@@ -14,6 +15,8 @@ pub(crate) struct Course {
     pub proven: bool,
     /// Why this wake thinks.
     pub why: Vec<String>,
+    /// A thought of its own was had in this wake: what it leaves counts for its reason.
+    pub asked: bool,
     /// What an autonomous thought meant to do, while it wants another round.
     pub busy: Option<String>,
     /// Wakes in a row that ended before their work did: out of rounds, or by a mind that failed.
@@ -24,6 +27,8 @@ pub(crate) struct Course {
     pub request: Option<String>,
     /// When the wake under way began; none before the first.
     pub began: Option<Timestamp>,
+    /// What the last act came to, in a line.
+    pub last_act: String,
     /// A call of this wake did more than look.
     pub progress: bool,
     /// The rest that a thought chose last.
@@ -32,9 +37,15 @@ pub(crate) struct Course {
     pub quiet: u64,
     /// Until when the mind is not asked, but for the owner's word.
     pub down_until: Option<Timestamp>,
+    /// Until when its own money is spent: until then nothing of its own is done that costs any.
+    pub spent_until: Option<Timestamp>,
+    /// That it is spent was told, and no thought of its own was paid for since.
+    pub spent_told: bool,
     pub purpose_changed: bool,
     /// The budget is nearly gone.
     pub poor: bool,
+    /// The state that the first thought of a wake was shown, to be kept with it.
+    pub state: Option<Standing>,
     /// Mark of the checklist the thought under way was shown.
     pub checklist: String,
     /// Events the thought under way was shown.
@@ -54,12 +65,16 @@ pub(crate) struct Course {
     pub pause_told: bool,
     /// Wakes in a row that asked a model with nobody waiting for it.
     pub restless: u32,
+    /// Threads whose conversations are to be summed up; none is its own work.
+    pub to_compact: Vec<Option<String>>,
+    /// The settings file as it was last read.
+    pub handed: Vec<u8>,
     /// The budget file's mark when it was last looked at; a new one ends the wait for a mind that is down.
     pub budget_mark: Option<String>,
     /// Instinct answers in the mind's place.
     pub stands_in: bool,
-    /// The owner's word stopped sub-sessions.
-    pub stopped: bool,
+    /// Until when no step of a sub-session begins, for its model is down.
+    pub apart_until: Option<Timestamp>,
     /// The owner is answered while a call runs beside the life: no other work meanwhile.
     pub beside: bool,
     /// When a thought was first shown what this life was born with.

@@ -11,6 +11,7 @@ use crate::dream::{undoing, upkeep};
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
 use crate::life::{Leaving, Life};
+use crate::mind::Mind;
 use crate::panic::caught;
 use crate::paths::House;
 use crate::store::Store;
@@ -18,10 +19,13 @@ use crate::store::caller::Caller;
 use crate::store::feed::Event;
 use agenda::pulse::PulseChange;
 use agenda::{Change, When};
+use ground::files;
 use jiff::{Timestamp, ToSpan};
 use knowledge::facts::{self, Fact};
+use mind::conversation;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::fs;
 use std::time::Duration;
 
 /// The parts of a dream in their order: those that change something come before those that read the result.
@@ -108,7 +112,9 @@ impl Life {
         }
         let told = json!({"name": under.name, "parts": under.came});
         self.store.record("dream", told.clone())?;
-        self.store.feed.tell(Event::Action, json!({"dream": told}));
+        let failed = under.came.iter().filter(|came| !came.ok).count();
+        let summary = format!("dreamed: {} parts, {failed} of them failed", under.came.len());
+        self.store.feed.tell(Event::Action, json!({"dream": told, "summary": summary}));
         state.under_way = None;
         self.keep_dream_state(&state).map(|_| ())
     }
@@ -170,8 +176,33 @@ impl Life {
     }
 
     fn purged(&mut self) -> Result<String, Fault> {
+        let before = self.told.clock.now().checked_sub(FINISHED_H.hours()).unwrap_or(Timestamp::MIN);
+        let talks = self.purge_talks();
+        let said = self.purge_agenda(before)?;
+        Ok(if talks == 0 { said } else { format!("{said}, {talks} old conversations") })
+    }
+
+    /// Removes conversations of which nothing was heard for as long; how many. Its own work, sessions at work and threads
+    /// with an open request keep theirs, and memory keeps every word.
+    fn purge_talks(&self) -> usize {
+        // Files are dated by the system's clock.
+        let before = Timestamp::now().checked_sub(FINISHED_H.hours()).unwrap_or(Timestamp::MIN);
+        let folder = self.told.house.conversations();
+        let sessions = self.store.sessions.all.iter().filter(|session| !session.status.ended());
+        let apart = sessions.map(|session| folder.join(format!("apart-{}.jsonl", session.id)));
+        let open = self.store.agenda.requests.open();
+        let talks = open.map(|one| conversation::file(&folder, Some(&one.thread)));
+        let kept: Vec<_> = apart.chain(talks).chain([conversation::file(&folder, None)]).collect();
+        let is_old = |file: &fs::DirEntry| {
+            let changed = file.metadata().ok().and_then(|found| found.modified().ok());
+            changed.and_then(|at| Timestamp::try_from(at).ok()).is_some_and(|at| at < before)
+        };
+        let old = files::entries(&folder).filter(|file| !kept.contains(&file.path()) && is_old(file));
+        old.filter(|file| files::remove(&file.path()).is_ok()).count()
+    }
+
+    fn purge_agenda(&mut self, before: Timestamp) -> Result<String, Fault> {
         let now = self.told.clock.now();
-        let before = now.checked_sub(FINISHED_H.hours()).unwrap_or(Timestamp::MIN);
         let change = Change::Purge { before };
         // Nothing to forget is no change: memory and the agenda stay as they are.
         let when = When { now, thread: "main", owner: false, rules: &self.store.rules };
@@ -186,6 +217,21 @@ impl Life {
         }
         let done = self.change(&change)?;
         Ok(format!("{} forgotten", done.get("purged").unwrap_or(&Value::Null)))
+    }
+
+    /// Measures the papers for a thought of its own, which is told what grew too long since; that wakes nobody.
+    pub(crate) fn measure(&mut self) {
+        if self.told.safe || self.told.rehearsal || !matches!(self.mind, Mind::Model(_)) {
+            return;
+        }
+        let mut state = DreamState::load(&self.told.house);
+        let before = state.told.clone();
+        self.kept_up(&mut state);
+        if state.told != before
+            && let Err(fault) = state.save(&self.told.house)
+        {
+            tracing::warn!("failed to {} ({})", fault.error, fault.hint);
+        }
     }
 
     /// Tells a thought which papers grew too long: each once, and again when it is a quarter longer.

@@ -33,7 +33,10 @@ impl Life {
         self.set_back()?;
         self.remind()?;
         if !self.paused() {
-            self.review()?;
+            // A review that nothing can pay for stays due.
+            if self.spent_until(self.told.clock.now()).is_none() {
+                self.review()?;
+            }
             self.order();
         }
         if let Err(fault) = self.lend(self.caller.clone()).post() {
@@ -67,13 +70,17 @@ impl Life {
     /// Says in the feed when the owner's pause begins and ends.
     fn pause(&mut self) {
         let paused = self.paused();
-        if std::mem::replace(&mut self.course.pause_told, paused) != paused {
+        if self.told_to_pause() {
             let own = self.toolbox.jobs.in_background().into_iter().filter(|job| !job.caller.owner);
-            own.filter(|_| self.told_to_pause()).for_each(|job| job.stop("your owner paused you"));
+            own.for_each(|job| job.stop("your owner paused you"));
+            self.pause_apart();
+        }
+        if std::mem::replace(&mut self.course.pause_told, paused) != paused {
             let event = if paused { Event::Paused } else { Event::Resumed };
             let is_typed = paused && !self.told_to_pause();
             let why = if is_typed { "you are typing" } else { "your word" };
-            self.store.feed.tell(event, json!({"why": why}));
+            let (what, pending) = (self.held_up(), self.cursors.news.len());
+            self.store.feed.tell(event, json!({"why": why, "what": what, "pending_events": pending}));
         }
     }
 

@@ -28,9 +28,10 @@ enum Waited {
 
 impl Life {
     /// Ends this life as the guardian asked.
-    pub(crate) fn leave(&mut self) -> Result<(), Fault> {
+    pub fn leave(&mut self) -> Result<(), Fault> {
         self.heart.stage(Stage::Leaving, Duration::from_secs(10));
         tracing::info!("asked to leave");
+        self.end_apart()?;
         self.end_jobs();
         self.store
             .record("observation", json!({"about": "leave", "text": "asked to leave; ending politely"}))?;
@@ -42,6 +43,7 @@ impl Life {
     pub(crate) async fn reborn(&mut self, summary: &str, leaving: &mut impl Leaving) -> Result<bool, Fault> {
         self.heart.stage(Stage::Waiting, PATIENCE + Duration::from_secs(30));
         tracing::info!("waiting for the blessing of this life, then: {summary}");
+        self.end_apart()?;
         let waited = loop {
             tokio::select! {
                 biased;

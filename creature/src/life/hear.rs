@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 impl Life {
     /// Takes the owner's new words: each is remembered and waits for an answer.
     pub(crate) fn hear(&mut self) -> Result<(), Fault> {
+        self.follow_settings()?;
         let heard = inbox::read(&self.told.house.inbox(), &mut self.cursors.inbox);
         self.observe("inbox", &heard.problem)?;
         let mut known = std::mem::take(&mut self.heard);
@@ -54,7 +55,10 @@ impl Life {
             }
             let dropped = if answered { None } else { self.dropped(&word.text, &word.thread) };
             let reply = match (answered, dropped) {
-                (false, None) => self.directed(&word.text, &word.thread),
+                (false, None) => {
+                    let compacted = self.compacted(&word.text, &word.thread);
+                    compacted.or_else(|| self.directed(&word.text, &word.thread))
+                }
                 (_, dropped) => dropped,
             };
             if let Some(reply) = &reply {
@@ -70,6 +74,7 @@ impl Life {
             if let Some(answered) = self.approved(&word)? {
                 if answered {
                     self.request_answered(request, &word.thread);
+                    self.cursors.words.retain(|waiting| waiting.id != id);
                     continue;
                 }
             } else if before.is_none() {

@@ -6,6 +6,7 @@ use crate::config::Told;
 use crate::fault::Fault;
 use crate::life::Life;
 use crate::mind::Mind;
+use crate::models::Models;
 use crate::pace;
 use crate::senses::guardian::Standing;
 use crate::tools::catalogue::LIST;
@@ -28,7 +29,7 @@ pub(crate) fn reach<'a>(
 }
 
 /// What the owner configured that tools need, by the broker's status: names of services, `services` for any that is
-/// no tool's own, `janee`.
+/// no tool's own, `janee`; `sight` where a model sees.
 fn configured(status: &Value) -> Vec<String> {
     let services = status.get("services").and_then(Value::as_array).into_iter().flatten();
     let mut found: Vec<String> =
@@ -38,6 +39,12 @@ fn configured(status: &Value) -> Vec<String> {
     }
     if status.get("janee") == Some(&Value::Bool(true)) {
         found.push("janee".to_owned());
+    }
+    let sees =
+        |model: &Value| model.get("sees").and_then(Value::as_array).is_some_and(|sees| !sees.is_empty());
+    let model = status.get("model");
+    if [model, model.and_then(|model| model.get("quick"))].into_iter().flatten().any(sees) {
+        found.push("sight".to_owned());
     }
     found
 }
@@ -62,8 +69,13 @@ impl Life {
     fn find_way(&mut self) {
         let mark = self.watch.know_budget();
         let known = self.course.budget_mark.replace(mark.clone());
-        if known.is_some_and(|known| known != mark) && self.course.down_until.take().is_some() {
+        if known.is_none_or(|known| known == mark) {
+            return;
+        }
+        let waited = [self.course.down_until.take(), self.course.spent_until.take()];
+        if waited.iter().any(Option::is_some) {
             tracing::info!("the way to the model has changed: it is asked again");
+            self.course.apart_until = None;
             self.patience.ease();
             self.heart.next_try(None);
         }
@@ -105,7 +117,9 @@ impl Life {
             self.offer.get("quick").filter(|quick| quick.is_object()).and_then(|quick| named(quick).ok());
         (self.mind, self.first) = (mind, None);
         self.take_up();
-        (self.course.down_until, self.outage) = (None, None);
+        (self.course.down_until, self.course.spent_until) = (None, None);
+        (self.course.apart_until, self.outage) = (None, None);
+        self.toolbox.models = Models::of(&self.offer, &self.settings.model.effort);
         self.heart.next_try(None);
         self.heart.mind(&self.mind.name());
         said

@@ -11,9 +11,11 @@ use crate::tools::{catalogue, product};
 use agenda::Change;
 use agenda::goals::GoalChange;
 use agenda::own::{Allowance, Kind, OwnChange, sketch};
+use agenda::reasons::ReasonChange;
 use agenda::sessions::{Mode, Origin, Request};
 use agenda::span;
 use agenda::stack::{Around, Category};
+use agenda::waking;
 use ground::papers;
 use ground::text;
 use instinct::checklist;
@@ -21,6 +23,7 @@ use instinct::text::uncommented;
 use memory::state;
 use mind::thought::ToolCall;
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 const BRIEFS: &str = include_str!("../../prompts/own.md");
 
@@ -53,9 +56,7 @@ impl Life {
     /// What beside the agenda asks for a thought: changed papers, open items of the checklist, own time.
     pub(crate) fn around(&self) -> Around {
         let items = match self.mind {
-            Mind::Model(_) | Mind::Thinking(_) => {
-                checklist::items(&papers::read(&self.told.house.checklist()).text)
-            }
+            Mind::Model(_) | Mind::Thinking(_) => checklist::items(&self.checklist().text),
             Mind::Instinct(_) => Vec::new(),
         };
         let open = items.into_iter().filter(|item| item.every_s.is_none());
@@ -81,6 +82,7 @@ impl Life {
         let mut allowance = budget::allowance(&self.told.house.budget())?;
         let is_there = |kind: &Kind| match kind {
             Kind::Sources => !self.scanned.news.is_empty(),
+            Kind::Opportunities => self.settings.revenue.enabled,
             Kind::Mentions => !self.store.agenda.presence.places.is_empty(),
             _ => true,
         };
@@ -226,7 +228,9 @@ impl Life {
         } else if let (Some(rest_s), Some(_), None) = (rest_s, self.allowance(), &own.under_way) {
             self.made(&Change::Own(OwnChange::Rested { rest_s }));
         }
-        self.heart.own(&self.store.agenda.own.summary(self.told.clock.now()));
+        let told =
+            [self.store.agenda.own.summary(self.told.clock.now()), self.store.agenda.reasons.summary()];
+        self.heart.own(&told.into_iter().filter(|told| !told.is_empty()).collect::<Vec<_>>().join("; "));
     }
 
     /// Counts the product of a successful call, and what of earlier looks it uses. A paper that was only read is used
@@ -235,14 +239,16 @@ impl Life {
         if result.get("ok") != Some(&Value::Bool(true)) {
             return;
         }
-        let own = &self.store.agenda.own;
+        let (own, reasons) = (&self.store.agenda.own, &self.store.agenda.reasons);
         let mut named = Value::Object(call.args.clone()).to_string();
         if catalogue::marks(&call.tool).is_some_and(|marks| marks.uses_what_it_finds) {
             named += &result.to_string();
         }
         let product = product::of(catalogue::marks(&call.tool).and_then(|marks| marks.product), call, result);
         let is_product = |what: &str| product.as_ref().is_some_and(|(name, _)| name == what);
-        let used = own.unused().filter(|what| !is_product(what) && names(&named, what)).map(str::to_owned);
+        let unused: BTreeSet<&str> = own.unused().chain(reasons.unused(!self.course.asked)).collect();
+        let used =
+            unused.into_iter().filter(|what| !is_product(what) && names(&named, what)).map(str::to_owned);
         let (read, mut used): (Vec<String>, Vec<String>) =
             used.partition(|what| what.contains('/') && !caller.owner);
         let counts = own.under_way.is_some() && !caller.owner;
@@ -254,8 +260,26 @@ impl Life {
         for what in used {
             self.used(&what);
         }
+        if self.course.asked && !caller.owner {
+            if product::is_step(call, result) {
+                self.made(&Change::Reason(ReasonChange::Came));
+            } else if let Some((what, _)) = product.as_ref().filter(|(what, _)| !product::is_item(what)) {
+                self.made(&Change::Reason(ReasonChange::Left { what: what.clone() }));
+            }
+        }
         if let Some((what, text)) = product.filter(|_| counts) {
             self.made(&Change::Own(OwnChange::Left { what, sketch: sketch(&text) }));
+        }
+    }
+
+    /// Counts that a model was asked of its own accord, once a wake, for the first of the reasons that is its own.
+    pub(crate) fn asked_unasked(&mut self) {
+        let reason = self.course.why.iter().find_map(|why| waking::kind(why)).map(str::to_owned);
+        let is_model = matches!(self.mind, Mind::Model(_));
+        if let (Some(reason), true) =
+            (reason, is_model && !std::mem::replace(&mut self.course.asked, is_model))
+        {
+            self.made(&Change::Reason(ReasonChange::Asked { reason }));
         }
     }
 
@@ -263,6 +287,9 @@ impl Life {
     pub(crate) fn used(&mut self, what: &str) {
         if self.store.agenda.own.unused().any(|unused| unused == what) {
             self.made(&Change::Own(OwnChange::Used { what: what.to_owned() }));
+        }
+        if self.store.agenda.reasons.unused(!self.course.asked).any(|unused| unused == what) {
+            self.made(&Change::Reason(ReasonChange::Used { what: what.to_owned() }));
         }
     }
 }

@@ -25,7 +25,7 @@ impl Life {
     /// The first request of the owner's that a wake may be for now.
     pub(crate) fn ready_request(&self) -> Option<Line> {
         let now = self.told.clock.now();
-        if self.held(now) || self.course.beside || !matches!(self.mind, Mind::Model(_)) {
+        if self.is_stopped() || self.course.beside || !matches!(self.mind, Mind::Model(_)) {
             return None;
         }
         self.stack().into_iter().find(|line| line.category == Category::Requests && line.ready_at <= now)
@@ -37,6 +37,15 @@ impl Life {
         let thread = self.store.agenda.requests.open().find(|one| one.id == line.id)?.thread.clone();
         self.course.request = Some(line.id);
         Some(thread)
+    }
+
+    /// The request that a wake for this thread goes on with, where no word waits on it and no thought of this wake was
+    /// for it: the one worked on last.
+    pub(crate) fn goes_on_with(&self, thread: &str) -> Option<String> {
+        let open = || self.store.agenda.requests.open().filter(|one| one.thread == thread);
+        let last = open().filter(|one| one.wait.is_none()).max_by_key(|one| one.worked_at)?;
+        let is_earlier = last.worked_at.is_some_and(|at| at < self.wake_began());
+        (is_earlier && !open().any(Request::is_fresh)).then(|| last.id.clone())
     }
 
     /// Whether a thought that saw this word chose a rest that is not over.
@@ -83,8 +92,11 @@ impl Life {
     pub(crate) fn deliver(&mut self, text: &str, caller: &Caller) -> Result<(), Fault> {
         let thread = &caller.thread;
         let waits = self.waits_for_answer(thread);
-        let open = self.store.agenda.requests.under_work(thread, self.wake_began()).next().is_some();
-        if !(waits || open) || text.trim().is_empty() {
+        let open = || self.store.agenda.requests.under_work(thread, self.wake_began());
+        // Said once already, as what goes on.
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let is_said = open().any(|one| one.so_far.as_ref() == Some(&words));
+        if !(waits || open().next().is_some() && !is_said) || text.trim().is_empty() {
             return Ok(());
         }
         let at = self.told.clock.text();
@@ -119,10 +131,24 @@ impl Life {
         let rested = RequestChange::Rested { since, next, until, progress };
         let Ok(done) = self.store.change(caller, &Change::Request(rested)) else { return };
         let stuck = done.get("stuck").and_then(Value::as_array).cloned().unwrap_or_default();
-        for id in stuck.iter().filter_map(Value::as_str) {
+        // While something runs for the owner on this thread there is nothing to be done but to wait for it.
+        let is_at_work = self.runs_for(&caller.thread);
+        for id in stuck.iter().filter_map(Value::as_str).filter(|_| !is_at_work) {
             let told = self.tell_stuck(id);
             told.unwrap_or_else(|fault| tracing::warn!("failed to {} ({})", fault.error, fault.hint));
         }
+    }
+
+    /// Whether a job or a sub-session runs for the owner's work on this thread.
+    fn runs_for(&self, thread: &str) -> bool {
+        let jobs = self.toolbox.jobs.in_background();
+        jobs.iter().any(|job| job.caller.owner && job.caller.thread == thread)
+            || self
+                .store
+                .sessions
+                .all
+                .iter()
+                .any(|one| one.owner && one.thread == thread && !one.status.ended())
     }
 
     /// Tells the owner of a request that several wakes made no progress with; it waits for the owner's word then.
@@ -153,22 +179,38 @@ impl Life {
             let Some(wait) = &one.wait else { continue };
             let Some(at) = self.cursors.news.iter().position(|event| wait.is_for(event)) else { continue };
             let what = self.cursors.news.remove(at);
-            self.made_by(
-                &Caller::owner(&one.thread),
-                &Change::Request(RequestChange::Came { id: one.id.clone(), what }),
-            );
+            self.came(&what);
+        }
+    }
+
+    /// Ends the waits of requests for what this event tells of.
+    pub(crate) fn came(&mut self, event: &str) {
+        let is_for = |one: &&Request| one.wait.as_ref().is_some_and(|wait| wait.is_for(event));
+        let waiting: Vec<Request> = self.store.agenda.requests.open().filter(is_for).cloned().collect();
+        for Request { id, thread, .. } in waiting {
+            let came = RequestChange::Came { id, what: event.to_owned() };
+            self.made_by(&Caller::owner(&thread), &Change::Request(came));
         }
     }
 
     /// Takes what watches told: a thought hears of it where the watch is the creature's own or a request waits for it.
     fn hear_watches(&mut self) {
-        for news in self.toolbox.watches.take_news() {
+        let all = self.toolbox.watches.news();
+        for news in &all {
             let owners = self.toolbox.watches.list();
             let is_owners = owners.iter().any(|one| one.owner && news.starts_with(&format!("{} ", one.id)));
-            let waits = |one: &Request| one.wait.as_ref().is_some_and(|wait| wait.is_for(&news));
+            let waits = |one: &Request| one.wait.as_ref().is_some_and(|wait| wait.is_for(news));
             if !is_owners || self.store.agenda.requests.open().any(waits) {
                 self.cursors.tell(news);
             }
+        }
+        if all.is_empty() {
+            return;
+        }
+        match self.save() {
+            Ok(()) => self.toolbox.watches.took(all.len()),
+            // Told again by the next life rather than by none.
+            Err(fault) => tracing::warn!("failed to {} ({})", fault.error, fault.hint),
         }
     }
 

@@ -1,7 +1,9 @@
 //! Rests: how long this life rests after a wake, and what cuts it short.
 
+use crate::fault::Fault;
+use crate::heartbeat::Stage;
 use crate::life::course::ChosenRest;
-use crate::life::{Life, Next};
+use crate::life::{Leaving, Life, Next};
 use crate::mind::Mind;
 use crate::store::caller::Caller;
 use crate::store::feed::Event;
@@ -16,14 +18,56 @@ use jiff::Timestamp;
 use mind::thought::Thought;
 use serde_json::json;
 use std::time::Duration;
-
-/// Seconds between looks at a checklist that has open items.
-const CHECKLIST_S: i64 = 300;
+use tokio::time::Instant;
 
 /// Wakes in a row that may ask a model before each rests as long as one with a ready checkpoint.
 const MOST_RESTLESS: u32 = 10;
 
+/// How long sub-sessions may go on where no rest has an end.
+const LONGEST: Duration = Duration::from_secs(3_600);
+
 impl Life {
+    /// Rests while sub-sessions go on, until the time is over or something cuts it short; without a time, as long as one
+    /// of them has a step under way and no thought is told. The end of the life that must follow now, if any.
+    pub async fn rest(
+        &mut self,
+        rest: Option<Duration>,
+        leaving: &mut impl Leaving,
+    ) -> Result<Option<Next>, Fault> {
+        let (began, shortest) = (Instant::now(), Duration::from_secs(self.settings.rest.shortest_s));
+        let mut until = rest.map(|rest| began + rest);
+        loop {
+            self.advance_apart().await?;
+            let told = self.report_apart()?;
+            if let Some(rebirth) = self.toolbox.rebirth.take() {
+                return Ok(Some(Next::Reborn(rebirth.summary)));
+            }
+            until = match until {
+                None if told || !self.steps.any() => return Ok(None),
+                Some(end) if told && self.course.restless <= MOST_RESTLESS => Some(end.min(began + shortest)),
+                until => until,
+            };
+            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+            self.heart.stage(Stage::Resting, left.unwrap_or(LONGEST) + Duration::from_secs(15));
+            let now = self.told.clock.now();
+            let next =
+                self.next_session(now).filter(|at| *at > now).map(|at| at.duration_since(now).unsigned_abs());
+            let ended = tokio::select! {
+                biased;
+                () = leaving.asked() => return Ok(Some(Next::Leave)),
+                ended = self.steps.ended() => ended,
+                () = tokio::time::sleep(next.unwrap_or_default()), if next.is_some() => continue,
+                () = self.toolbox.jobs.end() => {
+                    tracing::info!("rest cut short: a job has ended");
+                    return Ok(None);
+                }
+                () = self.toolbox.watches.heard.notified() => return Ok(None),
+                () = self.watch.cut(left) => return Ok(None),
+            };
+            self.step_ended(ended).await?;
+        }
+    }
+
     /// The rest a thought ends with, after its calls (`unrun`: not all ran); none where it has another round.
     pub(super) fn rested(&mut self, thought: Thought, unrun: bool, caller: &Caller) -> Option<Next> {
         let ended = std::mem::take(&mut self.toolbox.completed);
@@ -72,15 +116,16 @@ impl Life {
     /// The rest this wake ends with: the shortest where something waits, and never past what comes due.
     pub(crate) fn resting(&mut self, rest: Duration) -> Duration {
         let now = self.told.clock.now();
-        let held = self.held(now);
+        let (held, is_spent) = (self.held(now), self.spent_until(now).is_some());
         let words = match self.cursors.words.is_empty() {
             // The owner was answered: work that waited for that is looked at again at once.
-            true => self.caller.owner && !self.course.said_done && !self.rests(now),
+            true => self.caller.owner && !self.course.said_done && !self.rests(now) && !is_spent,
             false => !self.is_down() && self.unheard(),
         };
         let interrupted = self.cursors.interrupted.is_some() && !self.course.said_done;
-        let events = !self.cursors.news.is_empty() || interrupted || self.ready_request().is_some();
-        let is_short = (words || ((events || self.has_reason(now)) && !held)) && !self.course.setback;
+        let asked = words || self.ready_request().is_some();
+        let events = !self.cursors.news.is_empty() || interrupted;
+        let is_short = (asked || ((events || self.has_reason(now)) && !held)) && !self.course.setback;
         let cut = match is_short {
             true => rest.min(Duration::from_secs(self.settings.rest.shortest_s)),
             false => {
@@ -90,11 +135,14 @@ impl Life {
         };
         let why = match (is_short, cut < rest) {
             (true, _) => "there is more to do",
+            _ if is_spent => "its own money is spent",
             (false, true) => "something is due then",
             (false, false) => self.why_rest(),
         };
         let rest = cut.max(self.least_rest(words, now));
-        self.store.feed.tell(Event::Sleep, json!({"rest_ms": rest.as_millis() as u64, "why": why}));
+        let last = &self.course.last_act;
+        let sleep = json!({"rest_ms": rest.as_millis() as u64, "why": why, "last_action": last});
+        self.store.feed.tell(Event::Sleep, sleep);
         rest
     }
 
@@ -102,6 +150,7 @@ impl Life {
     fn why_rest(&self) -> &'static str {
         match self.situation() {
             Situation::Poor => "little of its money is left",
+            Situation::Spent => "its own money is spent",
             _ if self.course.chose_rest => "as its last thought chose",
             Situation::Checkpoint => "a step of a goal is next",
             Situation::Lead => "an opportunity is next",
@@ -112,8 +161,7 @@ impl Life {
 
     /// The least rest of a mind that makes itself work without end: that of a checkpoint, cut to a due reminder.
     fn least_rest(&mut self, words: bool, now: Timestamp) -> Duration {
-        let apart = self.store.sessions.running().next().is_some();
-        let busy = matches!(self.mind, Mind::Model(_)) && (apart || !self.course.why.is_empty()) && !words;
+        let busy = matches!(self.mind, Mind::Model(_)) && !self.course.why.is_empty() && !words;
         self.course.restless = if busy { self.course.restless.saturating_add(1) } else { 0 };
         if self.course.restless <= MOST_RESTLESS {
             return Duration::ZERO;
@@ -127,12 +175,18 @@ impl Life {
     fn next_due(&self, now: Timestamp, held: bool) -> Option<Timestamp> {
         let hour = self.store.agenda.next_at(now);
         if held {
-            let ends = [hour, self.course.down_until, self.typing_until()];
+            let spent = self.spent_until(now).filter(|_| !self.is_stopped());
+            let (hour, requests) = match spent {
+                Some(_) => (self.store.agenda.told_at(now), self.next_request(now)),
+                None => (hour, None),
+            };
+            let ends = [hour, requests, spent, self.course.down_until, self.typing_until()];
             return ends.into_iter().flatten().filter(|at| *at > now).min();
         }
-        let items = checklist::items(&papers::read(&self.told.house.checklist()).text);
+        let items = checklist::items(&self.checklist().text);
+        let checklist_s = i64::try_from(self.settings.agenda.checklist_s).unwrap_or(i64::MAX);
         let after = |wait_s: i64| now.checked_add(jiff::SignedDuration::from_secs(wait_s)).ok();
-        let look = (!items.is_empty()).then(|| after(CHECKLIST_S)).flatten();
+        let look = (!items.is_empty()).then(|| after(checklist_s)).flatten();
         let recurring = self.cursors.items.values().filter_map(|at_s| Timestamp::from_second(*at_s).ok());
         // A thought that chose its rest had seen stack and draft: they do not shorten that rest.
         let (ready, draft) = match self.rests(now) || self.situation() == Situation::Poor {
@@ -144,13 +198,23 @@ impl Life {
         let dream = (!self.course.dreamless).then(|| self.next_dream(now));
         let all =
             recurring.filter(|at| *at > now).chain(look).chain(ready).chain(draft).chain(self.next_look());
-        all.chain(self.next_session(now)).chain(hour).chain(dream).chain(emptied).min()
+        // Sub-sessions at work go on in the rest.
+        let begins = self.next_session(now).filter(|at| *at > now);
+        all.chain(begins).chain(hour).chain(dream).chain(emptied).min()
+    }
+
+    /// When the next request of the owner's is ready.
+    fn next_request(&self, now: Timestamp) -> Option<Timestamp> {
+        let mut lines = self.stack();
+        lines.retain(|line| line.category == Category::Requests);
+        stack::next_ready(&lines, now)
     }
 
     fn situation(&self) -> Situation {
         let (lines, now) = (self.stack(), self.told.clock.now());
         match stack::ready(&lines, now).next().map(|line| line.category) {
             _ if self.course.poor && matches!(self.mind, Mind::Model(_)) => Situation::Poor,
+            _ if self.spent_until(now).is_some() => Situation::Spent,
             _ if self.paused() => Situation::Quiet(self.course.quiet),
             Some(Category::Goals) => Situation::Checkpoint,
             Some(Category::Opportunities) => Situation::Lead,

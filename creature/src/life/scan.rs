@@ -4,7 +4,7 @@
 
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
-use crate::life::Life;
+use crate::life::{Life, platforms};
 use crate::mind::Mind;
 use crate::pace;
 use ground::papers;
@@ -34,7 +34,21 @@ impl Life {
             return Vec::new();
         }
         let house = &self.told.house;
-        sources::named(&papers::read(&house.purpose()).text, &papers::read(&house.checklist()).text)
+        let mut all =
+            sources::named(&papers::read(&house.purpose()).text, &papers::read(&house.checklist()).text);
+        let platforms = platforms::named(&self.settings.revenue);
+        all.retain(|named| !platforms.iter().any(|platform| platform.url == named.url));
+        all.extend(platforms);
+        all
+    }
+
+    /// Seconds between two looks at a source, and whether it is a platform.
+    fn pace_of(&self, named: &Named) -> (i64, bool) {
+        let revenue = &self.settings.revenue;
+        match platforms::named(revenue).contains(named) {
+            true => (revenue.scan_interval_minutes as i64 * 60, true),
+            false => (pace::BUILT.source_pace_s as i64, false),
+        }
     }
 
     /// When the next source is to be looked at.
@@ -74,6 +88,7 @@ impl Life {
     fn looked(&mut self, named: &Named, looked: Result<Looked, hands::Error>) -> Result<(), Fault> {
         let now_s = self.told.clock.now().as_second();
         let first = !self.scanned.sources.contains_key(&named.url);
+        let (pace_s, is_platform) = self.pace_of(named);
         let source = self.scanned.sources.entry(named.url.clone()).or_default();
         let found = match looked {
             Ok(found) => found,
@@ -89,7 +104,7 @@ impl Life {
                 };
             }
         };
-        (source.fails, source.next_s) = (0, now_s.saturating_add(pace::BUILT.source_pace_s as i64));
+        (source.fails, source.next_s) = (0, now_s.saturating_add(pace_s));
         let (numbers, said): (Vec<u64>, Vec<String>) = match found {
             // Those that are known go to the end, so that the oldest forgotten are such as are listed no more.
             Looked::Feed(items) => {
@@ -112,10 +127,14 @@ impl Life {
             return Ok(());
         }
         let does = if first { "says" } else { "has news" };
-        let mut text = format!("{} {does} (others' words):", host(&named.url));
+        let place = platforms::service(&named.url).map_or_else(|| host(&named.url), |(name, _)| name);
+        let mut text = format!("{place} {does} (others' words):");
         said.iter().take(MOST_TOLD).for_each(|said| text += &format!(" {said};"));
         if said.len() > MOST_TOLD {
             text += &format!(" and {} more", said.len() - MOST_TOLD);
+        }
+        if is_platform {
+            text += ". Your owner has ways to earn looked for there: what is worth it becomes an opportunity";
         }
         source.known.extend(numbers);
         let over = source.known.len().saturating_sub(MOST_KNOWN);
@@ -146,6 +165,10 @@ async fn look(broker: &Broker, named: &Named) -> Result<Looked, hands::Error> {
             (hash(&item.id), format!("\"{}\" {}", shorten(&item.title, 140), shorten(&item.url, 200)))
         };
         return Ok(Looked::Feed(feed.items.iter().map(item).collect()));
+    }
+    if let Some((name, path)) = platforms::service(&named.url) {
+        let text = platforms::read(broker, name, &path).await?;
+        return Ok(Looked::Page { title: name.to_owned(), text });
     }
     let page = hands::fetch_text(broker, &named.url, 4_000).await?;
     Ok(Looked::Page { title: page.title, text: page.text })

@@ -10,7 +10,7 @@ use agenda::stack::{Category, Line};
 use agenda::waking;
 use ground::papers;
 use jiff::Timestamp;
-use memory::snapshot;
+use memory::{Record, snapshot};
 use mind::moment::Moment;
 use mind::standing;
 
@@ -29,19 +29,13 @@ impl Life {
         self.hear_outcomes()?;
         self.notice()?;
         self.attend()?;
-        let checklist = papers::read(&house.checklist());
+        if round == 0 && !self.caller.owner {
+            self.measure();
+        }
+        let checklist = self.checklist();
         self.observe("checklist", &checklist.problem)?;
         self.course.checklist = checklist.mark();
-        let records = match self.told.safe {
-            true => Vec::new(),
-            false => memory::tail(&house.memory(), LOOK_BACK.0, LOOK_BACK.1)
-                .inspect_err(|error| tracing::warn!("failed to {error}"))
-                .map_or(Vec::new(), |tail| tail.records),
-        };
-        let snapshot = match self.told.safe {
-            true => None,
-            false => snapshot::latest(&house.snapshots()).ok().flatten().map(|found| found.text),
-        };
+        let (records, snapshot) = self.looked_back();
         let Caller { owner, thread, .. } = self.caller.clone();
         let (stack, now) = (self.stack(), self.told.clock.now());
         // Only the first round's line counts as looked at: later rounds see another because that one was done.
@@ -90,7 +84,20 @@ impl Life {
             ..Moment::default()
         };
         moment.standing = standing::standing(&moment);
+        self.course.state = moment.standing.clone().filter(|_| round == 0);
         Ok(moment)
+    }
+
+    /// The newest records and the newest snapshot; neither in safe mode.
+    fn looked_back(&self) -> (Vec<Record>, Option<String>) {
+        if self.told.safe {
+            return (Vec::new(), None);
+        }
+        let house = &self.told.house;
+        let records = memory::tail(&house.memory(), LOOK_BACK.0, LOOK_BACK.1)
+            .inspect_err(|error| tracing::warn!("failed to {error}"))
+            .map_or(Vec::new(), |tail| tail.records);
+        (records, snapshot::latest(&house.snapshots()).ok().flatten().map(|found| found.text))
     }
 
     /// What this life was born with, while that is news: until an hour after a thought was first shown it.
@@ -104,10 +111,14 @@ impl Life {
     fn attend(&mut self) -> Result<(), Fault> {
         let next = self.cursors.words.iter().filter(|waiting| !self.is_put_off(waiting));
         let next = next.min_by_key(|waiting| waiting.seen);
-        let thread = next.map(|waiting| waiting.word.thread.clone());
-        let thread = thread.or_else(|| self.course.threads.first().cloned());
-        let thread = thread.or_else(|| self.course.ended_jobs.first().map(|(thread, _)| thread.clone()));
-        let thread = thread.or_else(|| self.take_request());
+        let spoken = next.map(|waiting| waiting.word.thread.clone());
+        let going = || {
+            let ended = || self.course.ended_jobs.first().map(|(thread, _)| thread.clone());
+            self.course.threads.first().cloned().or_else(ended)
+        };
+        let going = if spoken.is_some() { None } else { going() };
+        self.course.request = going.as_ref().and_then(|thread| self.goes_on_with(thread));
+        let thread = spoken.or(going).or_else(|| self.take_request());
         match &thread {
             Some(_) => self.interrupted()?,
             None => self.resumed(),

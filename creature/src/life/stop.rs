@@ -5,14 +5,16 @@
 use crate::fault::Fault;
 use crate::jobs::{Job, Left};
 use crate::life::{Life, Next};
+use crate::senses::cursors::Waiting;
 use crate::store::caller::Caller;
 use agenda::Change;
 use agenda::directive::{self, DirectiveChange, Wish};
-use agenda::requests::RequestChange;
+use agenda::requests::{Request, RequestChange};
 use ground::text::shorten;
 use jiff::ToSpan;
 use mind::moment::Word;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 /// Minutes for which it does nothing of its own after its own work was stopped.
 const HELD_MIN: i64 = 10;
@@ -29,6 +31,8 @@ pub(crate) struct Stop {
     pub work: Option<String>,
     /// What was ended, in words for the owner.
     pub ended: Vec<String>,
+    /// Words that waited for an answer when it was said, and wait no longer.
+    pub cancelled: Vec<Waiting>,
 }
 
 impl Life {
@@ -40,19 +44,23 @@ impl Life {
         }
         let (now, zone) = (self.told.clock.now(), &self.store.rules.time_zone);
         let works_for = self.course.works_for.clone();
-        if works_for.is_none() && directive::understand(&word.text, now, zone).is_some() {
+        let is_idle = works_for.is_none() && self.works_apart().is_empty();
+        if is_idle && directive::understand(&word.text, now, zone).is_some() {
             return false;
         }
         let at = self.cursors.words.iter().position(|waiting| waiting.id == id).unwrap_or(0);
-        let mut nth = 0;
+        let (mut nth, mut cancelled) = (0, Vec::new());
         self.cursors.words.retain(|waiting| {
             let of = [Some(&word.thread), works_for.as_ref()].contains(&Some(&waiting.word.thread));
             nth += 1;
-            nth > at && waiting.id != id || nth <= at && !of
+            let stays = nth > at && waiting.id != id || nth <= at && !of;
+            cancelled.extend((!stays && waiting.id != id).then(|| waiting.clone()));
+            stays
         });
         let stop = self.course.stop.get_or_insert_default();
         stop.thread.clone_from(&word.thread);
         stop.work = works_for.or(stop.work.take());
+        stop.cancelled.extend(cancelled);
         true
     }
 
@@ -76,39 +84,47 @@ impl Life {
 
     /// Ends the wake at the owner's word that means stop, and says what was stopped.
     pub(crate) fn obey(&mut self) -> Result<Next, Fault> {
-        let Some(Stop { thread, work, mut ended }) = self.course.stop.take() else {
+        let Some(mut stop) = self.course.stop.take() else {
             return Ok(self.chosen(None));
         };
-        let own = self.course.works_for.is_none();
-        if ended.is_empty() {
-            let jobs = self.toolbox.jobs.in_background();
-            jobs.iter().for_each(|job| job.stop("your owner said stop"));
-            ended.extend(jobs.iter().map(|job| named(job)));
+        let mut own = self.course.works_for.is_none();
+        let unseen = stop.cancelled.iter().filter(|waiting| waiting.seen == 0);
+        let unbegun: Vec<String> = unseen
+            .map(|waiting| format!("what you asked, \"{}\"", shorten(&waiting.word.text, 80)))
+            .collect();
+        let mut threads = self.give_up(&stop);
+        if stop.ended.is_empty() && unbegun.is_empty() {
+            threads.extend(self.stop_jobs(&mut stop.ended)?);
+            let (apart, worked_for) = self.cancel_apart()?;
+            own &= worked_for.is_none();
+            threads.extend(self.give_up_apart(worked_for, &apart));
+            stop.ended.extend(apart);
         }
-        let mut text = match ended.is_empty() {
+        let holds = own && !stop.ended.is_empty();
+        stop.ended.extend(unbegun);
+        let mut text = match stop.ended.is_empty() {
             true => "Nothing was under way.".to_owned(),
-            false => format!("Stopped: {}. What there is of it is kept.", ended.join(", ")),
+            false => format!("Stopped: {}. What there is of it is kept.", stop.ended.join(", ")),
         };
-        if own && !ended.is_empty() {
+        if holds {
             let until = self.told.clock.now().checked_add(HELD_MIN.minutes()).ok();
             let set = DirectiveChange::Set { wish: Wish::Pause, text: "stop".to_owned(), until };
-            self.made_by(&Caller::owner(&thread), &Change::Directive(set));
+            self.made_by(&Caller::owner(&stop.thread), &Change::Directive(set));
             text += &format!(" I do nothing of my own for {HELD_MIN} minutes, unless you say `resume`.");
         }
-        let running: Vec<String> = self
-            .toolbox
-            .jobs
-            .in_background()
-            .iter()
-            .filter(|job| !job.is_stopped())
-            .map(|job| named(job))
-            .collect();
+        let jobs = self.toolbox.jobs.in_background();
+        let running = jobs.iter().filter(|job| !job.is_stopped()).map(|job| named(job));
+        let running: Vec<String> = running.chain(self.works_apart()).collect();
         if !running.is_empty() {
             text += &format!(" In the background still: {}; `stop that` again ends it.", running.join(", "));
         }
-        let data = json!({"from": "creature", "kind": "answer", "thread": thread, "text": text, "at": self.told.clock.text()});
-        self.store.record("message", data)?;
-        self.give_up(&thread, work.as_deref());
+        self.answer_stop(&stop.thread, &text)?;
+        threads.retain(|thread| *thread != stop.thread);
+        for thread in threads {
+            let text =
+                format!("Stopped, as you said on thread {}. What there is of it is kept.", stop.thread);
+            self.answer_stop(&thread, &text)?;
+        }
         (self.course.busy, self.course.overran) = (None, 0);
         self.cursors.interrupted = None;
         if let Some(talk) = self.mind.talk() {
@@ -118,19 +134,79 @@ impl Life {
         Ok(self.chosen(None))
     }
 
-    /// Ends what the owner asked for and the stop ended: it is not taken up again.
-    fn give_up(&mut self, thread: &str, work: Option<&str>) {
+    fn answer_stop(&mut self, thread: &str, text: &str) -> Result<(), Fault> {
+        let at = self.told.clock.text();
+        let data = json!({"from": "creature", "kind": "answer", "thread": thread, "text": text, "at": at});
+        self.store.record("message", data).map(drop)
+    }
+
+    /// Ends what the owner asked for and the stop ended: it is not taken up again. The threads it was asked on.
+    fn give_up(&mut self, stop: &Stop) -> BTreeSet<String> {
         let since = self.wake_began();
-        let stopped: Vec<String> = work
-            .into_iter()
-            .flat_map(|work| self.store.agenda.requests.under_work(work, since))
-            .map(|one| one.id.clone())
-            .collect();
-        for id in stopped {
+        let open = || self.store.agenda.requests.open();
+        let is_cancelled = |one: &Request| {
+            let is_it = |waiting: &Waiting| {
+                waiting.word.thread == one.thread && waiting.word.text.trim().starts_with(&one.text)
+            };
+            one.is_fresh() && stop.cancelled.iter().any(is_it)
+        };
+        let cancelled = open().filter(|one| is_cancelled(one));
+        let worked = stop.work.iter().flat_map(|work| self.store.agenda.requests.under_work(work, since));
+        let stopped: Vec<Request> = cancelled.chain(worked).cloned().collect();
+        let mut threads: BTreeSet<String> = stop.work.iter().cloned().collect();
+        threads.extend(stop.cancelled.iter().map(|waiting| waiting.word.thread.clone()));
+        self.close_stopped(stopped);
+        self.course.threads.retain(|working| *working != stop.thread && !threads.contains(working));
+        threads
+    }
+
+    /// Ends what sub-sessions that were ended worked for, and what waits for them. The threads it was asked on.
+    fn give_up_apart(&mut self, worked_for: Option<String>, ended: &[String]) -> BTreeSet<String> {
+        let since = self.wake_began();
+        let waits = |one: &&Request| {
+            let mut ended = ended.iter();
+            one.wait.as_ref().is_some_and(|wait| ended.any(|what| wait.is_for(what)))
+        };
+        let requests = &self.store.agenda.requests;
+        let worked = worked_for.iter().flat_map(|work| requests.under_work(work, since));
+        let mut stopped: Vec<Request> = worked.chain(requests.open().filter(waits)).cloned().collect();
+        stopped.dedup_by(|one, other| one.id == other.id);
+        let threads = stopped.iter().map(|one| one.thread.clone()).chain(worked_for).collect();
+        self.close_stopped(stopped);
+        threads
+    }
+
+    fn close_stopped(&mut self, stopped: Vec<Request>) {
+        for Request { id, thread, .. } in stopped {
             let close = RequestChange::Close { id, reason: "stopped by your owner".to_owned() };
-            self.made_by(&Caller::owner(thread), &Change::Request(close));
+            self.made_by(&Caller::owner(&thread), &Change::Request(close));
         }
-        self.course.threads.retain(|working| working != thread && Some(working.as_str()) != work);
+    }
+
+    /// Ends the calls in the background, and the requests they worked for; their ends are no reason to think. The
+    /// threads of the owner's that they ran for.
+    fn stop_jobs(&mut self, ended: &mut Vec<String>) -> Result<BTreeSet<String>, Fault> {
+        let mut threads = BTreeSet::new();
+        for job in self.toolbox.jobs.in_background() {
+            job.stop("your owner said stop");
+            job.is_known();
+            ended.push(named(&job));
+            let text = format!("{}; your owner said stop. It had said: {}", job.line(), said_so_far(&job));
+            self.store.record("observation", json!({"about": "cut", "text": text}))?;
+            if !job.caller.owner {
+                continue;
+            }
+            let open = || self.store.agenda.requests.open().filter(|one| one.thread == job.caller.thread);
+            let last = open().filter_map(|one| one.worked_at).max();
+            let is_for = |one: &&Request| match &one.wait {
+                Some(wait) => wait.is_for(&job.id),
+                None => last.is_some() && one.worked_at == last,
+            };
+            let stopped = open().filter(is_for).cloned().collect();
+            self.close_stopped(stopped);
+            threads.insert(job.caller.thread.clone());
+        }
+        Ok(threads)
     }
 
     /// Takes over what calls in the background came to; each end that nobody has seen is news for a thought. Whether
@@ -146,7 +222,10 @@ impl Life {
             let came = job.told().map_or(String::new(), |came| came.shown);
             let text = format!("{}\n{}", job.line(), shorten(came.trim(), MOST_END));
             match job.caller.owner {
-                true => self.course.ended_jobs.push((job.caller.thread.clone(), text)),
+                true => {
+                    self.came(&text);
+                    self.course.ended_jobs.push((job.caller.thread.clone(), text));
+                }
                 false => self.cursors.tell(text),
             }
         }
@@ -163,21 +242,26 @@ impl Life {
         }
     }
 
-    /// Says in records which jobs end with this life, so that the next one knows.
+    /// Says in records which jobs end with this life, and which ended without a thought that heard of it, so that the
+    /// next one knows.
     pub(crate) fn end_jobs(&mut self) {
-        for job in self.toolbox.jobs.in_background() {
-            let said: String = job.said().values().filter_map(Value::as_str).collect::<Vec<_>>().join("\n");
-            let text = format!(
-                "{}; it ended with the life that began it. It had said: {}",
-                job.line(),
-                shorten(said.trim(), MOST_END)
-            );
-            job.stop("the life ended");
+        self.settle_jobs();
+        for (_, text) in std::mem::take(&mut self.course.ended_jobs) {
             self.cursors.tell(text);
+        }
+        for job in self.toolbox.jobs.in_background() {
+            let (line, said) = (job.line(), said_so_far(&job));
+            job.stop("the life ended");
+            self.cursors.tell(format!("{line}; it ended with the life that began it. It had said: {said}"));
         }
     }
 }
 
 fn named(job: &Job) -> String {
     format!("{} ({})", job.id, shorten(&job.what, 80))
+}
+
+fn said_so_far(job: &Job) -> String {
+    let said: String = job.said().values().filter_map(Value::as_str).collect::<Vec<_>>().join("\n");
+    shorten(said.trim(), MOST_END)
 }

@@ -11,6 +11,7 @@ use ground::text::shorten;
 use ground::{files, papers};
 use memory::state;
 use mind::conversation::Conversation;
+use mind::llm::ModelMind;
 use mind::talks::{ENDED, Known, Over, Talks, key, over};
 use mind::thought::ToolCall;
 use mind::{extract, transcript};
@@ -119,12 +120,8 @@ impl Life {
         let summary = match known {
             Some(known) => known,
             None => {
-                let asked = tokio::select! {
-                    biased;
-                    () = leaving.asked() => return Ok(None),
-                    () = self.watch.word() => return Ok(None),
-                    asked = self.ask_of(talk) => asked,
-                };
+                let asked = self.ask_of(talk);
+                let Some(asked) = self.beside_apart(asked, leaving).await? else { return Ok(None) };
                 let plain =
                     || last_try.then(|| extract::extract(&transcript::lines(&talk.turns, &LIST), &LIST));
                 let Some(said) = asked.or_else(plain) else { return Ok(None) };
@@ -150,18 +147,23 @@ impl Life {
     }
 
     /// The summary of a talk by the quick model, or else by the mind; none where neither answers.
-    async fn ask_of(&self, talk: &Conversation) -> Option<String> {
-        let Mind::Model(mind) = &self.mind else { return None };
+    fn ask_of(&mut self, talk: &Conversation) -> impl Future<Output = Option<String>> + use<> {
+        let (now, quick) = (self.told.clock.now(), self.quick.as_mut().filter(|_| !self.quick_is_away));
+        let minds = quick.into_iter().chain(self.mind.talk()).map(|mind| mind.beside(now));
+        let minds: Vec<ModelMind> = minds.collect();
         let lines = transcript::latest(transcript::lines(&talk.turns, &LIST), MOST_READ);
-        let (patience, heart) = (mind.patience() + Duration::from_secs(10), &self.heart);
-        let alive = || heart.stage(Stage::Thinking, patience);
-        alive();
-        for mind in self.quick.iter().filter(|_| !self.quick_is_away).chain([mind]) {
-            let said = mind.sums_up(&lines, ASKING, true, &alive).await;
-            if said.is_some() {
-                return said;
+        let (stage, patience) = (self.heart.stages(), self.mind.patience() + Duration::from_secs(10));
+        let asking = papers::prompt(&self.told.house.prompt("talked"), ASKING);
+        async move {
+            let alive = || stage(Stage::Thinking, patience);
+            alive();
+            for mind in &minds {
+                let said = mind.sums_up(&lines, &asking, true, &alive).await;
+                if said.is_some() {
+                    return said;
+                }
             }
+            None
         }
-        None
     }
 }

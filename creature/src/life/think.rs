@@ -10,11 +10,12 @@ use crate::tools::CallOutcome;
 use agenda::Change;
 use agenda::repeat::Repeats;
 use agenda::requests::RequestChange;
+use agenda::standing::Standing;
 use ground::text;
-use mind::Outcome;
 use mind::llm::ModelMind;
 use mind::moment::Moment;
 use mind::thought::Thought;
+use mind::{Outcome, Why};
 use serde_json::{Value, json};
 use std::pin::pin;
 use std::time::Duration;
@@ -61,7 +62,8 @@ impl Life {
         let (stage, patience) = (self.heart.stages(), self.mind.patience() + Duration::from_secs(10));
         let alive = || stage(Stage::Thinking, patience);
         alive();
-        let name = self.mind.name();
+        let (name, now) = (self.mind.name(), self.told.clock.now());
+        self.steps.aside = self.mind.talk().map(|mind| mind.beside(now));
         let mut mind = std::mem::replace(&mut self.mind, Mind::Thinking(name));
         let came = self.hears_while(mind.think(moment, &alive), moment.answers(), leaving).await;
         self.mind = mind;
@@ -86,6 +88,10 @@ impl Life {
                 () = leaving.asked() => return Ok(Came::Left),
                 () = self.watch.word() => {}
                 outcome = &mut thinking => return Ok(Came::Thought(outcome)),
+                ended = self.steps.ended() => {
+                    self.step_ended(ended).await?;
+                    continue;
+                }
             }
             self.watch.know_word();
             self.hear()?;
@@ -113,6 +119,8 @@ impl Life {
             {
                 return Ok(Next::Reborn(rebirth.summary));
             }
+            self.advance_apart().await?;
+            self.report_apart()?;
             let moment = self.sense(round)?;
             if self.course.stop.is_some() {
                 return self.obey();
@@ -124,6 +132,7 @@ impl Life {
             if round > 0 && !moment.answers() && self.paused() {
                 return Ok(self.chosen(None));
             }
+            self.compact();
             self.course.works_for = moment.answers().then(|| self.caller.thread.clone());
             let outcome = match self.listening(&moment, leaving).await? {
                 Came::Thought(outcome) => outcome,
@@ -240,14 +249,20 @@ impl Life {
             .map(|call| json!({"tool": call.tool, "args": args(call, 400)}))
             .collect();
         tracing::info!("thought {number}: {}", text::shorten(&thought.intent, 200));
-        let record = json!({
+        let mut record = json!({
             "mind": self.mind.name(), "thought": number, "wake": self.cursors.wakes, "round": round,
             "monologue": text::shorten(&thought.monologue, MOST_MONOLOGUE),
             "intent": text::shorten(&thought.intent, MOST_MONOLOGUE),
             "tool_calls": calls, "sleep_s": thought.sleep_s, "usage": usage,
             "owner": caller.owner,
         });
+        if let (Value::Object(fields), Some(state)) = (&mut record, self.course.state.take()) {
+            fields.insert("state".to_owned(), kept(state));
+        }
         self.paid_for_look(&record, !caller.owner);
+        if !caller.owner {
+            self.asked_unasked();
+        }
         if let Some(id) = self.course.request.take().filter(|_| caller.owner) {
             self.made_by(caller, &Change::Request(RequestChange::Taken { id }));
         }
@@ -258,14 +273,26 @@ impl Life {
         let shown = self.cursors.words.iter_mut().filter(|waiting| waiting.word.thread == caller.thread);
         shown.for_each(|waiting| waiting.seen = waiting.seen.saturating_add(1));
         self.cursors.words.retain(|waiting| waiting.seen < MOST_SEEN);
-        self.outage = None;
-        self.heart.next_try(None);
+        let was_spent = self.outage.take().is_some_and(|outage| outage.why == Why::Budget);
+        self.paid(caller.owner);
         if self.patience.over() {
-            let text = format!("{} answers again", self.mind.name());
-            self.store.record("observation", json!({"about": "model", "text": text}))?;
+            let (about, text) = match was_spent {
+                true => ("budget", "there is money again".to_owned()),
+                false => ("model", format!("{} answers again", self.mind.name())),
+            };
+            self.store.record("observation", json!({"about": about, "text": text}))?;
         }
         // Saved before acting: a tool that kills this life must not make the next one hear of old deaths.
         self.save()?;
         Ok(number)
     }
+}
+
+/// The state as it is kept with a thought: without the text, which the conversation has.
+fn kept(state: Standing) -> Value {
+    let mut kept = json!(state);
+    if let Value::Object(fields) = &mut kept {
+        fields.shift_remove("text");
+    }
+    kept
 }

@@ -5,7 +5,7 @@
 
 use crate::dream;
 use crate::fault::Fault;
-use crate::life::{Leaving, Life, Next};
+use crate::life::{Leaving, Life};
 use crate::mind::Mind;
 use crate::senses::{budget, cursors::Interrupted, typing};
 use crate::store::Store;
@@ -15,12 +15,11 @@ use agenda::outbox::Kind;
 use agenda::repeat::Repeats;
 use agenda::stack::{self, Category, Line};
 use agenda::waking::{self, Found};
-use ground::papers;
+use ground::papers::{self, Paper};
 use ground::text;
 use instinct::checklist;
 use jiff::Timestamp;
 use serde_json::json;
-use std::time::Duration;
 
 /// Characters of a text that go into an event.
 const MOST_CHARS: usize = 300;
@@ -31,6 +30,7 @@ impl Life {
         self.caller = Caller::own();
         (self.course.setback, self.course.said_done) = (false, false);
         (self.course.began, self.course.progress) = (Some(self.told.clock.now()), false);
+        self.course.asked = false;
         self.watch.know();
         self.hear()?;
         if self.course.stop.is_some() {
@@ -83,9 +83,17 @@ impl Life {
         self.save()
     }
 
+    /// The checklist; empty where the owner wants it left alone.
+    pub(crate) fn checklist(&self) -> Paper {
+        match self.settings.agenda.checklist {
+            true => papers::read(&self.told.house.checklist()),
+            false => Paper::default(),
+        }
+    }
+
     /// How things stand now, for the decision whether to think.
     pub(crate) fn found(&self, now: Timestamp) -> Found {
-        let paper = papers::read(&self.told.house.checklist());
+        let paper = self.checklist();
         let rests = self.course.rest.is_some_and(|rest| rest.holds(now));
         Found {
             newborn: !self.course.proven,
@@ -96,7 +104,8 @@ impl Life {
             },
             events: self.cursors.news.len() + usize::from(self.cursors.interrupted.is_some()),
             purpose_changed: self.course.purpose_changed,
-            checklist_changed: paper.mark() != self.cursors.checklist
+            checklist_changed: self.settings.agenda.checklist
+                && paper.mark() != self.cursors.checklist
                 && !(paper.text.trim().is_empty() && self.cursors.checklist.is_empty()),
             items_due: self.items_due(&paper.text, now),
             request: self.ready_request().map(|line| named(&line)),
@@ -107,6 +116,7 @@ impl Life {
                 || !self.course.ended_jobs.is_empty(),
             paused: self.paused(),
             down: self.is_down(),
+            spent: self.spent_until(now).is_some(),
         }
     }
 
@@ -145,7 +155,7 @@ impl Life {
         self.course.looks.wake(looks, now);
         let why = &self.course.why;
         let beat = json!({"wake": self.cursors.wakes, "thoughts": self.cursors.thoughts, "why": why});
-        self.store.feed.tell(Event::Wakeup, beat.clone());
+        self.store.feed.tell(Event::Wakeup, self.wakeup(&found, &beat, now));
         // A wake whose record cannot be written costs no life; the failure is observed.
         let booked = if self.course.looks.unrecorded { Ok(()) } else { self.store.book("heartbeat", beat) };
         self.observe(
@@ -183,7 +193,7 @@ impl Life {
             None => {}
         }
         let now_s = self.told.clock.now().as_second();
-        let items = checklist::open(&papers::read(&self.told.house.checklist()).text, self.reads());
+        let items = checklist::open(&self.checklist().text, self.reads());
         self.cursors.items.retain(|line, _| items.iter().any(|item| item.line == *line));
         for item in items {
             let Some(every_s) = item.every_s else { continue };
@@ -207,7 +217,8 @@ impl Life {
     /// Takes up again what the owner's word interrupted, by an event for the next thought.
     pub(crate) fn resumed(&mut self) {
         let Some(Interrupted { at, what, said }) = self.cursors.interrupted.take() else { return };
-        self.store.feed.tell(Event::Resumed, json!({"what": what, "since": at}));
+        let pending = self.cursors.news.len();
+        self.store.feed.tell(Event::Resumed, json!({"what": what, "since": at, "pending_events": pending}));
         let said = said.join("\" and \"");
         self.cursors.tell(format!(
             "Your owner's word interrupted you at {at} while you meant to: {what}. Your owner said \"{said}\", and was \
@@ -239,9 +250,14 @@ impl Life {
         stack::stack(agenda, rules, &self.around(), self.told.clock.now())
     }
 
-    /// Whether nothing is done now that nobody asked for: in safe mode, while paused, and while the mind is down.
-    pub(super) fn held(&self, now: Timestamp) -> bool {
-        self.told.safe || self.paused() || self.course.down_until.is_some_and(|until| now < until)
+    /// Whether nothing is done now that nobody asked for: where nothing is done at all, and while its own money is spent.
+    pub(crate) fn held(&self, now: Timestamp) -> bool {
+        self.is_stopped() || self.spent_until(now).is_some()
+    }
+
+    /// Whether no work is done now, the owner's included: in safe mode, while paused, and while the mind is down.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.told.safe || self.paused() || self.is_down()
     }
 
     /// Whether the mind is down, and not asked until `down_until`.
@@ -249,38 +265,17 @@ impl Life {
         self.course.down_until.is_some_and(|until| self.told.clock.now() < until)
     }
 
-    /// After the wake's own thoughts: the dream, if it is due, and the turns of sub-sessions; what follows then.
-    pub(crate) async fn dream_and_sessions(
-        &mut self,
-        rest: Duration,
-        leaving: &mut impl Leaving,
-    ) -> Result<Next, Fault> {
+    /// After the wake's own thoughts: the dream, if it is due, and a talk that is over summed up.
+    pub(crate) async fn dream_and_sum_up(&mut self, leaving: &mut impl Leaving) -> Result<(), Fault> {
         let now = self.told.clock.now();
         if !self.told.safe && !self.paused() {
             self.dream_if_due(leaving).await?;
             self.course.dreamless = self.next_dream(now) <= now;
         }
-        if self.held(now) {
-            return Ok(Next::Rest(rest));
+        if !self.held(now) {
+            self.sum_up_talks(leaving).await?;
         }
-        if std::mem::take(&mut self.course.stopped) {
-            self.store.feed.tell(Event::Resumed, json!({"what": "sub-sessions"}));
-        }
-        match self.work_sessions(leaving).await? {
-            None => Ok(Next::Rest(rest)),
-            Some(Next::Rest(wait)) if wait.is_zero() => {
-                self.course.stopped = true;
-                self.store
-                    .feed
-                    .tell(Event::Paused, json!({"why": "the owner's word", "what": "sub-sessions"}));
-                Ok(Next::Rest(rest))
-            }
-            Some(Next::Rest(wait)) => {
-                (self.course.down_until, self.course.setback) = (now.checked_add(wait).ok(), true);
-                Ok(Next::Rest(wait.max(rest)))
-            }
-            Some(end) => Ok(end),
-        }
+        Ok(())
     }
 }
 

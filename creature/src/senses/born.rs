@@ -3,6 +3,7 @@
 use crate::paths::House;
 use git2::{DiffFormat, DiffOptions, Oid};
 use ground::text::shorten;
+use serde::Serialize;
 
 /// Most characters of a patch, and most of its files, that are told.
 const MOST_PATCH: usize = 12_000;
@@ -15,6 +16,15 @@ pub struct Change {
     pub summary: String,
     pub files: Vec<String>,
     pub patch: String,
+    pub figures: Figures,
+}
+
+/// How large a change is, whole.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Figures {
+    pub files: usize,
+    pub insertions: usize,
+    pub deletions: usize,
 }
 
 /// What a commit changed against another one, or against its parent; nothing where git cannot say.
@@ -49,6 +59,9 @@ fn read(house: &House, from: Option<&str>, to: &str) -> Result<Change, git2::Err
     if patch.is_empty() {
         printed?;
     }
+    let stats = diff.stats()?;
+    let (insertions, deletions) = (stats.insertions(), stats.deletions());
+    let figures = Figures { files: stats.files_changed(), insertions, deletions };
     let summary = to.message().unwrap_or_default().trim().to_owned();
-    Ok(Change { summary, files, patch: shorten(&patch, MOST_PATCH) })
+    Ok(Change { summary, files, patch: shorten(&patch, MOST_PATCH), figures })
 }

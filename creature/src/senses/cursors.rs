@@ -152,6 +152,10 @@ impl Cursors {
         }
     }
 
+    pub fn has_told(&self, key: &str) -> bool {
+        self.told.iter().any(|told| told == key)
+    }
+
     /// Whether `key` was not told yet; from now on it is.
     pub fn first_telling(&mut self, key: String) -> bool {
         if self.told.contains(&key) {

@@ -1,4 +1,4 @@
-//! Watches what may cut a rest short: inbox, typing, PURPOSE.md, checklist, outcomes of asks, the budget file.
+//! Watches what may cut a rest short: inbox, typing, PURPOSE.md, checklist, outcomes of asks, settings, the budget file.
 //!
 //! Invariant: the stat is the truth and is taken every second; the kernel's events are only a hint to
 //! look sooner. Parent folders are watched: a watch on a file goes deaf when the file is replaced.
@@ -76,7 +76,14 @@ impl Watch {
     /// Starts watching; nothing is known yet, so that every file there is counts as changed.
     pub fn start(house: &House) -> Self {
         let hint = Arc::new(Notify::new());
-        let files = [house.inbox(), house.typing(), house.purpose(), house.checklist(), house.asks()];
+        let files = [
+            house.inbox(),
+            house.typing(),
+            house.purpose(),
+            house.checklist(),
+            house.asks(),
+            house.settings(),
+        ];
         let names = [files.as_slice(), &[house.budget()]].concat();
         let watcher = watcher(&names, Arc::clone(&hint))
             .inspect_err(|error| tracing::warn!("failed to watch for changes: {error}"))
@@ -159,6 +166,18 @@ impl Watch {
         }
     }
 
+    /// Completes once `rest` is over or something changed; without a time once the owner spoke.
+    pub async fn cut(&self, rest: Option<Duration>) {
+        match rest {
+            None => self.word().await,
+            Some(rest) => {
+                if let Some(name) = self.rest(rest).await {
+                    tracing::info!("rest cut short: {name} changed");
+                }
+            }
+        }
+    }
+
     /// Completes once the inbox is not as it was known, and holds still.
     pub async fn word(&self) {
         let spoken =
@@ -170,28 +189,6 @@ impl Watch {
             }
         }
         self.settle().await;
-    }
-
-    /// As `word`, for who cannot hold the watch meanwhile; settled once the inbox is.
-    pub fn spoken(&self) -> impl Future<Output = ()> + use<> {
-        let inbox = self.files.iter().find(|(path, _)| path.ends_with("inbox.jsonl")).cloned();
-        let hint = Arc::clone(&self.hint);
-        async move {
-            let Some((path, mut stamp)) = inbox else { return std::future::pending().await };
-            while Stamp::of(&path) == stamp {
-                tokio::select! {
-                    () = tokio::time::sleep(STILL) => {}
-                    () = hint.notified() => {}
-                }
-            }
-            for _ in 0..4 {
-                stamp = Stamp::of(&path);
-                tokio::time::sleep(STILL).await;
-                if Stamp::of(&path) == stamp {
-                    return;
-                }
-            }
-        }
     }
 
     /// Waits until the files hold still, about a second at most: editors empty a file before they fill it.

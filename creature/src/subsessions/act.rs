@@ -1,56 +1,87 @@
 //! Acts of sub-sessions: one call, what came of it, and its place in the session's conversation.
+//!
+//! A quick call is made at once, in the one loop; one that waits for something outside runs beside the life as a job.
 
+use super::steps::{Calling, Doing};
 use super::words;
 use crate::fault::Fault;
-use crate::heartbeat::Stage;
+use crate::life::Life;
 use crate::life::act::{MOST_ARGS, args, patience};
-use crate::life::{Leaving, Life};
 use crate::store::caller::Caller;
-use crate::tools::CallOutcome;
+use crate::tools::{CallOutcome, ToolContext};
 use agenda::sessions::Session;
 use mind::conversation::Conversation;
 use mind::thought::ToolCall;
 use serde_json::{Value, json};
-use std::time::Duration;
 
 impl Life {
-    /// Runs one call of a session and remembers what came of it; true when the life is to end.
-    pub(super) async fn session_act(
+    /// Makes one call of a session, or begins it.
+    pub(super) async fn call_apart(&mut self, session: &Session, call: ToolCall) -> Result<(), Fault> {
+        let caller = caller(session);
+        if let Some(why) = &call.refused {
+            let done = CallOutcome::failed(why, "nothing of it was done");
+            return self.acted_apart(session, &call, done);
+        }
+        if !words::may(session, &call.tool) {
+            let error = format!("{} is not among the tools of this session", call.tool);
+            let hint = "use those that are listed, or report that another is needed";
+            return self.acted_apart(session, &call, CallOutcome::failed(error, hint));
+        }
+        self.talked(&session.id, |talk| talk.began(&call.id));
+        let checklist = self.knows_checklist(&call);
+        if self.is_long(&call) {
+            let (job, running) = self.begun(&call, &caller)?;
+            let most = patience(&call.tool);
+            let (jobs, known) = (self.toolbox.jobs.clone(), self.watch.known());
+            let calling = Calling { call, caller, job, jobs, known, checklist };
+            self.steps.begin(&session.id, Doing::Calls(Box::new(calling)), async move {
+                // Tools have tighter deadlines of their own.
+                let _ = tokio::time::timeout(most, running).await;
+                None
+            });
+            return Ok(());
+        }
+        let facts = self.facts();
+        let mut tools = ToolContext { belt: &mut self.toolbox, store: &mut self.store, caller, facts };
+        let done = self.watch.own_act(CallOutcome::guarded(&call.tool, tools.call(&call))).await;
+        self.knew_checklist(checklist);
+        self.acted_apart(session, &call, done)
+    }
+
+    /// Takes over what a call came to that ran beside the life.
+    pub(super) fn called_apart(&mut self, id: &str, mut calling: Calling) -> Result<(), Fault> {
+        let most_s = patience(&calling.call.tool).as_secs();
+        let done = calling.job.take();
+        let (done, left) = done.unwrap_or_else(|| {
+            let error = format!("{} did not end within {most_s} s", calling.call.tool);
+            (CallOutcome::failed(error, "look what it did until then"), Default::default())
+        });
+        self.take_over(&calling.caller, left);
+        self.watch.own_since(&calling.known);
+        self.knew_checklist(calling.checklist.take());
+        // What it changed counts, also where its session was ended meanwhile.
+        match self.store.sessions.get(id).cloned() {
+            Some(session) => self.acted_apart(&session, &calling.call, done),
+            None => Ok(()),
+        }
+    }
+
+    /// Remembers what came of a call of a session.
+    pub(super) fn acted_apart(
         &mut self,
         session: &Session,
         call: &ToolCall,
-        leaving: &mut impl Leaving,
-    ) -> Result<bool, Fault> {
-        self.heart.stage(Stage::Acting, patience(&call.tool));
-        let mut left = false;
-        let done = if let Some(why) = &call.refused {
-            CallOutcome::failed(why, "nothing of it was done")
-        } else if words::may(session, &call.tool) {
-            let id = Some(session.id.clone());
-            let caller = Caller { owner: session.owner, thread: session.thread.clone(), session: id };
-            self.talked(&session.id, |talk| talk.began(&call.id));
-            let own = self.knows_checklist(call);
-            self.course.works_for = session.owner.then(|| session.thread.clone());
-            let done = self.called(call, &caller, leaving).await?;
-            self.course.works_for = None;
-            self.knew_checklist(own);
-            left = done.is_none();
-            let error = format!("{} was stopped: this life was asked to leave", call.tool);
-            done.unwrap_or_else(|| CallOutcome::failed(error, "try again"))
-        } else {
-            let error = format!("{} is not among the tools of this session", call.tool);
-            CallOutcome::failed(error, "use those that are listed, or report that another is needed")
-        };
-        self.heart.stage(Stage::Remembering, Duration::from_secs(60));
-        let CallOutcome { result, shown } = done;
-        let failed = result.get("ok") != Some(&Value::Bool(true));
-        self.counted(call, &self.caller.clone(), &result);
-        let record = json!({"session": session.id, "tool": call.tool, "args": args(call, MOST_ARGS), "result": result});
+        done: CallOutcome,
+    ) -> Result<(), Fault> {
+        let CallOutcome { result, shown, usage } = done;
+        let ok = result.get("ok") == Some(&Value::Bool(true));
+        self.counted(call, &caller(session), &result);
+        let record = json!({"session": session.id, "tool": call.tool, "args": args(call, MOST_ARGS), "result": result, "usage": usage});
         self.store.record("action", record)?;
-        self.talked(&session.id, |talk| talk.done(&call.id, &shown, failed));
-        self.store.sessions.acted(&session.id);
+        self.talked(&session.id, |talk| talk.done(&call.id, &shown, !ok));
+        self.store.sessions.acted(&session.id, ok);
         self.store.keep_sessions();
-        Ok(left)
+        Ok(())
     }
 
     /// Writes into a session's conversation. After a failure it is read anew, with the call's outcome unknown.
@@ -61,4 +92,9 @@ impl Life {
             self.talks.remove(id);
         }
     }
+}
+
+/// In whose name a session acts.
+fn caller(session: &Session) -> Caller {
+    Caller { owner: session.owner, thread: session.thread.clone(), session: Some(session.id.clone()) }
 }

@@ -53,7 +53,8 @@ impl Store {
     /// Keeps a review's result with its concern, for the next; returns why the concern was closed, if it was.
     pub(crate) fn reviewed(&mut self, caller: &Caller, report: &Report) -> Option<String> {
         let Origin::Pulse(id) = &report.origin else { return None };
-        let session = self.sessions.get(&report.id)?;
+        let mut told = report.ids.iter().filter_map(|id| self.sessions.get(id));
+        let session = told.find(|session| session.origin == report.origin)?;
         let said = match session.status {
             Status::Done => session.answer.clone(),
             status => format!("{}: {}", status.name(), session.answer),

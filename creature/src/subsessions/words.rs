@@ -5,12 +5,15 @@
 use super::review;
 use crate::tools::catalogue::{self, TOOLS};
 use crate::tools::tool::Tool;
-use agenda::sessions::{MOST_HOPS, Mode, NOTHING, Origin, Session};
+use agenda::sessions::{HOP_ROUNDS, MOST_HOPS, Mode, NOTHING, Origin, Session};
 use ground::text::head;
 
 const BASE: &str = include_str!("../../prompts/sub_base.md");
 const MINIMAL: &str = include_str!("../../prompts/sub_minimal.md");
 const FULL: &str = include_str!("../../prompts/sub_full.md");
+
+/// All that a session of mode `none` is told beside its objective.
+const PLAIN: &str = "A turn without calls ends this; its words are the answer.";
 
 /// Most characters of purpose and of the snapshot that a full session is given.
 const MOST_PURPOSE: usize = 4_000;
@@ -23,20 +26,21 @@ fn allows(mode: Mode, held: &[String], tool: &Tool) -> bool {
 
 /// What a session is and how it works, by its mode and origin.
 pub fn brief(session: &Session) -> String {
+    let base = if session.mode == Mode::None { PLAIN } else { BASE };
     let rest = match session.mode {
-        Mode::None => "Call no tool: answer in your words.",
-        Mode::BaseOnly => "",
+        Mode::None | Mode::BaseOnly => "",
         Mode::Minimal => MINIMAL,
         Mode::Full => FULL,
     };
     let look = match &session.origin {
         Origin::Own(kind) => format!(
             "- This is a quick look of your own ({kind}): nobody asked for it. Begin your report with `{NOTHING}` unless \
-             it is worth a dearer thought; else say what you found, where, and what should be done with it.\n"
+             it is worth a dearer thought; else say what you found, where, and what should be done with it. It has \
+             {HOP_ROUNDS} thoughts.\n"
         ),
         _ => String::new(),
     };
-    format!("{}\n{look}{}\n", BASE.trim_end(), rest.trim_end())
+    format!("{}\n{look}{}\n", base.trim_end(), rest.trim_end())
 }
 
 /// Whether a session may use a tool.

@@ -83,19 +83,13 @@ fn changed(
     tools.change(&change)
 }
 
-/// Says whether an item still waits for the owner's approval. It approves nothing: only the owner's own words do.
-pub fn approve(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
-    let id = args.text("id").trim();
-    match tools.store.agenda.awaits(id, &tools.store.rules) {
-        Some(false) => Ok(json!({"id": id, "note": "it needs no yes, or has it: go on"})),
-        Some(true) => {
-            let hint = format!(
-                "only your owner's own words can: `approve {id}`, or yes to an owner.message of kind approval that names it"
-            );
-            Err(Fault::new(format!("{id} waits for your owner's yes"), hint))
-        }
-        None => Err(Fault::new(format!("there is no open {id}"), "agenda.list names those that are open")),
-    }
+/// `change` for a new opportunity, which is told in the feed as a lead.
+pub fn opportunity_add(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
+    let added = change(tools, args)?;
+    let data =
+        json!({"id": added.get("id"), "lead": args.value("title"), "amount_usd": args.value("amount_usd")});
+    tools.store.feed.tell(Event::Revenue, data);
+    Ok(added)
 }
 
 /// `change` for an opportunity; what it newly earned is told in the feed.

@@ -1,6 +1,7 @@
 //! `files.*`: files of the creature's making, inside `.self/workspace` and nowhere else.
 //!
-//! In risky mode the owner names another folder of the house in its place; a folder listed in `HOUSE` is refused.
+//! In risky mode the owner names another folder in its place, inside or outside of the house; the guardian judges that
+//! folder, and grants it behind the walls. Names in `KEPT` are left alone there.
 
 use super::arguments::Arguments;
 use super::page::page;
@@ -15,7 +16,7 @@ use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 /// Top-level names that are never the workspace, whatever the owner's settings say.
-const HOUSE: [&str; 17] = [
+const HOUSE: [&str; 18] = [
     ".git",
     ".ci",
     ".self",
@@ -28,12 +29,16 @@ const HOUSE: [&str; 17] = [
     "walls",
     "trials",
     "docs",
+    "feral",
     "Cargo.toml",
     "scripts",
     "target",
     "owner.toml",
     "PURPOSE.md",
 ];
+
+/// Names that are left alone wherever they lie in a folder of the owner's, with all that begin with `.env`.
+const KEPT: [&str; 3] = [".git", ".self", "owner.toml"];
 
 /// Largest file that is written, in bytes.
 const MOST_WRITE: usize = 1024 * 1024;
@@ -72,11 +77,7 @@ pub fn write(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fau
     if text.len() > MOST_WRITE {
         return Err(args.fault("takes at most 1 MiB as `text`"));
     }
-    let (files, bytes) = weight(&root(tools)?, 0);
-    if files >= MOST_FILES || bytes + text.len() as u64 > MOST_BYTES {
-        let error = format!("the workspace is full: {files} files, {} MiB", bytes / 1024 / 1024);
-        return Err(Fault::new(error, "delete what is not needed with repo.run"));
-    }
+    room(tools, text.len() as u64)?;
     memory::replace(&file, text.as_bytes())
         .map_err(|cause| unwritten(tools, "write a file of the workspace", cause.kind(), &cause))?;
     Ok(json!({"path": shown(tools, &file), "bytes": text.len()}))
@@ -89,13 +90,18 @@ pub fn create_workspace(tools: &mut ToolContext<'_>, args: &Arguments) -> Result
     }
     let folder = inside(tools, args, name)?;
     let existed = folder.is_dir();
+    if existed && args.maybe_flag("allowExisting") == Some(false) {
+        return Err(args.fault(format!("makes a new folder, and {} is there", shown(tools, &folder))));
+    }
     fs::create_dir_all(&folder)
         .map_err(|cause| unwritten(tools, &format!("create the workspace {name}"), cause.kind(), &cause))?;
     let readme = folder.join("README.md");
-    if !readme.exists() {
+    if !readme.exists() && args.maybe_flag("createReadme") != Some(false) {
         let about = args.maybe_text("about").unwrap_or("What this is for is yet to be written here.");
+        let title = args.maybe_text("readmeTitle").filter(|title| !title.trim().is_empty()).unwrap_or(name);
         let text = format!(
-            "# {name}\n\n{}\n\nMade {} by life {}.\n",
+            "# {}\n\n{}\n\nMade {} by life {}.\n",
+            title.trim(),
             about.trim(),
             tools.store.clock.text(),
             tools.store.life
@@ -106,8 +112,21 @@ pub fn create_workspace(tools: &mut ToolContext<'_>, args: &Arguments) -> Result
     Ok(json!({"path": shown(tools, &folder), "existed": existed}))
 }
 
-fn unwritten(tools: &ToolContext<'_>, doing: &str, kind: ErrorKind, cause: &dyn Error) -> Fault {
+pub(super) fn unwritten(tools: &ToolContext<'_>, doing: &str, kind: ErrorKind, cause: &dyn Error) -> Fault {
     Fault::caused(doing, cause, fault::unwritable(kind, tools.belt.files.risky))
+}
+
+/// Refuses so many more bytes where the workspace would be too full with them. A folder of the owner's has its own size.
+pub(super) fn room(tools: &ToolContext<'_>, more: u64) -> Result<(), Fault> {
+    if tools.belt.files.risky {
+        return Ok(());
+    }
+    let (files, bytes) = weight(&root(tools)?, 0);
+    if files >= MOST_FILES || bytes + more > MOST_BYTES {
+        let error = format!("the workspace is full: {files} files, {} MiB", bytes / 1024 / 1024);
+        return Err(Fault::new(error, "delete what is not needed with files.delete"));
+    }
+    Ok(())
 }
 
 /// Where the file tools work: the workspace, or in risky mode the folder that the owner names.
@@ -116,33 +135,38 @@ pub(super) fn root(tools: &ToolContext<'_>) -> Result<PathBuf, Fault> {
     if !settings.risky {
         return Ok(tools.store.house.workspace());
     }
-    let name = settings.risky_root.trim_matches('/');
-    let mut parts = Path::new(name).components();
-    let first = parts.next().map(|part| part.as_os_str().to_string_lossy().to_lowercase());
-    let plain = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
-    let houses = |first: &String| HOUSE.iter().any(|known| known.eq_ignore_ascii_case(first));
-    if !plain || first.as_ref().is_none_or(houses) || settings.risky_root.starts_with('/') {
-        let error = format!(
-            "work in the risky root `{}`: it is no folder of its own in the house",
-            settings.risky_root
-        );
-        return Err(Fault::new(
-            error,
-            "your owner sets [files] risky_root in owner.toml, as in \"projects\"",
-        ));
-    }
-    let mut at = tools.store.house.root().to_path_buf();
-    for part in Path::new(name).components() {
-        at.push(part);
-        if at.is_symlink() {
-            let hint = "your owner names a real folder as [files] risky_root in owner.toml";
-            return Err(Fault::new(
-                format!("work in the risky root {name}: a symbolic link is on the way"),
-                hint,
-            ));
+    let (house, named) = (tools.store.house.root(), Path::new(settings.risky_root.trim_end_matches('/')));
+    let plain = named.components().all(|part| matches!(part, Component::Normal(_) | Component::RootDir));
+    let outside = named.is_absolute() && !named.starts_with(house);
+    // The guardian judges the folder; this holds where nobody judged it.
+    let is_right = match (outside, named.strip_prefix(house).unwrap_or(named).components().next()) {
+        (true, _) => !house.starts_with(named),
+        (false, None) => false,
+        (false, Some(first)) => {
+            let first = first.as_os_str().to_string_lossy();
+            !HOUSE.iter().any(|known| known.eq_ignore_ascii_case(&first)) && !is_kept(&first)
         }
+    };
+    if !plain || !is_right {
+        let error = format!("work in the risky root `{}`: it is no folder of its own", settings.risky_root);
+        let hint =
+            "your owner sets [files] risky_root in owner.toml, as in \"projects\" or \"/srv/projects\"";
+        return Err(Fault::new(error, hint));
+    }
+    let at = house.join(named);
+    let within = if outside { &at } else { house };
+    let mut on_the_way = at.ancestors().take_while(|part| part.starts_with(within) && *part != house);
+    if on_the_way.any(Path::is_symlink) {
+        let hint = "your owner names a real folder as [files] risky_root in owner.toml";
+        let error = format!("work in the risky root {}: a symbolic link is on the way", named.display());
+        return Err(Fault::new(error, hint));
     }
     Ok(at)
+}
+
+fn is_kept(name: &str) -> bool {
+    let name = name.trim_end_matches(['.', ' ']).to_lowercase();
+    KEPT.contains(&name.as_str()) || name.starts_with(".env")
 }
 
 /// The place a path names, if it is inside the workspace and no link is on the way.
@@ -153,14 +177,17 @@ pub(super) fn inside(tools: &ToolContext<'_>, args: &Arguments, path: &str) -> R
         let path: String = path.chars().take(200).collect();
         Err(args.fault(format!("works inside {named} only: `{path}` {why}")))
     };
-    let below = path.strip_prefix(named.as_str()).unwrap_or(path);
-    let below = if below.len() < path.len() { below.trim_start_matches('/') } else { below };
+    let of_top = path.strip_prefix(named.as_str()).filter(|rest| rest.is_empty() || rest.starts_with('/'));
+    let below = of_top.map_or(path, |rest| rest.trim_start_matches('/'));
     if below.len() > 1_000 || below.chars().any(char::is_control) || below.contains('\\') {
         return refuse("is no plain path");
     }
     let mut at = top;
     for part in Path::new(below).components() {
         match part {
+            Component::Normal(part) if tools.belt.files.risky && is_kept(&part.to_string_lossy()) => {
+                return refuse("is not yours there: repositories, keys and houses stay as they are");
+            }
             Component::Normal(part) => at.push(part),
             Component::CurDir => continue,
             Component::ParentDir => return refuse("climbs with `..`"),

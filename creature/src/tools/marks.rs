@@ -18,10 +18,9 @@ pub enum Scope {
 /// Which sub-sessions have a tool.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub enum SubsessionAccess {
-    /// All that have tools: the tool only looks within the house.
+    /// All: the tool looks, within the house or at what is outside, or is the shell, which is within the same walls.
     All,
-    /// Minimal and full ones: the tool reads what is outside, writes what others of the house will read, or is the
-    /// shell, which is within the same walls.
+    /// Minimal and full ones: the tool writes what others of the house will read.
     Minimal,
     /// Full ones alone.
     Full,
@@ -45,8 +44,7 @@ impl SubsessionAccess {
     /// Whether sub-sessions of this mode have it.
     pub fn is_given(self, mode: Mode) -> bool {
         match mode {
-            Mode::None => false,
-            Mode::BaseOnly => self <= SubsessionAccess::All,
+            Mode::None | Mode::BaseOnly => self <= SubsessionAccess::All,
             Mode::Minimal => self <= SubsessionAccess::Minimal,
             Mode::Full => self <= SubsessionAccess::Full,
         }

@@ -10,6 +10,7 @@ pub mod catalogue;
 mod directives;
 mod feeds;
 mod files;
+mod files_change;
 mod job;
 mod knowledge;
 mod listing;
@@ -29,6 +30,7 @@ mod repo_look;
 mod repo_map;
 mod repo_run;
 mod search;
+mod see;
 mod service;
 pub mod show;
 mod skills;
@@ -50,9 +52,11 @@ use crate::dream;
 use crate::fault::Fault;
 use crate::guardian_post;
 use crate::jobs::Jobs;
+use crate::models::Models;
 use crate::watches::Shared;
 use arguments::Arguments;
 use marks::Scope;
+use mind::ModelSettings;
 use mind::thought::ToolCall;
 use patch::Limits;
 use serde_json::{Map, Value, json};
@@ -75,8 +79,10 @@ impl Toolbox {
             stands_in: false,
             rests: wake::Rests::default(),
             watches: Shared::load(std::path::Path::new("")),
+            models: Models::default(),
             permissions: BTreeMap::new(),
             files: FileSettings::default(),
+            model: ModelSettings::default(),
             most_shown: MOST_SHOWN,
             spills: Arc::default(),
             used: None,
@@ -120,10 +126,11 @@ impl ToolContext<'_> {
             Some(broker) => hide(result, broker.token()),
             None => result,
         };
+        let (result, usage) = paid(result);
         let id = format!("{}-{}", self.store.life, self.belt.spills.fetch_add(1, Ordering::Relaxed) + 1);
         let (kept, whole) = spill::fit(&self.store.house, &id, tool, self.belt.most_shown, result.clone());
         let shown = show::shown(&result, &whole, numbered, self.belt.most_shown);
-        CallOutcome { result: kept, shown }
+        CallOutcome { result: kept, shown, usage }
     }
 
     async fn allowed(&mut self, tool: &'static Tool, call: &ToolCall) -> Result<Value, Fault> {
@@ -158,6 +165,13 @@ fn hide(result: Value, token: &str) -> Value {
     }
     // A token is hexadecimal, so JSON stays JSON without it.
     serde_json::from_str(&text.replace(token, "[hidden]")).unwrap_or(Value::Null)
+}
+
+/// The result without what a model was paid for it, which is kept beside.
+fn paid(mut result: Value) -> (Value, Option<Value>) {
+    let is_paid = result.get("usage").is_some_and(Value::is_object);
+    let usage = result.as_object_mut().filter(|_| is_paid).and_then(|fields| fields.shift_remove("usage"));
+    (result, usage)
 }
 
 fn object(fields: Map<String, Value>) -> Value {

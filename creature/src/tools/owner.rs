@@ -26,14 +26,25 @@ const LOOK_BACK: (usize, u64) = (400, 4 << 20);
 const LISTENING: SignedDuration = SignedDuration::from_hours(1);
 
 pub fn message(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
-    // A message without a kind is an answer to the owner.
+    // A message without a kind is an answer to the owner; a thought of its own says to which request.
+    let unnamed = args.maybe_text("kind").is_none() && args.maybe_text("request").is_none();
+    if unnamed && !tools.caller.owner && !tools.belt.stands_in {
+        let open: Vec<&str> = tools.store.agenda.requests.open().map(|one| one.id.as_str()).collect();
+        let hint = format!(
+            "give it a kind (asked_for, revenue, approval, milestone, broken, weekly_summary), or as `request` the one it \
+             answers ({})",
+            if open.is_empty() { "none is open".to_owned() } else { open.join(", ") }
+        );
+        return Err(Fault::new("a thought of your own does not say what this message is", hint));
+    }
     let kind = args.maybe_text("kind").map_or(Kind::Answer, Kind::named);
     let text = args.text("text");
     if kind == Kind::Answer {
         return answered(tools, args, text);
     }
-    let said = tools.change(&Change::Outbox(OutboxChange::Say { kind, text: text.to_owned() }))?;
-    tools.deliver()?;
+    let mut said = tools.change(&Change::Outbox(OutboxChange::Say { kind, text: text.to_owned() }))?;
+    let delivered = tools.deliver()?;
+    said.as_object_mut().map(|fields| fields.insert("delivered".to_owned(), json!(delivered)));
     Ok(said)
 }
 

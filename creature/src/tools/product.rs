@@ -46,6 +46,11 @@ pub(super) fn file(call: &Call) -> (String, String) {
     (call.arg("path"), call.arg("text"))
 }
 
+/// The first file that an edit of the workspace names.
+pub(super) fn edited(call: &Call) -> (String, String) {
+    (call.came("path"), String::new())
+}
+
 pub(super) fn note(call: &Call) -> (String, String) {
     (format!("notes/{}", call.arg("name")), call.arg("text"))
 }
@@ -80,4 +85,24 @@ pub(super) fn ask(call: &Call) -> (String, String) {
 pub fn edit(summary: &str) -> String {
     let words: String = guardian_post::one_line(summary).chars().take(MOST_EDIT).collect();
     if words.is_empty() { words } else { format!("edit: {}", words.trim_end()) }
+}
+
+/// Whether a call that went well is of use at once: it ticked a step or ended something as done, or the owner has its
+/// words now.
+pub fn is_step(call: &ToolCall, result: &Value) -> bool {
+    let arg = |key: &str| call.args.get(key).and_then(Value::as_str).unwrap_or_default();
+    match call.tool.as_str() {
+        "goal.checkpoint" => arg("status") == "done",
+        "task.done" => arg("failed").is_empty(),
+        "agenda.close" => arg("outcome") == "done",
+        "owner.message" => result.get("delivered").and_then(Value::as_u64).is_some_and(|many| many > 0),
+        _ => false,
+    }
+}
+
+/// Whether it is an item of the agenda: of use once it is done, not by being named again.
+pub fn is_item(what: &str) -> bool {
+    what.split_once('-').is_some_and(|(kind, number)| {
+        kind.chars().all(|c| c.is_ascii_lowercase()) && number.chars().all(|c| c.is_ascii_digit())
+    })
 }

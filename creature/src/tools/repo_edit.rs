@@ -24,14 +24,14 @@ pub async fn edit(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value
     let _lock = draft::hold(&tools.store.house)?;
     let draft = Draft::open_unless_live(&tools.store.house)?;
     let edits = edits(args, draft.as_ref()).map_err(|why| args.fault(why))?;
-    let plan = plan::from_edits(roots(&tools.store.house, draft.as_ref()), &edits);
+    let plan = plan::from_edits(&roots(&tools.store.house, draft.as_ref()), &edits);
     make(tools, draft, plan, args).await
 }
 
 pub async fn apply_patch(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let _lock = draft::hold(&tools.store.house)?;
     let draft = Draft::open_unless_live(&tools.store.house)?;
-    let plan = plan::from_patch(roots(&tools.store.house, draft.as_ref()), args.text("patch"));
+    let plan = plan::from_patch(&roots(&tools.store.house, draft.as_ref()), args.text("patch"));
     make(tools, draft, plan, args).await
 }
 
@@ -204,8 +204,8 @@ fn into_draft(
     source: Vec<Change>,
     missed: Vec<Missed>,
 ) -> Result<Option<Draft>, Fault> {
-    let (now, missed) = (tools.store.clock.text(), missed.into_iter().filter_map(|missed| missed.edit));
-    let missed: Vec<Edit> = missed.filter(|edit| edit.path.starts_with("creature/")).collect();
+    let now = tools.store.clock.text();
+    let missed: Vec<Edit> = missed.into_iter().filter_map(|missed| missed.edit).collect();
     if source.is_empty() && missed.is_empty() {
         return Ok(draft);
     }

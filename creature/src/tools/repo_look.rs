@@ -30,6 +30,8 @@ pub fn status(tools: &mut ToolContext<'_>, _: &Arguments) -> Result<Value, Fault
         head.map_err(|cause| Fault::caused("read HEAD", &cause, "the guardian needs a first commit"))?;
     let changed = changed(&repo, None)?;
     let left_out = changed.len().saturating_sub(MOST_LISTED);
+    let beside: Vec<String> =
+        changed.iter().map(|(_, path)| path.clone()).filter(|path| path.starts_with("creature/")).collect();
     let changed: Vec<String> =
         changed.into_iter().take(MOST_LISTED).map(|(how, path)| format!("{how} {path}")).collect();
     let said = head.summary().ok().flatten().unwrap_or_default();
@@ -40,6 +42,12 @@ pub fn status(tools: &mut ToolContext<'_>, _: &Arguments) -> Result<Value, Fault
         let files: Vec<String> = files.map(|change| format!("{} {}", change.how(), change.path)).collect();
         fields.insert("draft".to_owned(), json!(draft.line()));
         fields.insert("of_the_draft_against_what_lives".to_owned(), json!(files));
+        if !beside.is_empty() {
+            // As a command leaves them: edits go to the draft.
+            let note = "in the tree that lives, not in the draft; the next birth commits them as they are";
+            let paths: Vec<&String> = beside.iter().take(MOST_LISTED).collect();
+            fields.insert("beside_the_draft".to_owned(), json!({"paths": paths, "note": note}));
+        }
         let missed: Vec<&str> = draft.state.missed.iter().map(|edit| edit.path.as_str()).collect();
         if !missed.is_empty() {
             fields.insert("edits_that_missed".to_owned(), json!(missed));

@@ -27,7 +27,9 @@ pub fn spawn(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fau
             json!({"id": spawned.id, "is": line, "warnings": spawned.warnings})
         })
         .collect();
-    Ok(json!({"spawned": spawned, "note": "each is reported as news when it ends, the last one with all"}))
+    Ok(
+        json!({"spawned": spawned, "note": "all are reported together once none is at work any more: to you as news, of your owner's work to its thread too"}),
+    )
 }
 
 pub fn list(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
@@ -89,6 +91,8 @@ fn request(tools: &ToolContext<'_>, args: &Arguments, mut asked: Value) -> Resul
         return Err(args.fault(error.chars().take(300).collect::<String>()));
     }
     request.tools = held;
+    request.model = tools.belt.models.named(&request.model).map_err(|why| args.fault(why))?;
+    request.effort = tools.belt.models.effort(&request.effort).map_err(|why| args.fault(why))?;
     let parent = tools.caller.session.clone().unwrap_or_else(|| format!("thought-{}", tools.facts.thoughts));
     request.origin = Origin::Tool { parent };
     request.thread.clone_from(&tools.caller.thread);

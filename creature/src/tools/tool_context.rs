@@ -7,6 +7,7 @@ use crate::config::{FileSettings, Permission};
 use crate::digest::Facts;
 use crate::fault::Fault;
 use crate::jobs::{Job, Jobs};
+use crate::models::Models;
 use crate::panic::caught;
 use crate::senses::guardian::Standing;
 use crate::store::Store;
@@ -15,6 +16,7 @@ use crate::watches::Shared;
 use agenda::Change;
 use agenda::requests::RequestChange;
 use hands::{Broker, Deferred};
+use mind::ModelSettings;
 use patch::Limits;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -32,6 +34,8 @@ pub struct CallOutcome {
     pub result: Value,
     /// In words, as a mind reads it.
     pub shown: String,
+    /// What a model was paid for it, where one was asked.
+    pub usage: Option<Value>,
 }
 
 impl CallOutcome {
@@ -42,7 +46,7 @@ impl CallOutcome {
 
     /// What came of a call that has this result.
     pub fn of(result: Value) -> Self {
-        Self { shown: show::shown(&result, &Map::new(), false, MOST_SHOWN), result }
+        Self { shown: show::shown(&result, &Map::new(), false, MOST_SHOWN), result, usage: None }
     }
 
     /// Runs a call; a panic in it becomes a failed result.
@@ -75,10 +79,14 @@ pub struct Toolbox {
     pub watches: Shared,
     /// The marks of each tool.
     pub(super) marks: MarksByName,
+    /// The models that a sub-session may be given.
+    pub models: Models,
     /// When tools may be used, as the owner set it, by name (`x.post`) or family (`x.*`).
     pub permissions: BTreeMap<String, Permission>,
     /// Where the file tools work, and how much they show.
     pub files: FileSettings,
+    /// How a model is asked.
+    pub model: ModelSettings,
     /// Characters that a mind is shown of one result at most; by the window of its model.
     pub most_shown: usize,
     /// Calls so far in this life; the number is part of the names of files that long results are kept in.
@@ -114,8 +122,10 @@ impl Toolbox {
             job: Some(Arc::clone(job)),
             rebirth: self.rebirth.clone(),
             broker: self.broker.clone(),
+            models: self.models.clone(),
             permissions: self.permissions.clone(),
             files: self.files.clone(),
+            model: self.model.clone(),
             rests: self.rests.clone(),
             watches: self.watches.clone(),
             spills: Arc::clone(&self.spills),

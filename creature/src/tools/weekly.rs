@@ -2,6 +2,7 @@
 
 use agenda::Agenda;
 use agenda::goals::{GoalStatus, Goals};
+use agenda::outbox::MOST_SUMMARY;
 use ground::text::shorten;
 use jiff::{SignedDuration, Timestamp};
 
@@ -23,15 +24,20 @@ pub fn text(agenda: &Agenda, did: &str, now: Timestamp) -> String {
         own if own.is_empty() => own,
         own => format!(" Of my own accord: {own} ({}).", agenda.own.lines().join("; ")),
     };
-    format!(
+    let asked = match agenda.reasons.summary() {
+        asked if asked.is_empty() => asked,
+        asked => format!(" Of my own accord, {asked} ({}).", agenda.reasons.lines().join("; ")),
+    };
+    let text = format!(
         "The week to {}. Goals reached: {reached}. Open: {open}. Waiting for your yes: {awaiting}. Earned so far: {:.2} \
-         USD; pending: {:.2} USD; in the pipeline: {:.2} USD.{own} {}",
+         USD; pending: {:.2} USD; in the pipeline: {:.2} USD.{own}{asked} {}",
         now.strftime("%Y-%m-%d"),
         money.earned_usd,
         money.pending_usd,
         money.pipeline_usd,
         shorten(did, LONGEST_DID),
-    )
+    );
+    shorten(&text, MOST_SUMMARY)
 }
 
 /// How many goals have this status, done ones only if they ended this week, and the first few by title.

@@ -171,7 +171,8 @@ fn held(holds: bool, value: Option<String>, seen: &mut Seen, may_tell: bool, at_
 
 /// Judges the items of a feed, each its mark and its words; tells those that are new and match.
 pub fn items(find: Option<&Regex>, items: &[(String, String)], seen: &mut Seen, may_tell: bool) -> Verdict {
-    let first = seen.keys.is_empty();
+    // A feed may be empty when it is first looked at.
+    let first = seen.keys.is_empty() && seen.holds.is_none();
     let is_new = |(key, _): &&(String, String)| !seen.keys.contains(key);
     let new: Vec<&(String, String)> = items.iter().filter(is_new).collect();
     let told: Vec<&str> = new
@@ -190,7 +191,7 @@ pub fn items(find: Option<&Regex>, items: &[(String, String)], seen: &mut Seen, 
     seen.keys.extend(keys);
     let over = seen.keys.len().saturating_sub(MOST_KEYS.max(items.len()));
     seen.keys.drain(..over);
-    seen.waits = false;
+    (seen.holds, seen.waits) = (Some(true), false);
     if !told_now {
         return Verdict::Nothing;
     }
@@ -206,7 +207,8 @@ fn value(find: Option<&Regex>, text: &str) -> Option<String> {
     };
     let found = find.captures(text)?;
     let value = found.get(1).or_else(|| found.get(0))?.as_str();
-    Some(value.split_whitespace().collect::<Vec<_>>().join(" "))
+    let value = value.split_whitespace().collect::<Vec<_>>().join(" ");
+    Some(value.chars().take(MOST_KEPT).collect())
 }
 
 /// The first line of each that the other has not.

@@ -49,7 +49,10 @@ async fn watch(shared: Shared, mut store: Store, broker: Option<Broker>) {
     loop {
         let now = store.clock.now();
         for watch in shared.list() {
-            let is_due = watch.next <= now && !under_way.contains(&watch.id);
+            // After a clock that was set back nothing waits for it to catch up.
+            let ahead_s = watch.next.as_second().saturating_sub(now.as_second());
+            let is_late = ahead_s > i64::try_from(watch.every_s.max(LONGEST_S)).unwrap_or(i64::MAX);
+            let is_due = (watch.next <= now || is_late) && !under_way.contains(&watch.id);
             if !is_due || looks.len() >= MOST_AT_ONCE {
                 continue;
             }
@@ -80,20 +83,21 @@ fn settle(shared: &Shared, store: &mut Store, id: &str, looked: Result<Looked, S
     let Some(mut watch) = shared.list().into_iter().find(|watch| watch.id == id) else { return };
     let now = store.clock.now();
     let told = judged(&mut watch, looked, now);
-    if let Some(text) = told {
+    if let Some(text) = &told {
         watch.told += 1;
         watch.told_at = Some(now);
-        if let Err(fault) = tell(shared, store, &watch, &text) {
+        if let Err(fault) = tell(store, &watch, text) {
             tracing::warn!("{fault} ({})", fault.hint);
             // Not told: the next look finds the same again.
             return;
         }
     }
-    shared.change(|all| {
-        if let Some(mine) = all.list.iter_mut().find(|one| one.id == watch.id) {
-            *mine = watch;
-        }
-    });
+    let is_news = told.is_some();
+    // In one write: neither is what it told lost with this life, nor told again by the next.
+    shared.change(|all| all.looked(watch, told));
+    if is_news {
+        shared.heard.notify_one();
+    }
 }
 
 /// Brings a watch up to date after a look; the words to tell, if any.
@@ -146,9 +150,8 @@ fn said(say: &str, old: &str, new: &str, source: &str) -> String {
     format!("{}: {arrow} ({source})", say.trim().trim_end_matches(['.', ':']))
 }
 
-/// Tells the owner, or a thought where the watch is the creature's own; once, over ends of lives too.
-fn tell(shared: &Shared, store: &mut Store, watch: &Watch, text: &str) -> Result<(), crate::fault::Fault> {
-    shared.tell(format!("{} tells: {text}", watch.id));
+/// Tells the owner, where the watch is the owner's; once, over ends of lives too.
+fn tell(store: &mut Store, watch: &Watch, text: &str) -> Result<(), crate::fault::Fault> {
     if !watch.owner {
         return Ok(());
     }

@@ -68,16 +68,9 @@ async fn money_is_told_in_the_feed_and_much_of_it_needs_a_yes() {
     assert!(proposed["note"].as_str().unwrap().contains("owner.message"), "{proposed}");
     let why = refused(&mut yard, "opportunity.move", to("execute")).await;
     assert_eq!(why, "opportunity-1 of 1200 USD waits for your owner's yes");
-    let yes = json!({"id": "opportunity-1"});
-    assert!(refused(&mut yard, "agenda.approve", yes.clone()).await.contains("your owner's yes"));
     yard.caller.owner = true;
-    assert!(
-        refused(&mut yard, "agenda.approve", yes.clone()).await.contains("your owner's yes"),
-        "not a mind's to say"
-    );
     yard.lent().change(&agenda::yes::change("opportunity-1")).unwrap();
     yard.caller.owner = false;
-    fine(&mut yard, "agenda.approve", yes).await;
     fine(&mut yard, "opportunity.move", to("execute")).await;
     fine(&mut yard, "opportunity.move", to("collect")).await;
     let earned = json!({"id": "opportunity-1", "earned_usd": 1_000, "wait_s": 3_600});
@@ -138,7 +131,6 @@ async fn what_makes_no_sense_is_refused_and_changes_nothing() {
         ("opportunity.move", json!({"id": "opportunity-1", "stage": "party"})),
         ("agenda.close", json!({"id": "moon-1", "reason": "x"})),
         ("agenda.close", json!({"id": "gap-1"})),
-        ("agenda.approve", json!({"id": "task-1"})),
         ("agenda.list", json!({"kind": "wishes"})),
     ] {
         refused(&mut yard, tool, args).await;

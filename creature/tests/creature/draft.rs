@@ -302,3 +302,18 @@ async fn what_was_born_of_a_draft_needs_it_no_more() {
     assert_eq!(yard.call("repo.drop", json!({"back": true})).await["ok"], json!(true));
     assert!(of_draft(&yard, "creature/a.txt").starts_with("ONE\n"));
 }
+
+/// Found: a file that a command left among what lives, beside the draft, was told by no status of the draft.
+#[tokio::test]
+async fn what_a_command_left_among_what_lives_is_told_beside_the_draft() {
+    let mut yard = yard();
+    commit(&yard, "first");
+    let edits = held(json!([edit("creature/a.txt", "five", "FIVE")]));
+    assert_eq!(yard.call("repo.edit", edits).await["ok"], json!(true));
+    let status = yard.call("repo.status", json!({})).await;
+    assert_eq!(status.get("beside_the_draft"), None, "{status}");
+    yard.put("creature/stray.txt", "");
+    let status = yard.call("repo.status", json!({})).await;
+    assert_eq!(status["beside_the_draft"]["paths"], json!(["creature/stray.txt"]), "{status}");
+    assert_eq!(status["of_the_draft_against_what_lives"][0], "changed creature/a.txt", "{status}");
+}

@@ -5,5 +5,6 @@ mod cache;
 mod chat;
 pub mod client;
 mod fields;
+mod media;
 mod mind;
 mod responses;

@@ -131,8 +131,15 @@ fn client(server: &Faithful, wire: Wire) -> Client {
 async fn sent(wire: Wire, tools: &[Tool], case: &str) -> Vec<(String, Value)> {
     let server = Faithful::start(wire, Rules::default(), |_| Say::new().says("yes"));
     let turns = [Turn::Said { text: "Go.".to_owned() }];
-    let talk =
-        Talk { system: "", tools, turns: &turns, schema: None, autonomous: false, without_thinking: false };
+    let talk = Talk {
+        system: "",
+        tools,
+        turns: &turns,
+        media: &[],
+        schema: None,
+        autonomous: false,
+        without_thinking: false,
+    };
     let said = client(&server, wire).say(&talk, &mut |_| {}).await;
     assert!(server.refusals().is_empty(), "{case}: {:?}", server.refusals());
     assert!(said.is_ok(), "{case}: {said:?}");

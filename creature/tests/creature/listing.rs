@@ -76,7 +76,7 @@ async fn caps_of_the_file_tools_are_the_owners() {
 #[test]
 fn walls_are_not_called_a_full_disk() {
     for kind in [ErrorKind::ReadOnlyFilesystem, ErrorKind::PermissionDenied] {
-        assert!(unwritable(kind, true).starts_with("the walls let you read there"));
+        assert!(unwritable(kind, true).starts_with("the walls do not let you write there"));
         assert!(!unwritable(kind, true).contains("disk") && !unwritable(kind, false).contains("disk"));
     }
     assert!(unwritable(ErrorKind::StorageFull, true).contains("disk is full"));

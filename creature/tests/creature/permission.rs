@@ -158,7 +158,7 @@ async fn a_risky_root_is_a_folder_of_its_own() {
         "",
         ".",
         "..",
-        "/tmp",
+        "/",
         "creature",
         "Creature/src",
         ".self/mind",

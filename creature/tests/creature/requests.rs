@@ -250,3 +250,79 @@ async fn a_request_outlives_the_life_that_heard_it_and_the_owners_word_drops_it(
     assert_eq!(told(&world, "main"), [answer("request-1 is dropped.")]);
     assert!(lived.life.store.agenda.requests.open().next().is_none());
 }
+
+#[tokio::test]
+async fn a_word_that_is_stopped_before_a_thought_saw_it_is_not_worked_on() {
+    loopback!();
+    let world = world(|seen| {
+        let text = seen.last_said();
+        match text.contains("Open request") || text.contains("not yet answered") {
+            true => {
+                Say::new().says("I write it.").calls("files.write", json!({"path": "a.txt", "text": "a"}))
+            }
+            false => Say::new().says("").rests(300),
+        }
+    });
+    let mut lived = Lived::born(&world.house, BEGAN, 1).await;
+    lived.wake().await;
+    say(&world, 0, "main", "write the program");
+    say(&world, 1, "main", "stop that");
+    for _ in 0..4 {
+        lived.wake().await;
+    }
+    let said = told(&world, "main");
+    assert!(said[0].1.starts_with("Stopped: what you asked, \"write the program\""), "{said:?}");
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(lived.life.store.agenda.requests.open().next().is_none(), "it is taken up again");
+    assert!(!world.house.path(".self/workspace/a.txt").exists(), "it was worked on");
+}
+
+#[tokio::test]
+async fn closing_words_that_were_said_already_are_not_said_again() {
+    loopback!();
+    let world = world(|seen| match seen.last_results().pop() {
+        _ if !seen.all_text().contains("mend the lamp") => Say::new().says("").rests(300),
+        Some((name, _)) if name.contains("owner") => Say::new().says("I mend it  tomorrow."),
+        _ => Say::new()
+            .says("Hm.")
+            .calls("owner.message", json!({"text": "I mend it tomorrow.", "done": false})),
+    });
+    say(&world, 0, "main", "mend the lamp");
+    let mut lived = Lived::born(&world.house, BEGAN, 1).await;
+    lived.stay().await;
+    assert_eq!(told(&world, "main"), [answer("I mend it tomorrow.")]);
+    assert_eq!(lived.life.store.agenda.requests.open().count(), 1, "it goes on");
+}
+
+#[tokio::test]
+async fn while_a_command_runs_for_a_request_the_owner_is_not_told_that_it_is_stuck() {
+    loopback!();
+    const WAITS: &str = "while ! test -e .self/workspace/go; do sleep 0.05; done; touch .self/workspace/gone";
+    let world = world(|seen| match seen.last_results().pop() {
+        Some((name, _)) if name.contains("run") => {
+            Say::new().says("It runs.").calls("owner.message", json!({"text": "I mend it", "done": false}))
+        }
+        _ if seen.last_said().contains("This wake is for it") => {
+            Say::new().says("I look.").calls("files.list", json!({}))
+        }
+        Some(_) => Say::new().says("").rests(90),
+        None if seen.all_text().contains("mend the lamp") => {
+            Say::new().says("I mend.").calls("repo.run", json!({"command": WAITS, "background": true}))
+        }
+        None => Say::new().says("").rests(300),
+    });
+    say(&world, 0, "main", "mend the lamp");
+    let mut lived = Lived::born(&world.house, BEGAN, 1).await;
+    let mut left = Duration::from_secs(7_200);
+    while !left.is_zero() {
+        left = left.saturating_sub(lived.wake().await);
+    }
+    let said = told(&world, "main");
+    let looked = world.server.seen().iter().filter(|seen| called(seen, "files.list")).count();
+    assert!(looked >= 3, "it came back to it {looked} times only");
+    assert_eq!(said, [answer("I mend it")], "while a command runs");
+    world.house.write(".self/workspace/go", "");
+    crate::house::wait_for("the command to end", || {
+        world.house.path(".self/workspace/gone").exists().then_some(())
+    });
+}

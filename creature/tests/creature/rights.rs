@@ -96,6 +96,38 @@ async fn the_owners_yes_to_what_was_put_before_the_owner_approves_it_and_nothing
     }
 }
 
+/// Found: a yes to what is not there was recorded twice under one id and answered three times; so was one to what is.
+#[tokio::test]
+async fn a_yes_is_recorded_once_and_answered_once_whatever_it_names() {
+    loopback!();
+    for (yes, begins) in [
+        ("approve opportunity-13", "Not approved"),
+        ("approve goal-999", "Not approved"),
+        ("approve opportunity-1", "Approved"),
+    ] {
+        let script = Script::sighted(|shown| {
+            let answer = json!([call("owner.message", json!({"kind": "answer", "text": "I know of none."}))]);
+            let asked = shown.new.contains("Your owner's words, not yet answered");
+            thought("rest", if asked { answer } else { json!([]) }, 300)
+        });
+        let house = TempHouse::with_model("openai", &script, 300);
+        let mut lived = with_opportunity(&house).await;
+        lived.wake().await;
+        say(&house, 59, yes);
+        for _ in 0..4 {
+            lived.wake().await;
+        }
+        let all = house.records();
+        let of = |from: &str| -> Vec<&str> {
+            let mine = all.iter().filter(|record| record.kind == "message" && record.data["from"] == from);
+            mine.map(|record| record.data["text"].as_str().unwrap()).collect()
+        };
+        assert_eq!(of("owner"), [yes]);
+        let answers = of("creature");
+        assert!(answers.len() == 1 && answers[0].starts_with(begins), "{yes}: {answers:?}");
+    }
+}
+
 /// Answers before it works, then does what the state it is shown still asks for, then tries for more by itself.
 fn eager(shown: &Shown) -> Line {
     let install = json!([call("repo.install_deps", json!({}))]);

@@ -126,3 +126,60 @@ mod probation {
         assert!(said[1].contains("Second") && said[1].contains("has news"), "{}", said[1]);
     }
 }
+
+/// Found: nothing scanned platforms: there was no switch, no interval and no list of them.
+#[tokio::test]
+async fn platforms_of_the_owners_are_looked_at_at_their_interval() {
+    loopback!();
+    let stand_in = StandIn::new(|asked: &Asked| match asked.path.as_str() {
+        "/status" => broker::status(broker::offer("openai"), &["jobs", "asks-first"]),
+        "/web" => Answer::Is(
+            200,
+            vec![("content-type", "text/html".to_owned())],
+            "<p>A logo is wanted by a bakery.</p>".to_owned(),
+        ),
+        "/service" if asked.body["service"] == "jobs" => {
+            broker::passed(200, &json!([{"title": "translate a letter from German"}]))
+        }
+        "/service" => broker::waiting("7"),
+        _ => {
+            let said =
+                json!({"monologue": "m", "intent": "rest", "tool_calls": [], "sleep_s": 300}).to_string();
+            broker::answer(200, &crate::house::in_chat(&said))
+        }
+    });
+    let handed = |enabled: bool| {
+        let platforms = ["https://gigs.example/new", "jobs/open", "asks-first"];
+        let revenue = json!({"enabled": enabled, "scan_interval_minutes": 60, "platforms": platforms});
+        let rest = json!({"shortest_s": 1, "longest_s": 300, "quiet_s": 1_800});
+        json!({"life": 1, "told": [], "settings": {"rest": rest, "revenue": revenue}}).to_string()
+    };
+    let mut house = TempHouse::new();
+    house.broker = Some(stand_in.base());
+    house.write(".self/settings.json", handed(true));
+    let mut lived = Lived::born(&house, MORNING, 1).await;
+    let ends = lived.life.store.clock.now().checked_add(jiff::SignedDuration::from_mins(179)).unwrap();
+    while lived.life.store.clock.now() < ends {
+        lived.wake().await;
+    }
+    let gets = |name: &str| {
+        let of = stand_in.heard("/service");
+        of.iter().filter(|asked| asked.body["service"] == name && asked.body["method"] == "GET").count()
+    };
+    assert!((3..=4).contains(&gets("jobs")), "{} looks in three hours", gets("jobs"));
+    assert!((3..=4).contains(&stand_in.heard("/web").len()), "{} looks", stand_in.heard("/web").len());
+    assert_eq!(stand_in.heard("/service")[0].body["path"], "/open");
+    assert_eq!(gets("asks-first"), 1, "what would ask the owner each time is left alone for a day");
+    let told = |part: &str| {
+        house.records().iter().any(|one| one.data["text"].as_str().is_some_and(|text| text.contains(part)))
+    };
+    assert!(told("gigs.example says") && told("A logo is wanted by a bakery"));
+    assert!(told("jobs says") && told("translate a letter") && told("becomes an opportunity"));
+    // Switched off, nothing is looked at any more.
+    house.write(".self/settings.json", handed(false));
+    let before = (gets("jobs"), stand_in.heard("/web").len());
+    for _ in 0..12 {
+        lived.wake().await;
+    }
+    assert_eq!((gets("jobs"), stand_in.heard("/web").len()), before);
+}

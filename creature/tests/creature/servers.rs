@@ -47,7 +47,7 @@ async fn say(
     schema: Option<&Value>,
 ) -> Result<Reply, Error> {
     let system = "You are Feral, and this is your house.";
-    let talk = Talk { system, tools, turns, schema, autonomous: false, without_thinking: false };
+    let talk = Talk { system, tools, turns, media: &[], schema, autonomous: false, without_thinking: false };
     client.say(&talk, &mut |_| {}).await
 }
 

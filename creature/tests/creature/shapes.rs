@@ -175,10 +175,12 @@ const SHARED: [&str; 61] = [
     "self/scratch.md",
 ];
 
-const MORE: [&str; 8] = [
+const MORE: [&str; 10] = [
     "self/diary.md",
     "self/skills/a.md",
     "self/prompts/summary.md",
+    "self/prompts/dream.md",
+    "self/prompts/talked.md",
     "self/drafts",
     "self/notes",
     "self/skills",

@@ -4,7 +4,7 @@ use crate::broker::loopback;
 use crate::house::{Script, TempHouse, thought};
 use crate::probation::context_caps::moment;
 use agenda::stack::{Category, Line};
-use agenda::standing::{Mode, Standing};
+use agenda::standing::{Confidence, Mode, Standing};
 use jiff::Timestamp;
 use memory::Record;
 use mind::moment::{Moment, Word};
@@ -128,7 +128,7 @@ fn where_it_fails_one_sentence_stands_in_its_place() {
         assert_eq!(standing(&moment), Some(Standing::fallback()), "{now}");
     }
     let fallback = Standing::fallback();
-    assert!(fallback.text.matches('.').count() == 1 && fallback.confidence == 0.0);
+    assert!(fallback.text.matches('.').count() == 1 && fallback.confidence == Confidence::Low);
 }
 
 #[test]

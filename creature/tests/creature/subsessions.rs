@@ -5,10 +5,11 @@ mod looks;
 mod reviews;
 mod talks;
 mod told;
+mod word;
 
 use crate::broker::{self, Answer, Asked, StandIn, loopback};
 use crate::house::TempHouse;
-use agenda::sessions::{HOP_S, Mode, Origin, Request, Status};
+use agenda::sessions::{Mode, Origin, Request, Status};
 use creature::clock::Clock;
 use creature::config::Told;
 use creature::life::birth::birth;
@@ -116,8 +117,9 @@ fn calls(tool: &str, args: Value) -> Value {
     json!({"monologue": "m", "intent": "i", "tool_calls": [{"tool": tool, "args": args}], "sleep_s": 0})
 }
 
+/// Rests as long as a sub-session has something under way and no thought is told.
 async fn work(life: &mut Life) -> Option<Next> {
-    life.work_sessions(&mut After(None)).await.unwrap()
+    life.rest(None, &mut After(None)).await.unwrap()
 }
 
 /// Works until nothing is left for now: what one found interrupts the others.
@@ -163,18 +165,14 @@ async fn a_graph_is_worked_off_and_reported_once() {
     assert_eq!(spawn(&mut life, graph).await["ok"], true);
     work_off(&mut life).await;
     assert_eq!(std::fs::read_to_string(scene.house.path(".self/workspace/key.txt")).unwrap(), "mat");
-    let news = life.cursors.news.join("\n");
+    let [news] = life.cursors.news.as_slice() else { panic!("not told once: {:?}", life.cursors.news) };
     for said in
         ["session-1 done: the mat hides", "session-2 done: It is the mat.", "session-3 failed: no such door"]
     {
         assert_eq!(news.matches(said).count(), 1, "{said}: {news}");
     }
     assert!(news.contains("session-4 failed: session-3, which it waits for"), "{news}");
-    assert_eq!(news.matches("That was the last: all that thought-").count(), 1, "{news}");
-    assert!(
-        life.cursors.news.last().unwrap().ends_with("spawned are done, but for session-3, session-4.)"),
-        "{news}"
-    );
+    assert!(news.starts_with("sub-sessions: 4 have ended, 2 done, but not session-3, session-4:"), "{news}");
     let acts: Vec<Value> =
         scene.house.records().into_iter().filter(|r| r.kind == "action").map(|r| r.data).collect();
     assert_eq!(
@@ -187,12 +185,9 @@ async fn a_graph_is_worked_off_and_reported_once() {
     let asked = scene.asked();
     let first = |objective: &str| asked.iter().find(|text| text.contains(objective)).unwrap();
     let (sum, write) = (first("Sum up"), first("Write it down"));
+    assert!(!sum.contains("sub-session of Feral"), "one of mode none is told more than its objective: {sum}");
     assert!(
-        sum.contains("Call no tool") && !sum.contains("Your tools"),
-        "one of mode none is given tools: {sum}"
-    );
-    assert!(
-        write.contains("Your tools, of all that there are") && !write.contains("Call no tool"),
+        write.contains("Your tools, of all that there are") && write.contains("sub-session of Feral"),
         "{write}"
     );
     let told = life.cursors.news.len();
@@ -251,30 +246,6 @@ async fn sessions_are_asked_beside_one_another() {
 }
 
 #[tokio::test]
-async fn the_owners_word_stops_work_between_rounds_and_it_goes_on_after() {
-    loopback!();
-    let inbox = Arc::new(Mutex::new(None::<std::path::PathBuf>));
-    let spoken = Arc::clone(&inbox);
-    let scene = Scene::new(move |text| {
-        if text.contains("hop 1 of 4, thought 1") && text.contains("## notes.read") {
-            return says("read");
-        }
-        let path = spoken.lock().unwrap().take().expect("asked again before the owner was heard");
-        std::fs::write(path, "{\"at\":\"2030-01-01T00:00:00Z\",\"text\":\"stop, look at me\"}\n").unwrap();
-        calls("notes.read", json!({"name": "scratch"}))
-    });
-    *inbox.lock().unwrap() = Some(scene.house.path(".self/inbox.jsonl"));
-    let mut life = scene.born(1).await;
-    life.spawn_session(objective(Origin::Checklist, "Read the scratch")).unwrap();
-    assert!(matches!(work(&mut life).await, Some(Next::Rest(rest)) if rest.is_zero()));
-    assert_eq!(scene.asked().len(), 1);
-    assert_eq!(life.cursors.words.len(), 1);
-    life.cursors.words.clear();
-    assert!(work(&mut life).await.is_none());
-    assert_eq!(life.cursors.news, ["[thread garden] checklist: session-1 done: read"]);
-}
-
-#[tokio::test]
 async fn one_that_was_cut_off_is_told_so_in_the_next_life() {
     loopback!();
     let scene = Scene::new(|text| match text.contains("You were asked to look") {
@@ -301,7 +272,8 @@ async fn a_wish_to_leave_and_a_rebirth_leave_nothing_half_known() {
     let mut life = scene.born(1).await;
     life.spawn_session(objective(Origin::Dream, "look")).unwrap();
     let soon = tokio::time::Instant::now() + Duration::from_millis(900);
-    assert!(matches!(life.work_sessions(&mut After(Some(soon))).await.unwrap(), Some(Next::Leave)));
+    assert!(matches!(life.rest(None, &mut After(Some(soon))).await.unwrap(), Some(Next::Leave)));
+    life.leave().unwrap();
     let stopped = scene.house.record("action", |data| data["session"] == "session-1");
     assert!(stopped.data["result"]["error"].as_str().unwrap().contains("asked to leave"));
     let mut life = scene.born(2).await;
@@ -326,7 +298,10 @@ async fn reviews_stay_silent_reminders_are_delivered_and_an_outage_is_a_rest() {
     life.spawn_session(objective(Origin::Pulse("pulse-2".to_owned()), "Review the roof")).unwrap();
     life.spawn_session(objective(Origin::Reminder("reminder-1".to_owned()), "Wake the owner")).unwrap();
     work_off(&mut life).await;
-    assert_eq!(life.cursors.news, ["[thread garden] review of pulse-2: session-2 done: the roof leaks"]);
+    let news = ["[thread garden] review of pulse-2 (your owner was told so): session-2 done: the roof leaks"];
+    assert_eq!(life.cursors.news, news);
+    let message = scene.house.record("message", |data| data["text"] == "pulse-2: the roof leaks");
+    assert_eq!(message.data["thread"], "garden");
     let message = scene.house.record("message", |data| data["reminder"] == "reminder-1");
     assert_eq!(message.data["text"], "Good morning: it is dry outside.");
     assert_eq!(
@@ -334,10 +309,15 @@ async fn reviews_stay_silent_reminders_are_delivered_and_an_outage_is_a_rest() {
         (json!("creature"), json!("garden"))
     );
     life.spawn_session(objective(Origin::Dream, "No money")).unwrap();
-    assert!(matches!(work(&mut life).await, Some(Next::Rest(rest)) if rest.as_secs() > 0));
+    assert!(work(&mut life).await.is_none());
     scene.house.record("observation", |data| data["about"] == "sessions");
+    let (now, asked) = (life.told.clock.now(), scene.asked().len());
+    assert!(life.next_session(now).is_some_and(|next| next > now), "an outage is waited out");
+    assert!(work(&mut life).await.is_none());
+    assert_eq!(scene.asked().len(), asked, "asked again at once");
     for _ in 0..4 {
-        scene.later(HOP_S);
+        // The wait for an account that is empty.
+        scene.later(3_600);
         work(&mut life).await;
     }
     let session = life.store.sessions.get("session-4").unwrap();
@@ -348,7 +328,14 @@ async fn reviews_stay_silent_reminders_are_delivered_and_an_outage_is_a_rest() {
 #[tokio::test]
 async fn one_that_waits_begins_in_its_time_and_thinks_no_more_than_its_hops_allow() {
     loopback!();
-    let scene = Scene::new(|_| calls("notes.read", json!({"name": "scratch"})));
+    let clock = Arc::new(Mutex::new(None::<Arc<AtomicI64>>));
+    let hand = Arc::clone(&clock);
+    // Each of its thoughts takes forty seconds, so a leg has eight.
+    let scene = Scene::new(move |_| {
+        hand.lock().unwrap().as_ref().unwrap().fetch_add(40, Ordering::Relaxed);
+        calls("notes.read", json!({"name": "scratch"}))
+    });
+    *clock.lock().unwrap() = Some(Arc::clone(&scene.second));
     let mut life = scene.born(1).await;
     let now = life.told.clock.now();
     spawn(&mut life, json!({"objective": "Later", "not_before": 3600, "mode": "full"})).await;
@@ -356,12 +343,7 @@ async fn one_that_waits_begins_in_its_time_and_thinks_no_more_than_its_hops_allo
     assert_eq!(scene.asked().len(), 0);
     assert_eq!(life.next_session(now).unwrap().as_second() - now.as_second(), 3_600);
     scene.later(3_600);
-    for leg in 1..5 {
-        assert!(work(&mut life).await.is_none());
-        assert_eq!(scene.asked().len(), leg * 8, "it goes on at the next wake");
-        scene.later(HOP_S);
-    }
-    assert!(work(&mut life).await.is_none());
+    work_off(&mut life).await;
     assert_eq!(scene.asked().len(), 32);
     assert!(scene.asked()[0].contains("Be curious about small things"));
     let session = life.store.sessions.get("session-1").unwrap();

@@ -95,10 +95,12 @@ fn every_tool_has_a_name_for_the_wire_and_arguments_in_the_one_form() {
         assert!(!tool.args.is_empty(), "{}: some servers refuse a tool without arguments", tool.name);
     }
     let strict: Vec<&str> = native.iter().filter(|tool| tool.strict).map(|tool| tool.name.as_str()).collect();
-    assert_eq!(strict, ["notes_write", "files_write", "repo_edit", "repo_apply_patch"]);
+    for name in ["notes_write", "files_write", "repo_edit", "repo_apply_patch"] {
+        assert!(strict.contains(&name), "{name} carries code or papers");
+    }
     let schema = |name: &str| &native.iter().find(|tool| tool.name == name).unwrap().schema;
     let read = schema("repo_read");
-    assert_eq!(read["properties"]["from"], json!({"type": "integer", "description": "at least 1"}));
+    assert_eq!(read["properties"]["from"], json!({"type": "integer"}));
     assert_eq!(read["required"], json!(["path"]));
     let data = &schema("memory_append")["properties"]["data"];
     assert_eq!(data, &json!({"type": "string", "description": "a JSON object, as text"}));

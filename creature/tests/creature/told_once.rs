@@ -129,3 +129,22 @@ fn a_cache_of_an_hour_is_bought_where_pauses_are_longer_than_the_short_one_and_n
     assert!(!after(7_200), "after two hours nothing is left of either");
     assert!(!after(5));
 }
+
+/// Found: "…33 left out…" stood in the middle of the reasons.
+#[test]
+fn of_many_reasons_whole_ones_are_told_and_how_many_more_there_are() {
+    let told = |reasons: &[&str]| {
+        let reasons = reasons.iter().map(|reason| (*reason).to_owned()).collect();
+        choose(&Moment { reasons, ..Moment::default() }, &Caps::default(), &LIST).runtime
+    };
+    let long = format!("ready: goal-3 {}", "count the herons ".repeat(8));
+    let few = told(&["an event waits", &long]);
+    assert!(few.ends_with(&format!("Awake for: an event waits; {long}")), "{few}");
+    let many = told(&["an event waits", &long, &long, &long, "the checklist changed"]);
+    assert!(many.ends_with(&format!("Awake for: an event waits; {long}; {long}; and 2 more")), "{many}");
+    let alone = told(&[&long.repeat(5)]);
+    assert!(alone.contains("Awake for: ready: goal-3 count") && alone.ends_with('…'), "{alone}");
+    for line in [few, many, alone] {
+        assert!(!line.contains("left out") && line.chars().count() <= 500, "{line}");
+    }
+}

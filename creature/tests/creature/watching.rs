@@ -288,3 +288,73 @@ fn what_comes_too_often_is_told_together() {
     }
     assert_eq!(told, ["It is: 1 → 2 (http://a.example/)", "It is: 2 → 5 (http://a.example/)"]);
 }
+
+#[tokio::test]
+async fn what_a_watch_of_its_own_told_is_heard_by_the_next_life_where_this_one_ends_before_a_thought() {
+    loopback!();
+    let script = Script::sighted(|_| thought("rest", json!([]), 300));
+    let house = TempHouse::with_model("openai", &script, 300);
+    house.write(".self/workspace/tide.txt", "low\n");
+    let mut lived = Lived::born(&house, "2026-05-28T12:00:00Z", 1).await;
+    lived.wake().await;
+    let Value::Object(args) =
+        json!({"file": ".self/workspace/tide.txt", "every_s": 15, "find": "low|high", "say": "The tide"})
+    else {
+        panic!("no object")
+    };
+    let call = mind::thought::ToolCall { tool: "watch".to_owned(), args, ..Default::default() };
+    let made = lived.life.lend(creature::store::caller::Caller::own()).call(&call).await.result;
+    assert_eq!(made["ok"], true, "{made}");
+    minute(&lived, &house).await;
+    house.write(".self/workspace/tide.txt", "high\n");
+    minute(&lived, &house).await;
+    drop(lived);
+    let mut lived = Lived::born(&house, "2026-05-28T13:00:00Z", 2).await;
+    for _ in 0..3 {
+        lived.wake().await;
+    }
+    let asked = script.asked.lock().unwrap().clone();
+    let heard = asked.iter().any(|asked| asked.to_string().contains("watch-1 tells: The tide: low → high"));
+    assert!(heard, "the news was lost with the life");
+    let kept = std::fs::read_to_string(house.path(".self/mind/watches.json")).unwrap();
+    assert_eq!(serde_json::from_str::<Value>(&kept).unwrap()["news"], json!([]), "it is told again");
+}
+
+#[test]
+fn a_value_is_kept_within_bounds_and_a_feed_that_was_empty_tells_its_first_item() {
+    let (all, mut seen) = (Regex::new("(?s).*").unwrap(), Seen::default());
+    judge(&Condition::Changed, Some(&all), &"a heron ".repeat(20_000), &mut seen, true);
+    assert!(seen.value.unwrap().len() <= 8_000);
+    let mut seen = Seen::default();
+    let look = |items: &[(&str, &str)], seen: &mut Seen| {
+        let items: Vec<(String, String)> =
+            items.iter().map(|(key, words)| ((*key).to_owned(), (*words).to_owned())).collect();
+        creature::watches::items(None, &items, seen, true)
+    };
+    assert_eq!(look(&[], &mut seen), Verdict::Nothing);
+    let Verdict::Tell { new, .. } = look(&[("1", "a heron came")], &mut seen) else { panic!("not told") };
+    assert_eq!(new, "a heron came");
+}
+
+#[tokio::test]
+async fn a_clock_that_is_set_back_does_not_keep_a_watch_from_looking() {
+    loopback!();
+    let script = Script::sighted(|_| thought("rest", json!([]), 300));
+    let house = TempHouse::with_model("openai", &script, 300);
+    house.write(".self/workspace/tide.txt", "low\n");
+    let mut lived = Lived::born(&house, "2026-05-28T12:00:00Z", 1).await;
+    lived.wake().await;
+    let call =
+        json!({"file": ".self/workspace/tide.txt", "every_s": 15, "find": "low|high", "say": "The tide"});
+    assert_eq!(made(&mut lived, call).await["ok"], true);
+    minute(&lived, &house).await;
+    *lived.hand().lock().unwrap() = "2026-05-28T06:00:00Z".parse().unwrap();
+    house.write(".self/workspace/tide.txt", "high\n");
+    let mut looks = 0;
+    while told(&house).is_empty() {
+        looks += 1;
+        assert!(looks < 6_000, "nobody looks");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert!(told(&house)[0].starts_with("The tide: low → high"), "{:?}", told(&house));
+}

@@ -1,6 +1,7 @@
 //! What Anthropic Messages refuses of a conversation: order, pairs, empty blocks, changed turns, thinking bound elsewhere.
 
 use super::given::{Amiss, Given, mended};
+use super::media;
 use super::models::Model;
 use super::rules::{Checked, hash, is_name, known, list, must, refuse, text, unique};
 use serde_json::{Value, json};
@@ -105,7 +106,7 @@ fn block(at: &str, role: &str, block: &Value) -> Checked {
         }
         _ if role == "assistant" => Ok(()),
         _ if role == "system" => refuse(format!("{at}: role 'system' takes text only")),
-        "image" | "document" => Ok(()),
+        "image" | "document" => media::block(at, block),
         other => refuse(format!(
             "{at}: Input tag '{other}' found using 'type' does not match any of the expected tags"
         )),
@@ -122,6 +123,10 @@ fn result(at: &str, block: &Value) -> Checked {
         format!("{at}.tool_result.is_error: Input should be a boolean")
     })?;
     for part in list(block, "content") {
+        // `Content` of that file: text, images, documents, search results and references to tools.
+        if matches!(text(part, "type"), "image" | "document") {
+            media::block(&format!("{at}.tool_result"), part)?;
+        }
         let empty = text(part, "type") == "text" && text(part, "text").is_empty();
         must(!empty, || format!("{at}.tool_result: text content blocks must be non-empty"))?;
     }

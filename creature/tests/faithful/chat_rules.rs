@@ -2,6 +2,7 @@
 
 use super::Rules;
 use super::given::{Amiss, Given, arguments};
+use super::media;
 use super::models::Model;
 use super::rules::{Checked, NAME, Refusal, Why, is_name, list, must, refusal, refuse, strict, text, unique};
 use super::tool_rules::{self, Tool};
@@ -183,6 +184,10 @@ fn message(at: usize, message: &Value) -> Checked {
     must(content.is_string() || content.is_array() || (role == "assistant" && !calls.is_empty()), || {
         format!("Invalid value for 'messages[{at}].content': expected a string, got null.")
     })?;
+    // A model's own parts come back as it gave them.
+    for (place, part) in list(message, "content").iter().enumerate().filter(|_| role != "assistant") {
+        media::chat_part(&format!("messages[{at}].content[{place}]"), role, part)?;
+    }
     must(message["tool_calls"].is_null() || !calls.is_empty(), || {
         format!("Invalid 'messages[{at}].tool_calls': empty array. Expected an array with minimum length 1.")
     })?;

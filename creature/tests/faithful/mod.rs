@@ -21,6 +21,7 @@ mod events;
 mod given;
 pub mod http;
 pub mod ledger;
+mod media;
 pub mod models;
 mod reply;
 mod responses;

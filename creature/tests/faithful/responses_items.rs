@@ -1,6 +1,7 @@
 //! What OpenAI Responses refuses of its input: pairs, ids, reasoning alone or of another conversation, changed items.
 
 use super::given::{Amiss, Given, arguments, mended};
+use super::media;
 use super::rules::{Checked, Refusal, hash, is_name, list, must, refusal, refuse, text, unique};
 use serde_json::{Value, json};
 
@@ -63,7 +64,15 @@ fn one(at: usize, item: &Value, forgets: bool) -> Checked {
             })?;
             let part = if role == "assistant" { "output_text" } else { "input_text" };
             let fits = |kind: &str| kind == part || (role == "assistant" && kind == "refusal");
-            let odd = list(item, "content").iter().map(|part| text(part, "type")).find(|kind| !fits(kind));
+            let is_medium = |part: &&Value| matches!(text(part, "type"), "input_image" | "input_file");
+            let parts = list(item, "content").iter();
+            for (place, part) in
+                parts.clone().enumerate().filter(|(_, part)| role == "user" && is_medium(part))
+            {
+                media::responses_part(&format!("input[{at}].content[{place}]"), part)?;
+            }
+            let odd = parts.filter(|part| role != "user" || !is_medium(part));
+            let odd = odd.map(|part| text(part, "type")).find(|kind| !fits(kind));
             must(odd.is_none(), || {
                 format!("Invalid value: '{}'. Supported values are: '{part}'.", odd.unwrap_or(""))
             })?;

@@ -31,7 +31,11 @@ fn a_life_to_be_killed() {
         let mut life = birth(told).await.unwrap();
         while clock.now() < time(&until) {
             match life.wake(&mut Never).await {
-                Ok(Next::Rest(rest)) => clock.pass(rest),
+                Ok(Next::Rest(rest)) => {
+                    // What runs apart goes on in the rest.
+                    assert!(life.rest(None, &mut Never).await.unwrap().is_none());
+                    clock.pass(rest);
+                }
                 Ok(Next::Reborn(_) | Next::Leave) => panic!("nobody asked it to leave"),
                 Err(fault) => panic!("failed to {} ({})", fault.error, fault.hint),
             }

@@ -8,6 +8,7 @@ use crate::decide::messages::Told;
 use crate::decide::vocabulary::Blame;
 use crate::limits::LOG_TAIL_BYTES;
 use crate::processes::child::{self, Bond, Door, Occupant, Start, Tree};
+use crate::processes::granted::Granted;
 use crate::processes::hunt;
 use anyhow::{Context, Result};
 use house::clock::Millis;
@@ -92,8 +93,17 @@ impl Build {
         let _ = std::fs::create_dir_all(house.built());
         let folder = files::open_folder(&house.built()).ok();
         let (program, stderr) = (cargo(), log.try_clone()?);
-        let start =
-            Start { occupant: Occupant::Build, program, args, extra: vec![], walls, broker, stdout, stderr };
+        let start = Start {
+            occupant: Occupant::Build,
+            program,
+            args,
+            extra: vec![],
+            walls,
+            granted: Granted::default(),
+            broker,
+            stdout,
+            stderr,
+        };
         let tree = child::start(house, bond, start)?;
         Ok(Self {
             tree,
@@ -185,8 +195,17 @@ impl Build {
         }
         let (stdout, stderr) = controls::outputs(house, control)?;
         let (args, extra) = (controls::args(control), controls::variables(house, control));
-        let start =
-            Start { occupant: Occupant::Build, program: cargo(), args, extra, walls, broker, stdout, stderr };
+        let start = Start {
+            occupant: Occupant::Build,
+            program: cargo(),
+            args,
+            extra,
+            walls,
+            granted: Granted::default(),
+            broker,
+            stdout,
+            stderr,
+        };
         self.tree = child::start(house, bond, start)?;
         self.asked = Some(control);
         Ok(())

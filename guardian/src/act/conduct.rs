@@ -12,7 +12,7 @@ use house::files::{self, Mark};
 use house::lines::{Lines, Next};
 use house::{House, bounds, records};
 use serde_json::{Value, json};
-use std::io::{Seek, SeekFrom};
+use std::io::{ErrorKind, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 /// Bytes read of a file at one look.
@@ -85,6 +85,7 @@ pub struct Watched {
     bookkeeping: Followed,
     inbox: Followed,
     ledger: Followed,
+    root: PathBuf,
     agenda: PathBuf,
     budget: PathBuf,
     agenda_at: Millis,
@@ -94,20 +95,28 @@ pub struct Watched {
 }
 
 impl Watched {
-    pub fn of(house: &House, life: u64) -> Self {
+    /// Of a life that begins; `is_born` of an edit of its predecessor's.
+    pub fn of(house: &House, life: u64, is_born: bool) -> Self {
         let longest = Longest { usual_ms: LONGEST_REST_MS, any_ms: LONGEST_REST_MS };
         Self {
-            witness: Witness::of(life),
+            witness: Witness::of(life, is_born),
             memory: Followed::at_its_end(house.memory()),
             bookkeeping: Followed::at_its_end(house.bookkeeping()),
             inbox: Followed::at_its_end(house.inbox()),
             ledger: Followed::at_its_end(house.ledger()),
+            root: house.root().to_path_buf(),
             agenda: house.agenda(),
             budget: house.budget(),
             agenda_at: 0,
             set_ms: set_rest_ms(&house.handed_settings(), life),
             longest,
         }
+    }
+
+    /// Allows the rests of settings that were handed over meanwhile; those of the settings before may be under way.
+    pub fn allow_rests(&mut self, house: &House, life: u64) {
+        self.set_ms = self.set_ms.max(set_rest_ms(&house.handed_settings(), life));
+        self.longest.usual_ms = self.longest.usual_ms.max(self.set_ms);
     }
 
     fn look(&mut self, claim: &Claim, now: Millis) -> Vec<(Invariant, bool)> {
@@ -133,6 +142,15 @@ impl Watched {
             agenda.iter().for_each(|agenda| self.witness.reminders(agenda, wall_ms, now));
         }
         self.witness.looked(claimed, self.longest, now);
+        if let Some(path) = self.witness.due() {
+            let looked = self.root.join(&path).symlink_metadata();
+            // What cannot be looked at says nothing.
+            match looked.map_err(|error| error.kind()) {
+                Ok(_) => self.witness.found(&path, true),
+                Err(ErrorKind::NotFound) => self.witness.found(&path, false),
+                Err(_) => {}
+            }
+        }
         self.witness.take()
     }
 }

@@ -11,6 +11,7 @@ use crate::decide::blame::{self, Answer, Control, Evidence, Failure, Judgement};
 use crate::decide::vocabulary::{Blame, Event, Examined};
 use crate::limits::LOG_TAIL_BYTES;
 use crate::processes::child::{self, Occupant, Start, Tree};
+use crate::processes::granted::Granted;
 use anyhow::{Context, Result};
 use house::bounds::{NAME_CHARS, TOLD_CHARS, brief};
 use house::clock::Millis;
@@ -190,8 +191,9 @@ impl Executor {
         ];
         let extra = extra.map(|(name, value)| (name, value.to_owned())).to_vec();
         let (occupant, walls, broker) = (Occupant::Build, &self.walls, self.broker.door(&self.house, None)?);
-        let (stdout, memory_kills) = (log.try_clone()?, memory_kills());
-        let start = Start { occupant, program: cargo(), args, extra, walls, broker, stdout, stderr: log };
+        let (stdout, memory_kills, granted) = (log.try_clone()?, memory_kills(), Granted::default());
+        let start =
+            Start { occupant, program: cargo(), args, extra, walls, granted, broker, stdout, stderr: log };
         let tree = child::start(&self.house, &self.bond, start)?;
         self.exam =
             Some(Exam { tree, since, memory_kills, free_mib: u64::MAX, from, again, run, looked: from });

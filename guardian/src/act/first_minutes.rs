@@ -2,7 +2,7 @@
 
 use crate::act::executor::Executor;
 use house::clock::Millis;
-use house::terminal;
+use house::{House, files, makers, terminal};
 
 const BAR: usize = 16;
 /// Most letters of a crate's name: the longest wording fits 80 columns with any, so that it does not come and go.
@@ -47,6 +47,8 @@ pub struct Opening<'a> {
     /// The walls in a word, and each of them.
     pub walls: (&'a str, &'a str),
     pub has_broker: bool,
+    /// Whether the owner gave something that may be a key: the environment names one, or `.env` is there.
+    pub may_have_key: bool,
 }
 
 /// The opening screen: at 80 columns it fits into 24 lines, with the bar below it.
@@ -61,9 +63,24 @@ pub fn opening(opening: &Opening) -> Vec<(&'static str, String)> {
               through the broker"
             .to_owned(),
     };
-    let then = match opening.has_broker {
-        true => "",
-        false => "; then the broker, its way to models and the web, is built beside it",
+    let thought = match (opening.may_have_key, opening.has_broker) {
+        (false, true) => "on instinct, without a key",
+        (false, false) => {
+            "on instinct, without a key; then the broker, its way to models and the web, is built beside it"
+        }
+        (true, true) => "with a model where your .env or environment holds its key, else on instinct",
+        (true, false) => {
+            "on instinct; then the broker, its way to models and the web, is built beside it and takes up your key"
+        }
+    };
+    let can = match opening.may_have_key {
+        true => {
+            "say in PURPOSE.md what it lives for, or put another key into .env: now or later, both count without a restart"
+        }
+        false => {
+            "put a key for a model into .env by an editor (ANTHROPIC_API_KEY=…), or say in PURPOSE.md what it lives \
+             for: now or later, both count without a restart"
+        }
     };
     vec![
         ("", "A creature is about to live here: it thinks, remembers, acts, and rewrites itself.".to_owned()),
@@ -76,14 +93,15 @@ pub fn opening(opening: &Opening) -> Vec<(&'static str, String)> {
              README.md, \"Not protected\""
                 .to_owned(),
         ),
-        ("next", format!("its first build, about a minute; its first thought, on instinct, without a key{then}")),
-        (
-            "you can",
-            "put a key for a model into .env by an editor (ANTHROPIC_API_KEY=…), or say in PURPOSE.md what it \
-             lives for: now or later, both count without a restart"
-                .to_owned(),
-        ),
+        ("next", format!("its first build, about a minute; its first thought, {thought}")),
+        ("you can", can.to_owned()),
     ]
+}
+
+/// Whether a maker's key is named in the environment, or `.env` holds anything; what is in it the broker alone reads.
+fn may_have_key(house: &House) -> bool {
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    makers::keys().any(is_set) || files::mark_of_any(&house.secrets()).is_some_and(|mark| mark.bytes > 0)
 }
 
 impl Executor {
@@ -105,8 +123,10 @@ impl Executor {
         let branch = self.repo.branch().unwrap_or_default();
         let (summary, walls) = (self.walls.level.summary(), self.walls.level.told());
         let has_broker = self.broker.program.is_file();
+        let may_have_key = may_have_key(&self.house);
         self.report.screen.gap();
-        for (name, text) in opening(&Opening { branch: &branch, walls: (&summary, &walls), has_broker }) {
+        let opens = Opening { branch: &branch, walls: (&summary, &walls), has_broker, may_have_key };
+        for (name, text) in opening(&opens) {
             match name {
                 "" => terminal::line(&format!("  {text}")),
                 name => terminal::line(&format!("  {name:<9} {text}")),

@@ -10,6 +10,7 @@ use crate::git::repo::publish_last_good;
 use crate::git::tree::short;
 use crate::limits::LOG_TAIL_BYTES;
 use crate::processes::child::{self, Occupant, Start};
+use crate::processes::granted::Granted;
 use crate::start;
 use anyhow::{Context, Result};
 use house::interrupt::Interrupted;
@@ -191,8 +192,9 @@ impl Executor {
         }
         self.heart.reset();
         self.request_seen = files::mark(&self.house.request());
+        let granted = self.granted(safe);
         let (occupant, walls, stdout) = (Occupant::Life, &self.walls, log.try_clone()?);
-        let start = Start { occupant, program, args, extra, walls, broker, stdout, stderr: log };
+        let start = Start { occupant, program, args, extra, walls, granted, broker, stdout, stderr: log };
         let tree = child::start(&self.house, &self.bond, start)?;
         let (began, memory_kills) = (self.clock.now(), memory_kills());
         self.life = Some(Life {
@@ -203,7 +205,7 @@ impl Executor {
             bereft: None,
             thought: false,
             turned: ([None, None], 0),
-            watched: Watched::of(&self.house, self.state.life),
+            watched: Watched::of(&self.house, self.state.life, self.state.born.is_some()),
         });
         records::tell(
             &self.house,
@@ -212,6 +214,21 @@ impl Executor {
         );
         self.report.lives(self.state.life, &short(version.commit), kept, safe);
         Ok(())
+    }
+
+    /// What the owner grants the next life; what is refused is told.
+    fn granted(&mut self, safe: bool) -> Granted {
+        let named = self.settings.risky.as_deref().filter(|_| !safe);
+        match Granted::risky(&self.house, &self.walls, named) {
+            Ok(granted) => {
+                granted.told().iter().for_each(|told| self.report.say(told));
+                granted
+            }
+            Err(why) => {
+                self.report.warn(&why);
+                Granted::default()
+            }
+        }
     }
 
     fn bury(&mut self, death: Death, blame: Blame) {

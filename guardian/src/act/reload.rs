@@ -89,15 +89,17 @@ impl Executor {
         let Ok(settings) = settings::load(&self.house) else { return };
         let later = settings.walls != self.settings.walls || settings.sandbox != self.settings.sandbox;
         self.limits = settings.limits;
-        self.settings.text = settings.text;
+        (self.settings.text, self.settings.risky) = (settings.text, settings.risky);
         if self.settings.notices != settings.notices {
             self.settings.notices = settings.notices;
             self.notices.change(&self.settings.notices);
         }
         self.mistake.clear();
         self.hand_over();
+        let number = self.state.life;
+        self.life.iter_mut().for_each(|life| life.watched.allow_rests(&self.house, number));
         let note = if later { ", walls and sandbox from the guardian's next start on" } else { "" };
-        self.report.say(&format!("the owner's settings have changed and are taken over; what is the creature's counts from its next life on{note}"));
+        self.report.say(&format!("the owner's settings have changed and are taken over; the creature takes up its part as soon as it wakes{note}"));
         records::tell(&self.house, "settings_changed", json!({}));
         self.broker_steps(Event::Reload);
         self.publish();

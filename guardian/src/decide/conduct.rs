@@ -17,7 +17,7 @@ const REMEMBERED: u32 = 16;
 const FEWEST: u32 = 3;
 /// A predecessor keeps an invariant that it broke at most once in so many times.
 const ONCE_IN: u32 = 5;
-/// A predecessor that kept it so often and never broke it is known well enough to tell half from chance.
+/// A predecessor that kept it so often and never broke it is known well enough to tell a part from chance.
 const WELL_KNOWN: u32 = 8;
 /// Trees remembered; a ladder has fewer rungs.
 const MOST_TREES: usize = 64;
@@ -44,9 +44,18 @@ pub enum Invariant {
     Reminded,
     /// A rest is no longer than the owner's longest.
     Rests,
+    /// Thoughts on record were had: there was a call for each.
+    Paid,
+    /// What is on record as done is there, where the guardian can see it.
+    Done,
 }
 
 impl Invariant {
+    /// Whether records alone say that it is broken, however slow the machine and however long a wait.
+    fn is_exact(self) -> bool {
+        matches!(self, Invariant::Results | Invariant::Remembered | Invariant::Costs | Invariant::Paid)
+    }
+
     /// What a life that breaks it does, for the end of a sentence.
     pub fn broken(self) -> &'static str {
         match self {
@@ -59,6 +68,8 @@ impl Invariant {
             Invariant::Once => "the owner is told the same again and again",
             Invariant::Reminded => "reminders that are due are not told, or on another thread",
             Invariant::Rests => "its rests are longer than the owner's longest",
+            Invariant::Paid => "thoughts are on its records that no model was asked for",
+            Invariant::Done => "what its records say was done is not there",
         }
     }
 }
@@ -96,15 +107,18 @@ impl Tally {
         self.broken >= FEWEST && self.broken > self.kept
     }
 
-    /// Whether it is broken about as often as kept.
-    fn halves(self) -> bool {
-        self.broken > FEWEST && self.broken * 5 >= self.kept * 4
+    /// Whether it is broken about as often as kept, or a quarter of the times where no clock has a say in it.
+    fn is_often_broken(self, invariant: Invariant) -> bool {
+        match invariant.is_exact() {
+            true => self.broken >= FEWEST && self.broken * 3 >= self.kept,
+            false => self.broken > FEWEST && self.broken * 5 >= self.kept * 4,
+        }
     }
 
     /// Whether breaking it now is more than chance and the world explain, after what was before.
-    fn is_worse_than(self, before: Tally) -> bool {
+    fn is_worse_than(self, before: Tally, invariant: Invariant) -> bool {
         let is_well_known = before.broken == 0 && before.kept >= WELL_KNOWN;
-        self.breaks() && before.keeps() || self.halves() && is_well_known
+        self.breaks() && before.keeps() || self.is_often_broken(invariant) && is_well_known
     }
 
     fn keeps(self) -> bool {
@@ -181,12 +195,12 @@ impl Policy {
         let broken: Vec<(Invariant, Tally)> = conduct
             .tallies
             .iter()
-            .filter(|(_, tally)| (tally.breaks() || tally.halves()) && !tally.told)
+            .filter(|(name, tally)| (tally.breaks() || tally.is_often_broken(**name)) && !tally.told)
             .map(|(invariant, tally)| (*invariant, *tally))
             .collect();
         for (invariant, tally) in broken {
             let of_old = self.record.conducts.before(&before, &mind, invariant);
-            if observed.is_self_edit && of_old.is_some_and(|of_old| tally.is_worse_than(of_old)) {
+            if observed.is_self_edit && of_old.is_some_and(|of_old| tally.is_worse_than(of_old, invariant)) {
                 self.record.breach = Some((invariant, tally));
                 return self.end_for(limits, now, Cause::Conduct);
             }

@@ -4,11 +4,13 @@
 //! stood still and a file that was replaced say nothing.
 
 mod accounts;
+mod done;
 mod reminders;
 mod words;
 
 use crate::decide::conduct::Invariant;
 use accounts::Accounts;
+use done::Done;
 use house::clock::Millis;
 use reminders::{Look, Reminders};
 use serde_json::Value;
@@ -67,6 +69,9 @@ pub struct Witness {
     words: Words,
     reminders: Reminders,
     accounts: Accounts,
+    done: Done,
+    /// A file that must be there now, by the records of the turn that is over.
+    due: Option<String>,
     /// Calls out that are under way, by their ids in the ledger.
     open: BTreeSet<String>,
     /// Since when it rests, and whether this rest was looked at; how many were.
@@ -74,8 +79,9 @@ pub struct Witness {
     rests: u64,
     /// Whether the last thought of this turn acted, and nothing was refused or failed on the way to a model.
     has_acted: bool,
-    /// The rest that the last thought on record chose, in milliseconds: it may be longer than the owner's usual ones.
-    chosen_ms: Millis,
+    /// Until when a rest may last that a thought on record chose: it may be longer than the owner's usual ones, and goes
+    /// on after what interrupts it.
+    chosen_until: Millis,
     is_refused: bool,
     last_look: Option<Millis>,
     seen: Vec<(Invariant, bool)>,
@@ -83,8 +89,20 @@ pub struct Witness {
 }
 
 impl Witness {
-    pub fn of(life: u64) -> Self {
-        Self { life, ..Self::default() }
+    /// Of a life; `is_born` of an edit of its predecessor's.
+    pub fn of(life: u64, is_born: bool) -> Self {
+        Self { life, done: Done::of(is_born), ..Self::default() }
+    }
+
+    /// The file that must be there now, by what is on record; asked once.
+    pub fn due(&mut self) -> Option<String> {
+        self.due.take()
+    }
+
+    /// Whether that file is there.
+    pub fn found(&mut self, path: &str, is_there: bool) {
+        let told = format!("it wrote {path}, and there is none");
+        self.note([(Invariant::Done, is_there, told)]);
     }
 
     /// Observations since the last call.
@@ -124,6 +142,7 @@ impl Witness {
         self.words.forget();
         self.reminders.forget();
         self.accounts.forget();
+        self.done.forget();
     }
 
     /// A line of the inbox.
@@ -141,12 +160,14 @@ impl Witness {
         let text = |name: &str| data.get(name).and_then(Value::as_str).unwrap_or_default();
         let number = data.get("thought").and_then(Value::as_u64);
         self.accounts.recorded(kind, data);
+        let seen = self.done.recorded(kind, data);
+        self.note(seen);
         match (kind, number) {
             ("thought", Some(number)) if data.get("garbled").is_none() => {
                 let calls = data.get("tool_calls").and_then(Value::as_array).map_or(0, Vec::len);
                 self.has_acted = calls > 0;
                 let chosen_s = data.get("sleep_s").and_then(Value::as_u64).unwrap_or(0).min(LONGEST_CHOSEN_S);
-                self.chosen_ms = chosen_s * 1_000;
+                self.chosen_until = self.chosen_until.max(now + chosen_s * 1_000);
                 self.thoughts.push_back(Thought { number, calls, results: 0 });
                 if self.thoughts.len() > MOST_WATCHED {
                     self.thoughts.pop_front();
@@ -171,7 +192,8 @@ impl Witness {
                 if !text("reminder").is_empty() {
                     self.reminders.told(text("reminder"), text("thread"));
                 }
-                let seen = self.words.told(text("kind"), text("thread"), text("text"));
+                let goes_on = data.get("done") == Some(&Value::Bool(false));
+                let seen = self.words.told(text("kind"), text("thread"), text("text"), goes_on);
                 self.note(seen);
             }
             _ => {}
@@ -241,14 +263,14 @@ impl Witness {
             self.rest = Some((since, true));
             self.rests += 1;
             standing.rests = self.rests;
-            self.turn_over(claimed, longest);
+            self.turn_over(claimed, longest, now);
         }
         let seen = self.words.look(standing);
         self.note(seen);
     }
 
     /// What a turn left, looked at in the rest after it.
-    fn turn_over(&mut self, claimed: Claimed, longest: Longest) {
+    fn turn_over(&mut self, claimed: Claimed, longest: Longest, now: Millis) {
         for Thought { number, calls, results } in std::mem::take(&mut self.thoughts) {
             if calls > 0 {
                 let told = format!(
@@ -259,11 +281,13 @@ impl Witness {
         }
         let seen = self.accounts.compared();
         self.note(seen);
+        self.due = self.done.take();
         // After a thought that acted there is no reason for more than the owner's usual rest.
         let has_acted = std::mem::take(&mut self.has_acted);
         let is_refused = std::mem::take(&mut self.is_refused);
         let usual = has_acted && !is_refused && !claimed.is_away;
-        let most_ms = if usual { longest.usual_ms } else { longest.any_ms }.max(self.chosen_ms);
+        let chosen_ms = self.chosen_until.saturating_sub(now);
+        let most_ms = if usual { longest.usual_ms } else { longest.any_ms }.max(chosen_ms);
         let told =
             format!("a rest of {} s, where {} s are the longest", claimed.rest_ms / 1_000, most_ms / 1_000);
         self.note([(Invariant::Rests, claimed.rest_ms <= most_ms.saturating_add(CLAIMED_MS), told)]);

@@ -4,8 +4,9 @@
 //! forked.
 //! Invariant: nothing here waits for a child; exits are collected when SIGCHLD says so.
 
+use crate::processes::granted::Granted;
 use crate::processes::hunt::{self, COOKIE};
-use crate::processes::{place, prepare};
+use crate::processes::{place, prepare, programs};
 use anyhow::{Context, Result};
 use house::{House, files, interrupt};
 use nix::errno::Errno;
@@ -27,7 +28,7 @@ use walls::spec::Handover;
 use walls::{Walls, inherit};
 
 /// Variables passed on to a child; all others are not. None of them holds a key, an address or a proxy.
-const PASSED: &str = "PATH CARGO LANG LC_ALL TERM TZ USER RUST_LOG RUST_BACKTRACE SSL_CERT_FILE SSL_CERT_DIR \
+const PASSED: &str = "CARGO LANG LC_ALL TERM TZ USER RUST_LOG RUST_BACKTRACE SSL_CERT_FILE SSL_CERT_DIR \
     CC CXX AR CARGO_NET_OFFLINE CARGO_HTTP_CAINFO";
 /// Looks for the launcher's report of the tree's first process: half a minute of them.
 const LAUNCH_LOOKS: usize = 60;
@@ -63,6 +64,8 @@ pub struct Start<'a> {
     /// Variables beside those that are passed on.
     pub extra: Vec<(&'static str, String)>,
     pub walls: &'a Walls,
+    /// What the owner grants beside the house; nothing for builds.
+    pub granted: Granted,
     /// Port and token of the broker, if there is one.
     pub broker: Option<Door>,
     pub stdout: File,
@@ -179,6 +182,7 @@ pub fn start(house: &House, bond: &Bond, start: Start) -> Result<Tree> {
     let mut command = if start.walls.launch() {
         let mut spec = start.walls.spec(cage.as_ref());
         (spec.lifeline, spec.kept) = (Some(bond.lifeline.as_raw_fd()), kept);
+        start.granted.add_to(&mut spec);
         inherited.extend(start.walls.descriptors());
         inherited.push(bond.lifeline.as_raw_fd());
         if spec.tree {
@@ -243,6 +247,7 @@ fn equip(command: &mut Command, house: &House, occupant: Occupant, broker: Optio
             command.env(name, value);
         }
     }
+    command.env("PATH", programs::path());
     command.env(COOKIE, house.identity()).env("RUSTUP_AUTO_INSTALL", "0");
     command.env("HOME", house.home()).env("TMPDIR", house.temporary()).env("CARGO_HOME", house.cargo_home());
     if let Some(rustup) = place::rustup_home() {

@@ -2,7 +2,9 @@
 
 pub mod apart;
 pub mod child;
+pub mod granted;
 pub mod hunt;
 pub mod place;
 pub mod prepare;
+pub mod programs;
 pub mod trusted;

@@ -2,7 +2,7 @@
 //!
 //! Invariant: no rule covers a name beginning with `.env`, the broker's folder, or the owner's home as a whole.
 
-use crate::processes::apart;
+use crate::processes::{apart, programs};
 use house::House;
 use std::path::{Path, PathBuf};
 use walls::cargo_named::{Named, Outside};
@@ -142,19 +142,18 @@ fn toolchain(house: &House) -> Vec<(Access, PathBuf)> {
         found.push((Access::Read, rustup.join("settings.toml")));
     }
     let program = std::env::var_os("CARGO").map(PathBuf::from);
-    let programs = program.as_deref().and_then(Path::parent).map(Path::to_path_buf);
+    let beside = program.as_deref().and_then(Path::parent).map(Path::to_path_buf);
     found.extend(program.map(|program| (Access::Run, program)));
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders = std::env::split_paths(&path).chain(programs);
     let home = home();
+    let folders = programs::folders(&home).into_iter().chain(beside);
     // A folder that contains the owner's home or the house cannot be granted as a folder of programs.
     let holds = |folder: &Path| home.starts_with(folder) || house.root().starts_with(folder);
     let folders = folders.filter_map(|folder| folder.canonicalize().ok()).filter(|folder| !holds(folder));
     found.extend(folders.map(|folder| (Access::Run, folder)));
     // What the owner's settings name: a linker with what lies beside it, and sources that are no registry's.
     let named = Outside::of(house.root());
-    let beside = |named: Named| named.path.canonicalize().ok()?.parent().map(Path::to_path_buf);
-    let programs = named.programs.into_iter().filter_map(beside).filter(|folder| !holds(folder));
+    let around = |named: Named| named.path.canonicalize().ok()?.parent().map(Path::to_path_buf);
+    let programs = named.programs.into_iter().filter_map(around).filter(|folder| !holds(folder));
     found.extend(programs.map(|folder| (Access::Run, folder)));
     let folders = named.folders.into_iter().filter_map(|named| named.path.canonicalize().ok());
     found.extend(folders.filter(|folder| !holds(folder)).map(|folder| (Access::Read, folder)));

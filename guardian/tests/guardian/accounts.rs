@@ -1,7 +1,7 @@
 //! What was paid beside what stands on record: what is dropped or falsely priced is seen, what leaves no record by design is not.
 
 use crate::witness::{AWAKE, LONGEST, RESTS, judged, record, thought, witnessed};
-use guardian::decide::conduct::Invariant::{self, Costs, Remembered};
+use guardian::decide::conduct::Invariant::{self, Costs, Done, Paid, Remembered};
 use guardian::decide::witness::{Claimed, Witness};
 use serde_json::{Value, json};
 
@@ -66,7 +66,7 @@ fn an_answer_that_claims_more_than_it_can_have_cost_is_no_false_record() {
 
 #[test]
 fn a_call_whose_line_in_the_ledger_comes_after_the_rest_began_counts_with_the_next() {
-    let mut witness = Witness::of(7);
+    let mut witness = Witness::of(7, false);
     let mut settled = 0;
     for turn in 0..12_u64 {
         let at = turn * 10_000;
@@ -82,7 +82,7 @@ fn a_call_whose_line_in_the_ledger_comes_after_the_rest_began_counts_with_the_ne
 
 #[test]
 fn a_mind_that_is_away_makes_no_paid_refusal_a_forgotten_thought() {
-    let mut witness = Witness::of(7);
+    let mut witness = Witness::of(7, false);
     for turn in 0..20_u64 {
         witness.looked(AWAKE, LONGEST, turn * 10_000);
         witness.paid(&settle("by usage", 4_000));
@@ -90,4 +90,40 @@ fn a_mind_that_is_away_makes_no_paid_refusal_a_forgotten_thought() {
         [1_000, 2_000].into_iter().for_each(|at| witness.looked(away, LONGEST, turn * 10_000 + at));
     }
     assert_eq!(judged(&mut witness, &[Remembered, Costs]), []);
+}
+
+#[test]
+fn a_thought_on_record_had_a_call_to_a_model() {
+    let paid = |paid: &[Value], records: &[Value]| {
+        let mut witness = witnessed(&[], records);
+        paid.iter().for_each(|line| witness.paid(line));
+        [2_000, 3_000].into_iter().for_each(|now| witness.looked(RESTS, LONGEST, now));
+        judged(&mut witness, &[Paid])
+    };
+    assert_eq!(paid(&vec![settle("by usage", 4_000); 6], &vec![priced(0.004); 6]), [(Paid, true)]);
+    assert_eq!(paid(&vec![settle("free", 0); 9], &vec![priced(0.0); 9]), [(Paid, true)], "a free model's");
+    assert_eq!(
+        paid(&vec![settle("stands: no usage in the answer", 9); 6], &vec![priced(0.0); 6]),
+        [(Paid, true)]
+    );
+    assert_eq!(paid(&vec![settle("by usage", 4_000); 3], &vec![priced(0.004); 6]), [(Paid, false)]);
+    assert_eq!(paid(&[], &vec![priced(0.004); 6]), [(Paid, false)], "none was ever asked");
+    let others =
+        vec![json!({"event": "settle", "life": 6, "decision": "by usage", "cost_micro_usd": 4_000}); 6];
+    assert_eq!(paid(&others, &vec![priced(0.004); 6]), [(Paid, false)], "another life's call");
+    // Instinct asks nobody, and a call may have come before what was forgotten.
+    let mut instinct = thought(0, Value::Null);
+    instinct["data"]["mind"] = json!("instinct");
+    assert_eq!(paid(&[], &vec![instinct; 9]), []);
+    assert_eq!(paid(&vec![settle("by usage", 4_000); 5], &vec![priced(0.004); 6]), [(Paid, true)]);
+}
+
+#[test]
+fn a_life_that_says_it_was_born_of_an_edit_was() {
+    let says = record("self_change", json!({"ok": true, "stage": "born", "summary": "count herons"}));
+    for is_born in [true, false] {
+        let mut witness = Witness::of(7, is_born);
+        witness.recorded(&says, AWAKE, 1_000);
+        assert_eq!(judged(&mut witness, &[Done]), [(Done, is_born)]);
+    }
 }

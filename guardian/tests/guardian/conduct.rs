@@ -19,6 +19,7 @@ fn reborn(kept: usize, broken: usize) -> World {
     world.live(2 * MINUTE);
     for at in 0..kept + broken {
         world.happen(observed(Invariant::Results, at < kept));
+        world.happen(observed(Invariant::Answered, at < kept));
     }
     world.becomes("second");
     world.live(2 * MINUTE);
@@ -96,6 +97,20 @@ fn what_the_predecessor_broke_as_well_or_was_not_seen_to_keep_is_told_once_and_n
         }
         assert_eq!((world.falls.len(), told), (0, 1), "kept {kept}, broken {broken}");
     }
+}
+
+#[test]
+fn a_quarter_is_enough_where_records_alone_say_it_and_the_predecessor_never_broke_it() {
+    let quarter = |before: usize, invariant: Invariant| {
+        let mut world = reborn(before, 0);
+        for at in 0..12 {
+            world.happen(observed(invariant, at % 4 != 3));
+        }
+        world.falls.len()
+    };
+    assert_eq!(quarter(9, Invariant::Results), 1);
+    assert_eq!(quarter(5, Invariant::Results), 0, "it was not seen often enough");
+    assert_eq!(quarter(9, Invariant::Answered), 0, "a slow machine breaks that too");
 }
 
 #[test]

@@ -35,12 +35,42 @@ fn the_bar_fits_every_width_and_says_how_far_it_is_and_how_long_it_takes() {
     assert!(bar(&Progress { done: 1, most: 180, passed_ms: 3_000, last: "" })[2].ends_with("3 s"));
 }
 
+/// The opening screen as one text.
+fn told(walls: (&str, &str), has_broker: bool, may_have_key: bool) -> String {
+    let rows = opening(&Opening { branch: "main", walls, has_broker, may_have_key });
+    rows.into_iter().map(|(name, text)| format!("{name} {text}\n")).collect()
+}
+
+/// Found: with a key in `.env` the first screen said "on instinct, without a key", and asked for one.
+#[test]
+fn the_opening_screen_knows_of_a_key_that_is_there_already() {
+    for has_broker in [false, true] {
+        let [without, with] = [false, true].map(|key| told(("full", "walls in full"), has_broker, key));
+        assert!(without.contains("without a key") && without.contains("put a key for a model"), "{without}");
+        assert!(!with.contains("without a key") && !with.contains("put a key"), "{with}");
+        assert!(with.contains("PURPOSE.md") && with.contains("key"), "{with}");
+    }
+    assert!(told(("full", ""), true, true).contains("its first thought, with a model"));
+    assert!(told(("full", ""), false, true).contains("takes up your key"));
+}
+
+/// Found: the same, on the screen itself.
+#[test]
+fn the_first_screen_of_a_house_with_a_key_asks_for_none() {
+    let house = houses("think alive; live");
+    house.write(".env", "ANTHROPIC_API_KEY=sk-ant-0123456789\n");
+    let terminal = Terminal::run(own_target(&house, "exit 101"), 80);
+    house.until("the build", || house.path(".self/workspace/began").exists());
+    let text = one_line(&terminal.until("] 0"));
+    assert!(text.contains("takes up your key") && !text.contains("without a key"), "{text}");
+    house.write(".self/workspace/go", "");
+    terminal.until("life 1 begins");
+    terminal.end();
+}
+
 #[test]
 fn the_opening_screen_tells_what_does_not_hold() {
-    let told = |summary| {
-        let rows = opening(&Opening { branch: "main", walls: (summary, "walls in full"), has_broker: false });
-        rows.into_iter().map(|(name, text)| format!("{name} {text}\n")).collect::<String>()
-    };
+    let told = |summary| told((summary, "walls in full"), false, false);
     assert!(told("off").contains("runs as you") && !told("off").contains("may not read"));
     assert!(told("partial: no tree").contains("as far as the walls below hold"));
     for summary in ["off", "full"] {

@@ -2,6 +2,7 @@
 
 use guardian::processes::child;
 use guardian::processes::child::{Bond, Occupant, Start, Tree};
+use guardian::processes::granted::Granted;
 use guardian::processes::prepare;
 use guardian::settings::Settings;
 use nix::errno::Errno;
@@ -100,6 +101,7 @@ fn start(house: &house::House, walls: &Walls, program: &str, args: &[&str]) -> T
         args: args.iter().map(|arg| arg.to_string()).collect(),
         extra: vec![],
         walls,
+        granted: Granted::default(),
         broker: None,
         stdout: null(),
         stderr: null(),

@@ -30,6 +30,15 @@ fn the_rate_is_told_in_plain_words() {
             json!({"room_at": later}),
             format!("$0.03 an hour of $0.75 a day; room for a thought from {} on", local(later)),
         ),
+        // Found: this named the time of the cheaper model, the refusal of a call that of the model it was for.
+        (
+            json!({"rooms": [{"model": "small", "at": "2026-11-25T11:00:00Z"}, {"model": "large", "at": later}]}),
+            format!("$0.03 an hour of $0.75 a day; room for a thought from {} on with large", local(later)),
+        ),
+        (
+            json!({"room_at": later, "rooms": [{"model": "large", "at": later}]}),
+            format!("$0.03 an hour of $0.75 a day; room for a thought from {} on", local(later)),
+        ),
         (
             json!({"waking": false, "wakes_at": later, "waking_hours": "08:00-23:00", "usd_per_hour": 0.0, "room_at": later}),
             format!("asleep until {}, $0.75 a day, waking 08:00-23:00", local(later)),

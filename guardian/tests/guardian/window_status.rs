@@ -144,3 +144,69 @@ fn the_day_is_told_once_where_the_guardian_told_it() {
     });
     assert_eq!(lines, [1, 2]);
 }
+
+/// Found: while a word was typed the status stood there as before, and what it had done last was nowhere.
+#[test]
+fn the_status_stands_back_while_a_word_is_typed_and_a_rest_says_what_was_done_last() {
+    let now = "2026-01-02T03:04:05Z".parse().unwrap();
+    let mut known = Known {
+        runs: true,
+        told: json!({"phase": "settled", "life": 7, "commit": "1a2b3c4d5e"}),
+        beat: json!({"life": 7, "stage": "resting", "mind": "claude"}),
+        rests_until: "2026-01-02T03:20:00Z".parse().ok(),
+        last: "notes.append: self/diary.md".to_owned(),
+        ..Known::default()
+    };
+    let view = View::new(Place::named("UTC0").unwrap(), true);
+    let lines = |known: &Known, typed: &str| -> Vec<(String, String)> {
+        let mut prompt = Prompt::default();
+        prompt.set(typed);
+        let live = view.live(known, &prompt, "", now, (120, 30));
+        live.lines.iter().map(|line| (line.to_string(), format!("{line:?}").to_lowercase())).collect()
+    };
+    for (typed, is_dim) in [("", false), ("/status", false), ("what are you", true)] {
+        let shown = lines(&known, typed);
+        let (prompt, status) = shown.split_last().unwrap();
+        assert!(status.iter().all(|(_, style)| style.contains("dim") == is_dim), "{typed}: {status:?}");
+        assert!(!prompt.1.contains("dim"), "{prompt:?}");
+    }
+    let told =
+        |known: &Known| lines(known, "").into_iter().map(|(text, _)| text).collect::<Vec<_>>().join("\n");
+    assert!(told(&known).contains("last: notes.append: self/diary.md"), "{}", told(&known));
+    known.paused = "you are typing; afterwards: goal-7 count the herons".to_owned();
+    assert!(
+        told(&known).contains("paused: you are typing; afterwards: goal-7 count the herons"),
+        "{}",
+        told(&known)
+    );
+    known.beat = json!({"life": 7, "stage": "thinking", "mind": "claude"});
+    known.rests_until = None;
+    assert!(!told(&known).contains("last:"), "while it works that is no news");
+    // Found: a refusal by the rate was told as a mind that is away.
+    known.paused.clear();
+    known.beat = json!({"life": 7, "stage": "resting", "mind": "claude", "next_try": "2026-01-02T04:00:00Z", "spent": true});
+    assert!(
+        told(&known).contains("its own money is spent until 04:00; a word of yours is answered"),
+        "{}",
+        told(&known)
+    );
+}
+
+/// Found: who reads the creature's feed read no last act, and of a pause not what goes on after it.
+#[test]
+fn the_last_act_and_what_goes_on_after_a_pause_are_read_from_its_feed() {
+    let house = House::new(SOUND);
+    let event = |event: &str, data: Value| {
+        json!({"at": jiff::Timestamp::now().to_string(), "life": 1, "event": event, "data": data}).to_string()
+            + "\n"
+    };
+    let sleep =
+        event("sleep", json!({"rest_ms": 90_000, "why": "x", "last_action": "notes.append: self/diary.md"}));
+    let paused = event("paused", json!({"why": "you are typing", "what": "goal-7 count the herons"}));
+    house.write(".self/mind/feed.jsonl", &(sleep + &paused));
+    let own = house::House::new(&house.root);
+    let (mut sources, _) = Sources::open(&own, None, Verbosity::Normal);
+    sources.look(true);
+    assert_eq!(sources.known.last, "notes.append: self/diary.md");
+    assert_eq!(sources.known.paused, "you are typing; afterwards: goal-7 count the herons");
+}

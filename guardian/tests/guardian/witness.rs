@@ -1,6 +1,8 @@
 //! What a life leaves in files and ledger, folded into observations: what harms is seen, and what only looks like harm is not.
 
-use guardian::decide::conduct::Invariant::{self, Answered, Heard, Once, Prompt, Reminded, Rests, Results};
+use guardian::decide::conduct::Invariant::{
+    self, Answered, Done, Heard, Once, Prompt, Reminded, Rests, Results,
+};
 use guardian::decide::witness::{Claimed, Longest, Witness};
 use serde_json::{Value, json};
 
@@ -18,7 +20,7 @@ pub const LONGEST: Longest = Longest { usual_ms: 1_800_000, any_ms: 3_600_000 };
 
 /// A witness of a turn with these words and records, with nothing taken yet.
 pub fn witnessed(said: &[&str], records: &[Value]) -> Witness {
-    let mut witness = Witness::of(7);
+    let mut witness = Witness::of(7, false);
     said.iter().for_each(|line| witness.said(line.as_bytes(), 0));
     records.iter().for_each(|record| witness.recorded(record, AWAKE, 1_000));
     witness
@@ -191,6 +193,18 @@ fn something_comes_of_a_word_soon() {
     let mut witness = witnessed(&["hello"], std::slice::from_ref(&heard));
     [60_000, 92_000, 150_000].into_iter().for_each(|now| witness.looked(AWAKE, LONGEST, now));
     assert_eq!(judged(&mut witness, &[Prompt]), [(Prompt, false)]);
+    // A thought that was under way when it was heard may take its time; after it the word is next.
+    let mut witness = witnessed(&["hello"], &[]);
+    witness.paid(&call);
+    witness.recorded(&heard, AWAKE, 1_000);
+    [60_000, 120_000, 300_000].into_iter().for_each(|now| witness.looked(AWAKE, LONGEST, now));
+    assert_eq!(judged(&mut witness, &[Prompt]), []);
+    let mut witness = witnessed(&["hello"], std::slice::from_ref(&heard));
+    let acts = Claimed { acts: true, ..AWAKE };
+    [60_000, 120_000, 300_000].into_iter().for_each(|now| witness.looked(acts, LONGEST, now));
+    assert_eq!(judged(&mut witness, &[Prompt]), []);
+    [320_000, 400_000].into_iter().for_each(|now| witness.looked(AWAKE, LONGEST, now));
+    assert_eq!(judged(&mut witness, &[Prompt]), [(Prompt, false)]);
     // Instinct answers without a call.
     let answer = message("creature", "answer", "main", "hi");
     assert_eq!(judged(&mut witnessed(&["hello"], &[heard, answer]), &[Prompt]), [(Prompt, true)]);
@@ -209,6 +223,13 @@ fn an_answer_is_given_once_to_a_word() {
     assert_eq!(once(&two), [(Once, true), (Once, true), (Once, false)], "two words may have one answer each");
     let other = message("creature", "answer", "work", "hi");
     assert_eq!(once(&[answer, other]), [(Once, true), (Once, true)], "two threads");
+    // That work goes on may be said more than once, and two requests may both end with the same word.
+    let mut going = message("creature", "answer", "main", "I am at it");
+    going["data"]["done"] = json!(false);
+    let ends = message("creature", "answer", "main", "Done.");
+    let records = [word.clone(), word.clone(), going.clone(), going.clone(), ends.clone(), ends.clone()];
+    assert_eq!(once(&records), [(Once, true), (Once, true)]);
+    assert_eq!(once(&[records.as_slice(), &[ends]].concat()).last(), Some(&(Once, false)));
     let daily = message("creature", "reminder", "main", "water the fern");
     assert_eq!(once(&[daily.clone(), daily]), []);
 }
@@ -244,12 +265,12 @@ fn tells(thread: &str) -> Value {
 #[test]
 fn a_reminder_is_told_in_time_and_on_its_thread() {
     for (said, expected) in [(Some("main"), true), (Some("work"), false), (None, false)] {
-        let mut looked = Looked(Witness::of(7), 0);
+        let mut looked = Looked(Witness::of(7, false), 0);
         assert_eq!(looked.at(AT - 5_000, &reminder(DUE, None)), []);
         said.iter().for_each(|thread| looked.0.recorded(&tells(thread), AWAKE, AT));
         assert_eq!(looked.at(AT + 5_000, &reminder(NEXT_DAY, TOLD)), [(Reminded, expected)], "{said:?}");
     }
-    let mut looked = Looked(Witness::of(7), 0);
+    let mut looked = Looked(Witness::of(7, false), 0);
     assert_eq!(looked.at(AT - 5_000, &reminder(DUE, None)), []);
     assert_eq!(looked.at(AT + 60_000, &reminder(DUE, None)), [], "it still may come");
     assert_eq!(looked.at(AT + 121_000, &reminder(DUE, None)), [], "perhaps it is at work");
@@ -260,11 +281,11 @@ fn a_reminder_is_told_in_time_and_on_its_thread() {
 
 #[test]
 fn a_reminder_that_was_taken_back_or_came_due_before_this_life_is_not_missed() {
-    let mut looked = Looked(Witness::of(7), 0);
+    let mut looked = Looked(Witness::of(7, false), 0);
     assert_eq!(looked.at(AT - 5_000, &reminder(DUE, None)), []);
     let finished = json!({"reminders": {"list": [{"id": "r1", "next": DUE, "finished": DUE}]}});
     assert_eq!(looked.at(AT + 5_000, &finished), []);
-    let mut looked = Looked(Witness::of(7), 0);
+    let mut looked = Looked(Witness::of(7, false), 0);
     for later in [5_000, 200_000, 300_000, 400_000] {
         assert_eq!(looked.at(AT + later, &reminder(DUE, None)), []);
     }
@@ -272,7 +293,7 @@ fn a_reminder_that_was_taken_back_or_came_due_before_this_life_is_not_missed() {
 
 #[test]
 fn a_reminder_waits_while_a_long_proof_runs() {
-    let mut witness = Witness::of(7);
+    let mut witness = Witness::of(7, false);
     witness.reminders(&reminder(DUE, None), AT as i64 - 5_000, AT - 5_000);
     for minute in 0..30 {
         let now = AT + minute * 60_000;
@@ -284,7 +305,7 @@ fn a_reminder_waits_while_a_long_proof_runs() {
 
 #[test]
 fn a_clock_that_is_set_forward_makes_no_reminder_late() {
-    let mut looked = Looked(Witness::of(7), 0);
+    let mut looked = Looked(Witness::of(7, false), 0);
     assert_eq!(looked.at(1_000, &reminder(DUE, None)), []);
     looked.1 = 7_200_000;
     for now in (1..10).map(|at| at * 20_000) {
@@ -311,8 +332,60 @@ fn a_rest_is_as_long_as_the_owner_allows_after_a_thought_that_acted() {
     assert_eq!(rested(&chose, &[], day), [(Rests, true)]);
     chose[0]["data"]["sleep_s"] = json!(300);
     assert_eq!(rested(&chose, &[], day), [(Rests, false)]);
+    // It goes on after the owner's word, whose answer chooses none, and ends when it was to end.
+    let mut chose = acted.clone();
+    chose[0]["data"]["sleep_s"] = json!(7_200);
+    let mut witness = witnessed(&[], &chose);
+    [2_000, 3_000]
+        .into_iter()
+        .for_each(|now| witness.looked(Claimed { rest_ms: 7_200_000, ..RESTS }, LONGEST, now));
+    let mut answers = thought(0, Value::Null);
+    answers["data"]["sleep_s"] = json!(60);
+    witness.looked(AWAKE, LONGEST, 100_000);
+    witness.recorded(&answers, AWAKE, 101_000);
+    let goes_on = Claimed { rest_ms: 7_100_000, ..RESTS };
+    [102_000, 103_000].into_iter().for_each(|now| witness.looked(goes_on, LONGEST, now));
+    assert_eq!(judged(&mut witness, &[Rests]), [(Rests, true), (Rests, true)]);
+    witness.looked(AWAKE, LONGEST, 7_201_000);
+    [7_202_000, 7_203_000].into_iter().for_each(|now| witness.looked(goes_on, LONGEST, now));
+    assert_eq!(judged(&mut witness, &[Rests]), [(Rests, false)], "it is over");
     // After empty answers, a refusal, and while the mind is away, an hour is as it should be.
     assert_eq!(rested(&[thought(0, Value::Null)], &[], hour), [(Rests, true)]);
     assert_eq!(rested(&acted, &[json!({"event": "refuse", "life": 7})], hour), [(Rests, true)]);
     assert_eq!(rested(&acted, &[], Claimed { is_away: true, ..hour }), [(Rests, true)]);
+}
+
+#[test]
+fn what_is_on_record_as_written_is_there_in_the_rest_after_it() {
+    let done = |tool: &str, path: &str| {
+        record("action", json!({"thought": 4, "tool": tool, "result": {"ok": true, "path": path}}))
+    };
+    let due = |records: &[Value]| {
+        let mut witness = witnessed(&[], records);
+        witness.looked(RESTS, LONGEST, 2_000);
+        assert_eq!(witness.due(), None, "its files may still be written");
+        witness.looked(RESTS, LONGEST, 3_000);
+        let due = witness.due();
+        due.iter().for_each(|path| witness.found(path, false));
+        (due, judged(&mut witness, &[Done]))
+    };
+    let written = done("files.write", ".self/workspace/count.txt");
+    let path = Some(".self/workspace/count.txt".to_owned());
+    assert_eq!(due(std::slice::from_ref(&written)), (path.clone(), vec![(Done, false)]));
+    let told = [written.clone(), action(), message("creature", "answer", "main", "written")];
+    assert_eq!(due(&told).0, path, "nothing that was done since moves it");
+    // What came later may have moved it; another folder than the workspace is not looked into.
+    for other in [done("repo.run", ""), done("files.move", ""), record("agenda", json!({"about": "session"}))]
+    {
+        assert_eq!(due(&[written.clone(), other]).0, None);
+    }
+    for path in ["projects/count.txt", ".self/workspace/../broker/keys", "/etc/passwd", ".self/workspacex/a"]
+    {
+        assert_eq!(due(&[done("files.write", path)]).0, None, "{path}");
+    }
+    let failed = record(
+        "action",
+        json!({"tool": "files.write", "result": {"ok": false, "path": ".self/workspace/a"}}),
+    );
+    assert_eq!(due(&[failed]).0, None);
 }

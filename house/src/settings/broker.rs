@@ -53,6 +53,9 @@ section! {
         quick: Option<Besides> = None, Table(Besides::KEYS);
         /// models for when the first does not answer, in this order; what they leave out is as with `quick`
         fallback: Vec<Besides> = vec![], List(&Table(Besides::KEYS));
+        /// models that a sub-session may be given by name beside these, each where `quick` would be; no other model is
+        /// passed on than what `[model]` and `[dream]` come to
+        others: Vec<String> = vec![], List(&Text(Form::ModelName));
         /// the model that a short name means
         aliases: BTreeMap<String, String> = BTreeMap::new(), Names(Form::PriceName, &Text(Form::ModelName));
     }

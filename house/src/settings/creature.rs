@@ -40,6 +40,23 @@ section! {
         time_zone: String = "UTC".to_owned(), Text(Form::Zone);
         /// thoughts in one wake
         rounds: u32 = 8, Clamped(1, 50);
+        /// whether it works through `self/HEARTBEAT.md`
+        checklist: bool = true, Flag;
+        /// seconds between two looks at that, while it has open items
+        checklist_s: u64 = 300, Clamped(60, 86_400);
+    }
+}
+
+section! {
+    /// Where ways to earn are looked for.
+    Revenue {
+        /// whether `platforms` are looked at, and own time looks for what would be worth doing
+        enabled: bool = true, Flag;
+        /// minutes between two looks at a platform
+        scan_interval_minutes: u64 = 30, Clamped(5, 1_440);
+        /// where it looks, by plain code while it has a model: a page or feed by its address (`feed: ` before one that
+        /// does not show it is a feed), or a service of yours as `NAME` or `NAME/path`, read by GET
+        platforms: Vec<String> = vec![], List(&Text(Form::Free));
     }
 }
 
@@ -64,10 +81,10 @@ section! {
 section! {
     /// Where the file tools work, and how much of it they show.
     Files {
-        /// whether the file tools work at `risky_root` instead of the workspace; the walls still hold, and behind
-        /// full walls nothing can be written there
+        /// whether the file tools work at `risky_root` instead of the workspace, and the walls let lives write there,
+        /// see [walls](walls.md#risky-mode)
         risky: bool = false, Flag;
-        /// the folder of the house they then work at
+        /// that folder, in the house or by an absolute path
         risky_root: String = String::new(), Text(Form::Free);
         /// entries that `files.list` shows at once; it says how many it left out
         most_entries: u32 = 300, Clamped(10, 5_000);

@@ -1,12 +1,13 @@
 //! Writes the creature's part of the owner's settings for it: `.self/settings.json`, replaced whole.
 
 use super::{Reader, declared, forms, read};
-use crate::{House, files};
+use crate::{House, files, risky};
 use anyhow::Result;
 use serde_json::{Map, Value, json};
 
 /// Sections the creature reads.
-const SECTIONS: [&str; 7] = ["rest", "agenda", "sessions", "dream", "files", "permissions", "self_edit"];
+const SECTIONS: [&str; 8] =
+    ["rest", "agenda", "revenue", "sessions", "dream", "files", "permissions", "self_edit"];
 /// Keys of the broker's section `[model]` that the creature reads too: how a model is asked.
 const OF_MODEL: [&str; 5] = ["deadline_s", "max_tokens", "context_tokens", "tools", "effort"];
 
@@ -23,7 +24,20 @@ pub fn document(house: &House, life: u64, text: &str) -> Result<Value> {
     let (own, unfollowed) = declared::values(&declared, &read.settings.creature, text);
     let mut told: Vec<String> = read.told.iter().map(|told| format!("owner.toml {told}")).collect();
     told.extend(undeclared.into_iter().chain(unfollowed));
-    let whole = serde_json::to_value(&read.settings)?;
+    let mut whole = serde_json::to_value(&read.settings)?;
+    if let Some(files) =
+        whole.get_mut("files").and_then(Value::as_object_mut).filter(|_| read.settings.files.risky)
+    {
+        match risky::folder(house, &read.settings.files.risky_root) {
+            Ok(folder) => drop(files.insert("risky_root".to_owned(), json!(folder))),
+            Err(why) => {
+                files.insert("risky".to_owned(), json!(false));
+                told.push(format!(
+                    "owner.toml [files] risky_root: {why}; the file tools work in the workspace"
+                ));
+            }
+        }
+    }
     let mut sections = Map::new();
     for name in SECTIONS {
         sections.insert(name.to_owned(), whole.get(name).cloned().unwrap_or_default());

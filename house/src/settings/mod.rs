@@ -19,14 +19,14 @@ pub mod words;
 use crate::{House, files};
 use anyhow::{Context, Result, anyhow};
 use broker::{Autonomy, Budget, Dns, Janee, Model, Price, Search, Service, Taint, Web, X};
-use creature::{Agenda, Dream, Files, PERMISSIONS, Rest, SelfEdit, Sessions};
+use creature::{Agenda, Dream, Files, PERMISSIONS, Rest, Revenue, SelfEdit, Sessions};
 use forms::{Check, Form};
 use guardian::{Limits, Sandbox, Walls};
 use judge::{Judge, Mistake, Mistakes};
 use key::Shape::{Any, Names, Table, Word};
 use key::{Shape, section};
 use makers::OwnMaker;
-use notices::{Notices, Notify, Report};
+use notices::{Notices, Notify, Report, Show};
 use std::collections::BTreeMap;
 
 section! {
@@ -65,6 +65,8 @@ section! {
         rest: Rest = Rest::default(), Table(Rest::KEYS);
         /// what goes first, and from where on you are asked
         agenda: Agenda = Agenda::default(), Table(Agenda::KEYS);
+        /// where ways to earn are looked for
+        revenue: Revenue = Revenue::default(), Table(Revenue::KEYS);
         /// sub-sessions
         sessions: Sessions = Sessions::default(), Table(Sessions::KEYS);
         /// the nightly dream
@@ -84,6 +86,8 @@ section! {
         /// how you are told of what happens: asks, deaths, rollbacks, a budget nearly spent, a model that is down,
         /// settings that are refused
         notify: Notify = Notify::default(), Table(Notify::KEYS);
+        /// how much of what happens is shown to you
+        show: Show = Show::default(), Table(Show::KEYS);
         /// the morning report by itself
         report: Report = Report::default(), Table(Report::KEYS);
         /// what you add to the walls
@@ -159,6 +163,12 @@ pub fn read(text: &str, reader: Reader, check: Check) -> Result<Read, Mistakes> 
     }
     judge.found()?;
     Ok(Read { settings, told: judge.told })
+}
+
+/// How much of what happens the owner wants shown; as usual where the file cannot be taken.
+pub fn shown(house: &House) -> Show {
+    let read = load(house, |text| read(text, Reader::Guardian, forms::check));
+    read.map(|read| read.settings.show).unwrap_or_default()
 }
 
 /// A mistake found by one program's own rules, at a key below sections.

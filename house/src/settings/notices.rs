@@ -1,10 +1,12 @@
 //! The sections of `owner.toml` by which the owner is told of what happens: notices, and the morning report.
 
 use super::forms::Form;
-use super::key::Shape::{Count, Flag, List, Text};
+use super::key::Shape::{Count, Flag, List, Text, Word};
 use super::key::section;
 use serde::{Deserialize, Serialize};
 
+/// How much of what happens may be shown.
+pub const VERBOSITIES: &[&str] = &["minimal", "normal", "verbose"];
 /// The program that shows notices on a desktop.
 pub const DESKTOP: &str = "notify-send";
 /// Variables of a session with a desktop: without any of them nothing is shown there.
@@ -26,6 +28,17 @@ section! {
         gather_s: u64 = 5, Count(0, 3_600);
         /// seconds that program may take; then it is ended
         limit_s: u64 = 30, Count(1, 600);
+    }
+}
+
+section! {
+    /// How much of what happens is shown to you.
+    Show {
+        /// in a window, unless `--verbosity` or `/verbosity` says: `minimal` (words, asks, deaths, falls, self-edits),
+        /// `normal` (a line each act and thought) or `verbose` (with the details of each)
+        window: String = "normal".to_owned(), Word(VERBOSITIES);
+        /// by `feed`
+        feed: String = "normal".to_owned(), Word(VERBOSITIES);
     }
 }
 

@@ -72,13 +72,19 @@ impl Inner {
             "waking": rate.wakes_at(now_ms).is_none(),
             "waking_hours": rate.waking.told(),
             "wakes_at": rate.wakes_at(now_ms).map(clock::told),
-            "room_at": self.room_at(state).map(clock::told),
+            "room_at": self.room_at(state, state.likely.cheapest()).map(clock::told),
+            "rooms": self.rooms(state),
         })
     }
 
-    /// From when on a call to the cheapest model fits the rate and the caps.
-    fn room_at(&self, state: &State) -> Option<i64> {
-        let likely = state.likely.cheapest();
+    /// From when on each model it thinks with by default has room, by what its last call was likely to cost.
+    fn rooms(&self, state: &State) -> Vec<Value> {
+        let room = |(model, likely): (&String, &Micros)| json!({"model": model, "at": self.room_at(state, *likely).map(clock::told)});
+        state.likely.offered.iter().map(room).collect()
+    }
+
+    /// From when on a call of this likely cost fits the rate and the caps.
+    fn room_at(&self, state: &State, likely: Micros) -> Option<i64> {
         let by_rate = self.rate.room_at(state.bucket, likely)?;
         let today = Day::of(self.clock.now());
         match state.money.may(&self.caps, today, Class::Autonomous, Cost::at_most(likely)) {

@@ -9,6 +9,7 @@ use crate::outbox::OutboxChange;
 use crate::own::OwnChange;
 use crate::presence::PresenceChange;
 use crate::pulse::PulseChange;
+use crate::reasons::ReasonChange;
 use crate::reminder::ReminderChange;
 use crate::requests::RequestChange;
 use crate::stack::{Category, LookedChange};
@@ -34,6 +35,7 @@ pub enum Change {
     Request(RequestChange),
     Looked(LookedChange),
     Own(OwnChange),
+    Reason(ReasonChange),
     /// Forgets what was finished before this time.
     Purge {
         before: Timestamp,
@@ -120,6 +122,7 @@ impl Agenda {
             Change::Request(change) => crate::requests::apply(self, change, when),
             Change::Looked(change) => crate::stack::apply(self, change, when),
             Change::Own(change) => crate::own::apply(self, change, when),
+            Change::Reason(change) => crate::reasons::apply(self, change, when),
             Change::Purge { before } => {
                 let purged = self.goals.purge(*before)
                     + self.opportunities.purge(*before)

@@ -4,7 +4,7 @@
 
 mod plain;
 
-pub use plain::{Understood, reply, stops, understand};
+pub use plain::{Understood, compacts, reply, stops, understand};
 
 use crate::items::{self, Item, ItemInfo, Items};
 use crate::outbox::Kind;
@@ -33,6 +33,9 @@ pub struct Directive {
     pub id: String,
     #[serde(deserialize_with = "items::lenient")]
     pub wish: Wish,
+    /// The categories that a focus puts first, for readers that do not know its words.
+    #[serde(default, deserialize_with = "items::lenient")]
+    pub first: Vec<Category>,
     /// What the owner said.
     pub text: String,
     pub at: Timestamp,
@@ -202,6 +205,9 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &DirectiveChange, when: When) -
         let ended = directives.list.iter_mut().filter(|directive| directive.stands(now) && ends(directive));
         ended.map(|directive| directive.ended = Some(now)).count()
     };
+    if when.owner {
+        agenda.reasons.begin_anew();
+    }
     match change {
         DirectiveChange::Set { wish, text, until } => {
             check(wish, *until, now)?;
@@ -215,7 +221,11 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &DirectiveChange, when: When) -
             let next = matches!(wish, Wish::Every { .. }).then_some(now);
             let told = json!({"id": id, "until": until});
             let (wish, text) = (wish.clone(), text.chars().take(MOST_CHARS).collect());
-            let directive = Directive { id, wish, text, at: now, until: *until, next, ended: None };
+            let first = match &wish {
+                Wish::Focus { topic } => plain::categories(topic),
+                _ => Vec::new(),
+            };
+            let directive = Directive { id, wish, first, text, at: now, until: *until, next, ended: None };
             agenda.directives.list.push(directive);
             Ok(told)
         }

@@ -218,18 +218,33 @@ impl Item for Goal {
     }
 }
 
-/// The steps of a request in phases, as in "first read it, then write a note"; none where it is no such request.
+/// Verbs that begin a request for something to be made.
+const MAKE: [&str; 5] = ["build", "make", "write", "create", "draft"];
+
+/// Words of which one follows such a verb.
+const MADE: [&str; 7] = ["me", "us", "a", "an", "the", "my", "your"];
+
+/// The steps of a request in phases, as in "first read it, then write a note" or "build me a page, then share it"; none
+/// where it is no such request.
 pub fn phases(text: &str) -> Option<Vec<String>> {
     let text = text.trim().trim_end_matches('.');
-    let (first, rest) = text.split_at_checked(5)?;
-    let rest = rest.strip_prefix([' ', ',', ':'])?;
-    if !first.eq_ignore_ascii_case("first") || text.contains(['\n', '?', '"']) {
+    let (first, rest) = text.split_once([' ', ',', ':'])?;
+    let first = first.to_lowercase();
+    // "first" belongs to no step; the verb of "build me a shop, then advertise it" does.
+    let rest = match first.as_str() {
+        "first" => rest,
+        verb if MAKE.contains(&verb) && rest.split(' ').next().is_some_and(|word| MADE.contains(&word)) => {
+            text
+        }
+        _ => return None,
+    };
+    if text.contains(['\n', '?', '"']) {
         return None;
     }
-    let steps =
-        rest.replace(" and then ", ", then ").replace("; then ", ", then ").replace(". Then ", ", then ");
+    let ways = [", and then ", " and then ", "; then ", ". Then ", ", then "];
+    let steps = ways.iter().fold(rest.to_owned(), |steps, way| steps.replace(way, " then "));
     let steps: Vec<String> =
-        steps.split(", then ").map(|step| step.trim_matches([' ', ',']).to_owned()).collect();
+        steps.split(" then ").map(|step| step.trim_matches([' ', ',']).to_owned()).collect();
     let said = |step: &String| step.contains(' ') && step.chars().count() <= LONGEST_PHASE;
     ((2..=MOST_PHASES).contains(&steps.len()) && steps.iter().all(said)).then_some(steps)
 }

@@ -15,6 +15,7 @@ pub mod outbox;
 pub mod own;
 pub mod presence;
 pub mod pulse;
+pub mod reasons;
 pub mod reminder;
 pub mod repeat;
 pub mod requests;
@@ -58,6 +59,9 @@ pub struct Agenda {
     /// Looks the creature took in its own time, and what came of them.
     #[serde(deserialize_with = "items::lenient")]
     pub own: own::Own,
+    /// What a model was asked for unasked, and what came of it.
+    #[serde(deserialize_with = "items::lenient")]
+    pub reasons: reasons::Reasons,
     /// When each line of the stack was last shown to a thought.
     pub looked: stack::Looked,
     /// Keys that only a newer self knows, written back as they are so that a rollback does not lose them.
@@ -66,12 +70,17 @@ pub struct Agenda {
 }
 
 impl Agenda {
-    /// The earliest moment at which a directive, reminder, message, task or concern comes due; it may have passed.
-    pub fn next_at(&self, now: Timestamp) -> Option<Timestamp> {
+    /// The earliest moment at which a directive, reminder or message comes due, which needs no mind; it may have passed.
+    pub fn told_at(&self, now: Timestamp) -> Option<Timestamp> {
         let told = [self.directives.next_at(now), self.reminders.next_at(now), self.outbox.next_at(now)];
+        told.into_iter().flatten().min()
+    }
+
+    /// The same, or at which a task or concern comes due.
+    pub fn next_at(&self, now: Timestamp) -> Option<Timestamp> {
         let work = [self.due(now).first().map(|(at, _)| *at), self.pulse.next_at(now)];
         // Due work is not done in a pause: its time, already past, must not hide the end of the pause.
         let work = work.into_iter().filter(|_| self.directives.paused(now).is_none());
-        told.into_iter().chain(work).flatten().min()
+        work.chain([self.told_at(now)]).flatten().min()
     }
 }

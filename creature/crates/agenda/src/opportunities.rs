@@ -21,6 +21,8 @@ pub struct Opportunities {
 pub struct Opportunity {
     pub id: String,
     pub title: String,
+    /// The owner asked for it.
+    pub owner: bool,
     #[serde(deserialize_with = "items::lenient")]
     pub stage: Stage,
     /// What it is expected to bring in all.
@@ -203,6 +205,7 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &OpportunityChange, when: When)
             let one = Opportunity {
                 id,
                 title,
+                owner: when.owner,
                 amount_usd,
                 next,
                 made_at: now,

@@ -17,7 +17,7 @@ const MOST_WAITING: usize = 200;
 
 /// Characters of one message, and of a summary of several.
 pub const MOST_CHARS: usize = 1_000;
-const MOST_SUMMARY: usize = 4_000;
+pub const MOST_SUMMARY: usize = 4_000;
 
 /// Seconds for which a text is not said again, and texts remembered for that.
 const FRESH_S: u64 = 86_400;
@@ -248,8 +248,8 @@ fn worth(kind: Kind, text: &str) -> Result<(), Refusal> {
         let hint = "answer the owner's words with memory.append of kind message";
         return refused("send an answer unasked", hint);
     }
-    // A digest may be as long as a summary.
-    let most = if kind == Kind::Digest { MOST_SUMMARY } else { MOST_CHARS };
+    let sums_up = matches!(kind, Kind::Digest | Kind::WeeklySummary);
+    let most = if sums_up { MOST_SUMMARY } else { MOST_CHARS };
     if text.chars().count() > most {
         let error = format!("send more than {most} characters");
         return refused(&error, "say what matters, and where the rest is");

@@ -35,6 +35,8 @@ pub struct Concern {
     pub every_s: u64,
     pub next: Timestamp,
     pub last: Option<Timestamp>,
+    /// It was made for the owner, by their word.
+    pub owner: bool,
     /// What its last review said; the next one builds on it.
     pub said: String,
     /// What a review may do.
@@ -111,11 +113,20 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &PulseChange, when: When) -> Re
                 return Err(Refusal::new(format!("keep more than {MOST_OPEN} concerns"), hint));
             }
             items::admit(&mut agenda.pulse.list, &text)?;
-            let (id, thread) = (agenda.name("pulse"), when.thread.to_owned());
+            let (id, thread, owner) = (agenda.name("pulse"), when.thread.to_owned(), when.owner);
             let next = items::later(now, every_s);
             let told = json!({"id": id, "next": next});
             let mode = mode.unwrap_or_default();
-            agenda.pulse.list.push(Concern { id, text, thread, every_s, next, mode, ..Concern::default() });
+            agenda.pulse.list.push(Concern {
+                id,
+                text,
+                thread,
+                owner,
+                every_s,
+                next,
+                mode,
+                ..Concern::default()
+            });
             Ok(told)
         }
         PulseChange::Update { id, text, every_s } => {

@@ -206,7 +206,8 @@ impl Request {
 
     /// A wake ended with it open: when it is worked on again.
     fn rested(&mut self, next: &str, until: Option<Timestamp>, progress: bool, now: Timestamp) {
-        let counts = self.idle_at.is_none_or(|at| later(at, APART_S) <= now);
+        let waits = self.wait.as_ref().is_some_and(|wait| wait.costs_little(now));
+        let counts = !waits && self.idle_at.is_none_or(|at| later(at, APART_S) <= now);
         if progress {
             (self.idle, self.idle_at) = (0, None);
         } else if counts {

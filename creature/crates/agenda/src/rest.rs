@@ -39,6 +39,8 @@ pub enum Situation {
     Quiet(u64),
     /// The budget is nearly gone.
     Poor,
+    /// The creature's own money is spent.
+    Spent,
 }
 
 impl Situation {
@@ -49,7 +51,7 @@ impl Situation {
             Situation::Lead => 120,
             Situation::Normal => 300,
             Situation::Quiet(wakes) => 900 + QUIET_STEP_S * wakes.min(10),
-            Situation::Poor => 3_600,
+            Situation::Poor | Situation::Spent => 3_600,
         }
     }
 
@@ -58,6 +60,7 @@ impl Situation {
         match (self, said) {
             // With the budget nearly gone, a thought cannot choose a shorter rest.
             (Situation::Poor, _) => self.usual_s(),
+            (Situation::Spent, None) => self.usual_s(),
             (Situation::Quiet(_), None) => self.usual_s().clamp(bounds.shortest_s, bounds.quiet_s),
             (_, None) => self.usual_s().clamp(bounds.shortest_s, bounds.longest_s),
             (_, Some(said)) => bounds.chosen(said),

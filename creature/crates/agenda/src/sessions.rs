@@ -56,9 +56,9 @@ pub enum Mode {
     Minimal,
     /// Purpose, what is remembered, and every tool.
     Full,
-    /// The standing prompt alone, and tools that only look within the house.
+    /// Looks, reads the web and runs commands; of the standing prompt only what each session must know.
     BaseOnly,
-    /// The objective alone; one answer without tools.
+    /// The same tools, with no standing prompt at all.
     None,
 }
 
@@ -128,6 +128,9 @@ pub struct Session {
     pub mode: Mode,
     /// The only tools it may use; empty: all of its mode.
     pub tools: Vec<String>,
+    /// The model that works on it, by its whole name, and how much that thinks; empty: the usual of its mode.
+    pub model: String,
+    pub effort: String,
     pub depends_on: Vec<String>,
     pub not_before: Option<Timestamp>,
     pub status: Status,
@@ -140,6 +143,8 @@ pub struct Session {
     pub hop_cost: u64,
     /// Replies in a row that could not be read.
     pub misread: u32,
+    /// Thoughts in a row with calls of which none did anything: each was refused, or failed.
+    pub fruitless: u32,
     /// Lives that ended while it had an open call.
     pub cuts: u32,
     /// Calls it made that have no result yet; the first may be under way.
@@ -203,6 +208,12 @@ impl Sessions {
         }
         let free = self.all.iter().filter(|session| session.status == Status::Waiting && self.fed(session));
         free.filter_map(|session| session.not_before).min()
+    }
+
+    /// The ids of the sessions that run, or could at once.
+    pub fn at_work(&self, now: Timestamp) -> Vec<String> {
+        let work = self.all.iter().filter(|one| one.status == Status::Running || self.ready(one, now));
+        work.map(|session| session.id.clone()).collect()
     }
 
     /// The sessions that have not ended, a line each.

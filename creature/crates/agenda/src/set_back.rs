@@ -59,6 +59,9 @@ impl Agenda {
         for tally in self.own.kinds.values_mut().chain([&mut self.own.all]) {
             tally.last_at.iter_mut().for_each(|at| to(at, now));
         }
+        for asked in self.reasons.by_reason.values_mut() {
+            asked.last_at.iter_mut().for_each(|at| to(at, now));
+        }
         self.own.under_way.iter_mut().for_each(|look| to(&mut look.at, now));
         self.outbox.sent.iter_mut().for_each(|sent| to(sent, now));
         self.outbox.said.iter_mut().for_each(|(said, _)| to(said, now));

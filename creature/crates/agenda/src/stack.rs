@@ -12,7 +12,7 @@ use crate::opportunities::{Opportunity, Stage};
 use crate::own::{self, Allowance};
 use crate::requests::Request;
 use crate::tasks::Task;
-use crate::{Agenda, Change, Rules};
+use crate::{Agenda, Change, Rules, waking};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -227,6 +227,11 @@ impl<'a> Found<'a> {
         {
             line.ready_at = line.ready_at.max(later(*last, whose.waits_s(idle)));
         }
+        // What the owner wants is asked for whatever came of it before.
+        let again = self.agenda.reasons.due_at(waking::line_kind(&line.id));
+        if let (Some(again), Whose::Own | Whose::CanWait) = (again, whose) {
+            line.ready_at = line.ready_at.max(again);
+        }
         let seen_at = look.map_or(Timestamp::MIN, |look| look.at);
         line.changed_at = changed_at;
         self.entries.push(Entry { line, rank: 0, seen_at, since });
@@ -268,7 +273,7 @@ impl<'a> Found<'a> {
         };
         let ready_at = one.not_before.unwrap_or(one.made_at);
         let line = Line::of(Category::Opportunities, &one.id, &one.title, why, next, ready_at);
-        let whose = if awaits { Whose::CanWait } else { Whose::Own };
+        let whose = if awaits { Whose::CanWait } else { Whose::of(one.owner) };
         self.put(line, one.made_at, one.changed_at.max(ready_at.min(self.now)), whose);
     }
 

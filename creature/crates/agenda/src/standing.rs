@@ -63,8 +63,36 @@ pub struct Standing {
     pub owner_summary: String,
     pub loop_summary: String,
     pub pending_items: Vec<String>,
-    /// From 0, nothing is known, to 1.
-    pub confidence: f64,
+    pub confidence: Confidence,
+}
+
+/// How much of the state can be relied on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Confidence {
+    #[default]
+    Low,
+    Medium,
+    High,
+}
+
+impl Confidence {
+    /// By the weights of what leaves a doubt.
+    fn with(doubt: u8) -> Self {
+        match doubt {
+            0..20 => Self::High,
+            20..45 => Self::Medium,
+            45.. => Self::Low,
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::High => "high",
+            Self::Medium => "medium",
+            Self::Low => "low",
+        }
+    }
 }
 
 /// A text with its time.
@@ -149,7 +177,7 @@ pub fn compose(input: &Input) -> Result<Standing, Refusal> {
         (input.failure.is_some(), 10),
     ];
     let doubt: u8 = doubts.iter().filter(|(is, _)| *is).map(|(_, weight)| weight).sum();
-    let confidence = f64::from(95 - doubt) / 100.0;
+    let confidence = Confidence::with(doubt);
     let footer = footer(input, mode, confidence);
     let text = format!("{owner_summary}\n{loop_summary}\n{footer}");
     Ok(Standing { text, mode, owner_summary, loop_summary, pending_items, confidence })
@@ -210,7 +238,7 @@ fn mode(input: &Input) -> Mode {
     }
 }
 
-fn footer(input: &Input, mode: Mode, confidence: f64) -> String {
+fn footer(input: &Input, mode: Mode, confidence: Confidence) -> String {
     let first = input.open.first().map(|item| gist(item, 48));
     let hint = match (mode, first) {
         (Mode::Pause, _) => "pause: begin nothing until your owner says resume".to_owned(),
@@ -220,7 +248,8 @@ fn footer(input: &Input, mode: Mode, confidence: f64) -> String {
         (_, None) => "continue; with nothing worth it, rest".to_owned(),
     };
     let (now, until) = (input.now, later(input.now, HOUR_S));
-    let line = format!("Hint: {hint}. Confidence {confidence:.2}; as of {now:.0}, void after {until:.0}.");
+    let sure = confidence.name();
+    let line = format!("Hint: {hint}. Confidence {sure}; as of {now:.0}, void after {until:.0}.");
     clip(&line, FOOTER)
 }
 

@@ -35,6 +35,8 @@ pub struct Found {
     pub paused: bool,
     /// The mind cannot be asked before a time that it named.
     pub down: bool,
+    /// The creature's own money is spent: only the owner's work can be paid for.
+    pub spent: bool,
 }
 
 /// Why a thought is worth its price, the weightiest first; empty when nothing is.
@@ -50,6 +52,10 @@ pub fn reasons(found: &Found) -> Vec<String> {
     if found.down {
         return words.into_iter().collect();
     }
+    let request = found.request.as_ref().map(|request| format!("your owner asked: {request}"));
+    if found.spent {
+        return words.into_iter().chain(request).collect();
+    }
     if found.paused {
         return [words, newborn].into_iter().flatten().collect();
     }
@@ -58,7 +64,7 @@ pub fn reasons(found: &Found) -> Vec<String> {
     let all = [
         words,
         newborn,
-        found.request.as_ref().map(|request| format!("your owner asked: {request}")),
+        request,
         count(found.events, "an event waits", "events wait"),
         so(found.purpose_changed, "PURPOSE.md changed"),
         so(found.checklist_changed, "the checklist changed"),
@@ -68,6 +74,25 @@ pub fn reasons(found: &Found) -> Vec<String> {
         so(found.unfinished, "the last wake ended before its work did"),
     ];
     all.into_iter().flatten().collect()
+}
+
+/// What a wake may be for first.
+pub const OWNER: &str = "owner";
+pub const NEWS: &str = "news";
+pub const WORK: &str = "work";
+pub const UNFINISHED: &str = "unfinished";
+pub const NONE: &str = "none";
+
+/// What a wake with these reasons is for first.
+pub fn priority(found: &Found) -> &'static str {
+    let news = found.newborn || found.events > 0 || found.purpose_changed || found.checklist_changed;
+    match () {
+        () if reasons(found).is_empty() => NONE,
+        () if found.words > 0 || (found.request.is_some() && !found.newborn) => OWNER,
+        () if news || !found.items_due.is_empty() => NEWS,
+        () if found.line.is_some() => WORK,
+        () => UNFINISHED,
+    }
 }
 
 /// When an unfinished draft is looked at again: the longer nobody edits it, the more rarely.
@@ -85,4 +110,27 @@ pub fn shown(events: &[String], most: usize) -> usize {
         used <= most
     };
     events.iter().rev().take_while(fits).count()
+}
+
+/// The kind of a reason of the creature's own accord, as asks are counted by it: `goal` of `ready: goal-3 …`; none where
+/// the owner waits.
+pub fn kind(reason: &str) -> Option<&str> {
+    let plain = reason.trim_start_matches(|c: char| c.is_ascii_digit() || c == ' ');
+    match reason.split_once(": ") {
+        _ if reason.starts_with("your owner") || plain.starts_with("words of your owner") => None,
+        Some(("ready", line)) => Some(line_kind(line.split(' ').next().unwrap_or_default())),
+        Some(("due on the checklist", _)) => Some("checklist"),
+        Some(("unfinished", _)) => Some("draft"),
+        _ if plain.ends_with("event waits") || plain.ends_with("events wait") => Some("events"),
+        _ if reason.contains("checklist") => Some("checklist"),
+        _ => Some(reason),
+    }
+}
+
+/// The kind of a line of the stack, by its id.
+pub fn line_kind(id: &str) -> &str {
+    match id.split_once('-') {
+        Some(("own", _)) | None => id,
+        Some((kind, _)) => kind,
+    }
 }

@@ -4,7 +4,7 @@
 
 use crate::Agenda;
 use crate::Change;
-use crate::goals::{GoalChange, GoalStatus};
+use crate::goals::GoalChange;
 use crate::items;
 use crate::opportunities::OpportunityChange;
 
@@ -81,13 +81,6 @@ fn named(word: &str) -> bool {
 }
 
 impl Agenda {
-    /// Whether this item stands still until the owner says yes to it; none where there is no such open item.
-    pub fn awaits(&self, id: &str, rules: &crate::Rules) -> Option<bool> {
-        let goal =
-            self.goals.open().find(|goal| goal.id == id).map(|goal| goal.status == GoalStatus::Awaiting);
-        goal.or_else(|| self.opportunities.open().find(|one| one.id == id).map(|one| one.awaits(rules)))
-    }
-
     /// What this item is and what it comes to, as the owner is asked about it.
     pub fn price(&self, id: &str) -> Option<String> {
         let told = |title: &str, usd: f64| format!("{id}, \"{}\", {usd} USD", items::clip(title, 120));

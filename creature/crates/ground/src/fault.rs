@@ -44,14 +44,14 @@ impl Error for Fault {}
 pub fn unwritable(kind: ErrorKind, risky: bool) -> &'static str {
     match kind {
         ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied if risky => {
-            "the walls let you read there and write nothing, whatever [files] in owner.toml says: tell your owner that \
-             risky mode writes only where no walls stand"
+            "the walls do not let you write there: they grant the folder that [files] names in owner.toml from the \
+             next life on, and repositories, keys and houses in it stay as they are; tell your owner"
         }
         ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied => {
             "you may not write there: choose another path, or tell your owner"
         }
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
-            "the disk is full: delete what is not needed with repo.run"
+            "the disk is full: delete what is not needed with files.delete"
         }
         _ => "choose another path; files.list shows what is there",
     }

@@ -1,6 +1,7 @@
 //! Reads papers (PURPOSE.md, the checklist, scratch), whatever stands in a file's place.
 
 use crate::files::head_linked;
+use crate::text::head;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::Path;
@@ -56,6 +57,15 @@ pub fn read(path: &Path) -> Paper {
         false => String::new(),
     };
     Paper { text: text.to_owned(), problem }
+}
+
+/// Characters of a prompt of the owner's that count.
+const MOST_PROMPT: usize = 4_000;
+
+/// A prompt of the owner's as it is now, or the built-in one where there is none.
+pub fn prompt(path: &Path, built_in: &str) -> String {
+    let own = read(path).text;
+    if own.trim().is_empty() { built_in.trim().to_owned() } else { head(own.trim(), MOST_PROMPT) }
 }
 
 /// The guardian's copy of a paper. The walls go by inode, not by name: a file that the owner's editor put in place

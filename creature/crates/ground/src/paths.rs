@@ -40,9 +40,10 @@ impl House {
         self.root.join("self")
     }
 
-    /// Words to a model on how to sum up a conversation; where there is no such file, the built-in ones count.
-    pub fn summary_prompt(&self) -> PathBuf {
-        self.root.join("self/prompts/summary.md")
+    /// The owner's words to a model on how to do this: `summary`, `talked`, `dream`; without such a file the built-in
+    /// ones count.
+    pub fn prompt(&self, name: &str) -> PathBuf {
+        self.root.join("self/prompts").join(name).with_extension("md")
     }
 
     pub fn drafts(&self) -> PathBuf {

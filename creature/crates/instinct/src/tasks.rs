@@ -174,7 +174,7 @@ pub fn finish(job: &Job, result: &Value, turn: &mut Turn) -> Option<Result<Strin
         }
         _ => {
             let files = result.get("files").and_then(Value::as_u64).unwrap_or(0);
-            let map = clip(word(result, "map"), 500);
+            let map = clip(word(result, "text"), 500);
             let text = format!("- {}: {files} files in this house; its map begins: {map}\n", turn.date);
             json!({"name": "scratch", "text": text})
         }

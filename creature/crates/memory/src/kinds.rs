@@ -92,6 +92,14 @@ const KINDS: [Kind; 10] = [
             _ => format!("{}: ok", called(data, most)),
         },
         failed: |data| data.get("result").is_some_and(is_not_ok),
+        account: |data| {
+            let owner = data.get("owner").and_then(Value::as_bool);
+            data.get("usage").filter(|usage| usage.is_object()).map(|_| match owner {
+                Some(true) => Account::Owner,
+                Some(false) => Account::Own,
+                None => Account::Session,
+            })
+        },
         ..PLAIN
     },
     Kind { name: "observation", what: "what was noticed", minds: true, said: noted, ..PLAIN },

@@ -77,5 +77,11 @@ fn only_what_tells_what_happened_is_kept_from_a_mind_and_only_what_asked_a_model
         assert_eq!((row.minds, row.what.is_empty()), (minds, kind == "hunch"), "{kind}");
         assert_eq!(kinds::account(&record), account, "{kind}");
     }
+    for (owner, account) in
+        [(json!(true), Account::Owner), (json!(false), Account::Own), (json!(null), Account::Session)]
+    {
+        let record = Record::new(1, "action", json!({"owner": owner, "usage": {"cost_usd": 0.01}}));
+        assert_eq!(kinds::account(&record), Some(account), "a call for which a model was asked");
+    }
     assert_eq!(kinds::account(&Record::new(1, "dream", json!({"undone": "x"}))), None);
 }

@@ -10,6 +10,16 @@ use std::collections::BTreeMap;
 use std::io;
 
 impl ModelMind {
+    /// This model once more, without its conversation: for conversations apart that go on while this one thinks. What
+    /// they find out of the server is known to both.
+    pub fn beside(&mut self, now: Timestamp) -> Self {
+        self.learn_apart(now);
+        let (current, quick) = (self.current.take(), self.quick.take());
+        let beside = self.clone();
+        (self.current, self.quick) = (current, quick);
+        beside
+    }
+
     /// The conversation of this name, ready for its next turn: known, read, or begun with `opening`. `hour` is
     /// said last, unless the model has results to answer.
     pub fn apart(

@@ -94,7 +94,7 @@ struct Open {
 }
 
 /// One conversation, as its file has it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Conversation {
     path: PathBuf,
     pub head: Head,

@@ -14,6 +14,9 @@ use model::{Error, Kind};
 use std::collections::BTreeMap;
 use std::io;
 
+/// Letters of a token, at least: the last messages are kept within a tenth of what a conversation may grow to.
+const LETTERS_A_TOKEN: u64 = 2;
+
 /// Tokens a handover is taken to need, before it is written.
 const HANDOVER_TOKENS: u64 = 4_000;
 
@@ -50,13 +53,14 @@ impl ModelMind {
     ) -> io::Result<Option<Outcome>> {
         let Some(current) = &self.current else { return Ok(None) };
         let before = current.tokens();
+        let wanted = self.to_compact.remove(&current.head.thread) && current.first_tokens().is_some();
         match length(before, current.first_tokens(), self.window, self.round_tokens) {
-            Length::Fits => return Ok(None),
+            Length::Fits if !wanted => return Ok(None),
             Length::Hopeless => return Ok(Some(self.unfit(before))),
-            Length::TooLong => {}
+            Length::Fits | Length::TooLong => {}
         }
-        let own = papers::read(&self.summary_prompt).text;
-        let asking = handover::asking(&own);
+        let asking = handover::asking(&self.summary_prompt);
+        let is_own = !papers::read(&self.summary_prompt).text.trim().is_empty();
         let lines = transcript::lines(&current.turns, self.tools);
         let quick = match &self.quick {
             Some(quick) => quick.sums_up(&lines, &asking, !moment.answers(), alive).await,
@@ -72,9 +76,14 @@ impl ModelMind {
         let turns = self.current.as_ref().map_or(&[][..], |current| &current.turns);
         let summary = match summary.trim().is_empty() {
             true => summary,
-            false => handover::kept(&summary, turns, !own.trim().is_empty(), self.tools),
+            false => handover::kept(&summary, turns, is_own, self.tools),
         };
-        self.begin(moment, Some(&summary))?;
+        let room = (most(self.window, self.round_tokens) / 10).saturating_mul(LETTERS_A_TOKEN);
+        let last = handover::last(turns, usize::try_from(room).unwrap_or(usize::MAX), self.tools);
+        self.begin_from(moment, Some(&summary), &last)?;
+        if wanted {
+            return Ok(None);
+        }
         let after = self.current.as_ref().map_or(0, Conversation::tokens);
         let gained = after < most(self.window, self.round_tokens).min(before);
         self.gainless = if gained { 0 } else { self.gainless + 1 };

@@ -1,17 +1,21 @@
 //! From one conversation to the next: what is asked for at the end of the old one, and what the new one is told. Pure.
 
-use super::conversation::Conversation;
+use super::conversation::{Conversation, RESULTS_HEAD};
 use super::moment::Moment;
 use super::{extract, transcript};
 use crate::ToolList;
-use ground::text::{count, head, shorten};
+use ground::papers;
+use ground::text::{count, shorten};
 use memory::Record;
 use model::Turn;
 use serde_json::Value;
+use std::path::Path;
 
-/// Characters of a summary, and of the owner's own prompt for one.
+/// Characters of a summary.
 const MOST_SUMMARY: usize = 24_000;
-const MOST_PROMPT: usize = 4_000;
+
+/// Messages at the end of a conversation that are handed over as they are.
+const LAST: usize = 10;
 
 /// The prompt for a summary, unless `self/prompts/summary.md` has one.
 const SUMMARY: &str = include_str!("../../../prompts/summary.md");
@@ -19,10 +23,12 @@ const SUMMARY: &str = include_str!("../../../prompts/summary.md");
 /// The key in `shown` that marks a conversation as asked to sum up.
 pub const ASKED: &str = "asked to sum up";
 
-/// Put to the model at the end of a conversation that has grown too long. `own`: the owner's prompt, or empty.
-pub fn asking(own: &str) -> String {
-    let wanted = if own.trim().is_empty() { SUMMARY.to_owned() } else { head(own, MOST_PROMPT) };
-    format!("This conversation has grown too long and ends here. Call no tool. {}", wanted.trim())
+/// Begins what is put to the model at the end of a conversation.
+const ENDS: &str = "This conversation has grown too long and ends here. Call no tool.";
+
+/// Put to the model at the end of a conversation. `path`: the owner's prompt for it.
+pub fn asking(path: &Path) -> String {
+    format!("{ENDS} {}", papers::prompt(path, SUMMARY))
 }
 
 /// Headings of a summary that is asked for by the built-in prompt.
@@ -46,6 +52,48 @@ pub fn kept(summary: &str, turns: &[Turn], own: bool, tools: &ToolList) -> Strin
     }
 }
 
+/// The last messages of a conversation as they are, oldest first, in `most` characters: whole from the newest on, as far as
+/// there is room, and the others shortened. What it began with, and that it ends, is told anew.
+pub fn last(turns: &[Turn], most: usize, tools: &ToolList) -> String {
+    let begun = turns.iter().position(|turn| matches!(turn, Turn::Thought { .. })).unwrap_or(turns.len());
+    let ends = |turn: &&Turn| matches!(turn, Turn::Said { text } if text.starts_with(ENDS));
+    let own: Vec<Turn> =
+        turns.get(begun..).unwrap_or_default().iter().filter(|turn| !ends(turn)).cloned().collect();
+    let mut from = own.len().saturating_sub(LAST);
+    while from > 0 && own.get(from).is_some_and(came) {
+        // Results belong to the thought that called for them.
+        from -= 1;
+    }
+    let lines = transcript::lines(own.get(from..).unwrap_or_default(), tools);
+    let mut room = most;
+    let mut told: Vec<String> = Vec::new();
+    for line in lines.iter().rev() {
+        let whole = transcript::whole(line);
+        let text = if count(&whole) <= room { whole } else { shorten(&whole, SHORTENED.min(room)) };
+        room -= count(&text).min(room);
+        told.push(text);
+    }
+    told.reverse();
+    let told: Vec<String> = told.into_iter().filter(|text| !text.is_empty()).collect();
+    if told.is_empty() {
+        String::new()
+    } else {
+        format!("# Its last messages, as they were\n\n{}\n", told.join("\n"))
+    }
+}
+
+/// Whether a turn is what came of calls.
+fn came(turn: &Turn) -> bool {
+    match turn {
+        Turn::Results { .. } => true,
+        Turn::Said { text } => text.starts_with(RESULTS_HEAD),
+        Turn::Thought { .. } => false,
+    }
+}
+
+/// Characters left of one of the last messages that has no room.
+const SHORTENED: usize = 600;
+
 /// Told to a new conversation where the file of the one before cannot be read.
 pub const LOST: &str = "# Your last conversation is lost: its file cannot be read\n\nWhat you did stands in your records. \
 Look at what is there before you do it again.\n";
@@ -55,7 +103,7 @@ pub const FILTERED: &str = "A filter of your model's maker refused your last con
 of it is told here. What you did stands in your records. If you read the same thing again, the same will happen.";
 
 /// What a new conversation is told of the one before: its summary, or an extract where there is none.
-pub fn told(summary: Option<&str>, turns: &[Turn], moment: &Moment, tools: &ToolList) -> String {
+pub fn told(summary: Option<&str>, last: &str, turns: &[Turn], moment: &Moment, tools: &ToolList) -> String {
     let mut text = match summary.filter(|summary| !summary.trim().is_empty()) {
         Some(summary) => {
             format!("# Handover of your last conversation\n\n{}\n\n", shorten(summary.trim(), MOST_SUMMARY))
@@ -68,6 +116,9 @@ pub fn told(summary: Option<&str>, turns: &[Turn], moment: &Moment, tools: &Tool
             format!("# How your last conversation ended, oldest first\n\n{extract}")
         }
     };
+    if !last.is_empty() {
+        text += &format!("{last}\n");
+    }
     let words = spoken(moment);
     if !words.is_empty() {
         text += &format!("# Your owner's words in it, word for word\n\n{}\n\n", words.join("\n"));

@@ -20,6 +20,7 @@ mod runtime;
 mod servers;
 mod settings;
 mod shape;
+pub mod sight;
 pub mod situation;
 pub mod standing;
 mod summing;

@@ -14,7 +14,9 @@ use ground::paths::House;
 use ground::text;
 use model::{Client, Endpoint, Error, Kind, Reply, Tool, Wire};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Seconds for connecting and for a probe, unless `[model] deadline_s` says.
@@ -43,7 +45,7 @@ pub struct Reach<'a> {
     pub tools: &'static ToolList,
     /// The commit this life runs; empty where nobody said.
     pub commit: &'a str,
-    /// What the owner configured that tools need: names of services, `services`, `janee`.
+    /// What the owner configured that tools need: names of services, `services`, `janee`, `sight`.
     pub configured: &'a [String],
 }
 
@@ -59,8 +61,22 @@ pub fn offered(reach: &Reach<'_>, status: &Value) -> Result<Option<ModelMind>, S
 /// A model that is not the first of the offer; without the owner's `effort`, for each maker has its own words, and with
 /// the owner's `context_tokens` only where the broker does not know its window.
 pub fn other(reach: &Reach<'_>, offer: &Value, name: Option<&str>) -> Result<ModelMind, String> {
+    with_effort(reach, offer, name, "")
+}
+
+/// A model of the offer for one piece of work, with this effort; empty: the maker's default.
+pub fn apart(reach: &Reach<'_>, offer: &Value, effort: &str) -> Result<ModelMind, String> {
+    with_effort(reach, offer, None, effort)
+}
+
+fn with_effort(
+    reach: &Reach<'_>,
+    offer: &Value,
+    name: Option<&str>,
+    effort: &str,
+) -> Result<ModelMind, String> {
     let context_tokens = window(offer).or(reach.settings.context_tokens);
-    let settings = ModelSettings { effort: String::new(), context_tokens, ..reach.settings.clone() };
+    let settings = ModelSettings { effort: effort.to_owned(), context_tokens, ..reach.settings.clone() };
     named(&Reach { settings: &settings, ..*reach }, offer, name)
 }
 
@@ -106,7 +122,7 @@ fn named(reach: &Reach<'_>, offer: &Value, name: Option<&str>) -> Result<ModelMi
         (ToolForm::Auto, Wire::Chat) => None,
     };
     Ok(ModelMind {
-        client,
+        client: Arc::new(client),
         wire,
         silence,
         window,
@@ -127,11 +143,12 @@ fn named(reach: &Reach<'_>, offer: &Value, name: Option<&str>) -> Result<ModelMi
         tools,
         configured: configured.to_vec(),
         servers: house.servers(),
-        summary_prompt: house.summary_prompt(),
+        summary_prompt: house.prompt("summary"),
         talks: house.talks(),
         rhythm: Rhythm::default(),
         quick: None,
         current: None,
+        to_compact: BTreeSet::new(),
         server_oddity: String::new(),
         begun: false,
         gainless: 0,
@@ -166,8 +183,9 @@ pub struct Frame {
 }
 
 /// A model and how it is spoken to.
+#[derive(Clone)]
 pub struct ModelMind {
-    pub(super) client: Client,
+    pub(super) client: Arc<Client>,
     pub(super) wire: Wire,
     pub(super) silence: Duration,
     /// Tokens of the model's window.
@@ -208,6 +226,8 @@ pub struct ModelMind {
     /// The quick model, for what is small: it sums up this one's conversations.
     pub(super) quick: Option<Box<ModelMind>>,
     pub(super) current: Option<Conversation>,
+    /// Threads whose conversations are summed up when they are next gone on with; none is its own work.
+    pub(super) to_compact: BTreeSet<Option<String>>,
     /// What the owner should know of the server.
     pub(super) server_oddity: String,
     /// A conversation was begun since `began_since_asked` was last called.

@@ -3,7 +3,7 @@
 use super::moment::Moment;
 use ground::text::shorten;
 
-/// The line within `most` characters; the middle of a longer one is cut.
+/// The line within `most` characters; of many reasons the first that fit, and how many more there are.
 pub fn runtime(moment: &Moment, most: usize) -> String {
     let short = |text: &str, most: usize| text.chars().take(most).collect::<String>();
     let commit = if moment.commit.is_empty() { "unknown".to_owned() } else { short(&moment.commit, 7) };
@@ -35,9 +35,27 @@ pub fn runtime(moment: &Moment, most: usize) -> String {
     if !moment.budget.is_empty() {
         line += &format!(" {}", shorten(&moment.budget, 110));
     }
-    let reasons = moment.reasons.join("; ");
-    if !reasons.is_empty() {
-        line += &format!(" Awake for: {reasons}");
-    }
+    let room = most.saturating_sub(line.chars().count());
+    line += &reasons(&moment.reasons, room);
     shorten(&line.replace(['\n', '\r'], " "), most)
+}
+
+/// The reasons within `room` characters: whole ones, and the end of the first where it alone is too long.
+fn reasons(reasons: &[String], room: usize) -> String {
+    const MORE: usize = "; and 100 more".len();
+    let mut text = String::new();
+    for (at, reason) in reasons.iter().enumerate() {
+        let begins = if at == 0 { " Awake for: " } else { "; " };
+        let left = room.saturating_sub(text.chars().count() + begins.len());
+        let most = if at + 1 == reasons.len() { left } else { left.saturating_sub(MORE) };
+        match (reason.chars().count() <= most, at) {
+            (true, _) => text += &format!("{begins}{reason}"),
+            (false, 0) => {
+                let head: String = reason.chars().take(most.saturating_sub(1)).collect();
+                text += &format!("{begins}{head}…");
+            }
+            (false, _) => return format!("{text}; and {} more", reasons.len() - at),
+        }
+    }
+    text
 }

@@ -11,7 +11,7 @@ use model::{Accepted, Error, Kind};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Servers remembered.
 const MOST_SERVERS: usize = 32;
@@ -40,7 +40,7 @@ struct Answered {
 type Servers = BTreeMap<String, Server>;
 
 /// What this life found out of its server.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Found {
     is_learned: bool,
     /// The server has answered in the form in use.
@@ -48,10 +48,10 @@ pub(super) struct Found {
     accepted: Accepted,
     /// Why calls travel in JSON, where the server refused them in its own form.
     json_for: Option<Refused>,
-    /// The server has answered in a conversation apart.
-    answered_apart: AtomicBool,
+    /// The server has answered in a conversation apart; known to all who ask it.
+    answered_apart: Arc<AtomicBool>,
     /// A refusal in a conversation apart; the form changes before the next.
-    refused_apart: Mutex<Option<Refused>>,
+    refused_apart: Arc<Mutex<Option<Refused>>>,
     news: String,
 }
 
@@ -73,15 +73,7 @@ impl ModelMind {
     /// Finds out which form the server takes, once for each address and model: the one in which it answered this build
     /// before, else by whether it calls one tool.
     pub async fn learn(&mut self, now: Timestamp, autonomous: bool) -> Result<(), Outcome> {
-        let apart = self.found.refused_apart.get_mut().unwrap_or_else(PoisonError::into_inner).take();
-        let has_answered = *self.found.answered_apart.get_mut();
-        let apart = apart.filter(|refused| refused.in_words || !has_answered);
-        if let Some(refused) = apart.filter(|_| self.form == Some(Form::Native)) {
-            self.falls_to_json(refused);
-        }
-        if std::mem::take(self.found.answered_apart.get_mut()) {
-            self.answered(now);
-        }
+        self.learn_apart(now);
         if self.found.is_learned {
             return Ok(());
         }
@@ -108,6 +100,21 @@ impl ModelMind {
         self.found.is_learned = true;
         self.form();
         Ok(())
+    }
+
+    /// Takes over what conversations apart found out of the server.
+    pub(super) fn learn_apart(&mut self, now: Timestamp) {
+        let apart = self.found.refused_apart.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let has_answered = self.found.answered_apart.load(Ordering::Relaxed);
+        let apart = apart.filter(|refused| refused.in_words || !has_answered);
+        // The one that was asked apart had learned its form, this one perhaps not yet.
+        if let Some(refused) = apart.filter(|_| self.form != Some(Form::Json)) {
+            self.falls_to_json(refused);
+        }
+        // Which form was answered is known only to one that knows its own.
+        if self.found.is_learned && self.found.answered_apart.swap(false, Ordering::Relaxed) {
+            self.answered(now);
+        }
     }
 
     async fn asks_for_a_tool(&self, now: Timestamp, autonomous: bool) -> Result<bool, Outcome> {
@@ -209,11 +216,16 @@ impl ModelMind {
         *apart = Some(Refused::by(error));
     }
 
+    /// Whether a conversation apart was refused for its form: the next one is asked in a simpler one.
+    pub fn is_simpler_next(&self) -> bool {
+        self.found.refused_apart.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
     fn falls_to_json(&mut self, refused: Refused) {
         tracing::info!("{}: tools are refused, calls travel in JSON: {}", self.name(), refused.cause);
         self.found.json_for = Some(refused);
-        self.found.has_answered = false;
-        *self.found.answered_apart.get_mut() = false;
+        (self.found.has_answered, self.found.is_learned) = (false, true);
+        self.found.answered_apart.store(false, Ordering::Relaxed);
         self.form = Some(Form::Json);
         self.form();
     }

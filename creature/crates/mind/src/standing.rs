@@ -45,8 +45,8 @@ pub fn gather(moment: &Moment, now: Timestamp) -> Input {
                 input.interrupted &= record.data.get("owner") == Some(&Value::Bool(true));
                 input.outcomes.push(outcome(record, at));
             }
-            // The record of an outage says how long the model is left alone.
-            "observation" if text(record, "about") == "model" => {
+            // The record of an outage, or that its own money is spent, says how long the model is left alone.
+            "observation" if record.data.get("rest_s").is_some() => {
                 let rest_s = record.data.get("rest_s").and_then(Value::as_i64).unwrap_or(0);
                 input.cooling_until = at.checked_add(SignedDuration::from_secs(rest_s)).ok();
             }

@@ -32,6 +32,7 @@ impl ModelMind {
             system: READER,
             tools: &[],
             turns: &turns,
+            media: &[],
             schema: None,
             autonomous,
             without_thinking: false,

@@ -154,12 +154,23 @@ impl ModelMind {
 
     /// Begins this moment's conversation anew; what the one before came to is handed over.
     pub(super) fn begin(&mut self, moment: &Moment, summary: Option<&str>) -> io::Result<()> {
+        self.begin_from(moment, summary, "")
+    }
+
+    /// The same, with the last messages of the one before as they are.
+    pub(super) fn begin_from(
+        &mut self,
+        moment: &Moment,
+        summary: Option<&str>,
+        last: &str,
+    ) -> io::Result<()> {
         let old = self.current.take();
         let handed =
             old.as_ref().filter(|old| summary.is_some() || old.is_unfinished() || old.head.thread.is_some());
         let kept = || old.as_ref().and_then(|old| talks::summary(&self.talks, old));
         let summary = summary.map(str::to_owned).or_else(kept);
-        let handed = handed.map(|old| handover::told(summary.as_deref(), &old.turns, moment, self.tools));
+        let handed =
+            handed.map(|old| handover::told(summary.as_deref(), last, &old.turns, moment, self.tools));
         let mut handed = handed.unwrap_or_default();
         let head = self.head(moment);
         let path = conversation::file(&self.folder, head.thread.as_deref());
@@ -199,7 +210,7 @@ impl ModelMind {
     ) -> Result<Reply, Error> {
         let schema = (self.form == Some(Form::Json)).then_some(&self.schema);
         let Frame { system, tools, .. } = frame;
-        let talk = Talk { system, tools, turns, schema, autonomous, without_thinking };
+        let talk = Talk { system, tools, turns, media: &[], schema, autonomous, without_thinking };
         let mut live = Live::begin(live);
         self.client
             .say(&talk, &mut |heard| {
@@ -305,6 +316,11 @@ impl ModelMind {
 
     pub fn take_up(&mut self, parked: Option<Conversation>) {
         self.current = parked;
+    }
+
+    /// Has the conversation on this thread (none: that of its own work) summed up when it is next gone on with.
+    pub fn compact(&mut self, thread: Option<&str>) {
+        self.to_compact.insert(thread.map(str::to_owned));
     }
 
     /// Drops the conversation, for another mind is to write its file: this one reads it anew.

@@ -173,16 +173,33 @@ pub fn latest(mut lines: Vec<Line>, most: usize) -> Vec<Line> {
 
 /// The conversation as one text for another model to read.
 pub fn text(lines: &[Line]) -> String {
-    let part = |line: &Line| match line {
-        Line::Told(text) => format!("== told ==\n{}\n", shorten(text.trim(), MOST_TOLD)),
-        Line::Said(text) => format!("== said ==\n{}\n", shorten(text.trim(), MOST_SAID)),
-        Line::Called { tool, args } => {
-            format!("== called ==\n{tool} {}\n", shorten(&Value::Object(args.clone()).to_string(), MOST_ARGS))
-        }
-        Line::Came { text, failed, .. } => {
-            let how = if *failed { "failed" } else { "came back" };
-            format!("== {how} ==\n{}\n", shorten(text.trim(), MOST_CAME))
-        }
+    let part = |line: &Line| {
+        let most = match line {
+            Line::Told(_) => MOST_TOLD,
+            Line::Said(_) => MOST_SAID,
+            Line::Called { .. } => MOST_ARGS,
+            Line::Came { .. } => MOST_CAME,
+        };
+        part(line, most)
     };
     lines.iter().map(part).collect::<Vec<_>>().join("\n")
+}
+
+/// One line of it whole.
+pub fn whole(line: &Line) -> String {
+    part(line, usize::MAX)
+}
+
+fn part(line: &Line, most: usize) -> String {
+    let (what, text) = match line {
+        Line::Told(text) => ("told", shorten(text.trim(), most)),
+        Line::Said(text) => ("said", shorten(text.trim(), most)),
+        Line::Called { tool, args } => {
+            ("called", format!("{tool} {}", shorten(&Value::Object(args.clone()).to_string(), most)))
+        }
+        Line::Came { text, failed, .. } => {
+            (if *failed { "failed" } else { "came back" }, shorten(text.trim(), most))
+        }
+    };
+    format!("== {what} ==\n{text}\n")
 }

@@ -7,7 +7,7 @@ use crate::form::{Form, Part};
 use crate::rounds::{Round, rounds};
 use crate::stream::{Draft, End, Gather, Hear, Speech, count, merge, set, word};
 use crate::strict;
-use crate::{Call, Endpoint, Heard, Talk, Tool, Usage, pieces};
+use crate::{Call, Endpoint, Heard, Medium, Talk, Tool, Usage, pieces};
 
 pub(crate) const VERSION: &str = "2023-06-01";
 
@@ -151,11 +151,16 @@ fn messages(talk: &Talk<'_>, news: bool, hour: bool) -> Value {
         }
         let end = content.len().saturating_sub(1);
         let is_end = number == last || number + 1 == last;
-        let is_marked = |at: usize| (number == 0 && at == 0) || (is_end && at == end);
+        // What is shown once is not worth a place in the cache.
+        let is_kept = talk.media.is_empty();
+        let is_marked = |at: usize| is_kept && ((number == 0 && at == 0) || (is_end && at == end));
         let content = content.into_iter().enumerate();
         let mark = |at: usize, block| marked(block, hour && number == 0 && at == 0);
-        let content: Value =
+        let mut content: Value =
             content.map(|(at, block)| if is_marked(at) { mark(at, block) } else { block }).collect();
+        if let (true, Some(content)) = (number == last, content.as_array_mut()) {
+            drop(content.splice(0..0, talk.media.iter().map(Medium::block)));
+        }
         messages.push(json!({"role": "user", "content": content}));
         if as_system {
             messages.push(json!({"role": "system", "content": said.join("\n\n")}));

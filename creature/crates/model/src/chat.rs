@@ -10,7 +10,7 @@ use crate::form::{Form, Part};
 use crate::pieces::Calls;
 use crate::rounds::{Round, rounds};
 use crate::stream::{Draft, End, Gather, Hear, Speech, count, set, word};
-use crate::{Answer, Call, Endpoint, Heard, Talk, Tool, Usage};
+use crate::{Answer, Call, Endpoint, Heard, Medium, Talk, Tool, Usage};
 
 /// Stands before words of ours in a message that holds a result.
 const BESIDE: &str = "(That was the result. What follows was said beside it:)";
@@ -189,6 +189,11 @@ fn messages(talk: &Talk<'_>, form: Form) -> Value {
             }
             _ => messages.push(json!({"role": "user", "content": words})),
         }
+    }
+    if let Some(last) = messages.last_mut().filter(|_| !talk.media.is_empty()) {
+        let words = json!({"type": "text", "text": word(last, "content")});
+        let parts = talk.media.iter().map(Medium::chat_part).chain([words]).collect();
+        set(last, "content", parts);
     }
     if !form.has(Part::GivenIds) {
         renumbered(&mut messages);

@@ -150,6 +150,9 @@ fn class(status: u16, said: &Said) -> (Kind, &'static str, &'static str) {
         (_, "stopped_until_owner" | "ledger_closed") => {
             (Kind::Stopped, "calls are stopped until the owner acts", "tell the owner")
         }
+        (_, "model_not_allowed") => {
+            (Kind::Settings, "its owner does not allow this model", "[model] others in owner.toml allows it")
+        }
         (502, "upstream_unreachable") => (Kind::Busy, "the server is not reached", "wait and ask again"),
         // Not asked again at once: what broke off was already paid for.
         (502, "upstream_broken") => (Kind::Unreachable, "the reply broke off", "wait and ask again"),

@@ -14,6 +14,7 @@ mod form;
 mod http;
 mod lenient;
 mod meaning;
+mod media;
 mod pieces;
 mod plain;
 mod probe;
@@ -36,6 +37,7 @@ use serde_json::{Map, Value};
 pub use client::Client;
 pub use error::{Error, Kind};
 pub use form::Accepted;
+pub use media::Medium;
 
 /// The format spoken with a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,6 +107,8 @@ pub struct Talk<'a> {
     pub system: &'a str,
     pub tools: &'a [Tool],
     pub turns: &'a [Turn],
+    /// Shown with the last words of ours, which must stand alone: in no conversation, for each request would send them again.
+    pub media: &'a [Medium],
     /// JSON schema of the reply, for servers that hold a model to one; sent only where there are no tools.
     pub schema: Option<&'a Value>,
     /// Nobody asked for this call: the broker counts it against what a creature may spend by itself.

@@ -10,7 +10,7 @@ use crate::form::{Form, Part};
 use crate::rounds::{Round, rounds};
 use crate::stream::{Draft, End, Gather, Hear, Speech, count, set, word};
 use crate::strict;
-use crate::{Call, Endpoint, Heard, Talk, Tool, Usage};
+use crate::{Call, Endpoint, Heard, Medium, Talk, Tool, Usage};
 
 pub(crate) struct Responses;
 
@@ -177,6 +177,9 @@ fn input(talk: &Talk<'_>) -> Value {
         for text in said {
             items.push(json!({"role": "user", "content": [{"type": "input_text", "text": text}]}));
         }
+    }
+    if let Some(parts) = items.last_mut().and_then(|last| last.get_mut("content")?.as_array_mut()) {
+        drop(parts.splice(0..0, talk.media.iter().map(Medium::responses_part)));
     }
     Value::Array(items)
 }

@@ -16,6 +16,8 @@ pub enum Area {
     Papers,
     /// `PURPOSE.md`: takes effect at once.
     Purpose,
+    /// The workspace, or what the owner named in its place: takes effect at once; its paths the caller judges.
+    Workspace,
 }
 
 /// A path that may be touched, cleaned of `./` and doubled slashes.
@@ -57,7 +59,7 @@ pub fn judge(path: &str) -> Result<Allowed, Fault> {
         ["self", _, ..] => Area::Papers,
         ["PURPOSE.md"] => Area::Purpose,
         [".self", "workspace", ..] => {
-            return refuse("a self-edit is for source and papers", "use files.write");
+            return refuse("a self-edit is for source and papers", "use files.edit");
         }
         [".self", ..] => return refuse("its state has one writer a file", "use the tool that owns it"),
         ["guardian" | "broker" | "console", ..] => {

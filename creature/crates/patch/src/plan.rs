@@ -10,9 +10,15 @@ use ground::fault::Fault;
 use ground::files;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// Where files are read: source from the draft where there is one, papers where they live.
+/// Which files an edit may touch, and where they lie.
+pub trait Places {
+    /// Judges a path: as it is told, what it belongs to, and where its file lies.
+    fn find(&self, path: &str) -> Result<(Allowed, PathBuf), Fault>;
+}
+
+/// Where the files of a self-edit are read: source from the draft where there is one, papers where they live.
 #[derive(Clone, Copy, Debug)]
 pub struct Roots<'a> {
     pub source: &'a Path,
@@ -22,6 +28,16 @@ pub struct Roots<'a> {
 impl<'a> Roots<'a> {
     fn of(&self, area: Area) -> &'a Path {
         if area == Area::Source { self.source } else { self.papers }
+    }
+}
+
+impl Places for Roots<'_> {
+    fn find(&self, path: &str) -> Result<(Allowed, PathBuf), Fault> {
+        let allowed = boundary::judge(path)?;
+        let root = self.of(allowed.area);
+        boundary::no_links(root, &allowed.path)?;
+        let file = root.join(&allowed.path);
+        Ok((allowed, file))
     }
 }
 
@@ -38,7 +54,7 @@ pub struct Edit {
 pub struct Missed {
     pub why: String,
     pub around: String,
-    /// The edit, kept so that only its `old` need be sent again; none for a hunk.
+    /// The edit, kept in the draft so that only its `old` need be sent again; none for a hunk and for what has no draft.
     pub edit: Option<Edit>,
 }
 
@@ -81,13 +97,13 @@ impl Plan {
 
 /// Works out what a patch makes of the files; writes nothing. All of it finds its place, or nothing is changed: its
 /// parts were meant together. Refused where its form or a path will not do.
-pub fn from_patch(roots: Roots, text: &str) -> Result<Plan, Failed> {
+pub fn from_patch(places: &dyn Places, text: &str) -> Result<Plan, Failed> {
     let files = diff::parse(text).at(Stage::Apply)?;
     let (mut changes, mut report, mut missed) = (Vec::new(), Vec::new(), Vec::new());
     for file in &files {
         let origin = file.origin.as_ref();
-        let from = origin.map(|origin| open(roots, &origin.path, &mut changes)).transpose()?;
-        let mut change = open(roots, &file.path, &mut changes)?;
+        let from = origin.map(|origin| open(places, &origin.path, &mut changes)).transpose()?;
+        let mut change = open(places, &file.path, &mut changes)?;
         let text = from.as_ref().map_or(Ok(change.after.as_deref()), |from| begun(from, &change, origin));
         let (applied, misses) = match text {
             Ok(text) => fitting(file, text),
@@ -160,10 +176,10 @@ fn fitting(file: &FilePatch, text: Option<&str>) -> (Option<Applied>, Vec<Miss>)
 }
 
 /// Works out what the edits make of the files, one after the other; writes nothing.
-pub fn from_edits(roots: Roots, edits: &[Edit]) -> Result<Plan, Failed> {
+pub fn from_edits(places: &dyn Places, edits: &[Edit]) -> Result<Plan, Failed> {
     let (mut changes, mut report, mut missed) = (Vec::new(), Vec::new(), Vec::new());
     for (at, edit) in edits.iter().enumerate() {
-        let mut change = open(roots, &edit.path, &mut changes)?;
+        let mut change = open(places, &edit.path, &mut changes)?;
         let replaced = match (&change.after, edit.old.is_empty()) {
             (None, false) => {
                 Err(("there is no such file; to create it, leave `old` empty".to_owned(), String::new()))
@@ -178,7 +194,8 @@ pub fn from_edits(roots: Roots, edits: &[Edit]) -> Result<Plan, Failed> {
             Err((why, around)) => missed.push(Missed {
                 why: format!("edit {} of {}: {why}", at + 1, change.path),
                 around,
-                edit: Some(Edit { path: change.path.clone(), ..edit.clone() }),
+                edit: (change.area == Area::Source)
+                    .then(|| Edit { path: change.path.clone(), ..edit.clone() }),
             }),
         }
         changes.push(change);
@@ -187,16 +204,14 @@ pub fn from_edits(roots: Roots, edits: &[Edit]) -> Result<Plan, Failed> {
 }
 
 /// The file as earlier parts of the same self-edit left it, or as it is on disk.
-fn open(roots: Roots, path: &str, changes: &mut Vec<Change>) -> Result<Change, Failed> {
-    let Allowed { path, area } = boundary::judge(path).at(Stage::Boundary)?;
+fn open(places: &dyn Places, path: &str, changes: &mut Vec<Change>) -> Result<Change, Failed> {
+    let (Allowed { path, area }, file) = places.find(path).at(Stage::Boundary)?;
     if let Some(known) = changes.iter().position(|change| change.path == path) {
         return Ok(changes.swap_remove(known));
     }
-    let root = roots.of(area);
-    boundary::no_links(root, &path).at(Stage::Boundary)?;
     let refuse =
         |why: &str| Stage::Apply.failed(Fault::new(format!("{path} {why}"), "only text files can be edited"));
-    let before = match files::head(&root.join(&path), 0, MOST_BYTES as u64 + 1) {
+    let before = match files::head(&file, 0, MOST_BYTES as u64 + 1) {
         Ok((bytes, _)) => Some(bytes),
         Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => None,
         Err(cause) => return Err(Stage::Apply.failed(Fault::caused(format!("read {path}"), &cause, ""))),

@@ -13,7 +13,7 @@ use crate::store::Store;
 use crate::store::caller::Caller;
 use agenda::Change;
 use agenda::pulse::{Concern, PulseChange};
-use ground::text;
+use ground::{papers, text};
 use instinct::text::hash;
 use knowledge::facts::{self, Fact};
 use memory::snapshot;
@@ -24,7 +24,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::time::Duration;
 
+/// What a dream is for, unless `self/prompts/dream.md` says it, and what it may do.
 const DREAM: &str = include_str!("../../../prompts/dream.md");
+const FORM: &str = include_str!("../../../prompts/dream_form.md");
 
 /// Characters of facts, of the pulse and of the snapshot that are shown.
 const MOST_FACTS: usize = 12_000;
@@ -84,7 +86,7 @@ impl Life {
         leaving: &mut impl Leaving,
     ) -> Result<Option<(Thought, Value)>, Fault> {
         let now = self.told.clock.now();
-        let mut other = match (&self.settings.dream.model, &self.told.broker) {
+        let other = match (&self.settings.dream.model, &self.told.broker) {
             (Some(name), Some(broker)) => {
                 let reach = reach(broker, &self.settings.model, &self.told, &self.configured);
                 let named = llm::other(&reach, &self.offer, Some(name));
@@ -92,15 +94,17 @@ impl Life {
             }
             _ => None,
         };
-        let (own, mind) = match (other.as_mut().or(self.quick.as_mut()), &mut self.mind) {
+        let other = other.or_else(|| self.quick.as_mut().map(|quick| quick.beside(now)));
+        let (own, mut mind) = match (other, &mut self.mind) {
             (Some(mind), _) => (true, mind),
-            (None, Mind::Model(mind)) => (false, mind),
+            (None, Mind::Model(mind)) => (false, mind.beside(now)),
             (None, Mind::Instinct(_) | Mind::Thinking(_)) => return Ok(None),
         };
         if let Err(outcome) = mind.learn(now, true).await {
             return Err(unanswered(outcome));
         }
-        let words = DREAM.replace("{{shape}}", &prompt::shape(mind.wire()));
+        let purpose = papers::prompt(&self.told.house.prompt("dream"), DREAM);
+        let words = format!("{purpose}\n\n{}", FORM.replace("{{shape}}", &prompt::shape(mind.wire())));
         // The mind's own model is asked within its usual frame, which a cache holds.
         let (frame, part) = match own {
             true => (mind.framed(&words, "", &|_| false), String::new()),
@@ -114,16 +118,12 @@ impl Life {
             .map_err(|cause| {
                 Fault::caused("keep the conversation of a dream", &cause, "is the disk full?")
             })?;
-        let (heart, patience) = (&self.heart, mind.patience() + Duration::from_secs(10));
-        let alive = || heart.stage(Stage::Thinking, patience);
+        let (stage, patience) = (self.heart.stages(), mind.patience() + Duration::from_secs(10));
+        let alive = || stage(Stage::Thinking, patience);
         alive();
-        let outcome = tokio::select! {
-            biased;
-            () = leaving.asked() => return Ok(None),
-            // The dream goes on at the next wake.
-            () = self.watch.word() => return Ok(None),
-            outcome = mind.turn(&frame, &mut talk, true, now, &alive) => outcome,
-        };
+        // Where the owner speaks the dream goes on at the next wake.
+        let asked = mind.turn(&frame, &mut talk, true, now, &alive);
+        let Some(outcome) = self.beside_apart(asked, leaving).await? else { return Ok(None) };
         self.heart.stage(Stage::Remembering, Duration::from_secs(60));
         match in_json(outcome) {
             Outcome::Thought { thought, usage } => Ok(Some((thought, usage))),

@@ -25,7 +25,7 @@ pub(super) const TOOLS: &[Tool] = &[
         "opportunity.add",
         &[text("title"), amount("amount_usd").maybe(), text("next").maybe()],
         House,
-        Now(agenda::change),
+        Now(agenda::opportunity_add),
         FULL.seldom().product(product::item),
         "a way to earn, at stage scan",
     ),
@@ -91,13 +91,5 @@ pub(super) const TOOLS: &[Tool] = &[
         Now(agenda::change),
         FULL,
         "end any of them",
-    ),
-    tool(
-        "agenda.approve",
-        &[ID],
-        House,
-        Now(agenda::approve),
-        FULL.seldom(),
-        "whether your owner approved it: the owner's own `approve ID`, or a plain yes to the message that asked, does; nothing else can",
     ),
 ];

@@ -1,7 +1,9 @@
 //! Rows of the tools for the workspace (`files.*`) and for the creature's own source (`repo.*`).
 
 use super::row::*;
-use crate::tools::{files, job, listing, product, repo_edit, repo_look, repo_map, repo_run, search};
+use crate::tools::{
+    files, files_change, job, listing, product, repo_edit, repo_look, repo_map, repo_run, search, see,
+};
 
 pub(super) const TOOLS: &[Tool] = &[
     tool(
@@ -18,7 +20,7 @@ pub(super) const TOOLS: &[Tool] = &[
         House,
         Now(listing::list),
         ALL_SUBSESSIONS,
-        "what lies below a folder of your workspace: kind, size, time",
+        "what lies below a folder there: kind, size, time",
     ),
     tool(
         "files.search",
@@ -26,7 +28,7 @@ pub(super) const TOOLS: &[Tool] = &[
         House,
         Now(search::workspace),
         ALL_SUBSESSIONS,
-        "find a regular expression in your workspace: path:line: text",
+        "find a regular expression there: path:line: text",
     ),
     tool(
         "files.write",
@@ -34,15 +36,53 @@ pub(super) const TOOLS: &[Tool] = &[
         House,
         Now(files::write),
         MINIMAL.changes(Changes::House).strict().product(product::file),
-        "write a file in your workspace, at most 1 MiB",
+        "write a file there, at most 1 MiB",
+    ),
+    tool(
+        "files.edit",
+        &[list("edits", &WHOLE_EDIT, 64).maybe(), non_blank("patch").maybe()],
+        House,
+        Now(files_change::edit),
+        MINIMAL.changes(Changes::House).strict().product(product::edited),
+        "change files there as repo.edit and repo.apply_patch do, all or nothing",
+    ),
+    tool(
+        "files.see",
+        &[PATH, text("question").maybe()],
+        Outward,
+        async_run!(see::see),
+        MINIMAL.beside().seldom(),
+        "see a picture or PDF there",
+    ),
+    tool(
+        "files.move",
+        &[PATH, non_blank("to")],
+        House,
+        Now(files_change::rename),
+        MINIMAL.seldom().changes(Changes::House),
+        "move a file or folder there",
+    ),
+    tool(
+        "files.delete",
+        &[PATH],
+        House,
+        Now(files_change::delete),
+        MINIMAL.seldom().changes(Changes::House),
+        "delete a file or folder there",
     ),
     tool(
         "files.create_workspace",
-        &[NAME, text("about").maybe()],
+        &[
+            NAME,
+            text("about").maybe(),
+            flag("allowExisting").maybe(),
+            flag("createReadme").maybe(),
+            text("readmeTitle").maybe(),
+        ],
         House,
         Now(files::create_workspace),
         MINIMAL.seldom(),
-        "make a folder in your workspace, with a readme",
+        "make a folder there, with a readme",
     ),
     tool(
         "repo.status",
@@ -66,7 +106,7 @@ pub(super) const TOOLS: &[Tool] = &[
         House,
         Now(repo_map::map),
         ALL_SUBSESSIONS,
-        "files with their length and what their first line says, your source unless `folder` is given; a folder that is too long is one line",
+        "files with their length and first line, your source unless `folder` is given; one too long is a line",
     ),
     tool(
         "repo.outline",
@@ -90,7 +130,7 @@ pub(super) const TOOLS: &[Tool] = &[
         House,
         Now(repo_look::read),
         ALL_SUBSESSIONS.numbered(),
-        "read a file of the repository of at most 1 MiB with its line numbers, or one `item` of it; `next_from` is where it goes on",
+        "read a file of the repository of at most 1 MiB with its line numbers, or one `item` of it",
     ),
     tool(
         "repo.edit",
@@ -114,7 +154,7 @@ pub(super) const TOOLS: &[Tool] = &[
         Outward,
         async_run!(repo_run::check),
         FULL.slow(),
-        "whether your draft, else your source, compiles, its tests too: seconds",
+        "whether your draft, else your source, compiles, its tests too",
     ),
     tool(
         "repo.test",
@@ -154,15 +194,15 @@ pub(super) const TOOLS: &[Tool] = &[
         Outward,
         async_run!(repo_edit::reset_hard),
         FULL.seldom().changes(Changes::House),
-        "put creature/ back to the commit you run; what was there is kept under a ref",
+        "put creature/ back to the commit you run; the rest is kept under a ref",
     ),
     tool(
         "repo.run",
         &[non_blank("command"), number("deadline_s", 1, 21_600).maybe(), flag("background").maybe()],
         Outward,
         async_run!(repo_run::run),
-        MINIMAL.slow(),
-        "run a shell command from the repository root, 60 s unless given, 600 at most; all it starts ends with it. background:true: a job that runs on, an hour unless given; its end is news",
+        ALL_SUBSESSIONS.slow(),
+        "run a shell command from the repository root, 60 s unless given, 600 at most; all it starts ends with it. background:true: a job, an hour unless given; its end is news",
     ),
     tool(
         "job",
@@ -173,7 +213,7 @@ pub(super) const TOOLS: &[Tool] = &[
         ],
         House,
         async_run!(job::job),
-        MINIMAL.beside(),
+        ALL_SUBSESSIONS.beside(),
         "what runs beside you: all, or by `id` what it said so far; wait: until it ends, 60 s at most unless given",
     ),
 ];

@@ -9,7 +9,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[URL, number("most_chars", 1, 200_000).maybe()],
         Outward,
         async_run!(web::fetch_text),
-        MINIMAL.beside(),
+        ALL_SUBSESSIONS.beside(),
         "the readable text of a page, 30000 characters unless given",
     ),
     tool(
@@ -17,7 +17,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[QUERY, number("most", 1, 20).maybe()],
         Outward,
         async_run!(web::search),
-        MINIMAL.needs("search").beside(),
+        ALL_SUBSESSIONS.needs("search").beside(),
         "search the web",
     ),
     tool(
@@ -25,7 +25,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[URL, number("most", 1, 50).maybe(), number("skip", 0, 200).maybe(), flag("keys").maybe()],
         Outward,
         async_run!(feeds::read),
-        MINIMAL.beside().seldom(),
+        ALL_SUBSESSIONS.beside().seldom(),
         "the newest items of an RSS, Atom or JSON feed; `keys` adds a short key of every item",
     ),
     tool(
@@ -49,7 +49,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[QUERY, number("most", 10, 100).maybe()],
         Outward,
         async_run!(x::search),
-        MINIMAL.needs("x").beside(),
+        ALL_SUBSESSIONS.needs("x").beside(),
         "search recent posts on X",
     ),
     tool(
@@ -57,7 +57,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[text("since_id").maybe()],
         Outward,
         async_run!(x::get_mentions),
-        MINIMAL.needs("x").beside(),
+        ALL_SUBSESSIONS.needs("x").beside(),
         "posts that mention you on X",
     ),
     tool(
@@ -94,11 +94,22 @@ pub(super) const TOOLS: &[Tool] = &[
     ),
     tool(
         "spawn",
-        &[OBJECTIVE, MODE, DEPENDS_ON, PREVIOUS, NOT_BEFORE, SESSION_TOOLS, SESSION_NAME, GRAPH],
+        &[
+            OBJECTIVE,
+            MODE,
+            DEPENDS_ON,
+            PREVIOUS,
+            NOT_BEFORE,
+            SESSION_TOOLS,
+            SESSION_NAME,
+            MODEL,
+            EFFORT,
+            GRAPH,
+        ],
         House,
         Now(spawn::spawn),
         FULL.spawns(),
-        "work on `objective` apart; each is reported as news when it ends; mode: minimal (usual: looks, web, files, shell), full (all tools), base_only (looks in the house), none (one answer); depends_on: ids whose answers it waits for; depends_on_previous: true or `all` for all spawned before it; not_before: time (your owner's clock, unless it has a zone) or seconds; tools: fewer of its mode; graph: several of these, tied by each other's `name`",
+        "work on `objective` apart; all are reported together; mode: minimal (usual: looks, web, files, shell), full (all tools), base_only (looks, web, shell), none (told nothing but `objective`); model, effort: as your owner allows; depends_on: ids whose answers it waits for; depends_on_previous: true or `all` for all before it; not_before: time (your owner's clock) or seconds; tools: fewer of its mode; graph: several, tied by `name`",
     ),
     tool(
         "sessions.list",

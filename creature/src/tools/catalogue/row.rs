@@ -34,6 +34,7 @@ pub const BODY: Arg = json_of("body", &["object", "array", "string"]).maybe();
 pub const NONE: &[Arg] = &[text("why").maybe()];
 
 pub const EDIT: Kind = Kind::Record(&[PATH, text("old"), text("new").maybe()]);
+pub const WHOLE_EDIT: Kind = Kind::Record(&[PATH, text("old"), text("new")]);
 pub const STEPS: Arg = list("checkpoints", &Kind::NonBlankText, 1_000);
 pub const STATUS: Arg = one_of("status", &["active", "done", "failed", "blocked", "pending"]);
 pub const STAGES: &[&str] = &["scan", "evaluate", "propose", "execute", "collect", "report"];
@@ -47,11 +48,22 @@ pub const PREVIOUS: Arg = json_of("depends_on_previous", &["boolean", "string", 
 pub const NOT_BEFORE: Arg = json_of("not_before", &["string", "number"]).maybe();
 pub const SESSION_TOOLS: Arg = list("tools", &Kind::NonBlankText, 64).maybe();
 pub const SESSION_NAME: Arg = text("name").maybe();
-pub const SESSION: Kind =
-    Kind::Record(&[OBJECTIVE, MODE, DEPENDS_ON, PREVIOUS, NOT_BEFORE, SESSION_TOOLS, SESSION_NAME]);
+pub const MODEL: Arg = text("model").maybe();
+pub const EFFORT: Arg = text("effort").maybe();
+pub const SESSION: Kind = Kind::Record(&[
+    OBJECTIVE,
+    MODE,
+    DEPENDS_ON,
+    PREVIOUS,
+    NOT_BEFORE,
+    SESSION_TOOLS,
+    SESSION_NAME,
+    MODEL,
+    EFFORT,
+]);
 pub const GRAPH: Arg = list("graph", &SESSION, 16).maybe();
 
-/// Marks by which sub-sessions have the tool: all that have tools, minimal and full ones, full ones, none.
+/// Marks by which sub-sessions have the tool: all, minimal and full ones, full ones, none.
 pub const ALL_SUBSESSIONS: Marks = Marks::new(SubsessionAccess::All);
 pub const MINIMAL: Marks = Marks::new(SubsessionAccess::Minimal);
 pub const FULL: Marks = Marks::new(SubsessionAccess::Full);

@@ -102,7 +102,7 @@ pub(super) const TOOLS: &[Tool] = &[
         House,
         Now(watch::watch),
         FULL,
-        "tell your owner when something happens: plain code looks every 300 s unless said and says `say` with old → new; no arguments: those that watch; `end` ends one",
+        "tell your owner when something happens: code looks every 300 s unless said and says `say` with old → new; no arguments: those that watch; `end` ends one",
     ),
     tool("directive.set", &[DIRECTIVE], House, Now(directives::set), FULL, "keep your owner's word"),
     tool("directive.list", NONE, House, Now(directives::list), FULL.seldom(), "those that hold"),

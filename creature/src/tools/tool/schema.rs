@@ -51,7 +51,8 @@ fn of(kind: Kind) -> Value {
 /// What a kind takes beyond its type, in words.
 fn bounds(kind: Kind) -> String {
     match kind {
-        Kind::Number(0, u64::MAX) => String::new(),
+        // That lines count from 1 a model knows; a refusal says it all the same.
+        Kind::Number(0 | 1, u64::MAX) => String::new(),
         Kind::Number(least, u64::MAX) => format!("at least {least}"),
         Kind::Number(least, most) => format!("{least} to {most}"),
         Kind::List(_, most) => format!("at most {most}"),

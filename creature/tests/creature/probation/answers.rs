@@ -20,7 +20,7 @@ fn what_mends_the_mind_wakes_it_and_the_waiting_word_is_answered() {
         page(&house, "12:00", "2026-03-02");
         sighted.is(way.clone());
         let living = house.live(1);
-        house.record("observation", |data| data["about"] == "model");
+        house.record("observation", |data| data["rest_s"].is_number());
         house.say("are you there?");
         house.record("message", |data| data["kind"] == "waiting");
         sighted.is(Way::Open);

@@ -224,11 +224,11 @@ fn the_standing_words_and_the_list_of_tools_keep_their_caps() {
     let words = include_str!("../../../prompts/mind.md");
     assert!(words.chars().count() <= 4_000, "mind.md has {} characters", words.chars().count());
     let tools = LIST.lines(&|_| true);
-    assert!(tools.chars().count() <= 10_000, "the list of tools has {} characters", tools.chars().count());
+    // With room for tools that a self gives itself: how small the first request of a new house is, `trials/walled` says.
+    let most = 16_000;
+    assert!(tools.chars().count() <= most, "the list of tools has {} characters", tools.chars().count());
     for wire in [Wire::Anthropic, Wire::Chat] {
-        assert!(
-            prompt::system(words, &prompt::in_json(wire, &tools), 35_000).chars().count()
-                <= 4_000 + 10_000 + 900
-        );
+        let system = prompt::system(words, &prompt::in_json(wire, &tools), 35_000);
+        assert!(system.chars().count() <= 4_000 + most + 900);
     }
 }

@@ -105,10 +105,10 @@ fn mind(seen: &Seen) -> Say {
             call("So it says.", json!([{"path": path, "old": real}]))
         }
         _ if text.contains("cargo build failed") => {
-            let path = format!("creature/{}", between(text, "--> ", ":"));
+            let path = between(text, "--> ", ":");
             let (wrong, right) =
                 (between(text, "no method named `", "`"), between(text, "there is a method `", "`"));
-            call("It is called otherwise.", edit(&path, wrong, right))
+            call("It is called otherwise.", edit(path, wrong, right))
         }
         _ if text.contains("1 test fails") => {
             assert!(

@@ -111,6 +111,7 @@ async fn converses(wire: Wire, seed: u64) -> usize {
             system: if rng.bool() { "You are Feral." } else { "" },
             tools: &tools,
             turns: &turns,
+            media: &[],
             schema: schema.as_ref(),
             autonomous: rng.bool(),
             // Old thinking is bound to the words before it.

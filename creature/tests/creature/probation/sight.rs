@@ -2,6 +2,7 @@
 // A step is given once a thought.
 #![allow(clippy::result_large_err)]
 
+mod apart;
 mod begun_anew;
 mod beside;
 mod course;
@@ -282,7 +283,7 @@ fn a_compile_error_is_mended_by_what_was_shown_of_it() {
                     return Ok(text);
                 }
                 let place = text.lines().find_map(|line| line.trim().strip_prefix("--> ")).unwrap();
-                let path = format!("creature/{}", place.split(':').next().unwrap());
+                let path = place.split(':').next().unwrap();
                 let name = text.split("cannot find function `").nth(1).unwrap().split('`').next().unwrap();
                 let call = text.lines().filter_map(|line| line.split_once(" | ")).map(|(_, line)| line);
                 let old = call.map(str::trim).find(|line| line.starts_with(&format!("{name}("))).unwrap();

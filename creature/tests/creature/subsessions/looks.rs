@@ -1,6 +1,6 @@
 //! Looks of its own: thought by the quick model, silent where there is nothing, else told once to the next thought.
 
-use super::{Scene, calls, objective, says, work};
+use super::{Scene, calls, objective, says, work, work_off};
 use crate::broker::{self, loopback};
 use agenda::sessions::{Mode, Origin, Request, Sessions};
 use serde_json::{Value, json};
@@ -60,4 +60,26 @@ fn what_an_older_self_kept_is_read_and_a_look_is_kept_with_its_kind() {
     let own = Origin::Own("feeds".to_owned());
     let kept = serde_json::to_string(&own).unwrap();
     assert_eq!((kept.as_str(), serde_json::from_str::<Origin>(&kept).unwrap()), (r#"{"own":"feeds"}"#, own));
+}
+
+/// Found by running: a look whose calls were all refused, each with other arguments, had sixty thoughts a leg.
+#[tokio::test]
+async fn a_look_has_eight_thoughts_and_calls_that_are_all_refused_end_any_session() {
+    loopback!();
+    for (origin, why) in [
+        (Origin::Own("water".to_owned()), "8 thoughts"),
+        (Origin::Dream, "each call of its last 8 thoughts was refused or failed"),
+    ] {
+        let mut nth = 0;
+        let scene = Scene::offering(with_quick(), move |_, _| {
+            nth += 1;
+            calls("x.post", json!({"text": format!("the {nth}th heron")}))
+        });
+        let mut life = scene.born(1).await;
+        life.spawn_session(objective(origin.clone(), "Look into the well")).unwrap();
+        work_off(&mut life).await;
+        let session = life.store.sessions.get("session-1").unwrap();
+        assert!(session.answer.contains(why), "{origin:?}: {session:?}");
+        assert_eq!(scene.asked().len(), 8, "{origin:?}");
+    }
 }

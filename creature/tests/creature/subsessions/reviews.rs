@@ -4,6 +4,7 @@ use super::{After, Scene, calls, says, work_off};
 use crate::broker::loopback;
 use agenda::sessions::{Origin, Session};
 use creature::life::Life;
+use creature::store::caller::Caller;
 use mind::thought::ToolCall;
 use serde_json::{Value, json};
 
@@ -71,4 +72,32 @@ async fn a_review_acts_knows_what_the_last_one_said_and_closes_its_concern_alone
     assert_eq!(life.store.sessions.all.iter().filter(done).count(), 1, "{:?}", life.store.sessions.all);
     let news = life.cursors.news.join("\n");
     assert_eq!(news.matches("review of pulse-1, which it closed (the gate is mended)").count(), 1, "{news}");
+}
+
+/// Found by running: what a review found was an event for the mind, and the room that wanted it heard nothing.
+#[tokio::test]
+async fn what_a_review_finds_is_told_on_the_thread_that_wanted_it() {
+    loopback!();
+    let scene = Scene::new(|text| match text {
+        text if text.contains("Review this standing concern, pulse-1") => says("The gate stands open."),
+        text if text.contains("Review this standing concern, pulse-2") => says("[NO_ACTION] they lay"),
+        _ => json!({"monologue": "All is well.", "intent": "i", "tool_calls": [], "sleep_s": 300}),
+    });
+    let mut life = scene.born(1).await;
+    for text in ["Is the gate shut?", "Do the hens lay?"] {
+        let Value::Object(args) = json!({"text": text}) else { panic!("no object") };
+        let call = ToolCall { tool: "pulse.add".to_owned(), args, ..ToolCall::default() };
+        assert_eq!(life.lend(Caller::owner("garden")).call(&call).await.result["ok"], true);
+    }
+    scene.later(3_600);
+    life.wake(&mut After(None)).await.unwrap();
+    work_off(&mut life).await;
+    let told = scene.house.record("message", |data| data["kind"] == "asked_for");
+    assert_eq!(told.data["thread"], "garden");
+    assert_eq!(told.data["text"], "Is the gate shut?: The gate stands open.");
+    // A thought that was had meanwhile may have it already.
+    let news = life.cursors.news.join("\n") + &scene.asked().join("\n");
+    assert!(news.contains("[thread garden] review of pulse-1 (your owner was told so): session-"), "{news}");
+    let messages = scene.house.records().into_iter().filter(|record| record.kind == "message");
+    assert_eq!(messages.filter(|record| record.data["kind"] == "asked_for").count(), 1);
 }

@@ -8,6 +8,8 @@ use serde_json::Value;
 
 /// Paid calls over which both are compared.
 const FEWEST_CALLS: usize = 6;
+/// Calls whose line may have come before what was forgotten, and their record after.
+const UNSEEN_CALLS: usize = 2;
 /// Calls and records kept at most.
 const MOST_KEPT: usize = 4_096;
 
@@ -21,11 +23,15 @@ pub struct Accounts {
     recorded: u64,
     /// A call whose price is an estimate, not by the usage that its record has.
     is_estimated: bool,
+    /// Records of thoughts that a model is said to have had, and calls to models that ended, paid or not.
+    thoughts: usize,
+    calls: usize,
 }
 
 impl Accounts {
     /// A settled call of this life's; `decision` is how its price is known.
     pub fn settled(&mut self, decision: &str, cost: u64) {
+        self.calls = self.calls.saturating_add(1);
         let is_by_usage = decision == "by usage" || decision.starts_with("by usage, beyond");
         match is_by_usage {
             true if self.paid.len() < MOST_KEPT => self.paid.push(cost),
@@ -38,10 +44,14 @@ impl Accounts {
     /// A record of memory or bookkeeping, if it tells of what a model said.
     pub fn recorded(&mut self, kind: &str, data: &Value) {
         let text = |name: &str| data.get(name).and_then(Value::as_str).unwrap_or_default();
+        let is_asked = kind == "thought" && text("mind") != "instinct";
+        self.thoughts += usize::from(is_asked && data.get("usage").is_some_and(Value::is_object));
         let is_thought = match (kind, text("about")) {
             ("thought", _) => text("mind") != "instinct",
             ("agenda", "session") => data.get("thought").is_some() || data.get("garbled").is_some(),
             ("dream", _) => data.get("usage").is_some(),
+            // A call for which a model was asked, as to see a picture.
+            ("action", _) => data.get("usage").is_some_and(Value::is_object),
             // What is kept of a talk that is over was asked of a model.
             ("observation", "talk") => true,
             _ => false,
@@ -63,17 +73,24 @@ impl Accounts {
 
     /// Compares, once enough was paid: each invariant, whether it was kept, and what shows it.
     pub fn compared(&mut self) -> Vec<(Invariant, bool, String)> {
-        if self.paid.len() < FEWEST_CALLS {
-            return Vec::new();
+        let mut seen = Vec::new();
+        if self.thoughts >= FEWEST_CALLS {
+            let (thoughts, calls) = (std::mem::take(&mut self.thoughts), std::mem::take(&mut self.calls));
+            let told = format!("{thoughts} thoughts of a model are on record, of {calls} calls to models");
+            seen.push((Invariant::Paid, thoughts <= calls.saturating_add(UNSEEN_CALLS), told));
         }
-        let Self { mut paid, records, recorded, is_estimated } = std::mem::take(self);
+        if self.paid.len() < FEWEST_CALLS {
+            return seen;
+        }
+        let Self { mut paid, records, recorded, is_estimated, thoughts, calls } = std::mem::take(self);
+        (self.thoughts, self.calls) = (thoughts, calls);
         let calls = paid.len();
         // Half of them without a record is no chance: those without one by design are few.
-        let mut seen = vec![(
+        seen.push((
             Invariant::Remembered,
             records.saturating_mul(2) > calls,
             format!("{calls} paid calls left {records} records of thoughts"),
-        )];
+        ));
         paid.sort_unstable();
         let sum: u64 = paid.iter().sum();
         // Those without a record may have been the dearest.

@@ -135,8 +135,8 @@ impl Words {
             .collect()
     }
 
-    /// A record of what was said to the owner.
-    pub fn told(&mut self, kind: &str, thread: &str, text: &str) -> Vec<Seen> {
+    /// A record of what was said to the owner; `goes_on`: that work on it does, which may be said more than once.
+    pub fn told(&mut self, kind: &str, thread: &str, text: &str, goes_on: bool) -> Vec<Seen> {
         let thread = named(thread);
         let mut seen = Vec::new();
         let waiting = self.waiting.len();
@@ -158,7 +158,7 @@ impl Words {
             let told = format!("an empty {kind} on thread {thread}: {text:?}");
             seen.push((Invariant::Answered, !is_empty, told));
         }
-        if kind == "answer" {
+        if kind == "answer" && !goes_on {
             let last = self.last_on(&thread);
             // Two words may have the same answer, each its own.
             let is_once = last.words > 0 || last.text != text;
@@ -192,6 +192,10 @@ impl Words {
                 }
                 continue;
             };
+            // A thought or a command that is under way is ended first.
+            if at.is_at_work && !heard.is_taken_up {
+                heard.at = at.now;
+            }
             if !heard.is_taken_up && at.now >= heard.at + PROMPT_MS {
                 heard.is_taken_up = true;
                 let told = format!("nothing came of it for {} s: {}", PROMPT_MS / 1_000, word.text);

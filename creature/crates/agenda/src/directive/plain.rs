@@ -39,6 +39,9 @@ const PAUSE: &str = "pause, stop, pause work, pause everything, pause yourself, 
 /// Whole sentences that end what is under way; `stop` alone is a pause where nothing is under way for the owner.
 const STOP: &str = "stop, /stop, stop it, stop that, stop this, stop now, stop there, stop doing that, stop what you are doing, \
     abort, abort that, abort it, cancel that, cancel it, cancel this, halt, enough, that is enough";
+/// Whole sentences that have memory and conversations summed up.
+const COMPACT: &str = "compact, /compact, compact yourself, compact your memory, compact the conversation, compact our talk, \
+    take a snapshot, take a snapshot now";
 const RESUME: &str = "resume, unpause, continue, go on, carry on, resume work, resume working, \
     resume everything, resume your work, continue work, continue working, continue everything, \
     continue your work, back to work, you can resume, you can continue, you may resume, you may continue, resume autonomous mode, resume autonomy, \
@@ -90,6 +93,11 @@ pub fn understand(text: &str, now: Timestamp, zone: &TimeZone) -> Option<Underst
 /// Whether these words say to stop what is under way, and nothing else.
 pub fn stops(text: &str) -> bool {
     words(text).is_some_and(|words| one_of(STOP, &plain(bare(&words)).join(" ")))
+}
+
+/// Whether these words say to sum up what is remembered, and nothing else.
+pub fn compacts(text: &str) -> bool {
+    words(text).is_some_and(|words| one_of(COMPACT, &plain(bare(&words)).join(" ")))
 }
 
 /// One sentence that tells the owner what was noted.
@@ -199,7 +207,29 @@ fn certain(topic: &&[Word]) -> bool {
     (1..=MOST_TOPIC).contains(&topic.len()) && !topic.iter().any(doubtful)
 }
 
+/// Verbs that say to bring something to its end.
+const FINISH: &str = "finish, complete, do, continue, resume";
+
+/// Words around a topic that do not belong to it, as in "the GitHub goal".
+const NO_TOPIC: &str = "the, my, your, our, it, this, that, goal, task, project, work, job, instead, first";
+
+/// The topic of "stop freelancing, finish the GitHub goal": another work is left for this one.
+fn instead<'a, 'b>(words: &'a [Word<'b>]) -> Option<&'a [Word<'b>]> {
+    let all = plain(words);
+    let left = all.iter().position(|word| one_of(FINISH, word))?;
+    let (before, [_, topic @ ..]) = words.split_at_checked(left)? else { return None };
+    let stops = matches!(plain(before).as_slice(), ["stop" | "leave" | "drop", what, rest @ ..]
+        if rest.iter().all(|word| ["and", "then", "now"].contains(word)) && (what.ends_with("ing") || *what == "it"));
+    let is_topic = |word: &&Word| !one_of(NO_TOPIC, &word.plain);
+    let from = topic.iter().position(|word| is_topic(&word))?;
+    let to = topic.iter().rposition(|word| is_topic(&word))?;
+    topic.get(from..=to).filter(|topic| stops && certain(topic))
+}
+
 fn focus<'a, 'b>(words: &'a [Word<'b>]) -> Option<&'a [Word<'b>]> {
+    if let Some(topic) = instead(words) {
+        return Some(topic);
+    }
     let topic = match plain(words).as_slice() {
         ["focus" | "concentrate", "only", "on", ..] => words.get(3..),
         ["focus" | "concentrate", "on", ..] => words.get(2..),

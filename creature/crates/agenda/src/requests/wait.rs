@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 /// The longest wait without a look, in seconds.
 const LONGEST_S: i64 = 86_400;
 
+/// A wait of so many seconds may be chosen again and again.
+const LITTLE_S: i64 = 3_600;
+
 /// Kinds of things that are waited for by name, as in `session-4`.
 const NAMED: [&str; 8] = ["ask", "session", "job", "watch", "task", "goal", "opportunity", "reminder"];
 
@@ -34,6 +37,11 @@ impl Wait {
         Self { owner: true, ..Self::new(what, None, now) }
     }
 
+    /// Whether few thoughts can come of it: it is for a thing by its name, the owner's word, or an hour or more.
+    pub(super) fn costs_little(&self, now: Timestamp) -> bool {
+        self.owner || !names(&self.what).is_empty() || self.until >= later(now, LITTLE_S)
+    }
+
     /// Whether an event tells of the thing that is waited for.
     pub fn is_for(&self, event: &str) -> bool {
         let told = names(event);
@@ -44,8 +52,12 @@ impl Wait {
 /// Names of things in a text: `session-4`, and `ask 7` as `ask-7`.
 fn names(text: &str) -> Vec<String> {
     let words = text.split(|c: char| !c.is_alphanumeric() && c != '-');
-    let words: Vec<String> = words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
-    let number = |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_digit());
+    let words = words.map(|word| word.trim_matches('-').to_lowercase());
+    let words: Vec<String> = words.filter(|word| !word.is_empty()).collect();
+    // A job's number has that of its life in it, as in job-3-1.
+    let number = |word: &str| {
+        word.starts_with(|c: char| c.is_ascii_digit()) && word.chars().all(|c| c.is_ascii_digit() || c == '-')
+    };
     let one = |word: &String| {
         let (kind, at) = word.split_once('-')?;
         (NAMED.contains(&kind) && number(at)).then(|| word.clone())

@@ -1,28 +1,44 @@
-//! Reports of sub-sessions: one for each that ended; the last of those spawned together says that it is the last.
+//! Reports of sub-sessions: one for all that a thought began, at every depth, once none of them is at work.
+//!
+//! Invariant: one that waits for its hour withholds nothing; it is told when it has ended, by itself.
 
 use super::{MOST_KEPT, clip};
 use super::{NO_ACTION, NOTHING, Origin, Session, Sessions, Status};
 use jiff::Timestamp;
+use std::collections::BTreeSet;
 
-/// Characters of all that is reported at once, and bounds for one report: they stand among a thought's news.
-const MOST_REPORTS: usize = 1_600;
-const REPORT: std::ops::RangeInclusive<usize> = 160..=900;
+/// Characters of a report as a thought is told of it, and as its owner reads it.
+const MOST_NEWS: usize = 1_100;
+const MOST_MESSAGE: usize = 4_000;
 
-/// Characters of the list of sessions that did not end as done.
-const MOST_NAMES: usize = 160;
+/// Characters of an answer in a report of several, at least; those that have no room are only counted.
+const LEAST: usize = 40;
 
-/// The report of one session that has ended.
+/// Characters of a line beside the answer: ids, how it ended, where the whole of it is.
+const LINE: usize = 72;
+
+/// So many have a line each; of more some are only named, in so many characters.
+const FEW: usize = 8;
+const NAME: usize = 13;
+
+/// The report of sub-sessions that belong together and have ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// Identifies the report: the session's id and when it was spawned.
-    pub key: String,
-    pub id: String,
+    /// Those it tells of: first what did not end as done.
+    pub ids: Vec<String>,
     pub thread: String,
+    /// Who wanted the first of them.
     pub origin: Origin,
-    /// What became of it, and where it was the last of its family, that too.
+    /// They worked on the owner's own request.
+    pub owner: bool,
+    /// What became of them, in few words for a thought.
     pub text: String,
-    /// The session found nothing to say: nobody is told.
+    /// The same for the owner to read.
+    pub message: String,
+    /// They found nothing to say: nobody is told.
     pub silent: bool,
+    /// Each was cancelled: whoever did that knows.
+    pub cancelled: bool,
 }
 
 impl Session {
@@ -32,6 +48,11 @@ impl Session {
             Origin::Tool { parent } => parent,
             _ => &self.id,
         }
+    }
+
+    /// Identifies the session over ends of lives: its id and when it was spawned.
+    pub fn key(&self) -> String {
+        format!("{}@{}", self.id, self.spawned_at)
     }
 
     /// Whether it looked and found nothing to say.
@@ -45,13 +66,12 @@ impl Session {
         quiet && self.status == Status::Done
     }
 
-    fn told(&self, most: usize) -> String {
-        let whole = if self.answer.chars().count() > most {
-            format!(" (whole: sessions.list {})", self.id)
-        } else {
-            String::new()
-        };
-        format!("{} {}: {}{whole}", self.id, self.status.name(), clip(&self.answer, most))
+    /// What became of it in `most` characters of its answer; a thought is told where the whole of it is.
+    fn told(&self, most: usize, to_thought: bool) -> String {
+        let is_cut = to_thought && self.answer.chars().count() > most;
+        let whole = if is_cut { format!(" (whole: sessions.list {})", self.id) } else { String::new() };
+        let of = if self.depth > 1 { format!(" (of {})", self.family()) } else { String::new() };
+        format!("{}{of} {}: {}{whole}", self.id, self.status.name(), clip(&self.answer, most))
     }
 }
 
@@ -62,27 +82,71 @@ fn is_nothing(said: &str) -> bool {
 }
 
 impl Sessions {
-    /// Reports of the sessions that have ended and are not reported yet, in the order they ended.
-    pub fn reports(&self) -> Vec<Report> {
+    /// Reports of the sessions that have ended and are not reported yet, of those that belong together once none of
+    /// them is at work; in the order they ended.
+    pub fn reports(&self, now: Timestamp) -> Vec<Report> {
         let mut ended: Vec<&Session> = self.unreported().collect();
         ended.sort_by_key(|session| session.ended_at.unwrap_or(Timestamp::MIN));
-        let share = MOST_REPORTS / ended.iter().filter(|session| !session.silent()).count().max(1);
-        let share = share.clamp(*REPORT.start(), *REPORT.end());
-        let told = |(at, session): (usize, &&Session)| {
-            let before: Vec<&str> = ended.iter().take(at + 1).map(|session| session.id.as_str()).collect();
-            let (family, own) = (session.family(), session.id.as_str());
-            let families = [Some(family), Some(own).filter(|own| *own != family)];
-            let closed = families.into_iter().flatten().filter_map(|family| self.closed(family, &before));
-            Report {
-                key: format!("{}@{}", session.id, session.spawned_at),
-                id: session.id.clone(),
-                thread: session.thread.clone(),
-                origin: session.origin.clone(),
-                text: closed.fold(session.told(share), |text, closed| text + &closed),
-                silent: session.silent(),
+        let mut roots: Vec<&str> = Vec::new();
+        for session in &ended {
+            let root = self.root(session);
+            if !roots.contains(&root) {
+                roots.push(root);
             }
+        }
+        let at_work = |root: &str| {
+            let mut kin =
+                self.all.iter().filter(|session| !session.status.ended() && self.root(session) == root);
+            kin.any(|session| !self.waits_for_hour(session, now, &mut BTreeSet::new()))
         };
-        ended.iter().enumerate().map(told).collect()
+        let of = |root: &str| ended.iter().copied().filter(|session| self.root(session) == root).collect();
+        roots.into_iter().filter(|root| !at_work(root)).filter_map(|root| self.report(of(root))).collect()
+    }
+
+    fn report(&self, mut ended: Vec<&Session>) -> Option<Report> {
+        let first = ended.iter().min_by_key(|session| session.depth).copied()?;
+        ended.sort_by_key(|session| session.status == Status::Done);
+        Some(Report {
+            ids: ended.iter().map(|session| session.id.clone()).collect(),
+            thread: first.thread.clone(),
+            origin: first.origin.clone(),
+            owner: first.owner,
+            text: text(&ended, MOST_NEWS, true),
+            message: text(&ended, MOST_MESSAGE, false),
+            silent: ended.iter().all(|session| session.silent()),
+            cancelled: ended.iter().all(|session| session.status == Status::Cancelled),
+        })
+    }
+
+    /// What a session comes of in the end: the thought that began its family, or the session that no tool spawned.
+    fn root<'a>(&'a self, session: &'a Session) -> &'a str {
+        let mut session = session;
+        // A parent is older than its child; the bound is for a file that somebody wrote.
+        for _ in 0..=super::MOST_DEPTH {
+            match self.get(session.family()) {
+                Some(parent) if parent.id != session.id => session = parent,
+                _ => break,
+            }
+        }
+        session.family()
+    }
+
+    /// Whether a session does nothing now because of its hour, or of that of one it depends on.
+    fn waits_for_hour<'a>(
+        &'a self,
+        session: &'a Session,
+        now: Timestamp,
+        seen: &mut BTreeSet<&'a str>,
+    ) -> bool {
+        let is_new = seen.insert(&session.id);
+        if !is_new || session.status != Status::Waiting {
+            return false;
+        }
+        session.not_before.is_some_and(|at| at > now)
+            || session
+                .depends_on
+                .iter()
+                .any(|on| self.get(on).is_some_and(|on| self.waits_for_hour(on, now, seen)))
     }
 
     /// The sessions that have ended and are not reported yet.
@@ -90,22 +154,9 @@ impl Sessions {
         self.all.iter().filter(|session| session.status.ended() && !session.reported)
     }
 
-    /// The sentence that all of a family are reported with those in `told`, and which did not end as done. None
-    /// where one is left, where a parent that goes on could spawn another, or where the family is one session.
-    fn closed(&self, family: &str, told: &[&str]) -> Option<String> {
-        let is_told = |session: &Session| session.reported || told.contains(&session.id.as_str());
-        let kin: Vec<&Session> = self.all.iter().filter(|session| session.family() == family).collect();
-        let all_told = kin.iter().all(|session| is_told(session)) && self.get(family).is_none_or(is_told);
-        if kin.len() < 2 || !all_told {
-            return None;
-        }
-        let lost = kin.iter().filter(|session| session.status != Status::Done);
-        let lost: Vec<&str> = lost.map(|session| session.id.as_str()).collect();
-        let but = match lost.is_empty() {
-            true => String::new(),
-            false => format!(", but for {}", clip(&lost.join(", "), MOST_NAMES)),
-        };
-        Some(format!(" (That was the last: all that {family} spawned are done{but}.)"))
+    /// The keys and ids of the sessions that have ended and are not reported yet.
+    pub fn untold(&self) -> Vec<(String, String)> {
+        self.unreported().map(|session| (session.key(), session.id.clone())).collect()
     }
 
     /// Marks an ended session as reported; forgets the oldest above `MOST_KEPT` that no waiting one depends on.
@@ -116,11 +167,43 @@ impl Sessions {
         let kept = self.all.iter().filter(|session| session.reported).count();
         let mut over = kept.saturating_sub(MOST_KEPT);
         let waiting = self.all.iter().filter(|session| session.status == Status::Waiting);
-        let needed: Vec<String> = waiting.flat_map(|session| session.depends_on.clone()).collect();
+        let mut needed: Vec<String> = waiting.flat_map(|session| session.depends_on.clone()).collect();
+        // By its parent it is known what an untold one belongs to.
+        let untold = self.all.iter().filter(|session| !session.reported);
+        needed.extend(untold.map(|session| session.family().to_owned()));
         self.all.retain(|session| {
             let goes = over > 0 && session.reported && !needed.contains(&session.id);
             over -= usize::from(goes);
             !goes
         });
     }
+}
+
+/// What became of sessions, within so many characters: one by itself, several under a line that counts them.
+fn text(ended: &[&Session], most: usize, to_thought: bool) -> String {
+    if let [one] = ended {
+        return one.told(most.saturating_sub(LINE), to_thought);
+    }
+    let is_done = |session: &&&Session| session.status == Status::Done;
+    let lost: Vec<&str> =
+        ended.iter().filter(|session| !is_done(session)).map(|session| session.id.as_str()).collect();
+    let but = match lost.is_empty() {
+        true => String::new(),
+        false => format!(", but not {}", clip(&lost.join(", "), most / 8)),
+    };
+    let (all, done) = (ended.len(), ended.len() - lost.len());
+    let what = if to_thought { "" } else { " sub-sessions" };
+    let mut text = format!("{all}{what} have ended, {done} done{but}:");
+    // Those without a line of their own are named: a request may wait for one of them.
+    let room = most.saturating_sub(text.chars().count() + if all > FEW { all * NAME } else { 0 });
+    let (line, most) = ((LEAST + LINE).max(room / all), text.chars().count() + room);
+    for (at, session) in ended.iter().enumerate() {
+        if text.chars().count() + line > most {
+            let more: Vec<&str> = ended.iter().skip(at).map(|session| session.id.as_str()).collect();
+            text += &format!("\n- and {}", more.join(", "));
+            break;
+        }
+        text += &format!("\n- {}", session.told(line - LINE, to_thought));
+    }
+    text
 }

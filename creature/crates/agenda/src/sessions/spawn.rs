@@ -31,6 +31,9 @@ pub struct Request {
     pub depends_on_previous: Previous,
     pub not_before: Option<Timestamp>,
     pub tools: Vec<String>,
+    /// The model that works on it, and how much that thinks; empty: the usual of its mode.
+    pub model: String,
+    pub effort: String,
     /// What the caller dropped of the request, a sentence each; `Spawned` passes them on.
     #[serde(skip)]
     pub warnings: Vec<String>,
@@ -209,6 +212,8 @@ impl Sessions {
             objective: objective.to_owned(),
             mode: request.mode,
             tools: request.tools,
+            model: request.model,
+            effort: request.effort,
             depends_on,
             not_before: request.not_before,
             spawned_at: now,

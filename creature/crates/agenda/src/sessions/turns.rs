@@ -3,7 +3,7 @@
 //! Turns return the ids whose status or hop they changed; a turn that does not fit the status does nothing.
 
 use super::{
-    HOP_ROUNDS, HOP_S, MOST_ANSWER, MOST_GIVEN, MOST_HOP_ROUNDS, MOST_HOPS, Session, Sessions, Status,
+    HOP_ROUNDS, HOP_S, MOST_ANSWER, MOST_GIVEN, MOST_HOP_ROUNDS, MOST_HOPS, Origin, Session, Sessions, Status,
 };
 use crate::Refusal;
 use crate::items::clip;
@@ -12,6 +12,25 @@ use jiff::{SignedDuration, Timestamp};
 /// Replies in a row that cannot be read, and lives that end while it acts, at which a session fails.
 const MOST_MISREAD: u32 = 3;
 const MOST_CUTS: u32 = 2;
+
+/// Thoughts in a row with calls of which none did anything, at which a session fails.
+const MOST_FRUITLESS: u32 = 8;
+
+impl Session {
+    /// Why its hop is over; none while it is not.
+    fn used_up(&self, now: Timestamp, most_cost: u64) -> Option<String> {
+        let late = now.duration_since(self.hop_began) >= SignedDuration::from_secs(HOP_S);
+        let dear = self.hop_rounds >= HOP_ROUNDS && self.hop_cost > most_cost;
+        let is_look = matches!(self.origin, Origin::Own(_));
+        Some(match self.hop_rounds {
+            _ if late => format!("{HOP_S} s are over"),
+            rounds if dear => format!("{rounds} thoughts cost {} USD", self.hop_cost as f64 / 1e6),
+            HOP_ROUNDS.. if is_look => format!("the {HOP_ROUNDS} thoughts of a look are over"),
+            MOST_HOP_ROUNDS.. => format!("{MOST_HOP_ROUNDS} thoughts are over"),
+            _ => return None,
+        })
+    }
+}
 
 impl Sessions {
     /// Starts sessions that are ready, the oldest first, until `at_once` are running.
@@ -35,22 +54,24 @@ impl Sessions {
     }
 
     /// Ends each hop whose time, money (`most_cost`, in millionths of a dollar) or thoughts are used up: the
-    /// session goes on in the next hop, or fails after the last.
+    /// session goes on in the next hop, or fails after the last. A look has one, and one whose thoughts come to
+    /// nothing has no other.
     pub fn tick(&mut self, now: Timestamp, most_cost: u64) -> Vec<String> {
         let (mut changed, mut over) = (Vec::new(), Vec::new());
-        for session in self.all.iter_mut().filter(|session| session.status == Status::Running) {
+        // Whose calls are under way goes on when they have ended.
+        let is_free = |session: &&mut Session| session.status == Status::Running && session.acting.is_empty();
+        for session in self.all.iter_mut().filter(is_free) {
             // A clock set back gives no hop more than its time.
             session.hop_began = session.hop_began.min(now);
-            let late = now.duration_since(session.hop_began) >= SignedDuration::from_secs(HOP_S);
-            let dear = session.hop_rounds >= HOP_ROUNDS && session.hop_cost > most_cost;
-            let why = match session.hop_rounds {
-                _ if late => format!("{HOP_S} s are over"),
-                rounds if dear => format!("{rounds} thoughts cost {} USD", session.hop_cost as f64 / 1e6),
-                MOST_HOP_ROUNDS.. => format!("{MOST_HOP_ROUNDS} thoughts are over"),
-                _ => continue,
-            };
-            if session.hop >= MOST_HOPS {
-                over.push((session.id.clone(), format!("not done within {MOST_HOPS} hops: {why}")));
+            if session.fruitless >= MOST_FRUITLESS {
+                let why = format!("each call of its last {MOST_FRUITLESS} thoughts was refused or failed");
+                over.push((session.id.clone(), why));
+                continue;
+            }
+            let Some(why) = session.used_up(now, most_cost) else { continue };
+            let most_hops = if matches!(session.origin, Origin::Own(_)) { 1 } else { MOST_HOPS };
+            if session.hop >= most_hops {
+                over.push((session.id.clone(), format!("not done within {most_hops} hops: {why}")));
                 continue;
             }
             // However late it is, one hop is used up: a night slept through does not fail the session.
@@ -67,6 +88,7 @@ impl Sessions {
         let Some(session) = self.at(id, Status::Running) else { return };
         session.hop_rounds = session.hop_rounds.saturating_add(1);
         session.misread = 0;
+        session.fruitless = if calls.is_empty() { 0 } else { session.fruitless.saturating_add(1) };
         session.acting = calls;
     }
 
@@ -77,9 +99,12 @@ impl Sessions {
         }
     }
 
-    /// The first of the session's open calls has a result.
-    pub fn acted(&mut self, id: &str) {
+    /// The first of the session's open calls has a result; `ok`: it was neither refused nor failed.
+    pub fn acted(&mut self, id: &str, ok: bool) {
         let Some(session) = self.at(id, Status::Running) else { return };
+        if ok {
+            session.fruitless = 0;
+        }
         if !session.acting.is_empty() {
             session.acting.remove(0);
         }
@@ -139,7 +164,7 @@ impl Sessions {
         for session in &mut self.all {
             let calls = std::mem::take(&mut session.acting);
             let Some(first) = calls.first() else { continue };
-            session.cuts = session.cuts.saturating_add(1);
+            (session.cuts, session.fruitless) = (session.cuts.saturating_add(1), 0);
             // A call that kills its life must not kill the next ones too.
             if session.cuts >= MOST_CUTS {
                 let why = format!("cut off {MOST_CUTS} times, the last time at {first}");

@@ -81,6 +81,9 @@ fn common_words_are_understood() {
         ("don't message me unless it's urgent", quiet("urgent"), None),
         ("only message me if urgent", quiet("urgent"), None),
         ("no messages today", quiet(""), Some("Thu 26 00:00")),
+        ("Stop freelancing, finish the GitHub goal", focus("GitHub"), None),
+        ("please stop scanning and finish my tax return today", focus("tax return"), Some("Thu 26 00:00")),
+        ("leave it, continue the greenhouse project", focus("greenhouse"), None),
     ];
     for (text, wish, until) in table {
         assert_eq!(heard(text), Some((wish, until.map(str::to_owned))), "{text}");
@@ -107,6 +110,11 @@ fn what_leaves_a_doubt_is_not_understood() {
         "I paused the movie",
         "I had to pause",
         "pause the newsletter",
+        "stop the newsletter, finish the shop",
+        "stop freelancing, finish it if you can",
+        "stop freelancing, finish the goal",
+        "stop freelancing, finish it",
+        "finish the GitHub goal",
         "quiet places are good for work",
         "no messages from her today",
         "only message me if I ask",

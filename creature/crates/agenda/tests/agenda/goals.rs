@@ -243,9 +243,20 @@ fn a_request_in_phases_has_steps() {
         steps("first: look around; then draw a map and then post it"),
         ["look around", "draw a map", "post it"]
     );
+    assert_eq!(
+        steps("Build me a landing page, then announce it"),
+        ["Build me a landing page", "announce it"]
+    );
+    assert_eq!(
+        steps("write a poem about tea then read it aloud"),
+        ["write a poem about tea", "read it aloud"]
+    );
     for not in [
         "",
         "first",
+        "make sure you tell me then and there",
+        "build me a landing page",
+        "write me a poem, then what?",
         "first things first, then",
         "firstly look at it, then write",
         "what did you do first, then next?",

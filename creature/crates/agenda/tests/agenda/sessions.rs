@@ -1,8 +1,8 @@
 //! Sub-sessions case by case: what flows, what fails, what is refused, and when they are told.
 
 use agenda::sessions::{
-    HOP_ROUNDS, HOP_S, MOST_HOP_ROUNDS, MOST_KEPT, MOST_OPEN, Mode, Origin, Previous, Report, Request,
-    Sessions, Status,
+    HOP_ROUNDS, HOP_S, MOST_HOP_ROUNDS, MOST_KEPT, MOST_OPEN, Mode, Origin, Previous, Request, Sessions,
+    Status,
 };
 use jiff::Timestamp;
 
@@ -29,10 +29,7 @@ fn answers_flow_and_failures_take_along() {
     assert_eq!(spawned[1].warnings.len(), 1);
     assert_eq!(sessions.begin(at(0), 8), ["session-1"]);
     sessions.answered("session-1", "the key is under the mat", at(1));
-    let first = sessions.reports();
-    assert_eq!(first.len(), 1);
-    assert_eq!(first[0].text, "session-1 done: the key is under the mat");
-    sessions.reported(&first[0].id);
+    assert_eq!(sessions.reports(at(1)), [], "others of the same parent are still to begin");
     assert_eq!(sessions.begin(at(1), 8), ["session-2", "session-4"]);
     assert!(sessions.get("session-2").unwrap().given[0].contains("under the mat"));
     assert_eq!(sessions.failed("session-2", "no door", at(2)), ["session-2", "session-3"]);
@@ -44,12 +41,21 @@ fn answers_flow_and_failures_take_along() {
             .contains("session-2, which it waits for, is failed: no door")
     );
     sessions.answered("session-4", "in", at(3));
-    let reports = sessions.reports();
-    let texts: Vec<&str> = reports.iter().map(|report| report.text.as_str()).collect();
-    assert_eq!(texts[0], "session-2 failed: no door");
-    assert!(texts[1].starts_with("session-3 failed: session-2, which it waits for, is failed"), "{texts:?}");
-    let last = "session-4 done: in (That was the last: all that thought-1 spawned are done, but for session-2, session-3.)";
-    assert_eq!(texts[2..], [last]);
+    let report = sessions.reports(at(3)).remove(0);
+    assert_eq!(report.ids, ["session-2", "session-3", "session-1", "session-4"]);
+    let lines: Vec<&str> = report.text.lines().collect();
+    assert_eq!(
+        lines[..2],
+        ["4 have ended, 2 done, but not session-2, session-3:", "- session-2 failed: no door"]
+    );
+    assert!(
+        lines[2].starts_with("- session-3 failed: session-2, which it waits for, is failed"),
+        "{lines:?}"
+    );
+    assert_eq!(lines[3..], ["- session-1 done: the key is under the mat", "- session-4 done: in"]);
+    assert!(report.message.starts_with("4 sub-sessions have ended, 2 done"), "{}", report.message);
+    report.ids.iter().for_each(|id| sessions.reported(id));
+    assert_eq!(sessions.reports(at(3)), [], "told twice");
     let late = sessions.spawn(request("thought-2", &["session-2"]), at(4)).unwrap();
     assert_eq!(sessions.get(&late.id).unwrap().status, Status::Failed);
 }
@@ -65,7 +71,7 @@ fn a_circle_is_refused_whole() {
 }
 
 #[test]
-fn depth_ends_at_two_and_all_are_done_when_their_parent_spawns_no_more() {
+fn depth_ends_at_two_and_all_are_told_when_their_parent_spawns_no_more() {
     let mut sessions = Sessions::default();
     sessions.spawn(request("thought-1", &[]), at(0)).unwrap();
     sessions.begin(at(0), 8);
@@ -75,17 +81,12 @@ fn depth_ends_at_two_and_all_are_done_when_their_parent_spawns_no_more() {
     sessions.begin(at(0), 8);
     sessions.answered("session-2", "yes", at(1));
     sessions.answered("session-3", "no", at(2));
-    let told =
-        |report: &Report| (report.id.clone(), report.text.contains("all that session-1 spawned are done"));
-    let children = sessions.reports();
-    assert_eq!(
-        children.iter().map(told).collect::<Vec<_>>(),
-        [("session-2".to_owned(), false), ("session-3".to_owned(), false)],
-        "their parent may spawn more"
-    );
-    children.iter().for_each(|child| sessions.reported(&child.id));
+    assert_eq!(sessions.reports(at(2)), [], "their parent may spawn more");
     sessions.answered("session-1", "done", at(3));
-    assert_eq!(sessions.reports().iter().map(told).collect::<Vec<_>>(), [("session-1".to_owned(), true)]);
+    let [report] = sessions.reports(at(3)).try_into().unwrap();
+    let told = "3 have ended, 3 done:\n- session-2 (of session-1) done: yes\n- session-3 (of session-1) done: no\n\
+        - session-1 done: done";
+    assert_eq!((report.text.as_str(), report.thread.as_str()), (told, "main"));
 }
 
 #[test]
@@ -125,7 +126,7 @@ fn a_review_without_news_is_silent_and_all_is_bounded() {
     sessions.spawn(review, at(0)).unwrap();
     sessions.begin(at(0), 1);
     sessions.answered("session-1", " [NO_ACTION] all quiet", at(1));
-    assert!(sessions.reports()[0].silent);
+    assert!(sessions.reports(at(1))[0].silent);
     sessions.reported("session-1");
     for _ in 0..MOST_OPEN {
         sessions.spawn(request("thought-1", &[]), at(1)).unwrap();
@@ -135,10 +136,17 @@ fn a_review_without_news_is_silent_and_all_is_bounded() {
         let id = sessions.begin(at(2), 1).remove(0);
         sessions.answered(&id, &"y".repeat(100_000), at(3));
     }
-    for report in sessions.reports() {
-        assert!(report.text.chars().count() <= 400, "{}", report.text);
-        assert!(report.text.contains("whole: sessions.list"), "{}", report.text);
-        sessions.reported(&report.id);
+    let [report] = sessions.reports(at(3)).try_into().unwrap();
+    assert!(report.text.chars().count() <= 1_150 && report.message.chars().count() <= 4_050, "{report:?}");
+    assert!(report.text.contains("whole: sessions.list"), "{}", report.text);
+    for id in &report.ids {
+        assert!(
+            report.text.contains(&format!("{id} "))
+                || report.text.contains(&format!("{id},"))
+                || report.text.ends_with(id),
+            "{id} is not named"
+        );
+        sessions.reported(id);
     }
     assert_eq!(sessions.all.len(), MOST_KEPT);
 }
@@ -152,22 +160,19 @@ fn twelve_that_are_done_are_told_while_one_waits_for_its_hour() {
     for _ in 0..12 {
         sessions.spawn(request("thought-1", &[]), at(0)).unwrap();
     }
-    let mut told = Vec::new();
     for second in 1..13 {
+        assert_eq!(sessions.reports(at(second)), [], "others are still at work");
         for id in sessions.begin(at(0), 1) {
             sessions.answered(&id, "found", at(second));
         }
-        for report in sessions.reports() {
-            assert!(!report.text.contains("the last"), "{}", report.text);
-            sessions.reported(&report.id);
-            told.push(report.id);
-        }
     }
-    assert_eq!(told.len(), 12);
+    let [report] = sessions.reports(at(13)).try_into().unwrap();
+    assert_eq!(report.ids.len(), 12);
+    report.ids.iter().for_each(|id| sessions.reported(id));
     let id = sessions.begin(at(9_000), 1).remove(0);
     sessions.answered(&id, "late", at(9_001));
-    let last = sessions.reports().remove(0).text;
-    assert!(last.ends_with("(That was the last: all that thought-1 spawned are done.)"), "{last}");
+    let [late] = sessions.reports(at(9_001)).try_into().unwrap();
+    assert_eq!(late.text, "session-1 done: late");
 }
 
 /// Found by living with it: a quick model had its legs used up in eight seconds.
@@ -223,4 +228,30 @@ fn one_that_depends_on_the_previous_waits_for_all_of_them() {
         sessions.spawn(Request { objective: "b".to_owned(), ..request }, at(0)).unwrap();
         assert_eq!(on(&sessions, "session-2") == "session-1", all, "{said}");
     }
+}
+
+/// Found by running: a look whose calls were all refused, each with other arguments, had sixty thoughts a leg.
+#[test]
+fn a_look_has_eight_thoughts_and_fruitless_thoughts_end_any_session() {
+    let thoughts = |origin: Origin, ok: bool| {
+        let mut sessions = Sessions::default();
+        sessions.spawn(Request { origin, ..request("", &[]) }, at(0)).unwrap();
+        sessions.begin(at(0), 1);
+        let mut thoughts = 0;
+        while sessions.running().next().is_some() && thoughts < 500 {
+            sessions.thought("session-1", vec!["x.post".to_owned()]);
+            assert!(sessions.tick(at(8), u64::MAX).is_empty(), "its call is under way");
+            sessions.acted("session-1", ok);
+            sessions.tick(at(8), u64::MAX);
+            thoughts += 1;
+        }
+        (thoughts, sessions.get("session-1").unwrap().answer.clone())
+    };
+    let look = || Origin::Own("water".to_owned());
+    assert_eq!(thoughts(look(), true).0, HOP_ROUNDS);
+    for origin in [look(), Origin::Dream] {
+        let (count, why) = thoughts(origin, false);
+        assert_eq!((count, why.as_str()), (8, "each call of its last 8 thoughts was refused or failed"));
+    }
+    assert_eq!(thoughts(Origin::Dream, true).0, 4 * MOST_HOP_ROUNDS);
 }

@@ -146,7 +146,7 @@ fn the_hint_follows_from_what_is_open() {
         "{}",
         awaits.text
     );
-    assert!(idle.confidence < going.confidence.max(0.6) && resumed.confidence > paused.confidence - 0.01);
+    assert!(idle.confidence <= going.confidence && resumed.confidence >= paused.confidence);
 }
 
 #[test]
@@ -364,7 +364,6 @@ proptest! {
         let footer = standing.text.lines().last().unwrap();
         prop_assert!(count(footer) <= FOOTER && footer.contains("void after 2026-03-02T13:00:00Z"));
         prop_assert!(standing.pending_items.len() <= 9 && standing.pending_items.iter().all(|item| count(item) <= 120));
-        prop_assert!((0.0..=1.0).contains(&standing.confidence));
         prop_assert_eq!(input.failure.is_some(), standing.loop_summary.contains("latest failure"));
         let whole = format!("{} {}", standing.text, standing.pending_items.join(" "));
         // Short plain words may stand there by themselves.

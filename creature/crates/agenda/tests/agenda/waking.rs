@@ -1,6 +1,6 @@
 //! Waking as data: a model is asked for a reason, paused only by the owner's word, and events wait until shown.
 
-use agenda::waking::{Found, draft_due, reasons, shown};
+use agenda::waking::{Found, NEWS, NONE, OWNER, UNFINISHED, WORK, draft_due, priority, reasons, shown};
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 
@@ -26,6 +26,24 @@ fn nothing_is_no_reason_and_each_thing_is_one() {
     }
 }
 
+/// Found: a wake said neither for whom it was nor what it was to do.
+#[test]
+fn what_a_wake_is_for_first_is_named() {
+    let some = || Some("goal-1 tea".to_owned());
+    for (found, first) in [
+        (Found::default(), NONE),
+        (Found { events: 1, line: some(), ..Found::default() }, NEWS),
+        (Found { events: 1, words: 1, ..Found::default() }, OWNER),
+        (Found { request: some(), ..Found::default() }, OWNER),
+        (Found { line: some(), unfinished: true, ..Found::default() }, WORK),
+        (Found { unfinished: true, ..Found::default() }, UNFINISHED),
+        (Found { line: some(), events: 2, spent: true, ..Found::default() }, NONE),
+        (Found { request: some(), line: some(), spent: true, ..Found::default() }, OWNER),
+    ] {
+        assert_eq!(priority(&found), first, "{found:?}");
+    }
+}
+
 #[test]
 fn an_unfinished_draft_is_looked_at_the_more_rarely_the_longer_it_lies() {
     let touched: Timestamp = "2026-11-23T14:02:00Z".parse().unwrap();
@@ -44,11 +62,11 @@ fn an_unfinished_draft_is_looked_at_the_more_rarely_the_longer_it_lies() {
 }
 
 fn any_found() -> impl Strategy<Value = Found> {
-    let flags = prop::array::uniform6(any::<bool>());
+    let flags = prop::array::uniform7(any::<bool>());
     (flags, 0..3_usize, 0..3_usize, prop::option::of("[a-z]{1,5}"), prop::collection::vec("[a-z]{1,5}", 0..2))
         .prop_map(
             |(
-                [newborn, purpose_changed, checklist_changed, unfinished, paused, down],
+                [newborn, purpose_changed, checklist_changed, unfinished, paused, down, spent],
                 words,
                 events,
                 line,
@@ -67,6 +85,7 @@ fn any_found() -> impl Strategy<Value = Found> {
                     unfinished,
                     paused,
                     down,
+                    spent,
                 }
             },
         )
@@ -79,6 +98,8 @@ proptest! {
         prop_assert_eq!(why.iter().any(|why| why.contains("your owner's")), found.words > 0);
         if found.down {
             prop_assert!(why.len() <= 1 && (found.words > 0) == (why.len() == 1));
+        } else if found.spent {
+            prop_assert_eq!(why.len(), usize::from(found.words > 0) + usize::from(found.request.is_some()));
         } else if found.paused {
             prop_assert_eq!(why.len(), usize::from(found.words > 0) + usize::from(found.newborn));
         } else {

@@ -159,6 +159,7 @@ impl Asked {
             system: &self.system,
             tools: &self.tools,
             turns: &self.turns,
+            media: &[],
             schema: self.schema.as_ref(),
             autonomous: self.autonomous,
             without_thinking: self.without_thinking,

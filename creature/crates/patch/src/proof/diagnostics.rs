@@ -75,8 +75,27 @@ pub fn tests(stdout: &str, stderr: &str) -> Tests {
 }
 
 /// Why a step failed, in about `most` characters: failing tests, else compile errors, else tests that hang, else
-/// the last lines. `known` says how a test fares without the change.
+/// the last lines; each place as the tools name it. `known` says how a test fares without the change.
 pub fn wrong(stdout: &str, stderr: &str, most: usize, known: &dyn Fn(&str) -> String) -> String {
+    places(&said(stdout, stderr, most, known))
+}
+
+/// The text with the places in it from the root of the house: rustc and panics name them from the workspace's.
+fn places(text: &str) -> String {
+    let place = |line: &str| {
+        let marks = ["--> ", "::: ", "panicked at "];
+        let at = marks.iter().find_map(|mark| Some(line.find(mark)? + mark.len()))?;
+        let (before, path) = line.split_at_checked(at)?;
+        let is_place = path.split(':').nth(1).is_some_and(|line| line.parse::<u32>().is_ok());
+        let is_ours = is_place && !path.starts_with(['/', '<']) && !path.starts_with("creature/");
+        is_ours.then(|| format!("{before}creature/{path}"))
+    };
+    let lines: Vec<String> =
+        text.split('\n').map(|line| place(line).unwrap_or_else(|| line.to_owned())).collect();
+    lines.join("\n")
+}
+
+fn said(stdout: &str, stderr: &str, most: usize, known: &dyn Fn(&str) -> String) -> String {
     let tests = tests(stdout, stderr);
     if !tests.failed.is_empty() {
         return failing(&tests.failed, most, known);

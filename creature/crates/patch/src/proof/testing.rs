@@ -2,7 +2,7 @@
 
 use super::cargo::{self, Tree};
 use super::{diagnostics, members};
-use crate::minute;
+use crate::{minute, repository};
 use ground::fault::Fault;
 use ground::paths::House;
 use ground::process::Ended;
@@ -63,6 +63,16 @@ impl Known {
             _ => "not known whether it passes without the change".to_owned(),
         }
     }
+
+    /// As `without_change`; of a test that came with the change, that it did.
+    pub fn told(&self, house: &House, test: &str) -> String {
+        let is_known = [&self.passed, &self.failed].iter().any(|names| names.iter().any(|name| name == test));
+        let name = test.rsplit("::").next().unwrap_or(test);
+        match !is_known && repository::has_function(house, name) == Some(false) {
+            true => "new: without the change there is no such test".to_owned(),
+            false => self.without_change(test),
+        }
+    }
 }
 
 /// Runs the tests of all packages of a tree, first of those that a change of these paths touches; ends with the
@@ -109,7 +119,7 @@ pub(super) async fn run(
         return Ok(tested);
     }
     let known = Known::load(house);
-    let known = |name: &str| known.without_change(name);
+    let known = |name: &str| known.told(house, name);
     let again = (1..=MOST_AGAIN).contains(&tests.failed.len()) && tests.whole && !ended.timed_out;
     if !again {
         return Err(cargo::fault("cargo test", &ended, &known));

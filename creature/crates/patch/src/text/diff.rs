@@ -95,7 +95,7 @@ impl Line {
     }
 }
 
-const HINT: &str = "send a unified diff: `--- a/path`, `+++ b/path`, `@@`, then lines that begin with space, - or +; or send `old` and `new` by repo.edit";
+const HINT: &str = "send a unified diff: `--- a/path`, `+++ b/path`, `@@`, then lines that begin with space, - or +; or send `old` and `new` by repo.edit or files.edit";
 
 /// Reads a patch; files named twice are one file with all their hunks.
 pub fn parse(text: &str) -> Result<Vec<FilePatch>, Fault> {

@@ -34,7 +34,7 @@ impl Case {
         yard.put("creature/kept.txt", "kept\n");
         self.before.iter().for_each(|(path, text)| yard.put(path, &self.ends("before", text)));
         let roots = Roots { source: yard.root(), papers: yard.root() };
-        let said = match plan::from_patch(roots, &self.ends("patch", patch)) {
+        let said = match plan::from_patch(&roots, &self.ends("patch", patch)) {
             Err(failed) => format!("{}; {}", failed.fault.error, failed.fault.hint),
             Ok(plan) => {
                 let refusal = plan.refusal();

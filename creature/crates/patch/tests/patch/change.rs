@@ -16,7 +16,7 @@ fn what_is_gone_already_is_put_back_too() {
     };
     let edits =
         [edit("creature/src/main.rs", "42", "43"), edit("creature/src/deep/new.rs", "", "//! New.\n")];
-    let plan = plan::from_edits(Roots { source: yard.root(), papers: yard.root() }, &edits).unwrap();
+    let plan = plan::from_edits(&Roots { source: yard.root(), papers: yard.root() }, &edits).unwrap();
     let mut written = change::write(yard.root(), plan.changes).unwrap();
     written.guard("creature/Cargo.lock");
     assert!(yard.text("creature/src/main.rs").contains("    43\n"));

@@ -39,19 +39,22 @@ fn the_first_errors_stand_whole_and_the_others_by_a_line_with_their_place() {
     );
     let said = diagnostics::wrong("", &stderr, 1_000, &|_| String::new());
     assert!(
-        said.starts_with("error[E0425]: cannot find `x1`\n  --> src/life.rs:1:1\n   |\n1 | let a = x1;"),
+        said.starts_with(
+            "error[E0425]: cannot find `x1`\n  --> creature/src/life.rs:1:1\n   |\n1 | let a = x1;"
+        ),
         "{said}"
     );
     assert!(!said.contains("unused"), "{said}");
     for at in 1..=40 {
-        let line = format!("error[E0425]: cannot find `x{at}` --> src/life.rs:{at}:1");
+        let line = format!("error[E0425]: cannot find `x{at}` --> creature/src/life.rs:{at}:1");
         assert!(said.contains(&line) || said.contains(&format!("{at} | let a = x{at};")), "{at}: {said}");
     }
     assert!(said.ends_with("error: could not compile `creature` due to 40 errors"), "{said}");
     assert!((500..4_000).contains(&said.chars().count()), "{said}");
     // What is said twice, for a library and its tests, is told once.
     let twice = format!("{}{}", error(1), error(1));
-    assert_eq!(diagnostics::wrong("", &twice, 1_000, &|_| String::new()), error(1).trim_end());
+    let once = error(1).replace("src/life.rs", "creature/src/life.rs");
+    assert_eq!(diagnostics::wrong("", &twice, 1_000, &|_| String::new()), once.trim_end());
     let long = format!("error: {}\n{}", "x".repeat(600), "and more\n".repeat(500));
     assert!(diagnostics::wrong("", &long, 1_000, &|_| String::new()).chars().count() < 1_200);
 }
@@ -114,4 +117,47 @@ fn every_failing_test_is_named_with_what_is_known_of_it_without_the_change() {
         green.without_change("b::three").starts_with("passes")
             && green.without_change("a::two").starts_with("passes")
     );
+}
+
+#[test]
+fn places_are_named_from_the_root_of_the_house_as_the_tools_name_them() {
+    let said = "error[E0425]: cannot find value `x`\n  --> src/a.rs:3:5\n   |\n3  |     x\n\n\
+                error: two\n  --> crates/agenda/src/b.rs:1:1\n  ::: /a/.cargo/registry/src/c.rs:9:1\n\n\
+                error: three\n  --> creature/build.rs:1:1\n";
+    let told = diagnostics::wrong("", said, 4_000, &|_| String::new());
+    for line in ["  --> creature/src/a.rs:3:5", "  --> creature/crates/agenda/src/b.rs:1:1"] {
+        assert!(told.contains(line), "{told}");
+    }
+    assert!(told.contains("::: /a/.cargo") && told.contains("--> creature/build.rs:1:1"), "{told}");
+    // Those for which there is no room are named with their places.
+    let told = diagnostics::wrong("", said, 60, &|_| String::new());
+    assert!(told.contains("error: two --> creature/crates/agenda/src/b.rs:1:1"), "{told}");
+    let stdout = "test a::one ... FAILED\n\nfailures:\n\n---- a::one stdout ----\n\
+                  thread 'a::one' panicked at tests/creature/a.rs:9:5:\nno --> way\n\nfailures:\n    a::one\n\n\
+                  test result: FAILED. 0 passed; 1 failed;\n";
+    let told = diagnostics::wrong(stdout, "", 4_000, &|_| "known".to_owned());
+    assert!(
+        told.contains("panicked at creature/tests/creature/a.rs:9:5") && told.contains("no --> way"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_test_that_came_with_the_change_is_said_to_be_new() {
+    let dir = tempfile::TempDir::new().unwrap();
+    let house = ground::paths::House::new(dir.path());
+    let repo = git2::Repository::init(dir.path()).unwrap();
+    assert_eq!(patch::repository::has_function(&house, "old"), None, "git cannot say");
+    std::fs::create_dir_all(dir.path().join("creature/tests/deep")).unwrap();
+    std::fs::write(dir.path().join("creature/tests/deep/a.rs"), "#[test]\nfn old() {}\n").unwrap();
+    let mut index = repo.index().unwrap();
+    index.add_all(["creature"], git2::IndexAddOption::DEFAULT, None).unwrap();
+    let tree = repo.find_tree(index.write_tree().unwrap()).unwrap();
+    let me = git2::Signature::now("a", "a@example.com").unwrap();
+    repo.commit(Some("HEAD"), &me, &me, "first", &tree, &[]).unwrap();
+    let known = Known::default();
+    assert_eq!(known.told(&house, "deep::new"), "new: without the change there is no such test");
+    assert_eq!(known.told(&house, "deep::old"), "not known whether it passes without the change");
+    let known = Known { failed: vec!["deep::gone".to_owned()], ..known };
+    assert!(known.told(&house, "deep::gone").starts_with("fails without the change as well"));
 }

@@ -202,7 +202,7 @@ fn here(before: &Files, patch: &str) -> Result<Files, String> {
     let yard = Yard::new();
     put(yard.root(), before);
     let roots = Roots { source: yard.root(), papers: yard.root() };
-    let plan = plan::from_patch(roots, patch).map_err(|failed| failed.fault.error)?;
+    let plan = plan::from_patch(&roots, patch).map_err(|failed| failed.fault.error)?;
     let refusal = plan.refusal();
     change::write(yard.root(), plan.changes).unwrap().keep();
     let now = found(yard.root());

@@ -77,7 +77,7 @@ fn changes(yard: &Yard, path: &str, old: &str, new: &str) -> Vec<Change> {
         edit("PURPOSE.md", "Be", "Do not be"),
     ];
     let roots = Roots { source: yard.root(), papers: yard.root() };
-    plan::from_edits(roots, &edits).unwrap().changes
+    plan::from_edits(&roots, &edits).unwrap().changes
 }
 
 async fn try_out(yard: &Yard, old: &str, new: &str) -> Result<Proof, Failed> {

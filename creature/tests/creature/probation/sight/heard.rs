@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 /// Says what it does, then waits for a file.
 const WAITS: &str = "echo seven herons counted; touch .self/workspace/begun; while ! test -e .self/workspace/go; do sleep 0.05; done; echo the tide is $(cat .self/workspace/go)";
 
-fn world(mind: impl FnMut(&Seen) -> Say + Send + 'static) -> World {
+pub(super) fn world(mind: impl FnMut(&Seen) -> Say + Send + 'static) -> World {
     let (wire, rules) = ways()[0].clone();
     let world = World::new(wire, rules, NATIVE, mind);
     // A stream that stands still is not given up meanwhile.
@@ -24,25 +24,25 @@ fn begun(world: &World) {
 }
 
 /// A text that goes on beyond where its stream stands still.
-fn endless(beginning: &str) -> String {
+pub(super) fn endless(beginning: &str) -> String {
     format!("{beginning}{}", " and it stood in the reed".repeat(400))
 }
 
-fn asks(seen: &Seen, text: &str) -> bool {
+pub(super) fn asks(seen: &Seen, text: &str) -> bool {
     seen.last_said().contains(text)
 }
 
 /// The text of the result of the tool, if the last thought called it.
-fn result(seen: &Seen, tool: &str) -> Option<String> {
+pub(super) fn result(seen: &Seen, tool: &str) -> Option<String> {
     let results = seen.last_results().into_iter();
     results.filter(|(name, _)| name.replace('_', ".") == tool).map(|(_, text)| text).next_back()
 }
 
-fn tells(text: &str) -> Say {
+pub(super) fn tells(text: &str) -> Say {
     Say::new().says("I tell it.").calls("owner.message", json!({"text": text, "done": true}))
 }
 
-fn said(world: &World, text: &str) -> Value {
+pub(super) fn said(world: &World, text: &str) -> Value {
     world
         .house
         .record("message", |data| {
@@ -262,20 +262,14 @@ fn a_word_is_heard_while_sub_sessions_think_and_stop_ends_them() {
     });
     let living = world.house.live(1);
     world.house.say(r#"{"text": "count the reeds apart"}"#);
-    let thinks = |times: usize| {
-        let of = |seen: &&Seen| {
-            seen.all_text().contains("count every reed")
-                && !asks(seen, "which bird")
-                && result(seen, "spawn").is_none()
-        };
-        wait_for("the session to think", || {
-            (world.server.seen().iter().filter(of).count() >= times).then_some(())
-        });
+    let thinks = || {
+        let of = |seen: &&Seen| seen.all_text().contains("# Your objective\n\ncount every reed");
+        world.server.seen().iter().filter(of).count()
     };
-    thinks(1);
+    wait_for("the session to think", || (thinks() > 0).then_some(()));
     world.house.say(r#"{"text": "which bird is it?"}"#);
     said(&world, "a heron");
-    thinks(2);
+    assert_eq!(thinks(), 1, "the word cost it its thought");
     world.house.say(r#"{"text": "stop that"}"#);
     let text = said(&world, "Stopped: ")["text"].as_str().unwrap().to_owned();
     assert!(text.contains("count every reed"), "{text}");
@@ -307,6 +301,90 @@ fn stop_that_ends_own_work_and_the_next_minutes_are_quiet() {
             .split_off(before)
             .iter()
             .all(|seen| asks(seen, "are you there") || result(seen, "owner.message").is_some())
+    );
+    world.server.assert_no_violations();
+    assert!(living.leave().success());
+}
+
+/// Runs a command in the background for the owner, says so, and rests until its end is told: then its closing words are
+/// the tide. `waits`: it says that it waits for that job.
+fn measurer(waits: bool) -> impl FnMut(&Seen) -> Say {
+    move |seen| {
+        let text = seen.all_text();
+        if seen.last_said().contains("the tide is low") {
+            return Say::new().says("It was low, the tide.");
+        }
+        if asks(seen, "are you there") {
+            return Say::new().says("I am.");
+        }
+        if let Some(text) = result(seen, "repo.run") {
+            let id = text.split("job-").nth(1).map_or(String::new(), |rest| {
+                rest.chars().take_while(|c| c.is_ascii_digit() || *c == '-').collect()
+            });
+            let mut said = json!({"text": "I measure it", "done": false});
+            if waits {
+                said["waits_for"] = json!(format!("job-{id}"));
+            }
+            return Say::new().says("It runs.").calls("owner.message", said);
+        }
+        if result(seen, "owner.message").is_some() {
+            return Say::new().says("").rests(300);
+        }
+        match text.contains("measure the tide") {
+            true => {
+                Say::new().says("I measure.").calls("repo.run", json!({"command": WAITS, "background": true}))
+            }
+            false => Say::new().says("").rests(300),
+        }
+    }
+}
+
+#[test]
+fn the_closing_words_about_a_job_that_ended_are_the_answer_and_end_its_request() {
+    loopback!();
+    for waits in [true, false] {
+        let world = world(measurer(waits));
+        let living = world.house.live(1);
+        world.house.say(r#"{"text": "measure the tide"}"#);
+        begun(&world);
+        said(&world, "I measure it");
+        world.house.write(".self/workspace/go", "low");
+        assert_eq!(said(&world, "It was low, the tide")["kind"], "answer", "waits: {waits}");
+        world.house.say(r#"{"text": "are you there?"}"#);
+        said(&world, "I am.");
+        world.server.assert_no_violations();
+        assert!(living.leave().success());
+        let agenda = std::fs::read_to_string(world.house.path(".self/mind/agenda.json")).unwrap();
+        let agenda: Value = serde_json::from_str(&agenda).unwrap();
+        let requests = agenda["requests"]["list"].as_array().unwrap();
+        assert!(requests.iter().all(|one| !one["ended_at"].is_null()), "waits: {waits}: {requests:?}");
+    }
+}
+
+#[test]
+fn stop_ends_a_job_and_its_request_and_no_thought_is_asked_about_its_end() {
+    loopback!();
+    let world = world(measurer(true));
+    let living = world.house.live(1);
+    world.house.say(r#"{"text": "measure the tide"}"#);
+    begun(&world);
+    said(&world, "I measure it");
+    let rests = || world.server.seen().iter().filter(|seen| result(seen, "owner.message").is_some()).count();
+    wait_for("it to rest", || (rests() == 1).then_some(()));
+    world.house.say(r#"{"text": "stop that", "thread": "other"}"#);
+    let text = said(&world, "Stopped: job-1-")["text"].as_str().unwrap().to_owned();
+    assert!(text.contains("repo.run"), "{text}");
+    // The thread that it was asked on is told too.
+    assert_eq!(said(&world, "Stopped, as you said on thread other")["thread"], "main");
+    let cut = world.house.record("observation", |data| data["about"] == "cut").data;
+    assert!(cut["text"].as_str().unwrap().contains("seven herons counted"), "{cut}");
+    let before = world.server.seen().len();
+    world.house.say(r#"{"text": "are you there?"}"#);
+    said(&world, "I am.");
+    let later = world.server.seen().split_off(before);
+    assert!(
+        later.iter().all(|seen| asks(seen, "are you there")),
+        "a thought was asked about what was stopped"
     );
     world.server.assert_no_violations();
     assert!(living.leave().success());

@@ -68,7 +68,12 @@ fn parted(seen: &Seen, away: bool) -> Say {
         Some((name, _)) if name.contains("owner") => Say::new().rests(300),
         _ if reports > 1 => {
             let said: Vec<&str> = text.lines().filter(|line| line.contains("says: heron-9")).collect();
-            Say::new().says("They came.").calls("owner.message", json!({"text": said.join(" ")}))
+            // A thought of its own says which request it answers, as it is shown it.
+            let id = text.split("request-").nth(1).map(|rest| rest.chars().take_while(char::is_ascii_digit));
+            let id = format!("request-{}", id.unwrap().collect::<String>());
+            Say::new()
+                .says("They came.")
+                .calls("owner.message", json!({"text": said.join(" "), "request": id}))
         }
         None if text.contains("have them look") => {
             Say::new().says("Apart.").calls("spawn", json!({"graph": graph}))

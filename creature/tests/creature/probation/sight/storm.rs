@@ -7,6 +7,7 @@ use crate::faithful::{Rules, Say, Seen, Wire};
 use agenda::Change;
 use agenda::reminder::{ReminderChange, Schedule};
 use creature::config::Told;
+use creature::fault::Fault;
 use creature::life::birth::birth;
 use creature::life::{Leaving, Life, Next};
 use creature::paths::House;
@@ -144,7 +145,14 @@ impl Storm {
                 if let Some(told) = told {
                     life = Some(birth(told).await.unwrap());
                 }
-                life.as_mut().unwrap().wake(&mut leaving).await
+                let life = life.as_mut().unwrap();
+                let next = life.wake(&mut leaving).await?;
+                let end = match &next {
+                    // What runs apart goes on in the rest.
+                    Next::Rest(_) => life.rest(None, &mut leaving).await?,
+                    Next::Reborn(_) | Next::Leave => None,
+                };
+                Ok::<Next, Fault>(end.unwrap_or(next))
             };
             runtime.block_on(cut(turn, polls))
         }));

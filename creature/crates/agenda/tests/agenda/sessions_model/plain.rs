@@ -1,6 +1,6 @@
 //! What the graph of sub-sessions should be, as plain facts of each and rules applied until nothing changes.
 
-use super::{AT_ONCE, MOST_COST, name};
+use super::{AT_ONCE, MOST_COST};
 use agenda::sessions::{HOP_ROUNDS, HOP_S, MOST_HOPS, Status};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -48,7 +48,7 @@ impl Model {
     }
 
     pub fn turn(&mut self, now: i64) {
-        for item in self.items.values_mut().filter(|item| item.status == Status::Running) {
+        for item in self.items.values_mut().filter(|item| item.status == Status::Running && item.calls == 0) {
             item.began = item.began.min(now);
             if now - item.began >= HOP_S || (item.rounds >= HOP_ROUNDS && item.cost > MOST_COST) {
                 match item.hop == MOST_HOPS {
@@ -72,17 +72,30 @@ impl Model {
         }
     }
 
-    /// Those that have ended and were not told.
-    pub fn reports(&self) -> BTreeSet<u64> {
-        let ended = self.items.iter().filter(|(_, item)| item.status.ended() && !item.reported);
-        ended.map(|(id, _)| *id).collect()
+    /// Those that have ended and were not told, by whom they come of in the end, where none of these is at work.
+    pub fn reports(&self, now: i64) -> BTreeSet<BTreeSet<u64>> {
+        let mut groups: BTreeMap<&str, BTreeSet<u64>> = BTreeMap::new();
+        for (id, item) in self.items.iter().filter(|(_, item)| item.status.ended() && !item.reported) {
+            groups.entry(self.root(item)).or_default().insert(*id);
+        }
+        let idle = |root: &str| {
+            let kin = self.items.values().filter(|item| self.root(item) == root);
+            kin.clone().filter(|item| !item.status.ended()).all(|item| self.waits_for_hour(item, now))
+        };
+        groups.into_iter().filter(|(root, _)| idle(root)).map(|(_, ids)| ids).collect()
     }
 
-    /// Families that are told whole: nobody is left to add one.
-    pub fn closed(&self, family: &str) -> bool {
-        let mut kin = self.items.values().filter(|item| item.family == family);
-        let parent = self.items.iter().find(|(id, _)| name(**id) == family);
-        kin.all(|item| item.reported) && parent.is_none_or(|(_, parent)| parent.reported)
+    fn root<'a>(&'a self, item: &'a Item) -> &'a str {
+        match item.parent.and_then(|parent| self.items.get(&parent)) {
+            Some(parent) => self.root(parent),
+            None => &item.family,
+        }
+    }
+
+    fn waits_for_hour(&self, item: &Item, now: i64) -> bool {
+        item.status == Status::Waiting
+            && (item.not_before.is_some_and(|at| at > now)
+                || item.on.iter().any(|on| self.waits_for_hour(&self.items[on], now)))
     }
 
     /// Whether those hang on each other, by following every way.

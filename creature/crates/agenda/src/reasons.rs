@@ -1,0 +1,172 @@
+//! Reasons: how often a model was asked of the creature's own accord, for what, and how often something of it was used. Pure.
+//!
+//! Invariant: a reason of which nothing is used is asked ever more rarely, and is never given up.
+
+use crate::items::{self, later};
+use crate::{Agenda, Refusal, When};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// Reasons that are counted apart; more are counted together.
+const MOST: usize = 40;
+
+/// Things left that are remembered; past this the oldest is forgotten.
+const MOST_LEFT: usize = 96;
+
+/// Characters of a name.
+const LONGEST_NAME: usize = 120;
+
+/// Asks in a row of which nothing is used before a reason is asked more rarely, and the pauses after that, in seconds.
+const FREE: u32 = 4;
+const FIRST_S: i64 = 600;
+const LONGEST_S: i64 = 21_600;
+
+/// The asks for one reason.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Asked {
+    pub asked: u64,
+    /// Those of which something was used.
+    pub used: u64,
+    /// Asks since the last of which something was used.
+    pub idle: u32,
+    pub last_at: Option<Timestamp>,
+}
+
+/// Something that an ask left behind.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Left {
+    /// Its name in calls: a paper, a path, `goal-7`.
+    pub what: String,
+    pub reason: String,
+    /// The number of the ask.
+    pub ask: u64,
+}
+
+/// All asks of the creature's own accord.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Reasons {
+    pub since: Option<Timestamp>,
+    /// The number of the last ask, its reason, and whether something of it was used.
+    pub asks: u64,
+    pub last: String,
+    pub last_used: bool,
+    pub by_reason: BTreeMap<String, Asked>,
+    pub left: Vec<Left>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "do")]
+pub enum ReasonChange {
+    /// A model was asked.
+    Asked { reason: String },
+    /// The last ask left something that may be used later.
+    Left { what: String },
+    /// Something of the last ask was used at once: a step was ticked, a word was delivered.
+    Came,
+    /// What an ask left was used.
+    Used { what: String },
+}
+
+impl Reasons {
+    /// When this reason may be asked for again; none where it may at any time.
+    pub fn due_at(&self, reason: &str) -> Option<Timestamp> {
+        let asked = self.by_reason.get(reason)?;
+        let times = asked.idle.checked_sub(FREE)?;
+        Some(later(asked.last_at?, (FIRST_S << times.min(16)).min(LONGEST_S)))
+    }
+
+    /// Names of what asks left; `is_over`: those of the last ask too, whose wake is over.
+    pub fn unused(&self, is_over: bool) -> impl Iterator<Item = &str> {
+        self.left.iter().filter(move |left| is_over || left.ask < self.asks).map(|left| left.what.as_str())
+    }
+
+    /// Each reason in a line, the most frequent first.
+    pub fn lines(&self) -> Vec<String> {
+        let mut all: Vec<(&String, &Asked)> = self.by_reason.iter().collect();
+        all.sort_by_key(|(_, asked)| std::cmp::Reverse(asked.asked));
+        all.iter().map(|(name, one)| format!("{name}: {} of {} were used", one.used, one.asked)).collect()
+    }
+
+    /// All of them in a sentence; empty where a model was never asked.
+    pub fn summary(&self) -> String {
+        let sum = |of: fn(&Asked) -> u64| self.by_reason.values().map(of).sum::<u64>();
+        match (self.since, sum(|one| one.used), sum(|one| one.asked)) {
+            (None, ..) => String::new(),
+            (Some(since), used, asked) => {
+                format!(
+                    "since {since:.0} a model was asked {asked} times unasked for, and {used} left something that was used"
+                )
+            }
+        }
+    }
+
+    fn asked(&mut self, reason: &str, now: Timestamp) {
+        self.since.get_or_insert(now);
+        let name = match self.by_reason.contains_key(reason) || self.by_reason.len() < MOST {
+            true => items::clip(reason, LONGEST_NAME),
+            false => "others".to_owned(),
+        };
+        let one = self.by_reason.entry(name.clone()).or_default();
+        (one.asked, one.idle) = (one.asked.saturating_add(1), one.idle.saturating_add(1));
+        one.last_at = Some(now);
+        self.asks = self.asks.saturating_add(1);
+        (self.last, self.last_used) = (name, false);
+    }
+
+    /// Ends all pauses: the owner's order may have made worth something what was not.
+    pub(crate) fn begin_anew(&mut self) {
+        self.by_reason.values_mut().for_each(|one| one.idle = 0);
+    }
+
+    /// Notes that something of an ask for this reason was used.
+    fn came(&mut self, reason: &str) {
+        if let Some(one) = self.by_reason.get_mut(reason) {
+            (one.used, one.idle) = (one.asked.min(one.used.saturating_add(1)), 0);
+        }
+    }
+
+    /// Once something of an ask was used, what else it leaves counts no more.
+    fn left(&mut self, what: &str) {
+        if self.last_used || self.last.is_empty() {
+            return;
+        }
+        let (what, reason) = (items::clip(what, LONGEST_NAME), self.last.clone());
+        self.left.retain(|left| left.what != what);
+        self.left.push(Left { what, reason, ask: self.asks });
+        let over = self.left.len().saturating_sub(MOST_LEFT);
+        self.left.drain(..over);
+    }
+
+    /// An ask counts as used once, however many of its things are: the others are struck off with the first.
+    fn used(&mut self, what: &str) -> bool {
+        let Some(Left { reason, ask, .. }) = self.left.iter().find(|left| left.what == what).cloned() else {
+            return false;
+        };
+        self.left.retain(|left| left.ask != ask);
+        self.came(&reason);
+        self.last_used |= ask == self.asks;
+        true
+    }
+}
+
+pub(crate) fn apply(agenda: &mut Agenda, change: &ReasonChange, when: When) -> Result<Value, Refusal> {
+    let reasons = &mut agenda.reasons;
+    match change {
+        ReasonChange::Asked { reason } => reasons.asked(reason, when.now),
+        ReasonChange::Left { what } => reasons.left(what),
+        ReasonChange::Came => {
+            let (last, ask) = (reasons.last.clone(), reasons.asks);
+            if !std::mem::replace(&mut reasons.last_used, true) {
+                reasons.left.retain(|left| left.ask != ask);
+                reasons.came(&last);
+            }
+        }
+        ReasonChange::Used { what } => return Ok(json!({"counts": reasons.used(what)})),
+    }
+    Ok(json!({}))
+}

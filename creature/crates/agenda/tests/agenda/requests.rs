@@ -1,0 +1,58 @@
+//! What the owner asked for: what it waits for, and when it counts as stuck.
+
+use agenda::requests::{RequestChange, Wait};
+use agenda::{Agenda, Change, Rules, When};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+
+fn at(minute: i64) -> Timestamp {
+    let began: Timestamp = "2026-05-28T12:00:00Z".parse().unwrap();
+    began.checked_add(SignedDuration::from_mins(minute)).unwrap()
+}
+
+fn tell(agenda: &mut Agenda, minute: i64, change: RequestChange) -> Value {
+    let rules = Rules::default();
+    let when = When { now: at(minute), thread: "main", owner: true, rules: &rules };
+    agenda.apply(&Change::Request(change), when).unwrap()
+}
+
+#[test]
+fn a_wait_for_a_job_is_over_when_the_job_is() {
+    let wait = |what: &str| Wait::new(what, None, at(0));
+    for what in ["job-3-12", "the end of job-3-12.", "job 3-12"] {
+        let wait = wait(what);
+        assert!(!wait.owner, "{what} is no word of the owner's");
+        assert!(wait.is_for("job-3-12 ended well after 4 s: repo.run"), "{what}");
+        assert!(!wait.is_for("job-3-1 ended") && !wait.is_for("job-3-120 ended"), "{what}");
+    }
+    assert!(wait("session-4-").is_for("Sub-session session-4 is done"));
+    assert!(wait("the post").owner);
+}
+
+/// Wakes that each end with this wait, so many minutes apart; how many of them find the request stuck.
+fn stuck(wait: impl Fn(i64) -> Option<Wait>, apart: i64) -> usize {
+    let mut agenda = Agenda::default();
+    tell(&mut agenda, 0, RequestChange::Heard { text: "mend it".into(), tools: vec![], word: "1".into() });
+    let wake = |nth: i64| {
+        let now = nth * apart;
+        let answered =
+            RequestChange::Answered { done: Some(false), id: None, said: "I wait".into(), wait: wait(now) };
+        tell(&mut agenda, now, answered);
+        let rested =
+            RequestChange::Rested { since: at(now), next: String::new(), until: None, progress: false };
+        let stuck = tell(&mut agenda, now, rested)["stuck"] != json!([]);
+        tell(&mut agenda, now, RequestChange::Taken { id: "request-1".into() });
+        stuck
+    };
+    (0..6).map(wake).filter(|stuck| *stuck).count()
+}
+
+#[test]
+fn a_request_that_waits_for_a_thing_or_for_an_hour_is_not_stuck_however_often_it_does() {
+    let until = |minutes: i64| move |now: i64| Some(Wait::new("the post", Some(at(now + minutes)), at(now)));
+    assert_eq!(stuck(|now| Some(Wait::new("session-7", None, at(now))), 10), 0);
+    assert_eq!(stuck(until(24 * 60), 24 * 60), 0, "a look a day");
+    assert_eq!(stuck(until(60), 60), 0);
+    assert!(stuck(until(2), 2) > 0, "a thought every two minutes");
+    assert!(stuck(|_| None, 10) > 0);
+}

@@ -1,0 +1,97 @@
+//! The owner's settings in the course of a life: what is handed over anew counts before the next word is heard.
+
+use crate::answers::told;
+use crate::broker::loopback;
+use crate::house::{Script, TempHouse, thought};
+use crate::lived::Lived;
+use creature::paths::House;
+use creature::senses::watch::Watch;
+use creature::store::caller::Caller;
+use mind::thought::ToolCall;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// What the guardian hands over to a life.
+fn hand_over(house: &TempHouse, life: u64, zone: &str, permissions: Value) {
+    let rest = json!({"shortest_s": 1, "longest_s": 300, "quiet_s": 1_800});
+    let settings = json!({"rest": rest, "agenda": {"time_zone": zone}, "permissions": permissions});
+    let handed = json!({"life": life, "told": [], "settings": settings});
+    house.write(".self/settings.json", handed.to_string());
+}
+
+async fn append(lived: &mut Lived) -> Value {
+    let Value::Object(args) = json!({"name": "diary", "text": "a heron"}) else { panic!("no object") };
+    let call = ToolCall { tool: "notes.append".to_owned(), args, ..ToolCall::default() };
+    lived.life.lend(Caller::own()).call(&call).await.result
+}
+
+/// Found: `[agenda] time_zone` and `[permissions]` counted from the next life on, and times said until then were UTC.
+#[tokio::test]
+async fn a_change_of_the_settings_counts_in_the_life_that_runs() {
+    let house = TempHouse::new();
+    hand_over(&house, 1, "UTC", json!({}));
+    let mut lived = Lived::born(&house, "2026-05-28T12:00:00Z", 1).await;
+    lived.wake().await;
+    assert_eq!(append(&mut lived).await["ok"], true);
+    let mut watch = Watch::start(&House::new(house.path("")));
+    watch.know();
+    hand_over(&house, 1, "Europe/Berlin", json!({"notes.append": "never"}));
+    assert_eq!(watch.changed().as_deref(), Some("settings.json"), "it ends a rest");
+    house.say("remind me at 18:00 to call mum");
+    for _ in 0..2 {
+        lived.stay().await;
+    }
+    let said = told(&house);
+    assert!(said.iter().any(|text| text.contains("2026-05-28 18:00:00 Europe/Berlin")), "{said:?}");
+    let refused = append(&mut lived).await;
+    assert!(
+        refused["error"].as_str().is_some_and(|error| error.contains("may not be used here")),
+        "{refused}"
+    );
+    // Another life's file is not taken, and what cannot be followed is told once.
+    hand_over(&house, 2, "UTC", json!({}));
+    lived.stay().await;
+    assert_eq!(lived.life.store.rules.time_zone.iana_name(), Some("Europe/Berlin"));
+    hand_over(&house, 1, "Atlantis/Centre", json!({}));
+    for _ in 0..3 {
+        lived.stay().await;
+    }
+    let odd = house.records().into_iter().filter(|record| record.data["about"] == "settings");
+    let odd: Vec<Value> = odd.map(|record| record.data["text"].clone()).collect();
+    assert!(odd.len() == 1 && odd[0].to_string().contains("Atlantis/Centre"), "{odd:?}");
+    assert_eq!(append(&mut lived).await["ok"], true);
+}
+
+/// Found: looks at the checklist had no switch, and their interval was a constant.
+#[tokio::test]
+async fn the_checklist_is_looked_at_as_the_owner_says_or_not_at_all() {
+    loopback!();
+    let script = Script::new(vec![thought("rest", json!([]), 2)]);
+    let house = TempHouse::with_model("openai", &script, 300);
+    let settings = |checklist: bool, seconds: u64| {
+        let rest = json!({"shortest_s": 1, "longest_s": 1_000, "quiet_s": 3_600});
+        let agenda = json!({"checklist": checklist, "checklist_s": seconds});
+        let model = json!({"tools": "json"});
+        house.write(
+            ".self/settings.json",
+            json!({"life": 1, "told": [], "settings": {"rest": rest, "agenda": agenda, "model": model}})
+                .to_string(),
+        );
+    };
+    settings(true, 120);
+    house.write("self/HEARTBEAT.md", "- [ ] every 30d: count the herons\n");
+    let mut lived = Lived::born(&house, "2026-05-28T12:00:00Z", 1).await;
+    for _ in 0..6 {
+        lived.wake().await;
+    }
+    assert_eq!(lived.wake().await, Duration::from_secs(120), "while it has open items");
+    settings(false, 120);
+    lived.stay().await;
+    let asked = script.asked.lock().unwrap().len();
+    house.write("self/HEARTBEAT.md", "- [ ] every 30d: count the herons\n- [ ] paint the door\n");
+    assert!(lived.wake().await > Duration::from_secs(600), "nothing there is looked at");
+    assert_eq!(script.asked.lock().unwrap().len(), asked);
+    settings(true, 120);
+    lived.wake().await;
+    assert!(script.asked.lock().unwrap().len() > asked, "what was added meanwhile is seen");
+}
