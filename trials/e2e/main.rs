@@ -21,7 +21,7 @@ use trials::{Guardian, House, lines};
 const PATIENCE: Duration = Duration::from_secs(1_200);
 const LIMITS: &str = "[limits]\nprobation_s = 1\nrest_s = 0.2\n[web]\nallow_private = true\n";
 /// Only a creature born into a repository dies of this; its tests and its rehearsal pass.
-const DOOMED: &str = "--- a/creature/src/life.rs\n+++ b/creature/src/life.rs\n@@ -1,3 +1,3 @@\n     pub async fn live(mut self, leaving: &mut impl Leaving) -> Result<(), Fault> {\n+        assert!(![\".git\", \"creature/Cargo.toml\"].iter().all(|name| self.told.house.root().join(name).exists()), \"born to die\");\n         loop {\n             let rest = match self.wake(leaving).await? {\n";
+const DOOMED: &str = "--- a/creature/src/life.rs\n+++ b/creature/src/life.rs\n@@ -1,3 +1,4 @@\n     pub async fn live(mut self, leaving: &mut impl Leaving) -> Result<(), Fault> {\n+        assert!(![\".git\", \"creature/Cargo.toml\"].iter().all(|name| self.told.house.root().join(name).exists()), \"born to die\");\n         let mut next = self.wake(leaving).await?;\n         loop {\n";
 
 fn start(house: &House) -> Guardian {
     trials::programs::broker();
