@@ -29,7 +29,7 @@ pub(crate) fn reach<'a>(
 }
 
 /// What the owner configured that tools need, by the broker's status: names of services, `services` for any that is
-/// no tool's own, `janee`; `sight` where a model sees.
+/// no tool's own, `janee`.
 fn configured(status: &Value) -> Vec<String> {
     let services = status.get("services").and_then(Value::as_array).into_iter().flatten();
     let mut found: Vec<String> =
@@ -39,12 +39,6 @@ fn configured(status: &Value) -> Vec<String> {
     }
     if status.get("janee") == Some(&Value::Bool(true)) {
         found.push("janee".to_owned());
-    }
-    let sees =
-        |model: &Value| model.get("sees").and_then(Value::as_array).is_some_and(|sees| !sees.is_empty());
-    let model = status.get("model");
-    if [model, model.and_then(|model| model.get("quick"))].into_iter().flatten().any(sees) {
-        found.push("sight".to_owned());
     }
     found
 }

@@ -221,7 +221,10 @@ impl Request {
             0 | 1 => 0,
             times => backoff_s(times - 1),
         };
-        self.not_before = Some(until.unwrap_or_else(|| later(now, pause_s)));
+        // Its second wake within a minute without work would be paid for and not counted: it waits out that minute.
+        let minute = self.idle_at.filter(|_| !(progress || counts || waits));
+        let put_off = minute.map_or(now, |at| later(at, APART_S)).max(later(now, pause_s));
+        self.not_before = Some(until.unwrap_or(now).max(put_off));
         self.worked_at.get_or_insert(now);
     }
 }

@@ -56,3 +56,21 @@ fn a_request_that_waits_for_a_thing_or_for_an_hour_is_not_stuck_however_often_it
     assert!(stuck(until(2), 2) > 0, "a thought every two minutes");
     assert!(stuck(|_| None, 10) > 0);
 }
+
+/// Found: a mind that rested a second each time was asked sixty times a minute, and each of those minutes counted as one wake.
+#[test]
+fn a_mind_that_rests_a_second_and_does_nothing_is_told_stuck_after_few_thoughts() {
+    let (mut agenda, rules) = (Agenda::default(), Rules::default());
+    tell(&mut agenda, 0, RequestChange::Heard { text: "mend it".into(), tools: vec![], word: "1".into() });
+    let mut now = at(0);
+    let stuck_after = (1..200).find(|_| {
+        now = now.checked_add(SignedDuration::from_secs(1)).unwrap();
+        now = now.max(agenda.requests.open().next().unwrap().ready_at());
+        let until = now.checked_add(SignedDuration::from_secs(1)).ok();
+        let rested = RequestChange::Rested { since: now, next: "rest".into(), until, progress: false };
+        let when = When { now, thread: "main", owner: true, rules: &rules };
+        agenda.apply(&Change::Request(rested), when).unwrap()["stuck"] != json!([])
+    });
+    assert!(stuck_after.is_some_and(|thoughts| (3..=6).contains(&thoughts)), "{stuck_after:?}");
+    assert!(now <= at(4), "{now}");
+}
