@@ -1,8 +1,7 @@
 //! An owner's day in a real house: seven requests on three threads, with words in between, a fall, a rebirth and a stop.
 //! All seven end, each once.
 
-use super::faithful::{Faithful, Rules, Say, Seen, Wire};
-use super::tasks::{self, LINES, text};
+use super::faithful::{Faithful, Message, Rules, Say, Seen, Shown, Wire};
 use super::{LIMITS, memory, start, until};
 use serde_json::{Value, json};
 use std::fs::File;
@@ -11,11 +10,42 @@ use trials::House;
 use trials::clone::Clone;
 use trials::model::asleep;
 
+/// Lines that a task is to write.
+const LINES: usize = 3;
 const EDIT: &str = "rest 50 s when idle";
+
+fn text(message: &Message) -> String {
+    let texts = message.parts.iter().filter_map(|part| match part {
+        Shown::Text(text) => Some(text.as_str()),
+        _ => None,
+    });
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+/// What it works on, by what it was shown last: words not answered yet (true), or the request that a wake is for.
+fn tasks(seen: &Seen) -> (Vec<char>, bool) {
+    let named = |text: &str| -> Vec<char> {
+        let parts = text.split("task ").skip(1);
+        parts.filter_map(|part| part.chars().next().filter(|_| part[1..].starts_with(':'))).collect()
+    };
+    for message in seen.messages.iter().rev().filter(|message| message.role != "assistant") {
+        let text = text(message);
+        if let Some((_, words)) = text.split_once("# Your owner's words, not yet answered") {
+            let words = words.split("\n# ").next().unwrap();
+            if !named(words).is_empty() || words.contains("legs") {
+                return (named(words), true);
+            }
+        }
+        if let Some(line) = text.lines().find(|line| line.contains("This wake is for it.")) {
+            return (named(line), line.contains("legs"));
+        }
+    }
+    (Vec::new(), false)
+}
 
 /// Writes the lines of its tasks, one a thought; edits itself and runs a long command where a task says so.
 fn worker(seen: &Seen) -> Say {
-    let (tasks, is_new) = tasks::tasks(seen);
+    let (tasks, is_new) = tasks(seen);
     if tasks.is_empty() {
         return if is_new { Say::new().says("Four.") } else { Say::new().says("Nothing else.").rests(300) };
     }
@@ -32,7 +62,25 @@ fn worker(seen: &Seen) -> Say {
         let args = json!({"edits": [edit], "summary": EDIT, "hold": null});
         return Say::new().says("I change my pace.").calls("repo.edit", args);
     }
-    tasks::works(seen, &tasks, is_new)
+    let look = |say: Say| say.calls("notes.read", json!({"name": "diary"}));
+    let results = seen.last_results();
+    let Some((name, text)) = results.last() else {
+        let say = Say::new().says("I take it up.");
+        let begun = format!("I begin with task {}.", tasks[0]);
+        let begins = json!({"text": begun, "done": false, "kind": null});
+        return look(if is_new { say.calls("owner.message", begins) } else { say });
+    };
+    if !name.contains("read") || text.contains("outcome unknown") || text.contains("not run") {
+        return look(Say::new().says("How far is it?"));
+    }
+    let lines = tasks.iter().flat_map(|task| (1..=LINES).map(move |at| format!("<{task}{at}>")));
+    match lines.into_iter().find(|line| !text.contains(line.as_str())) {
+        Some(line) => Say::new().says("On.").calls("notes.append", json!({"name": "diary", "text": line})),
+        None => {
+            let done: Vec<String> = tasks.iter().map(|task| format!("task {task} is done.")).collect();
+            Say::new().says(&done.join(" "))
+        }
+    }
 }
 
 fn say(house: &House, thread: &str, text: &str) {
@@ -127,7 +175,7 @@ fn seven_requests_of_a_day_with_a_fall_a_rebirth_and_a_stop_all_end_each_once() 
     say(house, "main", "task S: run the long command");
     until(house, "the command", || {
         house.read(".self/heartbeat").contains("acting")
-            && server.seen().iter().any(|seen| tasks::tasks(seen).0.contains(&'S'))
+            && server.seen().iter().any(|seen| tasks(seen).0.contains(&'S'))
     });
     say(house, "main", "stop that");
     until(house, "the end of all seven", || {

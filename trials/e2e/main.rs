@@ -8,8 +8,6 @@ mod faithful;
 mod job;
 mod own;
 mod probation;
-#[path = "../../creature/tests/minds/tasks.rs"]
-mod tasks;
 
 use serde_json::{Value, json};
 use std::fs;

@@ -74,8 +74,6 @@ mod spoken;
 mod standing;
 mod subsessions;
 mod table;
-#[path = "../minds/tasks.rs"]
-mod tasks;
 mod told_once;
 mod tools;
 mod transcript;

@@ -3,17 +3,70 @@
 
 use super::world::{NATIVE, World};
 use crate::broker::loopback;
-use crate::faithful::{Rules, Say, Seen, Wire};
+use crate::faithful::{Message, Rules, Say, Seen, Shown, Wire};
 use crate::house::wait_for;
-use crate::tasks::{self, LINES};
 use serde_json::{Value, json};
 
-/// Works on tasks; answers the question about the dog, or rests from its own work.
+/// Lines that each task is to write.
+const LINES: usize = 3;
+
+/// What a mind works on, by what it was shown last: the request a wake is for, or words not answered yet.
+fn tasks(seen: &Seen) -> (Vec<char>, bool) {
+    let text = |message: &Message| {
+        let texts = message.parts.iter().filter_map(|part| match part {
+            Shown::Text(text) => Some(text.as_str()),
+            _ => None,
+        });
+        texts.collect::<Vec<_>>().join("\n")
+    };
+    let named = |text: &str| -> Vec<char> {
+        let parts = text.split("task ").skip(1);
+        parts.filter_map(|part| part.chars().next().filter(|_| part[1..].starts_with(':'))).collect()
+    };
+    for message in seen.messages.iter().rev().filter(|message| message.role != "assistant") {
+        let text = text(message);
+        if let Some((_, words)) = text.split_once("# Your owner's words, not yet answered") {
+            let words = words.split("\n# ").next().unwrap();
+            if !named(words).is_empty() || words.contains("legs") {
+                return (named(words), true);
+            }
+        }
+        if let Some(line) = text.lines().find(|line| line.contains("This wake is for it.")) {
+            // The question needs no work: it is answered as if it had just been said.
+            return (named(line), line.contains("legs"));
+        }
+    }
+    (Vec::new(), false)
+}
+
+/// Writes the lines of its tasks, one a thought, each once, and says when a task is done.
 fn worker(seen: &Seen) -> Say {
-    match tasks::tasks(seen) {
-        (tasks, true) if tasks.is_empty() => Say::new().says("Four."),
-        (tasks, false) if tasks.is_empty() => Say::new().rests(300),
-        (tasks, is_new) => tasks::works(seen, &tasks, is_new),
+    let (tasks, is_new) = tasks(seen);
+    let look = |say: Say| say.calls("notes.read", json!({"name": "diary"}));
+    if tasks.is_empty() {
+        // The question about the dog, or its own work.
+        return if is_new { Say::new().says("Four.") } else { Say::new().rests(300) };
+    }
+    let results = seen.last_results();
+    let Some((name, text)) = results.last() else {
+        let say = Say::new().says("I take it up.");
+        let begun = format!("I begin with task {}.", tasks[0]);
+        return look(if is_new {
+            say.calls("owner.message", json!({"text": begun, "done": false}))
+        } else {
+            say
+        });
+    };
+    if !name.contains("read") || text.contains("outcome unknown") || text.contains("not run") {
+        return look(Say::new().says("How far is it?"));
+    }
+    let lines = tasks.iter().flat_map(|task| (1..=LINES).map(move |at| format!("<{task}{at}>")));
+    match lines.into_iter().find(|line| !text.contains(line.as_str())) {
+        Some(line) => Say::new().says("On.").calls("notes.append", json!({"name": "diary", "text": line})),
+        None => {
+            let done: Vec<String> = tasks.iter().map(|task| format!("task {task} is done.")).collect();
+            Say::new().says(&done.join(" "))
+        }
     }
 }
 
