@@ -49,6 +49,8 @@ pub fn step(seen: &Seen, changes: &[Change]) -> Say {
             let noted = format!("Asked: {}", sums.join(", "));
             Say::new().says("I note it.").calls("notes.append", json!({"name": "scratch", "text": noted}))
         }
+        // One of the two it answers by its closing words alone.
+        _ if sums.iter().all(|sum| sum.starts_with("40 and ")) => Say::new().plainly(&sums.join("; ")),
         _ => answers(&sums.join("; ")),
     }
 }
@@ -96,10 +98,15 @@ fn texts(seen: &Seen) -> String {
     parts.filter_map(text).collect::<Vec<_>>().join("\n")
 }
 
+/// Whether it answered in this message, by a call or by closing words.
 fn is_answer(message: &Message) -> bool {
-    let is_it =
-        |part: &Shown| matches!(part, Shown::Call { name, .. } if name.replace('_', ".") == "owner.message");
-    message.parts.iter().any(is_it)
+    let calls = || {
+        message.parts.iter().filter_map(|part| match part {
+            Shown::Call { name, .. } => Some(name.replace('_', ".")),
+            _ => None,
+        })
+    };
+    message.role == "assistant" && (calls().next().is_none() || calls().any(|name| name == "owner.message"))
 }
 
 /// Words of the owner's that these messages show.
