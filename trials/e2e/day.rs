@@ -22,32 +22,37 @@ fn text(message: &Message) -> String {
     texts.collect::<Vec<_>>().join("\n")
 }
 
-/// What it works on, by what it was shown last: words not answered yet (true), or the request that a wake is for.
-fn tasks(seen: &Seen) -> (Vec<char>, bool) {
+/// What it works on, by what it was shown last: words not answered yet, with them; or the request a wake is for.
+fn tasks(seen: &Seen) -> (Vec<char>, String) {
     let named = |text: &str| -> Vec<char> {
         let parts = text.split("task ").skip(1);
         parts.filter_map(|part| part.chars().next().filter(|_| part[1..].starts_with(':'))).collect()
     };
     for message in seen.messages.iter().rev().filter(|message| message.role != "assistant") {
         let text = text(message);
-        if let Some((_, words)) = text.split_once("# Your owner's words, not yet answered") {
-            let words = words.split("\n# ").next().unwrap();
-            if !named(words).is_empty() || words.contains("legs") {
-                return (named(words), true);
-            }
+        // A life that was killed before it answered left what it was shown: both stand in one message then.
+        let said = text.split("# Your owner's words, not yet answered").skip(1);
+        let words: String = said.filter_map(|words| words.split("\n# ").next()).collect();
+        if !named(&words).is_empty() || words.contains("legs") {
+            return (named(&words), words);
         }
         if let Some(line) = text.lines().find(|line| line.contains("This wake is for it.")) {
-            return (named(line), line.contains("legs"));
+            return (named(line), line.split(' ').filter(|word| *word == "legs").collect());
         }
     }
-    (Vec::new(), false)
+    (Vec::new(), String::new())
 }
 
 /// Writes the lines of its tasks, one a thought; edits itself and runs a long command where a task says so.
 fn worker(seen: &Seen) -> Say {
-    let (tasks, is_new) = tasks(seen);
+    let (tasks, new) = tasks(seen);
     if tasks.is_empty() {
-        return if is_new { Say::new().says("Four.") } else { Say::new().says("Nothing else.").rests(300) };
+        // The question about the dog, or its own work.
+        return match (new.is_empty(), seen.body.to_string().contains("Four.")) {
+            (true, _) => Say::new().says("Nothing else.").rests(300),
+            (false, true) => Say::new().says("As I said."),
+            (false, false) => Say::new().says("Four."),
+        };
     }
     if tasks.contains(&'S') {
         return Say::new().says("I run it.").calls("repo.run", json!({"command": "sleep 900"}));
@@ -66,9 +71,14 @@ fn worker(seen: &Seen) -> Say {
     let results = seen.last_results();
     let Some((name, text)) = results.last() else {
         let say = Say::new().says("I take it up.");
-        let begun = format!("I begin with task {}.", tasks[0]);
-        let begins = json!({"text": begun, "done": false, "kind": null});
-        return look(if is_new { say.calls("owner.message", begins) } else { say });
+        if new.is_empty() {
+            return look(say);
+        }
+        let tells = |say: Say, text: &str| {
+            say.calls("owner.message", json!({"text": text, "done": false, "kind": null}))
+        };
+        let say = if new.contains("legs") { tells(say, "Four.") } else { say };
+        return look(tells(say, &format!("I begin with task {}.", tasks[0])));
     };
     if !name.contains("read") || text.contains("outcome unknown") || text.contains("not run") {
         return look(Say::new().says("How far is it?"));

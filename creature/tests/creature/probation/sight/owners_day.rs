@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 /// Lines that each task is to write.
 const LINES: usize = 3;
 
-/// What a mind works on, by what it was shown last: the request a wake is for, or words not answered yet.
-fn tasks(seen: &Seen) -> (Vec<char>, bool) {
+/// What a mind works on, by what it was shown last: words not answered yet, with them; or the request a wake is for.
+fn tasks(seen: &Seen) -> (Vec<char>, String) {
     let text = |message: &Message| {
         let texts = message.parts.iter().filter_map(|part| match part {
             Shown::Text(text) => Some(text.as_str()),
@@ -25,37 +25,43 @@ fn tasks(seen: &Seen) -> (Vec<char>, bool) {
     };
     for message in seen.messages.iter().rev().filter(|message| message.role != "assistant") {
         let text = text(message);
-        if let Some((_, words)) = text.split_once("# Your owner's words, not yet answered") {
-            let words = words.split("\n# ").next().unwrap();
-            if !named(words).is_empty() || words.contains("legs") {
-                return (named(words), true);
-            }
+        // A life that was killed before it answered left what it was shown: both stand in one message then.
+        let said = text.split("# Your owner's words, not yet answered").skip(1);
+        let words: String = said.filter_map(|words| words.split("\n# ").next()).collect();
+        if !named(&words).is_empty() || words.contains("legs") {
+            return (named(&words), words);
         }
         if let Some(line) = text.lines().find(|line| line.contains("This wake is for it.")) {
             // The question needs no work: it is answered as if it had just been said.
-            return (named(line), line.contains("legs"));
+            return (named(line), line.split(' ').filter(|word| *word == "legs").collect());
         }
     }
-    (Vec::new(), false)
+    (Vec::new(), String::new())
 }
 
 /// Writes the lines of its tasks, one a thought, each once, and says when a task is done.
 fn worker(seen: &Seen) -> Say {
-    let (tasks, is_new) = tasks(seen);
+    let (tasks, new) = tasks(seen);
     let look = |say: Say| say.calls("notes.read", json!({"name": "diary"}));
     if tasks.is_empty() {
         // The question about the dog, or its own work.
-        return if is_new { Say::new().says("Four.") } else { Say::new().rests(300) };
+        return match (new.is_empty(), seen.body.to_string().contains("Four.")) {
+            (true, _) => Say::new().rests(300),
+            (false, true) => Say::new().says("As I said."),
+            (false, false) => Say::new().says("Four."),
+        };
     }
     let results = seen.last_results();
     let Some((name, text)) = results.last() else {
         let say = Say::new().says("I take it up.");
-        let begun = format!("I begin with task {}.", tasks[0]);
-        return look(if is_new {
-            say.calls("owner.message", json!({"text": begun, "done": false}))
-        } else {
-            say
-        });
+        if new.is_empty() {
+            return look(say);
+        }
+        let tells = |say: Say, text: &str| {
+            say.calls("owner.message", json!({"text": text, "done": false, "kind": null}))
+        };
+        let say = if new.contains("legs") { tells(say, "Four.") } else { say };
+        return look(tells(say, &format!("I begin with task {}.", tasks[0])));
     };
     if !name.contains("read") || text.contains("outcome unknown") || text.contains("not run") {
         return look(Say::new().says("How far is it?"));
