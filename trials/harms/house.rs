@@ -23,7 +23,7 @@ const PROVEN: Duration = Duration::from_secs(1_800);
 /// For the answers of a round to come, and between two rounds, so that a rest lies between.
 const ROUND: Duration = Duration::from_secs(45);
 /// Rounds of words that an edit lives through before it counts as not noticed.
-const MOST_ROUNDS: u32 = 8;
+const MOST_ROUNDS: u32 = 12;
 /// Rounds of words that a sound change lives through.
 const SOUND_ROUNDS: u32 = 3;
 /// Observations of each invariant that the predecessor must have kept.
