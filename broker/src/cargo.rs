@@ -115,6 +115,16 @@ impl Cargo {
     }
 }
 
+impl Cargo {
+    /// Records what the guardian fetched before there was a broker, as the first line of a new ledger.
+    pub fn note_fetched(&self, fetched: &str) {
+        if self.ledger.is_new() && !fetched.is_empty() {
+            let note = format!("before there was a broker, by the owner: {fetched}");
+            self.ledger.submit(Entry { note, decision: "allow".into(), ..entry(Caller::Build) });
+        }
+    }
+}
+
 /// Answers a proxy request: a tunnel, or a plain request with a whole URL.
 pub async fn proxy(cargo: Arc<Cargo>, request: Request<Incoming>) -> Response {
     let Some(caller) = cargo.tokens.proxy_caller(request.headers()) else {

@@ -34,6 +34,8 @@ struct Shared {
     writer: Option<JoinHandle<()>>,
     closed: Why,
     opened: Sums,
+    /// Whether it had no line when it was opened.
+    is_new: bool,
     refusals: Mutex<Refusals>,
     clock: Clock,
 }
@@ -50,8 +52,10 @@ impl Ledger {
     pub fn open_with(house: &House, clock: Clock, largest_bytes: u64) -> Self {
         let (closed, kept) = (Why::default(), clock.clone());
         let (lines, waiting) = mpsc::channel();
+        let mut is_new = false;
         let (opened, writer) = match opening::open(house, &clock) {
             Ok(opened) => {
+                is_new = opened.end.seq == 0;
                 let (sums, torn) = (opened.sums.clone(), opened.torn_bytes);
                 let writer = writer::Writer::new(opened, house, clock, largest_bytes, closed.clone());
                 let thread = std::thread::Builder::new().name("ledger".into());
@@ -74,12 +78,17 @@ impl Ledger {
         };
         let refusals = Mutex::default();
         let lines = Some(lines);
-        Self { shared: Arc::new(Shared { lines, writer, closed, opened, refusals, clock: kept }) }
+        Self { shared: Arc::new(Shared { lines, writer, closed, opened, is_new, refusals, clock: kept }) }
     }
 
     /// The sums of all lines when it was opened.
     pub fn opened(&self) -> &Sums {
         &self.shared.opened
+    }
+
+    /// Whether it had no line when it was opened.
+    pub fn is_new(&self) -> bool {
+        self.shared.is_new
     }
 
     /// Why nothing may be sent, if that is so.

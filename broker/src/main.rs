@@ -139,6 +139,7 @@ fn run(house: House) -> Result<()> {
     runtime.block_on(async {
         let listener = listener()?;
         let broker = Broker::open(house, Clock::default())?;
+        broker.cargo.note_fetched(&std::env::var("FERAL_FETCHED").unwrap_or_default());
         tracing::info!("serving on {}", listener.local_addr()?);
         broker.serve_until(listener, told_to_end()?).await?;
         tracing::info!("left as told");

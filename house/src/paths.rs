@@ -85,6 +85,8 @@ impl House {
         broker_log = ".self/log/broker.log";
         broker_build_log = ".self/log/broker-build.log";
         console_build_log = ".self/log/console-build.log";
+        /// What cargo said as it fetched the creature's crates before the first build.
+        fetch_log = ".self/log/fetch.log";
         broker_check_log = ".self/log/broker-check.log";
         /// What the owner was told of, and how far the records are read for that.
         notices = ".self/notices.json";

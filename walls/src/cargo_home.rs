@@ -103,6 +103,17 @@ pub fn prepare_once(home: Home) -> Result<Vec<String>> {
     Ok(told)
 }
 
+/// How many packages of this lock file no registry cache of the owner's holds.
+pub fn missing(lock: &str) -> usize {
+    let cache = owners().join("registry/cache");
+    let held: Vec<PathBuf> =
+        fs::read_dir(cache).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    let is_held = |(name, version): &(String, String)| {
+        held.iter().any(|cache| cache.join(format!("{name}-{version}.crate")).is_file())
+    };
+    packages(lock).iter().filter(|package| !is_held(package)).count()
+}
+
 /// One registry: its part of the owner's cache and of the creature's.
 struct Registry {
     theirs: PathBuf,

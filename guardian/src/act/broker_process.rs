@@ -146,12 +146,17 @@ impl BrokerProcess {
         Ok(Some(Door { port: self.port, token: self.tokens.fresh(house, life)? }))
     }
 
-    fn start(&mut self, house: &House) -> Result<Pid> {
+    /// `fetched`: what was fetched before there was a broker.
+    fn start(&mut self, house: &House, fetched: &Option<String>) -> Result<Pid> {
         let log = files::append(&house.broker_log())?;
         let start = Trusted {
             program: self.program.clone(),
             args: vec!["--house".into(), house.root().display().to_string()],
-            extra: vec![("FERAL_BROKER_FD", "3".into())],
+            extra: fetched
+                .iter()
+                .map(|fetched| ("FERAL_FETCHED", fetched.clone()))
+                .chain([("FERAL_BROKER_FD", "3".into())])
+                .collect(),
             log: Some(log),
             third: Some(self.listener.as_raw_fd()),
             fourth: Some(self.lock.as_raw_fd()),
@@ -266,7 +271,7 @@ impl Executor {
     }
 
     fn start_broker(&mut self) -> Event {
-        match self.broker.start(&self.house) {
+        match self.broker.start(&self.house, &self.state.fetched) {
             Ok(pid) => {
                 self.broker.pid = Some(pid);
                 self.broker.trouble.clear();

@@ -34,6 +34,8 @@ impl Job {
 pub enum Task {
     /// Builds the package's program; `was` is the mark of the broker's program before.
     Build { package: &'static str, was: Option<Mark> },
+    /// Fetches the creature's crates before its first build; how many were missing.
+    Fetch { missing: usize },
     /// Has the broker check changed settings.
     Check,
 }
@@ -194,6 +196,7 @@ impl Executor {
                 }
                 self.publish();
             }
+            Task::Fetch { missing } => self.fetched(missing, good),
             Task::Check if good => self.take_over(),
             Task::Check => self.keep_settings(&checked(&self.house)),
         }

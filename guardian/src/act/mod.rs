@@ -12,6 +12,7 @@ pub mod ends;
 pub mod exam;
 pub mod executor;
 pub mod fall;
+pub mod first_fetch;
 pub mod first_minutes;
 pub mod heartbeat;
 pub mod jobs;

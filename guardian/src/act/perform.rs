@@ -112,12 +112,15 @@ impl Executor {
         Ok(Event::Surveyed(Subject { tree, standing, rungs, kept, built, unexamined }))
     }
 
-    fn start_build(&mut self, beside: bool) -> Option<Event> {
+    pub(super) fn start_build(&mut self, beside: bool) -> Option<Event> {
         self.stop_build();
         let version = self.version?;
         if !beside {
             self.bound_target();
             self.report.build_begins(&short(version.commit), build::packages(&self.house), self.clock.now());
+            if self.fetches_first() {
+                return None;
+            }
         }
         let (tree, now) = (version.tree.to_string(), self.clock.now());
         let door = match self.broker.door(&self.house, None) {

@@ -52,6 +52,7 @@ impl Executor {
     /// At each look: checks changed settings, announces new asks, starts or ends the broker when due.
     pub fn tend_broker(&mut self) {
         self.broker.turn_away();
+        self.tend_fetch();
         self.build_programs();
         self.broker_steps(Event::Tick);
         if self.broker.has_news(&self.house, self.clock.now()) {

@@ -62,6 +62,9 @@ pub struct State {
     pub ends: Vec<Value>,
     pub falls: Vec<Value>,
     pub answers: Vec<Value>,
+    /// What was fetched before the first build of all, for the ledger's first line: empty where that failed, none where
+    /// nothing was tried.
+    pub fetched: Option<String>,
 }
 
 /// The outcome of an owner's order.

@@ -24,6 +24,7 @@ mod driven;
 mod exam;
 mod examined;
 mod falls;
+mod first_fetch;
 mod first_minutes;
 mod floods;
 mod formats;

@@ -76,6 +76,7 @@ pub const PATHS: &[(&str, By)] = &[
     (".self/log/exam.log", By::Others),
     (".self/log/broker.log", By::Others),
     (".self/log/broker-build.log", By::Others),
+    (".self/log/fetch.log", By::Others),
     (".self/log/broker-check.log", By::Others),
     (".self/log/console-build.log", By::Others),
     (".self/log/git.log", By::Others),

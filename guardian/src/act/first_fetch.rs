@@ -1,0 +1,113 @@
+//! Fetches the creature's crates before the first build of a new house, as the owner: no broker is there yet to judge it.
+//!
+//! Invariant: only while no life has been and nothing of `creature/` is the creature's own, only what its lock file names
+//! with a checksum, and only from registries that the stable workspace itself is built from. Fetching runs nothing of a
+//! crate, and cargo is run from the root, above which no settings are the creature's. Later the broker judges each fetch.
+
+use crate::act::build;
+use crate::act::executor::Executor;
+use crate::act::jobs::{Job, Task};
+use crate::decide::vocabulary::Phase;
+use crate::processes::trusted::{self, Trusted};
+use anyhow::Result;
+use house::clock::Millis;
+use house::{House, files};
+use nix::unistd::Pid;
+use std::collections::BTreeSet;
+use walls::cargo_home;
+
+/// Longest time it takes: what is missing then is fetched through the broker.
+const LONGEST_MS: Millis = 120_000;
+/// Most bytes of a lock file.
+const LOCK_BYTES: u64 = 2 << 20;
+
+/// The sources that a lock file names; none where a package of one has no checksum.
+pub fn sources(lock: &str) -> Option<BTreeSet<&str>> {
+    let field = |part: &str, name: &str| {
+        part.lines().any(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(" = ")))
+    };
+    let mut sources = BTreeSet::new();
+    for part in lock.split("[[package]]").skip(1) {
+        let source = part.lines().find_map(|line| line.strip_prefix("source = "));
+        if source.is_some() && !field(part, "checksum") {
+            return None;
+        }
+        sources.extend(source);
+    }
+    Some(sources)
+}
+
+/// Whether all that the creature's lock file names comes from where the stable workspace's crates come from.
+pub fn is_known(creatures: &str, stable: &str) -> bool {
+    let (Some(creatures), Some(stable)) = (sources(creatures), sources(stable)) else { return false };
+    creatures.is_subset(&stable)
+}
+
+fn lock_text(house: &House, path: &str) -> String {
+    let bytes = files::read_most(&house.root().join(path), LOCK_BYTES).ok().flatten().unwrap_or_default();
+    String::from_utf8(bytes).unwrap_or_default()
+}
+
+impl Executor {
+    /// Whether the first build has to wait for a fetch, which begins now.
+    pub fn fetches_first(&mut self) -> bool {
+        let is_new = self.state.life == 0 && self.broker.is_to_come() && self.broker.job.is_none();
+        if !is_new || self.state.fetched.is_some() {
+            return false;
+        }
+        let [creatures, stable] =
+            ["creature/Cargo.lock", "Cargo.lock"].map(|path| lock_text(&self.house, path));
+        let missing = cargo_home::missing(&creatures);
+        if missing == 0 || !is_known(&creatures, &stable) || !self.is_all_the_owners() {
+            return false;
+        }
+        match self.start_fetch() {
+            Ok(pid) => {
+                // Once, even if this guardian is killed meanwhile.
+                self.state.fetched = Some(String::new());
+                self.save();
+                self.broker.job = Some(Job { pid, task: Task::Fetch { missing }, since: self.clock.now() });
+                true
+            }
+            Err(error) => {
+                tracing::warn!("the creature's crates are not fetched beforehand: {error:#}");
+                false
+            }
+        }
+    }
+
+    /// Whether no commit below HEAD is a self-edit.
+    fn is_all_the_owners(&self) -> bool {
+        self.state.selves.is_empty() && self.repo.newest_edit().is_ok_and(|edit| edit.is_none())
+    }
+
+    fn start_fetch(&self) -> Result<Pid> {
+        let args = ["fetch", "--locked", "--target", "host-tuple", "--manifest-path", "creature/Cargo.toml"];
+        let log = Some(files::create(&self.house.fetch_log())?);
+        let (program, args) = (build::cargo(), args.map(str::to_owned).to_vec());
+        trusted::start(&self.house, Trusted { program, args, log, ..Trusted::default() })
+    }
+
+    /// Ends a fetch that takes too long, or that no build waits for any more.
+    pub fn tend_fetch(&mut self) {
+        let is_fetch = |job: &&Job| matches!(job.task, Task::Fetch { .. });
+        let Some(job) = self.broker.job.as_ref().filter(is_fetch) else { return };
+        let longest = LONGEST_MS.min(self.limits.build_ms / 2);
+        let is_waited_for = matches!(self.decided.phase, Phase::Building { .. });
+        if !is_waited_for || self.clock.now() > job.since + longest {
+            trusted::kill(job.pid);
+        }
+    }
+
+    /// The build that waited begins, however the fetch ended: the broker fetches what is missing.
+    pub fn fetched(&mut self, missing: usize, well: bool) {
+        if well {
+            self.state.fetched = Some(format!("{missing} packages of creature/Cargo.lock"));
+            self.save();
+        }
+        if matches!(self.decided.phase, Phase::Building { .. }) && self.build.is_none() {
+            let begun = self.start_build(false);
+            begun.into_iter().for_each(|event| self.hear(event));
+        }
+    }
+}
