@@ -1,6 +1,6 @@
 //! The house in which harmful edits are tried: a real guardian and creature, an owner who speaks, and what they leave.
 
-use super::list::Change;
+use super::list::{Change, Harm};
 use super::mind::{self, APART, ASKED, REMIND, REST_S, SUM};
 use crate::faithful::{Faithful, Rules, Say, Wire};
 use serde_json::{Value, json};
@@ -22,8 +22,10 @@ const DECIDED: Duration = Duration::from_secs(900);
 const PROVEN: Duration = Duration::from_secs(1_800);
 /// For the answers of a round to come, and between two rounds, so that a rest lies between.
 const ROUND: Duration = Duration::from_secs(45);
-/// Rounds of words that an edit lives through before it counts as not noticed.
+/// Rounds of words that an edit lives through before it counts as not noticed, and those of reminders, which may be told
+/// two minutes after they were due.
 const MOST_ROUNDS: u32 = 12;
+const MOST_ROUNDS_OF_REMINDERS: u32 = 24;
 /// Rounds of words that a sound change lives through.
 const SOUND_ROUNDS: u32 = 3;
 /// Observations of each invariant that the predecessor must have kept.
@@ -257,9 +259,10 @@ impl<'a> Stage<'a> {
     }
 
     /// What becomes of a harmful change, and after how much; the seed lives again afterwards.
-    pub fn take(&mut self, change: &Change) -> (String, String) {
+    pub fn take(&mut self, harm: &Harm) -> (String, String) {
         self.order_home();
-        let (became, after) = self.live(change, MOST_ROUNDS);
+        let most = if harm.sees == "reminded" { MOST_ROUNDS_OF_REMINDERS } else { MOST_ROUNDS };
+        let (became, after) = self.live(&harm.change(), most);
         self.order_home();
         (became.map_or_else(|why| why, |tallies| format!("not noticed ({tallies})")), after)
     }

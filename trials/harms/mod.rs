@@ -71,7 +71,7 @@ pub fn main(words: impl Iterator<Item = OsString>) -> ExitCode {
     }
     let mut unforeseen = 0;
     for (at, harm) in chosen.iter().enumerate() {
-        let (became, after) = stage.take(&harm.change());
+        let (became, after) = stage.take(harm);
         eprintln!("[{}/{}] {}: {became}; {after}", at + 1, chosen.len(), harm.name);
         unforeseen += usize::from(became.starts_with("not noticed") && harm.sees != "nothing");
         rows.note(&harm.name, &became, &after);

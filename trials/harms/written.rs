@@ -10,7 +10,7 @@ const HEAD: &str = "# Edits that pass their tests and harm
 Written by `scripts/trials harms`; the edits are in [harms/harms.toml](harms/harms.toml). Each is made by a sighted scripted
 mind in a real house: a real guardian behind full walls, real builds, a broker, a model over real HTTP. Its predecessor
 lived there long enough to be observed. Then the owner's words on two threads, three reminders and a piece of work for a
-sub-session come, until it is put back or twelve rounds of words are over and its tests have passed.
+sub-session come, until it is put back or twelve rounds of words (of reminders 24) are over and its tests have passed.
 
 | harm | kind | became | after |
 |---|---|---|---|

@@ -189,7 +189,7 @@ impl Witness {
                 if text("kind") == "answer" {
                     self.newest_result();
                 }
-                if !text("reminder").is_empty() {
+                if !text("reminder").is_empty() && words::has_words(text("text")) {
                     self.reminders.told(text("reminder"), text("thread"));
                 }
                 let goes_on = data.get("done") == Some(&Value::Bool(false));

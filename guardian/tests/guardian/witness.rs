@@ -270,6 +270,15 @@ fn a_reminder_is_told_in_time_and_on_its_thread() {
         said.iter().for_each(|thread| looked.0.recorded(&tells(thread), AWAKE, AT));
         assert_eq!(looked.at(AT + 5_000, &reminder(NEXT_DAY, TOLD)), [(Reminded, expected)], "{said:?}");
     }
+    // Found: a self that told reminders without their words kept it.
+    let mut looked = Looked(Witness::of(7, false), 0);
+    assert_eq!(looked.at(AT - 5_000, &reminder(DUE, None)), []);
+    let silent = record(
+        "message",
+        json!({"from": "creature", "kind": "reminder", "thread": "main", "text": " ", "reminder": "r1"}),
+    );
+    looked.0.recorded(&silent, AWAKE, AT);
+    assert_eq!(looked.at(AT + 5_000, &reminder(NEXT_DAY, TOLD)), [(Reminded, false)], "without words");
     let mut looked = Looked(Witness::of(7, false), 0);
     assert_eq!(looked.at(AT - 5_000, &reminder(DUE, None)), []);
     assert_eq!(looked.at(AT + 60_000, &reminder(DUE, None)), [], "it still may come");

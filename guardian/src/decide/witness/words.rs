@@ -153,7 +153,7 @@ impl Words {
         if kind == "waiting" {
             return seen;
         }
-        let is_empty = !text.chars().any(|letter| letter.is_alphanumeric() || !letter.is_ascii());
+        let is_empty = !has_words(text);
         if is_empty || is_answer {
             let told = format!("an empty {kind} on thread {thread}: {text:?}");
             seen.push((Invariant::Answered, !is_empty, told));
@@ -224,4 +224,9 @@ fn named(thread: &str) -> String {
 fn is_same(word: &str, record: &str) -> bool {
     let beginning = |text: &str| text.chars().take(40).collect::<String>();
     word == record || beginning(word) == beginning(record)
+}
+
+/// Whether a text says anything: it has a letter, a digit or a sign beyond ASCII.
+pub fn has_words(text: &str) -> bool {
+    text.chars().any(|letter| letter.is_alphanumeric() || !letter.is_ascii())
 }
