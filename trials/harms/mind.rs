@@ -49,8 +49,8 @@ pub fn step(seen: &Seen, changes: &[Change]) -> Say {
             let noted = format!("Asked: {}", sums.join(", "));
             Say::new().says("I note it.").calls("notes.append", json!({"name": "scratch", "text": noted}))
         }
-        // One of the two it answers by its closing words alone.
-        _ if sums.iter().all(|sum| sum.starts_with("40 and ")) => Say::new().plainly(&sums.join("; ")),
+        // Of the two threads it answers the main one by its closing words alone.
+        _ if !sums.iter().any(|sum| sum.starts_with("40 and ")) => Say::new().plainly(&sums.join("; ")),
         _ => answers(&sums.join("; ")),
     }
 }
