@@ -4,6 +4,9 @@
 
 #[path = "../../creature/tests/faithful/mod.rs"]
 mod faithful;
+mod packages;
+#[path = "../../broker/tests/broker/packages_registry.rs"]
+mod registry;
 mod rows;
 mod site;
 
