@@ -66,7 +66,7 @@ fn packages_are_installed_behind_the_walls_once_the_owner_said_yes() {
     let walls = house.status()["walls"].as_str().unwrap_or_default().to_owned();
     println!("walls are {walls}; {} asks were answered", answered.len());
     let read = |name: &str| house.read(&format!(".self/workspace/{name}"));
-    assert!(read("pip.told").contains("seven herons seven reeds"), "{}\n{}", read("pip.told"), read("pip.1"));
+    assert!(read("pip.told").contains("seven herons seven reeds"), "{}{}", read("venv"), read("pip.1"));
     assert!(
         read("pip.1").contains("heron is new to this house and waits for the owner's yes (ask "),
         "{}",
