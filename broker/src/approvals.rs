@@ -75,8 +75,8 @@ impl Approvals {
         let clean = |text: &str| cut(&self.secrets.scrub(text), MOST_WORDS);
         let (summary, reason) = (clean(&act.summary(2 * MOST_WORDS)), clean(reason));
         let entry = Entry { decision: "ask".to_owned(), ..entry(life, "ask", &act) };
-        let what =
-            act.call().map_or("PURPOSE.md".to_owned(), |call| format!("{} {}", call.method, call.path));
+        let [_, method, path] = act.place();
+        let what = if path.is_empty() { "PURPOSE.md".to_owned() } else { format!("{method} {path}") };
         let kept = self.asks.ask(life, act.clone(), why.clone(), reason, summary);
         let id = match kept {
             Ok(Asking::New(id)) => {

@@ -18,6 +18,7 @@ use crate::money::budget::Budget;
 use crate::money::prices::Prices;
 use crate::net::outward::Outward;
 use crate::net::resolve::OwnPort;
+use crate::packages::{self, Packages};
 use crate::policy::{self, Policy};
 use crate::secrets::Secrets;
 use crate::secrets::keys::Keys;
@@ -47,6 +48,7 @@ pub struct Broker {
     pub llm: Arc<Llm>,
     pub web: Arc<Web>,
     pub cargo: Arc<Cargo>,
+    pub packages: Arc<Packages>,
     tokens: Arc<Tokens>,
     taint: Arc<Taint>,
     own_port: OwnPort,
@@ -81,6 +83,7 @@ impl Broker {
             llm: parts.llm(&policy, chosen, fingerprint),
             web: parts.web(policy.web.clone())?,
             cargo: parts.cargo(),
+            packages: parts.packages(policy.packages.clone(), approvals.clone())?,
             services: parts.services(all, policy.janee.clone(), approvals.clone())?,
             approvals,
             tokens: parts.tokens,
@@ -98,6 +101,7 @@ impl Broker {
             .merge(approvals::purpose::routes(self.approvals.clone()))
             .merge(llm::pass::routes(self.llm.clone()))
             .merge(web::routes(self.web.clone()))
+            .merge(packages::routes(self.packages.clone()))
     }
 
     /// Serves until the listener fails.
@@ -182,6 +186,11 @@ impl Parts {
             taint: self.taint.clone(),
             secrets: self.secrets.clone(),
         })
+    }
+
+    fn packages(&self, settings: policy::Packages, approvals: Arc<Approvals>) -> Result<Arc<Packages>> {
+        let upstream = Upstream::new(self.outward.clone(), self.secrets.clone(), self.resolver)?;
+        Ok(Arc::new(Packages::new(settings, upstream, approvals)))
     }
 
     fn approvals(&self, when_tainted: policy::Taint) -> Result<Arc<Approvals>> {

@@ -14,6 +14,7 @@ pub mod llm;
 pub mod makers;
 pub mod money;
 pub mod net;
+pub mod packages;
 pub mod policy;
 pub mod secrets;
 pub mod services;

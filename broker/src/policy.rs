@@ -16,7 +16,8 @@ use reqwest::Url;
 use std::ops::Deref;
 
 pub use house::settings::broker::{
-    Auth, Autonomy, Besides, Budget, Janee, Model, Price, Rule, Search, Service, Taint, Verdict, Web, X,
+    Auth, Autonomy, Besides, Budget, Janee, Model, Packages, Price, Rule, Search, Service, Taint, Verdict,
+    Web, X,
 };
 
 /// The broker's part of the owner's settings, checked.

@@ -62,7 +62,7 @@ impl Services {
         match act {
             Act::Service(call) => self.all.get(&call.service).map(|service| service.rules.clone()),
             Act::Janee(call) => self.janee.rules(&call.service),
-            Act::Purpose { .. } => None,
+            Act::Purpose { .. } | Act::Package(_) => None,
         }
         .unwrap_or_default()
     }

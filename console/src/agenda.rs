@@ -9,6 +9,8 @@ use serde_json::{Map, Value, json};
 const MOST_BYTES: u64 = 4 << 20;
 pub const AIM_CHARS: usize = 120;
 const ID_CHARS: usize = 40;
+/// Reasons to think that are named.
+const MOST_REASONS: usize = 3;
 
 /// The kinds of items: the key of the list, the field that says what it is, when it is due, and when it ended. In the
 /// order in which the creature works on them by default; what comes by the clock alone last.
@@ -35,6 +37,28 @@ pub fn read(house: &House) -> Result<Option<Value>, String> {
 pub fn list<'a>(agenda: &'a Value, kind: &str) -> &'a [Value] {
     let items = agenda.get(kind).and_then(|items| items.get("list")).and_then(Value::as_array);
     items.map(Vec::as_slice).unwrap_or_default()
+}
+
+/// How many of its reasons to think by itself left something, and those it had most; empty where it had none.
+pub fn unasked(agenda: &Value) -> String {
+    let Some(all) = agenda.pointer("/reasons/by_reason").and_then(Value::as_object) else {
+        return String::new();
+    };
+    let count = |of: &Value, name: &str| of.get(name).and_then(Value::as_u64).unwrap_or(0);
+    let sum = |name: &str| all.values().fold(0_u64, |sum, of| sum.saturating_add(count(of, name)));
+    let (asked, used) = (sum("asked"), sum("used"));
+    if asked == 0 {
+        return String::new();
+    }
+    let mut most: Vec<_> = all.iter().collect();
+    most.sort_by_key(|(_, of)| std::cmp::Reverse(count(of, "asked")));
+    let most = most.iter().take(MOST_REASONS).map(|(name, of)| {
+        format!("{} {} of {}", brief(name, ID_CHARS), count(of, "used"), count(of, "asked"))
+    });
+    let most = most.collect::<Vec<_>>().join(", ");
+    let since = agenda.pointer("/reasons/since").and_then(Value::as_str).unwrap_or_default();
+    let since = house::moments::told(since);
+    format!("of {asked} reasons to think by itself since {since}, {used} left something: {most}")
 }
 
 pub fn usd(item: &Value, name: &str) -> f64 {

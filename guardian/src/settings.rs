@@ -5,7 +5,7 @@ use anyhow::Result;
 use house::House;
 use house::settings::judge::Mistakes;
 use house::settings::notices::Notices;
-use house::settings::{self, Reader, forms, guardian};
+use house::settings::{self, Reader, broker, forms, guardian};
 use walls::Choice;
 
 /// Settings without a mistake.
@@ -16,6 +16,8 @@ pub struct Settings {
     pub sandbox: guardian::Sandbox,
     /// The folder of risky mode, as the owner names it; none where that mode is off.
     pub risky: Option<String>,
+    /// Which registries of packages a life is given.
+    pub packages: broker::Packages,
     /// How the owner is told of what happens.
     pub notices: Notices,
     /// The owner's file verbatim; the creature's part is made from it.
@@ -36,7 +38,7 @@ pub fn read(text: &str) -> Result<Settings, Mistakes> {
         guardian::Walls::Off => Choice::Off,
     };
     let notices = read.settings.notices();
-    let settings::Settings { limits, sandbox, files, .. } = read.settings;
+    let settings::Settings { limits, sandbox, files, packages, .. } = read.settings;
     let risky = files.risky.then_some(files.risky_root);
-    Ok(Settings { limits, walls, sandbox, risky, notices, text: text.to_owned() })
+    Ok(Settings { limits, walls, sandbox, risky, packages, notices, text: text.to_owned() })
 }

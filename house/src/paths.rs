@@ -105,6 +105,8 @@ impl House {
         answers = ".self/broker/answers.jsonl";
         asks_folder = ".self/broker/asks";
         recipients = ".self/broker/recipients.jsonl";
+        /// Packages of Python's and npm's that the owner allowed.
+        packages = ".self/broker/packages.jsonl";
         taint = ".self/broker/taint.json";
         hours = ".self/broker/hours.jsonl";
         /// The token of the link to the owner's page.

@@ -307,3 +307,33 @@ fn the_table_is_as_the_schema_is() {
         "docs/owner-toml.md is stale: RENEW=1 cargo test -p house the_table_is_as_the_schema_is"
     );
 }
+
+#[test]
+fn every_setting_that_stands_beside_another_name_exists() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/settings.md");
+    let text = fs::read_to_string(path).unwrap();
+    let names = text.split("## By other names").nth(1).unwrap().split("\n## ").next().unwrap();
+    for name in [
+        "FILE_WORKSPACE_ROOT",
+        "RISKY_WORKSPACE_MODE",
+        "RISKY_WORKSPACE_ROOT",
+        "READ_FILE_MAX_BYTES",
+        "RUN_COMMAND_TIMEOUT_MS",
+        "MAX_MULTI_ACT_STEPS",
+        "HEARTBEAT_ENABLED",
+        "HEARTBEAT_INTERVAL_MS",
+    ] {
+        assert!(names.contains(&format!("| `{name}`")), "{name}");
+    }
+    let page = table::page();
+    let named: Vec<&str> = names.split('`').filter(|code| code.starts_with('[')).collect();
+    assert!(named.len() > 15, "{named:?}");
+    for code in named {
+        let (section, key) = code.trim_start_matches('[').split_once(']').unwrap();
+        let heading = format!("\n## `[{section}]`\n");
+        let about = page.split(&heading).nth(1).unwrap_or_else(|| panic!("there is no section {code}"));
+        let key = key.split('=').next().unwrap().trim();
+        let rows = about.split("\n## ").next().unwrap();
+        assert!(key.is_empty() || rows.contains(&format!("| `{key}` |")), "there is no {code}");
+    }
+}

@@ -4,6 +4,11 @@
 
 #[path = "../../creature/tests/faithful/mod.rs"]
 mod faithful;
+mod packages;
+// The broker's own tests use all of it.
+#[allow(dead_code)]
+#[path = "../../broker/tests/broker/packages_registry.rs"]
+mod registry;
 mod rows;
 mod site;
 

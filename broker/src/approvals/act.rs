@@ -24,6 +24,31 @@ pub struct Call {
     pub reason: String,
 }
 
+/// Packages of a registry whose files the creature may get from now on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Package {
+    /// `python` or `npm`.
+    pub registry: String,
+    pub name: String,
+    /// Of the file that was asked for; a yes is to the name.
+    pub version: String,
+    /// Packages whose pages the same life read within two minutes: what it needs, where the client looks first.
+    pub others: Vec<String>,
+}
+
+impl Package {
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        [self.name.as_str()].into_iter().chain(self.others.iter().map(String::as_str))
+    }
+
+    /// The packages in a line.
+    pub fn line(&self) -> String {
+        let others = self.others.join(", ");
+        let others = if others.is_empty() { others } else { format!(" with {others}") };
+        format!("{} {}{others}", self.name, self.version)
+    }
+}
+
 /// An act that may need the owner's approval.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
@@ -31,6 +56,7 @@ pub enum Act {
     Service(Call),
     Janee(Call),
     Purpose { text: String },
+    Package(Package),
 }
 
 impl Act {
@@ -39,13 +65,25 @@ impl Act {
             Self::Service(_) => "service",
             Self::Janee(_) => "janee",
             Self::Purpose { .. } => "purpose",
+            Self::Package(_) => "package",
         }
     }
 
     pub fn call(&self) -> Option<&Call> {
         match self {
             Self::Service(call) | Self::Janee(call) => Some(call),
-            Self::Purpose { .. } => None,
+            Self::Purpose { .. } | Self::Package(_) => None,
+        }
+    }
+
+    /// Service, method and path, as records name it; empty where there are none.
+    pub fn place(&self) -> [String; 3] {
+        match self {
+            Self::Service(call) | Self::Janee(call) => {
+                [call.service.clone(), call.method.clone(), call.path.clone()]
+            }
+            Self::Purpose { .. } => Default::default(),
+            Self::Package(package) => [package.registry.clone(), "install".to_owned(), package.line()],
         }
     }
 
@@ -61,6 +99,7 @@ impl Act {
             Self::Service(call) => format!("{} {} {}", call.method, call.url, call.body),
             Self::Janee(call) => format!("{} {} by {}: {}", call.method, call.url, call.service, call.body),
             Self::Purpose { text } => format!("PURPOSE.md becomes: {text}"),
+            Self::Package(package) => format!("install by {}: {}", package.registry, package.line()),
         };
         cut(text.trim(), most)
     }

@@ -168,6 +168,16 @@ impl Asks {
         self.held().values().filter(|ask| ask.state == state).map(|ask| ask.id).collect()
     }
 
+    /// The newest ask about an act that fits.
+    pub fn newest(&self, fits: impl Fn(&Act) -> bool) -> Option<Ask> {
+        self.held().values().rev().find(|ask| fits(&ask.act)).cloned()
+    }
+
+    /// Whether the owner's no to an ask still holds.
+    pub fn no_holds(&self, ask: &Ask) -> bool {
+        self.clock.now().as_millisecond() < ask.answered_ms.saturating_add(NO_LASTS_MS)
+    }
+
     pub fn get(&self, id: u64) -> Option<Ask> {
         self.held().get(&id).cloned()
     }

@@ -26,11 +26,10 @@ impl Journal {
 
     /// Writes a line with the ask's state.
     pub fn write(&self, ask: &Ask) -> Result<()> {
-        let call = ask.act.call();
+        let [service, method, path] = ask.act.place();
         let mut line = json!({
             "at": self.clock.stamp(), "id": ask.id.to_string(), "event": ask.state.name(), "kind": ask.act.kind(),
-            "service": call.map_or("", |call| &call.service), "method": call.map_or("", |call| &call.method),
-            "path": call.map_or("", |call| &call.path), "why": ask.why, "reason": ask.reason,
+            "service": service, "method": method, "path": path, "why": ask.why, "reason": ask.reason,
             "summary": ask.summary, "digest": ask.digest,
         });
         if let Some(fields) = line.as_object_mut()

@@ -7,14 +7,14 @@ use crate::ledger::Entry;
 
 /// The entry of an act.
 pub fn entry(life: u64, event: &str, act: &Act) -> Entry {
-    let call = act.call().cloned().unwrap_or_default();
+    let [service, method, path] = act.place();
     let short = |text: &str| cut(text, 300);
     Entry {
         life,
         event: event.to_owned(),
-        service: if call.service.is_empty() { act.kind().to_owned() } else { short(&call.service) },
-        method: short(&call.method),
-        path: short(&call.path),
+        service: if service.is_empty() { act.kind().to_owned() } else { short(&service) },
+        method: short(&method),
+        path: short(&path),
         ..Entry::default()
     }
 }

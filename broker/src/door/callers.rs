@@ -89,7 +89,7 @@ impl Tokens {
 
 /// The token, from any of the headers in which clients usually send one. A repeated header counts for nothing:
 /// somebody in between could have added one of the two.
-fn given(headers: &HeaderMap) -> Option<String> {
+pub fn given(headers: &HeaderMap) -> Option<String> {
     if let Some(value) = text(headers, "authorization") {
         return credential(value);
     }

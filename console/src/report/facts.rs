@@ -154,6 +154,8 @@ pub struct Facts {
     pub calls: Tally,
     pub refused: Tally,
     pub budget: Option<Value>,
+    /// How many of its reasons to think by itself left something; empty where it never did.
+    pub unasked: String,
     pub down: Vec<String>,
     /// What it means to do, the next first; `None` where that cannot be read.
     pub next: Option<Vec<String>>,

@@ -100,6 +100,7 @@ fn means_to(house: &House, since: &str, facts: &mut Facts) {
         }
         Err(_) => return,
     };
+    facts.unasked = agenda::unasked(&agenda);
     let list = |kind: &str| agenda::list(&agenda, kind);
     let mut timed: Vec<(String, String)> = Vec::new();
     let mut goals = Vec::new();

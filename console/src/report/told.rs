@@ -154,7 +154,7 @@ fn failed(facts: &Facts, history: &str) -> Vec<Row> {
     down.chain(single).chain(asks).chain(goals).collect()
 }
 
-/// What is spent of the caps now, and what was spent on each day.
+/// What is spent of the caps now, what was spent on each day, and how much came of what nobody asked for.
 fn cost(facts: &Facts, history: &str) -> Vec<Row> {
     let now = facts.budget.as_ref().map(|page| long_row(broker_page::budget_line(page), "status"));
     let days = facts.days.iter().rev().take(MOST_DAYS).map(|(day, (all, own))| {
@@ -162,7 +162,9 @@ fn cost(facts: &Facts, history: &str) -> Vec<Row> {
         format!("{day} ${:.2} (on its own ${:.2})", usd(all), usd(own))
     });
     let days = days.collect::<Vec<_>>().join(", ");
-    now.into_iter().chain((!days.is_empty()).then(|| row(days, history))).collect()
+    let days = (!days.is_empty()).then(|| row(days, history));
+    let unasked = (!facts.unasked.is_empty()).then(|| long_row(&facts.unasked, AGENDA));
+    now.into_iter().chain(days).chain(unasked).collect()
 }
 
 /// What is not told singly, as numbers.

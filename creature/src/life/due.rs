@@ -13,7 +13,7 @@ use crate::subsessions::review;
 use agenda::Change;
 use agenda::directive::{self, DirectiveChange, Wish};
 use agenda::goals::{self, GoalChange};
-use agenda::pulse::PulseChange;
+use agenda::pulse::{PULSE, PulseChange};
 use agenda::reminder::{Due, ReminderChange};
 use agenda::sessions::{Origin, Request};
 use agenda::tasks::TaskChange;
@@ -129,14 +129,20 @@ impl Life {
         spawned.inspect_err(|fault| tracing::info!("failed to {}; the text is told", fault.error)).is_ok()
     }
 
-    /// Spawns a sub-session for each concern whose review is due; without a model the review is passed over.
+    /// Spawns a sub-session for each concern whose review is due. Without a model the review is passed over, and one of its
+    /// own accord while reviews of late had nothing to tell.
     fn review(&mut self) -> Result<(), Fault> {
         let now = self.told.clock.now();
         let due: Vec<_> = self.store.agenda.pulse.due(now).into_iter().cloned().collect();
+        let pauses = self.store.agenda.reasons.due_at(PULSE).is_some_and(|again| again > now);
         for concern in due {
+            let is_passed_over = pauses && !concern.owner;
             let request = review::request(&concern);
             // Struck off first: a review that cannot be struck off would be made, and paid for, at every wake.
             if !self.made(&Change::Pulse(PulseChange::Reviewed { id: concern.id })) {
+                continue;
+            }
+            if is_passed_over {
                 continue;
             }
             if let Err(fault) = self.spawn_session(request) {

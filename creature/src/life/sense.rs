@@ -5,6 +5,7 @@ use crate::life::Life;
 use crate::life::birth::LOOK_BACK;
 use crate::senses::budget;
 use crate::senses::cursors::Cursors;
+use crate::senses::packages;
 use crate::store::caller::Caller;
 use agenda::stack::{Category, Line};
 use agenda::waking;
@@ -68,6 +69,7 @@ impl Life {
             alarm: money.alarm,
             unconsulted: self.observed.get("broker").is_some_and(|said| !said.is_empty()),
             born: self.born_of(now),
+            packages: packages::told(|name| std::env::var(name).ok()),
             asks_waiting: self.asks_waiting,
             draft: self.draft().map_or(String::new(), |draft| draft.line()),
             owner,

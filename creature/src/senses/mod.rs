@@ -6,5 +6,6 @@ pub mod budget;
 pub mod cursors;
 pub mod guardian;
 pub mod inbox;
+pub mod packages;
 pub mod typing;
 pub mod watch;

@@ -9,6 +9,8 @@ use crate::life::birth::LOOK_BACK;
 use crate::store::caller::Caller;
 use agenda::Change;
 use agenda::outbox::{self, Kind, OutboxChange};
+use agenda::pulse::PULSE;
+use agenda::reasons::ReasonChange;
 use agenda::sessions::{Origin, Report, Session, Status};
 use ground::text::shorten;
 use serde_json::json;
@@ -29,6 +31,7 @@ impl Life {
         for report in self.store.sessions.reports(self.told.clock.now()) {
             let worth = self.is_worth_telling(&report);
             let closed = self.store.reviewed(&self.caller, &report);
+            self.counted_apart(&report, worth || closed.is_some());
             if worth || closed.is_some() {
                 told |= self.tell_report(&report, closed)?;
             }
@@ -51,6 +54,16 @@ impl Life {
             self.ended_look(None);
         }
         found
+    }
+
+    /// Counts what ran apart unasked for by its reason; a concern that is the owner's is asked for.
+    fn counted_apart(&mut self, report: &Report, used: bool) {
+        let reason = match &report.origin {
+            Origin::Pulse(id) if !self.store.agenda.pulse.is_owners(id) => PULSE.to_owned(),
+            Origin::Own(kind) => format!("own-{kind}"),
+            _ => return,
+        };
+        self.made(&Change::Reason(ReasonChange::Apart { reason, used }));
     }
 
     /// The session that a report is of, where no tool spawned that.

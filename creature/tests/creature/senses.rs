@@ -5,7 +5,7 @@ use creature::senses::cursors::Cursors;
 use creature::senses::guardian::Standing;
 use creature::senses::inbox::InboxCursor;
 use creature::senses::watch::Watch;
-use creature::senses::{asks, budget};
+use creature::senses::{asks, budget, packages};
 use ground::papers;
 use serde_json::json;
 use std::path::PathBuf;
@@ -235,4 +235,20 @@ mod probation {
         let remembered: Vec<String> = asks::remembered(&records).collect();
         assert_eq!(remembered, heard.iter().map(|outcome| outcome.key.clone()).collect::<Vec<_>>());
     }
+}
+
+#[test]
+fn packages_are_told_of_where_pip_and_npm_lead_to_the_broker() {
+    let told = |python: &str, npm: &str| {
+        packages::told(|name| match name {
+            "PIP_INDEX_URL" => Some(python.to_owned()),
+            "npm_config_registry" => Some(npm.to_owned()),
+            _ => None,
+        })
+    };
+    let [python, npm] = ["python/simple/", "npm/"].map(|path| format!("http://life:t@127.0.0.1:9/packages/{path}"));
+    assert!(told(&python, "").contains("pip install") && !told(&python, "").contains("npm"));
+    assert!(told(&python, &npm).contains("npm install") && told(&python, &npm).contains("asks your owner"));
+    assert_eq!(told("https://index.example.org/simple", "https://registry.example.org/"), "");
+    assert_eq!(packages::told(|_| None), "");
 }

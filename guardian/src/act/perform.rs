@@ -11,6 +11,7 @@ use crate::git::tree::short;
 use crate::limits::LOG_TAIL_BYTES;
 use crate::processes::child::{self, Occupant, Start};
 use crate::processes::granted::Granted;
+use crate::processes::packages;
 use crate::start;
 use anyhow::{Context, Result};
 use house::interrupt::Interrupted;
@@ -190,8 +191,10 @@ impl Executor {
         ];
         self.broker.tokens.unproven = self.state.unexamined.as_ref() == Some(&tree);
         let broker = self.broker.door(&self.house, Some(self.state.life))?;
-        if safe {
-            extra.push(("FERAL_SAFE", "1".into()));
+        match safe {
+            true => extra.push(("FERAL_SAFE", "1".into())),
+            false => extra
+                .extend(broker.iter().flat_map(|door| packages::variables(&self.settings.packages, door))),
         }
         self.heart.reset();
         self.request_seen = files::mark(&self.house.request());

@@ -91,6 +91,7 @@ impl Executor {
         let later = settings.walls != self.settings.walls || settings.sandbox != self.settings.sandbox;
         self.limits = settings.limits;
         (self.settings.text, self.settings.risky) = (settings.text, settings.risky);
+        self.settings.packages = settings.packages;
         if self.settings.notices != settings.notices {
             self.settings.notices = settings.notices;
             self.notices.change(&self.settings.notices);

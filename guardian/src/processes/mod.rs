@@ -4,6 +4,7 @@ pub mod apart;
 pub mod child;
 pub mod granted;
 pub mod hunt;
+pub mod packages;
 pub mod place;
 pub mod prepare;
 pub mod programs;

@@ -11,12 +11,13 @@ use walls::{Place, cargo_home};
 
 /// System folders with programs, libraries, compilers and linkers.
 const SYSTEM: &str = "/usr /lib /lib32 /lib64 /libx32 /bin /sbin /nix/store /etc/alternatives";
-/// System settings that programs, TLS and name resolution need. None holds a secret.
+/// System settings that programs, TLS and name resolution need (the version of Debian: pip, which ends where that cannot be
+/// read). None holds a secret.
 const SETTINGS: &str = "/etc/ld.so.cache /etc/ld.so.conf /etc/ld.so.conf.d /etc/ld.so.preload /etc/ssl \
     /etc/ca-certificates /etc/ca-certificates.conf /etc/pki /etc/resolv.conf /etc/hosts /etc/host.conf /etc/gai.conf \
     /etc/nsswitch.conf /etc/localtime /etc/timezone /etc/passwd /etc/group /etc/os-release /etc/protocols /etc/services \
     /etc/mime.types /etc/gitconfig /etc/locale.conf /etc/bash.bashrc /etc/profile /etc/terminfo /etc/magic /etc/inputrc \
-    /proc /sys/devices/system/cpu /sys/fs/cgroup /sys/kernel/mm/transparent_hugepage";
+    /etc/debian_version /proc /sys/devices/system/cpu /sys/fs/cgroup /sys/kernel/mm/transparent_hugepage";
 const DEVICES: &str = "/dev/null /dev/zero /dev/full /dev/random /dev/urandom";
 
 /// Writable files of the state. They exist before a life begins, since it may not create files beside them.

@@ -120,6 +120,10 @@ fn night() -> House {
             {"id": "goal-1", "title": "long ago", "status": "done", "changed_at": "2025-01-02T03:00:00Z"},
         ]},
         "reminders": {"list": [{"id": "reminder-5", "text": "feed the herons", "next": "2030-01-02T09:00:00Z", "finished": null}]},
+        "reasons": {"since": "2025-12-01T00:00:00Z", "asks": 7, "by_reason": {
+            "events": {"asked": 3, "used": 0, "idle": 3},
+            "goal": {"asked": 4, "used": 3, "idle": 0},
+        }},
     });
     house.write(".self/mind/agenda.json", &agenda.to_string());
     house
@@ -152,6 +156,7 @@ fn a_night_is_told_weightiest_first_and_each_line_leads_to_its_evidence() {
         format!("learnt     self/diary.md ×2, self/notes/herons.md -> {since}"),
         "cost       $0.25 of $0.75 today; on its own $0.05 of $0.40 -> status".into(),
         format!("2026-01-02 $0.25 (on its own $0.05), 2026-01-01 $0.10 (on its own $0.00) -> {since}"),
+        "of 7 reasons to think by itself since 2025-12-01 00:00:00, 3 left something: goal 3 of 4, events 0 of 3".into(),
         "means to   goal-3 herons; next: count the nests -> .self/mind/agenda.json".into(),
         "reminder-5 feed the herons (2030-01-02 09:00:00)".into(),
         "all in all thoughts 1, actions 7, looks outside 1, commits of papers 1, blessed 1, life 3, asks asked 1".into(),

@@ -271,6 +271,20 @@ section! {
 }
 
 section! {
+    /// Which packages may be installed in the workspace, each new one after your yes to its name.
+    Packages {
+        /// whether Python's, by pip in a virtual environment; wheels alone
+        python: bool = false, Flag;
+        /// address of the index (PEP 503); empty: what your pip uses
+        python_index: String = String::new(), NEAR;
+        /// whether npm's; install scripts are off
+        npm: bool = false, Flag;
+        /// address of the registry; empty: what your npm uses
+        npm_registry: String = String::new(), NEAR;
+    }
+}
+
+section! {
     /// How names are resolved on this machine; private and local addresses stay refused.
     Dns {
         /// whether a name may resolve to 198.18.0.0/15, with which a proxy in fake-IP mode (Clash, sing-box) answers for

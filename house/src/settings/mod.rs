@@ -18,7 +18,7 @@ pub mod words;
 
 use crate::{House, files};
 use anyhow::{Context, Result, anyhow};
-use broker::{Autonomy, Budget, Dns, Janee, Model, Price, Search, Service, Taint, Web, X};
+use broker::{Autonomy, Budget, Dns, Janee, Model, Packages, Price, Search, Service, Taint, Web, X};
 use creature::{Agenda, Dream, Files, PERMISSIONS, Rest, Revenue, SelfEdit, Sessions};
 use forms::{Check, Form};
 use guardian::{Limits, Sandbox, Walls};
@@ -55,6 +55,8 @@ section! {
         janee: Option<Janee> = None, Table(Janee::KEYS);
         /// what pages may be fetched
         web: Web = Web::default(), Table(Web::KEYS);
+        /// which packages of Python's and npm's may be installed in the workspace
+        packages: Packages = Packages::default(), Table(Packages::KEYS);
         /// how names are resolved on this machine; private and local addresses stay refused
         dns: Dns = Dns::default(), Table(Dns::KEYS);
         /// makes a service named `search`
@@ -115,9 +117,9 @@ pub enum Reader {
 }
 
 /// The sections and top-level keys that the broker reads.
-const BROKERS: [&str; 12] = [
-    "model", "budget", "autonomy", "prices", "makers", "services", "janee", "web", "dns", "search", "x",
-    "taint",
+const BROKERS: [&str; 13] = [
+    "model", "budget", "autonomy", "prices", "makers", "services", "janee", "web", "packages", "dns",
+    "search", "x", "taint",
 ];
 
 impl Reader {

@@ -21,6 +21,9 @@ const MOST_SAID: usize = 600;
 const EVERY_S: u64 = 3_600;
 const BOUNDS_S: RangeInclusive<u64> = 300..=30 * 86_400;
 
+/// The reason that all reviews of concerns of its own are counted under.
+pub const PULSE: &str = "pulse";
+
 /// All concerns, the oldest first.
 pub type Pulse = Items<Concern>;
 
@@ -85,6 +88,11 @@ pub enum PulseChange {
 }
 
 impl Items<Concern> {
+    /// Whether a concern was made for the owner.
+    pub fn is_owners(&self, id: &str) -> bool {
+        self.list.iter().any(|concern| concern.id == id && concern.owner)
+    }
+
     /// Concerns whose review is due, the longest overdue first.
     pub fn due(&self, now: Timestamp) -> Vec<&Concern> {
         let mut due: Vec<&Concern> = self.open().filter(|concern| concern.next <= now).collect();

@@ -64,6 +64,8 @@ pub struct Reasons {
 pub enum ReasonChange {
     /// A model was asked.
     Asked { reason: String },
+    /// A sub-session that nobody asked for is over: a review, a quick look; `used`: somebody was told of it.
+    Apart { reason: String, used: bool },
     /// The last ask left something that may be used later.
     Left { what: String },
     /// Something of the last ask was used at once: a step was ticked, a word was delivered.
@@ -105,7 +107,8 @@ impl Reasons {
         }
     }
 
-    fn asked(&mut self, reason: &str, now: Timestamp) {
+    /// Counts an ask for this reason; the name it is counted under.
+    fn count(&mut self, reason: &str, now: Timestamp) -> String {
         self.since.get_or_insert(now);
         let name = match self.by_reason.contains_key(reason) || self.by_reason.len() < MOST {
             true => items::clip(reason, LONGEST_NAME),
@@ -114,8 +117,21 @@ impl Reasons {
         let one = self.by_reason.entry(name.clone()).or_default();
         (one.asked, one.idle) = (one.asked.saturating_add(1), one.idle.saturating_add(1));
         one.last_at = Some(now);
+        name
+    }
+
+    fn asked(&mut self, reason: &str, now: Timestamp) {
+        let name = self.count(reason, now);
         self.asks = self.asks.saturating_add(1);
         (self.last, self.last_used) = (name, false);
+    }
+
+    /// What ran apart leaves the last ask of the life itself as it is.
+    fn apart(&mut self, reason: &str, used: bool, now: Timestamp) {
+        let name = self.count(reason, now);
+        if used {
+            self.came(&name);
+        }
     }
 
     /// Ends all pauses: the owner's order may have made worth something what was not.
@@ -158,6 +174,7 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &ReasonChange, when: When) -> R
     let reasons = &mut agenda.reasons;
     match change {
         ReasonChange::Asked { reason } => reasons.asked(reason, when.now),
+        ReasonChange::Apart { reason, used } => reasons.apart(reason, *used, when.now),
         ReasonChange::Left { what } => reasons.left(what),
         ReasonChange::Came => {
             let (last, ask) = (reasons.last.clone(), reasons.asks);

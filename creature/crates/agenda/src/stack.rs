@@ -341,7 +341,8 @@ impl<'a> Found<'a> {
     fn own_time(&mut self, allowance: &Allowance) {
         let own = &self.agenda.own;
         let (id, title, why, next) = own.line(allowance, self.now);
-        let ready_at = own.due_at(allowance, self.now);
+        let again = self.agenda.reasons.due_at(&id).unwrap_or(Timestamp::MIN);
+        let ready_at = own.due_at(allowance, self.now).max(again);
         let line = Line::of(Category::Own, &id, title, why, next, ready_at);
         self.entries.push(Entry { line, rank: 0, seen_at: ready_at, since: ready_at });
     }

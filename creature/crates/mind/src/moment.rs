@@ -56,6 +56,8 @@ pub struct Moment {
     pub unconsulted: bool,
     /// The self-edit this life was started with, or the one that was put back; empty where neither.
     pub born: String,
+    /// Which packages may be installed, and how; empty where none may.
+    pub packages: String,
     /// The creature's unfinished draft of its source, in a line; empty where there is none.
     pub draft: String,
     /// Acts that wait for the owner's yes.

@@ -78,6 +78,7 @@ pub fn opening(moment: &Moment, parts: &Parts) -> Said {
     let (mut said, known) = (Said::default(), BTreeMap::new());
     said.part(&known, "Latest records, oldest first, in short", or(&parts.records, "(none yet)"));
     said.part(&known, "What this life was born with", &moment.born);
+    said.part(&known, "Packages that may be installed", &moment.packages);
     situation(&mut said, &known, moment, parts);
     said
 }

@@ -101,3 +101,33 @@ async fn what_a_review_finds_is_told_on_the_thread_that_wanted_it() {
     let messages = scene.house.records().into_iter().filter(|record| record.kind == "message");
     assert_eq!(messages.filter(|record| record.data["kind"] == "asked_for").count(), 1);
 }
+
+/// Found by reading: reviews and quick looks were asked for however little came of them.
+#[tokio::test]
+async fn reviews_of_its_own_that_have_nothing_to_tell_are_made_ever_more_rarely_and_the_owners_are_not() {
+    loopback!();
+    let scene = Scene::new(|text| match text {
+        text if text.contains("Review this standing concern") => says("[NO_ACTION] all is as it was"),
+        _ => json!({"monologue": "All is well.", "intent": "i", "tool_calls": [], "sleep_s": 300}),
+    });
+    let mut life = scene.born(1).await;
+    concern(&mut life, "Do the hens lay?").await;
+    let reviews = |life: &Life| life.store.agenda.reasons.by_reason.get("pulse").map_or((0, 0), |one| (one.asked, one.used));
+    for hour in 1..=9 {
+        scene.later(3_600);
+        life.wake(&mut After(None)).await.unwrap();
+        work_off(&mut life).await;
+        // After seven in vain the pause is longer than the hour between two.
+        let made = if hour < 8 { hour } else { hour - 1 };
+        assert_eq!(reviews(&life), (made, 0), "in hour {hour}");
+    }
+    let Value::Object(args) = json!({"text": "Is the gate shut?"}) else { panic!("no object") };
+    let call = ToolCall { tool: "pulse.add".to_owned(), args, ..ToolCall::default() };
+    assert_eq!(life.lend(Caller::owner("garden")).call(&call).await.result["ok"], true);
+    scene.later(3_600);
+    life.wake(&mut After(None)).await.unwrap();
+    work_off(&mut life).await;
+    let of = |id: &str| scene.asked().iter().filter(|text| text.contains(&format!("concern, {id}:"))).count();
+    assert_eq!((of("pulse-1"), of("pulse-2")), (8, 1), "the owner's is made though the other waits");
+    assert_eq!(reviews(&life), (8, 0), "and is counted as asked for");
+}

@@ -101,6 +101,7 @@ pub const PATHS: &[(&str, By)] = &[
     (".self/broker/torn-<time>.txt", By::Others),
     (".self/broker/taint.json", By::Others),
     (".self/broker/recipients.jsonl", By::Others),
+    (".self/broker/packages.jsonl", By::Others),
     (".self/broker/hours.jsonl", By::Others),
     (".self/broker/oauth2-<service>.json", By::Others),
     (".self/broker/page.json", By::Others),

@@ -1,6 +1,6 @@
 //! Asks of the creature's own accord: what came of each is counted once, and a reason of little use is asked more rarely.
 
-use agenda::reasons::ReasonChange::{self, Asked, Came, Left, Used};
+use agenda::reasons::ReasonChange::{self, Apart, Asked, Came, Left, Used};
 use agenda::{Agenda, Change, Rules, When, waking};
 use jiff::{SignedDuration, Timestamp};
 
@@ -54,6 +54,24 @@ fn an_ask_counts_as_used_once_however_much_of_it_is() {
     );
     assert_eq!(agenda.reasons.unused(true).count(), 0);
     assert_eq!(Agenda::default().reasons.summary(), "");
+}
+
+#[test]
+fn what_ran_apart_counts_and_leaves_the_last_ask_as_it_is() {
+    let mut agenda = Agenda::default();
+    let apart = |used| Apart { reason: "pulse".to_owned(), used };
+    tell(&mut agenda, 0, asked("goal"));
+    for _ in 0..4 {
+        tell(&mut agenda, 0, apart(false));
+    }
+    assert_eq!(agenda.reasons.due_at("pulse"), Some(at(10)));
+    tell(&mut agenda, 0, left("notes/a"));
+    tell(&mut agenda, 1, apart(true));
+    assert_eq!(agenda.reasons.due_at("pulse"), None);
+    tell(&mut agenda, 1, asked("gap"));
+    tell(&mut agenda, 1, used("notes/a"));
+    let lines = ["pulse: 1 of 5 were used", "gap: 0 of 1 were used", "goal: 1 of 1 were used"];
+    assert_eq!(agenda.reasons.lines(), lines);
 }
 
 #[test]

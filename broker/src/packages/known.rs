@@ -1,0 +1,68 @@
+//! Packages the owner said yes to, in this house and for good: a line each in `.self/broker/packages.jsonl`.
+//!
+//! Invariant: a name is in the file before anything of the package is passed on; a file that cannot be read allows nothing.
+
+use super::Registry;
+use crate::approvals::Approvals;
+use crate::approvals::act::{Act, Package};
+use crate::approvals::outcome::{Answer, Outcome, not_sent};
+use crate::approvals::record;
+use crate::ground::clock::Clock;
+use crate::ground::files;
+use crate::ledger::{Closed, Entry};
+use anyhow::{Context, Result};
+use house::House;
+use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
+
+#[derive(Serialize, Deserialize)]
+struct Line {
+    at: String,
+    registry: String,
+    name: String,
+}
+
+/// All names of a registry's that are allowed.
+pub fn allowed(house: &House, registry: Registry) -> HashSet<String> {
+    let bytes = files::read_small(&house.packages()).unwrap_or_else(|error| {
+        tracing::error!("no package is allowed: {error:#}");
+        None
+    });
+    let lines = bytes.unwrap_or_default();
+    let lines =
+        lines.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice::<Line>(line).ok());
+    lines.filter(|line| line.registry == registry.name()).map(|line| line.name).collect()
+}
+
+/// Carries out an ask that the owner said yes to: the ledger first, then the names.
+pub async fn allow(
+    approvals: &Approvals,
+    life: u64,
+    package: &Package,
+    decision: &str,
+    id: &str,
+) -> Result<Outcome, Closed> {
+    let act = Act::Package(package.clone());
+    let entry =
+        Entry { decision: decision.to_owned(), call: id.to_owned(), ..record::entry(life, "registry", &act) };
+    approvals.ledger.append(entry).await?;
+    Ok(match remember(&approvals.house, &approvals.clock, package) {
+        Ok(()) => {
+            let body = "these packages may be installed now: run the same command again".to_owned();
+            Outcome::Answered(Answer { status: 200, body, ..Answer::default() })
+        }
+        Err(error) => {
+            tracing::error!("{error:#}");
+            not_sent("the yes could not be written, so nothing is allowed", "is the disk full?")
+        }
+    })
+}
+
+fn remember(house: &House, clock: &Clock, package: &Package) -> Result<()> {
+    let line = |name: &str| {
+        let (at, registry) = (clock.stamp(), package.registry.clone());
+        serde_json::to_string(&Line { at, registry, name: name.to_owned() })
+    };
+    let lines: Result<Vec<String>, _> = package.names().map(line).collect();
+    files::append_line(&house.packages(), &lines?.join("\n")).context("failed to remember a package")
+}

@@ -1,0 +1,43 @@
+//! What pip and npm are told in the environment of a life: the broker's door in place of their registries, no install scripts.
+//!
+//! Sources: pip's documentation, "Configuration" and "pip install" (`PIP_` and an option's name); npm's, "config"
+//! (`npm_config_` and a key's name, each key explained there).
+//! Not held: a command line or a file of the creature's own may say otherwise; the door refuses what is no wheel, and no
+//! other registry is within reach.
+
+use super::child::Door;
+use house::settings::broker::Packages;
+
+/// Of pip: only into a virtual environment, only wheels, no question to anybody at a terminal.
+const PIP: [(&str, &str); 5] = [
+    ("PIP_ONLY_BINARY", ":all:"),
+    ("PIP_REQUIRE_VIRTUALENV", "1"),
+    ("PIP_NO_INPUT", "1"),
+    ("PIP_DISABLE_PIP_VERSION_CHECK", "1"),
+    ("PIP_CONFIG_FILE", "/dev/null"),
+];
+
+/// Of npm: no install scripts; nothing asked of the registry but packages; a lock file without this life's token.
+const NPM: [(&str, &str); 5] = [
+    ("npm_config_ignore_scripts", "true"),
+    ("npm_config_audit", "false"),
+    ("npm_config_fund", "false"),
+    ("npm_config_update_notifier", "false"),
+    ("npm_config_omit_lockfile_registry_resolved", "true"),
+];
+
+/// The variables of a life that may get packages.
+pub fn variables(packages: &Packages, door: &Door) -> Vec<(&'static str, String)> {
+    let base = format!("http://life:{}@127.0.0.1:{}/packages", door.token, door.port);
+    let mut variables = Vec::new();
+    let mut put = |name, value: &str| variables.push((name, value.to_owned()));
+    if packages.python {
+        put("PIP_INDEX_URL", &format!("{base}/python/simple/"));
+        PIP.iter().for_each(|(name, value)| put(name, value));
+    }
+    if packages.npm {
+        put("npm_config_registry", &format!("{base}/npm/"));
+        NPM.iter().for_each(|(name, value)| put(name, value));
+    }
+    variables
+}
