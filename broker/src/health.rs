@@ -59,21 +59,23 @@ impl Health {
         Self { models: Mutex::default(), stopped: Mutex::new(stopped), silent: Mutex::default(), fingerprint }
     }
 
-    /// Fails if the provider must not be called; from time to time one call may try it anew.
-    pub fn may(&self, provider: &str, now: Timestamp) -> Result<(), Refusal> {
+    /// Fails if the provider must not be called. One call tries it anew from time to time, and after each word of the owner's,
+    /// who may have mended it: `spoke` is when that was heard last.
+    pub fn may(&self, provider: &str, now: Timestamp, spoke: Option<Timestamp>) -> Result<(), Refusal> {
         let mut all = lock(&self.stopped);
         let Some((stopped, since)) = all.iter_mut().find(|(stopped, _)| stopped.provider == provider) else {
             return Ok(());
         };
         let waited = now.duration_since(*since);
         // A clock that was set back must not keep it stopped for longer.
-        if waited >= TRY_ANEW || waited.is_negative() {
+        let heard = spoke.is_some_and(|spoke| spoke > *since && spoke <= now);
+        if waited >= TRY_ANEW || waited.is_negative() || heard {
             *since = now;
             return Ok(());
         }
         let left_s = (TRY_ANEW - waited).as_secs().unsigned_abs() + 1;
         let message = format!(
-            "{} answered {} and is not asked until the owner acts, or once in {left_s} s",
+            "{} answered {} and is not asked before the owner's next word, or for {left_s} s",
             stopped.provider, stopped.status
         );
         Err(Refusal::new(403, "stopped_until_owner", message, stopped.hint.clone()).after(left_s))

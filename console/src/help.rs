@@ -13,7 +13,7 @@ pub struct Help {
 }
 
 /// Every command; completions and the man page are made of this table too.
-pub static COMMANDS: [Help; 30] = [
+pub static COMMANDS: [Help; 33] = [
     Help {
         name: "window",
         usage: "window [--verbosity V]",
@@ -199,12 +199,18 @@ pub static COMMANDS: [Help; 30] = [
     },
     Help {
         name: "report",
-        usage: "report [--since T] [--json]",
+        usage: "report [--since T] [--markdown] [--json]",
         brief: "a minute's reading: what came to pass since T (default yesterday), weightiest first",
         more: "What waits for your yes, falls and deaths, self-edits and what came of them, what it made, words, what failed,\n\
                what it cost and what it means to do next. `->` says where more of it stands: a command of the\n\
-               guardian's, of git's, or a path. T as for history.",
-        examples: &["report", "report --since 8h", "report --since today --json"],
+               guardian's, of git's, or a path. T as for history.\n\
+            --markdown  as a letter to send to others (default T 7d): without keys, paths and addresses of this machine",
+        examples: &[
+            "report",
+            "report --since 8h",
+            "report --markdown > week.md",
+            "report --since today --json",
+        ],
     },
     Help {
         name: "feed",
@@ -212,6 +218,36 @@ pub static COMMANDS: [Help; 30] = [
         brief: "follow what it thinks, does and says, until Ctrl-C",
         more: "Shows the last 20 rows first; -n N the last N, --since T all since T (as for history). --json prints the records.",
         examples: &["feed", "feed -n 100", "feed --since 2h | less"],
+    },
+    Help {
+        name: "backup",
+        usage: "backup [FILE] [--with-secrets] [--json]",
+        brief: "the house in one checked file, also while it runs",
+        more: "Repository, papers, memory and records; without FILE it goes beside the house. Read back and checked once written.\n\
+            --with-secrets  takes .env and tokens along, which are left out else\n\
+            Exit status 1 where none was made; then there is no FILE.",
+        examples: &["backup", "backup /media/disk/feral.tar.gz", "backup --with-secrets"],
+    },
+    Help {
+        name: "restore",
+        usage: "restore FILE [--with-secrets] [--json]",
+        brief: "put back what a backup holds; what was spent and answered since stays",
+        more: "With the house stopped. All of FILE is checked first; what is replaced is kept. Killed in the middle, the next start\n\
+            or restore, without FILE too, goes on. Into a fresh clone it brings everything.\n\
+            --with-secrets  puts .env and tokens back too, where the backup has them and the house has none\n\
+            Restore only what you made yourself. Exit status 1 where nothing was put in place.",
+        examples: &["restore ../house-20260131T080000-000Z.tar.gz"],
+    },
+    Help {
+        name: "update",
+        usage: "update [--dry-run] [--json]",
+        brief: "fetch what is new upstream, show it, try it and merge it",
+        more: "Forward only; nothing is pushed, and edits of yours that are not committed are never touched. Stops the house first;\n\
+            where creature/ changes, its tests must pass in the sandbox; then the house goes on. A conflict or a failed test leaves\n\
+            everything as it was.\n\
+            --dry-run  only fetches and shows\n\
+            Exit status: 0 merged, or nothing to merge; 1 nothing was merged, and why.",
+        examples: &["update --dry-run", "update"],
     },
     Help {
         name: "doctor",

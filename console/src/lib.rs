@@ -1,11 +1,13 @@
 //! The owner's side: what waits for a yes or no, what happened, what it cost, what is missing; read from records and state.
 //!
 //! No decision depends on it, and the creature lives without it. It writes nothing but the owner's
-//! words, answers and corrections, what the owner was told, morning reports, and the page's link and index.
+//! words, answers and corrections, what the owner was told, morning reports, and the page's link and index; while nobody lives
+//! there, what the owner restores and merges.
 
 pub mod agenda;
 pub mod asks;
 pub mod audit;
+pub mod backup;
 pub mod budget;
 pub mod completions;
 pub mod diff;
@@ -23,6 +25,7 @@ pub mod page;
 pub mod report;
 pub mod rollback;
 pub mod say;
+pub mod update;
 pub mod why;
 pub mod window;
 pub mod words;

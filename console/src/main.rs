@@ -5,8 +5,8 @@ use console::life::Part;
 use console::life::export::{self, Form};
 use console::window::view::Verbosity;
 use console::{
-    asks, budget, completions, diff, doctor, feed, goals, help, history, manual, mind, notices, page, report,
-    rollback, say, why, window, words,
+    asks, backup, budget, completions, diff, doctor, feed, goals, help, history, manual, mind, notices, page,
+    report, rollback, say, update, why, window, words,
 };
 use guardian::{settings, start};
 use house::terminal::{self, typed};
@@ -24,6 +24,9 @@ enum Command {
     Report {
         since: String,
         json: bool,
+    },
+    Letter {
+        since: String,
     },
     Mind {
         json: bool,
@@ -66,6 +69,9 @@ enum Command {
     Doctor {
         json: bool,
     },
+    Backup(backup::Wanted),
+    Restore(backup::restore::Wanted),
+    Update(update::Wanted),
     Completions(String),
     Man,
     Export {
@@ -96,6 +102,8 @@ struct Typed {
     verbosity: Option<Verbosity>,
     port: Option<u16>,
     new_link: bool,
+    with_secrets: bool,
+    markdown: bool,
 }
 
 fn main() -> ExitCode {
@@ -134,6 +142,8 @@ fn read(mut parser: lexopt::Parser) -> Result<Typed, lexopt::Error> {
             Long("verbosity") => line.verbosity = Some(parser.value()?.parse::<Verbosity>()?),
             Long("port") => line.port = Some(parser.value()?.parse()?),
             Long("new-link") => line.new_link = true,
+            Long("with-secrets") => line.with_secrets = true,
+            Long("markdown") => line.markdown = true,
             Long("live") => line.live = Some(parser.value()?.parse()?),
             Short('n') => line.last = Some(parser.value()?.parse::<usize>()?.min(MOST_ROWS)),
             Value(word) => line.words.push(word.string()?),
@@ -163,6 +173,8 @@ fn parse(parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
         ("--thread", line.thread.is_some()),
         ("--port", line.port.is_some()),
         ("--new-link", line.new_link),
+        ("--with-secrets", line.with_secrets),
+        ("--markdown", line.markdown),
         ("--verbosity", line.verbosity.is_some() && !line.words.is_empty()),
     ];
     let takes = |option: &str| help::of(first).is_some_and(|help| help.takes(option));
@@ -170,7 +182,10 @@ fn parse(parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
         let whose = if first.is_empty() { "the guardian's start" } else { first };
         return Err(format!("{whose} takes no {option}").into());
     }
-    Ok(command(line)?)
+    Ok(match whole_house(&line)? {
+        Some(command) => command,
+        None => command(line)?,
+    })
 }
 
 /// The command that was typed, or what is wrong with it.
@@ -243,6 +258,27 @@ fn command(line: Typed) -> Result<Command, String> {
     })
 }
 
+/// A command about the house as a whole: kept, put back, brought up to date, told of to others.
+fn whole_house(line: &Typed) -> Result<Option<Command>, String> {
+    let (json, with_secrets) = (line.json, line.with_secrets);
+    let words: Vec<&str> = line.words.iter().map(String::as_str).collect();
+    let (name, file) = match words.as_slice() {
+        [name] => (*name, None),
+        [name @ ("backup" | "restore"), file] => (*name, Some((*file).to_owned())),
+        _ => return Ok(None),
+    };
+    Ok(Some(match name {
+        "backup" => Command::Backup(backup::Wanted { file, with_secrets, json }),
+        "restore" => Command::Restore(backup::restore::Wanted { file, with_secrets, json }),
+        "update" => Command::Update(update::Wanted { dry_run: line.dry_run, json }),
+        "report" if line.markdown && json => return Err("report takes one of --json and --markdown".into()),
+        "report" if line.markdown => {
+            Command::Letter { since: line.since.clone().map_or_else(|| moments::since("7d"), Ok)? }
+        }
+        _ => return Ok(None),
+    }))
+}
+
 /// What is wrong with a word that a command would say.
 fn wrong_word(name: &str) -> String {
     match name {
@@ -269,6 +305,7 @@ fn carry_out(command: Command) -> Result<u8> {
         },
         Command::History { since, json } => history::print(&find()?, &since, json),
         Command::Report { since, json } => report::print(&find()?, &since, json),
+        Command::Letter { since } => report::letter::print(&find()?, &since)?,
         Command::Mind { json } => return Ok(mind::show(&find()?, json)),
         Command::Goals { id, json } => return goals::show(&find()?, id.as_deref(), json),
         Command::Budget { json } => return Ok(budget::show(&find()?, json)),
@@ -286,6 +323,9 @@ fn carry_out(command: Command) -> Result<u8> {
         Command::Say(wanted) => return say::say(&find()?, &wanted),
         Command::Window(wanted) => return window::open(find()?, &wanted),
         Command::Serve(wanted) => return page::serve(&find()?, &wanted),
+        Command::Backup(wanted) => return backup::backup(&find()?, &wanted),
+        Command::Restore(wanted) => return backup::restore::restore(&find()?, &wanted),
+        Command::Update(wanted) => return update::update(&find()?, &wanted),
         Command::Doctor { json } => {
             let house = find()?;
             let limits = settings::load(&house).map(|settings| settings.limits).unwrap_or_default();

@@ -3,6 +3,7 @@
 //! The loop in `run` hears events, steps the policy in `decide`, and has `act` carry out its actions. No async, no
 //! network, no model.
 
+pub mod absence;
 pub mod act;
 pub mod decide;
 pub mod git;
@@ -10,9 +11,11 @@ pub mod limits;
 pub mod machine;
 pub mod orders;
 pub mod processes;
+pub mod restoring;
 pub mod run;
 pub mod settings;
 pub mod stall;
 pub mod start;
 pub mod status;
+pub mod updating;
 pub mod watchdog;

@@ -17,9 +17,9 @@ use crate::processes::child::Bond;
 use crate::processes::{hunt, prepare};
 use crate::run::{self, Guardian};
 use crate::stall::{self, Stall};
-use crate::{machine, orders, settings};
+use crate::{absence, machine, orders, restoring, settings, updating};
 use anyhow::Result;
-use house::clock::Clock;
+use house::clock::{self, Clock};
 use house::{House, files, interrupt, outlet, printable, records, repair, terminal};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::backend::SignalDelivery;
@@ -112,7 +112,7 @@ pub fn run(plain: bool) -> Result<u8> {
     let _instance = lock_instance(&house)?;
     hunt::adopt_orphans()?;
     let bond = Bond::new(&house, creature_lock(&house)?)?;
-    let (mut state, rebuilt) = State::load(&house);
+    let (mut state, rebuilt) = after_what_was_cut_off(&house)?;
     let repo = Repo::open(&house).map_err(refused)?;
     if let Some(why) = cleared_refusal(&house, &repo, &state) {
         // Nothing was changed yet: if the owner asked to stop meanwhile, end without an error.
@@ -173,8 +173,17 @@ pub fn run(plain: bool) -> Result<u8> {
     Ok(0)
 }
 
-/// The owner's settings; where another process holds the file by a lease, once it is given back, within 45 s by the
-/// kernel's word.
+/// Finishes a restore that was cut off, and takes back an update that was; the state after that.
+fn after_what_was_cut_off(house: &House) -> Result<(State, Option<String>)> {
+    if let Some(kept) = restoring::finish(house).map_err(refused)? {
+        tracing::warn!(before = %kept.display(), "a restore that was cut off is finished");
+    }
+    if updating::settle(house).map_err(refused)? {
+        tracing::warn!("an update that was cut off is taken back: creature/ is as it was");
+    }
+    Ok(State::load(house))
+}
+
 /// As `refusal`, after what was planted for the owner's own tools is moved aside: the refusal says what to do with them.
 fn cleared_refusal(house: &House, repo: &Repo, state: &State) -> Option<String> {
     // Nothing of it can be seen then.
@@ -235,8 +244,11 @@ fn prove_settings(
 }
 
 impl Executor {
-    /// Records that the state had to be rebuilt, and why the guardian began anew, where it did.
+    /// Records that the state had to be rebuilt, and why the guardian began anew, where it did; tells of a time when nothing ran.
     fn tell_of_before(&mut self, rebuilt: Option<String>) {
+        if let Some(told) = absence::told(&self.house, clock::wall_ms()) {
+            self.report.say(&told);
+        }
         let anew = std::env::var(stall::ANEW).ok();
         let anew = anew.map(|why| (format!("the guardian began anew: {why}"), "begun_anew", "cause", why));
         let rebuilt = rebuilt.map(|told| (told.clone(), "state_rebuilt", "told", told));
@@ -318,6 +330,13 @@ pub fn held(house: &House, by: Option<i32>) -> String {
             house.lock().display()
         ),
     }
+}
+
+/// Locks the house against any guardian, and ends what one left running, for as long as both files are open.
+pub fn alone(house: &House) -> Result<[File; 2]> {
+    std::fs::create_dir_all(house.own())?;
+    let instance = lock_instance(house)?;
+    Ok([instance, creature_lock(house)?])
 }
 
 /// Locks the house for one guardian, for as long as the file is open.

@@ -162,6 +162,18 @@ pub struct NoRoom {
     pub is_too_large: bool,
 }
 
+impl NoRoom {
+    /// What of the cap is spent, for people.
+    pub fn told(self) -> String {
+        let (now, most, spent) = (self.cap.span.now(), dollars(self.most), dollars(self.spent));
+        let own = if self.cap.is_share { " for ideas of its own" } else { "" };
+        if self.spent >= self.most {
+            return format!("{now}'s ${most:.2}{own} are spent (${spent:.2})");
+        }
+        format!("of {now}'s ${most:.2}{own} ${spent:.2} are spent")
+    }
+}
+
 /// What is spent and reserved; until it is settled, a reservation counts like spend.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]

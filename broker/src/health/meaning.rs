@@ -34,13 +34,12 @@ const OF_NO_MONEY: [&str; 6] = [
     "insufficient_balance",
     "1113",
 ];
-const NO_MONEY: &str =
-    "no money or quota is left: top up the account, then save owner.toml or restart the guardian";
+const NO_MONEY: &str = "no money or quota is left: top up the account; the owner's next word tries again";
 const NO_MONEY_402: &str =
-    "no money or quota is left (402): top up the account, then save owner.toml or restart the guardian";
-const KEY: &str = "the key is refused (401): put a right one into .env";
+    "no money or quota is left (402): top up the account; the owner's next word tries again";
+const KEY: &str = "the key is refused (401): put a right one into .env; that is taken up at once";
 const RIGHTS: &str =
-    "the key may not do this (403): check its rights and the model, then save .env or owner.toml";
+    "the key may not do this (403): check its rights and the model; the owner's next word tries again";
 
 /// Whom an error is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -80,8 +80,9 @@ impl Budget {
     /// counted as autonomous, the only class it may ask for.
     pub async fn reserve(&self, entry: Entry, lowered: bool, cost: Cost) -> Result<Reservation, Refusal> {
         let inner = &self.inner;
+        let spoke = inner.spoke();
         let now = inner.clock.now();
-        inner.health.may(&entry.service, now)?;
+        inner.health.may(&entry.service, now, spoke)?;
         let today = Day::of(now);
         let (reservation, entry) = {
             let mut state = inner.state();

@@ -96,7 +96,8 @@ async fn a_new_day_has_its_own_cap_and_a_clock_set_back_none() {
     place.at(NOON_MS + 2 * DAY_MS);
     let refusal = budget.reserve(Entry::default(), false, Cost::at_most(1)).await.err().unwrap();
     assert!(
-        refusal.message.contains("weekly autonomous") && refusal.message.contains("2026-11-30"),
+        refusal.message.starts_with("this week's $1.00 for ideas of its own are spent ($1.00)")
+            && refusal.message.contains("2026-11-30"),
         "{refusal:?}"
     );
     // Friday noon to Monday.

@@ -124,15 +124,15 @@ fn a_stopped_provider_is_tried_anew_once_an_hour_and_asked_again_when_it_answers
     let health = Health::new(None, "f".into(), at(0));
     assert!(health.stop(stop("one", 402, "top up"), at(0)).is_some());
     assert!(health.stop(stop("one", 402, "top up"), at(0)).is_none(), "told once");
-    let refusal = health.may("one", at(59)).unwrap_err();
+    let refusal = health.may("one", at(59), Some(at(-1))).unwrap_err();
     assert_eq!((refusal.kind, refusal.retry_after_s), ("stopped_until_owner", Some(61)));
-    assert!(health.may("other", at(1)).is_ok());
-    assert!(health.may("one", at(60)).is_ok() && health.may("one", at(60)).is_err(), "one call");
-    assert!(health.may("one", at(119)).is_err() && health.may("one", at(120)).is_ok());
+    assert!(health.may("other", at(1), None).is_ok());
+    assert!(health.may("one", at(60), None).is_ok() && health.may("one", at(60), None).is_err(), "one call");
+    assert!(health.may("one", at(119), None).is_err() && health.may("one", at(120), None).is_ok());
     assert!(health.resume("other").is_none());
     let entry = health.resume("one").unwrap();
     assert_eq!((entry.decision.as_str(), entry.path.as_str()), ("resumed", "one"));
-    assert!(health.may("one", at(121)).is_ok() && health.stopped().is_none());
+    assert!(health.may("one", at(121), None).is_ok() && health.stopped().is_none());
 }
 
 /// Anthropic says with 400 that there is no money, which is no fault of the request's.

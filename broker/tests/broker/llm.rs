@@ -255,6 +255,38 @@ async fn a_refused_key_stops_calls_until_the_owner_acts() {
     assert_eq!(paid.status().await["budget"]["stopped"], Value::Null);
 }
 
+/// Found: an owner who had topped up said a word, and the server saw no request for an hour.
+#[tokio::test]
+async fn after_an_empty_account_each_word_of_the_owners_is_worth_one_try() {
+    let upstream = Upstream::start();
+    let mut paid = Paid::start(RICH, &upstream.url());
+    let good = request("anthropic", &json!({"do": "plain"}), 10);
+    let empty = request("anthropic", &json!({"do": "error", "status": 402}), 10);
+    let inbox = paid.folder.path().join(".self/inbox.jsonl");
+    assert_eq!(paid.post("anthropic", &empty).send().await.unwrap().status(), 402);
+    let stopped = upstream.calls();
+    for _ in 0..2 {
+        let answer = paid.post("anthropic", &good).send().await.unwrap();
+        assert_eq!(answer.status(), 403, "nobody said a word");
+        let hint = json_of(answer).await["error"]["hint"].to_string();
+        assert!(hint.contains("top up the account; the owner's next word tries again"), "{hint}");
+    }
+    assert_eq!(upstream.calls(), stopped);
+    // Still empty: this word is tried, once; what comes after it on its account is not.
+    std::fs::write(&inbox, "is it there?\n").unwrap();
+    assert_eq!(paid.post("anthropic", &empty).send().await.unwrap().status(), 402);
+    let tried = upstream.calls();
+    assert!(tried > stopped, "{tried}");
+    paid.restart();
+    assert_eq!(paid.post("anthropic", &good).send().await.unwrap().status(), 403, "a word of before");
+    assert_eq!(upstream.calls(), tried);
+    // Topped up.
+    std::fs::write(&inbox, "is it there?\nand now?\n").unwrap();
+    assert_eq!(paid.post("anthropic", &good).send().await.unwrap().status(), 200);
+    assert_eq!(paid.status().await["budget"]["stopped"], Value::Null);
+    assert_eq!(paid.post("anthropic", &good).send().await.unwrap().status(), 200);
+}
+
 /// Found: a captive portal's 403 stopped all calls until the owner acted.
 #[tokio::test]
 async fn a_portals_page_stops_nothing() {

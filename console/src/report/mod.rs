@@ -3,6 +3,7 @@
 pub mod facts;
 pub mod gather;
 pub mod kept;
+pub mod letter;
 pub mod told;
 
 use facts::Facts;

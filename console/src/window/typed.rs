@@ -20,8 +20,8 @@ const OWN: [(&str, &str); 7] = [
     ("help [COMMAND]", "this list; of a command, what there is to know of it"),
     ("quit", "leaves this window, as Ctrl-D"),
 ];
-/// What no window runs: itself, what stays until it is ended, and what goes into a file.
-const OF_A_SHELL: [&str; 3] = ["window", "serve", "export"];
+/// What no window runs: itself, what stays until it is ended, what goes into a file, and what stops the house.
+const OF_A_SHELL: [&str; 5] = ["window", "serve", "export", "restore", "update"];
 /// Commands that are a word to the creature.
 const WORDS: [&str; 5] = ["say", "remind", "pulse", "dream", "compact"];
 /// The word that ends what the creature is at.

@@ -63,7 +63,7 @@ impl Outage {
         let again = match asks {
             true if self.next <= now => "I try again now".to_owned(),
             true => format!("I try again now, and at {next} if need be"),
-            false => format!("I try again at {next}"),
+            false => format!("I try again at your next word, and at {next}"),
         };
         match (self.why, self.reset) {
             (Why::Budget, Some(reset)) if self.cause.contains("of its own accord") => {
@@ -73,12 +73,13 @@ impl Outage {
                 )
             }
             (Why::Budget, Some(reset)) => {
-                format!("the budget is used up until {}; raise [budget] in owner.toml", hour(reset))
+                let spent = self.spent().unwrap_or("the budget is used up");
+                format!("{spent}; I am back at {}, or once [budget] in owner.toml is raised", hour(reset))
             }
             (Why::Budget, None) => {
                 format!("the budget has no room for it ({cause}): raise [budget] in owner.toml; {again}")
             }
-            (Why::Stopped, _) => format!("{}; {again}, or as soon as that is mended", self.hint),
+            (Why::Stopped, _) => format!("{}; {again}", self.hint),
             (Why::Key, _) => format!("the key is refused ({cause}): put a right one into .env; {again}"),
             (Why::Money, _) => {
                 format!("no money or quota is left at the provider ({cause}): top up the account; {again}")
@@ -101,6 +102,14 @@ impl Outage {
                 )
             }
         }
+    }
+
+    /// What of a cap is spent, as the broker says it.
+    fn spent(&self) -> Option<&str> {
+        let said = self.cause.split(';').next()?;
+        let at = ["today's $", "this week's $"].iter().find_map(|begins| said.find(begins))?;
+        let at = if said.get(..at)?.ends_with("of ") { at - "of ".len() } else { at };
+        said.get(at..)
     }
 
     /// What the owner is told of so many words that wait for the mind.

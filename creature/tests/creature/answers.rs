@@ -97,8 +97,15 @@ async fn a_word_the_model_cannot_answer_is_answered_by_plain_code_at_once() {
     loopback!();
     let cases = [
         (
-            Way::Shut(429, "budget_cap", "no room under the daily cap", Some(35_881)),
-            "the budget is used up until 2026-03-03 00:00 UTC; raise [budget] in owner.toml",
+            Way::Shut(
+                429,
+                "budget_cap",
+                "today's $0.30 are spent ($0.44); 0.0000 USD are reserved for calls under way, this call may cost 0.1000; it \
+                 resets at 2026-03-03T00:00:00Z",
+                Some(35_881),
+            ),
+            "for the model: today's $0.30 are spent ($0.44); I am back at 2026-03-03 00:00 UTC, or once [budget] in owner.toml \
+             is raised.",
         ),
         (
             Way::Shut(401, "authentication_error", "invalid x-api-key", None),
@@ -106,12 +113,16 @@ async fn a_word_the_model_cannot_answer_is_answered_by_plain_code_at_once() {
         ),
         (
             Way::Shut(403, "stopped_until_owner", "the key is refused (401): the owner mends .env", None),
-            "the key is refused (401): the owner mends .env",
+            "the key is refused (401): the owner mends .env; I try again at your next word, and at 15:02 UTC.",
+        ),
+        (
+            Way::Shut(402, "billing_error", "your credit balance is too low", None),
+            "top up the account; I try again at your next word, and at 15:02 UTC. What waits is answered then.",
         ),
         (
             Way::Shut(503, "overloaded", "come back later", Some(480)),
             "the model has not been reached since 14:02 UTC (upstream: api.example.org: 503 Service Unavailable: come back later); \
-             I try again at 14:10 UTC",
+             I try again at your next word, and at 14:10 UTC",
         ),
     ];
     for (way, says) in cases {
@@ -148,7 +159,7 @@ async fn hours_are_those_of_the_owners_zone() {
     sighted.is(Way::Shut(429, "budget_cap", "no room", Some(35_881)));
     house.say("hello");
     lived.wake().await;
-    assert!(told(&house)[0].contains("until 2026-03-03 01:00 CET"), "{:?}", told(&house));
+    assert!(told(&house)[0].contains("back at 2026-03-03 01:00 CET"), "{:?}", told(&house));
 }
 
 /// Several words in a row get a collected answer, later ones of the same outage one of their own; none gets silence.

@@ -5,6 +5,7 @@ use crate::act::conduct::Watched;
 use crate::act::controls;
 use crate::act::ends::{self, memory_kills};
 use crate::act::executor::{End, Executor, Life};
+use crate::act::quotas;
 use crate::decide::vocabulary::{Action, Blame, Death, Event, Standing, Subject};
 use crate::git::repo::publish_last_good;
 use crate::git::tree::short;
@@ -243,6 +244,9 @@ impl Executor {
         let end = ends::end(life, &commit, json!(death), json!(blame), &self.end);
         records::bury(&self.house, &end);
         self.report.death(&end);
+        if blame == Blame::Disk {
+            self.report.warn(&quotas::full_disk(self.free_mib(), self.limits.disk_free_mib));
+        }
         self.state.tell_end(end);
         self.save();
     }

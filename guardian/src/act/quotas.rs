@@ -70,6 +70,14 @@ pub fn free_mib(house: &House) -> u64 {
     least(house, space::free_mib)
 }
 
+/// What the owner does about a full disk, in a sentence.
+pub fn full_disk(free_mib: u64, floor_mib: u64) -> String {
+    format!(
+        "the disk is full: {free_mib} MiB are free, and {floor_mib} MiB the least it lives on; a build takes up to 2 GiB. Free some \
+         space: target/ may be deleted, it is built anew"
+    )
+}
+
 /// As `free_mib`, and none where a trial shows that no more is taken, as by a quota: for a judgement, not for each look.
 pub fn tried_mib(house: &House) -> u64 {
     least(house, space::tried_mib)

@@ -8,6 +8,7 @@
     clippy::wildcard_enum_match_arm
 )]
 
+mod absent;
 mod accounts;
 mod alone;
 mod apart;
@@ -20,6 +21,7 @@ mod commits;
 mod conduct;
 mod console_process;
 mod controls;
+mod copied;
 mod driven;
 mod exam;
 mod examined;
@@ -66,6 +68,7 @@ mod planted;
 mod poison;
 mod processes;
 mod ranked;
+mod refused_copies;
 mod replies;
 mod reported;
 mod revival;
@@ -87,6 +90,7 @@ mod thoughts;
 mod told;
 mod trees;
 mod truth;
+mod updated;
 mod walk;
 mod window;
 mod window_of_the_guardian;

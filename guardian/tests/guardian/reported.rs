@@ -281,3 +281,64 @@ fn the_place_of_a_time_is_found_without_reading_what_is_older() {
         assert!(number < 3_000 || place > 0, "nothing was left out");
     }
 }
+
+/// Found by sending one: paths of this machine, a key that was said, an address of loopback.
+#[test]
+fn a_report_to_send_to_a_friend_reads_as_prose_and_holds_nothing_of_this_machine() {
+    let house = night();
+    let key = "sk-ant-api03-0123456789abcdefghij";
+    house.write(".env", &format!("ANTHROPIC_API_KEY={key}\n"));
+    let root = house.root.display().to_string();
+    let said = |minute, text: String| {
+        record(minute, "message", json!({"from": "creature", "kind": "answer", "text": text}))
+    };
+    let mut records = remembered();
+    records.push(said(
+        14,
+        format!("the key is {key}, the file {root}/self/notes.md, also /tmp/x.txt and (/etc/hosts)"),
+    ));
+    records.push(said(
+        15,
+        "my page: http://127.0.0.1:7717/now?t=abc or localhost:11434; not example.org/tmp/a".into(),
+    ));
+    records.push(said(16, "**bold** [a link](https://example.org) <b>tag</b>".into()));
+    lines(&house, ".self/memory.jsonl", &records);
+    let letter = report(&house, &["--since", "2026-01-01", "--markdown"]);
+    for gone in [
+        key,
+        root.as_str(),
+        "/tmp/x",
+        "/etc/hosts",
+        "127.0.0.1",
+        "localhost",
+        "7717",
+        "->",
+        "t=abc",
+        ".self/",
+    ] {
+        assert!(!letter.contains(gone), "{gone}: {letter}");
+    }
+    for there in [
+        "# A self-editing creature, since 2026-01-01",
+        "## Deaths, and what was put back",
+        "died 2 times",
+        "POST x /2/tweets",
+        "example.org/tmp/a",
+        "\\*\\*bold\\*\\* \\[a link\\](https://example.org) \\<b\\>tag\\</b\\>",
+        "of $0.75 today",
+        "2026-01-02 $0.25",
+        "(a path)",
+        "(this machine)",
+    ] {
+        let there = there.replace("died 2 times", "2 times, last life 6 crashed");
+        assert!(letter.contains(&there), "{there}: {letter}");
+    }
+    // Every row that is held is in it, whatever a screen has room for.
+    let rows: Value = serde_json::from_str(&report(&house, &["--since", "2026-01-01", "--json"])).unwrap();
+    let rows =
+        rows["sections"].as_array().unwrap().iter().map(|section| section["rows"].as_array().unwrap().len());
+    assert_eq!(
+        letter.lines().filter(|line| line.starts_with("- ") && !line.starts_with("- and ")).count(),
+        rows.sum::<usize>()
+    );
+}

@@ -10,6 +10,7 @@ use crate::ground::refusal::Refusal;
 use crate::health::Health;
 use crate::ledger::{Entry, Ledger};
 use house::House;
+use jiff::Timestamp;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, MutexGuard, mpsc};
@@ -85,6 +86,13 @@ impl Inner {
         let _ = self.changed.send(());
     }
 
+    /// When the owner was heard last.
+    pub fn spoke(&self) -> Option<Timestamp> {
+        let mut state = self.state();
+        self.class(&mut state, false);
+        state.window.spoke()
+    }
+
     /// On whose behalf a call is made, judged by what the owner did and when.
     pub fn class(&self, state: &mut State, lowered: bool) -> Class {
         let bytes = files::mark(&self.house.inbox()).map_or(0, |mark| mark.bytes);
@@ -102,10 +110,8 @@ impl Inner {
         let cap = no.cap;
         let reset = cap.span.ends(Day::of(now));
         let message = format!(
-            "no room under the {cap} cap of {:.2} USD: {:.4} spent, {:.4} reserved for calls under way, and this call may \
-             cost {:.4}; it resets at {reset}T00:00:00Z",
-            dollars(no.most),
-            dollars(no.spent),
+            "{}; {:.4} USD are reserved for calls under way, this call may cost {:.4}; it resets at {reset}T00:00:00Z",
+            no.told(),
             dollars(no.reserved),
             dollars(cost.most)
         );

@@ -35,6 +35,11 @@ impl Window {
         Some(Entry { decision: decision.into(), bytes_in: bytes, ..Entry::note(note) })
     }
 
+    /// When the owner was heard last.
+    pub fn spoke(&self) -> Option<Timestamp> {
+        self.spoke
+    }
+
     pub fn is_open(&self, now: Timestamp) -> bool {
         let since = |spoke: Timestamp| now.as_second().saturating_sub(spoke.as_second());
         self.spoke.is_some_and(|spoke| (0..self.seconds).contains(&since(spoke)))

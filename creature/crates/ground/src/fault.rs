@@ -4,6 +4,12 @@ use std::error::Error;
 use std::fmt;
 use std::io::ErrorKind;
 
+/// How an error names a full disk and a used-up quota.
+const FULL: [&str; 2] = ["(os error 28)", "(os error 122)"];
+/// What helps where the disk is full.
+const FULL_DISK: &str = "the disk is full: files.delete frees what you made and need no more; tell your owner, who may delete \
+                         target/, which is built anew";
+
 /// A failure as a mind is told of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fault {
@@ -28,6 +34,10 @@ impl Fault {
             error.push_str(&format!(": {deeper}"));
             next = deeper.source();
         }
+        // The system's numbers for a full disk and a used-up quota: then there is nothing to ask.
+        if FULL.iter().any(|number| error.contains(number)) {
+            return Self::new(error, FULL_DISK);
+        }
         Self::new(error, hint)
     }
 }
@@ -50,9 +60,7 @@ pub fn unwritable(kind: ErrorKind, risky: bool) -> &'static str {
         ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied => {
             "you may not write there: choose another path, or tell your owner"
         }
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
-            "the disk is full: delete what is not needed with files.delete"
-        }
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => FULL_DISK,
         _ => "choose another path; files.list shows what is there",
     }
 }

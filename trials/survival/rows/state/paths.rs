@@ -79,6 +79,7 @@ pub const PATHS: &[(&str, By)] = &[
     (".self/log/fetch.log", By::Others),
     (".self/log/broker-check.log", By::Others),
     (".self/log/console-build.log", By::Others),
+    (".self/log/update.log", By::Others),
     (".self/log/git.log", By::Others),
     (".self/log/notices.log", By::Others),
     (".self/notices.json", By::Others),

@@ -1,0 +1,101 @@
+//! What of a house's state a backup takes, and what a restore may replace: by path alone. Pure.
+
+/// What a file is to a backup, and to a restore.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Of the moment, made anew by itself, or never to leave the house.
+    Leave,
+    /// What the creature knows and makes: a restore puts it back as it was.
+    Knows,
+    /// What happened: money, asks, lives. A restore never takes a later one back.
+    Record,
+    /// The owner's keys and tokens: only with `--with-secrets`.
+    Secret,
+}
+
+const LEFT_FOLDERS: [&str; 8] = [
+    ".self/page",
+    ".self/guardian/binaries",
+    ".self/guardian/kept",
+    ".self/guardian/restore",
+    ".self/workspace/home",
+    ".self/workspace/tmp",
+    ".self/workspace/rehearsal",
+    ".self/workspace/draft.aside",
+];
+const LEFT_FILES: [&str; 20] = [
+    ".self/.gitignore",
+    ".self/heartbeat",
+    ".self/typing",
+    ".self/guardian.json",
+    ".self/settings.json",
+    ".self/budget.json",
+    ".self/purpose.md",
+    ".self/last_good.txt",
+    ".self/mind/thinking.txt",
+    ".self/mind/request.json",
+    ".self/workspace/draft.lock",
+    ".self/guardian/lock",
+    ".self/guardian/creature.lock",
+    ".self/guardian/broker.lock",
+    ".self/guardian/order.json",
+    ".self/guardian/update.json",
+    ".self/broker/tokens.json",
+    ".self/broker/page.json",
+    ".self/broker/asks.lock",
+    ".self/broker/ledger.lock",
+];
+pub const KNOWN_FILES: [&str; 2] = [".self/memory.jsonl", ".self/inbox.jsonl"];
+pub const KNOWN_FOLDERS: [&str; 3] = [".self/snapshots", ".self/mind", ".self/workspace"];
+/// Other folders that every house has.
+const FOLDERS: [&str; 4] = [".self/broker", ".self/guardian", ".self/log", ".self/reports"];
+/// Files of the root, beside all below `self/`.
+const PAPERS: [&str; 2] = ["PURPOSE.md", "owner.toml"];
+
+/// What a path of the house is. Of the root only papers and keys are anything.
+pub fn part(path: &str) -> Part {
+    let below = |folder: &&str| path.strip_prefix(*folder).is_some_and(|rest| rest.starts_with('/'));
+    let is_log = path.starts_with(".self/log/") && !path.starts_with(".self/log/life-");
+    let is_left = LEFT_FILES.contains(&path)
+        || LEFT_FOLDERS.iter().any(below)
+        || LEFT_FOLDERS.contains(&path)
+        || path.starts_with(".self/mind/index.sqlite")
+        || path.ends_with(".aside")
+        || is_log;
+    match path {
+        _ if is_left => Part::Leave,
+        _ if path.starts_with(".self/broker/oauth2-") || is_keys(path) => Part::Secret,
+        _ if KNOWN_FILES.contains(&path) || path.starts_with(".self/memory-") => Part::Knows,
+        _ if KNOWN_FOLDERS.iter().any(below) => Part::Knows,
+        _ if path.starts_with(".self/") => Part::Record,
+        _ if PAPERS.contains(&path) || path.starts_with("self/") => Part::Knows,
+        _ => Part::Leave,
+    }
+}
+
+/// Whether a path is a folder in every house.
+pub fn is_folder(path: &str) -> bool {
+    KNOWN_FOLDERS.contains(&path) || FOLDERS.contains(&path)
+}
+
+/// Whether a file is written by somebody who may live meanwhile, so that all of these are taken as they were at one moment.
+pub fn is_of_one_moment(path: &str) -> bool {
+    let Some(rest) = path.strip_prefix(".self/") else { return false };
+    let on_top = !rest.contains('/') && (rest.ends_with(".json") || rest.ends_with(".jsonl"));
+    on_top || ["mind/", "broker/", "guardian/"].iter().any(|folder| rest.starts_with(folder))
+}
+
+/// Whether a file grows by whole lines and is never written over.
+pub fn grows(path: &str) -> bool {
+    path.starts_with(".self/") && path.ends_with(".jsonl") && !path.starts_with(".self/workspace/")
+}
+
+fn is_keys(path: &str) -> bool {
+    path.starts_with(".env") && !path.contains('/')
+}
+
+/// Whether a path leads nowhere but below the folder it is resolved in, and can be written down in a line.
+pub fn is_sound(path: &str) -> bool {
+    let is_name = |step: &str| !step.is_empty() && step != "." && step != ".." && step.len() <= 255;
+    path.len() <= 4_096 && path.split('/').all(is_name) && !path.chars().any(char::is_control)
+}

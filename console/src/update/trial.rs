@@ -1,0 +1,89 @@
+//! The tests of a merged `creature/`, run by its own cargo in the sandbox of any build: nothing of it runs as the owner.
+
+use anyhow::{Context, Result, bail};
+use guardian::act::build::{cargo, cargo_args};
+use guardian::processes::child::{self, Bond, Occupant, Start};
+use guardian::processes::granted::Granted;
+use guardian::processes::{hunt, prepare, trusted};
+use guardian::{settings, start};
+use house::clock::{self, Millis};
+use house::{House, files, printable};
+use nix::sys::wait::WaitStatus;
+use std::fs::File;
+use std::path::PathBuf;
+
+/// Bytes of the log's end that are looked through, and lines of it that are told.
+const MOST_BYTES: u64 = 256 << 10;
+const MOST_LINES: usize = 12;
+
+pub fn log(house: &House) -> PathBuf {
+    house.logs().join("update.log")
+}
+
+/// Builds and tests `creature/` as it lies there. `lock` is the creature's. An error says why it did not pass.
+pub fn run(house: &House, lock: File) -> Result<()> {
+    let settings = settings::load(house)?;
+    // The guardian's program puts the walls up: it knows how to be started again behind them.
+    let launcher = std::env::current_exe()?.with_file_name("guardian");
+    hunt::adopt_orphans()?;
+    let walls = prepare::find_walls(house, &settings, launcher, false)?;
+    if let Some(why) = start::too_little(settings.walls, &walls) {
+        bail!(why);
+    }
+    let bond = Bond::new(house, lock)?;
+    std::fs::create_dir_all(house.logs())?;
+    let stdout =
+        files::create(&log(house)).with_context(|| format!("failed to write {}", log(house).display()))?;
+    let extra = [
+        ("RUST_TEST_THREADS", "4"),
+        ("RUST_BACKTRACE", "0"),
+        ("PROPTEST_RNG_SEED", "1"),
+        ("PROPTEST_DISABLE_FAILURE_PERSISTENCE", "true"),
+    ];
+    let begin = Start {
+        occupant: Occupant::Build,
+        program: cargo(),
+        args: cargo_args("test"),
+        extra: extra.map(|(name, value)| (name, value.to_owned())).to_vec(),
+        walls: &walls,
+        granted: Granted::default(),
+        broker: None,
+        stderr: stdout.try_clone()?,
+        stdout,
+    };
+    let mut tree = child::start(house, &bond, begin)?;
+    let until = clock::running_ms() + most_ms(&settings);
+    let ended = trusted::wait(tree.pid, || clock::running_ms() < until && house::interrupt::check().is_ok());
+    let mut left = Vec::new();
+    let Some(status) = ended else {
+        tree.end(&[], &mut left);
+        house::interrupt::check()?;
+        bail!("its tests did not end within {} minutes", most_ms(&settings) / 60_000);
+    };
+    let status = tree.outcome(status);
+    while !tree.finish(&[], &mut left) {}
+    match status {
+        WaitStatus::Exited(_, 0) => Ok(()),
+        _ => bail!("{}", told(house)),
+    }
+}
+
+/// A whole build, and the tests after it.
+fn most_ms(settings: &settings::Settings) -> Millis {
+    settings.limits.build_ms * 2
+}
+
+/// Which tests failed, or the first errors of the compiler.
+fn told(house: &House) -> String {
+    let text = files::tail(&log(house), MOST_BYTES);
+    let is_failed = |line: &&str| line.starts_with("test ") && line.trim_end().ends_with("FAILED");
+    let mut lines: Vec<&str> = text.lines().filter(is_failed).take(MOST_LINES).collect();
+    if lines.is_empty() {
+        lines = text.lines().filter(|line| line.starts_with("error")).take(MOST_LINES).collect();
+    }
+    if lines.is_empty() {
+        lines = text.lines().rev().take(3).collect();
+        lines.reverse();
+    }
+    lines.iter().map(|line| printable::flat(line)).collect::<Vec<_>>().join("; ")
+}

@@ -1,0 +1,24 @@
+//! How long nothing ran here before a start: by the files that are written as long as something does.
+
+use house::clock::{self, Millis};
+use house::{House, moments};
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+
+/// A shorter time is a restart, and is not told.
+const SHORTEST_MS: Millis = 5 * 60 * 1_000;
+
+/// From when to when nothing ran, for people; none where that is no time to speak of.
+pub fn told(house: &House, now_ms: Millis) -> Option<String> {
+    let last_ms = [house.heartbeat(), house.published()].iter().filter_map(|path| written_ms(path)).max()?;
+    if now_ms.checked_sub(last_ms)? < SHORTEST_MS {
+        return None;
+    }
+    let [from, to] = [last_ms, now_ms].map(|at| moments::near(&clock::stamp_of(at)));
+    Some(format!("nothing ran here from {from} to {to}"))
+}
+
+fn written_ms(path: &Path) -> Option<Millis> {
+    let modified = std::fs::symlink_metadata(path).and_then(|meta| meta.modified()).ok()?;
+    Millis::try_from(modified.duration_since(UNIX_EPOCH).ok()?.as_millis()).ok()
+}
