@@ -20,7 +20,6 @@ mod commits;
 mod conduct;
 mod console_process;
 mod controls;
-mod driven;
 mod exam;
 mod examined;
 mod falls;
@@ -94,3 +93,5 @@ mod window_stop;
 mod window_walk;
 mod witness;
 mod world;
+
+use trials::driven;
