@@ -118,12 +118,12 @@ fn pages_for_owners_use_the_words_of_the_field() {
     none(bad);
 }
 
-/// Pages that are written for readers: not those that are measured or made, nor the reasons, which quote.
+/// Pages that are written for readers, not measured or made.
 fn is_written(source: &Source) -> bool {
     let (folder, name) = source.path.rsplit_once('/').unwrap_or(("", &source.path));
     match folder {
         "" => name.ends_with(".md") && name != "PURPOSE.md",
-        "docs" => name.ends_with(".md") && !["map.md", "owner-toml.md", "decisions.md"].contains(&name),
+        "docs" => name.ends_with(".md") && !["map.md", "owner-toml.md"].contains(&name),
         "trials" | "walls" => name == "README.md",
         _ => false,
     }
