@@ -1,4 +1,4 @@
-//! The laboratory's command: the fault matrix, escapes, mutants, harms, soaks, benches, houses for the page, and machines, each by its name.
+//! The laboratory's command: the fault matrix, escapes, mutants, harms, soaks, benches, houses for the page, machines, and the README's pictures, each by its name.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 #![allow(clippy::indexing_slicing, clippy::wildcard_enum_match_arm)]
@@ -10,11 +10,12 @@ mod faithful;
 mod harms;
 mod mutants;
 mod page;
+mod record;
 mod survival;
 
 use std::process::ExitCode;
 
-const HELP: &str = "usage: trials survival | escapes | mutants | harms | bench | page | machines, each with words of its own; see scripts/trials --help\n";
+const HELP: &str = "usage: trials survival | escapes | mutants | harms | bench | page | record | machines, each with words of its own; see scripts/trials --help\n";
 
 fn main() -> ExitCode {
     let mut words = std::env::args_os().skip(1);
@@ -26,6 +27,7 @@ fn main() -> ExitCode {
         Some("harms") => harms::main(words),
         Some("bench") => bench::main(words),
         Some("page") => page::main(words),
+        Some("record") => record::main(words),
         Some("machines") => {
             let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("MACHINES.md");
             let only = words.next().and_then(|only| only.into_string().ok());

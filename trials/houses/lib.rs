@@ -5,6 +5,7 @@
 pub mod broker;
 pub mod clone;
 pub mod disk;
+pub mod driven;
 pub mod machines;
 pub mod model;
 pub mod programs;

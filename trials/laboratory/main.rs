@@ -1,4 +1,4 @@
-//! What the laboratory says of itself is true: bricks are counted as such, every path of the formats has its trials, every harm its place.
+//! What the laboratory says of itself is true: bricks are counted as such, every path of the formats has its trials, every harm its place, pictures show what was there.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 #![allow(clippy::indexing_slicing, clippy::wildcard_enum_match_arm)]
@@ -6,6 +6,10 @@
 mod bricks;
 mod formats;
 mod harms;
+mod pictures;
+#[allow(dead_code)]
+#[path = "../record/mod.rs"]
+mod record;
 #[allow(dead_code)]
 #[path = "../survival/mod.rs"]
 mod survival;

@@ -22,7 +22,6 @@ mod conduct;
 mod console_process;
 mod controls;
 mod copied;
-mod driven;
 mod exam;
 mod examined;
 mod falls;
@@ -99,3 +98,5 @@ mod window_stop;
 mod window_walk;
 mod witness;
 mod world;
+
+use trials::driven;

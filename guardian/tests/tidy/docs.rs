@@ -253,11 +253,20 @@ fn the_words_that_work_without_a_model_are_written_down() {
 }
 
 #[test]
-fn the_readme_names_the_toolchain_and_how_to_run_and_test() {
+fn the_readme_says_how_to_run_it_and_contributing_how_to_test_it() {
     let sources = sources();
     let manifest: toml::Table = page(&sources, "Cargo.toml").parse().unwrap();
-    let version = manifest["workspace"]["package"]["rust-version"].as_str().unwrap().to_owned();
-    for needed in [version.as_str(), "cargo run -p guardian ", "scripts/check "] {
-        assert!(page(&sources, "README.md").contains(needed), "README.md does not name `{needed}`");
+    let of_all = |name: &str| manifest["workspace"]["package"][name].as_str().unwrap().to_owned();
+    let said = [
+        ("README.md", of_all("rust-version")),
+        ("README.md", of_all("version")),
+        ("README.md", "git clone ".to_owned()),
+        ("README.md", "cargo run -p guardian ".to_owned()),
+        ("README.md", "(docs/pictures/window.svg)".to_owned()),
+        ("CONTRIBUTING.md", "scripts/check ".to_owned()),
+        ("CHANGELOG.md", format!("## {}", of_all("version"))),
+    ];
+    for (path, needed) in said {
+        assert!(page(&sources, path).contains(&needed), "{path} does not say `{needed}`");
     }
 }

@@ -13,6 +13,7 @@ mod dependencies;
 mod docs;
 mod manners;
 mod map;
+mod owners_pages;
 mod secrets;
 mod settled_words;
 mod sources;

@@ -1,5 +1,6 @@
 //! A terminal that is driven as an owner drives one: keys go in, the screen is read as it stands there.
 
+use super::looked_for;
 use nix::pty::{Winsize, openpty};
 use nix::sys::termios::{self, LocalFlags};
 use std::fs::File;
@@ -8,7 +9,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 use std::sync::{Arc, Mutex};
-use trials::looked_for;
+use std::time::{Duration, Instant};
 
 /// What a program asks to learn where the cursor is.
 const WHERE: &[u8] = b"\x1b[6n";
@@ -25,6 +26,9 @@ const SCROLLBACK: usize = 50_000;
 struct Seen {
     parser: vt100::Parser,
     raw: Vec<u8>,
+    /// When it came: how long after the start, and where in `raw` it ends.
+    came: Vec<(Duration, usize)>,
+    since: Instant,
     /// How much of `raw` the parser has read, and how much was looked through for sequences.
     read: usize,
     looked: usize,
@@ -74,6 +78,8 @@ impl Driven {
             while let Ok(read @ 1..) = from.read(&mut bytes) {
                 let mut seen = to.lock().unwrap();
                 seen.raw.extend_from_slice(&bytes[..read]);
+                let came = (seen.since.elapsed(), seen.raw.len());
+                seen.came.push(came);
                 for (row, column) in seen.read_on() {
                     // In one piece, or keys might come between.
                     let _ = answers.write_all(format!("\x1b[{};{}R", row + 1, column + 1).as_bytes());
@@ -128,6 +134,11 @@ impl Driven {
         self.seen.lock().unwrap().raw.clone()
     }
 
+    /// When the bytes came: how long after the start, and where each piece ends.
+    pub fn came(&self) -> Vec<(Duration, usize)> {
+        self.seen.lock().unwrap().came.clone()
+    }
+
     /// The screen once this is so.
     #[track_caller]
     pub fn until(&self, what: &str, is_so: impl Fn(&str) -> bool) -> String {
@@ -165,8 +176,9 @@ impl Driven {
 impl Seen {
     fn new(columns: u16, rows: u16) -> Self {
         let parser = vt100::Parser::new(rows, columns, SCROLLBACK);
-        let (read, looked, is_upper, above, kept) = (0, 0, false, Vec::new(), 0);
-        Self { parser, raw: Vec::new(), read, looked, is_upper, above, kept }
+        let (read, looked, is_upper, kept) = (0, 0, false, 0);
+        let (raw, came, above, since) = (Vec::new(), Vec::new(), Vec::new(), Instant::now());
+        Self { parser, raw, came, since, read, looked, is_upper, above, kept }
     }
 
     /// Parses what came; the cursor's place at each question for it.
