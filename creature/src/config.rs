@@ -209,7 +209,9 @@ impl Settings {
     /// The agenda's rules; for an unknown time zone UTC, and a sentence that says so.
     pub fn rules(&self) -> (agenda::Rules, Option<String>) {
         let said = &self.agenda;
-        let zone = jiff::tz::TimeZone::get(&said.time_zone);
+        // The guardian hands over the machine's where the owner names none.
+        let named = if said.time_zone.is_empty() { "UTC" } else { &said.time_zone };
+        let zone = jiff::tz::TimeZone::get(named);
         let odd = zone.as_ref().err().map(|error| {
             format!("owner.toml [agenda]: there is no time zone {:?} ({error}); it is UTC", said.time_zone)
         });

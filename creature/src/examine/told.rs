@@ -79,41 +79,92 @@ pub fn fields(sums: &Sums, ended: &Ended, zone: &TimeZone) -> Map<String, Value>
     all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
+/// Tools by their beginning, and what they did, once and more often.
+const DEEDS: [(&str, &str, &str); 17] = [
+    ("web.search", "searched the web once", "searched the web # times"),
+    ("web.", "read a page", "read # pages"),
+    ("feed.", "looked at a feed", "looked at feeds # times"),
+    ("notes.read", "read in my papers once", "read in my papers # times"),
+    ("notes.", "wrote into my papers once", "wrote into my papers # times"),
+    ("reminder.add", "set a reminder", "set # reminders"),
+    ("reminder.cancel", "cancelled a reminder", "cancelled # reminders"),
+    ("x.post", "drafted a post", "drafted # posts"),
+    ("mail.", "worked on mail once", "worked on mail # times"),
+    ("service.", "used a service once", "used services # times"),
+    ("files.", "worked on a file", "worked on files # times"),
+    ("knowledge.", "looked into what I know once", "looked into what I know # times"),
+    ("repo.map", "looked round my source once", "looked round my source # times"),
+    ("repo.", "worked on my source once", "worked on my source # times"),
+    ("goal.", "went on with a goal", "went on with goals # times"),
+    ("session.", "had a sub-session at work", "had sub-sessions at work # times"),
+    ("memory.snapshot", "summed up my memory", "summed up my memory # times"),
+];
+
+/// What it did, as a person would tell it; other tools are counted.
+fn deeds(sums: &Sums) -> Vec<String> {
+    let (mut counts, mut others) = ([0_u64; DEEDS.len()], 0);
+    for (tool, stats) in &sums.tools {
+        let done = stats.calls.saturating_sub(stats.failed);
+        match DEEDS.iter().zip(&mut counts).find(|((begin, ..), _)| tool.starts_with(begin)) {
+            Some((_, count)) => *count += done,
+            // Answers are told of as messages.
+            None if tool == "memory.append" || tool.starts_with("owner.") => {}
+            None => others += done,
+        }
+    }
+    let told = |((_, once, often), count): (&(&str, &str, &str), u64)| match count {
+        0 => None,
+        1 => Some((*once).to_owned()),
+        count => Some(often.replace('#', &count.to_string())),
+    };
+    let mut all: Vec<String> = DEEDS.iter().zip(counts).filter_map(told).collect();
+    let answered = sums.said.get("answer").copied().unwrap_or_default();
+    if answered > 0 {
+        all.insert(0, format!("answered you {}", times(answered)));
+    }
+    if others > 0 {
+        all.push(format!("did {others} other thing{}", if others == 1 { "" } else { "s" }));
+    }
+    all
+}
+
+fn listed(all: &[String]) -> String {
+    match all.split_last() {
+        Some((last, first)) if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        _ => all.concat(),
+    }
+}
+
 /// A few sentences for the owner.
 pub fn sentences(sums: &Sums, ended: &Ended) -> String {
     let all = sums.cost();
+    let deeds = deeds(sums);
     let mut told = match all.thoughts {
         0 if sums.wakes == 0 => return "I have no record of that time: I did not wake.".to_owned(),
-        0 => format!("I woke {} and thought nothing.", times(sums.wakes)),
-        _ => {
-            let minds = table(&sums.thoughts);
-            let wakes =
-                if sums.wakes > 0 { format!("woke {} and ", times(sums.wakes)) } else { String::new() };
-            format!("I {wakes}had {} ({minds}).", thoughts(all.thoughts))
-        }
+        _ if deeds.is_empty() => "I did nothing but look whether there was something to do.".to_owned(),
+        _ => format!("I {}.", listed(&deeds)),
     };
-    let (calls, failed) = sums.calls();
-    if calls > 0 {
-        let tools: Vec<String> = most(&sums.tools, |stats| stats.calls)
-            .into_iter()
-            .take(MOST_NAMED)
-            .map(|(tool, stats)| format!("{tool} {}", stats.calls))
-            .collect();
-        told += &format!(" I made {calls} calls, most of them {}.", tools.join(", "));
-    }
+    let (_, failed) = sums.calls();
     told += &match (failed, frequent(sums).first()) {
         (0, _) | (_, None) => " Nothing failed.".to_owned(),
-        (1, Some(failure)) => format!(" One failed: {} ({}).", failure.tool, failure.error),
+        // A number that differs from one failure to the next is not told.
+        (1, Some(failure)) => {
+            format!(" One thing failed: {} ({}).", failure.tool, failure.error.replace('#', "…"))
+        }
         (_, Some(failure)) => {
-            format!(" {failed} failed, most often {} ({}).", failure.tool, failure.error)
+            format!(
+                " {failed} things failed, most often {} ({}).",
+                failure.tool,
+                failure.error.replace('#', "…")
+            )
         }
     };
     if !ended.is_empty() {
         told += &format!(" Ended: {}.", some(ended.iter().map(String::as_str), ended.len()));
     }
-    let said: u64 = sums.said.values().sum();
-    if sums.heard + said > 0 {
-        told += &format!(" You wrote {}, I wrote {}.", times(sums.heard), times(said));
+    let unasked: u64 = sums.said.iter().filter(|(kind, _)| *kind != "answer").map(|(_, count)| count).sum();
+    if unasked > 0 {
+        told += &format!(" I wrote to you {} unasked.", times(unasked));
     }
     for (listed, what) in [
         (&sums.born, "I changed myself"),
@@ -126,6 +177,10 @@ pub fn sentences(sums: &Sums, ended: &Ended) -> String {
             told +=
                 &format!(" {what}: {}.", some(newest, usize::try_from(listed.count).unwrap_or(usize::MAX)));
         }
+    }
+    if all.thoughts > 0 {
+        let wakes = if sums.wakes > 0 { format!(" in {} wakes", sums.wakes) } else { String::new() };
+        told += &format!(" That took {}{wakes} ({}).", thoughts(all.thoughts), table(&sums.thoughts));
     }
     let parts = accounts(sums);
     told += &format!(" It cost {}", cost(&all));

@@ -80,7 +80,7 @@ impl Life {
             stack,
             requests: self.open_requests(),
             own: self.own_brief(),
-            directives: self.store.agenda.directives.lines(now),
+            directives: self.store.agenda.directives.lines(now, &self.store.rules.time_zone),
             paused: self.told_to_pause(),
             sessions: self.store.sessions.lines(),
             ..Moment::default()

@@ -5,6 +5,7 @@
 use crate::fault::Fault;
 use crate::jobs::{Job, Left};
 use crate::life::{Life, Next};
+use crate::mind::Mind;
 use crate::senses::cursors::Waiting;
 use crate::store::caller::Caller;
 use agenda::Change;
@@ -45,7 +46,10 @@ impl Life {
         let (now, zone) = (self.told.clock.now(), &self.store.rules.time_zone);
         let works_for = self.course.works_for.clone();
         let is_idle = works_for.is_none() && self.works_apart().is_empty();
-        if is_idle && directive::understand(&word.text, now, zone).is_some() {
+        // With nothing under way instinct knows what `cancel that` means: the last thing it made.
+        let is_instincts = matches!(self.mind, Mind::Instinct(_))
+            && word.text.trim_start().get(..6).is_some_and(|verb| verb.eq_ignore_ascii_case("cancel"));
+        if is_idle && (is_instincts || directive::understand(&word.text, now, zone).is_some()) {
             return false;
         }
         let at = self.cursors.words.iter().position(|waiting| waiting.id == id).unwrap_or(0);

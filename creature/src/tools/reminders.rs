@@ -27,9 +27,11 @@ pub fn add(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault
 }
 
 pub fn list(tools: &mut ToolContext<'_>, _: &Arguments) -> Result<Value, Fault> {
+    let (now, usual) = (tools.store.clock.now(), &tools.store.rules.time_zone);
     let line = |reminder: &Reminder| {
         let Reminder { id, text, prompt, thread, zone, next, .. } = reminder;
-        json!({"id": id, "text": text, "next": next, "zone": zone, "thread": thread, "prompt": prompt})
+        let said = reminder.said(now, usual);
+        json!({"id": id, "text": text, "next": next, "said": said, "zone": zone, "thread": thread, "prompt": prompt})
     };
     Ok(json!({"reminders": tools.store.agenda.reminders.open().map(line).collect::<Vec<_>>()}))
 }

@@ -42,7 +42,7 @@ async fn a_change_of_the_settings_counts_in_the_life_that_runs() {
         lived.stay().await;
     }
     let said = told(&house);
-    assert!(said.iter().any(|text| text.contains("2026-05-28 18:00:00 Europe/Berlin")), "{said:?}");
+    assert!(said.iter().any(|text| text.contains("\"call mum\" today at 18:00")), "{said:?}");
     let refused = append(&mut lived).await;
     assert!(
         refused["error"].as_str().is_some_and(|error| error.contains("may not be used here")),

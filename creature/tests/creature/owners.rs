@@ -91,7 +91,7 @@ async fn the_week_is_summed_up_by_itself() {
         kind == "weekly_summary" && text.starts_with("The week to 2026-03-30. Goals reached: none."),
         "{text}"
     );
-    assert!(text.contains("I had 1 thought (strong 1).") && text.contains("It cost 0.25 USD"), "{text}");
+    assert!(text.contains("That took 1 thought (strong 1).") && text.contains("It cost 0.25 USD"), "{text}");
     assert_eq!(yard.lent().post().unwrap(), 0, "once a week");
 }
 
@@ -170,7 +170,7 @@ async fn reminders_concerns_and_directives_by_their_tools() {
     assert!(refused["hint"].as_str().unwrap().contains("owner"), "{refused}");
     yard.caller.owner = true;
     let noted = yard.call("directive.set", set).await;
-    assert_eq!(noted["noted"], "Noted: revenue goes first, this week.");
+    assert_eq!(noted["noted"], "Noted: revenue goes first, this week; `drop the focus` ends it.");
     assert_eq!(
         yard.call("directive.list", json!({})).await["directives"][0]["until"],
         "2026-03-30T00:00:00Z"

@@ -44,10 +44,11 @@ async fn answer(lived: &mut Lived, house: &TempHouse, word: &str) -> String {
 }
 
 /// The words of an ordinary day, and what of the answer is true of this house and of no other.
-const EVERYDAY: [(&str, &[&str]); 33] = [
+const EVERYDAY: [(&str, &[&str]); 43] = [
     ("hello", &["without a model", "`help`"]),
     ("who are you?", &["Feral", "life 1 on commit c0ffee", "Be curious about small things."]),
-    ("help", &["`remind me <when> to <what>`", "`search <what>`"]),
+    ("help", &["\nReminders: `remind me tomorrow at 9 to call Ann`", "`help all`", ".env"]),
+    ("help all", &["`search static site generators`", "`cancel that` (the last thing I made for you)"]),
     ("first map the house, then note what is missing in it", &["as a goal"]),
     ("goals", &["1 goal: goal-", "first map the house"]),
     ("What are your goals?", &["1 goal: goal-"]),
@@ -69,15 +70,17 @@ const EVERYDAY: [(&str, &[&str]); 33] = [
         "where does the cellar key hang?",
         &["the cellar key hangs behind the door\" (self/scratch.md, 2026-03-02)"],
     ),
-    ("remind me at 18:00 to call mum", &["\"call mum\" at 2026-03-02 18:00:00 Europe/Berlin"]),
-    ("please remind me in 90 seconds to turn the eggs", &["\"turn the eggs\" at 2026-03-02 15:"]),
+    ("remind me at 18:00 to call mum", &["\"call mum\" today at 18:00."]),
+    ("remind me every weekday at 8 to stand up", &["\"stand up\" every weekday at 08:00, first tomorrow"]),
+    ("cancel that", &["I no longer remind you of \"stand up\""]),
+    ("please remind me in 90 seconds to turn the eggs", &["\"turn the eggs\" today at 15:"]),
     ("remind me to buy bread", &["I see no time in that", "remind me in 20 min"]),
     (
         "when is my next reminder?",
-        &["2 reminders: \"turn the eggs\" at 2026-03-02 15:", "\"call mum\" at 2026-03-02 18:00:00"],
+        &["2 reminders: \"turn the eggs\" today at 15:", "\"call mum\" today at 18:00"],
     ),
     ("cancel the reminder about eggs", &["Done: I no longer remind you of \"turn the eggs\"."]),
-    ("reminders", &["One reminder: \"call mum\" at 2026-03-02 18:00:00 Europe/Berlin (reminder-"]),
+    ("reminders", &["One reminder: \"call mum\" today at 18:00 (reminder-"]),
     ("search rust news", &["I have no search", "`[search]`"]),
     ("dream", &["Done: I dream"]),
     (
@@ -85,12 +88,19 @@ const EVERYDAY: [(&str, &[&str]); 33] = [
         &["Noted: \"check my mail\" every 10 min", "I cannot do \"check my mail\"", "waits for a model"],
     ),
     ("tasks", &["1 task: task-", "check my mail"]),
-    ("cancel the goal", &["I do not understand"]),
+    ("cancel the goal", &["I did not do it: no reminder, order or goal of mine is meant"]),
     ("cancel goal-2", &["Done: goal-2 is off my agenda."]),
     ("what time is it?", &["It is 2026-03-02 15:0", "CET"]),
     ("orders", &["1 order: directive-", "check my mail every 10 minutes"]),
     ("don't message me unless it's urgent", &["Noted: I message you only about urgent"]),
-    ("yes", &["I follow https://blog.rust-lang.org/feed.xml"]),
+    ("be quiet", &["Noted: I send you no messages", "`resume` ends it"]),
+    ("you can talk again", &["Noted: I message you again"]),
+    ("be quiet", &["Noted: I send you no messages"]),
+    ("resume", &["Noted: I go on with my work"]),
+    ("go on", &["Noted: I go on with my work"]),
+    ("change your purpose to: be a lighthouse", &["it is yours", "I keep it as request-", "drops it"]),
+    ("yes", &["I asked nothing just now", "`follow them` does that"]),
+    ("follow them", &["I follow https://blog.rust-lang.org/feed.xml"]),
     ("no", &["I asked nothing that a yes or a no answers"]),
     ("thank you!", &["You are welcome."]),
 ];
@@ -121,12 +131,8 @@ async fn seven_words_in_a_row_that_are_not_understood_are_answered_one_by_one() 
         let word = ["hm", "bla bla", "paint the fence", "hm", "hm", "hm", "hm"][nth];
         let said = answer(&mut lived, &house, word).await;
         assert!(said.starts_with(&format!("I do not understand \"{word}\"")), "{said}");
-        // What it can do is told whole once, and then where to find it.
-        assert_eq!(said.contains("`feed <url>`"), nth == 0, "{said}");
-        assert!(said.contains("`help`"), "{said}");
+        assert!(said.contains("`help`") && said.contains(".env"), "{said}");
     }
-    lived.pass(Duration::from_secs(86_400));
-    assert!(answer(&mut lived, &house, "hm").await.contains("`feed <url>`"), "told again on another day");
 }
 
 #[tokio::test]

@@ -218,18 +218,11 @@ fn every_golden_file_is_written_down() {
     none(missing.map(|name| format!("{FORMATS}:1: {GOLDEN}{name} does not stand in it")).collect());
 }
 
-/// What the table of instinct shows: the first text of each of its rows, and its orders.
+/// What the table of abilities shows in the help.
 fn shown(table: &str) -> BTreeSet<String> {
-    let (rows, orders) = table.split_once("pub const ORDERS").expect("the table is followed by the orders");
-    let rows = rows.split_once("pub const ABILITIES").expect("the table has a name").1;
-    let first = |row: &str| {
-        row.trim_start().strip_prefix('"').and_then(|row| row.split('"').next()).map(str::to_owned)
-    };
-    let orders = orders.split_once("];").unwrap().0;
-    let mut shown: BTreeSet<String> = rows.split("ability(").skip(1).filter_map(first).collect();
-    shown.extend(orders.split('"').skip(1).step_by(2).map(str::to_owned));
-    shown.remove("");
-    shown
+    let table: toml::Table = table.parse().expect("the table is TOML");
+    let abilities = table["ability"].as_array().expect("a list").iter();
+    abilities.filter_map(|ability| ability.get("shown")?.as_str().map(str::to_owned)).collect()
 }
 
 /// What stands in the first column of the table of words.
@@ -243,7 +236,7 @@ fn told(page: &str) -> BTreeSet<String> {
 #[test]
 fn the_words_that_work_without_a_model_are_written_down() {
     let sources = sources();
-    let table = ending(&sources, "/abilities.rs");
+    let table = ending(&sources, "/abilities.toml");
     let (shown, told) = (shown(&table.text), told(page(&sources, TALK)));
     assert!(shown.len() > 20, "{shown:?}");
     let missing: Vec<_> = shown.difference(&told).collect();

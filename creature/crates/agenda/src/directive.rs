@@ -11,6 +11,7 @@ use crate::outbox::Kind;
 use crate::stack::Category;
 use crate::{Agenda, Refusal, When};
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -82,7 +83,7 @@ pub enum DirectiveChange {
         text: String,
         until: Option<Timestamp>,
     },
-    /// Takes back every wish of this kind.
+    /// Takes back every wish of this kind; who lifts a pause lifts a quiet without a topic too, and the other way round.
     Lift {
         wished: Wished,
     },
@@ -110,6 +111,15 @@ impl Wish {
             Wish::Quiet { .. } => Some(Wished::Quiet),
             Wish::Pause => Some(Wished::Pause),
             Wish::Every { .. } | Wish::Other => None,
+        }
+    }
+
+    /// Whether a word that lifts this kind ends this wish.
+    fn is_lifted_by(&self, wished: Wished) -> bool {
+        match (wished, self) {
+            (Wished::Pause, Wish::Quiet { topic }) => topic.is_empty(),
+            (Wished::Quiet, Wish::Pause) => true,
+            (wished, wish) => wish.kind() == Some(wished),
         }
     }
 
@@ -178,8 +188,8 @@ impl Items<Directive> {
     }
 
     /// The directives that hold, a line each, newest first.
-    pub fn lines(&self, now: Timestamp) -> Vec<String> {
-        let day = |at: Timestamp| at.strftime("%Y-%m-%d %H:%M UTC").to_string();
+    pub fn lines(&self, now: Timestamp, zone: &TimeZone) -> Vec<String> {
+        let day = |at: Timestamp| at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M %Z").to_string();
         let line = |directive: &Directive| {
             let until = directive.until.map_or("you are told otherwise".to_owned(), day);
             format!("{} \"{}\", said {}, until {until}", directive.id, directive.text, day(directive.at))
@@ -230,7 +240,7 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &DirectiveChange, when: When) -
             Ok(told)
         }
         DirectiveChange::Lift { wished } => {
-            match end(&mut agenda.directives, &|directive| directive.wish.kind() == Some(*wished)) {
+            match end(&mut agenda.directives, &|directive| directive.wish.is_lifted_by(*wished)) {
                 0 => Err(Refusal::new(
                     "lift what does not hold",
                     "directive.list names what does; all else is in force",

@@ -48,6 +48,20 @@ impl Item for Reminder {
     }
 }
 
+impl Reminder {
+    /// When it comes next, as people say it by the owner's clock; none where it never does.
+    pub fn said(&self, now: Timestamp, usual: &TimeZone) -> Option<String> {
+        Some(said(&self.schedule, self.next?, &self.zone, now, usual))
+    }
+}
+
+/// When a schedule comes, with its zone where that is not the `usual` one.
+fn said(schedule: &Schedule, next: Timestamp, zone: &str, now: Timestamp, usual: &TimeZone) -> String {
+    let hours = TimeZone::get(zone).unwrap_or_else(|_| usual.clone());
+    let said = schedule.said(next, now, &hours);
+    if usual.iana_name().unwrap_or("UTC") == zone { said } else { format!("{said} ({zone})") }
+}
+
 /// A reminder whose time has come, perhaps long ago.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Due {
@@ -117,17 +131,18 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &ReminderChange, when: When) ->
                 let hint = format!("it is {} now; give a later time", clock(now));
                 Refusal::new("remind of what is past", hint)
             })?;
+            let said = said(schedule, next, &zone, now, &when.rules.time_zone);
             // A life that did not see the first answer asks again: one reminder is enough.
             let same = |old: &&Reminder| {
                 (&old.text, &old.prompt, &old.schedule, &old.zone) == (&text, &prompt, schedule, &zone)
                     && old.thread == when.thread
             };
             if let Some(old) = agenda.reminders.open().find(same) {
-                return Ok(json!({"id": old.id, "next": clock(next), "already": true}));
+                return Ok(json!({"id": old.id, "next": clock(next), "said": said, "already": true}));
             }
             items::admit(&mut agenda.reminders.list, "")?;
             let id = agenda.name("reminder");
-            let told = json!({"id": id, "next": clock(next)});
+            let told = json!({"id": id, "next": clock(next), "said": said});
             let (thread, schedule, next) = (when.thread.to_owned(), schedule.clone(), Some(next));
             let reminder = Reminder { id, text, prompt, thread, schedule, zone, next, ..Reminder::default() };
             agenda.reminders.list.push(reminder);

@@ -16,6 +16,53 @@ pub fn weekday(word: &str) -> Option<Weekday> {
     Weekday::from_monday_zero_offset(i8::try_from(at).ok()?).ok()
 }
 
+/// A number from 1 to 12 by its name, or any of three digits at most.
+pub fn number(word: &str) -> Option<u64> {
+    let named = NUMBERS.iter().position(|name| *name == word).map(|at| at as u64 + 1);
+    word.parse().ok().filter(|_| word.len() <= 3).or(named)
+}
+
+/// Days of the week from 1, Monday, by their names.
+pub fn days(days: &[i8]) -> String {
+    let name = |day: &i8| DAYS.get(usize::try_from(*day).ok()?.checked_sub(1)?);
+    let names: Vec<String> = days.iter().filter_map(name).map(|day| capital(day)).collect();
+    match names.split_last() {
+        Some((last, first)) if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        _ => names.concat(),
+    }
+}
+
+fn capital(word: &str) -> String {
+    word.get(..1).unwrap_or_default().to_uppercase() + word.get(1..).unwrap_or_default()
+}
+
+/// A length as people say it.
+pub fn length(seconds: u64) -> String {
+    match seconds {
+        s if s % 86_400 == 0 => format!("{} d", s / 86_400),
+        s if s % 3_600 == 0 => format!("{} h", s / 3_600),
+        s => format!("{} min", s / 60),
+    }
+}
+
+/// A day as people say it: `today`, `tomorrow`, `on Friday 27 November`, with its year where that is another.
+pub fn day(at: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
+    let [at, today] = [at, now].map(|at| zone.to_datetime(at).date());
+    match at {
+        day if day == today => "today".to_owned(),
+        day if Some(day) == today.tomorrow().ok() => "tomorrow".to_owned(),
+        day if day.year() == today.year() => day.strftime("on %A %-d %B").to_string(),
+        day => day.strftime("on %A %-d %B %Y").to_string(),
+    }
+}
+
+/// A moment as people say it: `tomorrow at 09:00`; with its seconds where there are any.
+pub fn day_and_hour(at: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
+    let hour = zone.to_datetime(at).time();
+    let hour = hour.strftime(if hour.second() == 0 { "%H:%M" } else { "%H:%M:%S" });
+    format!("{} at {hour}", day(at, now, zone))
+}
+
 /// An hour of the day: `18:00`, `18:00:30`, `6pm`, `6:30pm`, `noon`.
 pub fn time(word: &str) -> Option<Time> {
     if word == "noon" {
@@ -54,8 +101,7 @@ pub fn length_s(words: &[&str]) -> Option<u64> {
         [count, unit] => (*count, *unit),
         _ => return None,
     };
-    let named = || NUMBERS.iter().position(|name| *name == count).map(|at| at as u64 + 1);
-    let count = count.parse().ok().or_else(named)?;
+    let count = count.parse().ok().or_else(|| number(count))?;
     let unit_s = match unit {
         "s" | "sec" | "second" | "seconds" => 1,
         "m" | "min" | "mins" | "minute" | "minutes" => 60,

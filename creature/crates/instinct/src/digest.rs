@@ -22,21 +22,6 @@ const A_WHILE_S: i64 = 3_600;
 const LONGEST_MESSAGE: usize = 3_000;
 const LONGEST_SENTENCE: usize = 160;
 
-/// Words that ask for a digest.
-const ASKS: [&str; 11] = [
-    "digest",
-    "the digest",
-    "a digest",
-    "whats new",
-    "what is new",
-    "anything new",
-    "any news",
-    "news",
-    "what have you read",
-    "what did you read",
-    "what did you find",
-];
-
 /// Keeps a new thing for the next digest.
 pub fn found(link: &Link, turn: &mut Turn) {
     let sentence = summarise(&link.summary, 1).into_iter().next().unwrap_or_default();
@@ -52,26 +37,6 @@ pub fn read(url: &str, fate: Fate, turn: &mut Turn) {
     let Some(found) = turn.state.digest.found.iter_mut().rfind(|found| found.url == url) else { return };
     found.fate = fate;
     found.sentence = sentence.unwrap_or(std::mem::take(&mut found.sentence));
-}
-
-/// Whether these words ask for what is new.
-pub fn asks(said: &str) -> bool {
-    let plain = said.to_lowercase().replace(['\'', '’'], "");
-    let words: Vec<&str> =
-        plain.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    let words = words.strip_suffix(&["please"]).unwrap_or(&words);
-    let words = words.strip_prefix(&["show", "me"]).or(words.strip_prefix(&["tell", "me"])).unwrap_or(words);
-    ASKS.contains(&words.join(" ").as_str())
-}
-
-/// Answers the owner who asks for a digest; false where these words do not.
-pub fn answer(said: &str, turn: &mut Turn) -> bool {
-    if asks(said) {
-        turn.say("I tell what is new.");
-        let text = now(turn);
-        turn.tell_owner(&text);
-    }
-    asks(said)
 }
 
 /// What is new since the last digest, for the owner who asks: it is kept as a paper and not told again.

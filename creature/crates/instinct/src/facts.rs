@@ -1,8 +1,11 @@
 //! What instinct tells of itself at once: how things stand, what it does, has, spends and can. Pure.
 
+use super::sources::{self, Named};
+use super::table::{self, Ability, TABLE};
 use super::text::{clip, span};
 use super::turn::Turn;
-use super::{abilities, idle, sources, tasks};
+use super::{idle, offer, tasks};
+use agenda::directive::{self, DirectiveChange, Wish};
 use agenda::stack::{Category, Line};
 use jiff::Timestamp;
 use serde_json::Value;
@@ -13,69 +16,148 @@ const MOST_TOLD: usize = 5;
 /// Intents that are no work of instinct's own.
 const NO_WORK: [&str; 4] = ["rest", "answer the owner", "tell the owner what came of it", "ask the owner"];
 
-/// A question that instinct can answer at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fact {
-    Status,
-    Goals,
-    Tasks,
-    Orders,
-    Asks,
-    Doing,
-    Spent,
-    Who,
-    Time,
-    Help,
-    Hello,
-    Thanks,
-    Fine,
-    Bye,
-    YesOrNo,
-    /// A reminder without a time.
-    NoTime,
+/// How the owner gives it a model.
+pub const MODEL: &str = "put the key of one into the file .env, as `ANTHROPIC_API_KEY=…`; I take it up within seconds \
+    (docs/models.md).";
+
+/// The answer to what is asked, for the owner who said it so.
+pub fn told(ability: &Ability, said: &str, turn: &Turn) -> String {
+    let moment = turn.moment;
+    let text = match ability.name.as_str() {
+        "status" => idle::facts(turn),
+        "goals" => counted("goal", moment.goals.lines().map(str::to_owned).collect()),
+        "tasks" => {
+            // Directives are told of as orders.
+            let is_task = |line: &&Line| line.category == Category::Tasks && !line.id.starts_with("directive-");
+            let mine = moment.stack.iter().filter(is_task);
+            counted("task", mine.map(|line| format!("{} {} ({})", line.id, line.title, line.why)).collect())
+        }
+        "orders" => match counted("order", moment.directives.clone()) {
+            none if moment.directives.is_empty() => none,
+            some => format!("{some} `cancel directive-…` ends one, `cancel task-…` what it has already become."),
+        },
+        "asks" => asks(turn),
+        "doing" => doing(turn),
+        "spent" => spent(turn),
+        "who" => who(turn),
+        "age" => age(turn),
+        "model" => model(turn),
+        "purpose" => purpose(turn),
+        "following" => following(turn),
+        "unheld" => nothing_held(turn),
+        "held" => "Say `quiet` to have no work and no messages of mine, or `don't message me` to have no messages; `resume` \
+            ends both. Either may say how long: `quiet until friday`."
+            .to_owned(),
+        "time" => {
+            let now = Timestamp::from_second(turn.now_s).unwrap_or_default().to_zoned(turn.zone());
+            format!("It is {}.", now.strftime("%Y-%m-%d %H:%M %Z, a %A"))
+        }
+        "can" => format!(
+            "Without a model I understand sentences like these, also in words near to them:{}\n`help all` shows the rest. To be \
+             understood in any words, {MODEL}",
+            table::help(false)
+        ),
+        "help_all" => format!("This I understand, also in words near to it:{}", table::help(true)),
+        "hello" => "Hello. I live on instinct, without a model that reads; `help` tells what I can do.".to_owned(),
+        "give_model" => format!("To give me a model, {MODEL} Then talk to me in any words."),
+        "undo_that" => TABLE.named("undo").map_or(String::new(), |undo| undo.answer.clone()),
+        "yes" | "no" => match turn.state.offer.open_since_s {
+            Some(_) => format!(
+                "I asked nothing just now that a yes or a no answers. I offered once to follow four feeds: `{}` does that. {}",
+                offer::TAKE_ALL,
+                asks(turn)
+            ),
+            None => format!("I asked nothing that a yes or a no answers. {}", asks(turn)),
+        },
+        _ => ability.answer.replace("{model}", MODEL),
+    };
+    if ability.beyond { text + &kept(said, turn) } else { text }
 }
 
-impl Fact {
-    /// Part of a talk rather than a question: whoever the owner talks with answers it.
-    pub fn is_of_talk(self) -> bool {
-        matches!(self, Fact::Hello | Fact::Thanks | Fact::Fine | Fact::Bye | Fact::YesOrNo)
+/// Says of words that are kept for a model that they are, and how to drop them; empty where they are not.
+pub fn kept(said: &str, turn: &Turn) -> String {
+    let begin: String = said.trim().chars().take(40).collect();
+    let request = turn.moment.requests.iter().find_map(|line| {
+        let (id, rest) = line.strip_prefix("Open request ")?.split_once(' ')?;
+        // What asks for no tool of the owner's ends with this answer.
+        (rest.contains(&format!("\"{begin}")) && rest.contains(" allowed for it.")).then_some(id)
+    });
+    let told = |id| format!(" I keep it as {id}, for when I have a model; `cancel {id}` drops it.");
+    request.map_or(String::new(), told)
+}
+
+/// What holds it still, or that nothing does.
+pub fn nothing_held(turn: &Turn) -> String {
+    let now = Timestamp::from_second(turn.now_s).unwrap_or_default();
+    let holds = turn.moment.directives.iter().find_map(|line| {
+        let text = line.split('"').nth(1)?;
+        let DirectiveChange::Set { wish, .. } = directive::understand(text, now, &turn.zone())?.change else {
+            return None;
+        };
+        match wish {
+            Wish::Quiet { topic } if !topic.is_empty() => Some((text, "message me again")),
+            Wish::Pause | Wish::Quiet { .. } => Some((text, "resume")),
+            _ => None,
+        }
+    });
+    match holds {
+        Some((text, word)) => {
+            format!("\"{}\" holds; `{word}`, as a word by itself, ends it.", clip(text, 80))
+        }
+        None => "Nothing holds me: I work and may message you, so there was nothing to end.".to_owned(),
     }
 }
 
-/// The answer, for the owner.
-pub fn told(fact: Fact, turn: &Turn) -> String {
-    match fact {
-        Fact::Status => idle::facts(turn),
-        Fact::Goals => counted("goal", turn.moment.goals.lines().map(str::to_owned).collect()),
-        Fact::Tasks => {
-            // Directives are told of as orders.
-            let is_task = |line: &&Line| line.category == Category::Tasks && !line.id.starts_with("directive-");
-            let mine = turn.moment.stack.iter().filter(is_task);
-            counted("task", mine.map(|line| format!("{} {} ({})", line.id, line.title, line.why)).collect())
+fn age(turn: &Turn) -> String {
+    let born = turn.state.born_at_s.and_then(|at_s| Timestamp::from_second(at_s).ok());
+    let born = born.map_or("`./feral history` tells since when I run".to_owned(), |born| {
+        format!("I first woke {}", born.to_zoned(turn.zone()).strftime("on %-d %B %Y at %H:%M"))
+    });
+    let (life, thoughts) = (turn.moment.life, turn.moment.thoughts_before);
+    format!("{born}. This is life {life} of mine, and I had {thoughts} thoughts over all lives.")
+}
+
+fn model(turn: &Turn) -> String {
+    match turn.moment.outage.as_str() {
+        "" => format!(
+            "I use no model now: I run on instinct, fixed rules and no mind that reads. To give me one, {MODEL}"
+        ),
+        outage => format!("I have a model, and it gives no answer now: {outage}."),
+    }
+}
+
+fn purpose(turn: &Turn) -> String {
+    let lines = turn.moment.purpose.lines().map(|line| line.trim_start_matches('#').trim());
+    let lines: Vec<&str> = lines.filter(|line| !line.is_empty() && *line != "Purpose").take(2).collect();
+    match lines.as_slice() {
+        [] => "I have no purpose yet: PURPOSE.md is empty, and yours to write.".to_owned(),
+        lines => format!(
+            "My purpose begins: \"{}\" The whole is PURPOSE.md, which is yours to edit.",
+            clip(&lines.join(" "), 300)
+        ),
+    }
+}
+
+fn following(turn: &Turn) -> String {
+    let all = sources::named(&turn.moment.purpose, &turn.moment.checklist);
+    let line = |named: &Named| {
+        let fails = turn.state.sources.get(&named.url).map_or(0, |known| known.fails);
+        let fails =
+            if fails > 0 { format!(", did not answer {fails} times in a row") } else { String::new() };
+        format!("{} ({}{fails})", clip(&named.url, 200), if named.feed { "feed" } else { "page" })
+    };
+    let lines: Vec<String> = all.iter().map(line).collect();
+    match sources::next_due(turn) {
+        _ if lines.is_empty() => "I follow nothing; `follow <link>` adds a feed or page.".to_owned(),
+        Some((due_s, host)) => {
+            format!(
+                "I follow {}: {}. Next I look at {host}, in {}.",
+                lines.len(),
+                lines.join("; "),
+                span(due_s)
+            )
         }
-        Fact::Orders => match counted("order", turn.moment.directives.clone()) {
-            none if turn.moment.directives.is_empty() => none,
-            some => format!("{some} `cancel directive-…` ends one, `cancel task-…` what it has already become."),
-        },
-        Fact::Asks => asks(turn),
-        Fact::Doing => doing(turn),
-        Fact::Spent => spent(turn),
-        Fact::Who => who(turn),
-        Fact::Time => {
-            let now = Timestamp::from_second(turn.now_s).unwrap_or_default().to_zoned(turn.zone());
-            format!("It is {}.", now.strftime("%Y-%m-%d %H:%M %Z"))
-        }
-        Fact::Help => abilities::help(),
-        Fact::Hello => {
-            "Hello. I live on instinct, without a model that reads; `help` tells what I can do.".to_owned()
-        }
-        Fact::Thanks => "You are welcome.".to_owned(),
-        Fact::Fine => "All right.".to_owned(),
-        Fact::Bye => "Until then. I go on meanwhile; `quiet` keeps me still.".to_owned(),
-        Fact::YesOrNo => format!("I asked nothing that a yes or a no answers. {}", asks(turn)),
-        Fact::NoTime => "I see no time in that. Say it as in `remind me in 20 min to look`, `remind me tomorrow at 9:00 to \
-            call`, `remind me daily 08:30 to stretch`."
-            .to_owned(),
+        None => format!("I follow {}: {}.", lines.len(), lines.join("; ")),
     }
 }
 
@@ -95,7 +177,7 @@ fn counted(what: &str, lines: Vec<String>) -> String {
 fn asks(turn: &Turn) -> String {
     let mut told = match turn.moment.asks_waiting {
         0 => "No act waits for your yes.".to_owned(),
-        count => format!("{count} acts wait for your yes: `cargo run -p guardian -- asks` shows them."),
+        count => format!("{count} acts wait for your yes: `./feral asks` shows them."),
     };
     for line in turn.moment.stack.iter().filter(|line| line.awaits()).take(MOST_TOLD) {
         told += &format!(" {} ({}): say `approve {}`.", line.id, clip(&line.title, 120), line.id);
@@ -144,16 +226,11 @@ fn spent(turn: &Turn) -> String {
 }
 
 fn who(turn: &Turn) -> String {
-    let moment = turn.moment;
-    let lines = moment.purpose.lines().map(|line| line.trim_start_matches('#').trim());
-    let purpose = lines.filter(|line| !line.is_empty() && *line != "Purpose").take(1).next();
-    let purpose = purpose.map_or("I have no purpose yet: PURPOSE.md is empty".to_owned(), |line| {
-        format!("My purpose begins: \"{}\"", clip(line, 160))
-    });
     format!(
-        "I am Feral, a program that keeps itself running and may edit itself; life {} on commit {}. I live on instinct: I know a \
-         few words by name and understand nothing else. {purpose}.",
-        moment.life,
-        turn.commit()
+        "I am Feral, a program that keeps itself running and may edit itself; life {} on commit {}. Without a model I live on \
+         instinct: I follow feeds, keep notes, lists and reminders, know some sentences by heart and do not think. {}",
+        turn.moment.life,
+        turn.commit(),
+        purpose(turn)
     )
 }

@@ -1,7 +1,8 @@
 //! What was found in its notes and on the web, as sentences for the owner, each with its place. Pure.
 
-use super::abilities;
+use super::facts::MODEL;
 use super::text::{clip, word};
+use super::understand::{self, Heard};
 use ground::sentences::matched;
 use serde_json::{Value, json};
 
@@ -45,8 +46,8 @@ pub fn notes(asked: &str, result: &Value) -> String {
         let found = matched(text, &terms);
         // One word of many in common is chance, and what the owner asked or ordered is no answer.
         let chance = found * 2 < terms.len() || found == 0;
-        let asks = kind == "memory"
-            && (abilities::understand(text).is_some() || abilities::question(text).is_some());
+        let asks =
+            kind == "memory" && matches!(understand::hear(text), Heard::Certain(_) | Heard::Question(_));
         if chance || asks || texts.contains(&text) {
             continue;
         }
@@ -62,7 +63,12 @@ pub fn notes(asked: &str, result: &Value) -> String {
     told.sort_by_key(|(found, _)| std::cmp::Reverse(*found));
     let told: Vec<String> = told.into_iter().take(MOST_SENTENCES).map(|(_, sentence)| sentence).collect();
     match told.is_empty() {
-        true => format!("There is nothing in my notes about {}", terms.join(" ")),
+        true => format!(
+            "There is nothing in my notes about {}. I know what I read and what you told me; `search {}` looks on the web, \
+             where that is set up. To answer from more than notes I need a model: {MODEL}",
+            terms.join(" "),
+            terms.join(" ")
+        ),
         false => format!("From my notes: {}", told.join("; ")),
     }
 }

@@ -38,9 +38,14 @@ pub fn facts(turn: &Turn) -> String {
     let (life, thoughts) = (moment.life, moment.thoughts_before);
     let tally = tally(turn);
     let mut facts = format!("Life {life} on commit {commit}, on instinct, {thoughts} thoughts. {tally}");
-    let failing = turn.state.sources.iter().filter(|(_, source)| source.fails > 0);
-    for (source, known) in failing.take(4) {
+    let failing = || turn.state.sources.iter().filter(|(_, source)| source.fails > 0);
+    for (source, known) in failing().take(4) {
         facts += &format!(" {} failed {} times.", host(source), known.fails);
+    }
+    if moment.paused {
+        facts += " I am paused by your word; `resume` ends that.";
+    } else if failing().next().is_none() && moment.outage.is_empty() {
+        facts += " Nothing is stuck and nothing fails.";
     }
     if let Some(trial) = &turn.state.change.trial {
         facts += &format!(" On trial: {} from {} to {}.", trial.name, trial.from, trial.to);
@@ -52,7 +57,7 @@ pub fn facts(turn: &Turn) -> String {
         facts += &format!(" {}", moment.budget);
     }
     if moment.asks_waiting > 0 {
-        facts += &format!(" {} acts wait for your yes (guardian asks).", moment.asks_waiting);
+        facts += &format!(" {} acts wait for your yes (`./feral asks`).", moment.asks_waiting);
     }
     facts
 }

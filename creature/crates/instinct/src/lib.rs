@@ -3,9 +3,7 @@
 //! Invariant: it decides from the moment and its own state alone; the same two give the same thought.
 //! Absent on purpose: chance, feelings, and any claim to understand what it reads.
 
-mod abilities;
 mod agenda;
-pub mod asked;
 pub mod change;
 pub mod checklist;
 pub mod digest;
@@ -17,19 +15,23 @@ pub mod following;
 mod found;
 mod idle;
 pub mod likeness;
+mod lists;
 mod news;
 pub mod offer;
 mod pace;
 pub mod pages;
+mod parts;
 mod reminders;
+mod score;
 pub mod sources;
 pub mod state;
+mod table;
 mod tasks;
 pub mod text;
 mod turn;
+mod understand;
 mod words;
 
-use abilities::Said;
 use ground::paths::House;
 use mind::Outcome;
 use mind::moment::Moment;
@@ -39,6 +41,7 @@ use serde_json::{Value, json};
 use state::{Origin, State};
 use std::path::PathBuf;
 use turn::Turn;
+use understand::Heard;
 
 /// A drive adds to the thought what it wants; after the first that leaves something to do no other is asked.
 type Drive = fn(&mut Turn);
@@ -94,15 +97,19 @@ impl Instinct {
     }
 }
 
-/// Whether instinct knows by name all that is asked; what it does not is for a mind that reads.
+/// Whether instinct knows word for word all that is asked; what it does not is for a mind that reads.
 pub fn knows(said: &str) -> bool {
-    if offer::knows(said) || digest::asks(said) {
-        return true;
-    }
-    match abilities::understand(said) {
-        Some(Said::Do(task)) => task.is_all_of(said),
-        Some(Said::Tell(fact)) => !fact.is_of_talk(),
-        None => false,
+    understand::is_known(said)
+}
+
+/// Names of the abilities that words ask for, and of those they may mean instead where that is not certain.
+pub fn means(said: &str) -> (Vec<&'static str>, Vec<&'static str>) {
+    let names = |all: Vec<&'static table::Ability>| all.into_iter().map(|one| one.name.as_str()).collect();
+    match understand::hear(said) {
+        Heard::Certain(all) => (names(all.iter().map(|one| one.ability).collect()), Vec::new()),
+        Heard::Question(_) => (vec!["lookup"], Vec::new()),
+        Heard::Unsure(choices) => (Vec::new(), names(choices)),
+        Heard::Unknown(_) => (Vec::new(), Vec::new()),
     }
 }
 
@@ -122,6 +129,9 @@ fn stand_in(mut turn: Turn) -> Thought {
 /// One thought. Pure.
 fn decide(mut turn: Turn) -> Thought {
     let (moment, safe) = (turn.moment, turn.moment.safe);
+    if turn.state.born_at_s.is_none() && moment.thoughts_before <= offer::YOUNG {
+        turn.state.born_at_s = Some(turn.now_s);
+    }
     // Words and news no longer shown need not be remembered as dealt with: they may come again.
     let mut shown = words::hashes(moment);
     shown.extend(moment.news.iter().map(|told| text::hash(told)));

@@ -1,13 +1,13 @@
-//! The first word to the owner: who lives here, and which feeds it could follow; and the answers to that. Pure.
+//! The first word to the owner: who lives here, and which feeds it could follow; and what is followed by the owner's word. Pure.
 //!
 //! Invariant: it greets once in a house; what it says it follows is in the checklist, or it says that it is not.
 
 use super::following;
 use super::sources::{Named, looks_like_feed, named};
-use super::text::{clip, host, urls};
+use super::state::Asked;
+use super::text::{clip, host};
 use super::turn::Turn;
 use super::{checklist, sources};
-use agenda::yes;
 use serde_json::{Value, json};
 
 /// Feeds it offers where the owner named none: for whoever likes small tools that last.
@@ -19,46 +19,10 @@ pub const OFFERED: [(&str, &str); 4] = [
 ];
 
 /// Thoughts; a house that had more was greeted long ago, or needs no greeting.
-const YOUNG: u64 = 10;
+pub const YOUNG: u64 = 10;
 
-const YES: [&str; 11] = [
-    "ja",
-    "ja bitte",
-    "ja gerne",
-    "gerne",
-    "follow them",
-    "follow them all",
-    "follow all",
-    "follow these",
-    "yes follow them",
-    "ok follow them",
-    "please follow them",
-];
-const NO: [&str; 12] = [
-    "no",
-    "nope",
-    "no thanks",
-    "no thank you",
-    "nein",
-    "nein danke",
-    "not now",
-    "dont",
-    "do not",
-    "none",
-    "rather not",
-    "dont follow them",
-];
-
-const SAFE: &str =
-    "I run in safe mode after repeated deaths and change nothing; say it again when that is over.";
-
-/// What the owner's words say about what to follow.
-enum Said {
-    Yes,
-    No,
-    Follow(String),
-    Unfollow(String),
-}
+/// What the owner says to have all that is offered followed.
+pub const TAKE_ALL: &str = "follow them";
 
 /// Greets the owner once, in three sentences, in a young house.
 pub fn greet(turn: &mut Turn) {
@@ -84,11 +48,11 @@ pub fn greet(turn: &mut Turn) {
     let wish = match followed {
         0 => {
             turn.state.offer.open_since_s = Some(turn.now_s);
+            turn.state.asked = Some(Asked { at_s: turn.now_s, choices: vec![TAKE_ALL.to_owned()] });
             let names: Vec<String> =
                 OFFERED.iter().map(|(name, url)| format!("{name} ({})", host(url))).collect();
             format!(
-                "From you I need something to hunt: say `yes` and I follow {}, say `follow <link>` for a trail of your own, \
-                 or `no`, and I leave the web alone.",
+                "Say `yes` and I follow {}, `follow <link>` for a feed of your own, or `no`, and I leave the web alone.",
                 names.join(", ")
             )
         }
@@ -98,90 +62,31 @@ pub fn greet(turn: &mut Turn) {
         ),
     };
     let text = format!(
-        "I am Feral, a small animal made of source code that lives in this folder; no model thinks for me, so I run on \
-         instinct, which reads, counts and remembers, and understands nothing. {first}, and what I read I keep in \
-         `self/notes/` and tell you each morning. {wish}"
+        "I am Feral, a program that lives in this folder and may edit its own source; no model thinks for me, so I run on \
+         instinct, fixed rules that follow feeds, keep notes, lists and reminders, and understand everyday sentences (`help`). \
+         {first}, and what I read I keep in `self/notes/` and tell you each morning. {wish}"
     );
     turn.intend("greet my owner");
     turn.say("I am new here, and say so.");
     turn.greeting = Some(json!({"kind": "greeting", "text": text}));
 }
 
-/// Whether these words ask to follow a source, or to let go of one.
-pub fn knows(said: &str) -> bool {
-    matches!(read(said), Some(Said::Follow(_) | Said::Unfollow(_)))
+/// Follows what was offered, where it was.
+pub fn follow_offered(turn: &mut Turn) {
+    if turn.state.offer.open_since_s.take().is_none() {
+        return turn.tell_owner("I offer nothing to follow just now: say `follow <link>`.");
+    }
+    follow(OFFERED.map(|(_, url)| url.to_owned()).to_vec(), turn);
 }
 
-/// Answers the owner's words about what to follow; false where they are about something else.
-pub fn answer(said: &str, turn: &mut Turn) -> bool {
-    let asked = turn.state.offer.open_since_s.is_some_and(|since_s| !asked_since(since_s, turn));
-    let said = match read(said) {
-        Some(Said::Yes | Said::No) if !asked => return false,
-        None => return false,
-        Some(said) => said,
-    };
-    if turn.moment.safe {
-        turn.tell_owner(SAFE);
-        return true;
-    }
-    match said {
-        Said::Yes => {
-            turn.state.offer.open_since_s = None;
-            follow(OFFERED.map(|(_, url)| url.to_owned()).to_vec(), turn);
-        }
-        Said::No => {
-            turn.state.offer.open_since_s = None;
-            turn.say("My owner wants no feeds, and I do not ask again.");
-            turn.tell_owner(
-                "Then I follow nothing, and do not ask again; `follow <link>` works whenever you like.",
-            );
-        }
-        Said::Follow(url) => follow(vec![url], turn),
-        Said::Unfollow(name) => unfollow(&name, turn),
-    }
-    true
+/// Takes the owner's no to what was offered.
+pub fn decline(turn: &mut Turn) {
+    turn.state.offer.open_since_s = None;
+    turn.say("My owner wants no feeds, and I do not ask again.");
+    turn.tell_owner("Then I follow nothing, and do not ask again; `follow <link>` works whenever you like.");
 }
 
-fn read(said: &str) -> Option<Said> {
-    let plain = said.to_lowercase().replace(['\'', '’'], "");
-    let words: Vec<&str> =
-        plain.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    let plain = words.join(" ");
-    if YES.contains(&plain.as_str())
-        || yes::understand(said).is_some_and(|yes| yes.ids.is_empty() && !yes.more)
-    {
-        return Some(Said::Yes);
-    }
-    if NO.contains(&plain.as_str()) {
-        return Some(Said::No);
-    }
-    let said = said.trim().trim_end_matches(['.', '!']);
-    let after = |verb: &str| {
-        let head = said.get(..verb.len()).filter(|head| head.eq_ignore_ascii_case(verb));
-        head.and_then(|_| said.get(verb.len()..)).map(str::trim).filter(|rest| !rest.is_empty())
-    };
-    let after = |verb: &str| after(verb).or_else(|| after(&format!("please {verb}")));
-    if let Some(name) = after("unfollow ").or_else(|| after("stop following ")) {
-        let link = urls(name).into_iter().next();
-        // A name is a word or two; more is a sentence.
-        let name = link.or_else(|| (name.split_whitespace().count() <= 4).then(|| name.to_owned()))?;
-        return Some(Said::Unfollow(name));
-    }
-    let name = after("follow ")?;
-    let offered = OFFERED.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, url)| url);
-    let link = urls(name).into_iter().next().filter(|_| name.split_whitespace().count() == 1);
-    link.or_else(|| offered.map(|url| (*url).to_owned())).map(Said::Follow)
-}
-
-/// Whether the owner was asked something else since: a bare yes answers that.
-fn asked_since(since_s: i64, turn: &Turn) -> bool {
-    let after = |at: &str| at.parse::<jiff::Timestamp>().is_ok_and(|at| at.as_second() > since_s);
-    turn.moment.records.iter().any(|record| {
-        record.kind == "message" && record.data.get("kind") == Some(&json!("approval")) && after(&record.at)
-    })
-}
-
-fn follow(wanted: Vec<String>, turn: &mut Turn) {
+pub fn follow(wanted: Vec<String>, turn: &mut Turn) {
     let text = turn.checklist.as_ref().unwrap_or(&turn.moment.checklist).clone();
     let known = named(&turn.moment.purpose, &text);
     let new: Vec<Named> = wanted
@@ -217,6 +122,7 @@ fn follow(wanted: Vec<String>, turn: &mut Turn) {
          `unfollow <link>` ends it.",
         names.join(", ")
     ));
+    turn.made("follow", new.first().map_or("", |named| named.url.as_str()));
     let thread = turn.moment.thread.clone();
     turn.state.offer.promised.extend(new.into_iter().map(|named| (named.url, thread.clone())));
     turn.checklist = Some(written);
@@ -226,7 +132,7 @@ fn offers(url: &str) -> bool {
     OFFERED.iter().any(|(_, offered)| *offered == url)
 }
 
-fn unfollow(name: &str, turn: &mut Turn) {
+pub fn unfollow(name: &str, turn: &mut Turn) {
     let text = turn.checklist.as_ref().unwrap_or(&turn.moment.checklist).clone();
     let offered =
         OFFERED.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map_or(name, |(_, url)| *url);

@@ -1,7 +1,9 @@
 //! Reminders on instinct: what the owner's words mean by one, which one is meant, and how they are told. Pure.
 
+use super::found;
 use super::tasks::Task;
 use super::text::{clip, word};
+use super::turn::Turn;
 use agenda::reminder::Schedule;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -10,39 +12,26 @@ use serde_json::Value;
 /// Reminders told in one answer.
 const MOST_TOLD: usize = 10;
 
-/// `me in 20 min to look`, `me tomorrow 9am: the mail`, `me to look in 20 min`: when, and of what.
-pub fn parse(words: &str) -> Option<Task> {
-    let words: Vec<&str> = words.strip_prefix("me ")?.split_whitespace().collect();
+/// `me in 20 min to look`, `me tomorrow 9am: the mail`, `me to look in 20 min`: when, and of what. `usual`: of what, where
+/// that is not said.
+pub fn parse(words: &str, usual: &str) -> Option<Task> {
+    let words: Vec<&str> = words.split_whitespace().collect();
+    let words = words.strip_prefix(&["me"]).unwrap_or(&words);
     // Whether words name a time does not depend on what time it is now.
     let is_time = |words: &str| Schedule::read(words, Timestamp::UNIX_EPOCH, &TimeZone::UTC).is_some();
-    let splits = || (1..words.len()).rev().filter_map(|at| words.split_at_checked(at));
     let joined = |words: &[&str]| words.join(" ").trim_end_matches([':', ',', '.', '!', '?']).to_owned();
-    let (when, what) =
-        splits().map(|(first, last)| (joined(first), last)).find(|(when, _)| is_time(when)).or_else(
-            || splits().rev().map(|(first, last)| (joined(last), first)).find(|(when, _)| is_time(when)),
-        )?;
+    let time = |words: &[&str]| {
+        Some(joined(words.strip_prefix(&["for"]).unwrap_or(words))).filter(|when| is_time(when))
+    };
+    let splits = || (0..=words.len()).filter_map(|at| words.split_at_checked(at));
+    let first = splits().rev().find_map(|(first, last)| Some((time(first)?, last)));
+    let (when, what) = first.or_else(|| splits().find_map(|(first, last)| Some((time(last)?, first))))?;
     let what = match what {
-        ["to" | "that" | "of" | "about", what @ ..] => what,
+        ["to" | "that" | "of" | "about" | "for", what @ ..] => what,
         what => what,
     };
-    (!what.is_empty()).then(|| Task::Remind(when, joined(what)))
-}
-
-/// `reminder 3`, `the reminder about tea`, `reminder-3`: which reminder is no longer wanted.
-pub fn cancel(rest: &str) -> Option<Task> {
-    let said = rest.trim_end_matches(['.', '!', '?']).to_lowercase();
-    let words: Vec<&str> = said.split_whitespace().collect();
-    let words = match words.as_slice() {
-        ["the" | "my" | "that", words @ ..] => words,
-        words => words,
-    };
-    match words {
-        ["reminder", "about" | "to" | "for" | "of" | "at", which @ ..] | ["reminder", which @ ..] => {
-            Some(Task::Forget(which.join(" ")))
-        }
-        [id] if id.starts_with("reminder-") => Some(Task::Forget((*id).to_owned())),
-        _ => None,
-    }
+    let what = if what.is_empty() { usual.to_owned() } else { joined(what) };
+    (!what.is_empty()).then_some(Task::Remind(when, what))
 }
 
 /// The reminders of a `reminder.list`, as a sentence.
@@ -57,11 +46,11 @@ pub fn told(result: &Value) -> String {
 }
 
 /// The concerns of a `pulse.list`, as a sentence.
-pub fn concerns(result: &Value) -> String {
+pub fn concerns(result: &Value, turn: &Turn) -> String {
     let all = result.get("concerns").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let line = |one: &Value| {
-        let said = |name: &str| clip(word(one, name), 120);
-        format!("\"{}\", next at {} ({})", said("text"), said("next"), said("id"))
+        let next = word(one, "next").parse().map_or("never".to_owned(), |next| turn.shown(next));
+        format!("\"{}\", next {next} ({})", clip(word(one, "text"), 120), clip(word(one, "id"), 40))
     };
     let lines: Vec<String> = all.iter().take(MOST_TOLD).map(line).collect();
     match all.len() {
@@ -70,24 +59,55 @@ pub fn concerns(result: &Value) -> String {
     }
 }
 
-/// Id and text of the reminder that is meant; an error names those there are.
-pub fn meant(which: &str, result: &Value) -> Result<(String, String), String> {
+/// Id and text of the reminder, order, goal or task that is meant; an error names the reminders there are.
+pub fn meant(which: &str, result: &Value, turn: &Turn) -> Result<(String, String), String> {
+    let which = which.to_lowercase();
+    let which = which.strip_prefix("the ").or(which.strip_prefix("my ")).unwrap_or(&which);
     let all = listed(result);
-    let fits = |one: &&Value| {
-        let (id, text) = (word(one, "id"), word(one, "text").to_lowercase());
-        id == which
-            || id.strip_prefix("reminder-") == Some(which)
-            || which.split(' ').all(|part| text.contains(part))
+    if which.split(' ').any(|word| matches!(word, "all" | "every" | "everything")) {
+        return Err(format!("I cancel one at a time. {}; say `cancel` and a word of it", told(result)));
+    }
+    let words: Vec<String> = found::content(which).iter().map(|word| stem(word)).collect();
+    let has = |text: &str| {
+        let text = text.to_lowercase();
+        !words.is_empty() && words.iter().all(|word| text.contains(word.as_str()))
     };
-    let mut found: Vec<&Value> = all.iter().copied().filter(fits).collect();
+    let names = |id: &str| id == which || id.strip_prefix("reminder-") == Some(which);
+    let fits =
+        |one: &&Value| names(word(one, "id")) || has(&format!("{} {}", word(one, "text"), word(one, "said")));
+    let mut found: Vec<(String, String)> = all
+        .iter()
+        .copied()
+        .filter(fits)
+        .map(|one| (word(one, "id").to_owned(), word(one, "text").to_owned()))
+        .collect();
     // An id names one reminder, whatever the texts of others have in them.
-    if let Some(named) = found.iter().copied().find(|one| word(one, "id").ends_with(&format!("-{which}"))) {
+    if let Some(named) = found.iter().find(|(id, _)| names(id)).cloned() {
         found = vec![named];
     }
+    let stack = turn.moment.stack.iter().map(|line| (line.id.clone(), line.title.clone()));
+    let orders = turn.moment.directives.iter().filter_map(|line| {
+        let (id, rest) = line.split_once(" \"")?;
+        Some((id.to_owned(), rest.split('"').next()?.to_owned()))
+    });
+    let others = orders.chain(stack).filter(|(_, text)| has(text));
+    if found.is_empty() {
+        found = others.collect();
+        // What an order has become goes with the order.
+        found.dedup_by(|one, other| one.1 == other.1 && other.0.starts_with("directive-"));
+    }
     match found.as_slice() {
-        [one] => Ok((word(one, "id").to_owned(), word(one, "text").to_owned())),
-        [] => Err(format!("no reminder of mine is meant by \"{}\". {}", clip(which, 60), told(result))),
-        _ => Err(format!("I do not know which is meant. {}; say `cancel reminder-…`", told(result))),
+        [one] => Ok(one.clone()),
+        [] => Err(format!(
+            "no reminder, order or goal of mine is meant by \"{}\". {}",
+            clip(which, 60),
+            told(result)
+        )),
+        many => {
+            let lines: Vec<String> =
+                many.iter().map(|(id, text)| format!("\"{}\" ({id})", clip(text, 80))).collect();
+            Err(format!("{} are meant by that: {}; say `cancel` and its name", many.len(), lines.join("; ")))
+        }
     }
 }
 
@@ -100,9 +120,10 @@ fn listed(result: &Value) -> Vec<&Value> {
 }
 
 fn line(one: &Value) -> String {
-    let (id, text, zone) = (word(one, "id"), clip(word(one, "text"), 120), word(one, "zone"));
-    let hours = TimeZone::get(zone).unwrap_or(TimeZone::UTC);
-    let at = word(one, "next").parse::<Timestamp>().ok();
-    let at = at.map(|at| at.to_zoned(hours).strftime("%Y-%m-%d %H:%M:%S %Q").to_string());
-    format!("\"{text}\" at {} ({id})", at.unwrap_or_else(|| "no time".to_owned()))
+    format!("\"{}\" {} ({})", clip(word(one, "text"), 120), word(one, "said"), word(one, "id"))
+}
+
+/// A word without the ending of a plural, as `9 o'clock` without its mark.
+fn stem(word: &str) -> String {
+    word.strip_suffix('s').filter(|stem| stem.chars().count() > 2).unwrap_or(word).to_owned()
 }

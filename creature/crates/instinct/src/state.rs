@@ -27,8 +27,12 @@ pub struct State {
     pub unanswered: Vec<String>,
     /// Threads of those unanswered words that are not on `main`, by hash of the words.
     pub threads: BTreeMap<u64, String>,
-    /// When the owner was last told of all that instinct can do.
-    pub helped_at_s: i64,
+    /// What the owner's next word may answer with a yes or a number.
+    pub asked: Option<Asked>,
+    /// What was last made for the owner.
+    pub last: Option<Made>,
+    /// When it first woke; none where that was before this was kept.
+    pub born_at_s: Option<i64>,
     /// Calls made whose results are not read yet.
     pub jobs: Vec<Job>,
     /// Sources by link and checklist items by line: when they are looked at next, and how they go.
@@ -50,6 +54,23 @@ pub struct State {
     /// What a newer self keeps here; carried, so that a rollback does not lose it.
     #[serde(flatten)]
     pub newer: BTreeMap<String, Value>,
+}
+
+/// Sentences of which the owner may choose one.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Asked {
+    pub at_s: i64,
+    pub choices: Vec<String>,
+}
+
+/// Something made for the owner: a `reminder` by its id, a `todo` or `note` by its text, a source to `follow` by its link.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Made {
+    pub kind: String,
+    pub what: String,
+    pub at_s: i64,
 }
 
 /// A call made, and whom its result is for.

@@ -1,10 +1,9 @@
 //! What instinct can be told to do by owner, agenda or checklist: how it begins, and what came of it. Pure.
 
-use super::abilities::{self, Said};
 use super::state::{Job, Note, Origin};
-use super::text::{clip, hash, host, slug, urls, word};
+use super::text::{clip, hash, host, slug, word};
 use super::turn::Turn;
-use super::{drafts, feeds, found, reminders, sources};
+use super::{drafts, feeds, found, lists, offer, reminders, sources, understand};
 use ground::summary::summarise;
 use serde_json::{Value, json};
 
@@ -17,6 +16,9 @@ const LONGEST_SENTENCE: usize = 300;
 
 /// Prefix of what a `reminder.list` is about that looks for a reminder to cancel.
 const FORGET: &str = "cancel ";
+
+/// The paper of the owner's list.
+pub const TODO: &str = "notes/todo";
 
 /// A thing that instinct knows how to do.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,34 +42,36 @@ pub enum Task {
     Reminders,
     /// Its standing concerns.
     Concerns,
-    /// The reminder to cancel, in the owner's words.
+    /// The reminder, order, goal or task to cancel, in the owner's words.
     Forget(String),
+    /// A line more on the owner's list.
+    Todo(String),
+    /// The lines of a paper.
+    Show(String),
+    /// In this paper, the line that has these words.
+    Strike(String, Strike, String),
+    Follow(String),
+    Unfollow(String),
+    /// What was offered in the greeting.
+    FollowOffered,
+    /// Takes back what was last made for the owner.
+    Last,
     /// Id of the owner's order, goal or task that is no longer wanted.
     Drop(String),
     /// A unified diff of its own source.
     Patch(String),
 }
 
-/// Reads a task from words; none where they are not one of the few it knows.
-pub fn parse(words: &str) -> Option<Task> {
-    match abilities::understand(words)? {
-        Said::Do(task) => Some(task),
-        Said::Tell(_) => None,
-    }
+/// What is done to a line of a paper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strike {
+    Tick,
+    Remove,
 }
 
-impl Task {
-    /// Whether the task is all that the words ask for, with nothing left over for a mind that reads.
-    pub fn is_all_of(&self, said: &str) -> bool {
-        match self {
-            Task::Read(_) | Task::Feed(_) => {
-                let words: Vec<&str> = said.split_whitespace().collect();
-                words.len() <= 3 && words.last().is_some_and(|last| !urls(last).is_empty())
-            }
-            Task::Post(_) | Task::DraftAbout(_) | Task::Patch(_) => false,
-            _ => true,
-        }
-    }
+/// Reads a task from words; none where they are not one of the few it knows.
+pub fn parse(words: &str) -> Option<Task> {
+    understand::task(words)
 }
 
 /// What stands between ```` ```diff ```` or ```` ```patch ```` and the last closing fence, spaces and all: a fence before
@@ -80,9 +84,28 @@ pub fn fenced_patch(words: &str) -> Option<String> {
     (!patch.trim().is_empty()).then_some(patch)
 }
 
-/// Makes the first call of a task; an error says why there is none.
+/// Does what needs no call, or makes the first call of a task; an error says why there is none.
 pub fn begin(task: Task, origin: Origin, turn: &mut Turn) -> Result<(), String> {
-    let (tool, args, about) = match task {
+    match task {
+        Task::Follow(url) => offer::follow(vec![url], turn),
+        Task::Unfollow(name) => offer::unfollow(&name, turn),
+        Task::FollowOffered => offer::follow_offered(turn),
+        Task::Last => {
+            let last =
+                lists::last_made(turn).ok_or("nothing that I made for you can be taken back just now")?;
+            return begin(last, origin, turn);
+        }
+        task => {
+            let (tool, args, about) = first_call(task, turn)?;
+            turn.ask(origin, tool, args, &about);
+        }
+    }
+    Ok(())
+}
+
+/// The first call of a task: its tool, its arguments, and what it is about.
+fn first_call(task: Task, turn: &mut Turn) -> Result<(&'static str, Value, String), String> {
+    Ok(match task {
         Task::Read(url) => ("web.fetch_text", page(&url), url),
         Task::Feed(url) => ("feed.read", feeds::from(&url, 0), url),
         Task::Post(text) => ("x.post", json!({"text": text}), "a draft".to_owned()),
@@ -96,6 +119,18 @@ pub fn begin(task: Task, origin: Origin, turn: &mut Turn) -> Result<(), String> 
         Task::Reminders => ("reminder.list", json!({}), String::new()),
         Task::Concerns => ("pulse.list", json!({}), String::new()),
         Task::Forget(which) => ("reminder.list", json!({}), format!("{FORGET}{which}")),
+        Task::Todo(text) => {
+            let text = clip(&text, 500);
+            ("notes.append", json!({"name": TODO, "text": format!("- [ ] {text}\n")}), text)
+        }
+        Task::Show(paper) => ("notes.read", json!({"name": paper}), paper),
+        Task::Strike(paper, how, which) => {
+            let about = lists::about(&paper, how, &which);
+            ("notes.read", json!({"name": paper}), about)
+        }
+        Task::Drop(id) if id.starts_with("reminder-") => {
+            ("reminder.list", json!({}), format!("{FORGET}{id}"))
+        }
         Task::Drop(id) if id.starts_with("directive-") => ("directive.end", json!({"id": id}), id),
         Task::Drop(id) => {
             let args = json!({"id": id, "reason": "its owner no longer wants it", "outcome": "dropped"});
@@ -109,9 +144,9 @@ pub fn begin(task: Task, origin: Origin, turn: &mut Turn) -> Result<(), String> 
             ("x.post", json!({"text": post}), topic)
         }
         Task::Note(text) => {
-            let text = format!("- {}: {}\n", turn.date, clip(&text, 2000));
-            let args = json!({"name": "scratch", "text": text});
-            ("notes.append", args, "scratch".to_owned())
+            let text = clip(&text, 2000);
+            let args = json!({"name": "scratch", "text": format!("- {}: {text}\n", turn.date)});
+            ("notes.append", args, text)
         }
         Task::Patch(patch) => {
             let file = patch.lines().find_map(|line| line.strip_prefix("+++ "));
@@ -120,9 +155,10 @@ pub fn begin(task: Task, origin: Origin, turn: &mut Turn) -> Result<(), String> 
             let args = json!({"patch": patch, "summary": summary});
             ("repo.apply_patch", args, file)
         }
-    };
-    turn.ask(origin, tool, args, &about);
-    Ok(())
+        Task::Follow(_) | Task::Unfollow(_) | Task::FollowOffered | Task::Last => {
+            return Err("that takes no call".to_owned());
+        }
+    })
 }
 
 /// Arguments that fetch a page, no longer than a result holds whole.
@@ -135,21 +171,24 @@ pub fn finish(job: &Job, result: &Value, turn: &mut Turn) -> Option<Result<Strin
     if let Some(error) = failed(result) {
         return Some(Err(error));
     }
-    if let Some(outcome) = told(job, result) {
+    if let Some(outcome) = told(job, result, turn) {
+        remember(job, result, turn);
         return Some(Ok(outcome));
     }
     let about = job.about.as_str();
     let args = match job.tool.as_str() {
         "reminder.list" => {
             let which = about.strip_prefix(FORGET).unwrap_or_default();
-            return match reminders::meant(which, result) {
+            return match reminders::meant(which, result, turn) {
                 Err(why) => Some(Err(why)),
-                Ok((id, text)) => {
+                Ok((id, text)) if id.starts_with("reminder-") => {
                     turn.ask(job.origin.clone(), "reminder.cancel", json!({"id": id}), &text);
                     None
                 }
+                Ok((id, _)) => begin(Task::Drop(id), job.origin.clone(), turn).err().map(Err),
             };
         }
+        "notes.read" => return lists::struck(job, result, turn),
         "web.fetch_text" => {
             let Some(text) = anew(job, about, word(result, "text"), turn) else {
                 return Some(Ok(format!("{} is unchanged", host(about))));
@@ -179,34 +218,48 @@ pub fn finish(job: &Job, result: &Value, turn: &mut Turn) -> Option<Result<Strin
             json!({"name": "scratch", "text": text})
         }
     };
-    let name = word(&args, "name").to_owned();
     turn.say(format!("I have {about} and write it down."));
-    turn.ask(job.origin.clone(), "notes.append", args, &name);
+    // The owner who asked for a page is told what stands in it.
+    let said = match (&job.origin, job.tool.as_str()) {
+        (Origin::Owner, "web.fetch_text" | "feed.read") => gist(word(&args, "text")),
+        _ => String::new(),
+    };
+    turn.ask(job.origin.clone(), "notes.append", args, &said);
     None
 }
 
 /// The outcome of a call that ends its task; none where `finish` makes more of the result.
-fn told(job: &Job, result: &Value) -> Option<String> {
+fn told(job: &Job, result: &Value, turn: &Turn) -> Option<String> {
     let about = job.about.as_str();
+    if job.tool == "notes.read" && lists::shows(about) {
+        return Some(lists::shown(about, result));
+    }
     let place = ["path", "id"].map(|key| word(result, key));
     let place = place.into_iter().find(|place| !place.is_empty());
     let place = clip(place.unwrap_or(about), 200);
     Some(match job.tool.as_str() {
-        "web.fetch_text" | "feed.read" | "repo.map" => return None,
+        "web.fetch_text" | "feed.read" | "repo.map" | "notes.read" => return None,
         "web.search" if job.origin == Origin::Owner => found::web(about, result),
         "web.search" => return None,
         "self.examine" => word(result, "for_the_owner").to_owned(),
         "knowledge.search" => found::notes(about, result),
+        "notes.append" if place.ends_with("notes/todo.md") => {
+            format!("\"{about}\" is on your list ({place})")
+        }
+        "notes.append" if place.contains("/notes/") && !about.is_empty() => {
+            format!("written down in {place}: {about}")
+        }
         "notes.append" => format!("written down in {place}"),
+        "notes.write" => about.to_owned(),
         "x.post" if result.get("asked").is_some() => {
             format!("it waits for your yes as ask {}", word(result, "asked"))
         }
         "x.post" if result.get("id").is_none() => format!("drafted: {place}"),
         "x.post" => format!("posted: {place}"),
-        "reminder.add" => format!("I remind you of \"{about}\" at {}", word(result, "next")),
+        "reminder.add" => format!("I remind you of \"{about}\" {}", word(result, "said")),
         "reminder.list" if about.starts_with(FORGET) => return None,
         "reminder.list" => reminders::told(result),
-        "pulse.list" => reminders::concerns(result),
+        "pulse.list" => reminders::concerns(result, turn),
         "reminder.cancel" => format!("I no longer remind you of \"{about}\""),
         "directive.end" => format!("{about} holds no longer"),
         "agenda.close" => format!("{about} is off my agenda"),
@@ -214,6 +267,27 @@ fn told(job: &Job, result: &Value) -> Option<String> {
         "memory.snapshot" => format!("snapshot taken: {place}"),
         _ => format!("{about} passed its rehearsal; my next life runs it"),
     })
+}
+
+/// What was noted, on one line.
+fn gist(note: &str) -> String {
+    let lines = note.lines().filter_map(|line| line.strip_prefix("- "));
+    clip(&lines.collect::<Vec<_>>().join("; "), 600).trim_end_matches('.').to_owned()
+}
+
+/// Keeps what was made for the owner, so that `cancel that` takes it back.
+fn remember(job: &Job, result: &Value, turn: &mut Turn) {
+    let what = match job.tool.as_str() {
+        "reminder.add" => Some(("reminder", word(result, "id"))),
+        "notes.append" if word(result, "path").ends_with("notes/todo.md") => {
+            Some(("todo", job.about.as_str()))
+        }
+        "notes.append" if word(result, "path").ends_with("scratch.md") => Some(("note", job.about.as_str())),
+        _ => None,
+    };
+    if let (Some((kind, what)), Origin::Owner) = (what, &job.origin) {
+        turn.made(kind, what);
+    }
 }
 
 /// What of a page is new to a line of the stack, which looks again and again; else all of it.

@@ -1,8 +1,9 @@
 //! One thought in the making: the moment, the state, and what is said and called so far. Pure.
 
 use super::pace::Pace;
-use super::state::{Job, Origin, State};
+use super::state::{Job, Made, Origin, State};
 use super::text::{clip, hash};
+use agenda::spoken;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use mind::moment::Moment;
@@ -21,7 +22,7 @@ pub struct Turn<'a> {
     pub pace: Pace,
     /// Seconds since 1970; 0 where `now` cannot be read.
     pub now_s: i64,
-    /// Date and minute of now in UTC, for papers.
+    /// Date and minute of now by the owner's clock, for papers.
     pub date: String,
     pub state: &'a mut State,
     /// The thread of talk that is answered.
@@ -40,7 +41,8 @@ pub struct Turn<'a> {
 impl<'a> Turn<'a> {
     pub fn new(moment: &'a Moment, pace: Pace, state: &'a mut State) -> Self {
         let now = moment.now.parse::<Timestamp>().ok();
-        let date = now.map(|now| now.strftime("%Y-%m-%d %H:%M").to_string());
+        let zone = moment.time_zone.clone().unwrap_or(TimeZone::UTC);
+        let date = now.map(|now| zone.to_datetime(now).strftime("%Y-%m-%d %H:%M").to_string());
         Turn {
             moment,
             pace,
@@ -103,6 +105,22 @@ impl<'a> Turn<'a> {
         self.moment.time_zone.clone().unwrap_or(TimeZone::UTC)
     }
 
+    /// Notes that this was made for the owner: `cancel that` takes it back.
+    pub fn made(&mut self, kind: &str, what: &str) {
+        self.state.last = Some(Made { kind: kind.to_owned(), what: what.to_owned(), at_s: self.now_s });
+    }
+
+    /// A moment as the owner's clock and calendar show it.
+    pub fn shown(&self, at: Timestamp) -> String {
+        let now = Timestamp::from_second(self.now_s).unwrap_or_default();
+        spoken::day_and_hour(at, now, &self.zone())
+    }
+
+    /// How many more calls fit into this thought.
+    pub fn room(&self) -> usize {
+        MOST_CALLS.saturating_sub(self.calls.len())
+    }
+
     /// Whether nothing was said and nothing is to be done yet.
     pub fn is_empty(&self) -> bool {
         self.says.is_empty() && !self.acts()
@@ -139,7 +157,7 @@ impl<'a> Turn<'a> {
 
     /// Whether fewer than two more calls fit into this thought.
     pub fn is_nearly_full(&self) -> bool {
-        self.calls.len() + 2 > MOST_CALLS
+        self.room() < 2
     }
 
     /// The result of a call made earlier, by the records; none where there is none.

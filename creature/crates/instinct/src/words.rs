@@ -1,29 +1,31 @@
-//! The owner's words: each is answered, by a fact, by an outcome, or by saying that it was not understood. Pure.
+//! The owner's words: each is answered, by a fact, by an outcome, by a question back, or by saying that it was not understood. Pure.
 
-use super::abilities::{self, Said};
-use super::facts::{self, Fact};
-use super::state::{Job, Origin};
+use super::facts::{self, MODEL};
+use super::state::{Asked, Job, Origin};
+use super::table::Ability;
+use super::tasks::{self, Task};
 use super::text::{clip, hash, word};
 use super::turn::Turn;
-use super::{digest, found, offer, tasks};
-use agenda::{directive, goals};
+use super::understand::{self, Heard, Meant};
+use super::{digest, found, offer};
+use agenda::directive::{self, DirectiveChange};
+use agenda::goals;
 use ground::text::shorten;
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 use mind::moment::{Moment, main_thread};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-/// Seconds for which the owner, once told of all that instinct can do, is not told of it again.
-const KNOWS_S: i64 = 86_400;
+/// Seconds for which a yes or a number answers what was asked, if it is the owner's next word.
+const OPEN_S: i64 = 3_600;
+
+/// Seconds after which `undo that` is no longer the last thing made.
+const FRESH_S: i64 = 900;
 
 const SAFE: &str = "I run in safe mode after repeated deaths and can only talk; \
     ask again when that is over.";
 
 const PHASED: &str = "That stands on my agenda as a goal, step by step. On instinct I do the steps I know by name \
     (`read`, `feed`, `search`, `note`, `draft`, `snapshot`, `map`); the others wait for a mind that reads.";
-
-const UNCHANGED: &str =
-    "That changes nothing: there is nothing of the kind to take back, or I keep too many orders already.";
 
 /// Hashes of the moment's words; equal words have different ones.
 pub fn hashes(moment: &Moment) -> Vec<u64> {
@@ -47,61 +49,114 @@ pub fn drive(turn: &mut Turn) {
             }
         }
     }
-    let mut unknown: Vec<(String, String)> = Vec::new();
+    let mut unknown: Vec<Unknown> = Vec::new();
     while !turn.is_nearly_full() && !turn.state.unanswered.is_empty() {
         let said = turn.state.unanswered.remove(0);
         turn.thread = turn.state.threads.get(&hash(&said)).cloned().unwrap_or_else(main_thread);
-        answer(&said, &mut unknown, turn);
+        if !answer(&said, &mut unknown, turn) {
+            turn.state.unanswered.insert(0, said);
+            break;
+        }
     }
     // One answer a thread for all that was not understood: each is named, and one answer each would be a flood.
-    while let Some((thread, _)) = unknown.first().cloned() {
-        let mine = unknown.extract_if(.., |(on, _)| *on == thread).map(|(_, said)| said);
-        let said = mine.collect::<Vec<_>>().join(", ");
-        let text = not_understood(&said, turn);
+    while let Some(thread) = unknown.first().map(|one| one.thread.clone()) {
+        let mine: Vec<Unknown> = unknown.extract_if(.., |one| one.thread == thread).collect();
+        let text = not_understood(&mine);
         turn.tell(&text, &thread);
     }
     turn.thread.clone_from(&moment.thread);
 }
 
-/// Tells what instinct can do, in full once a day, and else in a line.
-fn not_understood(said: &str, turn: &mut Turn) -> String {
-    let known_s = turn.now_s.saturating_sub(turn.state.helped_at_s);
-    if (0..KNOWS_S).contains(&known_s) {
-        return format!("I do not understand {said}; `help` tells what I can do on instinct.");
-    }
-    turn.state.helped_at_s = turn.now_s;
-    format!("I do not understand {said}. {}", abilities::help())
+/// A word that was not understood.
+struct Unknown {
+    thread: String,
+    said: String,
+    near: Vec<&'static Ability>,
+    /// How it is kept for a model; empty where it is not.
+    kept: String,
 }
 
-fn answer(said: &str, unknown: &mut Vec<(String, String)>, turn: &mut Turn) {
+/// Says what was not understood, what of that kind instinct can do, and what would understand it.
+fn not_understood(all: &[Unknown]) -> String {
+    let said: Vec<String> = all.iter().map(|one| format!("\"{}\"", clip(&one.said, 60))).collect();
+    let near = all.iter().flat_map(|one| &one.near).filter(|one| !one.shown.is_empty()).take(2);
+    let near: Vec<String> = near.map(|one| format!("`{}` ({})", one.shown, one.does)).collect();
+    let near =
+        if near.is_empty() { String::new() } else { format!(" The nearest I can do: {}.", near.join(", ")) };
+    let kept: String = all.iter().map(|one| one.kept.as_str()).collect();
+    format!(
+        "I do not understand {}.{near}{kept} `help` shows what I understand; to be understood in any words, {MODEL}",
+        said.join(", ")
+    )
+}
+
+/// Answers a word of the owner's; false where there is no room left in this thought.
+fn answer(said: &str, unknown: &mut Vec<Unknown>, turn: &mut Turn) -> bool {
     turn.intend("answer the owner");
     turn.say(format!("The owner says: \"{}\".", clip(said, 160)));
-    if offer::answer(said, turn) || digest::answer(said, turn) {
-        return;
-    }
-    let asked = abilities::understand(said);
-    if let Some(Said::Tell(fact)) = asked {
-        turn.say("I tell how things stand.");
-        return tell(fact, turn);
-    }
+    let Some(said) = chosen(said, turn) else { return true };
     let now = Timestamp::from_second(turn.now_s).unwrap_or_default();
     // A directive that changes something was noted when it was heard, and is no longer among the words.
-    if directive::understand(said, now, &TimeZone::UTC).is_some() {
+    if let Some(understood) = directive::understand(&said, now, &turn.zone()) {
         turn.say("I know what that asks of me, and it changed nothing.");
-        let orders = facts::told(Fact::Orders, turn);
-        let unchanged = format!("{UNCHANGED} {orders}");
-        return turn.tell_owner(if turn.moment.safe { SAFE } else { &unchanged });
+        let unchanged = match understood.change {
+            _ if turn.moment.safe => SAFE.to_owned(),
+            DirectiveChange::Lift { .. } => facts::nothing_held(turn),
+            _ => "That order I could not keep: fifty hold already; `orders` names them, `cancel directive-…` ends one."
+                .to_owned(),
+        };
+        turn.tell_owner(&unchanged);
+        return true;
     }
-    let title = shorten(said, 120);
-    if goals::phases(said).is_some() && turn.moment.stack.iter().any(|line| line.title == title) {
+    let title = shorten(&said, 120);
+    if goals::phases(&said).is_some() && turn.moment.stack.iter().any(|line| line.title == title) {
         turn.say("That is a goal of several steps, and stands on my agenda.");
-        return turn.tell_owner(PHASED);
+        turn.tell_owner(PHASED);
+        return true;
     }
-    let known = asked.and_then(|asked| if let Said::Do(task) = asked { Some(task) } else { None });
-    let Some(task) = known.or_else(|| abilities::question(said)) else {
-        turn.say("I cannot understand that and say what I can do.");
-        return unknown.push((turn.thread.clone(), format!("\"{}\"", clip(said, 60))));
-    };
+    match understand::hear(&said) {
+        Heard::Certain(all) if turn.room() <= all.len() => return false,
+        Heard::Certain(all) => certain(all, &said, turn),
+        Heard::Question(task) => begin(task, turn),
+        Heard::Unsure(choices) => ask_back(&choices, turn),
+        Heard::Unknown(near) => {
+            turn.say("I cannot understand that and say what I can do.");
+            let (thread, kept) = (turn.thread.clone(), facts::kept(&said, turn));
+            unknown.push(Unknown { thread, said, near, kept });
+        }
+    }
+    true
+}
+
+/// Does and tells all that is asked for; what can be told at once is one answer.
+fn certain(all: Vec<Meant>, said: &str, turn: &mut Turn) {
+    let mut told: Vec<String> = Vec::new();
+    for one in all {
+        let fresh =
+            |turn: &Turn| turn.state.last.as_ref().is_some_and(|last| turn.now_s - last.at_s <= FRESH_S);
+        let task = match one.ability.name.as_str() {
+            "cancel_that" => Some(Task::Last),
+            "undo_that" if fresh(turn) => Some(Task::Last),
+            "follow_them" => Some(Task::FollowOffered),
+            _ => one.task,
+        };
+        match task {
+            Some(task) => begin(task, turn),
+            None if one.ability.name == "digest" => {
+                turn.say("I tell what is new.");
+                told.push(digest::now(turn));
+            }
+            None => told.push(facts::told(one.ability, said, turn)),
+        }
+    }
+    if !told.is_empty() {
+        turn.say("I tell how things stand.");
+        let text = in_its_place(told.join("\n"), turn);
+        turn.tell_owner(&text);
+    }
+}
+
+fn begin(task: Task, turn: &mut Turn) {
     if turn.moment.safe {
         return turn.tell_owner(SAFE);
     }
@@ -114,13 +169,58 @@ fn answer(said: &str, unknown: &mut Vec<(String, String)>, turn: &mut Turn) {
     }
 }
 
-fn tell(fact: Fact, turn: &mut Turn) {
-    if fact == Fact::Help {
-        turn.state.helped_at_s = turn.now_s;
-    }
-    let told = facts::told(fact, turn);
-    let told = if fact == Fact::Status { told } else { in_its_place(told, turn) };
-    turn.tell_owner(&told);
+/// Asks which of these is meant.
+fn ask_back(choices: &[&'static Ability], turn: &mut Turn) {
+    turn.say("I am not sure what that means, and ask.");
+    let choices: Vec<String> = choices.iter().filter_map(|ability| ability.sentence()).collect();
+    let text = match choices.as_slice() {
+        [one] => format!("Did you mean `{one}`? `yes` says so."),
+        many => {
+            let all: Vec<String> =
+                many.iter().enumerate().map(|(at, one)| format!("{} `{one}`", at + 1)).collect();
+            let (last, first) = all
+                .split_last()
+                .map_or((String::new(), String::new()), |(last, first)| (last.clone(), first.join(", ")));
+            format!("Did you mean {first} or {last}? The number says which.")
+        }
+    };
+    turn.state.asked = Some(Asked { at_s: turn.now_s, choices });
+    turn.tell_owner(&text);
+}
+
+/// The words, or the choice that they name of those put to the owner; none where that is answered already. Only the next
+/// word answers, and not for long: what was asked before that, the owner may not have seen.
+fn chosen(said: &str, turn: &mut Turn) -> Option<String> {
+    let asked = turn.state.asked.take();
+    let asked = asked
+        .filter(|asked| (0..=OPEN_S).contains(&(turn.now_s - asked.at_s)) && !asked_since(asked.at_s, turn));
+    let Some(Asked { choices, .. }) = asked else { return Some(said.to_owned()) };
+    let number = said.trim().trim_matches(['.', '!', ')', '(']).parse::<usize>().ok();
+    let choice = match (number, choices.as_slice()) {
+        (Some(number), choices) => number.checked_sub(1).and_then(|at| choices.get(at)).cloned(),
+        (None, [one]) => match understand::yes_or_no(said) {
+            Some(true) => Some(one.clone()),
+            Some(false) if one == offer::TAKE_ALL => {
+                if turn.moment.safe {
+                    turn.tell_owner(SAFE);
+                } else {
+                    offer::decline(turn);
+                }
+                return None;
+            }
+            _ => None,
+        },
+        _ => None,
+    };
+    Some(choice.unwrap_or_else(|| said.to_owned()))
+}
+
+/// Whether the owner was asked for an approval since: a bare yes answers that.
+fn asked_since(since_s: i64, turn: &Turn) -> bool {
+    let after = |at: &str| at.parse::<Timestamp>().is_ok_and(|at| at.as_second() > since_s);
+    turn.moment.records.iter().any(|record| {
+        record.kind == "message" && record.data.get("kind") == Some(&json!("approval")) && after(&record.at)
+    })
 }
 
 /// The text, with why instinct answers where a model should.
@@ -138,10 +238,14 @@ pub fn settled(job: &Job, result: &Value, turn: &mut Turn) {
         None => return,
         Some(Ok(outcome)) => match job.tool.as_str() {
             "self.examine" => outcome,
-            "web.search" | "knowledge.search" | "reminder.list" => format!("{outcome}."),
+            "web.search" | "knowledge.search" | "reminder.list" | "pulse.list" | "notes.read" => {
+                format!("{}.", outcome.trim_end_matches('.'))
+            }
             _ => format!("Done: {outcome}."),
         },
-        Some(Err(why)) if tasks::failed(result).is_none() => format!("I did not do it: {why}."),
+        Some(Err(why)) if tasks::failed(result).is_none() => {
+            format!("I did not do it: {}.", why.trim_end_matches('.'))
+        }
         Some(Err(error)) if job.tool == "web.search" => found::no_search(&error, word(result, "hint")),
         Some(Err(error)) => format!("{} failed: {error}. {}", job.tool, clip(word(result, "hint"), 200)),
     };

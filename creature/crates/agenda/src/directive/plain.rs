@@ -45,9 +45,18 @@ const COMPACT: &str = "compact, /compact, compact yourself, compact your memory,
 const RESUME: &str = "resume, unpause, continue, go on, carry on, resume work, resume working, \
     resume everything, resume your work, continue work, continue working, continue everything, \
     continue your work, back to work, you can resume, you can continue, you may resume, you may continue, resume autonomous mode, resume autonomy, \
-    start autonomous mode, turn on autonomous mode, switch on autonomous mode, enable autonomous mode, wake up";
+    start autonomous mode, turn on autonomous mode, switch on autonomous mode, enable autonomous mode, wake up, keep going, \
+    start again, start working again, start work again, you can go on, you may go on, you can work again, you may work again, \
+    you can start again, end the pause, cancel the pause, cancel pause, work again";
 const WRITE_AGAIN: &str = "message me again, write me again, you can message me again, you can write me again, \
-    you may message me again, you may write me again, message me as usual, write me as usual";
+    you may message me again, you may write me again, message me as usual, write me as usual, write to me again, \
+    you can write to me again, you may write to me again, start writing to me again, you can write again, you may write again, \
+    you can talk again, you may talk again, talk again, talk to me again, you can talk to me again, you may talk to me again, \
+    you can speak again, you may speak again, speak again, you can speak, you may speak, stop being quiet, be loud again, \
+    you can be loud again, no longer quiet, end quiet, cancel quiet, cancel be quiet";
+/// Whole sentences that order that no messages be sent.
+const NO_MESSAGES: &str = "leave me alone, be quiet, no messages, no more messages, shut up, be still, stop talking, stop talking to me, \
+    stop bothering me, keep quiet, stay quiet, not a word, no talking";
 const USUAL_ORDER: &str = "no more focus, drop the focus, end the focus, back to your usual order";
 
 /// A directive read from plain words.
@@ -105,13 +114,17 @@ pub fn reply(understood: &Understood) -> String {
     let span = if understood.span.is_empty() { "until you say otherwise" } else { &understood.span };
     let noted = match &understood.change {
         DirectiveChange::Set { wish, .. } => match wish {
-            Wish::Focus { topic } => format!("{topic} goes first, {span}"),
-            Wish::Every { what, every_s } => format!("\"{what}\" every {}, {span}", length(*every_s)),
+            Wish::Focus { topic } => format!("{topic} goes first, {span}; `drop the focus` ends it"),
+            Wish::Every { what, every_s } => format!("\"{what}\" every {}, {span}", spoken::length(*every_s)),
             Wish::Quiet { topic } if topic.is_empty() => {
-                format!("I send you no messages, {span}; I answer when you write")
+                format!(
+                    "I send you no messages, {span}; I answer when you write, reminders still come, and `resume` ends it"
+                )
             }
             Wish::Quiet { topic } => {
-                format!("I message you only about {topic}, {span}; the rest is kept for later")
+                format!(
+                    "I message you only about {topic}, {span}; the rest is kept for later, and `message me again` ends it"
+                )
             }
             Wish::Pause => {
                 format!(
@@ -120,20 +133,16 @@ pub fn reply(understood: &Understood) -> String {
             }
             Wish::Other => "that".to_owned(),
         },
-        DirectiveChange::Lift { wished: Wished::Pause } => "I go on with my work".to_owned(),
-        DirectiveChange::Lift { wished: Wished::Quiet } => "I message you again as usual".to_owned(),
+        DirectiveChange::Lift { wished: Wished::Pause } => {
+            "I go on with my work, and may message you".to_owned()
+        }
+        DirectiveChange::Lift { wished: Wished::Quiet } => {
+            "I message you again as usual, and go on with my work".to_owned()
+        }
         DirectiveChange::Lift { wished: Wished::Focus } => "my usual order holds again".to_owned(),
         DirectiveChange::End { id } | DirectiveChange::Did { id } => id.clone(),
     };
     format!("Noted: {noted}.")
-}
-
-fn length(seconds: u64) -> String {
-    match seconds {
-        s if s % 86_400 == 0 => format!("{} d", s / 86_400),
-        s if s % 3_600 == 0 => format!("{} h", s / 3_600),
-        s => format!("{} min", s / 60),
-    }
 }
 
 /// The words of one short sentence; none for a longer text, or one with quotes or brackets.
@@ -264,9 +273,7 @@ fn quiet<'a, 'b>(words: &'a [Word<'b>]) -> Option<&'a [Word<'b>]> {
             (rest, false)
         }
         ["only", verb, "me", rest @ ..] | [verb, "me", "only", rest @ ..] if told(verb) => (rest, true),
-        ["leave", "me", "alone"] | ["be", "quiet"] | ["no", "messages"] | ["no", "more", "messages"] => {
-            return Some(&[]);
-        }
+        all if one_of(NO_MESSAGES, &all.join(" ")) => return Some(&[]),
         _ => return None,
     };
     let topic = match rest {

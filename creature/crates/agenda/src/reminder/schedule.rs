@@ -53,24 +53,89 @@ pub enum Schedule {
     Other,
 }
 
-/// The words without `at` and `on`; a bare number behind `at` becomes an hour: `at 9` is `9:00`.
+/// The hour of an afternoon, and of a night, where none is said.
+const AFTERNOON: &str = "14:00";
+const NIGHT: &str = "20:00";
+
+/// The words in the few forms that are read: without `at`, `on` and `o'clock`; a bare number behind `at` or before
+/// `o'clock` becomes an hour, an hour `in the evening` one of the evening, and `tomorrow evening` has its usual hour.
 fn hours(text: &str) -> String {
-    let (mut plain, mut at) = (Vec::new(), false);
-    for word in text.split_whitespace() {
-        let hour = word.parse::<u8>().is_ok_and(|hour| at && hour < 24);
-        at = word == "at";
-        match (hour, word) {
-            (true, hour) => plain.push(format!("{hour}:00")),
-            (false, "at" | "on") => {}
-            (false, word) => plain.push(word.to_owned()),
+    let said: Vec<&str> = text.split_whitespace().filter(|word| *word != "the").collect();
+    let mut plain: Vec<String> = Vec::new();
+    let mut at = false;
+    for (nth, word) in said.iter().enumerate() {
+        let next = said.get(nth + 1).copied().unwrap_or_default();
+        let hour = spoken::number(word).filter(|hour| (at || next == "o'clock") && *hour < 24);
+        at = *word == "at";
+        let days = word.strip_suffix('s').filter(|day| day.ends_with("day") && weekdays(&[day]).is_some());
+        match (hour, *word) {
+            (Some(hour), _) => plain.push(format!("{hour}:00")),
+            (None, "at" | "on" | "o'clock" | "in") if *word != "in" || part_of_day(next).is_some() => {}
+            (None, "next") if spoken::weekday(next).is_some() => {}
+            (None, "each") => plain.push("every".to_owned()),
+            (None, "tonight") => plain.extend(["today".to_owned(), "night".to_owned()]),
+            (None, "this") if part_of_day(next).is_some() => plain.push("today".to_owned()),
+            (None, word) => match days {
+                Some(day) if plain.last().is_none_or(|last| last != "every") => {
+                    plain.extend(["every".to_owned(), day.to_owned()]);
+                }
+                _ => plain.push(word.to_owned()),
+            },
+        }
+    }
+    in_its_part_of_the_day(plain)
+}
+
+/// Hours that a part of the day adds to one said with it, and its own hour, where none is.
+fn part_of_day(word: &str) -> Option<(i8, &'static str)> {
+    match word {
+        "morning" => Some((0, "9:00")),
+        "afternoon" => Some((12, AFTERNOON)),
+        "evening" => Some((12, "18:00")),
+        "night" => Some((12, NIGHT)),
+        _ => None,
+    }
+}
+
+/// `4:00 afternoon` as `16:00`, `tomorrow evening` as `tomorrow 18:00`; `every morning` stays.
+fn in_its_part_of_the_day(mut plain: Vec<String>) -> String {
+    let found = plain.iter().position(|word| part_of_day(word).is_some());
+    if let Some((at, (later, usual))) = found.and_then(|at| Some((at, part_of_day(plain.get(at)?)?))) {
+        let clock = |word: &String| spoken::time(word).map(|time| (time, word.ends_with('m')));
+        match plain.iter().position(|word| clock(word).is_some()) {
+            Some(said) => {
+                let hour = plain.get(said).and_then(clock).filter(|(time, half)| !half && time.hour() < 12);
+                // Three at night is early; twelve at night is not understood.
+                let night = plain.get(at).is_some_and(|part| part == "night");
+                let later = if night && hour.is_some_and(|(time, _)| time.hour() < 6) { 0 } else { later };
+                if night && hour.is_none() {
+                    return plain.join(" ");
+                }
+                let hour = hour.map(|(time, _)| format!("{}:{:02}", time.hour() + later, time.minute()));
+                plain.get_mut(said).zip(hour).into_iter().for_each(|(word, hour)| *word = hour);
+                let begins = plain.first().is_some_and(|first| first == "every");
+                match plain.get_mut(at) {
+                    Some(part) if begins && at == 1 => "day".clone_into(part),
+                    _ => drop(plain.remove(at)),
+                }
+            }
+            None if plain.first().is_some_and(|first| first == "every") => {}
+            None => plain.get_mut(at).into_iter().for_each(|part| usual.clone_into(part)),
         }
     }
     plain.join(" ")
 }
 
-fn weekly(day: &str, time: Time) -> Option<Schedule> {
-    let day = spoken::weekday(day)?.to_monday_one_offset();
-    Some(Schedule::Weekly { days: vec![day], time })
+/// Days of the week from 1, Monday: one, several joined by `and` or commas, or all that work or rest.
+fn weekdays(words: &[&str]) -> Option<Vec<i8>> {
+    match words {
+        ["weekday" | "workday"] => return Some((1..=5).collect()),
+        ["weekend"] => return Some(vec![6, 7]),
+        [] => return None,
+        _ => {}
+    }
+    let named = words.iter().flat_map(|word| word.split(',')).filter(|word| !matches!(*word, "and" | ""));
+    named.map(|day| spoken::weekday(day).map(|day| day.to_monday_one_offset())).collect()
 }
 
 impl Schedule {
@@ -85,8 +150,12 @@ impl Schedule {
             }
             ["every", "day" | "morning"] => Some(Schedule::Daily { time: MORNING }),
             ["every", "evening"] => Some(Schedule::Daily { time: EVENING }),
-            ["every", day] if spoken::weekday(day).is_some() => weekly(day, MORNING),
-            ["every", day, time] if spoken::weekday(day).is_some() => weekly(day, spoken::time(time)?),
+            ["every", days @ ..] if weekdays(days).is_some() => {
+                Some(Schedule::Weekly { days: weekdays(days)?, time: MORNING })
+            }
+            ["every", days @ .., time] if weekdays(days).is_some() && spoken::time(time).is_some() => {
+                Some(Schedule::Weekly { days: weekdays(days)?, time: spoken::time(time)? })
+            }
             // A day without an hour means 9:00, not its midnight.
             [day] if *day == "tomorrow" || spoken::weekday(day).is_some() => {
                 let at = spoken::moment(&[day, "9:00"], now, zone)?;
@@ -115,6 +184,27 @@ impl Schedule {
             }
             moment => Some(Schedule::Once { at: spoken::moment(moment, now, zone)? }),
         }
+    }
+
+    /// When it comes, as people say it: `tomorrow at 09:00`, `every Monday at 08:00, first on 30 November`.
+    pub fn said(&self, next: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
+        let clock = |time: &Time| time.strftime("%H:%M").to_string();
+        let every = match self {
+            Schedule::Once { .. } | Schedule::Other => return spoken::day_and_hour(next, now, zone),
+            Schedule::Daily { time } => format!("every day at {}", clock(time)),
+            Schedule::Weekly { days, time } => {
+                let days = match days.as_slice() {
+                    [1, 2, 3, 4, 5] => "weekday".to_owned(),
+                    days => spoken::days(days),
+                };
+                format!("every {days} at {}", clock(time))
+            }
+            Schedule::Monthly { day, time } => format!("every month on day {day} at {}", clock(time)),
+            Schedule::Every { every_s, from, to } => {
+                format!("every {} from {} to {}", spoken::length(*every_s), clock(from), clock(to))
+            }
+        };
+        format!("{every}, first {}", spoken::day(next, now, zone))
     }
 
     pub(super) fn check(&self) -> Result<(), Refusal> {

@@ -256,6 +256,20 @@ fn a_few_words_say_when() {
         ("every day at 9", Schedule::Daily { time: nine }),
         ("every morning", Schedule::Daily { time: nine }),
         ("every monday at 9am", Schedule::Weekly { days: vec![1], time: nine }),
+        ("every weekday at 8", Schedule::Weekly { days: vec![1, 2, 3, 4, 5], time: eight }),
+        ("every weekday", Schedule::Weekly { days: vec![1, 2, 3, 4, 5], time: nine }),
+        ("each weekend at 9:00", Schedule::Weekly { days: vec![6, 7], time: nine }),
+        ("every monday and thursday at 8pm", Schedule::Weekly { days: vec![1, 4], time: twenty }),
+        ("on mondays at 9", Schedule::Weekly { days: vec![1], time: nine }),
+        ("every monday at 8 in the evening", Schedule::Weekly { days: vec![1], time: twenty }),
+        ("every morning at 8", Schedule::Daily { time: eight }),
+        ("at four o'clock in the afternoon", at("2026-03-25T15:00:00Z")),
+        ("tomorrow evening", at("2026-03-26T17:00:00Z")),
+        ("tonight at 8", at("2026-03-25T19:00:00Z")),
+        ("this afternoon", at("2026-03-25T13:00:00Z")),
+        ("next monday at 9", at("2026-03-30T07:00:00Z")),
+        ("tues at 9", at("2026-03-31T07:00:00Z")),
+        ("at 3 at night", at("2026-03-26T02:00:00Z")),
         ("daily 09:00", Schedule::Daily { time: nine }),
         ("Daily at 9am", Schedule::Daily { time: nine }),
         ("weekly mon,thu 09:00", Schedule::Weekly { days: vec![1, 4], time: nine }),
@@ -282,8 +296,36 @@ fn a_few_words_say_when() {
         "9",
         "at 24",
         "at",
+        "every so and so",
+        "at 12 at night",
+        "in the morning or so",
     ] {
         assert_eq!(Schedule::read(text, now, &berlin), None, "{text}");
+    }
+}
+
+/// Found by living with it: a reminder that recurs never said that it does, and its time was another clock's.
+#[test]
+fn a_reminder_says_when_it_comes_as_people_do() {
+    let now = "2026-11-26T09:00:00Z";
+    for (when, said) in [
+        ("every monday at 8am", "every Monday at 08:00, first on Monday 30 November"),
+        ("every weekday at 8", "every weekday at 08:00, first tomorrow"),
+        ("weekly mon,thu 09:00", "every Monday and Thursday at 09:00, first on Monday 30 November"),
+        ("daily 18:30", "every day at 18:30, first today"),
+        ("monthly 31 09:00", "every month on day 31 at 09:00, first on Monday 30 November"),
+        ("every 2 hours", "every 2 h from 08:00 to 20:00, first today"),
+        ("tomorrow at 9", "tomorrow at 09:00"),
+        ("in 90 seconds", "today at 10:01:30"),
+        ("2026-12-24 18:00", "on Thursday 24 December at 18:00"),
+        ("2027-01-02 09:00", "on Saturday 2 January 2027 at 09:00"),
+    ] {
+        let mut kept = Kept::in_zone("Europe/Berlin");
+        assert_eq!(kept.add(when, now).unwrap()["said"], said, "{when}");
+        let reminder = kept.agenda.reminders.open().next().unwrap();
+        assert_eq!(reminder.said(now.parse().unwrap(), &zone("Europe/Berlin")).as_deref(), Some(said));
+        let elsewhere = reminder.said(now.parse().unwrap(), &TimeZone::UTC).unwrap();
+        assert_eq!(elsewhere, format!("{said} (Europe/Berlin)"), "another clock's hour names it");
     }
 }
 

@@ -1,0 +1,88 @@
+//! What words are made of: sentences, spans of the past, names and what stands between courtesies. Pure.
+
+use super::score::Word;
+use agenda::{span, spoken};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+/// The span where a question of the past names none.
+pub const USUAL: &str = "last 24 hours";
+
+/// A time at the end of 2199: every span that may be named lies before it.
+const ANY_TIME: Timestamp = Timestamp::constant(7_258_075_200, 0);
+
+/// Words of a span.
+const MOST_SPAN: usize = 8;
+
+/// Whether a word means the creature itself.
+pub fn is_itself(word: &str) -> bool {
+    matches!(word, "you" | "your" | "yours" | "yourself" | "feral")
+}
+
+/// Sentences and lines, each as it stands.
+pub fn sentences(said: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let (mut from, mut quoted) = (0, false);
+    let mut chars = said.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        quoted ^= matches!(c, '"' | '`');
+        let ends =
+            matches!(c, '.' | '?' | '!' | ';') && chars.peek().is_none_or(|(_, next)| next.is_whitespace());
+        if !quoted && (ends || c == '\n') {
+            let to = at + c.len_utf8();
+            parts.extend(said.get(from..to));
+            from = to;
+        }
+    }
+    parts.extend(said.get(from..));
+    parts.retain(|part| part.chars().any(char::is_alphanumeric));
+    parts
+}
+
+/// Whether another sentence follows within these words.
+pub fn goes_on(what: &str) -> bool {
+    sentences(what).len() > 1
+}
+
+/// The words of a span of the past; empty where there are none.
+pub fn spanned(words: &[Word]) -> Option<String> {
+    const FILLERS: [&str; 5] = ["so", "far", "exactly", "please", "and"];
+    if words.len() > MOST_SPAN {
+        return None;
+    }
+    let plain = words.iter().map(|word| word.plain.as_str()).filter(|word| !FILLERS.contains(word));
+    let said = plain.collect::<Vec<_>>().join(" ");
+    (said.is_empty() || span::read(&said, ANY_TIME, &TimeZone::UTC).is_some()).then_some(said)
+}
+
+/// The longest span of the past that these words name, or the usual one.
+pub fn window(words: &[Word]) -> String {
+    let windows = (1..=words.len()).rev().flat_map(|length| words.windows(length));
+    // "Your day" names none.
+    let names = |said: &String| !said.is_empty() && spoken::length_s(&[said]).is_none();
+    let named = windows.filter_map(spanned).find(names);
+    named.unwrap_or_else(|| USUAL.to_owned())
+}
+
+/// A name of an order, goal, task or reminder.
+pub fn id(raw: &str) -> Option<String> {
+    let id = raw.trim_end_matches(['.', '!']).to_lowercase();
+    let (kind, number) = id.split_once('-')?;
+    let known = matches!(kind, "directive" | "goal" | "task" | "opportunity" | "gap" | "reminder");
+    (known && number.parse::<u64>().is_ok()).then_some(id)
+}
+
+/// The words without marks and courtesies at their end.
+pub fn bare(rest: &str) -> Option<String> {
+    let mut rest = rest.trim();
+    loop {
+        let before = rest;
+        rest = rest.trim_end_matches(['?', '.', '!', ',', ' ']);
+        for courtesy in ["please", "thanks"] {
+            rest = rest.strip_suffix(courtesy).filter(|rest| rest.ends_with([' ', ','])).unwrap_or(rest);
+        }
+        if rest == before {
+            return Some(rest.trim_matches('"').to_owned()).filter(|rest| !rest.is_empty());
+        }
+    }
+}

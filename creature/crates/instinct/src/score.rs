@@ -1,0 +1,193 @@
+//! How near words are to a sentence of the table: words in common, each by how much it says, forgiving endings and slips. Pure.
+
+use super::table::{Ability, Part};
+use std::collections::{HashMap, HashSet};
+use strsim::osa_distance;
+
+/// What a word counts that is like another but for a slip of the pen.
+const SLIP: f64 = 0.7;
+
+/// Words shorter than this have no slips, for too many other words are near; those as short lack a letter or have two
+/// in the other's place.
+const SLIPPED: usize = 4;
+
+/// What a word counts that turns a sentence into its opposite.
+const TURNED: f64 = 1.5;
+
+/// A word as it is compared, and where in the text it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Word {
+    pub plain: String,
+    pub from: usize,
+    pub to: usize,
+    pub colon: bool,
+}
+
+/// Knows how much each word says, and the sentences to compare with.
+#[derive(Debug, Default)]
+pub struct Scorer {
+    short: HashMap<String, Vec<String>>,
+    same: HashMap<String, String>,
+    empty: HashSet<String>,
+    weights: HashMap<String, f64>,
+    /// The sentences without slots: the place of their ability, and the meanings of each word.
+    sentences: Vec<(usize, Vec<Vec<String>>)>,
+}
+
+impl Scorer {
+    pub fn new(
+        abilities: &[Ability],
+        short: HashMap<String, Vec<String>>,
+        same: HashMap<String, String>,
+        empty: HashSet<String>,
+    ) -> Self {
+        let mut scorer = Self { short, same, empty, ..Self::default() };
+        let mut known: HashMap<String, HashSet<usize>> = HashMap::new();
+        for (at, ability) in abilities.iter().enumerate() {
+            let whole = |pattern: &&Vec<Part>| !pattern.iter().any(|part| matches!(part, Part::Slot(_)));
+            for pattern in ability.patterns.iter().filter(whole) {
+                let words = pattern.iter().filter_map(|part| match part {
+                    Part::Word { any, optional: false, .. } => {
+                        Some(any.iter().map(|word| scorer.meaning(word)).collect())
+                    }
+                    _ => None,
+                });
+                let words = scorer
+                    .filled(words.collect(), |any: &Vec<String>| any.first().map_or("", String::as_str));
+                for word in words.iter().flatten() {
+                    known.entry(word.clone()).or_default().insert(at);
+                }
+                scorer.sentences.push((at, words));
+            }
+        }
+        // As in "inverse document frequency": a word of few abilities says more than one of many.
+        let count = abilities.len() as f64;
+        let weight = |of: usize| (count / of as f64).ln_1p() / count.ln_1p();
+        scorer.weights = known.into_iter().map(|(word, of)| (word, weight(of.len()))).collect();
+        scorer
+    }
+
+    /// The words of a text.
+    pub fn words(&self, said: &str) -> Vec<Word> {
+        let mut words = Vec::new();
+        let begin = said.as_ptr() as usize;
+        for word in said.split_whitespace() {
+            let from = word.as_ptr() as usize - begin;
+            let (to, colon) = (from + word.len(), word.ends_with(':'));
+            for plain in plain_words(word, &self.short) {
+                words.push(Word { plain, from, to, colon });
+            }
+        }
+        words
+    }
+
+    /// How near these words come to each ability, the nearest first: its place in the table, and 0 to 1.
+    pub fn nearest(&self, words: &[Word]) -> Vec<(usize, f64)> {
+        let said: Vec<(String, f64)> = words.iter().map(|word| self.understood(&word.plain)).collect();
+        let said = self.filled(said, |(word, _)| word);
+        let mut best: HashMap<usize, f64> = HashMap::new();
+        for (at, sentence) in &self.sentences {
+            let score = self.likeness(&said, sentence);
+            let known = best.entry(*at).or_default();
+            *known = known.max(score);
+        }
+        let mut best: Vec<(usize, f64)> = best.into_iter().collect();
+        best.sort_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
+        best
+    }
+
+    /// Twice what both have in common, by all that both have.
+    fn likeness(&self, said: &[(String, f64)], sentence: &[Vec<String>]) -> f64 {
+        let heaviest = |any: &Vec<String>| any.iter().map(|word| self.weight(word)).fold(0.0, f64::max);
+        let all: f64 = said.iter().map(|(word, _)| self.weight(word)).sum::<f64>()
+            + sentence.iter().map(heaviest).sum::<f64>();
+        let mut left: Vec<&Vec<String>> = sentence.iter().collect();
+        let mut shared = 0.0;
+        for (word, sureness) in said {
+            if let Some(at) = left.iter().position(|any| any.contains(word)) {
+                let any = left.swap_remove(at);
+                shared += (self.weight(word) + heaviest(any)) * sureness;
+            }
+        }
+        if all > 0.0 { shared / all } else { 0.0 }
+    }
+
+    /// The items without those whose words say nothing, unless no other is there.
+    fn filled<T: Clone>(&self, all: Vec<T>, word: impl Fn(&T) -> &str) -> Vec<T> {
+        let filled: Vec<T> = all.iter().filter(|one| !self.empty.contains(word(one))).cloned().collect();
+        if filled.is_empty() { all } else { filled }
+    }
+
+    /// Whether every word that says something is known: with one that is not, a sentence is about something else.
+    pub fn knows_all(&self, words: &[Word]) -> bool {
+        let known = |word: &Word| {
+            let (meaning, _) = self.understood(&word.plain);
+            self.weights.contains_key(&meaning) || self.empty.contains(&meaning)
+        };
+        words.iter().all(known)
+    }
+
+    fn weight(&self, word: &str) -> f64 {
+        match word {
+            "not" | "never" => TURNED,
+            word => self.weights.get(word).copied().unwrap_or(1.0),
+        }
+    }
+
+    /// The word that stands for all that mean the same.
+    fn meaning(&self, word: &str) -> String {
+        let stem = stem(word);
+        self.same.get(word).or_else(|| self.same.get(stem)).map_or(stem, String::as_str).to_owned()
+    }
+
+    /// What a word means, also where it has a slip of the pen, and how sure that is.
+    fn understood(&self, word: &str) -> (String, f64) {
+        let meaning = self.meaning(word);
+        let long = meaning.chars().count();
+        if self.weights.contains_key(&meaning) || long < SLIPPED {
+            return (meaning, 1.0);
+        }
+        let slips = if long < 8 { 1 } else { 2 };
+        let letters = |word: &str| {
+            let mut letters: Vec<char> = word.chars().collect();
+            letters.sort_unstable();
+            letters
+        };
+        let near = |known: &&String| {
+            let length = known.chars().count();
+            length >= SLIPPED
+                && known.chars().next() == meaning.chars().next()
+                && osa_distance(known, &meaning) <= slips
+                && (long > SLIPPED || length > long || letters(known) == letters(&meaning))
+        };
+        match self
+            .weights
+            .keys()
+            .filter(near)
+            .min_by_key(|known| (osa_distance(known, &meaning), (*known).clone()))
+        {
+            Some(known) => (known.clone(), SLIP),
+            None => (meaning, 1.0),
+        }
+    }
+}
+
+/// A word in lower case, without marks around it, in its long form.
+pub fn plain_words(word: &str, short: &HashMap<String, Vec<String>>) -> Vec<String> {
+    let plain = word.to_lowercase().replace('’', "'");
+    if plain.starts_with("http://") || plain.starts_with("https://") {
+        return vec![plain];
+    }
+    let plain = plain.trim_matches(|c: char| ",.!?:;\"()…“”".contains(c));
+    match short.get(plain) {
+        _ if plain.is_empty() => Vec::new(),
+        Some(long) => long.clone(),
+        None => vec![plain.to_owned()],
+    }
+}
+
+/// A word without the ending of a plural or of a form of a verb, where four letters are left.
+fn stem(word: &str) -> &str {
+    let cut = |end: &&str| word.strip_suffix(*end).filter(|stem| stem.chars().count() >= 4);
+    ["ing", "ed", "es", "s"].iter().find_map(cut).unwrap_or(word)
+}
