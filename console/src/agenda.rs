@@ -192,6 +192,7 @@ fn read_item(kind: &'static [&'static str; 4], item: &Value, now: &str) -> Item 
         "requests" if text(item, "so_far").is_empty() => "you asked".into(),
         "requests" => format!("you asked, and were told: {}", said("so_far")),
         "directives" => "your order".into(),
+        "reminders" => recurs(item.get("schedule").unwrap_or(&Value::Null)),
         "gaps" => format!("missed {} times", item.get("times").and_then(Value::as_u64).unwrap_or(0)),
         "opportunities" => format!("{:.2} USD, at {}", usd(item, "amount_usd"), said("stage")),
         _ => String::new(),
@@ -204,6 +205,28 @@ fn read_item(kind: &'static [&'static str; 4], item: &Value, now: &str) -> Item 
     };
     let title = brief(text(item, title), AIM_CHARS);
     Item { kind, id, title, state, next, due, why, whole: item.clone() }
+}
+
+/// How a reminder comes again, as `every Monday at 08:00`; empty where it comes once.
+fn recurs(schedule: &Value) -> String {
+    const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+    let clock = |name: &str| text(schedule, name).chars().take("08:00".len()).collect::<String>();
+    let number = |name: &str| schedule.get(name).and_then(Value::as_u64).unwrap_or(0);
+    let days = schedule.get("days").and_then(Value::as_array).into_iter().flatten();
+    let days: Vec<usize> =
+        days.filter_map(|day| usize::try_from(day.as_u64()?).ok()?.checked_sub(1)).collect();
+    let named = || days.iter().filter_map(|day| DAYS.get(*day).copied()).collect::<Vec<_>>().join(", ");
+    match text(schedule, "kind") {
+        "daily" => format!("every day at {}", clock("time")),
+        "weekly" if days == [0, 1, 2, 3, 4] => format!("every weekday at {}", clock("time")),
+        "weekly" => format!("every {} at {}", named(), clock("time")),
+        "monthly" => format!("every month on day {} at {}", number("day"), clock("time")),
+        "every" => {
+            let every = house::moments::span(std::time::Duration::from_secs(number("every_s")));
+            format!("every {every} from {} to {}", clock("from"), clock("to"))
+        }
+        _ => String::new(),
+    }
 }
 
 /// What goes before the usual order of kinds: the owner's focus that holds, by kind and by word, then the owner's settings.

@@ -2,7 +2,9 @@
 
 use crate::report::gather;
 use house::bounds;
+use house::moments::Place;
 use house::records::text;
+use house::standing::Known;
 use house::terminal::{self, typed};
 use house::{House, broker_page, files, instance, minds, moments, own_time};
 use serde_json::{Value, json};
@@ -107,6 +109,8 @@ fn tell(house: &House, page: &Value) {
     told.iter()
         .skip(usize::from(!caps.is_empty() && !is_odd(page)))
         .for_each(|line| terminal::field("now", line));
+    let matter = Known::read(house).matter(moments::now(), &Place::here());
+    matter.into_iter().for_each(|matter| terminal::field("its mind", &matter));
     let ahead = |at: &str| at.parse::<jiff::Timestamp>().is_ok_and(|at| at > moments::now());
     let (room, resets) =
         (own_time::of(page).map(|own| text(own, "room_at")).unwrap_or_default(), text(page, "resets_at"));

@@ -1,6 +1,9 @@
-//! Help texts: each command with what it does and examples, and suggestions for a mistyped one.
+//! Help texts: the table of commands, each with what it does and examples.
 
-use house::settings::words::nearest;
+mod list;
+
+pub use list::{groups, print_all, unknown, unknown_option};
+
 use house::terminal::typed;
 
 /// A command: how it is typed, a short description, and the details.
@@ -19,9 +22,9 @@ pub static COMMANDS: [Help; 33] = [
         usage: "window [--verbosity V]",
         brief: "talk, watch, approve and steer at this terminal; any number at once",
         more: "Plain text is a word to the creature; /help lists what else there is. Ctrl-D or /quit leaves.\n\
-            --verbosity V  minimal (words, asks, deaths, falls, self-edits), normal (a line each act and thought), or\n               \
-            verbose (with their details)",
-        examples: &["window", "window --verbosity minimal"],
+            --verbosity V  minimal (words, asks, deaths, falls, self-edits, a dim line each act: the usual), normal (a\n               \
+            line each act and thought), or verbose (with their details)",
+        examples: &["window", "window --verbosity normal"],
     },
     Help {
         name: "serve",
@@ -50,7 +53,8 @@ pub static COMMANDS: [Help; 33] = [
         name: "pause",
         usage: "pause",
         brief: "end the creature; the guardian waits",
-        more: "Nothing lives and nothing is spent until `resume`.",
+        more: "Nothing lives and nothing is spent until `resume`. The word `pause` is less: it begins no work of its own, and\n\
+               answers you.",
         examples: &["pause"],
     },
     Help {
@@ -158,8 +162,9 @@ pub static COMMANDS: [Help; 33] = [
     Help {
         name: "asks",
         usage: "asks [ID] [--full] [--json]",
-        brief: "what waits for your yes or no; with an ID or --full its exact bytes",
-        more: "Text that could fool a terminal is spelled out, as \\u{1b}.",
+        brief: "what waits for your yes or no; with an ID what it would do, --full its exact bytes",
+        more: "What, where, whom, and the body by its fields where these are all of it, else as it is. Text that could fool a\n\
+               terminal is spelled out, as \\u{1b}.",
         examples: &["asks", "asks 12", "asks --full"],
     },
     Help {
@@ -214,10 +219,10 @@ pub static COMMANDS: [Help; 33] = [
     },
     Help {
         name: "feed",
-        usage: "feed [-n N] [--since T] [--json]",
-        brief: "follow what it thinks, does and says, until Ctrl-C",
-        more: "Shows the last 20 rows first; -n N the last N, --since T all since T (as for history). --json prints the records.",
-        examples: &["feed", "feed -n 100", "feed --since 2h | less"],
+        usage: "feed [-f|--follow] [-n N] [--since T] [--json]",
+        brief: "what it thought, did and said last; -f goes on until Ctrl-C",
+        more: "The last 20 rows; -n N the last N, --since T all since T (as for history). --json prints the records.",
+        examples: &["feed", "feed -f", "feed -n 100", "feed --since 2h | less"],
     },
     Help {
         name: "backup",
@@ -300,40 +305,6 @@ pub fn of(name: &str) -> Option<&'static Help> {
     COMMANDS.iter().find(|command| command.name == name)
 }
 
-/// The list of all commands.
-pub fn all() -> String {
-    // Options stand in the help of each.
-    let command = |command: &Help| {
-        let usage = command.usage.split(" [-").next().unwrap_or_default();
-        format!("  {usage:<22} {}", command.brief)
-    };
-    let commands: Vec<String> = COMMANDS.iter().map(command).collect();
-    let examples = [
-        "say \"what are you up to\"",
-        "mind",
-        "why",
-        "report",
-        "history --since 8h",
-        "feed -n 50",
-        "asks 12",
-        "approve 12",
-        "rollback 1a2b3c4",
-    ];
-    let examples = examples.map(|example| format!("  {}", typed(example)));
-    format!(
-        "Keeps one self-editing creature alive.\n\nUsage: cargo run -p guardian [-- COMMAND]\n\n\
-         Without a command it builds the creature, runs it and watches it until Ctrl-C, at a terminal in a window;\n\
-         with --plain in lines.\n\n\
-         Commands:\n{}\n\n\
-         Options:\n  -h, --help      this text; after a command, what there is to know of it\n  \
-         -V, --version   the version\n\n\
-         Examples:\n  cargo run -p guardian\n{}\n\n\
-         Environment: {ENVIRONMENT}\nExit status: {EXIT_STATUS}",
-        commands.join("\n"),
-        examples.join("\n")
-    )
-}
-
 impl Help {
     pub fn takes(&self, option: &str) -> bool {
         self.words().any(|word| word == option)
@@ -368,21 +339,4 @@ impl Help {
             examples.join("\n")
         )
     }
-}
-
-/// The answer to an unknown command.
-pub fn unknown(words: &str) -> String {
-    let names: Vec<&str> = COMMANDS.iter().map(|command| command.name).collect();
-    let first = words.split(' ').next().unwrap_or_default();
-    if of(first).is_some() {
-        return format!(
-            "`{words}` is too much for {first}; how it is typed: {}",
-            typed(&format!("{first} --help"))
-        );
-    }
-    let meant = match nearest(first, &names) {
-        Some(name) => format!("the nearest is {name}"),
-        None => format!("there are {}", names.join(", ")),
-    };
-    format!("`{words}` is no command of the guardian; {meant}")
 }

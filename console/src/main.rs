@@ -10,7 +10,7 @@ use console::{
 };
 use guardian::{settings, start};
 use house::terminal::{self, typed};
-use house::{House, moments};
+use house::{House, bounds, moments, printable};
 use std::process::ExitCode;
 
 /// Most rows of the past that may be asked for.
@@ -94,6 +94,7 @@ struct Typed {
     help: bool,
     since: Option<String>,
     last: Option<usize>,
+    follow: bool,
     live: Option<u64>,
     html: bool,
     trace: bool,
@@ -146,8 +147,18 @@ fn read(mut parser: lexopt::Parser) -> Result<Typed, lexopt::Error> {
             Long("markdown") => line.markdown = true,
             Long("live") => line.live = Some(parser.value()?.parse()?),
             Short('n') => line.last = Some(parser.value()?.parse::<usize>()?.min(MOST_ROWS)),
+            Short('f') | Long("follow") => line.follow = true,
             Value(word) => line.words.push(word.string()?),
-            Short(_) | Long(_) => return Err(argument.unexpected()),
+            Short(_) | Long(_) => {
+                let option = match argument {
+                    Short(letter) => format!("-{letter}"),
+                    Long(name) => format!("--{name}"),
+                    Value(_) => String::new(),
+                };
+                let option = printable::flat(&bounds::brief(&option, bounds::NAME_CHARS));
+                let first = line.words.first().map(String::as_str).unwrap_or_default();
+                return Err(help::unknown_option(&option, first).into());
+            }
         }
     }
     Ok(line)
@@ -169,6 +180,7 @@ fn parse(parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
         ("--trace", line.trace),
         ("--since", line.since.is_some()),
         ("-n", line.last.is_some()),
+        ("-f", line.follow),
         ("--wait", line.wait_s.is_some()),
         ("--thread", line.thread.is_some()),
         ("--port", line.port.is_some()),
@@ -190,6 +202,7 @@ fn parse(parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
 
 /// The command that was typed, or what is wrong with it.
 fn command(line: Typed) -> Result<Command, String> {
+    let follow = line.follow;
     let form = if line.trace { Form::Trace } else { Form::Html };
     let both = line.html && line.trace;
     let Typed { words, json, full, dry_run, list, since, last, live, wait_s, thread, verbosity, .. } = line;
@@ -223,7 +236,7 @@ fn command(line: Typed) -> Result<Command, String> {
         ["approve" | "deny" | "yes" | "no"] => {
             return Err(format!("which ask? `{}` lists them", typed("asks")));
         }
-        ["feed"] => Command::Feed(feed::Wanted { last, since, json, live }),
+        ["feed"] => Command::Feed(feed::Wanted { last, since, json, follow, live }),
         ["say"] => {
             let example = typed("say \"how are you?\"");
             return Err(format!("say what? `{example}`; - takes it from the standard input"));
@@ -295,7 +308,7 @@ fn carry_out(command: Command) -> Result<u8> {
         terminal::end_with_reader();
     }
     match command {
-        Command::Help(None) => print(&help::all()),
+        Command::Help(None) => help::print_all(),
         Command::Help(Some(name)) => match help::of(&name) {
             Some(help) => print(&help.text()),
             None => {
@@ -317,7 +330,7 @@ fn carry_out(command: Command) -> Result<u8> {
         Command::Man => print(&manual::page()),
         Command::Asks { id, full, json } => return asks::show(&find()?, id.as_deref(), full, json),
         Command::Answer { id, approve } => return asks::answer(&find()?, &id, approve),
-        Command::Feed(wanted) => feed::follow(&find()?, &wanted)?,
+        Command::Feed(wanted) => feed::show(&find()?, &wanted)?,
         Command::Export { part, form } => export::show(&find()?, &part, form)?,
         Command::Notices => notices::run(&find()?)?,
         Command::Say(wanted) => return say::say(&find()?, &wanted),

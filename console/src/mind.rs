@@ -3,7 +3,10 @@
 use crate::{agenda, budget, feed};
 use guardian::act::heartbeat;
 use house::bounds::{NAME_CHARS, brief};
+use house::moments::Place;
 use house::records::{self, text};
+use house::standing::{self, Known};
+use house::terminal::hinted;
 use house::terminal::{self, typed};
 use house::{House, asks, clock, instance, minds, moments};
 use jiff::{Timestamp, ToSpan};
@@ -77,9 +80,10 @@ fn status(house: &House, page: &Value, rests_until: &str, paused: &str) -> Value
         && told.get("life").and_then(Value::as_u64) == Some(claim.life);
     let beat = records::newest(&house.heartbeat(), MOST_BYTES).next().filter(|_| lives).unwrap_or_default();
     let stage = brief(text(&beat, "stage"), NAME_CHARS);
+    let does = Known::read(house).headline(moments::now(), &Place::here()).text;
     let model = minds::in_use(page).filter(|_| instance::broker_runs(house));
     json!({
-        "phase": text(&told, "phase"), "note": text(&told, "note"), "life": told.get("life"),
+        "does": does, "phase": text(&told, "phase"), "note": text(&told, "note"), "life": told.get("life"),
         "commit": text(&told, "commit"), "blessed": told.get("blessed"), "mind": brief(text(&beat, "mind"), NAME_CHARS),
         "model": model, "down": minds::down(page), "rests_until": if stage == "resting" { rests_until } else { "" },
         "paused": if stage == "resting" { paused } else { "" },
@@ -97,14 +101,6 @@ struct Wakes {
     rests_until: String,
     /// What holds it meanwhile.
     paused: String,
-}
-
-/// Why it pauses and what goes on afterwards, by what its feed says of it.
-pub fn pause(data: &Value) -> String {
-    match ["why", "what"].map(|name| text(data, name)) {
-        [why, ""] => why.to_owned(),
-        [why, what] => format!("{why}; afterwards: {what}"),
-    }
 }
 
 fn wakes(house: &House) -> Wakes {
@@ -131,7 +127,7 @@ fn wakes(house: &House) -> Wakes {
                 let end = begun.and_then(|begun| begun.checked_add(rest_ms.milliseconds()).ok());
                 wakes.rests_until = end.map(|end| format!("{end:.3}")).unwrap_or_default();
             }
-            "paused" => wakes.paused = brief(&pause(data), NAME_CHARS),
+            "paused" => wakes.paused = brief(&standing::paused(data), NAME_CHARS),
             "resumed" => wakes.paused.clear(),
             _ => {}
         }
@@ -223,32 +219,18 @@ fn tell_status(status: &Value) {
     let commit: String = text(status, "commit").chars().take(7).collect();
     let life = status.get("life").and_then(Value::as_u64).filter(|life| *life > 0);
     let life = life.map(|life| format!(", life {life} at {commit}")).unwrap_or_default();
-    terminal::field("status", &format!("{}{life}", text(status, "phase").replace('_', " ")));
-    terminal::below(1, text(status, "note"));
-    let mut lines = Vec::new();
-    let (mind, stage) = (text(status, "mind"), text(status, "stage"));
-    if !mind.is_empty() {
-        lines.push(match (text(status, "paused"), text(status, "rests_until")) {
-            ("", "") => format!("{mind} is {stage}"),
-            ("", until) => format!("{mind} rests until {}", moments::off(until)),
-            (paused, _) => format!("{mind} is paused: {paused}"),
-        });
-    }
+    terminal::field("status", &format!("{}{life}", hinted(text(status, "note"))));
+    let does = text(status, "does");
+    let is_more = |does: &&str| !does.is_empty() && *does != text(status, "note");
+    let mut lines: Vec<String> = Some(does).filter(is_more).map(hinted).into_iter().collect();
     lines.extend(
         Some(text(status, "model")).filter(|told| !told.is_empty()).map(|told| format!("model: {told}")),
     );
     lines.extend(texts(status, "down").iter().map(|told| format!("down: {told}")));
-    let again = text(status, "next_try");
-    let is_spent = status.get("spent") == Some(&Value::Bool(true));
-    let again = (!again.is_empty()).then(|| match is_spent {
-        true => format!("its own money is spent until {}; a word of yours is answered", moments::off(again)),
-        false => format!("its mind is away, and asked again at {}", moments::off(again)),
-    });
-    lines.extend(again);
     let own = text(status, "own");
     lines.extend((!own.is_empty()).then(|| format!("its own wakes: {own}")));
     let waiting = status.get("asks_waiting").and_then(Value::as_u64).unwrap_or(0);
-    lines.extend((waiting > 0).then(|| format!("{waiting} asks wait for your word: {}", typed("asks"))));
+    lines.extend((waiting > 0).then(|| format!("{}: {}", asks::told(waiting), typed("asks"))));
     lines.iter().for_each(|line| terminal::below(1, line));
 }
 

@@ -3,7 +3,10 @@
 use crate::act::heartbeat;
 use anyhow::Result;
 use house::instance::{last_published, published, running};
+use house::moments::Place;
 use house::records::text;
+use house::standing::Known;
+use house::terminal::hinted;
 use house::{House, broker_page, files, moments, own_time, terminal};
 use serde_json::{Value, json};
 
@@ -13,6 +16,27 @@ fn own_wakes(house: &House, document: &Value) -> String {
     let claim = heartbeat::read(&house.heartbeat()).unwrap_or_default();
     let lives = number("creature_pid").is_some() && number("life") == Some(claim.life);
     if lives { claim.own } else { String::new() }
+}
+
+/// The life that runs, how it is trusted and held.
+fn lines(document: &Value) -> Vec<(&'static str, String)> {
+    let said = |name: &str| text(document, name);
+    let short = |name: &str| said(name).chars().take(7).collect::<String>();
+    let life = document.get("life").and_then(Value::as_u64).filter(|life| *life > 0);
+    let life = life.map(|life| format!("{life} at {}", short("commit"))).unwrap_or_default();
+    let trust = match (short("last_good"), document.get("blessed") == Some(&Value::Bool(true))) {
+        (good, _) if good.is_empty() => String::new(),
+        (_, true) => "this version has proved itself: a rollback comes back to it".to_owned(),
+        (good, false) => format!("a rollback goes back to {good}, the last version that proved itself"),
+    };
+    let lines = [
+        ("guardian", hinted(said("note"))),
+        ("life", life),
+        ("trust", trust),
+        ("mind", said("mind").to_owned()),
+        ("sandbox", said("walls").to_owned()),
+    ];
+    lines.into_iter().filter(|(_, text)| !text.is_empty()).collect()
 }
 
 /// Prints the status; exit status 3 when no guardian runs.
@@ -46,13 +70,9 @@ pub fn print(house: &House, as_json: bool) -> Result<u8> {
         }
         terminal::json(&document);
     } else {
-        for name in ["phase", "note", "life", "commit", "blessed", "last_good", "mind", "safe", "walls"] {
-            match document.get(name) {
-                Some(Value::String(text)) if !text.is_empty() => terminal::field(name, text),
-                Some(Value::Null | Value::String(_)) | None => {}
-                Some(value) => terminal::field(name, &value.to_string()),
-            }
-        }
+        let known = Known::read(house);
+        terminal::field("now", &hinted(&known.headline(moments::now(), &Place::here()).text));
+        lines(&document).into_iter().for_each(|(name, line)| terminal::field(name, &line));
         for (name, line) in broker_page::lines(house, document.get("broker")) {
             terminal::field(name, &line);
         }

@@ -8,8 +8,12 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use std::time::Duration;
 
+/// Tag of the row by which the guardian announces an ask.
+pub const ASKS: &str = "ASKS YOU";
 /// Characters of a summary in a list.
 const SUMMARY_CHARS: usize = 200;
+/// Bytes read from the end of the answers.
+const MOST_NOTED_BYTES: u64 = 256 << 10;
 
 /// One ask, in the state its newest record gives it.
 #[derive(Clone, Debug)]
@@ -118,6 +122,23 @@ pub fn waiting(house: &House) -> Vec<Ask> {
         }
     }
     asks
+}
+
+/// How many wait, in words.
+pub fn told(waiting: u64) -> String {
+    match waiting {
+        1 => "1 ask waits for your yes or no".to_owned(),
+        more => format!("{more} asks wait for your yes or no"),
+    }
+}
+
+/// The owner's answer to an ask that nobody has taken up yet: the newest that names what was asked.
+pub fn noted(house: &House, ask: &Ask) -> Option<Value> {
+    let tail = files::tail(&house.answers(), MOST_NOTED_BYTES);
+    let answers = tail.lines().rev().filter_map(|line| records::parse(line.as_bytes()));
+    let mut answers = answers
+        .filter(|answer| text(answer, "id") == ask.id && text(answer, "at") >= text(&ask.newest, "at"));
+    answers.find(|answer| ask.open() && text(answer, "digest") == text(&ask.asked, "digest"))
 }
 
 fn id_of(line: &Value) -> Option<String> {

@@ -1,7 +1,7 @@
 //! The broker's page as rows for people: state, model in use, money spent, asks that wait.
 
 use crate::terminal::typed;
-use crate::{House, files, minds, moments, own_time, records};
+use crate::{House, asks, files, minds, moments, own_time, records};
 use serde_json::Value;
 
 /// The broker's state, what is spent and which asks wait: for the first screen and for `status`.
@@ -12,7 +12,11 @@ pub fn lines(house: &House, broker: Option<&Value>) -> Vec<(&'static str, String
     let port = number("port").filter(|_| broker.get("running") == Some(&Value::Bool(true)));
     let port = port.map(|port| format!("port {port}, ")).unwrap_or_default();
     let again = number("restarts").filter(|restarts| *restarts > 0);
-    let again = again.map(|restarts| format!(", started again {restarts} times")).unwrap_or_default();
+    let again = again.map(|restarts| match restarts {
+        1 => ", started again once".to_owned(),
+        more => format!(", started again {more} times"),
+    });
+    let again = again.unwrap_or_default();
     let mut lines = vec![("broker", format!("{port}{note}{again}"))];
     let budget = files::read_small(&house.budget()).ok().flatten().unwrap_or_default();
     match serde_json::from_slice::<Value>(&budget) {
@@ -29,7 +33,7 @@ pub fn lines(house: &House, broker: Option<&Value>) -> Vec<(&'static str, String
         Err(_) => lines.push(("budget", "nothing is spent yet".into())),
     }
     if let Some(waiting) = number("asks_waiting").filter(|waiting| *waiting > 0) {
-        lines.push(("asks", format!("{waiting} wait for your word: {}", typed("asks"))));
+        lines.push(("asks", format!("{}: {}", asks::told(waiting), typed("asks"))));
     }
     lines
 }

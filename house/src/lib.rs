@@ -26,6 +26,7 @@ pub mod secret_beginnings;
 pub mod settings;
 pub mod shared;
 pub mod space;
+pub mod standing;
 pub mod terminal;
 pub mod window;
 

@@ -22,8 +22,11 @@ const NARROW: usize = 60;
 const USUAL: usize = 80;
 /// Columns for exact bytes where the output is no terminal.
 const EXACTLY: usize = 64;
-/// Width of a tag's column.
+/// Width of a tag's column, and of a field's name.
 const TAG: usize = 9;
+const FIELD: usize = 10;
+/// Columns that a text needs to stand beside a name.
+const LEAST_BESIDE: usize = 30;
 
 /// A dated line: a word for what happened, and the details.
 #[derive(Clone, Debug, PartialEq)]
@@ -261,7 +264,28 @@ fn print_spelled(stream: Stream, text: &str, paint: &str) {
 
 /// Prints a name in its column, and the text about it.
 pub fn field(name: &str, text: &str) {
-    line(&format!("{name:<10} {}", text.replace('\n', " ")));
+    match is_one() {
+        true => beside("1", name, FIELD, text),
+        false => line(&format!("{name:<FIELD$} {}", text.replace('\n', " "))),
+    }
+}
+
+/// Prints a name in its column and in a colour, and the text about it, at a terminal wrapped beside it.
+pub fn beside(paint: &str, name: &str, wide: usize, text: &str) {
+    let room = if is_one() { width().saturating_sub(wide + 1) } else { usize::MAX };
+    if is_handed_over() || room < LEAST_BESIDE || printable::columns(name) > wide {
+        return line(&format!("{name:<wide$} {}", text.replace('\n', " ")));
+    }
+    let (begin, end) = match colour(is_one()) {
+        true => (format!("\x1b[{paint}m"), "\x1b[0m"),
+        false => (String::new(), ""),
+    };
+    let (mut name, mut out) = (printable::spelled(name), Outlet::new(Stream::Output));
+    for line in printable::wrapped(&printable::flat(text), room, room) {
+        let pad = wide.saturating_sub(printable::columns(&name));
+        let _ = writeln!(out, "{begin}{name}{end}{:pad$} {line}", "");
+        name.clear();
+    }
 }
 
 /// Prints exact bytes: each line behind a `|`, cut to the width; `|>` continues the line above.
@@ -386,11 +410,31 @@ impl Write for Log {
 
 /// Set for commands that run within the window.
 pub const IN_WINDOW: &str = "FERAL_IN_WINDOW";
+/// Set by the launcher `feral`: how it was called.
+const CALLED: &str = "FERAL_CALLED";
+/// Longest such name.
+const CALLED_CHARS: usize = 200;
+/// How the guardian is started.
+pub const STARTS: &str = "cargo run -p guardian";
 
-/// A command as the owner types it: at a shell, or in the window.
+/// A command as the owner types it: in the window, by the launcher, or by cargo.
 pub fn typed(command: &str) -> String {
-    match std::env::var_os(IN_WINDOW) {
-        Some(_) => format!("/{command}"),
-        None => format!("cargo run -p guardian -- {command}"),
+    if std::env::var_os(IN_WINDOW).is_some() {
+        return format!("/{command}");
     }
+    let is_name = |name: &String| {
+        !name.is_empty()
+            && name.len() <= CALLED_CHARS
+            && !name.contains(char::is_whitespace)
+            && printable::exactly(name) == *name
+    };
+    match std::env::var(CALLED).ok().filter(is_name) {
+        Some(name) => format!("{name} {command}"),
+        None => format!("{STARTS} -- {command}"),
+    }
+}
+
+/// The commands that another process named, as they are typed where this one was called.
+pub fn hinted(told: &str) -> String {
+    told.replace(&format!("{STARTS} -- "), &typed(""))
 }

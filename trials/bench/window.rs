@@ -40,7 +40,11 @@ impl Window {
         let ours: File = pty.master.into();
         // The program itself, as `feral` runs it: no cargo, no guardian in between.
         let mut command = Command::new(trials::programs::console());
-        command.arg("window").current_dir(&house.root).env("TERM", "xterm-256color").env_remove("NO_COLOR");
+        command
+            .args(["window", "--verbosity", "normal"])
+            .current_dir(&house.root)
+            .env("TERM", "xterm-256color")
+            .env_remove("NO_COLOR");
         command
             .stdin(pty.slave.try_clone().unwrap())
             .stdout(pty.slave.try_clone().unwrap())

@@ -154,7 +154,9 @@ impl Driven {
     /// The screen once an empty prompt waits for a key.
     #[track_caller]
     pub fn prompts(&self) -> String {
-        self.until("the prompt", |_| self.line_at_cursor() == ">")
+        self.until("the prompt", |_| {
+            self.line_at_cursor() == ">" || self.line_at_cursor().contains("type here")
+        })
     }
 
     /// Whether lines are edited and echoed, as a shell has it.

@@ -43,6 +43,12 @@ pub fn examine(house: &House, limits: &Limits, as_json: bool) -> u8 {
     if findings.iter().any(|finding| of_owner(finding) && finding.grade != Grade::Good) {
         findings.retain(|finding| !of_owner(finding) || finding.grade != Grade::Good);
     }
+    // What the broker finds wrong there beside what the guardian found is the same mistake.
+    let mut mistakes = 0;
+    findings.retain(|finding| {
+        mistakes += usize::from(of_owner(finding) && finding.grade == Grade::Bad);
+        !of_owner(finding) || finding.grade != Grade::Bad || mistakes == 1
+    });
     let bad = findings.iter().any(|finding| finding.grade == Grade::Bad);
     if as_json {
         let list: Vec<Value> = findings.iter().map(Finding::as_json).collect();
@@ -200,7 +206,8 @@ fn start(house: &House) -> Finding {
 }
 
 fn settings(house: &House) -> Finding {
-    let mend = "mend the line; every setting is optional and docs/owner-toml.md lists them";
+    let mend = "mend the line, docs/owner-toml.md lists all settings; until then no guardian starts, and one that runs goes on \
+                with what was valid before";
     match guardian::settings::load(house) {
         Ok(_) if house.owner_settings().exists() => {
             Finding::new(Grade::Good, "owner.toml", "reads well", mend)

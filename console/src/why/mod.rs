@@ -145,8 +145,9 @@ fn tell(facts: &Value, found: &Found) {
         .lines()
         .filter(|line| !line.trim().is_empty())
         .for_each(|line| terminal::below(1, line));
-    if !said("intent").is_empty() {
-        terminal::field("meant to", said("intent"));
+    let more = feed::more(said("monologue"), said("intent"));
+    if !more.is_empty() {
+        terminal::field("meant to", more);
     }
     did(list("calls"), &found.after);
     let sleep_s = number("sleep_s");

@@ -2,6 +2,7 @@
 
 use crate::window::typed::Order;
 use anyhow::{Context, Result};
+use guardian::act::console_process::NAME as CONSOLE;
 use house::House;
 use house::bounds::brief;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
@@ -9,6 +10,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 /// Most lines of a command that are shown, and most bytes of one.
@@ -46,11 +48,19 @@ pub struct Came {
     pub ended: Option<Option<i32>>,
 }
 
+/// A program that lies where ours was started from. Once cargo has replaced ours, Linux names that place with ` (deleted)`
+/// behind it (proc_pid_exe(5)), and there lies the new one.
+fn beside(name: &str) -> Result<PathBuf> {
+    let own = std::env::current_exe().context("failed to find our own program")?;
+    let there = own.with_file_name(name);
+    // Until cargo has put the new one there, the old one still runs from where Linux keeps it.
+    Ok(if name == CONSOLE && !there.is_file() { "/proc/self/exe".into() } else { there })
+}
+
 impl Running {
     /// Starts the program that answers an order; it is told how wide the window is, and gets no terminal.
     pub fn start(house: &House, order: &Order, columns: usize) -> Result<Self> {
-        let own = std::env::current_exe().context("failed to find our own program")?;
-        let program = if order.of_guardian { own.with_file_name("guardian") } else { own };
+        let program = beside(if order.of_guardian { "guardian" } else { CONSOLE })?;
         let (out, theirs) = std::io::pipe().context("failed to make a pipe")?;
         let out = File::from(OwnedFd::from(out));
         fcntl(&out, FcntlArg::F_SETFL(OFlag::O_NONBLOCK)).context("failed to read without waiting")?;

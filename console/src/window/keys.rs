@@ -22,6 +22,7 @@ impl Window {
     }
 
     fn pressed(&mut self, key: KeyEvent) -> Result<()> {
+        self.is_new = false;
         let was_escape = std::mem::replace(&mut self.escaped, false);
         let (alt, control) =
             (key.modifiers.contains(KeyModifiers::ALT), key.modifiers.contains(KeyModifiers::CONTROL));

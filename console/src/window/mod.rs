@@ -4,10 +4,10 @@
 //! waits for it; it can be killed at any time and loses nothing.
 
 pub mod child;
+pub mod markdown;
 pub mod prompt;
 pub mod screen;
 pub mod sources;
-pub mod state;
 pub mod typed;
 pub mod typing;
 pub mod view;
@@ -16,6 +16,10 @@ mod keys;
 mod orders;
 mod signals;
 
+pub use house::standing as state;
+
+use crate::asks;
+use crate::feed::{earlier, is_ask};
 use crate::say::{Reply, Word};
 use anyhow::{Context, Result, bail};
 use child::{Running, Shows};
@@ -31,17 +35,20 @@ use screen::Screen;
 use serde_json::Value;
 use signals::Signals;
 use sources::{Changed, Handed, Sources, Told};
-use state::typed_here;
 use std::collections::HashMap;
 use std::fs::File;
 use std::os::fd::{AsFd, FromRawFd};
 use std::time::Duration;
+use typed::typed_here;
 use typing::Typing;
 use view::{Verbosity, View};
 
 /// Time until files are looked at though nothing told of a change, and least time between two looks at the status.
 const SLOW_MS: u16 = 2_000;
 const BETWEEN_MS: u16 = 100;
+const SECOND_MS: u16 = 1_000;
+/// What stands at the prompt until something was typed.
+const TYPE_HERE: &str = "type here: a word to it, or /help";
 /// A record wakes every window while its writer still waits for the disk: it shall not wait for a processor too.
 const WRITER_FIRST: Duration = Duration::from_millis(20);
 
@@ -71,6 +78,13 @@ pub struct Window {
     shown_rollback: Option<String>,
     /// What is to be said of the last key or line.
     said: String,
+    /// The plain yes or no whose hint stands there.
+    hinted: Option<String>,
+    /// No key was pressed here yet: what to type is told.
+    is_new: bool,
+    /// Nothing was said here yet: acts of a first life are counted instead of shown.
+    greets: bool,
+    held_back: u64,
     handed: Option<Handed>,
     /// The last key was Esc on an empty line.
     escaped: bool,
@@ -97,7 +111,7 @@ pub fn open(house: House, wanted: &Wanted) -> Result<u8> {
     let screen = Screen::open()?;
     let (prompt, typing, words) = (Prompt::default(), Typing::default(), vec![]);
     let (running, shown, shown_rollback) = (None, HashMap::new(), None);
-    let (said, leaves) = (String::new(), false);
+    let (said, hinted, is_new, greets, held_back, leaves) = (String::new(), None, true, true, 0, false);
     let mut window = Window {
         house,
         screen,
@@ -111,6 +125,10 @@ pub fn open(house: House, wanted: &Wanted) -> Result<u8> {
         shown,
         shown_rollback,
         said,
+        hinted,
+        is_new,
+        greets,
+        held_back,
         handed,
         escaped: false,
         leaves,
@@ -160,6 +178,8 @@ impl Window {
             let timeout = match (more, owes_a_look) {
                 (true, _) => 0,
                 (false, true) => BETWEEN_MS,
+                // How long an answer takes is counted there.
+                (false, false) if self.sources.known.answers_since().is_some() => SECOND_MS,
                 (false, false) => SLOW_MS,
             };
             let woken = self.wait(&signals, timeout)?;
@@ -231,8 +251,9 @@ impl Window {
     /// Reads what changed of the small files, and shows asks that are new.
     fn look(&mut self, slowly: bool) -> Result<()> {
         for ask in self.sources.look(slowly) {
-            let told = format!("{}: {} (/yes {} or /no {})", ask.line(), ask.summary(), ask.id, ask.id);
-            self.show(&Row::now("ask", "1;33", &told), &[])?;
+            let told = format!("{} (/yes {} or /no {})", ask.line(), ask.id, ask.id);
+            let body = asks::announced(&self.house, &ask);
+            self.show(&Row::now("ask", "1;33", &told), &body)?;
         }
         Ok(())
     }
@@ -244,20 +265,43 @@ impl Window {
         let mut lines = Vec::new();
         let (columns, _) = self.screen.size();
         for record in &seen.shown {
-            let Some((mut row, details)) = view::shown(record, self.verbosity) else { continue };
+            // What it asks stands there as an ask.
+            let Some((mut row, details)) = view::shown(record, self.verbosity).filter(|_| !is_ask(record))
+            else {
+                continue;
+            };
             if text(record, "kind") == "message" {
                 match self.is_ours(record) {
                     Some(true) => (row.tag, row.paint) = ("answer".to_owned(), "1;32"),
                     Some(false) => continue,
                     None => {}
                 }
+                match view::creatures(record) {
+                    Some(words) => lines.extend(self.view.words(&row, words, columns)),
+                    None => lines.extend(self.view.row(&row, &[], columns)),
+                }
+            } else if self.holds_back(record) {
+                self.held_back += 1;
+            } else {
+                lines.extend(self.view.row(&row, &details, columns));
             }
-            lines.extend(self.view.row(&row, &details, columns));
         }
         if !lines.is_empty() {
+            // What was said takes the place of its stream.
+            if seen.shown.iter().any(|record| view::creatures(record).is_some()) {
+                self.sources.known.thinking.clear();
+                self.draw()?;
+            }
             self.screen.insert(&lines)?;
         }
         Ok(seen.more)
+    }
+
+    /// Whether a record would push what greets the owner up: an act of the first life of all, before a word was typed.
+    fn holds_back(&self, record: &Value) -> bool {
+        let is_first = record.get("life").and_then(Value::as_u64) == Some(1);
+        let is_act = text(record, "kind") == "action" && self.verbosity == Verbosity::Minimal;
+        self.greets && self.handed.is_some() && is_first && is_act
     }
 
     /// Whether a message is the answer to a word said here; false for that word itself, which stands there already.
@@ -280,10 +324,7 @@ impl Window {
         if records == 0 {
             return Ok(());
         }
-        self.show(
-            &Row::now("feed", "90", &format!("… {records} records passed over; /feed --since 1h shows them")),
-            &[],
-        )
+        self.show(&Row::now("feed", "90", &typed_here(&earlier(records))), &[])
     }
 
     fn show(&mut self, row: &Row, details: &[String]) -> Result<()> {
@@ -296,8 +337,10 @@ impl Window {
             Some(running) if self.said.is_empty() => format!("/{} runs; Esc ends it", running.name),
             _ => self.said.clone(),
         };
-        let live =
-            self.view.live(&self.sources.known, &self.prompt, &said, moments::now(), self.screen.size());
+        let known = &mut self.sources.known;
+        known.said = self.words.last().and_then(|word| word.at.parse().ok());
+        let hint = if self.is_new { TYPE_HERE } else { "" };
+        let live = self.view.live(known, &self.prompt, (&said, hint), moments::now(), self.screen.size());
         self.screen.draw(live)
     }
 
@@ -309,6 +352,8 @@ impl Window {
         };
         for told in told {
             match told {
+                // The window announces asks itself.
+                Told::Row(row) if row.tag == house::asks::ASKS => {}
                 Told::Row(row) => self.show(&Row { text: typed_here(&row.text), ..row }, &[])?,
                 Told::Frame(frame) => self.sources.known.building = frame,
             }
@@ -329,11 +374,15 @@ impl Window {
         let Some(mut running) = self.running.take() else { return Ok(()) };
         self.said = match (ended, running.shows.take()) {
             (Some(0), Some(Shows::Rollback(to))) => {
-                self.shown_rollback = Some(to);
-                format!("/{} is done; typed again, the rollback is", running.name)
+                self.shown_rollback = Some(to.clone());
+                format!(
+                    "/{} is done: nothing was rolled back; /{} again does it",
+                    running.name,
+                    rollback(&to)
+                )
             }
             (Some(0), Some(Shows::Ask(id, digest))) => {
-                let said = format!("exactly that is ask {id}: /yes {id} or /no {id}");
+                let said = format!("exactly that is ask {id}: /yes {id} does it, /no {id} refuses");
                 self.shown.insert(id, digest);
                 said
             }
@@ -343,4 +392,9 @@ impl Window {
         };
         Ok(())
     }
+}
+
+/// The order of a rollback to there.
+fn rollback(to: &str) -> String {
+    if to.is_empty() { "rollback".to_owned() } else { format!("rollback {to}") }
 }

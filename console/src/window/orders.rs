@@ -24,7 +24,7 @@ impl Window {
         }
         match meant {
             Typed::Nothing => {}
-            Typed::Word(words) => self.say(&words)?,
+            Typed::Word(words) => self.say_or_hint(&words)?,
             Typed::Answer { id, approve } => self.answer(&id, approve)?,
             Typed::Rollback(to) => self.roll_back(to)?,
             Typed::Verbosity(which) => {
@@ -34,8 +34,10 @@ impl Window {
             Typed::List => {
                 let columns = self.screen.size().0;
                 let list = typed::list();
+                // What is no command is a title.
+                let paint = |line: &str| if line.starts_with('/') { "0" } else { "1" };
                 let lines: Vec<_> =
-                    list.iter().flat_map(|line| self.view.indented("0", line, 2, columns)).collect();
+                    list.iter().flat_map(|line| self.view.indented(paint(line), line, 2, columns)).collect();
                 self.screen.insert(&lines)?;
             }
             Typed::Quit => self.leave(),
@@ -51,6 +53,23 @@ impl Window {
                 "this window is the guardian's; Ctrl-C ends both, /pause the creature alone".to_owned();
         } else {
             self.leaves = true;
+        }
+    }
+
+    /// Says a word; of a plain yes or no while asks wait first what it does not do, and at a second Enter says it.
+    fn say_or_hint(&mut self, words: &str) -> Result<()> {
+        let hint = typed::plain_answer(words, &self.sources.known.asks);
+        match hint.filter(|_| self.hinted.as_deref() != Some(words)) {
+            Some(hint) => {
+                self.said = hint;
+                self.prompt.set(words);
+                self.hinted = Some(words.to_owned());
+                Ok(())
+            }
+            None => {
+                self.hinted = None;
+                self.say(words)
+            }
         }
     }
 
@@ -70,6 +89,9 @@ impl Window {
             return Ok(());
         }
         self.show(&Row::now("word", "1;34", &format!("you: {}", word.text)), &[])?;
+        self.greets = false;
+        let held = std::mem::take(&mut self.held_back);
+        self.passed(held)?;
         self.words.push(word);
         if self.words.len() > MOST_WORDS {
             self.words.remove(0);

@@ -28,6 +28,9 @@ pub struct Screen {
     terminal: Terminal<Placed>,
     size: Size,
     height: u16,
+    /// Blank lines before the live ones, where there were more: the next finished lines take their place, so that the
+    /// prompt stays where it is and nothing stands under it.
+    spare: u16,
     /// The live lines as they stand there, and the cursor among them.
     lines: Vec<Line<'static>>,
     cursor: (usize, usize),
@@ -39,7 +42,9 @@ impl Screen {
         let (columns, rows) = terminal::size().context("the terminal does not say how large it is")?;
         let size = Size::new(columns, rows);
         match taken(&mut out, size) {
-            Ok(terminal) => Ok(Self { out, terminal, size, height: 1, lines: vec![], cursor: (0, 0) }),
+            Ok(terminal) => {
+                Ok(Self { out, terminal, size, height: 1, spare: 0, lines: vec![], cursor: (0, 0) })
+            }
             Err(error) => {
                 let _ = disable_raw_mode();
                 Err(error)
@@ -67,7 +72,7 @@ impl Screen {
             self.size = Size::new(columns, rows);
         }
         self.terminal = taken(&mut self.out, self.size)?;
-        (self.height, self.cursor) = (1, (0, 0));
+        (self.height, self.spare, self.cursor) = (1, 0, (0, 0));
         self.lines.clear();
         Ok(())
     }
@@ -80,6 +85,11 @@ impl Screen {
     /// Finished lines, above the live ones.
     pub fn insert(&mut self, lines: &[Line]) -> Result<()> {
         execute!(self.out, BeginSynchronizedUpdate)?;
+        let spare = std::mem::take(&mut self.spare);
+        if spare > 0 {
+            let top = self.top();
+            self.stand(top, self.height.saturating_sub(spare).max(1))?;
+        }
         for part in lines.chunks(AT_ONCE) {
             let height = u16::try_from(part.len()).unwrap_or(u16::MAX);
             self.terminal.insert_before(height, |buffer| {
@@ -88,6 +98,12 @@ impl Screen {
                 }
             })?;
         }
+        let left = spare.saturating_sub(u16::try_from(lines.len()).unwrap_or(u16::MAX));
+        if left > 0 {
+            let top = self.top();
+            self.stand(top, self.height + left)?;
+            self.spare = left;
+        }
         // The cursor is where the last line was drawn.
         self.place_cursor()?;
         execute!(self.out, EndSynchronizedUpdate)?;
@@ -95,17 +111,22 @@ impl Screen {
     }
 
     /// The live lines, where they have changed.
-    pub fn draw(&mut self, live: Live) -> Result<()> {
+    pub fn draw(&mut self, mut live: Live) -> Result<()> {
+        let most = self.size.height.saturating_sub(1).max(1);
+        let height = u16::try_from(live.lines.len()).unwrap_or(u16::MAX).clamp(1, most);
+        let spare = self.height.saturating_sub(height);
+        drop(live.lines.splice(0..0, (0..spare).map(|_| Line::default())));
+        live.cursor.1 += usize::from(spare);
         if live.lines == self.lines && live.cursor == self.cursor {
             return Ok(());
         }
         execute!(self.out, BeginSynchronizedUpdate)?;
-        let most = self.size.height.saturating_sub(1).max(1);
-        let height = u16::try_from(live.lines.len()).unwrap_or(u16::MAX).clamp(1, most);
-        if height != self.height {
+        self.spare = spare;
+        if height > self.height {
             let top = self.top();
             self.stand(top, height)?;
         }
+        let height = self.height;
         // Where there is no room for all, the last ones show: the prompt is among them.
         let left_out = live.lines.len().saturating_sub(height.into());
         (self.lines, self.cursor) = (live.lines, live.cursor);

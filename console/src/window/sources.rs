@@ -1,29 +1,22 @@
 //! What the window reads, and when: files that changed, each within a cap, and memory by position from its end.
 
+use crate::feed::once::Once;
 use crate::feed::{Feed, Seen};
-use crate::mind;
-use crate::window::state::Known;
 use crate::window::view::{Verbosity, shown};
 use anyhow::Result;
 use house::files::{self, Mark};
 use house::records::{self, text};
-use house::{House, asks, bounds, instance};
-use jiff::{SignedDuration, Timestamp};
+use house::standing::{self, Known, small};
+use house::{House, asks, instance, moments};
+use jiff::Timestamp;
 use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 
-/// Bytes read of the agenda, of the creature's own feed from its end, and of a thought from its end.
-const AGENDA_BYTES: u64 = 4 << 20;
-const EVENTS_BYTES: u64 = 64 << 10;
-const THINKING_BYTES: u64 = 4 << 10;
-/// Rows of the past that are shown first: in a window that attaches, and in the guardian's own.
+/// Rows of the past that are shown first in a window that attaches.
 const LAST_ROWS: usize = 10;
-const FIRST_ROWS: usize = 5;
-/// Characters of what has become due and why it thinks.
-const TOLD_CHARS: usize = 120;
 
 /// What changes the feed; all else changes the status lines, which can wait a moment.
 const OF_THE_FEED: [&str; 2] = ["memory.jsonl", "asks.jsonl"];
@@ -39,6 +32,11 @@ pub enum Changed {
 pub struct Sources {
     house: House,
     feed: Feed,
+    /// Words of the beginning that are still to be shown.
+    first: Vec<Value>,
+    once: Once,
+    /// When it woke last, and what was spent of the week before that.
+    woke: (Option<Timestamp>, f64),
     /// `None` where the system gives no more of these: then only the slow looks are left.
     changes: Option<Inotify>,
     watched: Vec<PathBuf>,
@@ -48,24 +46,25 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// `from`: where the guardian's own window begins; else it begins with the last rows. Returns how many records of
+    /// `from`: where the guardian's own window begins: of what is there only words are shown, and the others counted; else
+    /// it begins with the last rows. Returns how many records of
     /// the beginning were passed over, too.
     pub fn open(house: &House, from: Option<u64>, verbosity: Verbosity) -> (Self, u64) {
-        let (feed, passed) = match from {
+        let (feed, first, passed) = match from {
             Some(from) => {
                 let mut feed = Feed::live(house.memory(), from);
-                // All rows of the first moments would push the first screen off the terminal.
-                let passed = feed.skip_to_last(FIRST_ROWS);
-                (feed, passed)
+                let (words, passed) = feed.skip_to_words(0);
+                (feed, words, passed)
             }
             None => {
                 let worth = |record: &Value| shown(record, verbosity).is_some();
-                (Feed::from_last(house.memory(), LAST_ROWS, worth).skipping(), 0)
+                (Feed::from_last(house.memory(), LAST_ROWS, worth).skipping(), vec![], 0)
             }
         };
         let changes = Inotify::init(InitFlags::IN_CLOEXEC | InitFlags::IN_NONBLOCK).ok();
         let (watched, marks, known) = (Vec::new(), HashMap::new(), Known::default());
-        (Self { house: house.clone(), feed, changes, watched, marks, known }, passed)
+        let (house, once, woke) = (house.clone(), Once::default(), (None, 0.0));
+        (Self { house, feed, first, once, woke, changes, watched, marks, known }, passed)
     }
 
     pub fn changes(&self) -> Option<BorrowedFd<'_>> {
@@ -100,9 +99,22 @@ impl Sources {
         }
     }
 
-    /// The next records, a bounded number of them.
+    /// The next records, a bounded number of them; of an answer and the thought that ends in the same words only the answer.
     pub fn records(&mut self) -> Seen<Value> {
-        self.feed.look(Some)
+        let mut seen = self.feed.look(Some);
+        let came = std::mem::take(&mut self.first).into_iter().chain(seen.shown).collect();
+        seen.shown = self.once.of(came, moments::now());
+        seen
+    }
+
+    /// What was spent since it woke, as far as it was seen here.
+    fn count_cost(&mut self) {
+        let caps = self.known.budget.get("caps").and_then(Value::as_array);
+        let longest = caps.and_then(|caps| caps.last()?.get("spent_usd")?.as_f64()).unwrap_or(0.0);
+        if self.known.woke != self.woke.0 {
+            self.woke = (self.known.woke, longest);
+        }
+        self.known.spent_usd = (longest - self.woke.1).max(0.0);
     }
 
     /// Passes over the records that are there already.
@@ -137,70 +149,27 @@ impl Sources {
             self.known.budget = small(&house.budget()).unwrap_or_default();
         }
         if self.changed("thinking", &house.thinking()) {
-            self.known.thinking = files::tail(&house.thinking(), THINKING_BYTES);
+            self.known.read_thinking(&house);
         }
         if self.changed("events", &house.events()) {
-            self.events(&files::tail(&house.events(), EVENTS_BYTES));
+            self.known.read_events(&house);
         }
         if self.changed("agenda", &house.agenda()) {
-            self.known.due = due(&house);
+            self.known.due = standing::due(&house);
         }
+        self.count_cost();
         let is_first = !self.marks.contains_key("asks");
-        if !self.changed("asks", &house.asks()) {
+        // Both are looked at: an answer that is noted takes its ask off the list.
+        let [asked, answered] = [("asks", house.asks()), ("answers", house.answers())];
+        if !(self.changed(asked.0, &asked.1) | self.changed(answered.0, &answered.1)) {
             return vec![];
         }
-        let waiting = asks::waiting(&house);
+        let mut waiting = asks::waiting(&house);
+        waiting.retain(|ask| asks::noted(&house, ask).is_none());
         let before =
             std::mem::replace(&mut self.known.asks, waiting.iter().map(|ask| ask.id.clone()).collect());
         waiting.into_iter().filter(|ask| !is_first && !before.contains(&ask.id)).collect()
     }
-
-    /// What the creature's own feed says last of why it thinks, of its rest, and of its pause.
-    fn events(&mut self, tail: &str) {
-        let lines: Vec<Value> = tail.lines().filter_map(|line| records::parse(line.as_bytes())).collect();
-        let newest = |names: &[&str]| lines.iter().rev().find(|line| names.contains(&text(line, "event")));
-        let data = |line: &Value, name: &str| line.get("data").and_then(|data| data.get(name)).cloned();
-        let words = |line: &Value, name: &str| {
-            data(line, name).and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
-        };
-        let why = newest(&["wakeup"]).and_then(|line| data(line, "why"));
-        let why = why.as_ref().and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        let why: Vec<&str> = why.iter().filter_map(Value::as_str).collect();
-        self.known.why = bounds::brief(&why.join("; "), TOLD_CHARS);
-        let sleep = newest(&["sleep"]);
-        self.known.why_rests =
-            sleep.map_or_else(String::new, |line| bounds::brief(&words(line, "why"), TOLD_CHARS));
-        self.known.last =
-            sleep.map_or_else(String::new, |line| bounds::brief(&words(line, "last_action"), TOLD_CHARS));
-        // Once it wakes that rest is over, however long it was to be.
-        let rests = newest(&["sleep", "wakeup"]).filter(|line| text(line, "event") == "sleep");
-        self.known.rests_until = rests.and_then(|line| {
-            let rest_ms = data(line, "rest_ms")?.as_i64()?;
-            let at: Timestamp = text(line, "at").parse().ok()?;
-            at.checked_add(SignedDuration::from_millis(rest_ms)).ok()
-        });
-        let pause = newest(&["paused", "resumed"]).filter(|line| text(line, "event") == "paused");
-        let told = pause.and_then(|line| line.get("data")).map(mind::pause).unwrap_or_default();
-        self.known.paused = bounds::brief(&told, TOLD_CHARS);
-    }
-}
-
-fn small(path: &Path) -> Option<Value> {
-    bounds::read(&files::read_small(path).ok()??)
-}
-
-/// The task or reminder that is due first.
-fn due(house: &House) -> Option<(Timestamp, String)> {
-    let agenda = bounds::read(&files::read_most(&house.agenda(), AGENDA_BYTES).ok()??)?;
-    let open = |kind: &str, at: &'static str, end: &'static str| {
-        let list = agenda.get(kind).and_then(|items| items.get("list")).and_then(Value::as_array);
-        let items = list.map(Vec::as_slice).unwrap_or_default().iter();
-        let items = items.filter(move |item| item.get(end).is_none_or(Value::is_null));
-        let timed = items.filter_map(move |item| Some((text(item, at).parse().ok()?, text(item, "text"))));
-        timed.map(|(at, what)| (at, bounds::brief(what, TOLD_CHARS))).collect::<Vec<_>>()
-    };
-    let all = open("tasks", "at", "ended_at").into_iter().chain(open("reminders", "next", "finished"));
-    all.min_by_key(|(at, _)| *at)
 }
 
 /// Rows that the guardian hands over while this is its window.

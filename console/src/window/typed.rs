@@ -3,13 +3,13 @@
 use crate::help;
 use crate::window::view::Verbosity;
 use house::settings::words::nearest;
-use house::terminal::typed as as_typed;
+use house::terminal::{STARTS, typed as as_typed};
 
 /// What the guardian's own program answers; the console answers the others.
 const OF_THE_GUARDIAN: [&str; 5] = ["status", "stop", "pause", "resume", "rollback"];
 /// What the window does itself.
 const OWN: [(&str, &str); 7] = [
-    ("yes ID", "shows ask ID with its exact bytes; typed again it approves it"),
+    ("yes ID", "shows what ask ID would do; typed again it approves just that"),
     ("no ID", "the same, and denies it"),
     (
         "stop",
@@ -28,6 +28,31 @@ const WORDS: [&str; 5] = ["say", "remind", "pulse", "dream", "compact"];
 pub const STOP: &str = "stop that";
 /// What takes the id of an ask.
 const OF_ASKS: [&str; 5] = ["yes", "no", "asks", "approve", "deny"];
+
+/// What is no more than a yes or a no: it approves or denies nothing, for which bytes must have been shown.
+const PLAIN: [(&str, &str); 8] = [
+    ("yes", "yes"),
+    ("y", "yes"),
+    ("ok", "yes"),
+    ("approve", "yes"),
+    ("approved", "yes"),
+    ("no", "no"),
+    ("n", "no"),
+    ("deny", "no"),
+];
+
+/// What a plain yes or no is told while asks wait; `None` for any other word.
+pub fn plain_answer(word: &str, asks: &[String]) -> Option<String> {
+    let word = word.trim().trim_end_matches(['.', '!']).to_lowercase();
+    let (_, command) = PLAIN.into_iter().find(|(plain, _)| *plain == word)?;
+    let does = if command == "yes" { "approves" } else { "denies" };
+    let how = match asks {
+        [] => return None,
+        [one] => format!("/{command} {one}"),
+        _ => "/asks lists them".to_owned(),
+    };
+    Some(format!("a plain {command} {does} nothing: {how}; Enter again says it all the same"))
+}
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Typed {
@@ -109,6 +134,13 @@ pub fn meant(line: &str) -> Typed {
     }
 }
 
+/// What another program says of its commands, as they are typed in a window.
+pub fn typed_here(told: &str) -> String {
+    let long = format!("{STARTS} -- ");
+    let told = told.replace(&as_typed(""), &long);
+    told.replace(&format!("{long}stop"), "/stop guardian").replace(&long, "/")
+}
+
 fn names() -> impl Iterator<Item = &'static str> {
     let own = OWN.iter().map(|(usage, _)| usage.split(' ').next().unwrap_or_default());
     own.chain(help::COMMANDS.iter().map(|command| command.name).filter(|name| !OF_A_SHELL.contains(name)))
@@ -123,8 +155,12 @@ pub fn list() -> Vec<String> {
         let is_said = OF_A_SHELL.contains(&command.name) || ["approve", "deny"].contains(&command.name);
         !is_said && !OWN.iter().any(|(usage, _)| owns(usage))
     };
-    let others = help::COMMANDS.iter().filter(is_other);
-    let others = others.map(|command| row(command.usage, command.brief));
+    let others = help::groups().flat_map(|(title, commands)| {
+        let commands = commands.into_iter().filter(is_other);
+        // Options stand in the help of each.
+        let short = |usage: &'static str| usage.split(" [-").next().unwrap_or_default();
+        std::iter::once(title.to_owned()).chain(commands.map(move |one| row(short(one.usage), one.brief)))
+    });
     let own = OWN.iter().map(|(usage, brief)| row(usage, brief));
     let keys = "Enter sends, Alt-Enter begins another line, Tab completes, Up and Down show what was typed before, \
                 Esc empties the line or ends a command that runs; twice on an empty line it ends what the creature is at.";

@@ -1,14 +1,16 @@
 //! What is known as lines of the terminal: rows of the feed, and the few live lines below them. Pure.
 
 use crate::feed;
+use crate::window::markdown;
 use crate::window::prompt::Prompt;
-use crate::window::state::{Known, Piece, typed_here};
+use crate::window::typed::typed_here;
 use crate::window::typing::is_word;
 use house::bounds::brief;
 use house::moments::Place;
 use house::printable;
 use house::records::text;
 use house::settings::notices::VERBOSITIES;
+use house::standing::{Known, Piece};
 use house::terminal::{Row, Screen};
 use jiff::Timestamp;
 use ratatui_core::style::{Color, Modifier, Style};
@@ -18,10 +20,14 @@ use std::str::FromStr;
 
 /// From so many rows on there is room for more status lines.
 const ROOMY: usize = 20;
+/// From so many on for more of what streams.
+const TALL: usize = 30;
 /// Characters of a record's details.
 const DETAIL_CHARS: usize = 4_000;
 /// Most lines of what is to be said of the last key or line.
 const SAID_LINES: usize = 3;
+/// Longest name that a text stands beside, in a command's output.
+const NAME: usize = 12;
 /// What stands before the prompt's first line, and before the others.
 const MARK: &str = "> ";
 const BETWEEN: &str = " · ";
@@ -31,10 +37,10 @@ const DIM: &str = "2";
 /// How much of what happens is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Verbosity {
-    /// Words, asks, deaths, falls and self-edits.
+    /// Words, answers, asks, deaths, falls and self-edits; of each act a dim line.
+    #[default]
     Minimal,
     /// A line each act and thought.
-    #[default]
     Normal,
     /// With the details of each.
     Verbose,
@@ -73,7 +79,8 @@ impl FromStr for Verbosity {
 pub fn shown(record: &Value, verbosity: Verbosity) -> Option<(Row, Vec<String>)> {
     let row = feed::row(record)?;
     match verbosity {
-        Verbosity::Minimal => is_weighty(record).then(|| (row, vec![])),
+        Verbosity::Minimal if text(record, "kind") == "action" => Some((Row { paint: DIM, ..row }, vec![])),
+        Verbosity::Minimal => is_weighty(record).then_some((row, vec![])),
         Verbosity::Normal => Some((row, vec![])),
         Verbosity::Verbose => {
             let details = details(record);
@@ -87,9 +94,14 @@ fn is_weighty(record: &Value) -> bool {
     match text(record, "kind") {
         "message" | "death" | "self_change" => true,
         "observation" => text(data, "about") == "ask",
-        "action" => data.get("result").and_then(feed::asked).is_some(),
         _ => false,
     }
+}
+
+/// The words of a message of the creature's own; `None` of any other, whose row says who is said to have said it.
+pub fn creatures(record: &Value) -> Option<&str> {
+    let data = record.get("data")?;
+    (text(data, "from") == "creature").then(|| text(data, "text"))
 }
 
 /// What the row of a record leaves out, a line each.
@@ -143,6 +155,9 @@ impl View {
         paint.split(';').fold(style, |style, code| match code {
             "1" => style.add_modifier(Modifier::BOLD),
             DIM => style.add_modifier(Modifier::DIM),
+            "3" => style.add_modifier(Modifier::ITALIC),
+            "4" => style.add_modifier(Modifier::UNDERLINED),
+            "9" => style.add_modifier(Modifier::CROSSED_OUT),
             "31" => style.fg(Color::Red),
             "32" => style.fg(Color::Green),
             "33" => style.fg(Color::Yellow),
@@ -158,6 +173,25 @@ impl View {
         Span::styled(joined(text), self.style(paint))
     }
 
+    /// What the creature said, with its markdown rendered, beside the head of its row.
+    pub fn words(&mut self, row: &Row, words: &str, columns: usize) -> Vec<Line<'static>> {
+        let tag = if row.tag == "word" { "says" } else { row.tag.as_str() };
+        let head = Row { tag: tag.to_owned(), text: String::new(), ..row.clone() };
+        let mut lines = self.row(&head, &[], columns);
+        let used = lines.last().map_or(0, Line::width);
+        let indent = if used > columns / 3 { 2 } else { used };
+        let room = columns.saturating_sub(indent);
+        let said = markdown::laid(words, columns.saturating_sub(used), room, self.colour);
+        for (number, spans) in said.iter().enumerate() {
+            let spans = spans.iter().map(|span| self.span(&span.paint, &span.text));
+            match lines.last_mut().filter(|_| number == 0) {
+                Some(head) => head.spans.extend(spans),
+                None => lines.push(std::iter::once(Span::raw(" ".repeat(indent))).chain(spans).collect()),
+            }
+        }
+        lines
+    }
+
     /// A row, and its details indented below it.
     pub fn row(&mut self, row: &Row, details: &[String], columns: usize) -> Vec<Line<'static>> {
         let laid = self.screen.laid(row, columns);
@@ -169,7 +203,7 @@ impl View {
                     Span::raw(" "),
                     self.span(row.paint, &laid.tag),
                     Span::raw(" "),
-                    self.span("0", text),
+                    self.span(if row.paint == DIM { DIM } else { "0" }, text),
                 ],
                 _ => vec![Span::raw(" ".repeat(laid.indent)), self.span("0", text)],
             };
@@ -185,7 +219,16 @@ impl View {
     pub fn indented(&self, paint: &str, text: &str, indent: usize, columns: usize) -> Vec<Line<'static>> {
         let text = printable::spelled(&printable::plain_spaces(text.trim_end()));
         let room = columns.saturating_sub(indent);
-        let own = text.chars().take_while(|letter| *letter == ' ').count().min(columns / 4);
+        let own = text.chars().take_while(|letter| *letter == ' ').count();
+        // A text beside a name goes on below that text.
+        let own = match text.get(own..).and_then(|rest| rest.find("  ")) {
+            Some(end) if end < NAME => {
+                let beside = text.get(own + end..).unwrap_or_default();
+                own + end + beside.len() - beside.trim_start().len()
+            }
+            _ => own,
+        };
+        let own = own.min(columns / 4);
         let wrapped = printable::wrapped(&text, room, room.saturating_sub(own));
         let line = |(number, text): (usize, &String)| {
             let indent = if number == 0 { indent } else { indent + own };
@@ -199,13 +242,20 @@ impl View {
         &self,
         known: &Known,
         prompt: &Prompt,
-        said: &str,
+        (said, hint): (&str, &str),
         now: Timestamp,
         size: (usize, usize),
     ) -> Live {
         let (columns, rows) = size;
         let roomy = rows >= ROOMY;
-        let mut lines = self.streaming(known.streams(), columns, if roomy { 2 } else { 1 });
+        let streamed = if rows >= TALL {
+            6
+        } else if roomy {
+            4
+        } else {
+            1
+        };
+        let mut lines = self.streaming(known.streams(), columns, streamed);
         let (mut headline, mut pieces) = (known.headline(now, &self.place), known.pieces(now, &self.place));
         if is_word(&prompt.text()) {
             // The owner's word has the eye: what goes on stands back.
@@ -227,15 +277,20 @@ impl View {
             let mark = if number == 0 { MARK } else { "  " };
             lines.push(Line::from(vec![self.span("1", mark), self.span("0", line)]));
         }
+        if let Some(prompt) = lines.last_mut().filter(|_| prompt.is_empty()) {
+            prompt.push_span(self.span("90", &cut(hint, room)));
+        }
         Live { lines, cursor: (laid.cursor.0 + MARK.len(), top + laid.cursor.1 - first) }
     }
 
-    /// The last lines of a thought under way.
+    /// The last lines of a thought under way, broken where it breaks them.
     fn streaming(&self, thought: &str, columns: usize, most: usize) -> Vec<Line<'static>> {
+        let lines = thought.lines().map(str::trim_end).filter(|line| !line.is_empty());
+        let thought = lines.collect::<Vec<_>>().join("\n");
         if thought.is_empty() {
             return vec![];
         }
-        let thought = printable::flat(thought);
+        let thought = printable::spelled(&printable::plain_spaces(&thought));
         let room = columns.saturating_sub(3);
         let wrapped = printable::wrapped(&thought, room, room);
         let from = wrapped.len().saturating_sub(most);

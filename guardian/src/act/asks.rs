@@ -12,14 +12,14 @@ impl Report {
     /// What waits for the owner's yes or no: it stands by itself, and nothing else has its colour.
     pub fn ask(&mut self, id: &str, line: &str) {
         if self.screen.is_terminal() {
-            let commands = [("look", "asks"), ("yes", "approve"), ("no", "deny")];
+            let commands = [("look", "asks"), ("yes", "yes"), ("no", "no")];
             let commands =
                 commands.map(|(word, command)| format!("{word}: {}", typed(&format!("{command} {id}"))));
             self.screen.gap();
-            self.tell("ASKS YOU", "1;7;33", &format!("{line}\n{}", commands.join("\n")));
+            self.tell(house::asks::ASKS, "1;7;33", &format!("{line}\n{}", commands.join("\n")));
             self.screen.gap();
         } else {
-            tracing::warn!("ask {line} waits for your word: {}", typed(&format!("asks {id}")));
+            tracing::warn!("ask {line} waits for your yes or no: {}", typed(&format!("asks {id}")));
         }
     }
 }
@@ -38,7 +38,7 @@ impl Executor {
             self.report.ask(&ask.id, &ask.line());
         }
         if let Some(more) = new.count().checked_sub(ASKS_TOLD).filter(|more| *more > 0) {
-            self.report.warn(&format!("{more} more wait for your word: {}", typed("asks")));
+            self.report.warn(&format!("{more} more wait for your yes or no: {}", typed("asks")));
         }
         let asks = waiting.into_iter().map(|ask| ask.id).collect();
         if self.broker.asks != asks {

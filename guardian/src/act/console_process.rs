@@ -44,6 +44,11 @@ impl ConsoleProcess {
         Self { shown: None, wanted: None, from, before }
     }
 
+    /// Whether a window stands at this terminal, or is to.
+    pub fn has_window(&self) -> bool {
+        self.before.is_some()
+    }
+
     /// The terminal is the guardian's again.
     pub fn take_terminal_back(&mut self) {
         if let Some(before) = &self.before {

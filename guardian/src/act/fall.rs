@@ -104,7 +104,8 @@ impl Executor {
             fields.insert("evidence".into(), falling.evidence.clone().into());
         }
         records::tell_once(&self.house, "fall", fall.clone());
-        self.report.fall(&message, fallen.as_deref(), falling.rescued.as_deref());
+        let is_asked = falling.cause == Cause::Owner;
+        self.report.fall(&message, is_asked, fallen.as_deref(), falling.rescued.as_deref());
         self.state.tell_fall(fall);
         self.state.falling = Some(Falling { told: true, ..falling });
         (self.state.rollback_to, self.state.born, self.state.exam) = (None, None, Shortfall::default());

@@ -5,6 +5,8 @@ use house::clock::Millis;
 use house::{House, files, makers, terminal};
 
 const BAR: usize = 16;
+/// Columns of the names before what is told.
+pub const NAMES: usize = 11;
 /// Most letters of a crate's name: the longest wording fits 80 columns with any, so that it does not come and go.
 const NAME: usize = 20;
 
@@ -129,7 +131,7 @@ impl Executor {
         for (name, text) in opening(&opens) {
             match name {
                 "" => terminal::line(&format!("  {text}")),
-                name => terminal::line(&format!("  {name:<9} {text}")),
+                name => terminal::beside("1", &format!("  {name}"), NAMES, &text),
             }
         }
         self.report.screen.gap();

@@ -3,7 +3,7 @@
 //! Invariant: no failure here stops the guardian: a closed terminal is no error.
 
 use crate::act::executor::Executor;
-use crate::act::first_minutes::{Progress, bar};
+use crate::act::first_minutes::{NAMES, Progress, bar};
 use crate::decide::vocabulary::{Exam, Pending, Phase, Want};
 use crate::limits::DOCUMENT_BYTES;
 use crate::stall;
@@ -97,10 +97,12 @@ impl Report {
         }
     }
 
-    pub fn fall(&mut self, message: &str, fallen: Option<&str>, rescued: Option<&str>) {
+    /// `is_asked`: the owner ordered it.
+    pub fn fall(&mut self, message: &str, is_asked: bool, fallen: Option<&str>, rescued: Option<&str>) {
         let kept = fallen.map(|name| format!("; what fell is kept as {name}")).unwrap_or_default();
         let work = rescued.map(|name| format!("; unfinished edits as {name}")).unwrap_or_default();
-        self.warn(&format!("{}{kept}{work}", message.trim_start_matches("guardian: ")));
+        let told = format!("{}{kept}{work}", message.trim_start_matches("guardian: "));
+        if is_asked { self.say(&told) } else { self.warn(&told) }
     }
 }
 
@@ -125,18 +127,22 @@ impl Executor {
             // Before the first life of all the opening screen told them.
             ("walls", if self.state.life > 1 { self.walls.level.told() } else { String::new() }),
         ];
-        let more = [
-            ("steer", format!("edit PURPOSE.md, or: {}", typed("say 'a word to it'"))),
-            ("observe", format!("here, or: {}", typed("window"))),
-            ("history", typed("history")),
-            ("undo", typed("rollback")),
-            ("stop", format!("Ctrl-C here, or: {}", typed("stop"))),
-            ("next", self.next_built()),
-        ];
+        let steer = match self.console.has_window() {
+            // All commands stand in its /help.
+            true => vec![("stop", "Ctrl-C here".to_owned())],
+            false => vec![
+                ("steer", format!("edit PURPOSE.md, or: {}", typed("say 'a word to it'"))),
+                ("observe", format!("here, or: {}", typed("window"))),
+                ("history", typed("history")),
+                ("undo", typed("rollback")),
+                ("stop", format!("Ctrl-C here, or: {}", typed("stop"))),
+            ],
+        };
+        let more = steer.into_iter().chain([("next", self.next_built())]);
         let facts = facts.into_iter().chain(broker_page::lines(&self.house, Some(&told))).chain(more);
         self.report.screen.gap();
         let facts = facts.filter(|(_, text)| !text.is_empty());
-        facts.for_each(|(name, text)| terminal::line(&format!("  {name:<9} {}", text.replace('\n', " "))));
+        facts.for_each(|(name, text)| terminal::beside("1", &format!("  {name}"), NAMES, &text));
         self.report.screen.gap();
         self.show_memory();
     }

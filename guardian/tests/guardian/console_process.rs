@@ -33,7 +33,7 @@ fn the_console_is_brought_up_to_date_by_a_profile_that_cargo_has() {
     let house = house(&format!("cp {} target/debug/console", console().display()));
     let output = typed(&house, &["asks"]);
     assert!(
-        output.status.success() && said(&output).contains("nothing waits for your word"),
+        output.status.success() && said(&output).contains("nothing waits for your yes or no"),
         "{}",
         said(&output)
     );

@@ -208,7 +208,7 @@ fn a_flood_of_records_at_a_terminal_is_passed_over_and_counted() {
     let noticed = shown.lines().filter(|line| line.contains("snapshot")).count() as u64;
     let passed: u64 = shown
         .lines()
-        .filter_map(|line| line.split_once(" records passed over")?.0.rsplit(' ').next())
+        .filter_map(|line| line.split_once(" earlier line")?.0.rsplit(' ').next())
         .map(|number| number.parse::<u64>().unwrap())
         .sum();
     assert!(peak < 32, "{peak} MiB");

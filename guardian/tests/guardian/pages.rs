@@ -178,9 +178,8 @@ fn a_mind_is_one_page_by_priority_with_times_of_the_owners() {
     in_order(
         &told,
         &[
-            "status     not running",
-            "no guardian is running here",
-            "1 asks wait for your word",
+            "status     no guardian is running here",
+            "1 ask waits for your yes or no",
             "budget     $0.50 of $5.00 today, $2.00 of $20.00 this week",
             "no broker runs: this is how it stood at 2026-01-02 08:09:00",
             "last wake  2026-01-02 08:08:00: a word of the owner's; an event waits",
@@ -221,13 +220,13 @@ think alive; live
 "#;
     let house = House::new(rests);
     let guardian = house.start();
-    house.until("it rests", || !house.thoughts().is_empty());
+    house.until("it rests", || !house.thoughts().is_empty() && house.status()["phase"] == "settled");
     let told = page(&house, &["mind"]);
     in_order(
         &told,
         &[
-            "shell rests until ",
-            ", in ",
+            "rests until ",
+            " (shell)",
             "last wake  ",
             ": it is time",
             "next wake  ",
@@ -240,7 +239,7 @@ think alive; live
     events +=
         r#"{"at":"2026-01-02T03:04:05.000Z","life":1,"event":"paused","data":{"why":"you are typing"}}"#;
     house.write(".self/mind/feed.jsonl", &(events + "\n"));
-    assert!(page(&house, &["mind"]).contains("shell is paused: you are typing"));
+    assert!(page(&house, &["mind"]).contains("paused: you are typing"));
     guardian.stop();
     assert!(
         page(&house, &["mind"]).contains("nobody lives here now"),
@@ -306,7 +305,7 @@ fn a_house_where_nothing_happened_yet_says_so() {
     in_order(
         &page(&house, &["mind"]),
         &[
-            "not running",
+            "no guardian is running here",
             "last acts  none on record",
             "no agenda yet",
             "nothing is spent yet",

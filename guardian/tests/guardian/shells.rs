@@ -105,6 +105,29 @@ fn what_is_built_is_run_at_once_from_wherever_it_is_called() {
     assert!(launched.built().is_empty(), "cargo was not asked: {:?}", launched.built());
 }
 
+/// Found: what `./feral` printed named commands the long way.
+#[test]
+fn the_launcher_says_how_it_was_called() {
+    let launched = Launched::new();
+    launched.source_is(3_600);
+    launched.both(60);
+    let house = launched.house();
+    let called = |program: &Path, path: &Path| {
+        let path = format!("{}:{}", path.display(), std::env::var("PATH").unwrap());
+        let program = if program.is_absolute() { program.to_owned() } else { house.join(program) };
+        written(&house.join("target/debug/guardian"), "echo \"$FERAL_CALLED\"");
+        launched.source_is(3_600);
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "\"$0\" status"]).arg(program).current_dir(&house).env("PATH", path);
+        String::from_utf8(shell.output().unwrap().stdout).unwrap().trim().to_owned()
+    };
+    let bin = launched.folder.path().join("bin");
+    let feral = house.join("feral");
+    assert_eq!(called(&feral, &bin), feral.display().to_string());
+    symlink(&feral, bin.join("feral")).unwrap();
+    assert_eq!(called(&bin.join("feral"), &bin), "feral", "by its name where PATH leads to it");
+}
+
 #[test]
 fn what_is_missing_or_older_than_its_sources_is_built_first() {
     let launched = Launched::new();

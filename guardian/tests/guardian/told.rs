@@ -38,7 +38,7 @@ pub fn followed(house: &House, args: &[&str], count: usize) -> Vec<String> {
 fn a_feed_whose_reader_has_gone_ends_quietly() {
     let house = House::new(SOUND);
     memory(&house, &[word("2026-01-02T03:04:05.000Z", "owner", "hello")]);
-    let mut child = spawned(&house, &["feed"]);
+    let mut child = spawned(&house, &["feed", "-f"]);
     let mut out = BufReader::new(child.stdout.take().unwrap());
     let mut line = String::new();
     out.read_line(&mut line).unwrap();

@@ -157,7 +157,7 @@ fn no_raw_byte_of_the_creatures_reaches_the_terminal() {
         }
         window.keys(&format!("\u{1b}[200~{HOSTILE}\u{1b}[201~"));
         remember(&house, &record("message", json!({"from": "creature", "text": "seen\u{202e}\u{1b}[2J"})));
-        window.shows("creature: seen\\u{202e}\\u{1b}[2J");
+        window.shows("seen\\u{202e}\\u{1b}[2J");
         let text = text_of(&window.raw());
         let bad: Vec<char> = text.chars().filter(steers).collect();
         assert!(bad.is_empty(), "{bad:?}");
@@ -349,11 +349,11 @@ fn a_rollback_is_ordered_only_once_its_changes_were_shown() {
     house.commit("more");
     let window = attached(&house, &[], (100, 30));
     let line = format!("/rollback {first}");
-    window.line("/feed");
-    window.shows("/feed runs");
+    window.line("/feed -f");
+    window.shows("/feed -f runs");
     window.line(&line);
     window.keys("\u{1b}");
-    window.until("its end", |screen| !screen.contains("/feed runs"));
+    window.until("its end", |screen| !screen.contains("/feed -f runs"));
     window.line(&line);
     window.shows(&format!("/rollback --dry-run {first} is done"));
     window.line(&line);
@@ -372,12 +372,12 @@ fn a_rollback_is_ordered_only_once_its_changes_were_shown() {
 fn a_command_that_runs_on_is_ended_and_the_window_left() {
     let house = House::new(SOUND);
     let mut window = attached(&house, &[], (80, 24));
-    window.line("/feed");
-    window.shows("/feed runs");
+    window.line("/feed -f");
+    window.shows("/feed -f runs");
     window.keys("typed meanwhile");
     window.shows("typed meanwhile");
     window.keys("\u{1b}");
-    window.until("its end", |screen| !screen.contains("/feed runs"));
+    window.until("its end", |screen| !screen.contains("/feed -f runs"));
     window.keys("\u{15}\u{4}");
     assert_eq!(window.wait(), 0);
     assert!(window.is_usable());

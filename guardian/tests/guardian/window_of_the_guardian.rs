@@ -47,7 +47,7 @@ fn a_window_that_is_killed_leaves_a_terminal_that_works_and_comes_back() {
     std::fs::write(house.path(".self/workspace/die"), "").unwrap();
     guardian.shows("life 1 ended");
     let again = window_of(guardian.pid(), Some(window));
-    guardian.until("the prompt again", |_| guardian.line_at_cursor() == ">");
+    guardian.prompts();
     std::fs::write(house.path(".self/workspace/die"), "").unwrap();
     guardian.shows("life 2 ended");
     assert_eq!(window_of(guardian.pid(), None), again, "told by the window, which lives");
@@ -66,7 +66,7 @@ fn a_window_that_takes_no_rows_is_ended() {
     let long = "while :; do beat; sleep 0.1; [ ! -e .self/workspace/die ] || { printf '%03900d\n' 0 >&2; exit 3; }; done";
     let house = House::new(&format!("think alive; {long}"));
     let mut guardian = at_terminal(&house, &[]);
-    guardian.until("the prompt", |_| guardian.line_at_cursor() == ">");
+    guardian.prompts();
     let window = window_of(guardian.pid(), None);
     kill(Pid::from_raw(window), Signal::SIGSTOP).unwrap();
     house.write(".self/workspace/die", "");

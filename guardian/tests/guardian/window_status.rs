@@ -25,7 +25,7 @@ fn status(columns: usize, rows: usize) -> Vec<String> {
         ..Known::default()
     };
     let view = View::new(Place::named("UTC0").unwrap(), false);
-    let live = view.live(&known, &Prompt::default(), "", now, (columns, rows));
+    let live = view.live(&known, &Prompt::default(), ("", ""), now, (columns, rows));
     live.lines.iter().map(ToString::to_string).collect()
 }
 
@@ -76,7 +76,7 @@ fn a_rest_says_until_when_and_why() {
     );
     let view = View::new(Place::named("UTC0").unwrap(), false);
     let now = "2026-01-02T03:04:05Z".parse().unwrap();
-    let live = view.live(&known, &Prompt::default(), "", now, (100, 30));
+    let live = view.live(&known, &Prompt::default(), ("", ""), now, (100, 30));
     assert_eq!(live.lines[0].to_string(), "paused; `/resume` goes on", "as it is typed in a window");
 }
 
@@ -161,7 +161,7 @@ fn the_status_stands_back_while_a_word_is_typed_and_a_rest_says_what_was_done_la
     let lines = |known: &Known, typed: &str| -> Vec<(String, String)> {
         let mut prompt = Prompt::default();
         prompt.set(typed);
-        let live = view.live(known, &prompt, "", now, (120, 30));
+        let live = view.live(known, &prompt, ("", ""), now, (120, 30));
         live.lines.iter().map(|line| (line.to_string(), format!("{line:?}").to_lowercase())).collect()
     };
     for (typed, is_dim) in [("", false), ("/status", false), ("what are you", true)] {

@@ -34,9 +34,9 @@ section! {
 section! {
     /// How much of what happens is shown to you.
     Show {
-        /// in a window, unless `--verbosity` or `/verbosity` says: `minimal` (words, asks, deaths, falls, self-edits),
-        /// `normal` (a line each act and thought) or `verbose` (with the details of each)
-        window: String = "normal".to_owned(), Word(VERBOSITIES);
+        /// in a window, unless `--verbosity` or `/verbosity` says: `minimal` (words, asks, deaths, falls, self-edits, and a
+        /// dim line each act), `normal` (a line each act and thought) or `verbose` (with the details of each)
+        window: String = "minimal".to_owned(), Word(VERBOSITIES);
         /// by `feed`
         feed: String = "normal".to_owned(), Word(VERBOSITIES);
     }

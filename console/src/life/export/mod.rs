@@ -5,6 +5,7 @@ pub mod secrets;
 use super::index::entry::Entry;
 use super::picture::{self, escaped};
 use super::{Life, Part, tell};
+use crate::feed;
 use anyhow::Result;
 use house::bounds::brief;
 use house::moments::Place;
@@ -71,7 +72,7 @@ fn row(record: &Value, at_ms: u64, entry: Option<&Entry>, place: &Place, to: &mu
             format!(
                 "<b>thought {number}</b> {}<p class=\"means\">{}{}</p>",
                 said("monologue"),
-                said("intent"),
+                escaped(&brief(feed::more(text(data, "monologue"), text(data, "intent")), SAID_CHARS)),
                 said("error")
             )
         }

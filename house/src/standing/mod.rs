@@ -1,11 +1,17 @@
-//! What the window knows of the house, and what of it stands in the status lines, weightiest first. Pure.
+//! What is known of the house, and how it stands in a few sentences: the same for window, page, `mind`, `budget` and `status`. Pure.
 
-use house::bounds::{NAME_CHARS, brief};
-use house::moments::Place;
-use house::printable::flat;
-use house::records::text;
+mod read;
+
+pub use read::{due, paused, small};
+
+use crate::bounds::{NAME_CHARS, brief};
+use crate::moments::{self, Place};
+use crate::printable::flat;
+use crate::records::text;
+use crate::terminal::STARTS;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
+use std::time::Duration;
 
 /// Characters of a name, and of what is due.
 const SHORT_CHARS: usize = 40;
@@ -28,13 +34,22 @@ pub struct Known {
     pub asks: Vec<String>,
     /// The end of what is being thought.
     pub thinking: String,
-    /// Why it thinks, until when it rests and why, and what it has set aside, as its own feed tells.
+    /// When it woke last, why, and whether the owner's word woke it, as its own feed tells.
+    pub woke: Option<Timestamp>,
     pub why: String,
+    pub is_for_owner: bool,
+    /// The newest word of the owner's that is not answered yet, where that is known.
+    pub said: Option<Timestamp>,
+    /// USD spent since it woke, as far as that was seen.
+    pub spent_usd: f64,
+    /// Until when it rests and why, and what it has set aside.
     pub rests_until: Option<Timestamp>,
     pub why_rests: String,
     /// What it did last before it rested.
     pub last: String,
     pub paused: String,
+    /// What its mind failed for last: `model`, `budget` …
+    pub failed: String,
     /// What is due next, and when.
     pub due: Option<(Timestamp, String)>,
     /// What the guardian says of a build under way.
@@ -50,6 +65,19 @@ pub struct Piece {
 
 fn piece(paint: &'static str, text: &str) -> Piece {
     Piece { text: flat(&brief(text, TOLD_CHARS)), paint }
+}
+
+/// Why the mind is not asked now, and until when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Held {
+    /// The provider refuses until the owner mends something.
+    Stopped,
+    /// Money for work of its own; the owner's words are answered.
+    Spent(Timestamp),
+    /// The owner's money of this day or week.
+    Capped(Timestamp),
+    /// The model does not answer.
+    Down(Timestamp),
 }
 
 impl Known {
@@ -72,37 +100,109 @@ impl Known {
         if self.lives() && text(&self.beat, "stage") == "thinking" { self.thinking.trim() } else { "" }
     }
 
-    /// What goes on, in one piece.
+    /// Since when it works for the owner's word, while it does.
+    pub fn answers_since(&self) -> Option<Timestamp> {
+        let works = ["sensing", "thinking", "acting", "remembering"].contains(&text(&self.beat, "stage"));
+        let newest = self.said.filter(|said| self.woke.is_none_or(|woke| *said > woke));
+        // Its feed says that it rests before its heart does.
+        let woke = self.woke.filter(|_| self.is_for_owner && self.rests_until.is_none());
+        newest.or(woke).filter(|_| works && self.lives())
+    }
+
+    /// What goes on, in one piece. Work under way stands before everything that was the matter before it.
     pub fn headline(&self, now: Timestamp, place: &Place) -> Piece {
         if !self.runs {
-            return piece("33", "no guardian runs here; `cargo run -p guardian` starts one");
+            return piece("33", &format!("no guardian runs here; `{STARTS}` starts one"));
         }
         if !self.building.is_empty() {
             return piece("36", &self.building);
+        }
+        if self.told.is_null() {
+            return piece("36", "the guardian is starting");
         }
         if !self.lives() {
             return self.lifeless();
         }
         let mind = brief(text(&self.beat, "mind"), SHORT_CHARS);
         let why = if self.why.is_empty() { String::new() } else { format!(" on: {}", self.why) };
-        let away = text(&self.beat, "next_try").parse().ok().filter(|at| *at > now);
-        if let Some(again) = away.filter(|_| self.beat.get("spent") == Some(&Value::Bool(true))) {
-            let told =
-                format!("its own money is spent until {}; a word of yours is answered", clock(place, again));
-            return piece("33", &told);
-        }
-        if let Some(away) = away {
-            return piece("33", &format!("{mind} is away; asked again at {}", clock(place, away)));
-        }
         let rests = self.rests_until.is_some_and(|until| until > now);
-        match text(&self.beat, "stage") {
+        match (text(&self.beat, "stage"), self.answers_since()) {
+            (_, Some(since)) => piece("36", &self.answering(now, since)),
+            ("thinking", None) => piece("36", &format!("{mind} thinks{why}")),
+            ("acting", None) => piece("36", &format!("{mind} acts{why}")),
+            _ if self.held(now).is_some() => piece("33", &self.matter(now, place).unwrap_or_default()),
             // The next beat says that it rests; its feed says so at once.
-            "sensing" if rests => self.resting(&mind, now, place),
-            "thinking" => piece("36", &format!("{mind} thinks{why}")),
-            "acting" => piece("36", &format!("{mind} acts{why}")),
-            "waiting" => piece("36", "waits for its tests before it acts on anything outside"),
-            "resting" => self.resting(&mind, now, place),
-            stage => piece("36", &format!("{} ({mind})", brief(stage, SHORT_CHARS))),
+            ("sensing", _) if rests => self.resting(&mind, now, place),
+            ("waiting", _) => piece("36", "waits for its tests before it acts on anything outside"),
+            ("resting", _) => self.resting(&mind, now, place),
+            (stage, _) => piece("36", &format!("{} ({mind})", brief(stage, SHORT_CHARS))),
+        }
+    }
+
+    /// `answering you … 3 s, $0.02`.
+    fn answering(&self, now: Timestamp, since: Timestamp) -> String {
+        let seconds = now.duration_since(since).as_secs().max(0).unsigned_abs();
+        let cost = if self.spent_usd < 0.005 { String::new() } else { format!(", ${:.2}", self.spent_usd) };
+        format!("answering you … {}{cost}", moments::span(Duration::from_secs(seconds)))
+    }
+
+    fn held(&self, now: Timestamp) -> Option<Held> {
+        let again: Timestamp = text(&self.beat, "next_try").parse().ok().filter(|at| *at > now)?;
+        let is_spent = self.beat.get("spent") == Some(&Value::Bool(true));
+        Some(match self.failed.as_str() {
+            _ if is_spent => Held::Spent(again),
+            _ if self.is_stopped() => Held::Stopped,
+            "budget" => Held::Capped(again),
+            _ => Held::Down(again),
+        })
+    }
+
+    /// Whether the broker lets nothing through until the owner mends something.
+    fn is_stopped(&self) -> bool {
+        ["closed", "stopped"].iter().any(|name| !self.budget.get(name).is_none_or(Value::is_null))
+    }
+
+    /// What keeps it from asking its mind, in a sentence; `None` while nothing does, or while it works all the same.
+    pub fn matter(&self, now: Timestamp, place: &Place) -> Option<String> {
+        let works = ["thinking", "acting"].contains(&text(&self.beat, "stage"));
+        let held = self.held(now).filter(|_| self.lives() && !works)?;
+        let mind = brief(text(&self.beat, "mind"), SHORT_CHARS);
+        Some(match held {
+            Held::Spent(until) => format!(
+                "its own money is spent until {}; a word of yours is answered",
+                when(place, now, until)
+            ),
+            Held::Stopped => {
+                let stopped = self.budget.get("stopped").unwrap_or(&Value::Null);
+                let (who, hint) = (text(stopped, "provider"), text(stopped, "hint"));
+                let told = if who.is_empty() { text(&self.budget, "closed") } else { hint };
+                format!("no model is asked: {}", brief(told, NAME_CHARS))
+            }
+            Held::Capped(until) => {
+                let resets = text(&self.budget, "resets_at").parse().ok();
+                let until = resets.filter(|at| *at > until).unwrap_or(until);
+                format!("{}; back at {}, or raise [budget]", self.spent_caps(), when(place, now, until))
+            }
+            Held::Down(until) => {
+                format!("{mind} does not answer; asked again at {}", when(place, now, until))
+            }
+        })
+    }
+
+    /// `today's $0.30 are spent`, of the cap that has least left.
+    fn spent_caps(&self) -> String {
+        let caps = self.budget.get("caps").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let usd = |cap: &Value, name: &str| cap.get(name).and_then(Value::as_f64).unwrap_or(0.0);
+        let left = |cap: &&Value| ((usd(cap, "cap_usd") - usd(cap, "spent_usd")) * 1e6) as i64;
+        match caps.iter().min_by_key(left) {
+            Some(cap) => {
+                let span = match text(cap, "span") {
+                    "day" => "today".to_owned(),
+                    span => format!("this {span}"),
+                };
+                format!("{span}'s ${:.2} are spent (${:.2})", usd(cap, "cap_usd"), usd(cap, "spent_usd"))
+            }
+            None => "the money is spent".to_owned(),
         }
     }
 
@@ -170,9 +270,7 @@ impl Known {
 
     /// What is left of the day's money.
     pub fn money(&self) -> Option<Piece> {
-        let stopped =
-            ["closed", "stopped"].iter().any(|name| !self.budget.get(name).is_none_or(Value::is_null));
-        if stopped {
+        if self.is_stopped() {
             return Some(piece("33", "calls are stopped: /status"));
         }
         let caps = self.budget.get("caps")?.as_array()?;
@@ -196,11 +294,6 @@ impl Known {
         let walls = if walls.is_empty() { String::new() } else { format!(", walls {walls}") };
         Some(piece("90", &format!("life {number} at {commit}{trust}{walls}")))
     }
-}
-
-/// What the guardian says of its commands, as they are typed in a window.
-pub fn typed_here(told: &str) -> String {
-    told.replace("cargo run -p guardian -- stop", "/stop guardian").replace("cargo run -p guardian -- ", "/")
 }
 
 /// `14:05`.

@@ -1,13 +1,19 @@
 //! Memory as a live feed: a row for each record worth showing; one of a kind unknown here is shown by what it says.
 
+pub mod once;
+mod row;
+
+pub use row::{asked, at_word, is_ask, more, row};
+
 use crate::owners::Owners;
 use crate::window::view::{Verbosity, shown};
 use anyhow::{Context, Result};
-use house::bounds::brief;
 use house::lines::{Lines, Next};
 use house::records::{self, text};
 use house::terminal::{self, Row, Screen, typed};
-use house::{House, settings};
+use house::{House, moments, settings};
+use memchr::memmem;
+use once::Once;
 use serde_json::Value;
 use signal_hook::consts::SIGTERM;
 use std::io::{Seek, SeekFrom};
@@ -16,11 +22,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Longest row, in characters; words between owner and creature are shown whole.
-const MOST_CHARS: usize = 400;
-const WORD_CHARS: usize = 64 << 10;
-/// Longest tag, which may be the name of a kind that the creature chose.
-const TAG_CHARS: usize = 20;
 /// Rows of the past that are shown first, unless others are asked for.
 const LAST_ROWS: usize = 20;
 /// Bytes read at one look, and most rows made of them: the caller has other work between looks.
@@ -29,8 +30,10 @@ const LOOK_ROWS: usize = 200;
 /// When a live feed is further behind than this, it skips to the end.
 const BEHIND_BYTES: u64 = 1 << 20;
 const END_BYTES: u64 = 16 << 10;
-/// Rows of a life's first moments that are shown below the first screen.
+/// Rows of a life's first moments that are shown below the first screen, where lines are.
 const FIRST_ROWS: usize = 5;
+/// Words that are shown of what is passed over, the last ones: they were said to somebody.
+const MOST_WORDS: usize = 20;
 /// Time between two looks of the guardian's own feed.
 const LIVE_MS: u16 = 200;
 /// Bytes skipped at one look: lines are counted, not parsed.
@@ -123,13 +126,32 @@ impl Feed {
         }
     }
 
-    /// Skips what is there except for its last rows; returns how many records.
-    pub fn skip_to_last(&mut self, rows: usize) -> u64 {
-        let last = Self::from_last(self.path.clone(), rows, |record| row(record).is_some());
-        let place = last.open.map_or(0, |(lines, _)| lines.at());
-        let Some((lines, _)) = self.open.as_mut().filter(|(lines, _)| lines.at() < place) else { return 0 };
-        lines.allow(PASS_BYTES);
-        lines.pass(place)
+    /// Skips what is there but its last rows, and the last words between owner and creature before them: these, and how
+    /// many records were skipped.
+    pub fn skip_to_words(&mut self, rows: usize) -> (Vec<Value>, u64) {
+        let last =
+            (rows > 0).then(|| Self::from_last(self.path.clone(), rows, |record| row(record).is_some()));
+        self.words_until(last.and_then(|last| last.open).map_or(u64::MAX, |(lines, _)| lines.at()))
+    }
+
+    fn words_until(&mut self, place: u64) -> (Vec<Value>, u64) {
+        let (mut words, mut passed) = (std::collections::VecDeque::new(), 0);
+        let Some((lines, _)) = &mut self.open else { return (vec![], 0) };
+        lines.allow(PASS_BYTES.min(place.saturating_sub(lines.at())));
+        loop {
+            let word = match lines.next_line() {
+                Next::Line(line) => memmem::find(line, b"\"message\"").and_then(|_| records::parse(line)),
+                Next::Long => None,
+                Next::End => break,
+            };
+            passed += 1;
+            words.extend(word.filter(|record| text(record, "kind") == "message"));
+            if words.len() > MOST_WORDS {
+                words.pop_front();
+            }
+        }
+        let passed = passed - words.len() as u64;
+        (words.into_iter().map(|word| self.owners.judged(word)).collect(), passed)
     }
 
     fn reopen(&mut self, place: u64) -> bool {
@@ -146,12 +168,13 @@ impl Feed {
             self.reopen(0);
         }
         let mut seen = Seen { shown: Vec::new(), passed: 0, more: false };
-        let Some((lines, inode)) = &mut self.open else { return seen };
-        let end = lines.bytes().saturating_sub(END_BYTES);
-        if self.live && end > lines.at() + BEHIND_BYTES {
-            lines.allow(PASS_BYTES);
-            seen.passed = lines.pass(end);
+        let end = self.open.as_ref().map_or(0, |(lines, _)| lines.bytes().saturating_sub(END_BYTES));
+        if self.live && self.open.as_ref().is_some_and(|(lines, _)| end > lines.at() + BEHIND_BYTES) {
+            let (words, passed) = self.words_until(end);
+            seen.passed = passed;
+            seen.shown.extend(words.into_iter().filter_map(&worth));
         }
+        let Some((lines, inode)) = &mut self.open else { return seen };
         lines.allow(if seen.passed > 0 && lines.at() < end { 0 } else { LOOK_BYTES });
         while seen.shown.len() < LOOK_ROWS {
             match lines.next_line() {
@@ -173,12 +196,20 @@ impl Feed {
     }
 }
 
-/// What to show of the past: the last rows, or everything since a time; and in which form.
+/// What is told of records that were passed over.
+pub fn earlier(records: u64) -> String {
+    let lines = if records == 1 { "line" } else { "lines" };
+    format!("… {records} earlier {lines}: {}", typed("feed --since 1h"))
+}
+
+/// What to show of the past: the last rows, or everything since a time; in which form; and whether to go on.
 #[derive(Debug, Default)]
 pub struct Wanted {
     pub last: Option<usize>,
     pub since: Option<String>,
     pub json: bool,
+    /// Waits for new records until Ctrl-C.
+    pub follow: bool,
     /// The guardian's own feed: begin at this position and skip what it falls far behind with.
     pub live: Option<u64>,
 }
@@ -187,18 +218,22 @@ pub struct Wanted {
 fn watch(house: &House, from: u64) -> Result<()> {
     let asked = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(SIGTERM, Arc::clone(&asked)).context("failed to listen for signals")?;
-    let (mut screen, mut feed) = (Screen::open(), Feed::live(house.memory(), from));
+    let (mut screen, mut feed, mut once) =
+        (Screen::open(), Feed::live(house.memory(), from), Once::default());
     // All rows of the first moments would push the first screen off the terminal.
-    let mut passed = feed.skip_to_last(FIRST_ROWS);
+    let (mut words, mut passed) = feed.skip_to_words(FIRST_ROWS);
     loop {
         let last = asked.load(Ordering::Relaxed);
-        let seen = feed.look(|record| row(&record));
+        let seen = feed.look(Some);
         passed += seen.passed;
         if passed > 0 {
-            let told = format!("… {passed} records passed over; {} shows them", typed("feed --since 1h"));
-            screen.beside().show(&Row::now("feed", "90", &told));
+            screen.beside().show(&Row::now("feed", "90", &earlier(passed)));
         }
-        seen.shown.iter().for_each(|row| screen.beside().show(row));
+        words.extend(once.of(seen.shown, moments::now()));
+        words.extend(if last { once.rest() } else { None });
+        // That it asks is told by the guardian.
+        let rows = words.drain(..).filter(|record| !is_ask(record)).filter_map(|record| row(&record));
+        rows.for_each(|row| screen.beside().show(&row));
         passed = 0;
         if last || !terminal::wait(if seen.more { 0 } else { LIVE_MS }) {
             return Ok(());
@@ -206,8 +241,8 @@ fn watch(house: &House, from: u64) -> Result<()> {
     }
 }
 
-/// Shows memory and new records until the reader has gone.
-pub fn follow(house: &House, wanted: &Wanted) -> Result<()> {
+/// Shows memory, and new records until the reader has gone where that is wanted.
+pub fn show(house: &House, wanted: &Wanted) -> Result<()> {
     if let Some(from) = wanted.live {
         return watch(house, from);
     }
@@ -217,7 +252,7 @@ pub fn follow(house: &House, wanted: &Wanted) -> Result<()> {
         (wanted.json || shown(record, verbosity).is_some())
             && (since.is_empty() || text(record, "at") >= since)
     };
-    let mut screen = Screen::open();
+    let (mut screen, mut once) = (Screen::open(), Once::default());
     let mut show = |record: &Value| match shown(record, verbosity) {
         _ if wanted.json => terminal::json_line(record),
         None => {}
@@ -242,126 +277,14 @@ pub fn follow(house: &House, wanted: &Wanted) -> Result<()> {
         if seen.passed > 0 {
             terminal::error(&format!("{} records are too long to be shown", seen.passed));
         }
-        seen.shown.iter().for_each(&mut show);
-        if !terminal::wait(if seen.more { 0 } else { 500 }) {
+        match wanted.json {
+            true => seen.shown.iter().for_each(&mut show),
+            false => once.of(seen.shown, moments::now()).iter().for_each(&mut show),
+        }
+        let is_over = !wanted.follow && !seen.more;
+        if is_over || !terminal::wait(if seen.more { 0 } else { 500 }) {
+            once.rest().iter().for_each(&mut show);
             return Ok(());
         }
-    }
-}
-
-/// A change of the agenda in words; `None` for mere looks at it and for bookkeeping.
-fn change(data: &Value) -> Option<String> {
-    if let Some(session) = data.get("session").and_then(Value::as_str) {
-        return Some(format!("{session}: {}", text(data, "thought")));
-    }
-    let (kind, change) = data.get("change")?.as_object()?.iter().next()?;
-    let words = ["do", "id", "title", "text", "what", "place"].map(|key| text(change, key)).join(" ");
-    (kind != "looked" && kind != "outbox").then(|| format!("{kind} {words}"))
-}
-
-/// The outcome of an action: done, drafted, asked, failed.
-fn outcome(result: &Value) -> (&'static str, String) {
-    if result.get("ok").and_then(Value::as_bool) != Some(true) {
-        return ("33", format!("failed: {}", text(result, "error")));
-    }
-    match (text(result, "drafted"), asked(result)) {
-        (_, Some(ask)) => ("33", format!("asks you first: ask {ask}")),
-        ("", None) => ("32", "ok".into()),
-        (path, None) => ("33", format!("drafted only: {path}")),
-    }
-}
-
-/// The id of the ask that an action became, if it waits for the owner.
-pub fn asked(result: &Value) -> Option<String> {
-    let id = result.get("asked")?;
-    id.as_str().map(str::to_owned).or_else(|| id.as_u64().map(|id| id.to_string()))
-}
-
-/// The row of a record worth showing. Words between owner and creature are not cut.
-pub fn row(record: &Value) -> Option<Row> {
-    let data = record.get("data")?;
-    let mut most = MOST_CHARS;
-    let (tag, paint, body) = match text(record, "kind") {
-        "thought" if data.get("garbled").is_some() => {
-            ("garbled", "31", format!("the mind's reply could not be read: {}", text(data, "error")))
-        }
-        "thought" => {
-            let (intent, monologue) = (text(data, "intent"), text(data, "monologue"));
-            // A turn that names no intent has its own first line for one.
-            let is_said = monologue.starts_with(intent.trim_end_matches('…'));
-            let both = if is_said { monologue.into() } else { format!("{monologue} — {intent}") };
-            ("thought", "36", both)
-        }
-        "action" => {
-            let (paint, outcome) = outcome(data.get("result")?);
-            ("action", paint, format!("{} {outcome}", text(data, "tool")))
-        }
-        "self_change" => {
-            let ok = data.get("ok").and_then(Value::as_bool) == Some(true);
-            let end = if ok { String::new() } else { format!(": {}", text(data, "error")) };
-            ("self-edit", "35", format!("{} ({}){end}", text(data, "summary"), text(data, "stage")))
-        }
-        "death" => ("death", "31", telling(data)),
-        "message" => {
-            most = WORD_CHARS;
-            ("word", "1;34", format!("{}: {}", text(data, "from"), text(data, "text")))
-        }
-        "agenda" => ("agenda", "90", change(data)?),
-        "observation" => ("noticed", "90", telling(data)),
-        "" | "heartbeat" => return None,
-        kind => (kind, "90", telling(data)),
-    };
-    let flat = || body.split_whitespace().collect::<Vec<_>>().join(" ");
-    let text = if most == WORD_CHARS { body.trim().to_owned() } else { flat() };
-    let at = record.get("at").and_then(Value::as_str).and_then(|at| at.parse().ok());
-    Some(Row { at, tag: brief(tag, TAG_CHARS), paint, text: at_word(&text, most) })
-}
-
-/// What a record of any kind says: its words and what they are about, or else its fields but for nested ones.
-fn telling(data: &Value) -> String {
-    let said = ["text", "told"].map(|name| text(data, name)).concat();
-    match (text(data, "about"), data) {
-        ("", _) if !said.is_empty() => said,
-        (about, _) if !said.is_empty() => format!("{about}: {said}"),
-        (_, Value::Object(fields)) => {
-            let fields = fields.iter().filter(|(_, value)| !value.is_object());
-            let fields = fields.map(|(name, value)| (name, words(value)));
-            let fields = fields.filter(|(_, words)| !words.is_empty());
-            let told = joined(fields.map(|(name, words)| format!("{name} {words}")), ", ");
-            if told.is_empty() { data.to_string() } else { told }
-        }
-        _ => words(data),
-    }
-}
-
-/// A value without the marks of JSON; of a nested object what it says, without names.
-fn words(value: &Value) -> String {
-    let told = match value {
-        Value::Null => String::new(),
-        Value::String(text) => brief(text, MOST_CHARS),
-        Value::Bool(_) | Value::Number(_) => value.to_string(),
-        Value::Array(list) => joined(list.iter().map(words), "; "),
-        Value::Object(fields) => {
-            let told = |(name, value): (&String, &Value)| match value.as_bool() {
-                Some(true) => name.clone(),
-                Some(false) => format!("not {name}"),
-                None => words(value),
-            };
-            joined(fields.iter().map(told), ": ")
-        }
-    };
-    brief(&told, MOST_CHARS)
-}
-
-fn joined(parts: impl Iterator<Item = String>, between: &str) -> String {
-    parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(between)
-}
-
-/// The beginning of a text, cut at the end of a word.
-pub fn at_word(text: &str, most: usize) -> String {
-    let short = brief(text, most);
-    match short.rsplit_once(' ') {
-        Some((whole, _)) if short.len() < text.len() && short.ends_with('…') => format!("{whole} …"),
-        _ => short,
     }
 }

@@ -2,30 +2,40 @@
 //!
 //! Invariant: an answer names the digest of what was shown; the broker carries out only what has this digest.
 
+mod told;
+
+pub use house::asks::noted;
+pub use told::told;
+
 use anyhow::{Result, bail};
 use house::asks::{Ask, all, find, stored};
 use house::bounds::brief;
-use house::printable::flat;
-use house::records::{self, text};
+use house::printable::{self, flat};
+use house::records::text;
 use house::terminal::{self, typed};
-use house::{House, clock, files, instance};
+use house::{House, clock, files, instance, moments};
 use serde_json::{Value, json};
 use std::time::Duration;
 
 /// Longest wait for the outcome of an answer.
 const WAIT: Duration = Duration::from_secs(10);
-/// Bytes read from the end of the answers.
-const MOST_NOTED_BYTES: u64 = 256 << 10;
+/// Characters of a field's name.
+const NAME_CHARS: usize = 80;
+/// Columns of a name, and the longest text that stands beside one.
+const NAME: usize = 8;
+const BESIDE: usize = 60;
+/// Lines of an ask that are shown where it is announced.
+const ANNOUNCED: usize = 8;
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Lists the asks that wait, or shows one with its exact bytes.
+/// Lists the asks that wait, or shows one as it reads; `full`: its exact bytes.
 pub fn show(house: &House, id: Option<&str>, full: bool, as_json: bool) -> Result<u8> {
     let asks = match id {
         Some(id) => vec![find(house, id)?],
         None => all(house).into_iter().filter(|ask| ask.waits(house)).collect(),
     };
-    let full = full || id.is_some();
     if as_json {
+        let full = full || id.is_some();
         let list: Vec<Value> = asks
             .iter()
             .map(|ask| {
@@ -37,7 +47,7 @@ pub fn show(house: &House, id: Option<&str>, full: bool, as_json: bool) -> Resul
         return Ok(0);
     }
     if asks.is_empty() {
-        terminal::line("nothing waits for your word");
+        terminal::line("nothing waits for your yes or no");
     }
     for ask in &asks {
         terminal::line(&format!("{}, {} ago", ask.line(), ask.age()));
@@ -45,20 +55,55 @@ pub fn show(house: &House, id: Option<&str>, full: bool, as_json: bool) -> Resul
             terminal::line(&format!("   {}", ask.outcome()));
             result(ask);
         }
-        if !full {
-            terminal::exactly(&ask.summary());
-            continue;
+        if let Some(noted) = noted(house, ask) {
+            let (word, at) = (text(&noted, "answer"), moments::near(text(&noted, "at")));
+            terminal::line(&format!("   you said {word} at {at}; it is done when the guardian runs"));
         }
         match stored(house, &ask.id) {
-            Ok(act) => whole(&act),
+            _ if !full && id.is_none() => terminal::exactly(&ask.summary()),
+            Ok(act) if full => whole(&act),
+            Ok(stored) => readable(&ask.id, stored.get("act").unwrap_or(&stored)),
             Err(error) => terminal::line(&format!("   {error:#}")),
         }
     }
     if id.is_none() && !asks.is_empty() {
-        let [one, yes, no] = ["asks ID", "approve ID", "deny ID"].map(typed);
+        let [one, yes, no] = ["asks ID", "yes ID", "no ID"].map(typed);
         terminal::line(&format!("one whole: {one}\nyes: {yes}\nno: {no}"));
     }
     Ok(0)
+}
+
+/// Prints an act as it reads; where its exact bytes stand is said last.
+fn readable(id: &str, act: &Value) {
+    for (name, text) in told(act) {
+        let exact = printable::exactly(&text);
+        let is_short = name != "body" && !exact.contains('\n') && printable::columns(&exact) <= BESIDE;
+        if is_short {
+            terminal::line(&format!("   {:<NAME$} {exact}", flat(&name)));
+        } else {
+            terminal::line(&format!("   {}", flat(&name)));
+            terminal::exactly(&text);
+        }
+    }
+    let bytes = act.to_string().len();
+    terminal::line(&format!(
+        "   {:<NAME$} {bytes} bytes: {}",
+        "exactly",
+        typed(&format!("asks {id} --full"))
+    ));
+}
+
+/// An ask in a few lines, for where it is announced.
+pub fn announced(house: &House, ask: &Ask) -> Vec<String> {
+    let Ok(stored) = stored(house, &ask.id) else { return vec![] };
+    let told = told(stored.get("act").unwrap_or(&stored)).into_iter().filter(|(name, _)| name != "header");
+    let line =
+        |(name, text): (String, String)| format!("{:<NAME$} {}", flat(&name), flat(&brief(&text, 300)));
+    let mut lines: Vec<String> = told.map(line).collect();
+    let more = lines.len().saturating_sub(ANNOUNCED);
+    lines.truncate(ANNOUNCED);
+    lines.extend((more > 0).then(|| format!("… {more} more")));
+    lines
 }
 
 /// Prints the service's answer, exactly.
@@ -81,7 +126,7 @@ pub enum Field {
 pub fn fields(stored: &Value) -> Vec<(String, Field)> {
     fn within(stored: &Value, path: &str, fields: &mut Vec<(String, Field)>) {
         for (name, value) in stored.as_object().into_iter().flatten() {
-            let name = format!("{path}{}", flat(&brief(name, 80)));
+            let name = format!("{path}{}", flat(&brief(name, NAME_CHARS)));
             match value {
                 Value::Object(_) => within(value, &format!("{name}."), fields),
                 Value::String(text) => fields.push((name, Field::Text(text.clone()))),
@@ -154,25 +199,19 @@ pub fn came(house: &House, before: &Ask, wait: Duration) -> Result<Option<Ask>> 
     Ok(None)
 }
 
-/// The owner's answer to an ask that nobody has taken up yet: the newest that names what was asked.
-pub fn noted(house: &House, ask: &Ask) -> Option<Value> {
-    let tail = files::tail(&house.answers(), MOST_NOTED_BYTES);
-    let answers = tail.lines().rev().filter_map(|line| records::parse(line.as_bytes()));
-    let mut answers = answers
-        .filter(|answer| text(answer, "id") == ask.id && text(answer, "at") >= text(&ask.newest, "at"));
-    answers.find(|answer| ask.open() && text(answer, "digest") == text(&ask.asked, "digest"))
-}
-
 /// Answers one ask, and waits for the outcome.
 pub fn answer(house: &House, id: &str, approve: bool) -> Result<u8> {
     let Answerable { ask, stored, digest } = answerable(house, id)?;
     let doing = if approve { "You say yes to" } else { "You say no to" };
     terminal::line(&format!("{doing} {}: {}", ask.what(), ask.summary()));
-    terminal::line(&format!("asked {} ago, why: {}; exactly:", ask.age(), flat(text(&ask.asked, "why"))));
-    whole(stored.get("act").unwrap_or(&stored));
+    // The window has shown it just before.
+    if std::env::var_os(terminal::IN_WINDOW).is_none() {
+        terminal::line(&format!("asked {} ago, why: {}", ask.age(), flat(text(&ask.asked, "why"))));
+        readable(id, stored.get("act").unwrap_or(&stored));
+    }
     keep(house, id, approve, &digest)?;
     if !instance::broker_runs(house) {
-        terminal::line("noted; the broker does not run now and carries it out when it does");
+        terminal::line("noted; no broker runs now: it carries it out when it does, with the guardian");
         return Ok(0);
     }
     if let Some(now) = came(house, &ask, WAIT)? {

@@ -1,0 +1,95 @@
+//! An act that asks for a yes, as the owner reads it: what, where, whom, and its body by fields. Pure.
+//!
+//! Invariant: nothing of the act is left out, and a body is told by its fields only where these are all of it.
+
+use super::{Field, NAME_CHARS, fields};
+use house::records::text;
+use serde_json::Value;
+
+/// Fields of a body that say to whom it goes.
+const WHOM: [&str; 12] = [
+    "to",
+    "cc",
+    "bcc",
+    "recipient",
+    "recipients",
+    "recipient_id",
+    "participant_id",
+    "channel",
+    "chat_id",
+    "user",
+    "username",
+    "in_reply_to_tweet_id",
+];
+/// Fields of an act that are told in an order of their own.
+const KNOWN: [&str; 8] = ["kind", "service", "method", "path", "url", "headers", "body", "text"];
+
+/// What the owner reads: a name and what stands under it, weightiest first.
+pub fn told(act: &Value) -> Vec<(String, String)> {
+    let said = |name: &str| text(act, name).to_owned();
+    let mut told = vec![("what".to_owned(), what(act))];
+    if text(act, "kind") != "purpose" {
+        let through = if text(act, "kind") == "janee" { " through Janee" } else { "" };
+        told.push(("where".to_owned(), format!("{}{through}", said("service"))));
+    }
+    let body = by_fields(&said("body"));
+    let whom = body.iter().flatten().filter(|(name, _)| {
+        WHOM.contains(&name.rsplit('.').next().unwrap_or_default().trim_end_matches("[]"))
+    });
+    let whom: Vec<String> = whom.map(|(name, value)| format!("{name}: {value}")).collect();
+    if !whom.is_empty() {
+        told.push(("whom".to_owned(), whom.join("; ")));
+    }
+    match body {
+        Some(fields) => told.extend(fields),
+        None => told.push(("body".to_owned(), said("body"))),
+    }
+    if act.get("text").is_some() {
+        told.push(("text".to_owned(), said("text")));
+    }
+    let headers = act.get("headers").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    told.extend(headers.iter().map(|header| ("header".to_owned(), line(header))));
+    let others = act.as_object().into_iter().flatten().filter(|(name, _)| !KNOWN.contains(&name.as_str()));
+    told.extend(others.map(|(name, value)| (name.clone(), line(value))));
+    told.retain(|(name, text)| !text.is_empty() || name == "what");
+    told
+}
+
+fn what(act: &Value) -> String {
+    match text(act, "kind") {
+        "purpose" => "rewrite PURPOSE.md".to_owned(),
+        _ => {
+            let url = [text(act, "url"), text(act, "path")].into_iter().find(|url| !url.is_empty());
+            format!("{} {}", text(act, "method"), url.unwrap_or_default())
+        }
+    }
+}
+
+/// A header or a value on one line.
+fn line(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(pair) => pair.iter().map(line).collect::<Vec<_>>().join(": "),
+        value => value.to_string(),
+    }
+}
+
+/// The fields of a body of JSON; `None` where written again they would not be the same bytes: a name that stands there
+/// twice, or what is no object, is told as it is.
+fn by_fields(body: &str) -> Option<Vec<(String, String)>> {
+    let read: Value = serde_json::from_str(body).ok().filter(Value::is_object)?;
+    let is_all = read.to_string() == body && is_told_whole(&read);
+    let value = |field: Field| match field {
+        Field::Text(text) => text,
+        Field::Value(value) | Field::List(value) => value,
+    };
+    is_all.then(|| fields(&read).into_iter().map(|(name, field)| (name, value(field))).collect())
+}
+
+/// Whether each field makes a row of its own, under its whole name.
+fn is_told_whole(value: &Value) -> bool {
+    let is_short = |name: &str| name.chars().count() <= NAME_CHARS;
+    value.as_object().is_none_or(|fields| {
+        !fields.is_empty() && fields.iter().all(|(name, value)| is_short(name) && is_told_whole(value))
+    })
+}
