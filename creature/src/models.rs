@@ -35,7 +35,8 @@ impl Models {
         }
         let mut meant: Vec<&str> = self.names().filter(|name| *name == said).collect();
         if meant.is_empty() {
-            meant = self.names().filter(|name| name.contains(&said.to_lowercase())).collect();
+            let said = said.to_lowercase();
+            meant = self.names().filter(|name| name.to_lowercase().contains(&said)).collect();
         }
         meant.dedup();
         match meant.as_slice() {

@@ -20,6 +20,7 @@ use agenda::sessions::{Request, Session, Status};
 use ground::text::shorten;
 use jiff::Timestamp;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::pin::pin;
 use std::time::Duration;
 use steps::Doing;
@@ -136,14 +137,14 @@ impl Life {
         }
     }
 
-    /// Sub-sessions that the owner's word ends: their names for the owner, and the thread they worked for, if the owner's.
-    pub(crate) fn cancel_apart(&mut self) -> Result<(Vec<String>, Option<String>), Fault> {
+    /// Sub-sessions that the owner's word ends: their names for the owner, and the owner's threads they worked for.
+    pub(crate) fn cancel_apart(&mut self) -> Result<(Vec<String>, BTreeSet<String>), Fault> {
         let now = self.told.clock.now();
-        let (mut named, mut thread) = (Vec::new(), None);
+        let (mut named, mut threads) = (Vec::new(), BTreeSet::new());
         for id in self.store.sessions.at_work(now) {
             let Some(session) = self.store.sessions.get(&id).cloned() else { continue };
             named.push(format!("{id} ({})", shorten(&session.objective, 60)));
-            thread = thread.or_else(|| session.owner.then(|| session.thread.clone()));
+            threads.extend(session.owner.then(|| session.thread.clone()));
             // One that ended with another of them is no failure.
             let ended = self.store.sessions.cancel(&id, now).unwrap_or_default();
             self.store.turned(&ended)?;
@@ -157,7 +158,7 @@ impl Life {
             });
             self.store.keep_sessions();
         }
-        Ok((named, thread))
+        Ok((named, threads))
     }
 
     /// What works apart for the owner just now, in words; empty where nothing does.

@@ -3,7 +3,10 @@
 //! Invariant: what is granted holds no part of a house, no home and no program, and lies in none of them.
 
 use crate::House;
-use std::fs::DirEntry;
+use serde_json::json;
+use std::fs::{self, DirEntry};
+use std::io::{Error, ErrorKind};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// The system's folders; nothing in them is granted.
@@ -17,6 +20,18 @@ const PARTS: &str = "broker console creature docs feral guardian house scripts s
 const MOST_ENTRIES: usize = 100_000;
 const DEEPEST: usize = 64;
 const MOST_KEPT: usize = 200;
+/// Bytes of all kept paths as JSON: a launch is told each of them, some twice, in one argument of 128 KiB at most
+/// (execve(2), `MAX_ARG_STRLEN`).
+const MOST_BYTES: usize = 40_000;
+
+const NO_TEXT: &str = "its name is no text";
+
+/// The folder of this name and what stays as it is in it; else why nothing is granted.
+pub fn granted(house: &House, named: &str) -> Result<(PathBuf, Vec<PathBuf>), String> {
+    let folder = folder(house, named)?;
+    let kept = kept(&folder)?;
+    Ok((folder, kept))
+}
 
 /// The folder of this name, by its real path; else why it is not granted.
 pub fn folder(house: &House, named: &str) -> Result<PathBuf, String> {
@@ -28,7 +43,8 @@ pub fn folder(house: &House, named: &str) -> Result<PathBuf, String> {
     if !found.is_dir() {
         return Err("it is no folder".into());
     }
-    let refusals: [(bool, &str); 6] = [
+    let refusals: [(bool, &str); 7] = [
+        (found.to_str().is_none(), NO_TEXT),
         (is_houses(house, &found), "it is a part of this house, or holds it"),
         (
             found.components().any(|part| is_kept(&part.as_os_str().to_string_lossy())),
@@ -45,24 +61,62 @@ pub fn folder(house: &House, named: &str) -> Result<PathBuf, String> {
     }
 }
 
-/// What stays as it is in a folder that is granted: repositories, keys, houses; else why all of it cannot be told.
+/// What stays as it is in a folder that is granted: repositories, keys, houses; else why all of it cannot be told or held.
+/// The creature may have made anything there: no name of its making may hide what is kept, or break a launch.
 pub fn kept(folder: &Path) -> Result<Vec<PathBuf>, String> {
-    let (mut kept, mut folders, mut seen) = (Vec::new(), vec![(folder.to_path_buf(), 0)], 0);
-    while let Some((folder, depth)) = folders.pop() {
-        let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
-        for entry in entries {
+    let (mut kept, mut folders, mut seen, mut bytes) = (Vec::new(), vec![(folder.to_path_buf(), 0)], 0, 0);
+    while let Some((at, depth)) = folders.pop() {
+        for entry in entries(&at)? {
             seen += 1;
             if is_kept(&entry.file_name().to_string_lossy()) {
-                kept.push(entry.path());
+                let held = held(folder, entry.path())?;
+                bytes += held.as_ref().map_or(0, |path| json!(path.to_str()).to_string().len());
+                kept.extend(held);
             } else if is_folder(&entry) {
                 folders.push((entry.path(), depth + 1));
             }
-            if seen > MOST_ENTRIES || depth > DEEPEST || kept.len() > MOST_KEPT {
+            if seen > MOST_ENTRIES || depth > DEEPEST || kept.len() > MOST_KEPT || bytes > MOST_BYTES {
                 return Err("too much lies in it to be looked through: name a smaller folder".into());
             }
         }
     }
     Ok(kept)
+}
+
+/// The entries of a folder; none of one that is gone, or that the creature cannot open either.
+fn entries(folder: &Path) -> Result<Vec<DirEntry>, String> {
+    let is_others = || folder.metadata().is_ok_and(|found| found.uid() != nix::unistd::geteuid().as_raw());
+    // As many as are looked at, and one that shows that there are more.
+    let read = fs::read_dir(folder)
+        .and_then(|entries| entries.take(MOST_ENTRIES + 1).collect::<Result<Vec<_>, Error>>());
+    match read {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+        // Its owner alone could open it for others.
+        Err(error) if error.kind() == ErrorKind::PermissionDenied && is_others() => Ok(Vec::new()),
+        read => read.map_err(|error| {
+            let folder: String = folder.to_string_lossy().chars().take(200).collect();
+            format!("{folder} in it cannot be looked through: {error}")
+        }),
+    }
+}
+
+/// The path by which a mount holds what stays as it is; none for a link to what the creature cannot write or what is held
+/// by its own name.
+fn held(folder: &Path, path: PathBuf) -> Result<Option<PathBuf>, String> {
+    if path.to_str().is_none() {
+        return Err(format!("{}: {NO_TEXT}", path.to_string_lossy()));
+    }
+    if !path.is_symlink() {
+        return Ok(Some(path));
+    }
+    let real = path.canonicalize().ok();
+    let Some(below) = real.as_deref().and_then(|real| real.strip_prefix(folder).ok()) else {
+        return Ok(None);
+    };
+    match below.components().any(|part| is_kept(&part.as_os_str().to_string_lossy())) {
+        true => Ok(None),
+        false => Err(format!("{} is a link to what else lies in it, which cannot be held", path.display())),
+    }
 }
 
 /// Whether a name is of what stays as it is, wherever it lies.
@@ -75,9 +129,9 @@ pub fn is_keys(name: &str) -> bool {
     name.starts_with(".env")
 }
 
-/// A folder itself, not a link to one.
+/// A folder itself, not a link to one; what cannot be told is taken for one.
 fn is_folder(entry: &DirEntry) -> bool {
-    entry.file_type().is_ok_and(|kind| kind.is_dir())
+    entry.file_type().map_or(true, |kind| kind.is_dir())
 }
 
 fn overlap(one: &Path, other: &Path) -> bool {
@@ -102,11 +156,13 @@ fn is_homes(found: &Path) -> bool {
     !home.as_os_str().is_empty() && (home.starts_with(found) || found.strip_prefix(&home).is_ok_and(hidden))
 }
 
-/// Folders of the programs that the owner runs, and of the toolchain.
+/// Folders of the programs that the owner runs, this one's too, and of the toolchain.
 fn programs() -> Vec<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
+    let own = std::env::current_exe().ok().and_then(|program| Some(program.parent()?.to_path_buf()));
     let named = ["CARGO_HOME", "RUSTUP_HOME"].into_iter().filter_map(std::env::var_os).map(PathBuf::from);
-    std::env::split_paths(&path).chain(named).filter_map(|folder| folder.canonicalize().ok()).collect()
+    let all = std::env::split_paths(&path).chain(named).chain(own);
+    all.filter_map(|folder| folder.canonicalize().ok()).collect()
 }
 
 fn named_in(names: &'static str) -> impl Iterator<Item = &'static str> {

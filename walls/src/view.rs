@@ -43,8 +43,9 @@ pub fn narrow(spec: &Spec, view: &View) -> Result<()> {
         bind(&place, &spec.root.join(&rule.path))?;
         kept.push(spec.root.join(&rule.path));
     }
-    let is_file = |path: &&PathBuf| spec.root.join(path).is_file();
-    let (files, folders): (Vec<_>, Vec<_>) = view.hidden.iter().partition(is_file);
+    // Whatever is no folder, a pipe or a socket too, is hidden by an empty file.
+    let is_no_folder = |path: &&PathBuf| spec.root.join(path).metadata().is_ok_and(|found| !found.is_dir());
+    let (files, folders): (Vec<_>, Vec<_>) = view.hidden.iter().partition(is_no_folder);
     for path in &folders {
         let Ok(_there) = landlock::place(&root, path) else { continue };
         let shown: Vec<_> = view.shown.iter().filter(|shown| shown.starts_with(path)).collect();

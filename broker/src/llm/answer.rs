@@ -188,8 +188,7 @@ impl Flow {
             return sent.unanswered(llm, reservation, status, bytes, "no model's answer");
         }
         llm.budget.health().answered(sent.provider.base.as_str());
-        let least = if self.is_stream { cut } else { 0 };
-        reservation.stands(least, status, bytes, otherwise);
+        reservation.stands(cut, status, bytes, otherwise);
     }
 }
 

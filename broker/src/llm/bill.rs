@@ -16,6 +16,8 @@ pub struct Bill {
     pub extra_tokens: u64,
     /// Of these, tokens that a usage may claim and that are not reserved.
     pub unlikely_tokens: u64,
+    /// Of these, tokens of documents beyond their bytes: a prompt whose usage nobody told may have had them all.
+    pub page_tokens: u64,
     /// At most, all replies together.
     pub output_tokens: u64,
     pub hour_cache: bool,
@@ -57,20 +59,30 @@ const UNSEEN_TOKENS_A_SECOND: u64 = 250;
 
 impl Bill {
     pub fn new(rate: Rate, judged: &Judged, like: Option<Like>) -> Self {
-        let Judged { input_tokens, extra_tokens, unlikely_tokens, output_tokens, hour_cache, .. } = *judged;
-        Self { rate, input_tokens, extra_tokens, unlikely_tokens, output_tokens, hour_cache, like }
+        let Judged { input_tokens, extra_tokens, unlikely_tokens, page_tokens, .. } = *judged;
+        let Judged { output_tokens, hour_cache, .. } = *judged;
+        Self {
+            rate,
+            input_tokens,
+            extra_tokens,
+            unlikely_tokens,
+            page_tokens,
+            output_tokens,
+            hour_cache,
+            like,
+        }
     }
 
     /// Likely cost of a call to a model that was never called.
     pub fn usual(rate: Rate) -> Micros {
         let (extra_tokens, output_tokens) = (OVERHEAD_TOKENS, USUAL_MAX_TOKENS);
         let input_tokens = USUAL_BYTES + extra_tokens;
-        let unlikely_tokens = 0;
         Self {
             rate,
             input_tokens,
             extra_tokens,
-            unlikely_tokens,
+            unlikely_tokens: 0,
+            page_tokens: 0,
             output_tokens,
             hour_cache: false,
             like: None,
@@ -129,14 +141,15 @@ impl Bill {
     /// model may have thought unseen; never below `said`, a usage that came early. Its prompt is believed unless it has
     /// fewer tokens than any text of that length.
     pub fn cut(&self, said: Option<Usage>, written_bytes: u64, seconds: u64) -> Micros {
+        let prompt = self.reserved_tokens().saturating_add(self.page_tokens);
         let bound = written_bytes.max(seconds.saturating_mul(UNSEEN_TOKENS_A_SECOND)).min(self.output_tokens);
-        let Some(said) = said else { return self.worst(self.reserved_tokens(), bound) };
+        let Some(said) = said else { return self.worst(prompt, bound) };
         let said = Usage { output: said.output.max(bound), ..said };
         let cost = self.by_usage(&said, written_bytes).0;
         match said.prompt() < part(self.bytes(), TOLD_PERMILLE).max(1) {
             true => {
                 let output = said.output.min(self.output_tokens.max(written_bytes));
-                cost.max(self.worst(self.reserved_tokens(), output))
+                cost.max(self.worst(prompt, output))
             }
             false => cost,
         }

@@ -39,6 +39,8 @@ pub struct Judged {
     /// Of these, tokens that a usage may claim and that are not reserved: the data of images and documents, which no model
     /// reads as text, and of a document all that the model can hold.
     pub unlikely_tokens: u64,
+    /// Of these, tokens of documents beyond their bytes.
+    pub page_tokens: u64,
     /// At most, all replies together.
     pub output_tokens: u64,
     /// Whether it may write to a cache that keeps for an hour.
@@ -129,6 +131,7 @@ pub fn judge(
         input_tokens,
         extra_tokens,
         unlikely_tokens,
+        page_tokens: documents.more,
         output_tokens,
         hour_cache,
         body,

@@ -93,6 +93,8 @@ fn what_is_seen_is_reserved_by_what_it_can_have_and_not_by_its_bytes() {
     assert!((5_000..=5_500).contains(&bill.reserved_tokens()), "{}", bill.reserved_tokens());
     let usage = Usage { input: 190_000, output: 10, ..Usage::default() };
     assert_eq!(bill.by_usage(&usage, 100), (380_000 + 100, false), "as many pages as the model holds");
+    // Found by reading: a document of few bytes and many pages was billed by its bytes where its client left before the end.
+    assert!(bill.cut(None, 0, 1) >= 380_000, "nobody told how many pages it has: {}", bill.cut(None, 0, 1));
     for odd in [
         json!({"type": "file", "file": {"file_id": "x", "file_data": "data:"}}),
         json!({"type": "input_file", "file_data": "data:", "file_url": "https://a.example"}),

@@ -255,6 +255,7 @@ fn announce(life: &mut Life, standing: Option<Standing>, odd: Vec<(&str, String)
         tracing::warn!("{about}: {text}");
         life.store.record("observation", json!({"about": about, "text": text}))?;
     }
+    life.tell_of_lost_jobs();
     let Some(standing) = standing else { return Ok(()) };
     for end in &standing.ends {
         if life.cursors.first_telling(end.key()) {

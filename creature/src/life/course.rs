@@ -49,7 +49,7 @@ pub(crate) struct Course {
     /// Mark of the checklist the thought under way was shown.
     pub checklist: String,
     /// Events the thought under way was shown.
-    pub shown: usize,
+    pub shown: Vec<String>,
     /// The first ready line of the stack the thought under way was shown; only in the first round of a wake.
     pub line: Option<Line>,
     /// Papers of knowledge that somebody else changed, by their paths from the house.

@@ -5,6 +5,7 @@
 
 use crate::fault::Fault;
 use crate::life::Life;
+use crate::life::patience::LONGEST_S;
 use crate::mind::Mind;
 use crate::pace;
 use crate::store::caller::Caller;
@@ -19,6 +20,7 @@ use agenda::sessions::{Origin, Request};
 use agenda::tasks::TaskChange;
 use ground::text::shorten;
 use instinct::{checklist, sources};
+use jiff::SignedDuration;
 use serde_json::{Value, json};
 
 /// Most records and bytes looked back on for reminders that were told already.
@@ -52,6 +54,11 @@ impl Life {
         let mut ahead = self.store.agenda.set_back(&self.store.rules, now);
         if ahead {
             self.store.keep_agenda();
+        }
+        // No wait for a mind or for money is longer.
+        let longest = now.checked_add(SignedDuration::from_secs(LONGEST_S.cast_signed())).ok();
+        for until in [&mut self.course.down_until, &mut self.course.spent_until] {
+            *until = until.and_then(|until| longest.map(|longest| until.min(longest)));
         }
         let mut to = |at_s: &mut i64, wait_s: i64| {
             let most = now.as_second().saturating_add(wait_s);

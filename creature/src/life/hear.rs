@@ -83,6 +83,13 @@ impl Life {
             let mine = self.cursors.words.iter_mut().find(|waiting| waiting.id == id);
             mine.into_iter().for_each(|waiting| waiting.id.clear());
         }
+        let over = match self.cursors.pass_over() {
+            0 => String::new(),
+            over => format!(
+                "{over} words waited for an answer and were too many; what they ask stands as requests"
+            ),
+        };
+        self.observe("words", &over)?;
         self.save()
     }
 

@@ -7,7 +7,7 @@ use mind::{Down, Why};
 const HOUR_S: u64 = 3_600;
 
 /// The longest wait of the life while a mind is down, in seconds.
-const LONGEST_S: u64 = HOUR_S;
+pub(crate) const LONGEST_S: u64 = HOUR_S;
 
 /// Garbled replies in a row of which each doubles the wait.
 const MOST_GARBLED: u32 = 10;

@@ -6,12 +6,13 @@ use crate::mind::Mind;
 use crate::senses::cursors::Waiting;
 use crate::store::caller::Caller;
 use agenda::Change;
-use agenda::requests::{Request, RequestChange};
+use agenda::requests::{Request, RequestChange, Wait};
 use agenda::stack::{Category, Line};
 use ground::text::shorten;
 use jiff::{SignedDuration, Timestamp};
 use mind::thought::Thought;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 /// Requests that one thought is told of, and characters of the owner's words of one it works on, and of another.
 const MOST_TOLD: usize = 12;
@@ -180,6 +181,16 @@ impl Life {
             let Some(at) = self.cursors.news.iter().position(|event| wait.is_for(event)) else { continue };
             let what = self.cursors.news.remove(at);
             self.came(&what);
+        }
+    }
+
+    /// Tells of jobs that requests wait for and whose life ended without a word of them, as where it was killed.
+    pub(crate) fn tell_of_lost_jobs(&mut self) {
+        let waits = self.store.agenda.requests.open().filter_map(|one| one.wait.as_ref());
+        let is_untold = |wait: &&Wait| !self.cursors.news.iter().any(|event| wait.is_for(event));
+        let lost: BTreeSet<String> = waits.filter(is_untold).flat_map(Wait::jobs).collect();
+        for job in lost {
+            self.cursors.tell(format!("{job} ended with the life that began it, and what it said is lost"));
         }
     }
 

@@ -133,8 +133,8 @@ impl Life {
     fn news(&mut self) -> Vec<String> {
         let Cursors { news, gathered, .. } = &self.cursors;
         let shown = if self.caller.owner { 0 } else { waking::shown(news, MOST_NEWS) };
-        self.course.shown = shown;
         let waiting = news.len() - shown;
+        self.course.shown = news.iter().skip(waiting).cloned().collect();
         if self.caller.owner {
             let ended = self.course.ended_jobs.iter().filter(|(thread, _)| *thread == self.caller.thread);
             return ended.map(|(_, text)| text.clone()).collect();

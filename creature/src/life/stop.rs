@@ -34,6 +34,8 @@ pub(crate) struct Stop {
     pub ended: Vec<String>,
     /// Words that waited for an answer when it was said, and wait no longer.
     pub cancelled: Vec<Waiting>,
+    /// The threads whose work and words it ended.
+    pub threads: BTreeSet<String>,
 }
 
 impl Life {
@@ -65,6 +67,10 @@ impl Life {
         stop.thread.clone_from(&word.thread);
         stop.work = works_for.or(stop.work.take());
         stop.cancelled.extend(cancelled);
+        // Before it is obeyed: a death until then must not have it taken up again.
+        let mut stop = stop.clone();
+        stop.threads.extend(self.give_up(&stop));
+        self.course.stop = Some(stop);
         true
     }
 
@@ -96,13 +102,21 @@ impl Life {
         let unbegun: Vec<String> = unseen
             .map(|waiting| format!("what you asked, \"{}\"", shorten(&waiting.word.text, 80)))
             .collect();
-        let mut threads = self.give_up(&stop);
+        let mut threads = std::mem::take(&mut stop.threads);
         if stop.ended.is_empty() && unbegun.is_empty() {
-            threads.extend(self.stop_jobs(&mut stop.ended)?);
+            let mut owners = self.stop_jobs(&mut stop.ended)?;
             let (apart, worked_for) = self.cancel_apart()?;
-            own &= worked_for.is_none();
-            threads.extend(self.give_up_apart(worked_for, &apart));
+            owners.extend(worked_for);
             stop.ended.extend(apart);
+            let mut stopped = self.worked_for(&owners, &stop.ended);
+            let goes_on = self.goes_on(&stop.thread, &stopped);
+            stop.ended
+                .extend(goes_on.iter().map(|one| format!("{} (\"{}\")", one.id, shorten(&one.text, 80))));
+            stopped.extend(goes_on);
+            owners.extend(stopped.iter().map(|one| one.thread.clone()));
+            self.close_stopped(stopped);
+            own &= owners.is_empty();
+            threads.extend(owners);
         }
         let holds = own && !stop.ended.is_empty();
         stop.ended.extend(unbegun);
@@ -164,20 +178,26 @@ impl Life {
         threads
     }
 
-    /// Ends what sub-sessions that were ended worked for, and what waits for them. The threads it was asked on.
-    fn give_up_apart(&mut self, worked_for: Option<String>, ended: &[String]) -> BTreeSet<String> {
-        let since = self.wake_began();
-        let waits = |one: &&Request| {
-            let mut ended = ended.iter();
-            one.wait.as_ref().is_some_and(|wait| ended.any(|what| wait.is_for(what)))
+    /// The requests that what was `ended` worked for: those that wait for it by its name, and of these threads of the owner's
+    /// those that were worked on last.
+    fn worked_for(&self, threads: &BTreeSet<String>, ended: &[String]) -> Vec<Request> {
+        let open = || self.store.agenda.requests.open();
+        let last =
+            |thread: &str| open().filter(|one| one.thread == thread).filter_map(|one| one.worked_at).max();
+        let is_for = |one: &&Request| match &one.wait {
+            Some(wait) => ended.iter().any(|what| wait.is_for(what)),
+            None => {
+                threads.contains(&one.thread) && one.worked_at.is_some() && one.worked_at == last(&one.thread)
+            }
         };
-        let requests = &self.store.agenda.requests;
-        let worked = worked_for.iter().flat_map(|work| requests.under_work(work, since));
-        let mut stopped: Vec<Request> = worked.chain(requests.open().filter(waits)).cloned().collect();
-        stopped.dedup_by(|one, other| one.id == other.id);
-        let threads = stopped.iter().map(|one| one.thread.clone()).chain(worked_for).collect();
-        self.close_stopped(stopped);
-        threads
+        open().filter(is_for).cloned().collect()
+    }
+
+    /// The other requests of a thread that a wake to come would go on with.
+    fn goes_on(&self, thread: &str, but: &[Request]) -> Vec<Request> {
+        let open = self.store.agenda.requests.open();
+        let goes_on = |one: &&Request| one.thread == thread && one.wait.is_none() && !but.contains(one);
+        open.filter(goes_on).cloned().collect()
     }
 
     fn close_stopped(&mut self, stopped: Vec<Request>) {
@@ -187,8 +207,7 @@ impl Life {
         }
     }
 
-    /// Ends the calls in the background, and the requests they worked for; their ends are no reason to think. The
-    /// threads of the owner's that they ran for.
+    /// Ends the calls in the background; their ends are no reason to think. The threads of the owner's that they ran for.
     fn stop_jobs(&mut self, ended: &mut Vec<String>) -> Result<BTreeSet<String>, Fault> {
         let mut threads = BTreeSet::new();
         for job in self.toolbox.jobs.in_background() {
@@ -197,18 +216,7 @@ impl Life {
             ended.push(named(&job));
             let text = format!("{}; your owner said stop. It had said: {}", job.line(), said_so_far(&job));
             self.store.record("observation", json!({"about": "cut", "text": text}))?;
-            if !job.caller.owner {
-                continue;
-            }
-            let open = || self.store.agenda.requests.open().filter(|one| one.thread == job.caller.thread);
-            let last = open().filter_map(|one| one.worked_at).max();
-            let is_for = |one: &&Request| match &one.wait {
-                Some(wait) => wait.is_for(&job.id),
-                None => last.is_some() && one.worked_at == last,
-            };
-            let stopped = open().filter(is_for).cloned().collect();
-            self.close_stopped(stopped);
-            threads.insert(job.caller.thread.clone());
+            threads.extend(job.caller.owner.then(|| job.caller.thread.clone()));
         }
         Ok(threads)
     }

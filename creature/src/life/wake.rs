@@ -185,7 +185,7 @@ impl Life {
         }
         self.course.purpose_changed = false;
         self.course.draft_seen = Some(self.told.clock.now());
-        self.cursors.take_news(std::mem::take(&mut self.course.shown));
+        self.cursors.take_news(&std::mem::take(&mut self.course.shown));
         self.cursors.checklist = std::mem::take(&mut self.course.checklist);
         match self.course.line.take() {
             Some(line) if line.category == Category::Own => self.began_look(&line.id),

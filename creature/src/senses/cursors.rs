@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-/// Bytes of the file that are read; it never grows near this by itself.
-const MOST_BYTES: u64 = 1024 * 1024;
+/// Bytes of the file that are read; everything it may hold at its longest fits.
+const MOST_BYTES: u64 = 16 << 20;
 
 /// Most keys kept in `told`; the guardian shows eight ends and eight falls.
 const MOST_TOLD: usize = 64;
@@ -24,6 +24,9 @@ const MOST_NEWS: usize = 256;
 
 /// Characters of one event.
 const MOST_EVENT: usize = 1_200;
+
+/// Bytes of the words that wait for an answer; past this the oldest are passed over.
+const MOST_WAITING: usize = 1 << 20;
 
 /// What is kept between lives, replaced whole.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -175,12 +178,28 @@ impl Cursors {
         self.gathered = self.gathered.saturating_add(over as u64);
     }
 
-    /// Takes the newest `shown` events off: a thought had them.
-    pub fn take_news(&mut self, shown: usize) {
-        self.news.truncate(self.news.len().saturating_sub(shown));
+    /// Takes off the events that a thought had; what came while it thought stays.
+    pub fn take_news(&mut self, shown: &[String]) {
+        for event in shown {
+            if let Some(at) = self.news.iter().rposition(|known| known == event) {
+                self.news.remove(at);
+            }
+        }
         if self.news.is_empty() {
             self.gathered = 0;
         }
+    }
+
+    /// Passes over the oldest words that wait, where there are more than are kept; how many. The last one stays.
+    pub fn pass_over(&mut self) -> usize {
+        let mut bytes = 0;
+        let is_over = |waiting: &Waiting| {
+            bytes += waiting.word.text.len();
+            bytes > MOST_WAITING
+        };
+        let over = self.words.iter().rev().position(is_over).map_or(0, |kept| self.words.len() - kept.max(1));
+        self.words.drain(..over);
+        over
     }
 
     /// Replaces the file whole.

@@ -37,7 +37,7 @@ const HOUSE: [&str; 18] = [
     "PURPOSE.md",
 ];
 
-/// Names that are left alone wherever they lie in a folder of the owner's, with all that begin with `.env`.
+/// Names that are left alone wherever they lie in a folder of the owner's, with `*.git` and all that begin with `.env`.
 const KEPT: [&str; 3] = [".git", ".self", "owner.toml"];
 
 /// Largest file that is written, in bytes.
@@ -166,7 +166,16 @@ pub(super) fn root(tools: &ToolContext<'_>) -> Result<PathBuf, Fault> {
 
 fn is_kept(name: &str) -> bool {
     let name = name.trim_end_matches(['.', ' ']).to_lowercase();
-    KEPT.contains(&name.as_str()) || name.starts_with(".env")
+    KEPT.contains(&name.as_str()) || name.ends_with(".git") || name.starts_with(".env")
+}
+
+/// Whether something that is left alone lies below; also where the folder is too deep to tell.
+pub(super) fn holds_kept(path: &Path, depth: usize) -> bool {
+    path.symlink_metadata().is_ok_and(|found| found.is_dir())
+        && (depth > 64
+            || files::entries(path).any(|entry| {
+                is_kept(&entry.file_name().to_string_lossy()) || holds_kept(&entry.path(), depth + 1)
+            }))
 }
 
 /// The place a path names, if it is inside the workspace and no link is on the way.

@@ -1,7 +1,7 @@
 //! `files.edit`, `files.move`, `files.delete`: changes what lies in the workspace, in the forms of a self-edit.
 
 use super::arguments::Arguments;
-use super::files::{inside, room, root, shown, unwritten};
+use super::files::{holds_kept, inside, room, root, shown, unwritten};
 use super::tool_context::ToolContext;
 use crate::fault::{self, Fault};
 use ground::files;
@@ -93,6 +93,12 @@ pub fn rename(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fa
 /// Deletes a file, or a folder with all that is in it.
 pub fn delete(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let path = there(tools, args, args.text("path"))?;
+    if tools.belt.files.risky && holds_kept(&path, 0) {
+        let named = shown(tools, &path);
+        return Err(
+            args.fault(format!("leaves repositories, keys and houses as they are, and {named} holds one"))
+        );
+    }
     files::remove(&path).map_err(|cause| {
         unwritten(tools, &format!("delete {}", shown(tools, &path)), cause.kind(), &cause)
     })?;

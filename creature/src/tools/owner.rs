@@ -68,12 +68,21 @@ fn answered(tools: &mut ToolContext<'_>, args: &Arguments, text: &str) -> Result
         return Err(args.fault("waits for nothing where `done` is true"));
     }
     let id = args.maybe_text("request").map(|id| id.trim().to_owned()).filter(|id| !id.is_empty());
-    let thread = id.as_ref().and_then(|id| {
-        tools.store.agenda.requests.open().find(|one| one.id == *id).map(|one| one.thread.clone())
-    });
-    let data = match thread {
-        Some(thread) => json!({"text": text, "thread": thread}),
+    let open = || tools.store.agenda.requests.open();
+    let data = match &id {
         None => json!({"text": text}),
+        // Refused before the owner hears it: what is sent once more is heard twice.
+        Some(id) => match open().find(|one| one.id == *id) {
+            Some(one) => json!({"text": text, "thread": one.thread}),
+            None => {
+                let open: Vec<&str> = open().map(|one| one.id.as_str()).collect();
+                let hint = format!(
+                    "open: {}; without `request` it answers the words that wait",
+                    if open.is_empty() { "none".to_owned() } else { open.join(", ") }
+                );
+                return Err(Fault::new(format!("{} is no open request", shorten(id, 80)), hint));
+            }
+        },
     };
     answer(tools, data, Answer { done, id, wait })
 }

@@ -104,13 +104,22 @@ fn settle(shared: &Shared, store: &mut Store, id: &str, looked: Result<Looked, S
 pub fn judged(watch: &mut Watch, looked: Result<Looked, String>, now: Timestamp) -> Option<String> {
     let find = watch.find.as_deref().and_then(|find| Regex::new(find).ok());
     let quiet = watch.told_at.is_some_and(|at| {
-        now.duration_since(at)
-            < SignedDuration::from_secs(i64::try_from(watch.at_most_every_s).unwrap_or(i64::MAX))
+        let most = SignedDuration::from_secs(i64::try_from(watch.at_most_every_s).unwrap_or(i64::MAX));
+        // After a clock that was set back nothing waits for it to catch up.
+        (SignedDuration::ZERO..most).contains(&now.duration_since(at))
     });
+    let was_unsure = !watch.seen.unsure.is_empty();
     let verdict = match looked {
         Ok(Looked::Text(text)) => judge(&watch.when, find.as_ref(), &text, &mut watch.seen, !quiet),
         Ok(Looked::Items(items)) => judge::items(find.as_ref(), &items, &mut watch.seen, !quiet),
         Err(error) => Verdict::Unreadable(error),
+    };
+    let verdict = match verdict {
+        // To look again soon would never end, as with a page that has the hour in it.
+        Verdict::Unsure if was_unsure => {
+            Verdict::Unreadable("it differs at each look; say what in it counts".to_owned())
+        }
+        verdict => verdict,
     };
     let mut wait_s = i64::try_from(watch.every_s).unwrap_or(i64::MAX);
     let source = judge::brief(watch.source.name());

@@ -200,6 +200,7 @@ async fn a_folder_of_the_owners_keeps_its_repository_and_keys() {
         ".self/inbox.jsonl",
         "owner.toml",
         "a/.GIT/x",
+        "bare.git/config",
     ] {
         for (tool, args) in [
             ("files.write", json!({"path": kept, "text": "x"})),
@@ -212,6 +213,15 @@ async fn a_folder_of_the_owners_keeps_its_repository_and_keys() {
             assert!(told(&refused).contains("is not yours there"), "{tool} {kept}: {refused}");
         }
     }
+    // Found by reading: a repository was deleted by the name of a folder that it lies in.
+    std::fs::create_dir_all(top.join("site/deep/.git")).unwrap();
+    for path in ["site", "site/deep"] {
+        let refused = yard.call("files.delete", json!({"path": path})).await;
+        assert!(told(&refused).contains("holds one"), "{path}: {refused}");
+    }
+    assert!(top.join("site/deep/.git").is_dir() && top.join("site/a.txt").is_file());
+    std::fs::remove_dir(top.join("site/deep/.git")).unwrap();
+    assert_eq!(yard.call("files.delete", json!({"path": "site/deep"})).await["ok"], json!(true));
     let sibling = format!("{}-other/x.txt", top.display());
     let refused = yard.call("files.write", json!({"path": sibling, "text": "x"})).await;
     assert!(told(&refused).contains("is absolute"), "{refused}");

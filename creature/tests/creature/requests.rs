@@ -294,6 +294,28 @@ async fn closing_words_that_were_said_already_are_not_said_again() {
     assert_eq!(lived.life.store.agenda.requests.open().count(), 1, "it goes on");
 }
 
+/// Found by reading: the answer was sent, then refused for the number, and sent once more.
+#[tokio::test]
+async fn an_answer_to_a_request_that_is_not_open_is_refused_before_the_owner_hears_it() {
+    loopback!();
+    let world = world(|seen| match seen.last_results().pop() {
+        Some((name, text)) if name.contains("owner") && text.contains("request-9") => {
+            Say::new().says("It is mended.")
+        }
+        None if seen.all_text().contains("mend the lamp") => Say::new()
+            .says("So.")
+            .calls("owner.message", json!({"text": "It is mended.", "request": "request-9"})),
+        _ => Say::new().says("").rests(300),
+    });
+    say(&world, 0, "main", "mend the lamp");
+    let mut lived = Lived::born(&world.house, BEGAN, 1).await;
+    for _ in 0..3 {
+        lived.wake().await;
+    }
+    assert_eq!(told(&world, "main"), [answer("It is mended.")]);
+    assert!(lived.life.store.agenda.requests.open().next().is_none());
+}
+
 #[tokio::test]
 async fn while_a_command_runs_for_a_request_the_owner_is_not_told_that_it_is_stuck() {
     loopback!();

@@ -96,3 +96,14 @@ async fn a_time_without_a_zone_is_the_owners() {
         assert_eq!(session.not_before.unwrap().to_string(), at);
     }
 }
+
+/// Found by reading: a part of a name with capitals, as local servers have them, meant no model.
+#[test]
+fn a_model_is_meant_by_a_part_of_its_name_in_any_case() {
+    let offer = json!({"name": "Qwen/Qwen3-32B", "others": [{"name": "gpt-6-luna"}]});
+    let models = creature::models::Models::of(&offer, "");
+    for (said, meant) in [("Qwen3", "Qwen/Qwen3-32B"), ("qwen", "Qwen/Qwen3-32B"), ("Luna", "gpt-6-luna")] {
+        assert_eq!(models.named(said), Ok(meant.to_owned()), "{said}");
+    }
+    assert!(models.named("3").is_ok() && models.named("n").is_err(), "a part that two have means neither");
+}

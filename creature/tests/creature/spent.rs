@@ -76,3 +76,21 @@ async fn it_sleeps_an_hour_at_a_time_says_spent_and_answers_its_owner() {
     lived.wake().await;
     assert!(house.records().iter().any(|record| record.kind == "thought" && record.data["owner"] == false));
 }
+
+/// Found by reading: a clock that was set back by a day kept its own work still for a day.
+#[tokio::test]
+async fn a_clock_that_is_set_back_keeps_it_spent_for_no_longer_than_an_hour() {
+    loopback!();
+    let script = Script::sighted(poor);
+    let house = TempHouse::with_model("openai", &script, 300);
+    let mut lived = Lived::born(&house, MORNING, 1).await;
+    lived.wake().await;
+    assert_eq!(asked(&script), 1);
+    let hand = lived.hand();
+    let yesterday = hand.lock().unwrap().checked_sub(jiff::SignedDuration::from_hours(24)).unwrap();
+    *hand.lock().unwrap() = yesterday;
+    lived.stay().await;
+    lived.pass(Duration::from_secs(3_601));
+    lived.stay().await;
+    assert_eq!(asked(&script), 2, "it asks again when there may be money");
+}

@@ -19,8 +19,10 @@ const FEWEST: u32 = 3;
 const ONCE_IN: u32 = 5;
 /// A predecessor that kept it so often and never broke it is known well enough to tell a part from chance.
 const WELL_KNOWN: u32 = 8;
-/// Trees remembered; a ladder has fewer rungs.
-const MOST_TREES: usize = 64;
+/// Conducts remembered, each of a tree with a mind, and those of one tree: the creature names its mind itself, and no name
+/// makes forgotten what the trees before it kept.
+const MOST_CONDUCTS: usize = 64;
+const MOST_MINDS: usize = 8;
 
 /// What every life keeps, whatever its purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -153,7 +155,13 @@ impl Conducts {
             mind: mind.into(),
             ..Conduct::default()
         });
-        let over = (self.0.len() + 1).saturating_sub(MOST_TREES);
+        let its_own = self.0.iter().filter(|known| known.tree == tree).count();
+        if its_own >= MOST_MINDS
+            && let Some(oldest) = self.0.iter().position(|known| known.tree == tree)
+        {
+            self.0.remove(oldest);
+        }
+        let over = (self.0.len() + 1).saturating_sub(MOST_CONDUCTS);
         self.0.drain(..over);
         self.0.push(conduct);
         self.0.last_mut()

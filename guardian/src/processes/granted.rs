@@ -19,8 +19,7 @@ impl Granted {
     pub fn risky(house: &House, walls: &Walls, named: Option<&str>) -> Result<Self, String> {
         let Some(named) = named.filter(|_| walls.stand()) else { return Ok(Self::default()) };
         let refused = |why: String| format!("nothing is granted of [files] risky_root = {named:?}: {why}");
-        let folder = risky::folder(house, named).map_err(refused)?;
-        let kept = risky::kept(&folder).map_err(refused)?;
+        let (folder, kept) = risky::granted(house, named).map_err(refused)?;
         if !kept.is_empty() && walls.level.has(FILES) && !walls.level.has(VIEW) {
             let first = kept.first().map_or_else(String::new, |path| path.display().to_string());
             return Err(refused(format!(

@@ -131,6 +131,20 @@ fn the_owners_commit_another_mind_and_a_life_that_stands_in_are_never_put_back_f
     assert!(world.falls.is_empty() && world.policy.record.safe.is_some());
 }
 
+/// Found by reading: a self that named ever other minds had the guardian forget what its predecessor kept, and was never put
+/// back.
+#[test]
+fn whatever_minds_a_self_names_what_its_predecessor_kept_is_remembered() {
+    let mut world = reborn(9, 0);
+    for at in 0..100 {
+        let seen = vec![(Invariant::Results, true)];
+        let mind = format!("mind-{at}");
+        world.happen(Event::Observed(Observed { mind, is_self_edit: true, seen }));
+    }
+    (0..3).for_each(|_| world.happen(observed(Invariant::Results, false)));
+    assert_eq!(world.falls, [(Cause::Conduct, "second".into(), "first".into())]);
+}
+
 /// A hundred trees that each live long: what is remembered of them stays bounded, and survives the guardian.
 #[test]
 fn what_is_remembered_is_bounded_and_saved() {

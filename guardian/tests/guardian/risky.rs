@@ -188,3 +188,94 @@ fn no_folder_is_granted_that_holds_a_house_a_home_keys_or_programs() {
     found.sort();
     assert_eq!(found, [root.join("projects/.envs"), root.join("projects/site/.git")]);
 }
+
+/// Writes a name into the folder that no text is.
+fn no_text(folder: &Path) -> std::path::PathBuf {
+    use std::os::unix::ffi::OsStrExt;
+    folder.join(std::ffi::OsStr::from_bytes(b"caf\xe9"))
+}
+
+/// Found by reading: the creature may make anything in the folder, and what it made decided whether its next life could
+/// begin (a pipe named `.env`, a name that is no text, paths of more than one argument takes) and what that could write (a
+/// link named `.env` to its own heartbeat); what could not be read was taken to hold nothing.
+#[test]
+fn nothing_that_is_made_in_the_folder_hides_what_is_kept_or_breaks_a_launch() {
+    let at = tempfile::Builder::new().prefix("owners-").tempdir().unwrap();
+    let top = at.path().canonicalize().unwrap();
+    let link = |to: &Path, from: &Path| std::os::unix::fs::symlink(to, from).unwrap();
+    let made = |name: &str| {
+        let folder = top.join(name);
+        fs::create_dir(&folder).unwrap();
+        folder
+    };
+    let odd = made("odd");
+    fs::create_dir_all(no_text(&odd).join(".git")).unwrap();
+    assert!(kept(&odd).unwrap_err().contains("its name is no text"));
+    let (house, text) =
+        (house::House::new(top.clone()), format!("[files]\nrisky = true\nrisky_root = {odd:?}\n"));
+    let handed = house::settings::handed::document(&house, 1, &text).unwrap();
+    assert_eq!(
+        handed["settings"]["files"]["risky"], false,
+        "the file tools work where they can write: {handed}"
+    );
+
+    let long = made("long");
+    for nth in 0..90 {
+        fs::create_dir_all(long.join(format!("{nth:0>250}/{nth:0>250}/.git"))).unwrap();
+    }
+    assert!(kept(&long).unwrap_err().contains("too much"), "a launch is told all of them in one argument");
+
+    // Moved in level by level, as a shell would, below where a path ends.
+    let mut deep = made("repository");
+    fs::create_dir(deep.join(".git")).unwrap();
+    for nth in 0..18 {
+        let around = made(&format!("around-{nth}"));
+        fs::rename(&deep, around.join("n".repeat(250))).unwrap();
+        deep = around;
+    }
+    assert!(kept(&deep).unwrap_err().contains("cannot be looked through"));
+
+    let linked = made("linked");
+    fs::create_dir(linked.join("sub")).unwrap();
+    fs::write(linked.join("sub/.env"), "secret").unwrap();
+    link(&top.join("odd"), &linked.join(".git"));
+    link(Path::new("nowhere"), &linked.join(".env.gone"));
+    link(&linked.join("sub/.env"), &linked.join(".env"));
+    assert_eq!(
+        kept(&linked),
+        Ok(vec![linked.join("sub/.env")]),
+        "a link leads out, nowhere or to what is kept"
+    );
+    fs::write(linked.join("keys"), "secret").unwrap();
+    link(&linked.join("keys"), &linked.join(".env.keys"));
+    assert!(kept(&linked).unwrap_err().contains("is a link"), "the keys could be read by their other name");
+
+    let root = top.join("house");
+    fs::create_dir(&root).unwrap();
+    fs::create_dir(no_text(&root)).unwrap();
+    link(&no_text(&root), &root.join("projects"));
+    assert!(folder(&house::House::new(root), "projects").is_err(), "it cannot be told to the creature");
+    let own = std::env::current_exe().unwrap();
+    let refused = folder(&house::House::new(top), &own.parent().unwrap().display().to_string());
+    assert!(refused.is_err_and(|why| why.contains("programs")), "this very program lies there");
+}
+
+/// The same, by a life: what it leaves in the folder hurts neither the next one nor what that one may write.
+#[test]
+fn a_life_begins_whatever_the_one_before_it_left_in_the_folder() {
+    let script = "n=$FERAL_LIFE; if test $n = 1; then mkdir projects/sub; mkfifo projects/.env projects/sub/.env; \
+        ln -s \"$PWD/.self/heartbeat\" projects/.env.beat; ln -s \"$PWD/.self/memory.jsonl\" projects/.env.memory; \
+        ln -s \"$PWD/creature\" projects/.git; think left; \
+        until grep -q again .self/inbox.jsonl 2>/dev/null; do beat; sleep 0.05; done; ask rebirth again r; exit 0; fi; \
+        if (echo heron > creature/heron.txt) 2>/dev/null; then think wrote-$n; else think kept-$n; fi; live";
+    let house = House::new(script);
+    house.write("projects/readme.txt", "mine\n");
+    house.commit("projects");
+    house.settings("[files]\nrisky = true\nrisky_root = \"projects\"\n");
+    let guardian = house.start();
+    house.until("the first life", || thought(&house, "left"));
+    house.say("again");
+    house.until("the second life", || thought(&house, "wrote-2") || thought(&house, "kept-2"));
+    assert!(thought(&house, "wrote-2"), "a link of the first life's took its own source from the second");
+    assert_eq!(guardian.stop(), 0);
+}

@@ -28,8 +28,8 @@ pub fn document(house: &House, life: u64, text: &str) -> Result<Value> {
     if let Some(files) =
         whole.get_mut("files").and_then(Value::as_object_mut).filter(|_| read.settings.files.risky)
     {
-        match risky::folder(house, &read.settings.files.risky_root) {
-            Ok(folder) => drop(files.insert("risky_root".to_owned(), json!(folder))),
+        match risky::granted(house, &read.settings.files.risky_root) {
+            Ok((folder, _)) => drop(files.insert("risky_root".to_owned(), json!(folder))),
             Err(why) => {
                 files.insert("risky".to_owned(), json!(false));
                 told.push(format!(

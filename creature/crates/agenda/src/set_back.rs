@@ -1,9 +1,13 @@
 //! The agenda after the clock was set back: times that lie ahead are moved, so that nothing waits for them. Pure.
 
 use crate::items::{Tries, later};
+use crate::requests::Wait;
 use crate::{Agenda, Rules};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
+
+/// The longest rest between two wakes for a request, in seconds, and its longest wait where nobody said a time.
+const DAY_S: i64 = 86_400;
 
 /// The longest time from one Monday's hour to the next, a clock put back by an hour included.
 const WEEK: SignedDuration = SignedDuration::from_hours(7 * 24 + 1);
@@ -38,7 +42,10 @@ impl Agenda {
             to(&mut one.changed_at, now);
             to(&mut one.made_at, now);
             one.idle_at.iter_mut().for_each(|at| to(at, now));
-            if one.worked_at.is_some_and(|at| at > now) {
+            one.not_before.iter_mut().for_each(|at| to(at, later(now, DAY_S)));
+            if let Some(worked_at) = one.worked_at.filter(|at| *at > now) {
+                let is_short = |wait: &&mut Wait| wait.until <= later(worked_at, DAY_S);
+                one.wait.iter_mut().filter(is_short).for_each(|wait| to(&mut wait.until, later(now, DAY_S)));
                 (one.worked_at, one.not_before) = (Some(now), None);
             }
         }

@@ -2,7 +2,10 @@
 
 use super::{After, Scene, calls, objective, says, work};
 use crate::broker::loopback;
-use agenda::sessions::Origin;
+use agenda::Change;
+use agenda::requests::RequestChange;
+use agenda::sessions::{Origin, Request};
+use creature::store::caller::Caller;
 use serde_json::json;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -35,4 +38,49 @@ async fn the_owners_word_cuts_the_rest_and_costs_a_session_nothing() {
     }
     assert_eq!(life.cursors.news, ["[thread garden] dream: session-2 done: read"]);
     assert_eq!(scene.asked().len(), 2, "the word cost one its thought");
+}
+
+/// Found by reading: of two threads whose sub-sessions one stop ended, the request of the second was gone on with, and it was
+/// told nothing.
+#[tokio::test]
+async fn stop_ends_the_requests_of_all_threads_whose_sessions_it_ends() {
+    loopback!();
+    let scene = Scene::new(|text| match text.contains("Fetch a page") {
+        // A call that never ends.
+        true => calls("web.fetch_text", json!({"url": "https://example.org"})),
+        false => says("read"),
+    });
+    let mut life = scene.born(1).await;
+    for thread in ["garden", "shed"] {
+        let caller = Caller::owner(thread);
+        life.caller = caller.clone();
+        let text = format!("fetch it for the {thread}");
+        let heard = RequestChange::Heard { text, tools: Vec::new(), word: String::new() };
+        let said = "I have it fetched".to_owned();
+        let answered = RequestChange::Answered { done: Some(false), id: None, said, wait: None };
+        life.change(&Change::Request(heard)).unwrap();
+        life.change(&Change::Request(answered)).unwrap();
+        let origin = Origin::Tool { parent: format!("thought-{}", thread.len()) };
+        let request = Request { owner: true, thread: thread.to_owned(), ..objective(origin, "Fetch a page") };
+        life.lend(caller).spawn(vec![request]).unwrap();
+    }
+    while scene.asked().len() < 2 {
+        life.rest(Some(Duration::from_millis(50)), &mut After(None)).await.unwrap();
+    }
+    scene.house.say(r#"{"at": "2030-01-01T00:00:00Z", "text": "stop that"}"#);
+    life.wake(&mut After(None)).await.unwrap();
+    let all = scene.house.records();
+    for thread in ["garden", "shed"] {
+        let is_told = all.iter().any(|record| {
+            record.data["thread"] == thread
+                && record.data["text"].as_str().is_some_and(|text| text.starts_with("Stopped, as you said"))
+        });
+        assert!(is_told, "{thread} is told nothing");
+    }
+    let open: Vec<_> = life.store.agenda.requests.open().map(|one| one.text.clone()).collect();
+    assert!(open.is_empty(), "gone on with: {open:?}");
+    assert!(
+        !life.store.agenda.directives.paused(life.told.clock.now()).is_some(),
+        "the owner's work alone was stopped"
+    );
 }

@@ -42,6 +42,11 @@ impl Wait {
         self.owner || !names(&self.what).is_empty() || self.until >= later(now, LITTLE_S)
     }
 
+    /// The jobs that are waited for by name.
+    pub fn jobs(&self) -> Vec<String> {
+        names(&self.what).into_iter().filter(|name| name.starts_with("job-")).collect()
+    }
+
     /// Whether an event tells of the thing that is waited for.
     pub fn is_for(&self, event: &str) -> bool {
         let told = names(event);

@@ -74,3 +74,28 @@ fn a_mind_that_rests_a_second_and_does_nothing_is_told_stuck_after_few_thoughts(
     assert!(stuck_after.is_some_and(|thoughts| (3..=6).contains(&thoughts)), "{stuck_after:?}");
     assert!(now <= at(4), "{now}");
 }
+
+/// Found by reading: what was to wait for a day, or to rest for minutes, did so until the clock came to where it had been.
+#[test]
+fn after_a_clock_that_was_set_back_a_request_waits_for_a_day_at_most() {
+    const YEAR: i64 = 365 * 24 * 60;
+    let heard = || RequestChange::Heard { text: "mend it".into(), tools: vec![], word: "1".into() };
+    let ready_after = |agenda: &mut Agenda, minute: i64| {
+        assert!(agenda.set_back(&Rules::default(), at(minute)));
+        agenda.requests.open().next().unwrap().ready_at().duration_since(at(minute)).as_hours()
+    };
+    let mut agenda = Agenda::default();
+    tell(&mut agenda, YEAR, heard());
+    let wait = Some(Wait::new("job-1-1", None, at(YEAR)));
+    let answered = RequestChange::Answered { done: Some(false), id: None, said: "I wait".into(), wait };
+    tell(&mut agenda, YEAR, answered);
+    assert_eq!(ready_after(&mut agenda, 0), 24, "a wait");
+
+    let mut agenda = Agenda::default();
+    tell(&mut agenda, 0, heard());
+    tell(&mut agenda, 0, RequestChange::Taken { id: "request-1".into() });
+    let until = Some(at(YEAR + 5));
+    let rested = RequestChange::Rested { since: at(0), next: String::new(), until, progress: true };
+    tell(&mut agenda, YEAR, rested);
+    assert_eq!(ready_after(&mut agenda, 1), 24, "a rest that began when the clock was wrong already");
+}
