@@ -2,10 +2,13 @@
 
 use super::{After, Scene, calls, objective, says, work};
 use crate::broker::loopback;
+use crate::house::TempHouse;
 use agenda::Change;
 use agenda::requests::RequestChange;
 use agenda::sessions::{Origin, Request};
+use creature::life::Leaving;
 use creature::store::caller::Caller;
+use memory::Record;
 use serde_json::json;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -40,6 +43,19 @@ async fn the_owners_word_cuts_the_rest_and_costs_a_session_nothing() {
     assert_eq!(scene.asked().len(), 2, "the word cost one its thought");
 }
 
+/// Asks the life to leave once it has told of a stop.
+struct Obeyed<'a>(&'a TempHouse);
+
+impl Leaving for Obeyed<'_> {
+    async fn asked(&mut self) {
+        let is_told =
+            |record: &Record| record.data["text"].as_str().is_some_and(|text| text.starts_with("Stopped: "));
+        while !self.0.records().iter().any(is_told) {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+}
+
 /// Found by reading: of two threads whose sub-sessions one stop ended, the request of the second was gone on with, and it was
 /// told nothing.
 #[tokio::test]
@@ -68,7 +84,7 @@ async fn stop_ends_the_requests_of_all_threads_whose_sessions_it_ends() {
         life.rest(Some(Duration::from_millis(50)), &mut After(None)).await.unwrap();
     }
     scene.house.say(r#"{"at": "2030-01-01T00:00:00Z", "text": "stop that"}"#);
-    life.wake(&mut After(None)).await.unwrap();
+    life.wake(&mut Obeyed(&scene.house)).await.unwrap();
     let all = scene.house.records();
     for thread in ["garden", "shed"] {
         let is_told = all.iter().any(|record| {
@@ -80,7 +96,7 @@ async fn stop_ends_the_requests_of_all_threads_whose_sessions_it_ends() {
     let open: Vec<_> = life.store.agenda.requests.open().map(|one| one.text.clone()).collect();
     assert!(open.is_empty(), "gone on with: {open:?}");
     assert!(
-        !life.store.agenda.directives.paused(life.told.clock.now()).is_some(),
+        life.store.agenda.directives.paused(life.told.clock.now()).is_none(),
         "the owner's work alone was stopped"
     );
 }
