@@ -202,7 +202,6 @@ fn parse(parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
 
 /// The command that was typed, or what is wrong with it.
 fn command(line: Typed) -> Result<Command, String> {
-    let follow = line.follow;
     let form = if line.trace { Form::Trace } else { Form::Html };
     let both = line.html && line.trace;
     let Typed { words, json, full, dry_run, list, since, last, live, wait_s, thread, verbosity, .. } = line;
@@ -236,7 +235,7 @@ fn command(line: Typed) -> Result<Command, String> {
         ["approve" | "deny" | "yes" | "no"] => {
             return Err(format!("which ask? `{}` lists them", typed("asks")));
         }
-        ["feed"] => Command::Feed(feed::Wanted { last, since, json, follow, live }),
+        ["feed"] => Command::Feed(feed::Wanted { last, since, json, follow: line.follow, live }),
         ["say"] => {
             let example = typed("say \"how are you?\"");
             return Err(format!("say what? `{example}`; - takes it from the standard input"));

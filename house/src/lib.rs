@@ -5,6 +5,7 @@
 pub mod asks;
 pub mod bounds;
 pub mod broker_page;
+pub mod called;
 pub mod clock;
 pub mod files;
 pub mod instance;

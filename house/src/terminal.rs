@@ -3,6 +3,9 @@
 //! Invariant: nothing is printed anywhere else, so no text of the creature's reaches a terminal unescaped.
 //! Invariant: a failed write is ignored: a closed terminal is no error.
 
+pub use crate::called::{IN_WINDOW, STARTS, hinted, typed};
+pub use crate::window::Log;
+
 use crate::moments::{self, Place};
 use crate::outlet::{Outlet, Stream};
 use crate::printable;
@@ -387,54 +390,4 @@ pub fn wait(milliseconds: u16) -> bool {
     let _ = poll(&mut reader, PollTimeout::from(milliseconds));
     let gone = PollFlags::POLLERR | PollFlags::POLLHUP | PollFlags::POLLNVAL;
     !reader.iter().any(|reader| reader.revents().is_some_and(|told| told.intersects(gone)))
-}
-
-/// Writes log lines, made harmless, to standard error.
-pub struct Log;
-
-impl Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        let text = String::from_utf8_lossy(bytes);
-        if handed_over(|| row_of("log", &text)) {
-            return Ok(bytes.len());
-        }
-        let text = printable::harmless(text.trim_end_matches('\n'));
-        Outlet::new(Stream::Error).write_all(format!("{text}\n").as_bytes())?;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-/// Set for commands that run within the window.
-pub const IN_WINDOW: &str = "FERAL_IN_WINDOW";
-/// Set by the launcher `feral`: how it was called.
-const CALLED: &str = "FERAL_CALLED";
-/// Longest such name.
-const CALLED_CHARS: usize = 200;
-/// How the guardian is started.
-pub const STARTS: &str = "cargo run -p guardian";
-
-/// A command as the owner types it: in the window, by the launcher, or by cargo.
-pub fn typed(command: &str) -> String {
-    if std::env::var_os(IN_WINDOW).is_some() {
-        return format!("/{command}");
-    }
-    let is_name = |name: &String| {
-        !name.is_empty()
-            && name.len() <= CALLED_CHARS
-            && !name.contains(char::is_whitespace)
-            && printable::exactly(name) == *name
-    };
-    match std::env::var(CALLED).ok().filter(is_name) {
-        Some(name) => format!("{name} {command}"),
-        None => format!("{STARTS} -- {command}"),
-    }
-}
-
-/// The commands that another process named, as they are typed where this one was called.
-pub fn hinted(told: &str) -> String {
-    told.replace(&format!("{STARTS} -- "), &typed(""))
 }

@@ -1,6 +1,7 @@
 //! A terminal that a window has: whether one can stand there, how the terminal stood before, and where rows go meanwhile.
 
-use crate::{bounds, moments, terminal};
+use crate::outlet::{Outlet, Stream};
+use crate::{bounds, moments, printable, terminal};
 use nix::sys::termios::{self, SetArg, Termios};
 use serde_json::{Value, json};
 use std::fs::File;
@@ -67,4 +68,23 @@ pub(crate) fn handed_over(told: impl FnOnce() -> Value) -> bool {
         *window = None;
     }
     is_taken
+}
+
+/// Writes log lines, made harmless, to standard error.
+pub struct Log;
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let text = String::from_utf8_lossy(bytes);
+        if handed_over(|| row_of("log", &text)) {
+            return Ok(bytes.len());
+        }
+        let text = printable::harmless(text.trim_end_matches('\n'));
+        Outlet::new(Stream::Error).write_all(format!("{text}\n").as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
 }

@@ -34,7 +34,7 @@ pub fn print_all() {
     terminal::beside("1", &typed("COMMAND"), USAGE + 2, "each of these; from any terminal of the clone");
     for (title, commands) in groups() {
         terminal::line("");
-        terminal::painted("1;36", title);
+        terminal::painted("36", title);
         for command in commands {
             // Options stand in the help of each.
             let usage = command.usage.split(" [-").next().unwrap_or_default();
@@ -43,7 +43,7 @@ pub fn print_all() {
         }
     }
     terminal::line("");
-    terminal::painted("1;36", "Examples");
+    terminal::painted("36", "Examples");
     for example in ["say \"what are you up to\"", "report --since 8h", "yes 12", "rollback --dry-run"] {
         terminal::line(&format!("  {}", typed(example)));
     }

@@ -374,12 +374,9 @@ impl Window {
         let Some(mut running) = self.running.take() else { return Ok(()) };
         self.said = match (ended, running.shows.take()) {
             (Some(0), Some(Shows::Rollback(to))) => {
-                self.shown_rollback = Some(to.clone());
-                format!(
-                    "/{} is done: nothing was rolled back; /{} again does it",
-                    running.name,
-                    rollback(&to)
-                )
+                self.shown_rollback = Some(to);
+                let order = running.name.replace(" --dry-run", "");
+                format!("/{} is done: nothing was rolled back; /{order} again does it", running.name)
             }
             (Some(0), Some(Shows::Ask(id, digest))) => {
                 let said = format!("exactly that is ask {id}: /yes {id} does it, /no {id} refuses");
@@ -392,9 +389,4 @@ impl Window {
         };
         Ok(())
     }
-}
-
-/// The order of a rollback to there.
-fn rollback(to: &str) -> String {
-    if to.is_empty() { "rollback".to_owned() } else { format!("rollback {to}") }
 }
