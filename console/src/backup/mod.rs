@@ -129,7 +129,10 @@ fn make(house: &House, to: &Path, with_secrets: bool) -> Result<Made> {
     let part = PathBuf::from(part);
     let _ = std::fs::remove_file(&part);
     let file = files::open_by(File::options().read(true).write(true).create_new(true).mode(0o600), &part)
-        .with_context(|| format!("failed to write in {}", folder.display()))?;
+        .with_context(|| {
+            let example = typed("backup /elsewhere/house.tar.gz");
+            format!("failed to write in {}; name a file elsewhere: {example}", folder.display())
+        })?;
     let written = write(house, file, folder, with_secrets).and_then(|(mut made, mut file)| {
         // Read back from the disk, not believed.
         archive::read(&mut file, u64::MAX, |_, _, _| Ok(())).context("the backup could not be read back")?;

@@ -1,5 +1,6 @@
-//! The house's state as it was at one moment, taken beside whoever lives there: files that change are read again until none
-//! changed meanwhile, and files that grow are cut at their last whole line.
+//! The house's state as it was at one moment, taken beside the creature that lives there.
+//!
+//! Files that change are read again until none changed meanwhile; files that grow are cut at their last whole line.
 
 use super::parts::{self, Part};
 use anyhow::{Context, Result, bail};

@@ -23,8 +23,7 @@ const LEFT_FOLDERS: [&str; 8] = [
     ".self/workspace/rehearsal",
     ".self/workspace/draft.aside",
 ];
-const LEFT_FILES: [&str; 20] = [
-    ".self/.gitignore",
+const LEFT_FILES: [&str; 19] = [
     ".self/heartbeat",
     ".self/typing",
     ".self/guardian.json",
@@ -56,7 +55,11 @@ const PAPERS: [&str; 2] = ["PURPOSE.md", "owner.toml"];
 pub fn part(path: &str) -> Part {
     let below = |folder: &&str| path.strip_prefix(*folder).is_some_and(|rest| rest.starts_with('/'));
     let is_log = path.starts_with(".self/log/") && !path.starts_with(".self/log/life-");
+    // Git has the one, the guardian makes the other.
+    let is_ignored =
+        path.strip_prefix(".self/").is_some_and(|rest| [".gitignore", "broker/.gitignore"].contains(&rest));
     let is_left = LEFT_FILES.contains(&path)
+        || is_ignored
         || LEFT_FOLDERS.iter().any(below)
         || LEFT_FOLDERS.contains(&path)
         || path.starts_with(".self/mind/index.sqlite")

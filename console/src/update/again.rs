@@ -6,6 +6,7 @@ use guardian::act::made::Made;
 use guardian::processes::trusted;
 use house::{House, files, instance};
 use nix::sys::signal::{Signal, kill};
+use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -98,8 +99,7 @@ fn build_guardian(house: &House) -> Result<()> {
         ..trusted::Trusted::default()
     };
     let pid = trusted::start(house, start)?;
-    match trusted::wait(pid, || true) {
-        Some(nix::sys::wait::WaitStatus::Exited(_, 0)) => Ok(()),
-        _ => bail!("the guardian does not build; {} says why", path.display()),
-    }
+    let built = matches!(trusted::wait(pid, || true), Some(WaitStatus::Exited(_, 0)));
+    anyhow::ensure!(built, "the guardian does not build; {} says why", path.display());
+    Ok(())
 }

@@ -62,10 +62,8 @@ pub fn run(house: &House, lock: File) -> Result<()> {
     };
     let status = tree.outcome(status);
     while !tree.finish(&[], &mut left) {}
-    match status {
-        WaitStatus::Exited(_, 0) => Ok(()),
-        _ => bail!("{}", told(house)),
-    }
+    anyhow::ensure!(matches!(status, WaitStatus::Exited(_, 0)), told(house));
+    Ok(())
 }
 
 /// A whole build, and the tests after it.
