@@ -122,6 +122,27 @@ pub fn off(at: &str) -> String {
     if seconds >= 0 { format!("{near}, in {far}") } else { format!("{near}, {far} ago") }
 }
 
+/// How long ago a time was, in a word or two: `now`, `12 s ago`, `5 min ago`, `3 h ago`, `yesterday 14:02`, `3 Feb 14:02`,
+/// `3 Feb 2025`; of one to come, how far off it is.
+pub fn since_then(then: Timestamp, now: Timestamp) -> String {
+    let seconds = now.as_second().saturating_sub(then.as_second());
+    let there = |at: Timestamp| at.to_zoned(TimeZone::system());
+    let (then_there, now_there) = (there(then), there(now));
+    match seconds {
+        ..-1 => format!("in {}", span(Duration::from_secs(seconds.unsigned_abs()))),
+        -1..5 => "now".to_owned(),
+        5..60 => format!("{seconds} s ago"),
+        60..3_600 => format!("{} min ago", seconds / 60),
+        3_600..43_200 => format!("{} h ago", seconds / 3_600),
+        _ if then_there.date() == now_there.date() => then_there.strftime("today %H:%M").to_string(),
+        _ if now_there.date().yesterday().ok() == Some(then_there.date()) => {
+            then_there.strftime("yesterday %H:%M").to_string()
+        }
+        _ if then_there.year() == now_there.year() => then_there.strftime("%-d %b %H:%M").to_string(),
+        _ => then_there.strftime("%-d %b %Y").to_string(),
+    }
+}
+
 /// A record's time in milliseconds since the epoch; `None` for text that is no time.
 pub fn ms(at: &str) -> Option<crate::clock::Millis> {
     u64::try_from(at.parse::<Timestamp>().ok()?.as_millisecond()).ok()

@@ -7,7 +7,7 @@ import { listen } from './other_origin.mjs';
 import { holds, part, rest, tried } from './told.mjs';
 
 const READ = ['/', '/talk', '/asks/4', '/life', '/life.svg?width=800', '/lives/1', '/memory', '/spend', '/search?q=herons', '/stream',
-  '/style.css', '/stream.js', '/life.js', '/export/life/1.json', '/export/life/1.html', '/export/span.json', '/export/span.html'];
+  '/edits', '/more', '/style.css', '/stream.js', '/life.js', '/talk.js', '/favicon.svg?asks=1', '/export/days.svg', '/export/life/1.json', '/export/life/1.html', '/export/span.json', '/export/span.html'];
 const ACTS = ['/say', '/asks/4/yes', '/asks/4/no', '/pause', '/resume', '/ladder/1/back', '/link/new', '/memory/paper/self/notes/herons.md'];
 
 export async function attacks(browser, house, server) {
@@ -15,7 +15,7 @@ export async function attacks(browser, house, server) {
   const other = await listen();
   const { context, page } = await enter(browser, server);
   await page.goto(`${server.origin}/talk`);
-  const act = await page.locator('form[action="/say"] input[name=act]').getAttribute('value');
+  const act = await page.locator('form.say input[name=act]').getAttribute('value');
   const name = (await context.cookies())[0]?.name;
   const before = held(house);
   for (const origin of [`http://evil.test:${other.port}`, `http://localhost:${other.port}`, `http://127.0.0.1:${other.port}`]) {
@@ -82,7 +82,7 @@ async function scripts(context, server, origin, act) {
 async function elements(context, server, origin) {
   const page = await hostile_page(context, origin);
   const loaded = await page.evaluate(async ({ home }) => {
-    const wanted = [['img', 'src', '/life.svg?width=800'], ['img', 'src', '/'], ['script', 'src', '/stream.js'], ['script', 'src', '/life.js'], ['script', 'src', '/export/span.json'],
+    const wanted = [['img', 'src', '/life.svg?width=800'], ['img', 'src', '/'], ['script', 'src', '/stream.js'], ['script', 'src', '/life.js'], ['script', 'src', '/talk.js'], ['img', 'src', '/favicon.svg?asks=1'], ['img', 'src', '/export/days.svg'], ['script', 'src', '/export/span.json'],
       ['link', 'href', '/style.css'], ['video', 'src', '/'], ['audio', 'src', '/stream'], ['object', 'data', '/life.svg?width=800'], ['embed', 'src', '/life.svg?width=800'], ['track', 'src', '/']];
     const tries = wanted.map(([tag, name, path]) => new Promise((done) => {
       const one = document.createElement(tag);

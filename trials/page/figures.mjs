@@ -75,7 +75,7 @@ async function indexed(server, cookie) {
 async function first_bytes(server, cookie, year) {
   const day = 86_400_000;
   const paths = { now: '/', talk: '/talk', asks: '/asks', 'a year': '/life', 'a day': `/life?from=${year.to_ms - day}&to=${year.to_ms}`, 'a life': '/lives/150', 'a thought of the first day': '/thought/30', 'the last thought': `/thought/${year.last_thought}`,
-    ladder: '/ladder', report: '/report', 'report of 30 days': '/report?since=30d', search: '/search?q=round', spend: '/spend', 'spend of a year': '/spend?days=365', memory: '/memory', style: '/style.css' };
+    'self-edits': '/edits', report: '/report', 'report of 30 days': '/report?since=30d', search: '/search?q=round', spend: '/spend', 'spend of a year': '/spend?days=365', memory: '/memory', style: '/style.css' };
   for (const [name, where] of Object.entries(paths)) {
     const taken = [];
     for (let round = 0; round < ROUNDS; round += 1) {
@@ -124,7 +124,7 @@ async function drawn(browser, server, cookie, year) {
 async function walked(browser, server, cookie, year) {
   const { context, page } = await enter(browser, server);
   const whole = year.to_ms - year.from_ms;
-  const views = ['/search?q=nowhere-to-be-found', '/search?q=round', '/report?since=30d', '/spend?days=365', '/memory', '/ladder', '/asks'];
+  const views = ['/search?q=nowhere-to-be-found', '/search?q=round', '/report?since=30d', '/spend?days=365', '/memory', '/edits', '/asks'];
   for (let month = 0; month < 12; month += 1) {
     const from = Math.round(year.from_ms + (whole * month) / 12);
     views.push(`/life?from=${from}&to=${Math.round(from + whole / 12)}`, `/life?from=${from}&to=${from + 86_400_000}`, `/thought/${month * 16_000 + 5}`, `/lives/${month * 24 + 3}`);

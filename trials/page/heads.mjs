@@ -18,7 +18,7 @@ export async function heads(house, server) {
 }
 
 async function every_answer(server, cookie) {
-  const paths = ['/', '/talk', '/asks', '/life', '/life.svg?width=800', '/style.css', '/stream.js', '/life.js', '/nowhere', '/thought/999999', '/lives/0', '/record/memory.jsonl/0',
+  const paths = ['/', '/talk', '/asks', '/life', '/life.svg?width=800', '/edits', '/more', '/style.css', '/stream.js', '/life.js', '/talk.js', '/favicon.svg?asks=1', '/favicon.svg?asks=%3C', '/export/days.svg', '/nowhere', '/thought/999999', '/lives/0', '/record/memory.jsonl/0',
     '/commit/zzz', '/export/life/1.json', '/export/life/1.html', '/search?q=%FF', '/report?since=x', '/spend?days=x', '/life?from=x&to=y', '/stream'];
   for (const [path, headers] of [...paths.map((path) => [path, { cookie }]), ['/', {}], ['/', { cookie, host: 'evil.test' }], ['/talk', { cookie, origin: 'http://evil.test' }]]) {
     const answer = await server.ask(path, { headers, stops_ms: path === '/stream' ? 300 : 0 });

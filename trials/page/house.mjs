@@ -54,13 +54,15 @@ export function changed(before, after) {
 }
 
 /** Makes it look as if a guardian ran here and a life thought: holds the lock, and writes what both would write. */
-export function living(house, life) {
+export function living(house, life, stage = 'thinking') {
   const at = (name) => path.join(house.root, name);
   fs.mkdirSync(at('.self/guardian'), { recursive: true });
   const held = spawn('flock', ['--exclusive', at('.self/guardian/lock'), 'sleep', '3600'], { stdio: 'ignore' });
   fs.writeFileSync(at('.self/guardian/lock'), String(held.pid));
   fs.writeFileSync(at('.self/guardian.json'), JSON.stringify({ version: 1, at: new Date().toISOString(), guardian_pid: held.pid, creature_pid: held.pid, phase: 'settled',
     want: 'keep', life, commit: '', blessed: true, mind: 'anthropic/some-model', note: 'lives', broker: { running: false, restarts: 0, asks_waiting: 0, note: '' } }));
-  fs.writeFileSync(at('.self/heartbeat'), JSON.stringify({ life, pid: held.pid, turns: 1, thoughts: 1, stage: 'thinking', mind: 'anthropic/some-model' }));
-  return () => held.kill();
+  fs.writeFileSync(at('.self/heartbeat'), JSON.stringify({ life, pid: held.pid, turns: 1, thoughts: 1, stage, mind: 'anthropic/some-model' }));
+  const end = () => held.kill();
+  end.stage = (stage) => fs.writeFileSync(at('.self/heartbeat'), JSON.stringify({ life, pid: held.pid, turns: 1, thoughts: 1, stage, mind: 'anthropic/some-model' }));
+  return end;
 }

@@ -201,6 +201,7 @@ impl Lived {
     /// What there is beside thoughts: words, dreams, snapshots, self-edits, a reminder, a kind of tomorrow.
     fn others(&mut self, at_s: i64, life: u64) {
         self.remember(at_s, life, "message", json!({"from": "owner", "text": format!("how are the herons in life {life}? {HOSTILE}"), "at": at(at_s), "thread": "main", "id": format!("w{life}")}));
+        self.remember(at_s + 50, life, "message", json!({"from": "creature", "text": format!("## Herons, life {life}\n\n1. **Grey** ones\n2. `white` ones\n\n| where | how many |\n|---|---:|\n| reeds | {life} |\n\n```rust\nlet herons = \"<b id=made>\";\n```\n[their page](https://herons.example/a) [not this](javascript:window.pwned=20) ![x](https://evil.test/x.png) <https://herons.example/b>"), "kind": "answer", "at": at(at_s + 50), "thread": "main"}));
         self.remember(at_s + 60, life, "message", json!({"from": "creature", "text": format!("They nest.\n\nAll {life} of them, as I was told by {HOSTILE}"), "kind": "answer", "at": at(at_s + 60), "thread": "main"}));
         self.remember(at_s + 120, life, "message", json!({"from": "creature", "text": "you wanted to be reminded of the reeds", "kind": "reminder", "at": at(at_s + 120), "thread": "main"}));
         self.remember(at_s + 180, life, "self_change", json!({"ok": life.is_multiple_of(2), "stage": "build", "summary": format!("change {life}: {NAME}"), "files": [NAME, "creature/creature.sh"], "error": HOSTILE}));
@@ -237,6 +238,11 @@ impl Lived {
             }
             tell(begun, "life", json!({"life": life, "commit": hash, "safe": false, "kept_binary": false}));
             if at_commit != 4 {
+                tell(
+                    begun + 20,
+                    "examined",
+                    json!({"life": life, "commit": hash, "outcome": "passed", "told": HOSTILE, "seconds": 41.0}),
+                );
                 tell(begun + 30, "blessed", json!({"life": life, "commit": hash}));
             }
             if [3, 6, 7, 8].contains(&life) {
@@ -253,6 +259,13 @@ impl Lived {
             json!({"life": 8, "from_commit": commits[4], "to_commit": commits[3], "deaths": 3, "cause": "tries_spent",
             "fallen_ref": "refs/guardian/fallen/x", "rescued_ref": null, "told": format!("guardian: put creature back after 3 deaths {NAME}")}),
         );
+        // The owner took one back by hand, and changed the settings on the way.
+        tell(
+            self.begun(4) - 70,
+            "fall",
+            json!({"life": 3, "from_commit": commits[1], "to_commit": commits[0], "deaths": 0, "cause": "owner", "told": "guardian: put creature back"}),
+        );
+        tell(self.begun(6), "settings_changed", json!({}));
         tell(self.now_s - 600, HOSTILE, json!({"told": HOSTILE}));
         history.sort_by(|one, other| one["at"].as_str().cmp(&other["at"].as_str()));
         lines(&self.house, ".self/history.jsonl", &history);

@@ -7,6 +7,7 @@ import { figures } from './figures.mjs';
 import { heads } from './heads.mjs';
 import { make } from './house.mjs';
 import { Server, end_all } from './server.mjs';
+import { talks } from './talk.mjs';
 import { end, holds, tried } from './told.mjs';
 import { walk } from './walk.mjs';
 
@@ -46,6 +47,7 @@ try {
   if (is('acts')) {
     await tried('by keyboard', () => with_house((house, server) => by_keyboard(browser, house, server)));
     await tried('without scripts', () => with_house((house, server) => without_scripts(browser, house, server)));
+    await tried('talk', () => with_house((house, server) => talks(browser, house, server)));
   }
   if (is('attacks')) {
     await tried('heads', () => with_house((house, server) => heads(house, server)));

@@ -3,7 +3,7 @@ import { enter, fits, is_accessible, is_harmless, is_quiet, shoot } from './brow
 import { read } from './house.mjs';
 import { holds, part, tried } from './told.mjs';
 
-const WIDTHS = [390, 800, 1600];
+const WIDTHS = [390, 800, 1440];
 /** Links of one form that are followed. */
 const OF_A_FORM = 3;
 
@@ -13,7 +13,7 @@ function known(house) {
   const now = Date.now();
   return ['/', '/talk', '/asks', ...[1, 2, 3, 4, 5, 6].map((id) => `/asks/${id}`), '/life', `/life?from=${now - day}&to=${now}`,
     ...[1, 3, 8, 9, 10].map((life) => `/lives/${life}`), '/thought/1', '/thought/3', `/thought/${house.thoughts}`,
-    ...house.commits.map((hash) => `/commit/${hash}`), '/record/memory.jsonl/0', '/ladder', '/ladder/1', '/ladder/3', '/report',
+    ...house.commits.map((hash) => `/commit/${hash}`), '/record/memory.jsonl/0', '/more', '/edits', '/ladder/1', '/ladder/3', '/report',
     '/report?since=2d', '/search', '/search?q=herons', '/search?q=%3Cscript%3E', '/search?q=nowhere-to-be-found', '/spend', '/spend?days=7', '/memory'];
 }
 
@@ -32,7 +32,8 @@ export async function found(page, house, server) {
     const answer = await page.goto(server.origin + waits[at]);
     if (!holds(answer.status() === 200, `${waits[at]} is there`, answer.status())) continue;
     views.push(waits[at]);
-    const links = await page.evaluate(() => [...document.querySelectorAll('a')].map((one) => one.getAttribute('href')));
+    // What a text links to is said to lead out, and is not followed.
+    const links = await page.evaluate(() => [...document.querySelectorAll('a:not([rel~=noopener])')].map((one) => one.getAttribute('href')));
     for (const link of links) {
       if (!link || link.startsWith('#') || /\.(json|html|css|js|svg)(\?|$)/.test(link)) continue;
       const url = new URL(link, page.url());
@@ -51,7 +52,7 @@ export async function found(page, house, server) {
 const named = (view) => view.replace(/^\//, '').replace(/[^a-z0-9]+/gi, '-').slice(0, 40) || 'now';
 
 export async function walk(browser, house, server, quick) {
-  part('every view, at 390, 800 and 1600, light and dark');
+  part('every view, at 390, 800 and 1440, light and dark');
   const { context, page } = await enter(browser, server);
   await page.goto(server.origin);
   is_quiet(page, 'coming in by the link');

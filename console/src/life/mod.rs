@@ -1,5 +1,6 @@
 //! A life as a picture: an index of the records that can always be made anew, and what is drawn, told and exported of it.
 
+pub mod caps;
 pub mod export;
 mod index;
 mod part;
@@ -11,6 +12,7 @@ pub mod trace;
 
 use crate::owners::Owners;
 use anyhow::{Context, Result};
+use caps::Caps;
 use fs2::FileExt;
 use house::clock::Millis;
 use house::{House, files, moments};
@@ -22,8 +24,10 @@ use jiff::Timestamp;
 use std::fs::{DirBuilder, File};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 
+pub use parts::{Refused, usd};
+
 /// How the index is written; one of another version is made anew.
-const VERSION: &str = "feral index 2";
+const VERSION: &str = "feral index 3";
 /// Largest index that is read, in bytes.
 const MOST_BYTES: u64 = 64 << 20;
 
@@ -36,8 +40,7 @@ pub struct Life {
     sources: Vec<Source>,
     known: Known,
     store: Store,
-    /// Caps of a day in millionths of a dollar, all and the creature's own, and the mark of the page that says so.
-    caps: (u64, u64),
+    /// The mark of the page that the caps of a day were read from.
     caps_mark: Option<files::Mark>,
     owners: Owners,
     is_saved: bool,
@@ -110,9 +113,9 @@ impl Life {
         let state = identity(house);
         let (sources, known, saved) = saved(house, state).unwrap_or_default();
         let store = Store::new(file, writes, saved);
-        let (caps, caps_mark) = ((0, 0), None);
+        let caps_mark = None;
         let (house, owners) = (house.clone(), Owners::beside(&house.memory()));
-        let mut life = Self { house, state, sources, known, store, caps, caps_mark, owners, is_saved: true };
+        let mut life = Self { house, state, sources, known, store, caps_mark, owners, is_saved: true };
         if life.store.is_damaged() || !life.has_its_files() {
             life.begin_anew();
         }
@@ -146,7 +149,8 @@ impl Life {
     }
 
     fn begin_anew(&mut self) {
-        if identity(&self.house) != self.state {
+        let is_other = identity(&self.house) != self.state;
+        if is_other {
             // The file of the entries went with the `.self/` it was in.
             let file = entries_file(&self.house, true).or_else(|| entries_file(&self.house, false));
             let (file, writes) = file.map_or((None, false), |(file, writes)| (Some(file), writes));
@@ -155,7 +159,11 @@ impl Life {
         } else {
             self.store = std::mem::take(&mut self.store).emptied();
         }
-        (self.sources, self.known, self.is_saved) = (Vec::new(), Known::default(), false);
+        // Caps that were read before stand on no record.
+        let read = std::mem::take(&mut self.known.caps.read);
+        let read = if is_other { Vec::new() } else { read };
+        let known = Known { caps: Caps { read, changed_ms: Vec::new() }, ..Known::default() };
+        (self.sources, self.known, self.is_saved) = (Vec::new(), known, false);
     }
 }
 

@@ -30,7 +30,6 @@ impl Life {
             sources: Vec::new(),
             known: Known::default(),
             store: Store::default(),
-            caps: (0, 0),
             caps_mark: None,
             owners: Owners::beside(&house.memory()),
             is_saved: true,

@@ -4,6 +4,7 @@ use super::Life;
 use super::index::entry::{Entry, Kind};
 use super::index::known::{Asked, Fall, Lived, Mark, MarkKind, Stand, Wake};
 use super::index::reason::Class;
+use crate::plain;
 use house::moments;
 use std::time::Duration;
 
@@ -40,7 +41,38 @@ fn named(text: &str, beginning: &str) -> String {
     if text.is_empty() { String::new() } else { format!("{beginning}{text}") }
 }
 
+/// A self-edit that was refused before it ran.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    pub at_ms: u64,
+    pub stage: String,
+    pub summary: String,
+    pub href: String,
+}
+
+/// How long after the last record of a wake what it made may be committed.
+const MADE_LATER_MS: u64 = 10 * 60_000;
+
 impl Life {
+    /// The self-edits that were refused, the oldest first.
+    pub fn refused_edits(&self) -> Vec<Refused> {
+        let refused = self.known.marks.iter().filter(|mark| mark.kind == MarkKind::EditFailed);
+        let refused = refused.map(|mark| Refused {
+            at_ms: mark.at_ms,
+            stage: self.text(mark.about).to_owned(),
+            summary: self.text(mark.text).to_owned(),
+            href: self.record_link(mark.stand, mark.at_ms),
+        });
+        refused.collect()
+    }
+
+    /// When the wake began in which something was made then.
+    pub fn woke_for(&self, at_ms: u64) -> Option<u64> {
+        let after = self.known.wakes.partition_point(|wake| wake.from_ms <= at_ms);
+        let wake = after.checked_sub(1).and_then(|at| self.known.wakes.get(at))?;
+        (at_ms <= wake.to_ms.saturating_add(MADE_LATER_MS)).then_some(wake.from_ms)
+    }
+
     pub(super) fn text(&self, number: u32) -> &str {
         self.known.texts.of(number)
     }
@@ -71,7 +103,7 @@ impl Life {
     pub(super) fn life_thing(&self, life: &Lived) -> Thing {
         let to_ms = self.end_ms(life);
         let commit = named(&self.short_commit(life.commit), " of commit ");
-        let blessed = if life.blessed_ms.is_some() { ", blessed" } else { "" };
+        let blessed = if life.blessed_ms.is_some() { ", proved" } else { "" };
         let safe = if life.safe { ", in safe mode" } else { "" };
         let (ended, examined) =
             (named(self.text(life.ended), ", "), named(self.text(life.examined), "; tests "));
@@ -104,6 +136,11 @@ impl Life {
     pub(super) fn wake_thing(&self, wake: &Wake) -> Thing {
         let failed =
             if wake.failed > 0 { format!(", {} of them failed", wake.failed) } else { String::new() };
+        let why = plain::reasons(
+            &self.text(wake.why).split("; ").filter(|why| !why.is_empty()).collect::<Vec<_>>(),
+        );
+        // Its class says that already.
+        let why = if why == "your message" { String::new() } else { why };
         let words = format!(
             "wake {} of life {}, {}: {}, {}{failed}; {}{}",
             wake.number,
@@ -112,7 +149,7 @@ impl Life {
             count(wake.thoughts.into(), "thought"),
             count(wake.acts.into(), "act"),
             wake.class.told(),
-            named(self.text(wake.why), ": "),
+            named(&why, ": "),
         );
         let href = if wake.first > 0 {
             format!("/thought/{}", wake.first)
@@ -161,10 +198,8 @@ impl Life {
             Kind::ActFailed => {
                 ("act-failed".into(), format!("{} of thought {number} failed", tool()), record())
             }
-            Kind::Money => ("money".into(), format!("{} for your words", usd(entry.value.into())), record()),
-            Kind::MoneyOwn => {
-                ("money".into(), format!("{} of its own accord", usd(entry.value.into())), record())
-            }
+            Kind::Money => ("money".into(), format!("{} for you", usd(entry.value.into())), record()),
+            Kind::MoneyOwn => ("money".into(), format!("{} on its own", usd(entry.value.into())), record()),
         };
         Thing { from_ms: entry.begun_ms(), to_ms: entry.at_ms, class, href, words }
     }
@@ -172,7 +207,7 @@ impl Life {
     pub(super) fn ask_thing(&self, ask: &Asked) -> Thing {
         let (id, event) = (self.text(ask.id), self.text(ask.event));
         let is_open = ask.closed_ms.is_none();
-        let came = if is_open { "waits for your word".to_owned() } else { event.to_owned() };
+        let came = if is_open { "waits for your answer".to_owned() } else { event.to_owned() };
         let to_ms = ask.closed_ms.unwrap_or(self.known.last_ms).max(ask.asked_ms);
         let class = if is_open { "ask-open" } else { "ask-closed" };
         let words =
@@ -190,7 +225,7 @@ impl Life {
         match lives.next() {
             None => ", of papers",
             Some(first) if first.blessed_ms.is_some() || lives.any(|life| life.blessed_ms.is_some()) => {
-                ", blessed"
+                ", proved"
             }
             Some(_) => ", lived",
         }

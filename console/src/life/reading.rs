@@ -1,5 +1,6 @@
 //! What is new in the records is read into the index, a few milliseconds at a look.
 
+use super::caps::Read;
 use super::index::known::Stand;
 use super::index::sources::{self, Of, Source, There};
 use super::index::time;
@@ -160,7 +161,10 @@ impl Life {
         let or = |name: &str, old: &str| {
             of_day(name).map_or_else(|| micro(old), |usd| (usd * 1e6).clamp(0.0, 1e15) as u64)
         };
-        self.caps = (or("cap_usd", "daily_cap_usd"), or("autonomous_cap_usd", "autonomous_cap_usd"));
+        let (all, own) = (or("cap_usd", "daily_cap_usd"), or("autonomous_cap_usd", "autonomous_cap_usd"));
+        if all > 0 {
+            self.is_saved &= !self.known.caps.seen(Read { at_ms: clock::wall_ms(), all, own });
+        }
     }
 }
 

@@ -94,8 +94,8 @@ fn things<'a>(life: &'a Life, span: &Span) -> Vec<(u8, u64, What<'a>)> {
             MarkKind::Commit => 80,
             MarkKind::Rescued | MarkKind::Reminder => 50,
             MarkKind::Dream => 45,
-            MarkKind::Word => 85,
-            MarkKind::Said => 65,
+            MarkKind::Word => 35,
+            MarkKind::Said => 15,
         };
         (weight, life.mark_from(mark), What::Mark(mark))
     }));

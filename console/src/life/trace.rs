@@ -146,7 +146,7 @@ impl Trace<'_> {
         let thing = life.life_thing(lived);
         self.bar(1, &format!("life {}", lived.number), &thing)?;
         if let Some(blessed_ms) = lived.blessed_ms {
-            let words = format!("blessed {}", life.short_commit(lived.commit));
+            let words = format!("proved {}", life.short_commit(lived.commit));
             self.instant(1, &Thing { from_ms: blessed_ms, words, ..thing })?;
         }
         Ok(())

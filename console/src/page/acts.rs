@@ -22,6 +22,15 @@ const THREAD: &str = "main";
 /// How long what comes of an answer is waited for before the ask is shown.
 const CAME: Duration = Duration::from_secs(2);
 
+/// Pages that an act may lead back to, and the part of each that is looked at.
+const BACK: [(&str, &str); 3] = [("/", "/"), ("/talk", "/talk#last"), ("/asks", "/asks")];
+
+/// Where the form says it was, where that is one of those pages.
+fn back_to(fields: &Fields) -> Option<&'static str> {
+    let from = fields.text("from");
+    BACK.iter().find(|(page, _)| *page == from).map(|(_, to)| *to)
+}
+
 /// What an act is given.
 pub type Given = (State<Arc<Server>>, Uri, Extension<Fields>);
 
@@ -99,7 +108,7 @@ pub async fn say((State(server), uri, Extension(fields)): Given) -> Response {
         }
     });
     match kept.await {
-        Ok(Ok(())) => see("/talk#last"),
+        Ok(Ok(())) => see(back_to(&fields).unwrap_or("/talk#last")),
         Ok(Err(error)) => {
             failed("Not said", "/talk", &format!("{error:#}"), &views::talk::form(&server, &words))
         }
@@ -125,7 +134,7 @@ async fn answer((State(server), uri, Extension(fields)): Given, id: String, appr
         }
     });
     let told = match kept.await {
-        Ok(Ok(_)) => return see(&format!("/asks/{id}")),
+        Ok(Ok(_)) => return see(back_to(&fields).unwrap_or(&format!("/asks/{id}"))),
         Ok(Err(error)) => format!("{error:#}"),
         Err(error) => error.to_string(),
     };
@@ -154,13 +163,13 @@ pub async fn back((State(server), uri, Extension(fields)): Given, Path(rung): Pa
     let told = match head.await {
         Ok(Ok(facts)) if text(&facts, "head") == fields.text("head") => {
             let came = run(&server, Order::new(&["rollback", &rung])).await;
-            return self::came("Back", "/ladder", &came, "/ladder");
+            return self::came("Back", "/edits", &came, "/edits");
         }
         Ok(Ok(_)) => "Something was committed since the changes were shown; look at them again.".to_owned(),
         Ok(Err(error)) => format!("{error:#}"),
         Err(error) => error.to_string(),
     };
-    failed("Not gone back", "/ladder", &told, &html! { " " a href="/ladder" { "The ladder" } })
+    failed("Not gone back", "/edits", &told, &html! { " " a href="/edits" { "Its self-edits" } })
 }
 
 async fn order(server: &Arc<Server>, path: &str, fields: &Fields, name: &str, title: &str) -> Response {

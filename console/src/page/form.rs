@@ -29,12 +29,19 @@ impl Fields {
     }
 }
 
+/// The fields of a form that are not seen: the token of its act, and what else it says.
+pub fn hidden(server: &Server, path: &str, fields: &[(&str, &str)]) -> Markup {
+    html! {
+        input type="hidden" name="act" value=(server.act(path));
+        @for (name, value) in fields { input type="hidden" name=(name) value=(value); }
+    }
+}
+
 /// A button that does one act.
 pub fn button(server: &Server, path: &str, label: &str, fields: &[(&str, &str)]) -> Markup {
     html! {
         form.act method="post" action=(path) {
-            input type="hidden" name="act" value=(server.act(path));
-            @for (name, value) in fields { input type="hidden" name=(name) value=(value); }
+            (hidden(server, path, fields))
             button type="submit" { (label) }
         }
     }

@@ -5,22 +5,30 @@ use crate::page::guard::Refusal;
 use crate::page::out::{self, Gone, Out, safe};
 use anyhow::Result;
 use axum::body::Body;
+use axum::extract::{Query, State};
 use axum::response::{IntoResponse, Response};
+use house::moments;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
+use jiff::Timestamp;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use serde::Deserialize;
+use std::sync::Arc;
 
-/// The pages that the head leads to, as they are called there.
-pub const PLACES: [(&str, &str); 9] = [
-    ("/", "Now"),
-    ("/talk", "Talk"),
-    ("/asks", "Asks"),
-    ("/life", "A life"),
-    ("/ladder", "Ladder"),
-    ("/report", "Report"),
-    ("/search", "Search"),
-    ("/spend", "Spend"),
-    ("/memory", "Memory"),
+/// The pages that the head leads to, as they are called there, and what each is for; on a phone the first ones stand in
+/// the bar and the others behind `More`.
+pub const PLACES: [(&str, &str, &str); 9] = [
+    ("/", "Now", "what it is doing, what is next, what happened last"),
+    ("/talk", "Talk", "everything you said to one another"),
+    ("/asks", "Asks", "what waits for your yes or no"),
+    ("/life", "A life", "all of it as a picture, and a calendar of its days"),
+    ("/edits", "Self-edits", "every change it made to its own source, what became of it, and the way back"),
+    ("/report", "Report", "what happened since a day, weightiest first"),
+    ("/search", "Search", "words in everything it remembers"),
+    ("/spend", "Spend", "what was paid for what"),
+    ("/memory", "Memory", "facts, notes, skills and other papers, to read and correct"),
 ];
+/// Pages in a phone's bar; the last place there is `More`.
+const IN_THE_BAR: usize = 3;
 
 const HEADERS: [(header::HeaderName, &str); 8] = [
     (
@@ -53,7 +61,7 @@ pub enum Weight {
 
 /// A page: `title` is its heading, `here` the place in the head that it belongs to.
 pub async fn page(
-    server: &Server,
+    server: &Arc<Server>,
     title: &str,
     here: &str,
     weight: Weight,
@@ -63,7 +71,7 @@ pub async fn page(
         Weight::Light => server.light.clone(),
         Weight::Heavy => server.heavy.clone(),
     };
-    let head = begin(title, here);
+    let head = begin(title, here, waiting(server).await);
     let (status, body) = out::body(head, places, move |out| {
         match write(out) {
             Err(error) if error.is::<Gone>() => return,
@@ -87,26 +95,40 @@ fn html_response(status: StatusCode, body: Body) -> Response {
 
 const END: &str = "</main></body></html>";
 
-/// What stands in every page's head.
-fn named(title: &str) -> Markup {
+/// How many asks wait: read beside the server where they have changed.
+async fn waiting(server: &Arc<Server>) -> usize {
+    if let Some(count) = server.waiting.known(&server.house) {
+        return count;
+    }
+    let server = server.clone();
+    tokio::task::spawn_blocking(move || server.waiting.count(&server.house)).await.unwrap_or(0)
+}
+
+/// What stands in every page's head; asks that wait are told in the title and the icon too, but to whoever is refused.
+fn named(title: &str, waiting: Option<usize>) -> Markup {
     html! {
         meta charset="utf-8";
         meta name="viewport" content="width=device-width, initial-scale=1";
         meta name="color-scheme" content="light dark";
-        title { (title) " · Feral" }
+        title { @if let Some(waiting) = waiting.filter(|waiting| *waiting > 0) { "(" (waiting) ") " } (title) " · Feral" }
+        @if let Some(waiting) = waiting { link rel="icon" type="image/svg+xml" href={ "/favicon.svg?asks=" (waiting.min(10)) }; }
         link rel="stylesheet" href="/style.css";
     }
 }
 
-/// What the page begins with, up to its heading.
-fn begin(title: &str, here: &str) -> String {
+/// What the page begins with, up to its heading. That of a place is told by the mark in the bar, and by voice.
+fn begin(title: &str, here: &str, waiting: usize) -> String {
+    let at = PLACES.iter().position(|(place, ..)| *place == here);
+    let is_place = at.is_some_and(|at| PLACES.get(at).is_some_and(|(_, name, _)| *name == title));
+    let is_behind = here == "/more" || at.is_some_and(|at| at >= IN_THE_BAR);
     let whole = html! {
         (DOCTYPE)
         html lang="en" {
             head {
-                (named(title))
+                (named(title, Some(waiting)))
                 script src="/stream.js" defer {}
                 @if here == "/life" { script src="/life.js" defer {} }
+                @if here == "/talk" { script src="/talk.js" defer {} }
             }
             body {
                 a.skip href="#main" { "To the content" }
@@ -114,21 +136,65 @@ fn begin(title: &str, here: &str) -> String {
                     p.name { a href="/" { "Feral" } }
                     nav aria-label="Pages" {
                         ul {
-                            @for (place, name) in PLACES {
-                                li { a href={ (place) @if place == "/talk" { "#last" } } aria-current=[(place == here).then_some("page")] { (name) } }
+                            @for (number, (place, name, _)) in PLACES.iter().enumerate() {
+                                li.behind[number >= IN_THE_BAR] {
+                                    a href={ (place) @if *place == "/talk" { "#last" } } aria-current=[(*place == here).then_some("page")] {
+                                        (name)
+                                        @if *place == "/asks" { " " (badge(waiting)) }
+                                    }
+                                }
                             }
+                            li.more { a.here[is_behind] href="/more" { "More" } }
                         }
                     }
                     p #notice role="status" {}
                 }
                 main #main tabindex="-1" {
-                    h1 { (title) }
+                    h1.hidden[is_place] { (title) }
                 }
             }
         }
     };
     let whole = safe(&whole.0);
     whole.strip_suffix(END).unwrap_or(&whole).to_owned()
+}
+
+/// How many asks wait, beside the way to them.
+fn badge(waiting: usize) -> Markup {
+    html! {
+        span.badge #badge hidden[waiting == 0] { span #count { (waiting) } span.hidden { " waiting" } }
+    }
+}
+
+/// The places that a phone's bar has no room for.
+pub async fn more(State(server): State<Arc<Server>>) -> Response {
+    page(&server, "More", "/more", Weight::Light, |out| {
+        out.html(&html! {
+            ul.places { @for (place, name, told) in PLACES.iter().skip(IN_THE_BAR) { li { a href=(place) { (name) } p.about { (told) } } } }
+        })
+    })
+    .await
+}
+
+/// How many asks wait, as the icon is asked for.
+#[derive(Deserialize)]
+pub struct Icon {
+    #[serde(default)]
+    asks: u8,
+}
+
+/// The icon: a mark, with a red dot while something waits.
+pub async fn icon(Query(Icon { asks }): Query<Icon>) -> Response {
+    let dot = if asks > 0 { "<circle cx=\"25\" cy=\"7\" r=\"7\" fill=\"#d3302f\"/>" } else { "" };
+    let whole = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 32 32\"><rect width=\"32\" height=\"32\" rx=\"8\" \
+         fill=\"#2f6f4f\"/><path d=\"M11 25V8h11M11 16h8\" stroke=\"#fff\" stroke-width=\"4\" fill=\"none\"/>{dot}</svg>"
+    );
+    let mut response = whole.into_response();
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, HeaderValue::from_static("image/svg+xml; charset=utf-8"));
+    response
 }
 
 /// What went wrong, in its place.
@@ -138,7 +204,7 @@ pub fn wrong(told: &str) -> Markup {
 
 /// A page that is short and made at once.
 pub fn short(status: StatusCode, title: &str, here: &str, body: &Markup) -> Response {
-    let whole = format!("{}{}{END}", begin(title, here), safe(&body.0));
+    let whole = format!("{}{}{END}", begin(title, here, 0), safe(&body.0));
     html_response(status, Body::from(whole))
 }
 
@@ -147,7 +213,7 @@ pub fn refuse(refusal: &Refusal) -> Response {
     let whole = html! {
         (DOCTYPE)
         html lang="en" {
-            head { (named("Refused")) }
+            head { (named("Refused", None)) }
             body { main { h1 { "Refused" } p { (refusal.why) } p { (refusal.what_to_do) } } }
         }
     };
@@ -186,9 +252,16 @@ pub fn asset(kind: &'static str, text: &'static str) -> Response {
     response
 }
 
-/// A time as a person and a program read it.
+/// A time as a person and a program read it: how long ago, and the exact one for whoever points at it.
 pub fn time(at: &str) -> Markup {
-    html! { time datetime=(at) { (house::moments::near(at)) } }
+    let Ok(then) = at.parse::<Timestamp>() else { return html! { time { (moments::told(at)) } } };
+    html! { time datetime=(at) title=(moments::told(at)) { (moments::since_then(then, moments::now())) } }
+}
+
+/// A time to the second, and how long ago that is.
+pub fn exact(at: &str) -> Markup {
+    let Ok(then) = at.parse::<Timestamp>() else { return html! { time { (moments::told(at)) } } };
+    html! { time.exact-time datetime=(at) { (moments::told(at)) } " (" (moments::since_then(then, moments::now())) ")" }
 }
 
 /// Markup that was made and escaped elsewhere in this program.

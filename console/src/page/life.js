@@ -8,6 +8,23 @@
 
   const picture = () => box.querySelector("svg");
   const shown = () => ({ from: Number(picture().dataset.from), to: Number(picture().dataset.to) });
+  // Where idle times are cut, a column is longer: between two of these stops all columns are alike.
+  const stops = () => picture().dataset.stops.split(" ").map((stop) => stop.split(",").map(Number));
+  const time_at = (client) => {
+    const edge = picture().getBoundingClientRect(), wide = picture().viewBox.baseVal.width;
+    const x = (client - edge.left) * wide / edge.width - Number(picture().dataset.left), all = stops();
+    for (let at = 1; at < all.length; at += 1) {
+      const [[x0, ms0], [x1, ms1]] = [all[at - 1], all[at]];
+      if (x <= x1 || at === all.length - 1) return Math.max(ms0, Math.min(ms1, ms0 + (x - x0) / Math.max(1, x1 - x0) * (ms1 - ms0)));
+    }
+    return span.from;
+  };
+  /** Milliseconds of a column where nothing is cut. */
+  const rate = () => {
+    const parts = stops().map((stop, at, all) => (at ? [stop[0] - all[at - 1][0], stop[1] - all[at - 1][1]] : [0, 0])).filter((part, at) => at % 2 === 1);
+    const [wide, ms] = parts.reduce(([w, m], [x, t]) => [w + x, m + t], [0, 0]);
+    return ms / Math.max(1, wide);
+  };
   const width = () => Math.max(240, Math.min(3000, Math.floor(box.clientWidth)));
   const query = (it) => `from=${Math.round(it.from)}&to=${Math.round(it.to)}`;
 
@@ -49,8 +66,8 @@
 
   const go = (it) => { span = bounded(it); draw(); };
   const pan = (part) => { const length = span.to - span.from; go({ from: span.from + part * length, to: span.to + part * length }); };
-  const zoom = (by, at) => {
-    const middle = span.from + at * (span.to - span.from);
+  const middle = () => (span.from + span.to) / 2;
+  const zoom = (by, middle) => {
     go({ from: middle - (middle - span.from) * by, to: middle + (span.to - middle) * by });
   };
 
@@ -62,22 +79,21 @@
   box.addEventListener("wheel", (event) => {
     event.preventDefault();
     if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) return pan(Math.sign(event.deltaX) * 0.1);
-    const edge = box.getBoundingClientRect();
-    zoom(event.deltaY > 0 ? 1.25 : 0.8, (event.clientX - edge.left) / edge.width);
+    zoom(event.deltaY > 0 ? 1.25 : 0.8, time_at(event.clientX));
   }, { passive: false });
 
   box.addEventListener("pointerdown", (event) => {
     moved = false;
-    if (event.button === 0) drag = { x: event.clientX, from: span.from, to: span.to };
+    if (event.button === 0) drag = { x: event.clientX, from: span.from, to: span.to, rate: rate() };
   });
   window.addEventListener("pointermove", (event) => {
     if (!drag) return;
     const by = event.clientX - drag.x;
     if (!moved && Math.abs(by) < 5) return;
     moved = true;
-    const length = drag.to - drag.from, part = by / box.clientWidth, view = picture().viewBox.baseVal;
-    view.x = -part * view.width;
-    span = bounded({ from: drag.from - part * length, to: drag.to - part * length });
+    const view = picture().viewBox.baseVal, columns = by * view.width / box.clientWidth, ms = columns * drag.rate;
+    view.x = -columns;
+    span = bounded({ from: drag.from - ms, to: drag.to - ms });
   });
   const drop = () => { if (drag && moved) { drag = null; draw(); } drag = null; };
   window.addEventListener("pointerup", drop);
@@ -87,7 +103,7 @@
 
   box.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const keys = { "+": () => zoom(0.67, 0.5), "=": () => zoom(0.67, 0.5), "-": () => zoom(1.5, 0.5), ArrowLeft: () => pan(-0.2), ArrowRight: () => pan(0.2),
+    const keys = { "+": () => zoom(0.67, middle()), "=": () => zoom(0.67, middle()), "-": () => zoom(1.5, middle()), ArrowLeft: () => pan(-0.2), ArrowRight: () => pan(0.2),
       Home: () => { const all = document.getElementById("all"); if (all) location.href = all.href; } };
     if (!keys[event.key]) return;
     event.preventDefault();

@@ -4,14 +4,20 @@
 //! terminal could. Nothing waits for it, and it may be killed at any moment.
 
 pub mod back;
+pub mod bars;
 pub mod form;
 pub mod frame;
 pub mod guard;
 pub mod link;
 pub mod out;
+pub mod preview;
 pub mod spent;
 pub mod tokens;
+pub mod trace;
+pub mod under_way;
 pub mod views;
+pub mod waiting;
+pub mod wakes;
 
 mod acts;
 mod door;
@@ -57,6 +63,7 @@ pub struct Server {
     pub heavy: Arc<Semaphore>,
     pub streams: Arc<Semaphore>,
     pub past: past::Past,
+    pub waiting: waiting::Waiting,
 }
 
 impl Server {
@@ -104,6 +111,7 @@ pub fn serve(house: &House, wanted: &Wanted) -> Result<u8> {
         heavy: Arc::new(Semaphore::new(MOST_HEAVY)),
         streams: Arc::new(Semaphore::new(MOST_STREAMS)),
         past: past::Past::default(),
+        waiting: waiting::Waiting::default(),
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -10,6 +10,7 @@ use std::sync::Arc;
 const STYLE: &str = include_str!("style.css");
 const STREAM: &str = include_str!("stream.js");
 const LIFE: &str = include_str!("life.js");
+const TALK: &str = include_str!("talk.js");
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 pub fn all() -> Router<Arc<Server>> {
@@ -21,12 +22,14 @@ pub fn all() -> Router<Arc<Server>> {
         .route("/life", get(views::life::page))
         .route("/life.svg", get(views::life::picture))
         .route("/export/life/{file}", get(views::export::life))
+        .route("/export/days.svg", get(views::export::days))
         .route("/export/{file}", get(views::export::span))
         .route("/lives/{life}", get(views::lives::page))
         .route("/thought/{number}", get(views::thought::page))
         .route("/commit/{name}", get(views::change::page))
         .route("/record/{file}/{at}", get(views::record::page))
-        .route("/ladder", get(views::ladder::page))
+        .route("/edits", get(views::edits::page))
+        .route("/ladder", get(|| async { frame::see("/edits") }))
         .route("/ladder/{rung}", get(views::ladder::one))
         .route("/report", get(views::report::page))
         .route("/search", get(views::search::page))
@@ -35,10 +38,13 @@ pub fn all() -> Router<Arc<Server>> {
         .route("/memory/paper/{*name}", get(views::memory::paper).post(views::memory::save))
         .route("/memory/snapshot/{name}", get(views::memory::snapshot))
         .route("/stream", get(stream::follow))
+        .route("/more", get(frame::more))
+        .route("/favicon.svg", get(frame::icon))
         .route("/favicon.ico", get(|| async { StatusCode::NO_CONTENT }))
         .route("/style.css", get(|| async { frame::asset("text/css; charset=utf-8", STYLE) }))
         .route("/stream.js", get(|| async { frame::asset(SCRIPT, STREAM) }))
-        .route("/life.js", get(|| async { frame::asset(SCRIPT, LIFE) }));
+        .route("/life.js", get(|| async { frame::asset(SCRIPT, LIFE) }))
+        .route("/talk.js", get(|| async { frame::asset(SCRIPT, TALK) }));
     let done = Router::new()
         .route("/say", post(acts::say))
         .route("/asks/{id}/yes", post(acts::yes))

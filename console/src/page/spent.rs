@@ -1,5 +1,6 @@
-//! What was spent, and on what: settled calls by day, class and model, and by what they led to; sums, never calls.
+//! What was spent, and on what: settled calls by day and model, and by the question or reason they were for; sums, never calls.
 
+use crate::plain;
 use crate::report::gather;
 use house::bounds::{NAME_CHARS, brief};
 use house::clock::Millis;
@@ -8,26 +9,42 @@ use house::{House, moments};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 
-/// Calls that are joined with thoughts, names that are told apart, wakes whose reason is known.
+/// Calls that are joined with thoughts, names that are told apart, wakes whose reason is known, calls under way at once.
 const MOST_CALLS: usize = 200_000;
 const MOST_NAMES: usize = 300;
 const MOST_WAKES: usize = 50_000;
+const MOST_UNDER_WAY: usize = 1_000;
 /// How much later than its thought's record a call may be settled.
 const SETTLED_LATER_MS: Millis = 2_000;
+/// Characters of a question.
+const QUESTION_CHARS: usize = 90;
 
-/// A sum of calls.
-#[derive(Clone, Copy, Default)]
+/// A sum of calls, and of the tokens of the thoughts they were for.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sum {
     pub micro: u64,
     pub own_micro: u64,
     pub calls: u64,
+    /// Milliseconds of the calls whose beginning is known, and how many those are.
+    pub took_ms: u64,
+    pub timed: u64,
+    pub tokens: Tokens,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Tokens {
+    /// Given to the model anew, read from its cache, and answered.
+    pub input: u64,
+    pub cached: u64,
+    pub output: u64,
 }
 
 #[derive(Default)]
 pub struct Spent {
+    pub all: Sum,
     pub days: BTreeMap<String, Sum>,
     pub models: BTreeMap<String, Sum>,
-    /// What the thoughts were for that the calls were made for.
+    /// The owner's questions, self-edits, and reasons of its own that the thoughts were for.
     pub led_to: BTreeMap<String, Sum>,
     /// Files of which only the newest was read.
     pub cut: Vec<String>,
@@ -38,6 +55,7 @@ struct Call {
     at_ms: Millis,
     micro: u64,
     is_own: bool,
+    took_ms: Option<u64>,
 }
 
 impl Sum {
@@ -45,37 +63,99 @@ impl Sum {
         self.micro = self.micro.saturating_add(call.micro);
         self.own_micro = self.own_micro.saturating_add(if call.is_own { call.micro } else { 0 });
         self.calls += 1;
+        if let Some(took_ms) = call.took_ms {
+            (self.took_ms, self.timed) = (self.took_ms.saturating_add(took_ms), self.timed + 1);
+        }
+    }
+
+    /// Seconds that a call took, on average.
+    pub fn seconds(&self) -> Option<f64> {
+        (self.timed > 0).then(|| self.took_ms as f64 / self.timed as f64 / 1_000.0)
     }
 }
 
-fn add(sums: &mut BTreeMap<String, Sum>, name: &str, call: &Call) {
+impl Tokens {
+    fn of(usage: &Value) -> Self {
+        let count = |name: &str| usage.get(name).and_then(Value::as_u64).unwrap_or(0);
+        let input = count("input_tokens").saturating_add(count("cache_write_tokens"));
+        Self { input, cached: count("cache_read_tokens"), output: count("output_tokens") }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.input = self.input.saturating_add(other.input);
+        self.cached = self.cached.saturating_add(other.cached);
+        self.output = self.output.saturating_add(other.output);
+    }
+
+    /// The share of what was put to the model that its cache had, in percent.
+    pub fn cached_percent(&self) -> Option<u64> {
+        let all = self.input.saturating_add(self.cached);
+        self.cached.saturating_mul(100).checked_div(all)
+    }
+
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// The sum of this name; of too many names, of all the others.
+fn sum<'a>(sums: &'a mut BTreeMap<String, Sum>, name: &str) -> &'a mut Sum {
     let name = if sums.len() < MOST_NAMES || sums.contains_key(name) { name } else { "all else" };
-    sums.entry(name.to_owned()).or_default().add(call);
+    sums.entry(name.to_owned()).or_default()
 }
 
 /// Everything that was spent since a time.
 pub fn read(house: &House, since: &str) -> Spent {
     let (mut spent, mut calls) = (Spent::default(), Vec::new());
+    let mut under_way: HashMap<String, Millis> = HashMap::new();
     let cut = gather::each(&house.ledger(), since, |entry| {
-        if text(entry, "event") != "settle" || text(entry, "decision") == "never left" {
+        let at_ms = moments::ms(text(entry, "at")).unwrap_or(0);
+        if text(entry, "event") == "reserve" && under_way.len() < MOST_UNDER_WAY {
+            under_way.insert(text(entry, "call").to_owned(), at_ms);
+        }
+        if text(entry, "event") != "settle" {
+            return;
+        }
+        let begun_ms = under_way.remove(text(entry, "call"));
+        if text(entry, "decision") == "never left" {
             return;
         }
         let micro = entry.get("cost_micro_usd").and_then(Value::as_u64).unwrap_or(0);
-        let at_ms = moments::ms(text(entry, "at")).unwrap_or(0);
-        let call = Call { at_ms, micro, is_own: text(entry, "class") == "autonomous" };
+        let took_ms = begun_ms.map(|begun_ms| at_ms.saturating_sub(begun_ms));
+        let call = Call { at_ms, micro, is_own: text(entry, "class") == "autonomous", took_ms };
         let day = Some(text(entry, "day")).filter(|day| !day.is_empty()).unwrap_or(text(entry, "at"));
-        add(&mut spent.days, &day.chars().take(10).collect::<String>(), &call);
+        spent.all.add(&call);
+        sum(&mut spent.days, &day.chars().take(10).collect::<String>()).add(&call);
         let model = ["service", "note"].map(|name| brief(text(entry, name), NAME_CHARS)).join(" ");
-        add(&mut spent.models, model.trim(), &call);
+        sum(&mut spent.models, model.trim()).add(&call);
         if calls.len() < MOST_CALLS {
             calls.push(call);
         }
     });
     spent.cut.extend(cut);
     let why = reasons(house);
-    let mut purpose = Purposes { calls: &calls, next: 0, under_way: None, led_to: &mut spent.led_to };
-    let cut = gather::each(&house.memory(), since, |record| purpose.take(record, &why));
+    let (mut all, mut days) = (Tokens::default(), BTreeMap::<String, Tokens>::new());
+    let mut purpose = Purposes {
+        calls: &calls,
+        next: 0,
+        under_way: None,
+        question: String::new(),
+        led_to: &mut spent.led_to,
+    };
+    let cut = gather::each(&house.memory(), since, |record| {
+        let tokens = purpose.take(record, &why);
+        all.add(tokens);
+        if !tokens.is_none() && days.len() < MOST_NAMES {
+            days.entry(text(record, "at").chars().take(10).collect()).or_default().add(tokens);
+        }
+    });
     purpose.end();
+    spent.all.tokens = all;
+    for (day, tokens) in days {
+        if let Some(sum) = spent.days.get_mut(&day) {
+            sum.tokens = tokens;
+        }
+    }
     spent.cut.extend(cut);
     spent
 }
@@ -101,9 +181,11 @@ fn reasons(house: &House) -> HashMap<u64, String> {
 /// A reason without what differs from time to time: a goal stays the goal, an item of the checklist itself.
 fn kind(why: &str) -> String {
     let why = match why.split_once(": ") {
-        Some(("ready", line)) => format!("on its stack: {}", line.split(' ').next().unwrap_or_default()),
-        Some(("unfinished", _)) => "a self-edit under way".to_owned(),
-        _ => why.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == ' ').to_owned(),
+        Some(("unfinished", _)) => "a self-edit it had begun".to_owned(),
+        Some(_) => plain::reason(why),
+        None => {
+            plain::reason(why.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == ' '))
+        }
     };
     brief(&why, NAME_CHARS)
 }
@@ -112,15 +194,22 @@ fn kind(why: &str) -> String {
 struct Purposes<'a> {
     calls: &'a [Call],
     next: usize,
-    /// The thought whose outcome is still coming: the first call that is its own, and what it was for.
-    under_way: Option<(usize, String)>,
+    /// The thought whose outcome is still coming: the first call that is its own, what it was for, and its tokens.
+    under_way: Option<(usize, String, Tokens)>,
+    /// What the owner said last.
+    question: String,
     led_to: &'a mut BTreeMap<String, Sum>,
 }
 
 impl Purposes<'_> {
-    fn take(&mut self, record: &Value, why: &HashMap<u64, String>) {
+    /// Takes a record in order; returns the tokens of a thought.
+    fn take(&mut self, record: &Value, why: &HashMap<u64, String>) -> Tokens {
         let data = record.get("data").unwrap_or(&Value::Null);
         match text(record, "kind") {
+            "message" if text(data, "from") == "owner" => {
+                let said: String = text(data, "text").split_whitespace().collect::<Vec<_>>().join(" ");
+                self.question = brief(&said, QUESTION_CHARS);
+            }
             "thought" => {
                 self.end();
                 let until_ms = moments::ms(text(record, "at")).unwrap_or(0).saturating_add(SETTLED_LATER_MS);
@@ -129,28 +218,38 @@ impl Purposes<'_> {
                     self.next += 1;
                 }
                 let wake = data.get("wake").and_then(Value::as_u64);
-                let known = wake.and_then(|wake| why.get(&wake)).cloned();
-                let whose = || match data.get("owner").and_then(Value::as_bool) {
-                    Some(true) => "for your words".to_owned(),
-                    Some(false) => "on its own, why is not on record any more".to_owned(),
-                    None => "not known".to_owned(),
+                let known = || wake.and_then(|wake| why.get(&wake)).cloned();
+                let purpose = match data.get("owner").and_then(Value::as_bool) {
+                    Some(true) if !self.question.is_empty() => format!("you: “{}”", self.question),
+                    Some(true) => known().unwrap_or_else(|| "your messages".to_owned()),
+                    Some(false) => {
+                        known().unwrap_or_else(|| "on its own, why is not on record any more".into())
+                    }
+                    None => known().unwrap_or_else(|| "not known".to_owned()),
                 };
-                self.under_way = Some((first, known.unwrap_or_else(whose)));
+                let tokens = Tokens::of(data.get("usage").unwrap_or(&Value::Null));
+                self.under_way = Some((first, purpose, tokens));
+                return tokens;
             }
             "self_change" => {
                 let summary = brief(text(data, "summary"), NAME_CHARS);
-                if let Some((_, purpose)) = &mut self.under_way {
+                if let Some((_, purpose, _)) = &mut self.under_way {
                     *purpose = format!("self-edit: {summary}");
                 }
             }
             _ => {}
         }
+        Tokens::default()
     }
 
     fn end(&mut self) {
-        let Some((first, purpose)) = self.under_way.take() else { return };
-        for call in self.calls.get(first..self.next).unwrap_or_default() {
-            add(self.led_to, &purpose, call);
+        let Some((first, purpose, tokens)) = self.under_way.take() else { return };
+        let calls = self.calls.get(first..self.next).unwrap_or_default();
+        if calls.is_empty() && tokens.is_none() {
+            return;
         }
+        let sum = sum(self.led_to, &purpose);
+        calls.iter().for_each(|call| sum.add(call));
+        sum.tokens.add(tokens);
     }
 }

@@ -3,7 +3,7 @@
 (() => {
   const place = (name) => document.getElementById(name);
   const notice = place("notice");
-  let source = null, again = null, wait_ms = 1000, wasOpen = false, meanwhile = null;
+  let source = null, again = null, wait_ms = 1000, wasOpen = false, meanwhile = null, folds = null;
 
   const tell = (text) => { if (notice.textContent !== text) notice.textContent = text; };
 
@@ -23,30 +23,63 @@
 
   const append = (where, markup, most) => {
     if (!where) return;
-    if (meanwhile) meanwhile.push([where, markup, most]);
+    if (meanwhile) meanwhile.push([where.id, markup, most]);
     const page = document.scrollingElement, stays = isAtEnd(page);
-    where.append(pieces(markup));
-    while (where.children.length > most && !where.firstElementChild.contains(document.activeElement)) {
-      where.firstElementChild.remove();
-    }
+    // Rows stand with the newest first, a conversation with the newest last.
+    const is_rows = where.id === "rows", oldest = () => (is_rows ? where.lastElementChild : where.firstElementChild);
+    if (is_rows) where.prepend(pieces(markup)); else where.append(pieces(markup));
+    while (where.children.length > most && !oldest().contains(document.activeElement)) oldest().remove();
     if (stays && where.id === "said") page.scrollTop = page.scrollHeight;
   };
 
+  // How many asks wait: beside the way to them, in the title and in the icon.
+  const count = (text) => {
+    const waiting = Number(text) || 0, badge = place("badge"), icon = document.querySelector("link[rel=icon]");
+    if (badge) { place("count").textContent = waiting; badge.hidden = waiting === 0; }
+    document.title = (waiting ? `(${waiting}) ` : "") + document.title.replace(/^\(\d+\) /, "");
+    const address = `/favicon.svg?asks=${Math.min(waiting, 10)}`;
+    if (icon && icon.getAttribute("href") !== address) icon.setAttribute("href", address);
+  };
+
+  // What was said a while ago is said so: the exact time is the element's own.
+  const ago = (then) => {
+    const seconds = Math.round((Date.now() - then) / 1000);
+    if (seconds < -1 || seconds >= 43200) return null;
+    if (seconds < 5) return "now";
+    if (seconds < 60) return `${seconds} s ago`;
+    return seconds < 3600 ? `${Math.floor(seconds / 60)} min ago` : `${Math.floor(seconds / 3600)} h ago`;
+  };
+  setInterval(() => {
+    for (const one of document.querySelectorAll("time[title]")) {
+      const told = ago(Date.parse(one.getAttribute("datetime")));
+      if (told && one.textContent !== told) one.textContent = told;
+    }
+  }, 20000);
+  setInterval(() => {
+    for (const one of document.querySelectorAll("[data-since]")) {
+      one.textContent = `${Math.max(0, Math.floor((Date.now() - Number(one.dataset.since)) / 1000))} s`;
+    }
+  }, 1000);
+
+  // By its exact time and its words: how long ago it was is told otherwise a moment later.
+  const known_by = (one) => `${one.querySelector("time")?.getAttribute("datetime")} ${one.querySelector(".told, .words")?.textContent.trim()}`;
+
   // What happened while nobody followed, between two connections, is on the page as it is now.
-  const renew = async () => {
+  const renew = async (folds_only) => {
     meanwhile = [];
     try {
       const answer = await fetch(location.pathname + location.search);
       if (!answer.ok) return;
       const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
-      for (const name of ["rows", "said"]) {
+      for (const name of ["happened", "said"]) {
         const now = place(name), then = fresh.getElementById(name);
-        if (!now || !then || now.contains(document.activeElement)) continue;
+        if (!now || !then || now.contains(document.activeElement) || (folds_only && now.querySelector("details[open]"))) continue;
         now.replaceChildren(...document.importNode(then, true).childNodes);
       }
       const [came] = [meanwhile, (meanwhile = null)];
-      for (const [where, markup, most] of came) {
-        if (!where.textContent.includes(pieces(markup).textContent.trim())) append(where, markup, most);
+      for (const [id, markup, most] of came) {
+        const where = place(id);
+        if (where && ![...where.children].some((one) => known_by(one) === known_by(pieces(markup)))) append(where, markup, most);
       }
     } catch {
       // The stream says when the connection is lost.
@@ -57,6 +90,7 @@
 
   const listeners = {
     status: (text) => swap(place("status"), text),
+    switch: (text) => swap(place("switch"), text),
     thinking: (text) => {
       const thinking = place("thinking");
       if (!thinking) return;
@@ -64,7 +98,12 @@
       thinking.textContent = text;
       if (stays) thinking.scrollTop = thinking.scrollHeight;
     },
-    row: (text) => append(place("rows"), text, 60),
+    row: (text) => {
+      append(place("rows"), text, 60);
+      // Once nothing more comes, what came is folded into lines a wake, with their sums.
+      clearTimeout(folds);
+      if (place("happened")) folds = setTimeout(() => renew(true), 5000);
+    },
     said: (text) => {
       const said = place("said");
       if (!said || said.dataset.past) return;
@@ -74,11 +113,22 @@
       });
       append(said, text, 200);
     },
+    reply: (text) => {
+      const reply = place("reply"), stop = place("stop");
+      if (!reply) return;
+      const page = document.scrollingElement, stays = isAtEnd(page);
+      swap(reply, text);
+      if (stop) stop.hidden = !text;
+      if (stays) page.scrollTop = page.scrollHeight;
+    },
+    asked: (text) => swap(place("asked"), text),
+    count,
     notice: tell,
   };
 
   const leave = () => {
     clearTimeout(again);
+    clearTimeout(folds);
     if (source) source.close();
     source = null;
   };

@@ -4,7 +4,7 @@
 
 use crate::feed;
 use crate::page::out::safe;
-use crate::page::{Server, link, views};
+use crate::page::{Server, link, under_way, views, waiting};
 use crate::window::sources::{Changed, Sources};
 use crate::window::view::Verbosity;
 use axum::body::Body;
@@ -71,6 +71,9 @@ struct Follower {
     link: String,
     /// What each event said last: the same is not said twice.
     said: HashMap<&'static str, String>,
+    /// The asks and answers as they were told last.
+    asks: Option<waiting::Marks>,
+    switch: Option<views::now::Switch>,
 }
 
 /// The browser has gone, or takes nothing.
@@ -82,7 +85,7 @@ impl Follower {
         // Rows that the page shows already.
         sources.to_end();
         let (state, link) = (link::state(&server.house), server.link.token());
-        Self { server, to, gone, sources, state, link, said: HashMap::new() }
+        Self { server, to, gone, sources, state, link, said: HashMap::new(), asks: None, switch: None }
     }
 
     fn run(mut self) {
@@ -148,8 +151,30 @@ impl Follower {
         let known = &self.sources.known;
         let status = one_line(&views::now::status(known, moments::now(), &self.server.place));
         let thinking = safe(known.streams());
+        let reply = one_line(&views::talk::reply(under_way::read(&self.server.house, known).as_ref()));
+        let switch = views::now::applies(known);
+        // It has a new token each time, and is sent only where another one applies.
+        let switched = (self.switch.replace(switch) != Some(switch))
+            .then(|| one_line(&views::now::switch(&self.server, known)));
         self.say("status", &status)?;
-        self.say("thinking", &thinking)
+        self.say("thinking", &thinking)?;
+        self.say("reply", &reply)?;
+        if let Some(switched) = switched {
+            self.send(event("switch", &switched))?;
+        }
+        self.asks()
+    }
+
+    /// Where asks or answers have changed: how many wait, and what they are.
+    fn asks(&mut self) -> Result<(), Gone> {
+        let marks = waiting::marks(&self.server.house);
+        if self.asks.replace(marks) == Some(marks) {
+            return Ok(());
+        }
+        let count = self.server.waiting.count(&self.server.house);
+        self.say("count", &count.to_string())?;
+        // The cards have new tokens each time, and are sent only where they differ otherwise.
+        self.send(event("asked", &one_line(&views::talk::asked_of_you(&self.server))))
     }
 
     /// What was remembered since; whether there is more at once.

@@ -165,12 +165,12 @@ fn a_life_is_told_with_all_that_happened_in_it() {
         "/lives/7 life 7 of commit 2222222, 48 min, crashed (exit status 101), blamed on code",
         "/lives/6 life 6 of commit 1111111, ",
         "/lives/7 fall of life 7, from 2222222 back to 1111111: put creature back",
-        "/thought/1 wake 1 of life 7, 30 s: 2 thoughts, 2 acts, 1 of them failed; for your word: your owner's word waits",
-        "/thought/3 wake 2 of life 7, 10 s: 1 thought, 0 acts; by the clock: ready: task-3 water them",
+        "/thought/1 wake 1 of life 7, 30 s: 2 thoughts, 2 acts, 1 of them failed; for your message",
+        "/thought/3 wake 2 of life 7, 10 s: 1 thought, 0 acts; by the clock: a task: water them",
         "/thought/4 wake 9 of life 7, 0 s: 1 thought, 0 acts; for a reason not told",
         "/commit/2222222222222222222222222222222222222222 commit 2222222, fell: rest longer",
         "/asks/12 ask 12, POST x /2/tweets: approved after 3 min",
-        "/asks/13 ask 13, rewrite PURPOSE.md: waits for your word",
+        "/asks/13 ask 13, rewrite PURPOSE.md: waits for your answer",
         "self-edit refused at build: rest longer",
         "dream, 1 min: dreamt",
         "reminder: feed them",
@@ -272,7 +272,7 @@ fn rotation_loses_nothing_and_reads_nothing_twice() {
     assert_eq!(here(&after), here(&before));
     assert!(
         after.iter().any(
-            |row| row.contains("wake 10 of life 7, 10 s: 1 thought, 0 acts; for an event: 2 events wait")
+            |row| row.contains("wake 10 of life 7, 10 s: 1 thought, 0 acts; for an event: 2 new events")
         ),
         "{after:#?}"
     );
@@ -346,7 +346,7 @@ fn a_house_as_it_is_lived_in_is_indexed_and_one_of_nothing_is_empty() {
     let house = lived_in();
     let life = whole(&house);
     let told = told(&life).join("\n");
-    assert!(told.contains("40 thoughts") && told.contains("a word of the owner's"), "{told}");
+    assert!(told.contains("40 thoughts") && told.contains("for your message"), "{told}");
     let empty = House::new(SOUND);
     let life = whole(&empty);
     assert_eq!(life.span(), None);

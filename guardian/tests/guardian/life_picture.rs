@@ -14,7 +14,7 @@ fn ms(at: &str) -> u64 {
 }
 
 fn labels(from: &str, to: &str, width: f64, place: &Place) -> Vec<String> {
-    let scale = Scale { from_ms: ms(from), to_ms: ms(to), width };
+    let scale = Scale::new(ms(from), ms(to), width, vec![]);
     ticks(&scale, place).into_iter().map(|tick| tick.label).collect()
 }
 
@@ -70,7 +70,8 @@ fn every_lane_shows_what_is_its_own() {
     assert!(!svg.contains(" style=") && !svg.contains("<script"), "{svg}");
     well_formed(&svg);
     // A link has its name, in both forms.
-    assert_eq!(svg.matches("<a ").count(), svg.matches("<title>").count());
+    let cuts = svg.matches("<g class=\"cut\"").count();
+    assert_eq!(svg.matches("<a ").count() + cuts, svg.matches("<title>").count());
     assert_eq!(svg.matches("<a ").count(), svg.matches("</a>").count());
 }
 
@@ -128,10 +129,10 @@ fn what_does_not_fit_is_one_that_leads_to_its_span() {
     let house = House::new(SOUND);
     let many: Vec<Value> = (0..600).map(|second| act(second, 1, "repo.read", second % 3 > 0)).collect();
     append(&house, ".self/memory.jsonl", &many);
-    append(&house, ".self/memory.jsonl", &[act(80_000, 2, "repo.write", true)]);
+    append(&house, ".self/memory.jsonl", &[act(700, 2, "repo.write", true)]);
     let life = whole(&house);
-    let svg = drawn(&life);
     let from = ms("2026-02-03T00:00:01Z");
+    let svg = picture::svg(&life, &Span::of_ms(from - 1_000, from + 80_000_000), 1_200, &place());
     assert!(svg.contains(&format!("href=\"/life?from={from}&amp;to={}\"", from + 598_000)), "{svg}");
     assert!(svg.contains("400 acts") && svg.contains("200 failed acts"), "{svg}");
     assert!(svg.contains("class=\"act many\"") && svg.contains("repo.write of thought 2"), "{svg}");
@@ -171,12 +172,12 @@ fn money_grows_through_a_day_and_is_a_step_a_day_from_afar() {
     house.write(".self/budget.json", &budget.to_string());
     let life = whole(&house);
     let near = drawn(&life);
-    assert!(near.contains("money (at most $4.00 a day)"), "{near}");
-    assert!(near.contains("$0.03 spent, $0.0050 of it of its own accord (at most"), "{near}");
+    assert!(near.contains(">cap $4.00</text>") && near.contains(">its own cap $0.50</text>"), "{near}");
+    assert!(near.contains("$0.03 spent, $0.0050 of it its own (at most $4.00 a day)"), "{near}");
     assert_eq!(near.matches("<path class=\"cap").count(), 2, "{near}");
     let month = Span::of_ms(ms("2026-01-20T00:00:00Z"), ms("2026-02-20T00:00:00Z"));
     let far = picture::svg(&life, &month, 800, &place());
-    assert!(far.contains("$0.03 spent, $0.0050 of it of its own accord"), "{far}");
+    assert!(far.contains("$0.03 spent, $0.0050 of it its own"), "{far}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use crate::asks::{asked, said};
 use crate::page::{Page, field};
+use crate::page_stream::living;
 use crate::say::ANSWERS;
 use serde_json::{Value, json};
 use trials::{House, SOUND, lines};
@@ -17,6 +18,7 @@ fn answers(house: &House) -> Vec<Value> {
 #[test]
 fn a_word_reaches_the_inbox_once_on_the_thread_of_the_window() {
     let house = House::new(SOUND);
+    asked(&house, "1", "hello");
     let page = Page::of(&house);
     let act = page.act("/talk", "/say");
     let answer = page.post("/say", &[("act", &act), ("words", "grüße\r\nund <b>mehr</b>")]);
@@ -31,7 +33,7 @@ fn a_word_reaches_the_inbox_once_on_the_thread_of_the_window() {
     assert_eq!(again.status, 409);
     assert!(again.body.contains("already, once"), "{}", again.body);
     // Without a token of this server's nothing is said, and what was written can be sent from there.
-    for odd in ["", "1-2-3", &page.act("/", "/pause")] {
+    for odd in ["", "1-2-3", &page.act("/asks/1", "/asks/1/no")] {
         let refused = page.post("/say", &[("act", odd), ("words", "lost </textarea>?")]);
         assert_eq!(refused.status, 409);
         assert!(refused.body.contains("lost &lt;/textarea&gt;?"), "{}", refused.body);
@@ -47,12 +49,18 @@ fn a_word_reaches_the_inbox_once_on_the_thread_of_the_window() {
 #[test]
 fn the_button_stop_says_stop() {
     let house = House::new(SOUND);
+    let lock = living(&house, "thinking");
     let page = Page::of(&house);
     let now = page.get("/").body;
     let words = field(&now, "/say", "words").unwrap();
     assert!(now.contains("Stop what it is at") && words == "stop that", "{now}");
     assert_eq!(page.post("/say", &[("act", &page.act("/", "/say")), ("words", &words)]).status, 303);
     assert_eq!(self::words(&house)[0]["text"], "stop that");
+    drop(lock);
+    assert!(
+        !page.get("/").body.contains("Stop what it is at"),
+        "where nothing runs there is nothing to stop"
+    );
 }
 
 #[test]
@@ -68,11 +76,23 @@ fn a_word_is_answered_and_a_pause_is_the_guardians() {
     let paused = page.post("/pause", &[("act", &page.act("/", "/pause"))]);
     assert!(paused.status == 200 && paused.body.contains("Done."), "{}", paused.body);
     house.until("the pause", || house.status()["phase"] == "paused");
+    let now = page.get("/").body;
+    assert!(
+        !now.contains("action=\"/pause\"") && now.contains("action=\"/resume\""),
+        "the one that applies: {now}"
+    );
     let resumed = page.post("/resume", &[("act", &page.act("/", "/resume"))]);
     assert!(resumed.body.contains("it goes on"), "{}", resumed.body);
+    house.until("the switch", || page.get("/").body.contains("action=\"/pause\""));
+    let act = page.act("/", "/pause");
     guardian.stop();
-    let unheard = page.post("/pause", &[("act", &page.act("/", "/pause"))]);
+    let unheard = page.post("/pause", &[("act", &act)]);
     assert!(unheard.status == 409 && unheard.body.contains("no guardian is running"), "{}", unheard.body);
+    let now = page.get("/").body;
+    assert!(
+        !now.contains("action=\"/pause\"") && !now.contains("action=\"/resume\""),
+        "no switch that does nothing"
+    );
 }
 
 #[test]
@@ -118,6 +138,44 @@ fn a_yes_is_for_the_bytes_that_were_shown_and_happens_once() {
     assert_eq!(answers(&house).len(), 2);
     let whole = page.get("/asks/1").body;
     assert!(whole.contains("made &lt;b&gt;") && !whole.contains("action=\"/asks/1/yes\""), "{whole}");
+}
+
+#[test]
+fn an_ask_is_answered_where_it_is_listed_and_where_one_talks() {
+    let house = House::new(SOUND);
+    asked(&house, "1", "{\"text\": \"hello\", \"to\": \"Ann\"}");
+    asked(&house, "2", "plain words");
+    let page = Page::of(&house);
+    for (view, id, way) in [("/asks", "1", "yes"), ("/talk", "2", "no")] {
+        let shown = page.get(view).body;
+        // What is approved is on the page: readable, and its exact bytes in a fold.
+        assert!(shown.contains("Send to x?") && shown.contains("<dd>Ann</dd>"), "{view}: {shown}");
+        assert!(
+            shown.contains("Exactly these bytes") && shown.contains("{&quot;text&quot;: &quot;hello&quot;"),
+            "{shown}"
+        );
+        let path = format!("/asks/{id}/{way}");
+        let field = |name: &str| field(&shown, &path, name).unwrap();
+        let fields = [("act", field("act")), ("digest", field("digest")), ("from", field("from"))];
+        let fields = fields.each_ref().map(|(name, value)| (*name, value.as_str()));
+        let answer = page.post(&path, &fields);
+        assert_eq!(answer.status, 303, "{}", answer.body);
+        let to = if view == "/talk" { "location: /talk#last" } else { "location: /asks" };
+        assert!(answer.head.to_lowercase().contains(&format!("{to}\r\n")), "{}", answer.head);
+        if view == "/asks" {
+            assert!(page.get("/talk").body.contains("<title>(1) Talk"), "an answered one is not counted");
+            asked(&house, "3", "{\"text\": \"hello\", \"to\": \"Ann\"}");
+        }
+    }
+    let told: Vec<_> =
+        answers(&house).iter().map(|line| line["answer"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(told, ["approve", "deny"]);
+    // No form leads anywhere but to these pages.
+    let shown = page.get("/asks").body;
+    let (act, digest) =
+        (field(&shown, "/asks/3/no", "act").unwrap(), field(&shown, "/asks/3/no", "digest").unwrap());
+    let odd = page.post("/asks/3/no", &[("act", &act), ("digest", &digest), ("from", "//evil.test/")]);
+    assert!(odd.head.to_lowercase().contains("location: /asks/3\r\n"), "{}", odd.head);
 }
 
 #[test]
@@ -194,14 +252,15 @@ fn going_back_is_ordered_of_the_guardian_for_what_was_shown() {
     let first = house.git(&["rev-parse", "HEAD"]);
     house.until_blessed(&first);
     let page = Page::of(&house);
-    let shown = page.get("/ladder").body;
-    let (_, rung) = shown.split_once("href=\"/ladder/").expect(&shown);
-    let rung = rung.split('"').next().unwrap();
-    let (view, path) = (format!("/ladder/{rung}"), format!("/ladder/{rung}/back"));
+    let shown = page.get("/edits").body;
+    assert!(shown.contains("runs now") && !shown.contains("Go back here"), "{shown}");
+    let (view, path) = (format!("/ladder/{first}"), format!("/ladder/{first}/back"));
     let at_it = page.get(&view).body;
     assert!(at_it.contains("already what that has") && !at_it.contains("<form"), "{at_it}");
     house.write("creature/more.txt", "more\n");
     house.commit("more");
+    let listed = page.get("/edits").body;
+    assert!(listed.contains(&format!("href=\"{view}\"")) && listed.contains("proved itself"), "{listed}");
     let shown = page.get(&view).body;
     assert!(shown.contains("more.txt") && shown.contains("Commits undone"), "{shown}");
     let head = field(&shown, &path, "head").unwrap();

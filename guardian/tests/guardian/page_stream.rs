@@ -1,5 +1,6 @@
 //! What a browser hears while it follows: status, the thought under way, rows and words, each as text that is harmless.
 
+use crate::asks::asked;
 use crate::page::Page;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
@@ -7,6 +8,10 @@ use std::net::TcpStream;
 use trials::{House, SOUND};
 
 const HOSTILE: &str = "<script>pwned()</script>\u{1b}[2J\u{202e}olleh\r\n\ndata: forged\nevent: forged\n\n";
+
+/// What there is to hear.
+const EVENTS: [&str; 10] =
+    ["status", "switch", "thinking", "reply", "asked", "count", "row", "said", "notice", ""];
 
 /// A browser that follows.
 struct Follower {
@@ -36,10 +41,7 @@ impl Follower {
                 data.push(text.to_owned());
             } else if line.is_empty() {
                 let told = std::mem::take(&mut data).join("\n");
-                assert!(
-                    ["status", "thinking", "row", "said", "notice", ""].contains(&event.as_str()),
-                    "{event}"
-                );
+                assert!(EVENTS.contains(&event.as_str()), "{event}");
                 if event == name && told.contains(part) {
                     return told;
                 }
@@ -48,6 +50,17 @@ impl Follower {
         }
         panic!("{name} with {part} was not heard");
     }
+}
+
+/// A house in which a life is at something: somebody holds the lock, so that what guardian.json says is taken for true.
+pub fn living(house: &House, stage: &str) -> std::fs::File {
+    std::fs::create_dir_all(house.path(".self/guardian")).unwrap();
+    std::fs::create_dir_all(house.path(".self/mind")).unwrap();
+    let lock = std::fs::File::create(house.path(".self/guardian/lock")).unwrap();
+    fs2::FileExt::try_lock_exclusive(&lock).unwrap();
+    house.write(".self/guardian.json", &json!({"phase": "settled", "life": 1}).to_string());
+    house.write(".self/heartbeat", &json!({"life": 1, "stage": stage, "mind": "m"}).to_string());
+    lock
 }
 
 fn remember(house: &House, kind: &str, data: Value) {
@@ -61,12 +74,7 @@ fn remember(house: &House, kind: &str, data: Value) {
 fn what_is_remembered_and_thought_is_heard_as_it_happens() {
     let house = House::new(SOUND);
     remember(&house, "message", json!({"from": "creature", "text": "from before"}));
-    // Somebody holds the lock, so that what guardian.json says is taken for true.
-    std::fs::create_dir_all(house.path(".self/guardian")).unwrap();
-    std::fs::create_dir_all(house.path(".self/mind")).unwrap();
-    let lock = std::fs::File::create(house.path(".self/guardian/lock")).unwrap();
-    fs2::FileExt::try_lock_exclusive(&lock).unwrap();
-    house.write(".self/guardian.json", &json!({"phase": "settled", "life": 1}).to_string());
+    let _lock = living(&house, "thinking");
     house.write(".self/heartbeat", &json!({"life": 1, "stage": "thinking", "mind": HOSTILE}).to_string());
     let page = Page::of(&house);
     let mut follower = Follower::of(&page);
@@ -81,6 +89,51 @@ fn what_is_remembered_and_thought_is_heard_as_it_happens() {
     house.write(".self/mind/thinking.txt", "I begin\nand go on <b>");
     let thinking = follower.hears("thinking", "I begin");
     assert_eq!(thinking, "I begin\nand go on <b>", "plain text");
+}
+
+#[test]
+fn a_reply_is_heard_as_it_streams_with_its_marks_and_what_it_costs() {
+    let house = House::new(SOUND);
+    let _lock = living(&house, "thinking");
+    let at = |second: u32| format!("2026-01-02T03:04:{second:02}.000Z");
+    let woke = json!({"at": at(5), "life": 1, "event": "wakeup", "data": {"wake": 1, "priority": "owner", "why": ["your owner's word waits"]}});
+    house.write(".self/mind/feed.jsonl", &format!("{woke}\n"));
+    let settled =
+        |at: String| json!({"at": at, "event": "settle", "cost_micro_usd": 20_000, "class": "owner"});
+    house.write(".self/ledger.jsonl", &format!("{}\n{}\n", settled(at(4)), settled(at(6))));
+    house.write(".self/mind/thinking.txt", "**Yes**, and <b>");
+    let page = Page::of(&house);
+    let mut follower = Follower::of(&page);
+    let reply = follower.hears("reply", "answering you");
+    assert!(reply.contains("<strong>Yes</strong>, and &lt;b&gt;"), "{reply}");
+    assert!(reply.contains("data-since=") && reply.contains("$0.02 so far"), "{reply}");
+    assert!(page.get("/talk").body.contains("<strong>Yes</strong>"), "without scripts too");
+    // What is its own is said to go on, and not spoken in the conversation.
+    let own = json!({"at": at(20), "life": 1, "event": "wakeup", "data": {"wake": 2, "priority": "work", "why": ["ready: goal-3 herons"]}});
+    house.write(".self/mind/feed.jsonl", &format!("{woke}\n{own}\n"));
+    let reply = follower.hears("reply", "on its own");
+    assert!(!reply.contains("Yes"), "{reply}");
+    // A word that comes meanwhile is what it answers now.
+    house.write(
+        ".self/inbox.jsonl",
+        &format!("{}\n", json!({"at": at(30), "text": "and?", "thread": "main"})),
+    );
+    follower.hears("reply", "answering you");
+    house.write(".self/heartbeat", &json!({"life": 1, "stage": "resting", "mind": "m"}).to_string());
+    assert_eq!(follower.hears("reply", ""), "", "nothing comes while it rests");
+}
+
+#[test]
+fn an_ask_is_heard_of_and_counted_at_once() {
+    let house = House::new(SOUND);
+    let page = Page::of(&house);
+    let mut follower = Follower::of(&page);
+    follower.hears("count", "0");
+    asked(&house, "1", "{\"text\": \"hello <b>\"}");
+    follower.hears("count", "1");
+    let card = follower.hears("asked", "Approve");
+    assert!(card.contains("hello &lt;b&gt;") && card.contains("action=\"/asks/1/yes\""), "{card}");
+    assert!(page.get("/").body.contains("<title>(1) Now"), "and stands in the title of each page");
 }
 
 #[test]

@@ -61,6 +61,7 @@ impl Known {
                 let text = self.texts.ours(text(event, "summary").trim_start_matches("guardian: "));
                 self.mark(Mark { at_ms, length_ms: 0, kind: MarkKind::Commit, text, about: commit, stand });
             }
+            "settings_changed" => self.caps.changed(at_ms),
             "rescued" => {
                 let text = self.texts.ours(text(event, "ref"));
                 self.mark(Mark { at_ms, length_ms: 0, kind: MarkKind::Rescued, text, about: 0, stand });

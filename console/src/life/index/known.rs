@@ -3,6 +3,7 @@
 use super::bytes::{kept, kept_by_place};
 use super::reason::Class;
 use super::texts::Texts;
+use crate::life::caps::Caps;
 use std::collections::BTreeMap;
 
 /// Most that is held of each; of more the oldest go.
@@ -169,6 +170,7 @@ pub struct Known {
     /// When the creature's memory last said something, and since when it dreams.
     pub before_ms: u64,
     pub dreams_ms: Option<u64>,
+    pub caps: Caps,
 }
 
 kept!(Known {
@@ -185,6 +187,7 @@ kept!(Known {
     newest_life,
     before_ms,
     dreams_ms,
+    caps,
 });
 
 impl Known {

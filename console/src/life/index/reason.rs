@@ -33,8 +33,8 @@ impl Class {
     /// What it was for, in words.
     pub fn told(self) -> &'static str {
         match self {
-            Class::Owner => "for your word",
-            Class::Own => "of its own accord",
+            Class::Owner => "for your message",
+            Class::Own => "on its own",
             Class::Clock => "by the clock",
             Class::Event => "for an event",
             Class::Itself => "for its own edit",
@@ -47,9 +47,10 @@ kept_by_place!(Class);
 
 /// How the reasons begin that the creature names (`creature/crates/agenda/src/waking.rs`), and what each is for. A line
 /// of its agenda is told by its id.
-const BEGINNINGS: [(&str, Class); 19] = [
+const BEGINNINGS: [(&str, Class); 20] = [
     ("your owner's word", Class::Owner),
     ("a word of the owner's", Class::Owner),
+    ("your owner asked", Class::Owner),
     ("an event wait", Class::Event),
     ("PURPOSE.md changed", Class::Event),
     ("the checklist changed", Class::Event),

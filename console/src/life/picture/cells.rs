@@ -17,27 +17,35 @@ pub struct Cell<T> {
     pub sum: u64,
 }
 
-pub struct Cells<T> {
+pub struct Cells<'a, T> {
     cells: Vec<Option<Cell<T>>>,
     /// What is wider than a cell is drawn by itself.
     wide: Vec<Cell<T>>,
-    from_ms: u64,
-    pub each_ms: u64,
+    scale: &'a Scale,
+    /// How wide a cell is, in columns.
+    wide_px: f64,
 }
 
-/// How many milliseconds a cell of a lane spans.
+/// How wide a cell of a lane is, in columns.
+fn cell_px(scale: &Scale) -> f64 {
+    (scale.width / MOST_CELLS).max(NARROWEST)
+}
+
+/// How many milliseconds a cell of a lane spans, where no idle time is cut.
 pub fn cell_ms(scale: &Scale) -> u64 {
-    scale.ms_of((scale.width / MOST_CELLS).max(NARROWEST)).max(1)
+    scale.ms_of(cell_px(scale)).max(1)
 }
 
-impl<T: Clone> Cells<T> {
-    pub fn new(scale: &Scale) -> Self {
-        Self::of(scale.from_ms, scale.to_ms, cell_ms(scale))
+impl<'a, T: Clone> Cells<'a, T> {
+    pub fn new(scale: &'a Scale) -> Self {
+        Self::of(scale, 0)
     }
 
-    pub fn of(from_ms: u64, to_ms: u64, each_ms: u64) -> Self {
-        let count = usize::try_from((to_ms - from_ms) / each_ms).unwrap_or(0) + 1;
-        Self { cells: vec![None; count], wide: Vec::new(), from_ms, each_ms }
+    /// Cells of at least so many milliseconds.
+    pub fn of(scale: &'a Scale, least_ms: u64) -> Self {
+        let wide_px = scale.columns_of(least_ms).max(cell_px(scale));
+        let count = (scale.width / wide_px) as usize + 1;
+        Self { cells: vec![None; count], wide: Vec::new(), scale, wide_px }
     }
 
     pub fn add(&mut self, from_ms: u64, to_ms: u64, one: &T) {
@@ -45,13 +53,13 @@ impl<T: Clone> Cells<T> {
     }
 
     pub fn add_many(&mut self, from_ms: u64, to_ms: u64, count: u64, sum: u64, first: &T) {
-        let begin_ms = from_ms.max(self.from_ms);
+        let x = self.scale.x(from_ms);
         let new = |first: &T| Cell { count, from_ms, to_ms, first: first.clone(), sum };
-        if to_ms.saturating_sub(begin_ms) >= self.each_ms && self.wide.len() < self.cells.len() {
+        if self.scale.x(to_ms) - x >= self.wide_px && self.wide.len() < self.cells.len() {
             self.wide.push(new(first));
             return;
         }
-        let at = usize::try_from((begin_ms - self.from_ms) / self.each_ms).unwrap_or(usize::MAX);
+        let at = ((x / self.wide_px) as usize).min(self.cells.len().saturating_sub(1));
         match self.cells.get_mut(at) {
             Some(Some(cell)) => {
                 (cell.count, cell.sum) = (cell.count + count, cell.sum.saturating_add(sum));

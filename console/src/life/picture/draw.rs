@@ -33,6 +33,8 @@ pub struct Drawing<'a> {
     pub scale: &'a Scale,
     /// Where the lane under way begins.
     pub top: u32,
+    /// Columns left of the picture in which the names of lanes stand; none where it is too narrow for that.
+    pub gutter: u32,
     /// Whether it stands alone in a file, in which only thoughts are shown.
     pub is_alone: bool,
 }
@@ -43,14 +45,19 @@ impl Drawing<'_> {
         let _ = self.out.write_fmt(markup);
     }
 
-    /// Begins a lane of so many lines, with its name; `told` says what is in it.
+    /// Begins a lane with its name, left of it or above it; `told` says what is in it.
     pub fn lane(&mut self, name: &str, told: &str) {
         let (name, told) = (escaped(name), escaped(told));
-        let at = self.top + 12;
+        let (left, at) = match self.gutter {
+            0 => (2, self.top + 12),
+            gutter => (2 - i64::from(gutter), self.top + 11),
+        };
         self.add(format_args!(
-            "<g class=\"lane\" role=\"group\" aria-label=\"{told}\"><text class=\"lane-name\" x=\"2\" y=\"{at}\">{name}</text>"
+            "<g class=\"lane\" role=\"group\" aria-label=\"{told}\"><text class=\"lane-name\" x=\"{left}\" y=\"{at}\">{name}</text>"
         ));
-        self.top += 17;
+        if self.gutter == 0 {
+            self.top += 17;
+        }
     }
 
     pub fn end_lane(&mut self, height: u32) {

@@ -3,7 +3,9 @@
 //! Invariant: no script, no style, no text of others but escaped; and a size that the width bounds, however long the span.
 
 pub mod cells;
+pub mod days;
 mod draw;
+mod gaps;
 mod money;
 mod rare;
 pub mod scale;
@@ -16,7 +18,7 @@ use draw::Drawing;
 pub use draw::escaped;
 use house::moments::Place;
 use jiff::{Timestamp, Zoned};
-use scale::Scale;
+use scale::{CUT, Scale};
 
 /// Narrowest and widest picture, in columns.
 const NARROWEST: u32 = 240;
@@ -25,6 +27,9 @@ const WIDEST: u32 = 3_000;
 const AXIS: u32 = 22;
 /// Widest letter of a label, in columns.
 const LETTER: f64 = 7.0;
+/// Columns left of the picture for the names of lanes, and from which width on there is room for them.
+const GUTTER: u32 = 84;
+const WIDE: u32 = 560;
 
 /// What of a life a span holds, as one `<svg>`.
 pub fn svg(life: &Life, span: &Span, columns_px: u32, place: &Place) -> String {
@@ -38,8 +43,10 @@ pub fn alone(life: &Life, span: &Span, columns_px: u32, place: &Place) -> String
 
 fn drawn(life: &Life, span: &Span, columns_px: u32, place: &Place, is_alone: bool) -> String {
     let columns = columns_px.clamp(NARROWEST, WIDEST);
-    let scale = Scale { from_ms: span.from_ms(), to_ms: span.to_ms(), width: f64::from(columns) };
-    let drawing = Drawing { out: String::new(), scale: &scale, top: AXIS, is_alone };
+    let gutter = if columns >= WIDE { GUTTER } else { 0 };
+    let (from_ms, to_ms, width) = (span.from_ms(), span.to_ms(), f64::from(columns - gutter));
+    let scale = Scale::new(from_ms, to_ms, width, gaps::of(life, from_ms, to_ms, width));
+    let drawing = Drawing { out: String::new(), scale: &scale, top: AXIS, gutter, is_alone };
     let mut picture = Picture { life, place, drawing };
     picture.lives();
     picture.edits();
@@ -51,13 +58,32 @@ fn drawn(life: &Life, span: &Span, columns_px: u32, place: &Place, is_alone: boo
     picture.words();
     let height = picture.drawing.top;
     let (from, to) = (told(place, scale.from_ms), told(place, scale.to_ms));
+    let stops = scale.stops();
     let head = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {columns} {height}\" width=\"{columns}\" height=\"{height}\" \
-         role=\"group\" aria-label=\"a life from {from} to {to}\" data-from=\"{}\" data-to=\"{}\">",
-        scale.from_ms, scale.to_ms
+         role=\"group\" aria-label=\"a life from {from} to {to}\" data-from=\"{from_ms}\" data-to=\"{to_ms}\" \
+         data-left=\"{gutter}\" data-stops=\"{stops}\"><g transform=\"translate({gutter} 0)\">"
     );
-    let axis = axis(&scale, place, height);
-    [head.as_str(), &axis, &picture.drawing.out, "</svg>"].concat()
+    let (cuts, axis) = (cuts(&scale, height), axis(&scale, place, height));
+    [head.as_str(), &axis, &picture.drawing.out, &cuts, "</g></svg>"].concat()
+}
+
+/// Idle times that are cut, each as a band with how long it was.
+fn cuts(scale: &Scale, height: u32) -> String {
+    let mut out = String::new();
+    for cut in &scale.cuts {
+        let x = scale.x(cut.from_ms);
+        let idle = house::moments::span(std::time::Duration::from_millis(cut.to_ms - cut.from_ms));
+        let high = height - AXIS;
+        out.push_str(&format!(
+            "<g class=\"cut\" role=\"img\" aria-label=\"{idle} with nothing in them\"><title>{idle} with nothing in them</title>\
+             <rect class=\"cut\" x=\"{x:.1}\" y=\"{AXIS}\" width=\"{CUT:.0}\" height=\"{high}\"/>\
+             <path class=\"cut\" d=\"M{:.1} {AXIS}V{height}M{:.1} {AXIS}V{height}\"/></g>",
+            x + CUT / 2.0 - 1.5,
+            x + CUT / 2.0 + 1.5
+        ));
+    }
+    out
 }
 
 /// A moment by the owner's clock, to the minute.
@@ -72,11 +98,14 @@ fn moment(place: &Place, at_ms: u64) -> Zoned {
 
 fn axis(scale: &Scale, place: &Place, height: u32) -> String {
     let (mut lines, mut labels) = (String::new(), String::new());
+    let mut free = 0.0;
     for tick in scale::ticks(scale, place) {
         let x = scale.x(tick.at_ms);
         lines.push_str(&format!("M{x:.1} {AXIS}V{height}"));
-        // A label that would be cut is left out: its line says enough.
-        if x + tick.label.chars().count() as f64 * LETTER < scale.width {
+        // A label that would be cut, or stand on another beside a cut, is left out: its line says enough.
+        let end = x + tick.label.chars().count() as f64 * LETTER;
+        if end < scale.width && x >= free {
+            free = end;
             labels.push_str(&format!("<text class=\"axis\" x=\"{x:.1}\" y=\"12\">{}</text>", tick.label));
         }
     }

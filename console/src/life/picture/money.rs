@@ -1,12 +1,15 @@
-//! Money as an area against the caps of a day, all and of the creature's own accord; days are those of UTC.
+//! Money as an area against the caps of a day as they were, of all and of the creature's own; days are those of UTC.
 
 use super::Picture;
 use super::cells::Cells;
+use crate::life::caps::Held;
 use crate::life::index::entry::{Entry, Kind};
 use crate::life::index::known::HOUR_MS;
 use crate::life::parts::usd;
 
 const HIGH: u32 = 44;
+/// Narrowest line that says what it is.
+const LABEL: f64 = 110.0;
 const DAY_MS: u64 = 24 * HOUR_MS;
 /// Up to which span money is shown as it is spent, and up to which by single calls; beyond, a day is one step.
 const GROWS_MS: u64 = 12 * DAY_MS;
@@ -25,17 +28,18 @@ struct Spent {
 impl Picture<'_> {
     pub fn money(&mut self) {
         let scale = self.drawing.scale;
-        let (cap, own_cap) = self.life.caps;
+        let caps = self.life.known.caps.between(scale.from_ms, scale.to_ms);
         let spent = self.spent();
         let steps = if scale.to_ms - scale.from_ms > GROWS_MS { days(&spent) } else { grown(&spent) };
-        let top = steps.iter().map(|step| step.all).chain([cap, own_cap, 1]).max().unwrap_or(1);
+        let most = caps.iter().map(|cap| cap.all);
+        let top = steps.iter().map(|step| step.all).chain(most).max().unwrap_or(1).max(1);
         let sum = |of: fn(&Spent) -> u64| {
             spent.iter().filter(|spent| spent.at_ms >= scale.from_ms).map(of).fold(0, u64::saturating_add)
         };
         let (all, own) = (sum(|spent| spent.all), sum(|spent| spent.own));
-        let caps = if cap > 0 { format!(" (at most {} a day)", usd(cap)) } else { String::new() };
-        let told = format!("{} spent, {} of it of its own accord{caps}", usd(all), usd(own));
-        self.drawing.lane(&format!("money{caps}"), &told);
+        let told = caps.last().map(|cap| format!(" (at most {} a day)", usd(cap.all))).unwrap_or_default();
+        let told = format!("{} spent, {} of it its own{told}", usd(all), usd(own));
+        self.drawing.lane("money", &told);
         let base = f64::from(self.drawing.top + HIGH);
         let height = |micro: u64| base - micro as f64 * f64::from(HIGH) / top as f64;
         for (class, of) in
@@ -48,14 +52,31 @@ impl Picture<'_> {
             let end = scale.x(self.life.known.last_ms);
             self.drawing.add(format_args!("<path class=\"{class}\" d=\"{line}H{end:.1}V{base:.1}Z\"/>"));
         }
-        for (class, cap) in [("cap", cap), ("cap own", own_cap)] {
-            if cap > 0 {
-                let (y, width) = (height(cap), scale.width);
-                self.drawing.add(format_args!("<path class=\"{class}\" d=\"M0 {y:.1}H{width:.0}\"/>"));
-            }
-        }
+        self.caps(&caps, height);
         self.spans(&spent);
         self.drawing.end_lane(HIGH);
+    }
+
+    /// The caps as they were, each as a line for as long as it held; the last one says how much.
+    fn caps(&mut self, caps: &[Held], height: impl Fn(u64) -> f64) {
+        let scale = self.drawing.scale;
+        let forms: [(&str, &str, fn(&Held) -> u64); 2] =
+            [("cap", "cap", |cap| cap.all), ("cap own", "its own cap", |cap| cap.own)];
+        for (class, name, of) in forms {
+            for (number, cap) in caps.iter().enumerate().filter(|(_, cap)| of(cap) > 0) {
+                let (x, end, y) = (scale.x(cap.from_ms), scale.x(cap.to_ms), height(of(cap)));
+                self.drawing.add(format_args!("<path class=\"{class}\" d=\"M{x:.1} {y:.1}H{end:.1}\"/>"));
+                if number + 1 == caps.len() && end - x > LABEL {
+                    // Above its line, but where the other's stands there.
+                    let is_free = y - height(cap.all) > 14.0 || of(cap) == cap.all;
+                    let (told, at) = (usd(of(cap)), if is_free { y - 3.0 } else { y + 10.0 });
+                    self.drawing.add(format_args!(
+                        "<text class=\"cap-name\" x=\"{:.1}\" y=\"{at:.1}\" text-anchor=\"end\">{name} {told}</text>",
+                        end - 2.0
+                    ));
+                }
+            }
+        }
     }
 
     /// What was spent when, from the beginning of the day the span begins in.
@@ -103,8 +124,7 @@ impl Picture<'_> {
                 Some(call) => self.dated(self.life.entry_thing(&call)),
                 None => {
                     cell.to_ms = cell.to_ms.max(cell.from_ms + scale.ms_of(3.0)).max(cell.from_ms + 1_000);
-                    let words =
-                        format!("{} spent, {} of it of its own accord", usd(cell.count), usd(cell.sum));
+                    let words = format!("{} spent, {} of it its own", usd(cell.count), usd(cell.sum));
                     self.many(&cell, "money", &words, String::new)
                 }
             };

@@ -52,7 +52,7 @@ impl Picture<'_> {
                 let x = scale.x(blessed_ms);
                 inside.push_str(&format!(
                     "<circle class=\"blessed\" cx=\"{x:.1}\" cy=\"{}\" r=\"3\"/>",
-                    top + LIFE - 4
+                    top.saturating_sub(4)
                 ));
             }
             if let Some(death_ms) = lived.death_ms.filter(|at_ms| scale.holds(*at_ms, *at_ms)) {
@@ -104,7 +104,7 @@ impl Picture<'_> {
 
     pub fn dreams(&mut self) {
         let wanted = [MarkKind::Dream, MarkKind::Reminder];
-        self.marks("dreams, reminders", "dream or reminder", &wanted, |kind| {
+        self.marks("dreams", "dream or reminder", &wanted, |kind| {
             if kind == MarkKind::Dream { "dream" } else { "reminder" }
         });
     }

@@ -6,31 +6,82 @@ use jiff::{Timestamp, ToSpan, Zoned};
 
 /// Narrowest distance of two marks, in columns.
 const APART: f64 = 76.0;
-/// Most marks that are tried.
+/// Most marks that are tried between two cuts.
 const MOST_TICKS: usize = 400;
 
 const MINUTE_S: i64 = 60;
 const HOUR_S: i64 = 3_600;
 const DAY_S: i64 = 86_400;
 
+/// Columns that an idle time takes that is cut.
+pub const CUT: f64 = 14.0;
+
+/// An idle time that is drawn as a few columns, however long it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cut {
+    pub from_ms: u64,
+    pub to_ms: u64,
+}
+
 pub struct Scale {
     pub from_ms: u64,
     pub to_ms: u64,
     pub width: f64,
+    /// In order of time, within the span, apart from one another.
+    pub cuts: Vec<Cut>,
+    /// Milliseconds of a column where nothing is cut.
+    rate: f64,
 }
 
 impl Scale {
+    pub fn new(from_ms: u64, to_ms: u64, width: f64, cuts: Vec<Cut>) -> Self {
+        let cut_ms: u64 = cuts.iter().map(|cut| cut.to_ms - cut.from_ms).sum();
+        let (shown_ms, columns) =
+            (to_ms - from_ms - cut_ms.min(to_ms - from_ms), width - cuts.len() as f64 * CUT);
+        let rate = (shown_ms as f64 / columns.max(1.0)).max(f64::MIN_POSITIVE);
+        Self { from_ms, to_ms, width, cuts, rate }
+    }
+
     pub fn x(&self, at_ms: u64) -> f64 {
-        let far = at_ms.clamp(self.from_ms, self.to_ms) - self.from_ms;
-        far as f64 * self.width / (self.to_ms - self.from_ms) as f64
+        let at_ms = at_ms.clamp(self.from_ms, self.to_ms);
+        let (mut x, mut before_ms) = (0.0, self.from_ms);
+        for cut in &self.cuts {
+            if at_ms <= cut.from_ms {
+                break;
+            }
+            x += (cut.from_ms - before_ms) as f64 / self.rate;
+            if at_ms < cut.to_ms {
+                return x + CUT * (at_ms - cut.from_ms) as f64 / (cut.to_ms - cut.from_ms) as f64;
+            }
+            (x, before_ms) = (x + CUT, cut.to_ms);
+        }
+        (x + (at_ms - before_ms) as f64 / self.rate).min(self.width)
     }
 
     pub fn ms_of(&self, columns: f64) -> u64 {
-        (columns * (self.to_ms - self.from_ms) as f64 / self.width) as u64
+        (columns * self.rate) as u64
+    }
+
+    pub fn columns_of(&self, ms: u64) -> f64 {
+        ms as f64 / self.rate
     }
 
     pub fn holds(&self, from_ms: u64, to_ms: u64) -> bool {
         to_ms >= self.from_ms && from_ms <= self.to_ms
+    }
+
+    /// The times that are not cut, in order.
+    fn parts(&self) -> Vec<(u64, u64)> {
+        let begins = std::iter::once(self.from_ms).chain(self.cuts.iter().map(|cut| cut.to_ms));
+        let ends = self.cuts.iter().map(|cut| cut.from_ms).chain([self.to_ms]);
+        begins.zip(ends).collect()
+    }
+
+    /// Places and times between which a column is as long as any other: for whoever drags the picture.
+    pub fn stops(&self) -> String {
+        let ends = self.cuts.iter().flat_map(|cut| [cut.from_ms, cut.to_ms]);
+        let all = std::iter::once(self.from_ms).chain(ends).chain([self.to_ms]);
+        all.map(|at_ms| format!("{:.1},{at_ms}", self.x(at_ms))).collect::<Vec<_>>().join(" ")
     }
 }
 
@@ -84,24 +135,25 @@ impl Step {
 }
 
 pub fn ticks(scale: &Scale, place: &Place) -> Vec<Tick> {
-    let seconds = (scale.to_ms - scale.from_ms) as f64 / 1_000.0;
-    let wide = |step: &&Step| step.length_s() as f64 * scale.width / seconds >= APART;
+    let apart_s = scale.ms_of(APART) as f64 / 1_000.0;
+    let wide = |step: &&Step| step.length_s() as f64 >= apart_s;
     let step = STEPS.iter().find(wide).copied().unwrap_or(Step::Months(120));
     let at = |ms: u64| i64::try_from(ms).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
-    let Some(first) = at(scale.from_ms).map(|from| place.zoned(from)) else { return vec![] };
-    let mut ticks: Vec<Tick> = Vec::new();
-    let mut day = None;
-    for moment in moments(&first, step).take(MOST_TICKS) {
-        let at_ms = u64::try_from(moment.timestamp().as_millisecond()).unwrap_or(0);
-        if at_ms > scale.to_ms {
-            break;
+    let (mut ticks, mut day): (Vec<Tick>, Option<Date>) = (Vec::new(), None);
+    for (from_ms, to_ms) in scale.parts() {
+        let Some(first) = at(from_ms).map(|from| place.zoned(from)) else { continue };
+        for moment in moments(&first, step).take(MOST_TICKS) {
+            let at_ms = u64::try_from(moment.timestamp().as_millisecond()).unwrap_or(0);
+            if at_ms > to_ms {
+                break;
+            }
+            // A clock put forward or back has two marks at one moment, or passes one over.
+            if at_ms < from_ms || ticks.last().is_some_and(|last| last.at_ms >= at_ms) {
+                continue;
+            }
+            let is_new_day = day.replace(moment.date()) != Some(moment.date());
+            ticks.push(Tick { at_ms, label: label(&moment, step, is_new_day) });
         }
-        // A clock put forward or back has two marks at one moment, or passes one over.
-        if at_ms < scale.from_ms || ticks.last().is_some_and(|last| last.at_ms >= at_ms) {
-            continue;
-        }
-        let is_new_day = day.replace(moment.date()) != Some(moment.date());
-        ticks.push(Tick { at_ms, label: label(&moment, step, is_new_day) });
     }
     ticks
 }

@@ -18,7 +18,7 @@ const LANES: [(&str, &str, [Kind; 2], &str); 3] = [
     ("failed acts", "failed act", [Kind::ActFailed, Kind::ActFailed], "act-failed"),
 ];
 
-type Frequent = Cells<Option<Entry>>;
+type Frequent<'a> = Cells<'a, Option<Entry>>;
 
 impl Picture<'_> {
     pub fn wakes(&mut self) {
@@ -66,8 +66,7 @@ impl Picture<'_> {
         let mut lanes: [Frequent; 3] = [(); 3].map(|()| Cells::new(scale));
         let is_single = each_ms < HOUR_MS && self.entries(&mut lanes);
         if !is_single {
-            let each_ms = each_ms.max(HOUR_MS);
-            lanes = [(); 3].map(|()| Cells::of(scale.from_ms, scale.to_ms, each_ms));
+            lanes = [(); 3].map(|()| Cells::of(scale, HOUR_MS));
             self.hours(&mut lanes);
         }
         for ((name, one, _, class), cells) in LANES.into_iter().zip(lanes) {

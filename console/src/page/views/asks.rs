@@ -2,9 +2,9 @@
 
 use super::now::paint;
 use crate::asks::{self as answers, Field};
-use crate::page::form::button;
-use crate::page::frame::{self, Weight, time};
-use crate::page::{Server, out::Out};
+use crate::page::form::hidden;
+use crate::page::frame::{self, Weight, exact, time};
+use crate::page::{Server, out::Out, preview};
 use anyhow::Result;
 use axum::extract::{Path, State};
 use axum::response::Response;
@@ -28,20 +28,80 @@ fn write(server: &Server, out: &mut Out) -> Result<()> {
     let (waiting, over): (Vec<Ask>, Vec<Ask>) =
         asks::all(&server.house).into_iter().partition(|ask| ask.waits(&server.house));
     out.html(&html! {
-        h2 { "What waits for your word" }
-        @if waiting.is_empty() { p.none { "Nothing waits for your word." } }
-        ul.links { @for ask in &waiting { li {
-            a href={ "/asks/" (ask.id) } { (ask.line()) }
-            p { (ask.summary()) " " span.when { (ask.age()) " ago" } }
-            @if let Some(answer) = answers::noted(&server.house, ask) { p { (noted(server, &answer)) } }
-        } } }
-        h2 { "What is over" }
-        @if over.is_empty() { p.none { "Nothing so far." } }
-        ul.links { @for ask in over.iter().rev().take(MOST_OVER) { li {
-            a href={ "/asks/" (ask.id) } { (ask.line()) } " " span.(outcome(ask)) { (ask.outcome()) }
-        } } }
+        h2 { @if waiting.is_empty() { "Nothing waits for your answer" } @else { (waiting.len()) " wait for your answer" } }
+        (cards(server, waiting.iter(), "/asks"))
+    })?;
+    out.html(&html! {
+        @if !over.is_empty() {
+            h2 { "Answered" }
+            div.scroll tabindex="0" role="region" aria-label="Answered asks" { table.dense {
+                thead { tr { th scope="col" { "Ask" } th scope="col" { "What" } th scope="col" { "Asked" } th scope="col" { "What came of it" } } }
+                tbody { @for ask in over.iter().rev().take(MOST_OVER) { tr {
+                    th scope="row" { a href={ "/asks/" (ask.id) } { (ask.id) } }
+                    td { (ask.what()) } td { (time(text(&ask.asked, "at"))) } td.(outcome(ask)) { (ask.outcome()) }
+                } } }
+            } }
+        }
         @if over.len() > MOST_OVER { p.none { (over.len() - MOST_OVER) " older ones are not listed; /asks/ID shows each." } }
     })
+}
+
+/// Asks that wait, each with what it would do, readable, its exact bytes in a fold, and both answers; `from`: the page
+/// that the answer leads back to.
+pub fn cards<'a>(server: &Server, waiting: impl Iterator<Item = &'a Ask>, from: &str) -> Markup {
+    html! { @for ask in waiting { (card(server, ask, from)) } }
+}
+
+fn card(server: &Server, ask: &Ask, from: &str) -> Markup {
+    let id = &ask.id;
+    let [why, reason] = ["why", "reason"].map(|name| text(&ask.asked, name));
+    let answerable = answers::answerable(&server.house, id);
+    let taken = answers::noted(&server.house, ask);
+    let label = format!("ask-{id}");
+    html! {
+        article.card aria-labelledby=(label) {
+            @match &answerable {
+                Ok(answerable) => {
+                    @let act = answerable.stored.get("act").unwrap_or(&answerable.stored);
+                    @let preview = preview::of(act);
+                    h2 id=(label) { (preview.title) "?" }
+                    dl.fields { @for (name, value) in &preview.fields { dt { (name) } dd { (value) } } }
+                    @if preview.is_cut { p.about { "There is more of it in its exact bytes." } }
+                    p.about { "Ask " a href={ "/asks/" (id) } { (id) } ", " (time(text(&ask.asked, "at"))) @if !why.is_empty() { "; it asks because " (why) } @if !reason.is_empty() { "; it says: " (reason) } }
+                    details { summary { "Exactly these bytes" } (exact_fields(act)) }
+                    @if let Some(answer) = &taken { p role="status" { (noted(server, answer)) } }
+                    (both(server, id, &answerable.digest, from))
+                },
+                Err(error) => {
+                    h2 id=(label) { a href={ "/asks/" (id) } { "Ask " (id) } }
+                    p { (ask.line()) } p { (ask.summary()) }
+                    (frame::wrong(&format!("{error:#}")))
+                },
+            }
+        }
+    }
+}
+
+/// Yes and no to what has this digest.
+fn both(server: &Server, id: &str, digest: &str, from: &str) -> Markup {
+    html! {
+        div.acts {
+            @for (word, class, label) in [("yes", "yes", "Approve"), ("no", "no", "Deny")] {
+                @let path = format!("/asks/{id}/{word}");
+                form.act method="post" action=(path) {
+                    (hidden(server, &path, &[("digest", digest), ("from", from)]))
+                    button.(class) type="submit" { (label) span.hidden { " ask " (id) } }
+                }
+            }
+        }
+    }
+}
+
+fn exact_fields(act: &Value) -> Markup {
+    html! {
+        p.about { "Letter by letter; what cannot be seen is spelled out." }
+        dl.exactly { @for (name, field) in answers::fields(act) { (shown(&name, &field)) } }
+    }
 }
 
 fn outcome(ask: &Ask) -> &'static str {
@@ -71,12 +131,11 @@ fn whole(server: &Server, id: &str, out: &mut Out) -> Result<()> {
     let [why, reason] = why;
     out.html(&html! {
         p.headline { (ask.what()) }
-        p { (ask.summary()) }
-        dl {
-            dt { "Asked" } dd { (time(text(&ask.asked, "at"))) ", " (ask.age()) " ago" }
+        dl.fields {
+            dt { "Asked" } dd { (exact(text(&ask.asked, "at"))) }
             @if !why.is_empty() { dt { "Why it asks" } dd { (why) } }
             @if !reason.is_empty() { dt { "Its reason" } dd { (reason) } }
-            dt { "How it stands" } dd.(outcome(&ask)) { @if ask.event == "asked" { @if taken.is_some() { "waits to be taken up" } @else { "waits for your word" } } @else { (ask.outcome()) } }
+            dt { "How it stands" } dd.(outcome(&ask)) { @if ask.event == "asked" { @if taken.is_some() { "waits to be taken up" } @else { "waits for your answer" } } @else { (ask.outcome()) } }
         }
         @let result = text(&ask.newest, "result");
         @if !result.is_empty() { h2 { "What the service answered" } (exactly(result)) }
@@ -85,23 +144,24 @@ fn whole(server: &Server, id: &str, out: &mut Out) -> Result<()> {
         Ok(stored) => stored,
         Err(error) => return out.html(&frame::wrong(&format!("{error:#}"))),
     };
+    let act = stored.get("act").unwrap_or(&stored);
+    let preview = preview::of(act);
     out.html(&html! {
+        h2 { "In words" }
+        p { (preview.title) }
+        dl.fields { @for (name, value) in &preview.fields { dt { (name) } dd { (value) } } }
         h2 { "Exactly this" }
-        p.about { "Letter by letter; what cannot be seen is spelled out." }
-        dl.exactly { @for (name, field) in answers::fields(stored.get("act").unwrap_or(&stored)) { (shown(&name, &field)) } }
+        (exact_fields(act))
     })?;
     if !ask.open() {
         return out.html(&html! { p { "It has been answered: " (ask.outcome()) "." } });
     }
     match answers::answerable(&server.house, id) {
         Ok(answerable) => out.html(&html! {
-            h2 { "Your word" }
+            h2 { "Your answer" }
             p { "A yes lets exactly these bytes go, once. Their digest is " code { (answerable.digest) } "." }
             @if let Some(answer) = &taken { p role="status" { strong { (noted(server, answer)) } " You may still say another word:" } }
-            div.acts {
-                (button(server, &format!("/asks/{id}/yes"), &format!("Yes, do {id}"), &[("digest", &answerable.digest)]))
-                (button(server, &format!("/asks/{id}/no"), &format!("No, not {id}"), &[("digest", &answerable.digest)]))
-            }
+            (both(server, id, &answerable.digest, ""))
         }),
         Err(error) => out.html(&frame::wrong(&format!("{error:#}"))),
     }
@@ -142,7 +202,7 @@ pub fn not_taken(ask: Option<&Ask>, id: &str, told: &str) -> Markup {
     html! {
         p.wrong role="alert" { (told) }
         @if let (Some(ask), Some(newest)) = (ask, stands) {
-            p { "Ask " (id) ": " (ask.outcome()) ", " (time(text(newest, "at"))) "." }
+            p { "Ask " (id) ": " (ask.outcome()) ", " (exact(text(newest, "at"))) "." }
         }
         p { a href={ "/asks/" (id) } { "The ask as it stands" } }
     }

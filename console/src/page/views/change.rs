@@ -3,8 +3,9 @@
 use super::now::paint;
 use super::{list, number, short, texts};
 use crate::diff::{self, Change};
-use crate::page::frame::{self, Weight, time};
+use crate::page::frame::{self, Weight, exact};
 use crate::page::{Server, out::Out};
+use crate::plain;
 use anyhow::Result;
 use axum::extract::{Path, State};
 use axum::response::Response;
@@ -19,7 +20,7 @@ pub async fn page(State(server): State<Arc<Server>>, Path(name): Path<String>) -
     let is_name = (4..=64).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_hexdigit());
     let title = if is_name { format!("Commit {}", short(&name)) } else { "No commit".to_owned() };
     let shared = server.clone();
-    frame::page(&server, &title, "/ladder", Weight::Light, move |out| {
+    frame::page(&server, &title, "/edits", Weight::Light, move |out| {
         let change = if is_name {
             diff::commit(&shared.house, &name)
         } else {
@@ -46,8 +47,8 @@ pub fn write(change: &Change, out: &mut Out) -> Result<()> {
         dl {
             dt { "What" } dd { (text(facts, "told")) ": " a href={ "/commit/" (commit) } { (short(commit)) }
                 @if !before.is_empty() { " since " a href={ "/commit/" (before) } { (short(before)) } } }
-            dt { "When" } dd { (time(text(facts, "at"))) }
-            dt { "What came of it" } dd { (texts(facts, "came").join("; ")) }
+            dt { "When" } dd { (exact(text(facts, "at"))) }
+            dt { "What came of it" } dd { (texts(facts, "came").iter().map(|came| plain::fate(came)).collect::<Vec<_>>().join("; ")) }
         }
         @if !files.is_empty() {
             div.scroll tabindex="0" role="region" aria-label="Files that differ" {

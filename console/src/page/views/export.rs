@@ -1,7 +1,8 @@
 //! A life or a span to take away: a trace that Perfetto opens, or one page to show to others with secrets struck.
 
+use crate::life::picture::days;
 use crate::life::{Part, Span, export, trace};
-use crate::page::{Server, frame, out};
+use crate::page::{Server, frame, out, past};
 use anyhow::Result;
 use axum::extract::{Path, Query, State};
 use axum::response::{IntoResponse, Response};
@@ -55,6 +56,18 @@ pub async fn span(
     }
 }
 
+/// `/export/days.svg`: the calendar as one picture, with no word of the creature's or the owner's.
+pub async fn days(State(server): State<Arc<Server>>) -> Response {
+    let drawn = tokio::task::spawn_blocking(move || {
+        past::look(&server);
+        server.past.with(&server, |life| days::svg(&days::days(life, &server.place), &server.place, true))
+    });
+    match drawn.await {
+        Ok(svg) if !svg.is_empty() => kept(svg.into_response(), "image/svg+xml; charset=utf-8", "days.svg"),
+        Ok(_) | Err(_) => nothing(),
+    }
+}
+
 fn nothing() -> Response {
     frame::short(
         StatusCode::NOT_FOUND,
@@ -71,7 +84,11 @@ async fn write(server: Arc<Server>, part: Part, name: &str, (kind, write): Form)
         let _ = write(&house, &part, out);
     })
     .await;
-    let mut response = (status, body).into_response();
+    kept((status, body).into_response(), kind, name)
+}
+
+/// An answer to be kept as a file.
+fn kept(mut response: Response, kind: &'static str, name: &str) -> Response {
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
     if let Ok(kept) = HeaderValue::from_str(&format!("attachment; filename=\"feral-{name}\"")) {
         response.headers_mut().insert(header::CONTENT_DISPOSITION, kept);

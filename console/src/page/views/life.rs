@@ -1,7 +1,8 @@
 //! A life as a picture for the span that is looked at, and as a table of the weightiest of the same things.
 
+use crate::life::picture::{self, days};
 use crate::life::tell::{self, Table};
-use crate::life::{Looked, Span, picture};
+use crate::life::{Looked, Span};
 use crate::page::frame::{self, Weight};
 use crate::page::out::{Out, safe};
 use crate::page::{Server, past};
@@ -53,18 +54,25 @@ pub async fn page(State(server): State<Arc<Server>>, Query(asked): Query<Asked>)
 fn write(server: &Arc<Server>, asked: &Asked, out: &mut Out) -> Result<()> {
     let looked = past::look(server);
     let columns = asked.width.unwrap_or(COLUMNS);
-    let (all, span, svg, table) = server.past.with(server, |life| {
+    let (all, span, svg, table, days) = server.past.with(server, |life| {
         let (all, span) = (life.span(), span(asked, life.span()));
         (
             all,
             span,
             picture::svg(life, &span, columns, &server.place),
             tell::table(life, &span, &server.place),
+            days::days(life, &server.place),
         )
     });
     out.html(&html! {
         (reading(&looked))
         @if all.is_none() { p.none { "Nothing has lived here so far." } }
+        @else {
+            h2 { "Its days" }
+            div.scroll tabindex="0" role="region" aria-label="A calendar of its days" { (frame::made(days::svg(&days, &server.place, false))) }
+            p.about { "A square a day: coloured by what it mostly woke for, stronger the more it thought; a dot where it edited itself, a red corner where it fell. " a href="/export/days.svg" { "Save as a picture" } ": it holds no words of yours or its own." }
+        }
+        h2 { "What happened when" }
         (ways(&span, all))
         div #life.scroll tabindex="0" role="region" aria-label="A life as a picture" aria-describedby="life-about" { (frame::made(svg)) }
         p.about #life-about { "Each bar leads to the thing whole. With scripts: drag, turn the wheel, or press + and −, the arrows and Home." }
@@ -113,7 +121,7 @@ fn ways(span: &Span, all: Option<Span>) -> Markup {
 /// What the colours say; never by colour alone: each thing says it in words.
 fn legend() -> Markup {
     let reasons = [
-        ("why-owner", "for your words"),
+        ("why-owner", "for you"),
         ("why-own", "its own aims"),
         ("why-clock", "by the clock"),
         ("why-event", "for an event"),
@@ -129,12 +137,12 @@ fn legend() -> Markup {
 
 fn things(table: &Table) -> Markup {
     html! {
-        div #things.scroll tabindex="0" role="region" aria-label="The same in words" {
-            table {
-                caption { "The same in words, the weightiest of it" @if table.left_out > 0 { "; " (table.left_out) " more are in shorter spans" } }
+        div #things.scroll.tall tabindex="0" role="region" aria-label="The same in words" {
+            table.dense {
+                caption { "The same in words, the weightiest of it, the newest first" @if table.left_out > 0 { "; " (table.left_out) " more are in shorter spans" } }
                 thead { tr { th scope="col" { "When" } th scope="col" { "What" } } }
                 tbody {
-                    @for row in &table.rows { tr { td.at { (row.when) } td { a href=(row.href) { (row.what) } } } }
+                    @for row in table.rows.iter().rev() { tr { td.at { (row.when) } td { a href=(row.href) { (row.what) } } } }
                     @if table.rows.is_empty() { tr { td colspan="2" { "Nothing in this span." } } }
                 }
             }

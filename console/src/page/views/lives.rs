@@ -1,9 +1,9 @@
 //! One life: its commit, how that was blessed, its death with the evidence, the end of its log, what was new in it.
 
 use super::{change, short};
-use crate::page::frame::{self, Weight, time};
+use crate::page::frame::{self, Weight, exact, time};
 use crate::page::{Server, out::Out};
-use crate::{diff, history};
+use crate::{diff, history, plain};
 use anyhow::Result;
 use axum::extract::{Path, State};
 use axum::response::Response;
@@ -53,11 +53,11 @@ fn write(server: &Server, life: u64, out: &mut Out) -> Result<()> {
             li { a href={ "/export/life/" (life) ".html" } { "As one page to show to others" } }
             @if let Some(span) = span(&began, until) { li { a href={ "/life?" (span) } { "Its time as a picture" } } }
         } }
-        @if !commit.is_empty() { p.headline { "Began " (time(&began)) " at " a href={ "/commit/" (commit) } { (short(&commit)) } } }
+        @if !commit.is_empty() { p.headline { "Began " (exact(&began)) " at " a href={ "/commit/" (commit) } { (short(&commit)) } } }
         @for death in &deaths { (self::death(death)) }
         h2 { "What the guardian did" }
         ol.rows { @for event in &events { li.row {
-            (time(text(event, "at"))) " " span.tag { (text(event, "what").replace('_', " ")) } " " span.told { (history::sentence(event)) }
+            (time(text(event, "at"))) " " span.tag { @if text(event, "what") == "blessed" { "proved" } @else { (text(event, "what").replace('_', " ")) } } " " span.told { (plain::fate(&history::sentence(event))) }
         } } }
         @if !log.is_empty() { h2 { "The end of its log" } (super::thought::pre("The end of its log", &log)) }
         h2 { "What was new in it" }
@@ -81,7 +81,7 @@ fn death(death: &Value) -> Markup {
     html! {
         h2 { "How it ended" }
         p.headline.red { (text(death, "ended").replace('_', " ")) ": " (text(death, "cause")) }
-        p { (time(text(death, "at"))) ", blamed on " (text(death, "blame")) }
+        p { (exact(text(death, "at"))) ", blamed on " (text(death, "blame")) }
         @for evidence in evidence.into_iter().filter(|evidence| !evidence.is_empty()) { (super::thought::pre("Evidence", evidence)) }
     }
 }

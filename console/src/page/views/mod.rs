@@ -2,6 +2,7 @@
 
 pub mod asks;
 pub mod change;
+pub mod edits;
 pub mod export;
 pub mod ladder;
 pub mod life;

@@ -1,14 +1,15 @@
-//! How it stands now: status, the thought as it streams, what it means to do, what is due, what happened last.
+//! How it stands now: what it does in one sentence, the one switch, money, what is next, and what happened last.
 
-use crate::mind;
-use crate::page::form::button;
+use super::list;
+use crate::page::form::{button, hidden};
 use crate::page::frame::{self, Weight, time};
-use crate::page::{Server, out::Out};
+use crate::page::wakes::{self, Wake};
+use crate::page::{Server, bars, out::Out};
 use crate::window::sources::Sources;
 use crate::window::state::{Known, Piece};
 use crate::window::typed::STOP;
 use crate::window::view::Verbosity;
-use crate::{feed, why::found};
+use crate::{feed, mind, plain, why::found};
 use anyhow::Result;
 use axum::extract::State;
 use axum::response::Response;
@@ -21,7 +22,7 @@ use serde_json::Value;
 use std::sync::Arc;
 
 /// Items of a list.
-const MOST_ITEMS: usize = 12;
+const MOST_ITEMS: usize = 8;
 
 pub async fn page(State(server): State<Arc<Server>>) -> Response {
     let shared = server.clone();
@@ -32,32 +33,27 @@ fn write(server: &Server, out: &mut Out) -> Result<()> {
     let (mut sources, _) = Sources::open(&server.house, None, Verbosity::Normal);
     sources.look(true);
     let known = &sources.known;
+    out.raw("<div class=\"columns\"><div class=\"left\">")?;
     out.html(&html! {
-        section aria-labelledby="how" {
-            h2 #how { "How it stands" }
+        section aria-label="How it stands" {
             div #status { (status(known, moments::now(), &server.place)) }
             div.acts {
-                (button(server, "/say", "Stop what it is at", &[("words", STOP)]))
-                (button(server, "/pause", "Pause", &[]))
-                (button(server, "/resume", "Resume", &[]))
+                @if known.runs { (button(server, "/say", "Stop what it is at", &[("words", STOP), ("from", "/")])) }
+                span #switch { (switch(server, known)) }
             }
         }
-        section aria-labelledby="thought" {
+        section.thought aria-labelledby="thought" {
             h2 #thought { "The thought under way" }
             pre #thinking tabindex="0" role="group" aria-label="The thought under way" { (known.streams()) }
         }
     })?;
     out.flush()?;
     let facts = mind::facts(&server.house);
-    out.html(&meant(&facts))?;
-    let seen = sources.records();
+    out.html(&html! { (money(&facts)) (meant(&facts)) (say(server)) })?;
+    out.raw("</div><div class=\"right\">")?;
+    out.html(&last(&wakes::read(&server.house)))?;
+    out.raw("</div></div>")?;
     out.html(&html! {
-        section aria-labelledby="last" {
-            h2 #last { "What happened last" }
-            ol.rows #rows {
-                @for record in &seen.shown { @if let Some(row) = feed::row(record) { (self::row(record, &row)) } }
-            }
-        }
         details {
             summary { "The link to this page" }
             p { "Whoever has it can do what you can do here. A new one shuts out every browser but this." }
@@ -66,63 +62,136 @@ fn write(server: &Server, out: &mut Out) -> Result<()> {
     })
 }
 
-fn meant(facts: &Value) -> Markup {
-    let list = |name: &str| facts.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let told =
-        |name: &str| list(name).iter().filter_map(Value::as_str).map(str::to_owned).collect::<Vec<_>>();
+/// What the switch does: one of both, or none where nothing can be paused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Switch {
+    Pause,
+    /// The guardian paused it, or a word of the owner's did.
+    Resume,
+    ResumeByWord,
+    Nothing,
+}
+
+/// The one that applies.
+pub fn applies(known: &Known) -> Switch {
+    match () {
+        () if !known.runs => Switch::Nothing,
+        () if text(&known.told, "phase") == "paused" => Switch::Resume,
+        () if !known.paused.is_empty() => Switch::ResumeByWord,
+        () => Switch::Pause,
+    }
+}
+
+pub fn switch(server: &Server, known: &Known) -> Markup {
+    match applies(known) {
+        Switch::Pause => button(server, "/pause", "Pause", &[]),
+        Switch::Resume => button(server, "/resume", "Resume", &[]),
+        Switch::ResumeByWord => button(server, "/say", "Resume", &[("words", "resume"), ("from", "/")]),
+        Switch::Nothing => html! {},
+    }
+}
+
+/// Today's money: all of it, and its own.
+fn money(facts: &Value) -> Markup {
+    let budget = facts.get("budget").unwrap_or(&Value::Null);
+    let day = list(budget, "caps").iter().find(|cap| text(cap, "span") == "day");
+    let Some(day) = day else { return html! {} };
+    let usd = |name: &str| day.get(name).and_then(Value::as_f64).unwrap_or(0.0);
+    let matter: Vec<&str> =
+        ["warning", "price", "closed"].into_iter().map(|name| text(budget, name)).collect();
     html! {
-        section aria-labelledby="means" {
-            h2 #means { "What it means to do" }
-            @if list("orders").is_empty() && list("stack").is_empty() { p.none { "Nothing." } }
-            @else { ul.items {
-                @for item in list("orders").iter().chain(list("stack")).take(MOST_ITEMS) { li { (self::item(item)) } }
-            } }
+        section aria-labelledby="money" {
+            h2 #money { a href="/spend" { "Money today" } }
+            (bars::used("all", usd("spent_usd"), usd("cap_usd")))
+            (bars::used("of it its own", usd("autonomous_usd"), usd("autonomous_cap_usd")))
+            @for told in matter.into_iter().filter(|told| !told.is_empty()) { p.yellow { (told) } }
         }
-        section aria-labelledby="due" {
-            h2 #due { "What is due" }
-            @if list("due").is_empty() { p.none { "Nothing by the clock." } }
-            @else { ul.items { @for item in list("due").iter().take(MOST_ITEMS) { li { (self::item(item)) } } } }
-        }
-        @if !told("budget_told").is_empty() {
-            section aria-labelledby="money" {
-                h2 #money { "Money" }
-                @for line in told("budget_told") { p { (line) } }
-                p { a href="/spend" { "What it was spent on" } }
+    }
+}
+
+/// What you ordered, what it means to do and what is due; what is empty is not there.
+fn meant(facts: &Value) -> Markup {
+    let parts = [
+        ("due", "Next by the clock", list(facts, "due")),
+        ("orders", "Your orders", list(facts, "orders")),
+        ("means", "What it means to do", list(facts, "stack")),
+    ];
+    html! {
+        @for (name, title, items) in parts { @if !items.is_empty() {
+            section aria-labelledby=(name) {
+                h2 id=(name) { (title) }
+                ul.items { @for item in items.iter().take(MOST_ITEMS) { li { (self::item(item)) } } }
+                @if items.len() > MOST_ITEMS { p.about { "and " (items.len() - MOST_ITEMS) " more" } }
             }
-        }
-        @if !told("missing").is_empty() {
-            section aria-labelledby="missing" {
-                h2 #missing { "What is missing" }
-                ul { @for line in told("missing") { li { (line) } } }
-            }
-        }
+        } }
     }
 }
 
 fn item(item: &Value) -> Markup {
     let [id, title, next, due, why] = ["id", "title", "next", "due", "why"].map(|name| text(item, name));
+    let kind = plain::kind(id);
+    // What it is says already that it is yours.
+    let is_told = ["your order", "yours"].contains(&why) && kind.is_some_and(|kind| kind.starts_with("your"));
     html! {
-        span.id { (id) } " " (title)
-        @if !due.is_empty() { span.when { " " (moments::off(due)) } }
-        @if !next.is_empty() { span.next { "next: " (next) } }
-        @if !why.is_empty() { span.why { "because " (why) } }
+        (title) " " span.id title=(id) { (kind.unwrap_or(id)) }
+        @if !due.is_empty() { span.when { " · " (moments::off(due)) } }
+        @if !next.is_empty() { span.next { "next: " (plain::words(next)) } }
+        @if !why.is_empty() && !is_told { span.why { (plain::words(why)) } }
+    }
+}
+
+/// A short way to say something; what was said stands on its own page.
+fn say(server: &Server) -> Markup {
+    html! {
+        section aria-labelledby="say" {
+            h2 #say { a href="/talk#last" { "Talk" } }
+            form.say method="post" action="/say" {
+                (hidden(server, "/say", &[]))
+                label.hidden for="words" { "Your message" }
+                textarea #words name="words" rows="2" maxlength="8000" required placeholder="Your message" {}
+                button type="submit" { "Send" }
+            }
+        }
+    }
+}
+
+/// What happened last: a line a wake, the newest first, with its rows in a fold; those of the newest are open.
+fn last(wakes: &[Wake]) -> Markup {
+    let (newest, before) = match wakes.split_last() {
+        Some((newest, before)) => (newest.records.as_slice(), before),
+        None => (&[][..], wakes),
+    };
+    html! {
+        section #happened aria-labelledby="last" {
+            h2 #last { "What happened last" }
+            @if let Some(newest) = wakes.last() { p.wake { (time(newest.at())) " " strong { (newest.told()) } } }
+            ol.rows #rows { @for record in newest.iter().rev() { @if let Some(row) = feed::row(record) { (self::row(record, &row)) } } }
+            @for wake in before.iter().rev() {
+                details.wake {
+                    summary { (time(wake.at())) " " (wake.told()) }
+                    ol.rows { @for record in wake.records.iter().rev() { @if let Some(row) = feed::row(record) { (self::row(record, &row)) } } }
+                }
+            }
+        }
     }
 }
 
 /// What goes on, and what stands beside it.
 pub fn status(known: &Known, now: Timestamp, place: &Place) -> Markup {
     let headline = known.headline(now, place);
-    let beside = [known.money(), known.due(now, place), known.life()];
+    let version = plain::version(&known.told).filter(|_| known.runs);
+    let version = version.map(|text| Piece { text, paint: "90" });
+    let beside = [known.due(now, place), known.money(), version];
     html! {
-        p.headline.(paint(headline.paint)) { (headline.text) }
+        p.headline.(paint(headline.paint)) { (plain::words(&headline.text)) }
         ul.pieces {
             @match known.asks.as_slice() {
                 [] => {}
-                [one] => li.waits { a href={ "/asks/" (one) } { "ask " (one) " waits for your word" } }
-                more => li.waits { a href="/asks" { (more.len()) " asks wait for your word" } }
+                [one] => li.waits { a href={ "/asks/" (one) } { "ask " (one) " waits for your answer" } }
+                more => li.waits { a href="/asks" { (more.len()) " asks wait for your answer" } }
             }
             @for Piece { text, paint } in beside.into_iter().flatten() {
-                li.(self::paint(paint)) { (text.strip_suffix(": /status").unwrap_or(&text)) }
+                li.(self::paint(paint)) { (plain::words(text.strip_suffix(": /status").unwrap_or(&text))) }
             }
         }
     }

@@ -37,7 +37,7 @@ fn write(server: &Server, file: &str, at: u64, out: &mut Out) -> Result<()> {
     out.html(&html! {
         dl {
             dt { "Where" } dd { code { ".self/" (file) } ", byte " (at) }
-            dt { "When" } dd { (frame::time(text(&record, "at"))) }
+            dt { "When" } dd { (frame::exact(text(&record, "at"))) }
         }
         ul.links {
             @if let Some(thought) = found::number(&record) { li { a href={ "/thought/" (thought) } { "Thought " (thought) } } }

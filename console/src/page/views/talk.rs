@@ -1,15 +1,23 @@
-//! What owner and creature said to one another, whole, the newest last; and a word to it.
+//! What owner and creature said to one another, whole, the newest last, as a conversation: words, asks, the reply as it comes.
 
+use super::asks::cards;
+use crate::life::usd;
+use crate::markdown;
 use crate::owners::Owners;
 use crate::page::back::{self, Line, Place};
+use crate::page::form::hidden;
 use crate::page::frame::{self, Weight, time};
-use crate::page::{Server, out::Out};
+use crate::page::under_way::{self, Does, UnderWay};
+use crate::page::{Server, out::Out, waiting};
 use crate::why::found;
+use crate::window::sources::Sources;
+use crate::window::typed::STOP;
+use crate::window::view::Verbosity;
 use anyhow::Result;
 use axum::extract::{Query, State};
 use axum::response::Response;
-use house::files;
 use house::records::{self, text};
+use house::{clock, files};
 use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::Value;
@@ -22,6 +30,8 @@ const MOST_MESSAGES: usize = 60;
 const MOST_BYTES: u64 = 128 << 20;
 /// Bytes of the inbox in which words are that are not heard yet.
 const INBOX_BYTES: u64 = 64 << 10;
+/// Asks that stand in the conversation; more are on their own page.
+const MOST_CARDS: usize = 3;
 
 #[derive(Deserialize)]
 pub struct Asked {
@@ -59,26 +69,69 @@ fn write(server: &Server, asked: &Asked, out: &mut Out) -> Result<()> {
         if said.len() < MOST_MESSAGES { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
     said.reverse();
+    let is_now = asked.before.is_empty();
+    let way = if is_now { under_way(server) } else { None };
     out.html(&html! {
         @if threads.len() > 1 || !asked.thread.is_empty() {
             nav aria-label="Threads" { ul.threads {
                 li { a href="/talk" aria-current=[asked.thread.is_empty().then_some("true")] { "all" } }
                 @for thread in &threads {
-                    li { a href={ "/talk?" (query(&[("thread", thread)])) } aria-current=[(*thread == asked.thread).then_some("true")] { (thread) } }
+                    li { a href={ "/talk?" (query(&[("thread", thread)])) } aria-current=[(*thread == asked.thread).then_some("true")] { (named(thread)) } }
                 }
             } }
         }
         @if let Some(more) = &more {
             p { a href={ "/talk?" (query(&[("thread", &asked.thread), ("before", &more.told())])) } { "What was said before" } }
         }
-        ol.said #said aria-label="What was said" {
+        ol.said #said aria-label="What was said" aria-live="polite" data-past=[(!is_now).then_some("yes")] {
             @for record in &said { (message(record.get("data").unwrap_or(&Value::Null), text(record, "at"))) }
-            @if asked.before.is_empty() { @for word in unheard(server, &said) { (waiting(&word)) } }
+            @if is_now { @for word in unheard(server, &said) { (waiting_word(&word)) } }
         }
-        @if said.is_empty() { p.none { "Nothing was said so far." } }
+        @if said.is_empty() { p.none { "Nothing was said so far. Say hello, or ask what it can do." } }
+        @if is_now {
+            div #asked { (asked_of_you(server)) }
+            div #reply { (reply(way.as_ref())) }
+        }
         span #last {}
-        (form(server, &asked.words))
+        (composer(server, &asked.words, way.is_some()))
     })
+}
+
+/// What it is at just now.
+fn under_way(server: &Server) -> Option<UnderWay> {
+    let (mut sources, _) = Sources::open(&server.house, None, Verbosity::Normal);
+    sources.look(true);
+    under_way::read(&server.house, &sources.known)
+}
+
+/// The first asks that wait, to be answered where one talks.
+pub fn asked_of_you(server: &Server) -> Markup {
+    let waiting = waiting::unanswered(&server.house);
+    html! {
+        (cards(server, waiting.iter().take(MOST_CARDS), "/talk"))
+        @if waiting.len() > MOST_CARDS { p { a href="/asks" { (waiting.len() - MOST_CARDS) " more wait for your answer" } } }
+    }
+}
+
+/// What it is at, for how long and for how much, and its words as they come.
+pub fn reply(way: Option<&UnderWay>) -> Markup {
+    let Some(way) = way else { return html! {} };
+    let does = match (way.is_owners, way.does) {
+        (true, Does::Thinks) => "answering you",
+        (true, Does::Acts) => "at work for you",
+        (false, _) => "at work on its own",
+    };
+    let seconds = clock::wall_ms().saturating_sub(way.since_ms) / 1_000;
+    html! {
+        div.creature.coming {
+            p.who {
+                "Feral, " (does)
+                @if way.since_ms > 0 { " " span data-since=(way.since_ms) { (seconds) " s" } }
+                @if way.micro > 0 { " · " (usd(way.micro)) " so far" }
+            }
+            @if way.is_owners && !way.words.is_empty() { div.words.md { (frame::made(markdown::html(&way.words))) } }
+        }
+    }
 }
 
 /// Words that are kept and not remembered yet: nobody has heard them.
@@ -96,10 +149,10 @@ fn unheard(server: &Server, said: &[Value]) -> Vec<Value> {
         .collect()
 }
 
-fn waiting(word: &Value) -> Markup {
+fn waiting_word(word: &Value) -> Markup {
     html! {
         li.owner.waiting {
-            p.who { "you " (time(text(word, "at"))) " kept; not heard yet" }
+            p.who { "you " (time(text(word, "at"))) " · kept; not heard yet" }
             div.words { (text(word, "text")) }
         }
     }
@@ -112,19 +165,47 @@ fn thread(data: &Value) -> &str {
     }
 }
 
-/// One message, whole.
+/// A thread as it is called: one that a command began is named by when.
+fn named(thread: &str) -> String {
+    let stamp = thread.strip_prefix("say-").and_then(|rest| rest.split('-').next());
+    let at = stamp.and_then(|stamp| {
+        let (day, time) = stamp.split_once('T')?;
+        let part = |text: &str, from: usize, to: usize| text.get(from..to).map(str::to_owned);
+        let day = [part(day, 0, 4)?, part(day, 4, 6)?, part(day, 6, 8)?].join("-");
+        let time = [part(time, 0, 2)?, part(time, 2, 4)?, part(time, 4, 6)?].join(":");
+        format!("{day}T{time}Z").parse::<jiff::Timestamp>().ok()
+    });
+    at.map_or_else(|| thread.to_owned(), |at| format!("terminal, {}", house::moments::near(&at.to_string())))
+}
+
+/// One message, whole: the owner's as it was written, the creature's with its markdown rendered.
 pub fn message(data: &Value, at: &str) -> Markup {
     let is_owner = text(data, "from") == "owner";
-    let (kind, thread) = (text(data, "kind"), thread(data));
+    let (kind, thread, said) = (text(data, "kind"), thread(data), text(data, "text"));
+    let from = if text(data, "from") == "creature" { "Feral" } else { text(data, "from") };
     html! {
         li.owner[is_owner].creature[!is_owner] {
             p.who {
-                @if is_owner { "you " } @else { (text(data, "from")) " " }
+                @if is_owner { "you " } @else { (from) " " }
                 (time(at))
-                @if !kind.is_empty() && kind != "answer" { " " span.kind { (kind) } }
-                @if thread != "main" { " " span.thread { "on " (thread) } }
+                @if !kind.is_empty() && kind != "answer" { " · " span.kind { (kind.replace('_', " ")) } }
+                @if thread != "main" { " · " span.thread { (named(thread)) } }
             }
-            div.words { (text(data, "text")) }
+            @if is_owner { div.words { (said) } }
+            @else { div.words.md { (frame::made(markdown::html(said))) } }
+        }
+    }
+}
+
+/// The field for a word, and the button that ends what it is at.
+fn composer(server: &Server, words: &str, is_busy: bool) -> Markup {
+    html! {
+        div.composer {
+            (form(server, words))
+            form.act #stop method="post" action="/say" hidden[!is_busy] {
+                (hidden(server, "/say", &[("words", STOP), ("from", "/talk")]))
+                button type="submit" { "Stop" }
+            }
         }
     }
 }
@@ -133,11 +214,11 @@ pub fn message(data: &Value, at: &str) -> Markup {
 pub fn form(server: &Server, words: &str) -> Markup {
     html! {
         form.say method="post" action="/say" {
-            input type="hidden" name="act" value=(server.act("/say"));
-            label for="words" { "A word to it" }
-            textarea #words name="words" rows="4" maxlength="8000" required aria-describedby="words-about" { "\n" (words) }
-            p.about #words-about { "It is kept and heard as soon as something lives. A plain yes answers what was asked last." }
-            button type="submit" { "Say it" }
+            (hidden(server, "/say", &[]))
+            label for="words" { "Your message" }
+            textarea #words name="words" rows="2" maxlength="8000" required aria-describedby="words-about" { "\n" (words) }
+            button type="submit" { "Send" }
+            p.about #words-about { "Enter sends, Shift-Enter begins another line. A plain yes answers what it asked you here last; an ask is answered by its buttons." }
         }
     }
 }

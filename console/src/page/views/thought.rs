@@ -3,18 +3,27 @@
 use super::now::row as told;
 use super::{list, number, texts};
 use crate::feed;
-use crate::page::frame::{self, Weight, time};
-use crate::page::{Server, out::Out};
-use crate::why::{self, found};
+use crate::life::usd;
+use crate::page::bars::{self, Part};
+use crate::page::frame::{self, Weight, exact};
+use crate::page::{Server, out::Out, trace};
+use crate::plain;
+use crate::report::gather;
+use crate::why::{self, found, found::Found};
 use anyhow::Result;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use house::bounds::brief;
+use house::moments;
 use house::records::text;
+use jiff::{Timestamp, ToSpan};
 use maud::{Markup, html};
 use serde_json::Value;
 use std::sync::Arc;
+use std::time::Duration;
 
+/// Entries of the ledger that are read for one.
+const MOST_ENTRIES: usize = 1_000;
 /// Letters shown of one result, and of what was put to the model.
 const RESULT_CHARS: usize = 20_000;
 const PUT_CHARS: usize = 1 << 20;
@@ -33,7 +42,7 @@ fn write(server: &Server, wanted: u64, out: &mut Out) -> Result<()> {
     };
     let facts = why::facts(&server.house, wanted, &found);
     let whose = match facts.get("for_the_owner").and_then(Value::as_bool) {
-        Some(true) => ", for your words",
+        Some(true) => ", for your message",
         Some(false) => ", on its own",
         None => "",
     };
@@ -45,29 +54,92 @@ fn write(server: &Server, wanted: u64, out: &mut Out) -> Result<()> {
             li { a href={ "/lives/" (life) } { "Its life, " (life) } }
         } }
         dl {
-            dt { "When" } dd { (time(text(&facts, "at"))) ", by " (text(&facts, "mind")) (whose) ", wake " (number(&facts, "wake")) ", round " (number(&facts, "round") + 1) }
-            dt { "Woke for" } dd { @if why.is_empty() { "not on record any more" } @else { (why.join("; ")) } }
+            dt { "When" } dd { (exact(text(&facts, "at"))) ", by " (text(&facts, "mind")) (whose) ", wake " (number(&facts, "wake")) ", round " (number(&facts, "round") + 1) }
+            dt { "Woke for" } dd { @if why.is_empty() { "not on record any more" } @else { (plain::reasons(&why)) } }
         }
         h2 { "What it thought" }
         @for garbled in &found.garbled { p.wrong { "A reply that could not be read: " (garbled.get("data").map(|data| text(data, "error")).unwrap_or_default()) } }
         div.words { (text(&facts, "monologue")) }
-        @if !text(&facts, "intent").is_empty() { p { strong { "Meant to: " } (text(&facts, "intent")) } }
+        @if let Some(intent) = meant(&facts) { p { strong { "Meant to: " } (intent) } }
     })?;
+    traced(server, &found, &facts, out)?;
     did(&facts, &found.after, out)?;
     out.html(&html! {
         h2 { "What it saw" }
         @if found.before.is_empty() { p.none { "Nothing new on record." } }
         ol.rows { @for record in &found.before { @if let Some(row) = feed::row(record) { (told(record, &row)) } } }
         @if let Some(put) = facts.get("put_to_the_model").filter(|put| put.is_object()) {
-            h3 { "What was put to the model, in " (text(put, "path")) }
-            (pre("What was put to the model", &brief(&texts(put, "texts").join("\n\n"), PUT_CHARS)))
+            details { summary { "What was put to the model, in " (text(put, "path")) }
+                (pre("What was put to the model", &brief(&texts(put, "texts").join("\n\n"), PUT_CHARS)))
+            }
         }
     })?;
-    out.html(&cost(facts.get("cost").unwrap_or(&Value::Null)))?;
     out.html(&html! {
         h2 { "Where it stands" }
         ul { @for place in texts(&facts, "evidence") { li { code { (place) } } } }
     })
+}
+
+/// What it meant to do, where that is not how the thought itself begins.
+fn meant(facts: &Value) -> Option<&str> {
+    let (intent, monologue) = (text(facts, "intent"), text(facts, "monologue"));
+    (!intent.is_empty() && !monologue.starts_with(intent.trim_end_matches('…'))).then_some(intent)
+}
+
+/// The calls of its model and its acts as a waterfall: when each began, how long it took, and what it cost.
+fn traced(server: &Server, found: &Found, facts: &Value, out: &mut Out) -> Result<()> {
+    let mut entries = Vec::new();
+    let at = text(facts, "at").parse::<Timestamp>().ok();
+    // A call is settled about when its thought is remembered.
+    if let Some(until) =
+        at.and_then(|at| at.checked_add(2.seconds()).ok()).filter(|_| !found.since.is_empty())
+    {
+        gather::between(&server.house.ledger(), &found.since, &format!("{until:.3}"), |entry| {
+            // What was settled when the thought before was remembered is that one's.
+            if text(entry, "at") > found.since.as_str() && entries.len() < MOST_ENTRIES {
+                entries.push(entry.clone());
+            }
+        });
+    }
+    let spans = trace::spans(found, trace::calls(&entries));
+    let (Some(from_ms), Some(to_ms)) =
+        (spans.iter().map(|span| span.from_ms).min(), spans.iter().map(|span| span.to_ms).max())
+    else {
+        return out.html(&html! { p.none { "How long it took is not on record." } });
+    };
+    let whole_ms = to_ms.saturating_sub(from_ms).max(1) as f64;
+    let share = |at_ms: u64| at_ms.saturating_sub(from_ms) as f64 / whole_ms;
+    let usage = facts.get("cost").and_then(|cost| cost.get("usage")).filter(|usage| usage.is_object());
+    let micro: u64 = spans.iter().map(|span| span.micro).fold(0, u64::saturating_add);
+    let count = |name: &str| usage.and_then(|usage| usage.get(name)).and_then(Value::as_u64).unwrap_or(0);
+    let (given, cached) = (count("input_tokens") + count("cache_write_tokens"), count("cache_read_tokens"));
+    out.html(&html! {
+        h2 { "How it went" }
+        p {
+            (seconds(to_ms.saturating_sub(from_ms)))
+            @if micro > 0 { " · " (usd(micro)) }
+            @if usage.is_some() { " · " (given + cached) " tokens in" @if cached > 0 { ", " (cached) " of them from the cache" } ", " (count("output_tokens")) " out" }
+        }
+        div.scroll tabindex="0" role="region" aria-label="How it went" { table.dense.trace {
+            thead { tr { th scope="col" { "What" } th.wide scope="col" { "When" } th.number scope="col" { "Took" } th.number scope="col" { "Cost" } } }
+            tbody { @for span in &spans { tr {
+                th scope="row" { (span.name) @if span.class == "act-failed" { span.red { " failed" } } }
+                td.wide { (bars::bar(&format!("from {} to {} after its beginning", seconds(span.from_ms - from_ms), seconds(span.to_ms - from_ms)),
+                    &[Part { from: share(span.from_ms), to: share(span.to_ms).max(share(span.from_ms) + 0.006), class: span.class }], None)) }
+                td.number { (seconds(span.to_ms.saturating_sub(span.from_ms))) }
+                td.number { @if span.micro > 0 { (usd(span.micro)) } }
+            } } }
+        } }
+        p.about { "An act counts from the end of what came before it. What else the model was called for meanwhile is in this too." }
+    })
+}
+
+/// `0.4 s`, `12 s`, `3 min`.
+fn seconds(ms: u64) -> String {
+    match ms {
+        0..10_000 => format!("{:.1} s", ms as f64 / 1e3),
+        _ => moments::span(Duration::from_millis(ms)),
+    }
 }
 
 /// Each call with what came of it, and what it said.
@@ -82,7 +154,7 @@ fn did(facts: &Value, after: &[Value], out: &mut Out) -> Result<()> {
         let data = record.get("data").unwrap_or(&Value::Null);
         out.html(&html! {
             ol.rows { (told(record, &row)) }
-            @for (name, shown) in [("args", "With"), ("result", "What came of it")] {
+            @for (name, shown) in [("args", "Input"), ("result", "Output")] {
                 @if let Some(value) = data.get(name).filter(|value| !value.is_null()) {
                     details { summary { (shown) } (pre(shown, &brief(&pretty(value), RESULT_CHARS))) }
                 }
@@ -94,19 +166,6 @@ fn did(facts: &Value, after: &[Value], out: &mut Out) -> Result<()> {
         out.html(&html! { p.none { (text(call, "tool")) ": no result on record" } })?;
     }
     Ok(())
-}
-
-fn cost(cost: &Value) -> Markup {
-    let usd = cost.get("usd").and_then(Value::as_f64).unwrap_or(0.0);
-    let usage = cost.get("usage").filter(|usage| usage.is_object());
-    html! {
-        h2 { "What it cost" }
-        @match number(cost, "calls") {
-            0 => p.none { "No call was settled for it." },
-            calls => p { "$" (format!("{usd:.4}")) " for " (calls) " calls to " (texts(cost, "models").join(", ")) ", with what ran beside it." },
-        }
-        @if let Some(usage) = usage { (pre("Tokens", &pretty(usage))) }
-    }
 }
 
 /// A value as JSON of several lines; text as it is.

@@ -1,0 +1,172 @@
+//! The versions of its source that ever ran, each with what became of it: proved, fell, rolled back, never proved. Pure.
+
+use house::records::text;
+use serde_json::Value;
+
+/// Versions that are held; of more the oldest go.
+const MOST_EDITS: usize = 5_000;
+
+/// A version of `creature/`, by the first commit that had it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Edit {
+    pub at: String,
+    pub commit: String,
+    pub tree: String,
+    /// Who committed it: `self`, or whoever else.
+    pub by: String,
+    pub summary: String,
+    pub files: u64,
+    pub added: u64,
+    pub removed: u64,
+    /// Its first and last life.
+    pub lives: Option<(u64, u64)>,
+    /// What its tests came to, and how long they took.
+    pub tests: String,
+    pub tests_s: Option<f64>,
+    /// When it had proved itself; empty where it has not.
+    pub proved_at: String,
+    pub fell: Option<Fell>,
+}
+
+/// How a version was put back: when, why by the guardian's word, and what it told.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Fell {
+    pub at: String,
+    pub cause: String,
+    pub told: String,
+}
+
+/// What became of a version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It is what runs now, and has proved itself.
+    Runs,
+    OnProbation,
+    /// It proved itself and was followed by another.
+    Proved,
+    Fell,
+    RolledBack,
+    /// It was followed by another before it had proved itself, or never ran.
+    NotProved,
+}
+
+impl Fate {
+    pub fn told(self) -> &'static str {
+        match self {
+            Self::Runs => "runs now",
+            Self::OnProbation => "on probation",
+            Self::Proved => "proved itself",
+            Self::Fell => "fell",
+            Self::RolledBack => "rolled back by you",
+            Self::NotProved => "never proved",
+        }
+    }
+
+    /// The class of its colour.
+    pub fn class(self) -> &'static str {
+        match self {
+            Self::Runs => "green",
+            Self::OnProbation => "blue",
+            Self::Fell | Self::RolledBack => "red",
+            Self::Proved | Self::NotProved => "faint",
+        }
+    }
+}
+
+impl Edit {
+    pub fn fate(&self, head_tree: &str) -> Fate {
+        match &self.fell {
+            Some(fell) if fell.cause == "owner" => Fate::RolledBack,
+            Some(_) => Fate::Fell,
+            None if self.tree == head_tree && self.proved_at.is_empty() => Fate::OnProbation,
+            None if self.tree == head_tree => Fate::Runs,
+            None if self.proved_at.is_empty() => Fate::NotProved,
+            None => Fate::Proved,
+        }
+    }
+}
+
+/// The versions that the guardian's history tells of, the oldest first. `tree_of`: the tree of a commit's `creature/`,
+/// by which commits of one version are known; a commit without one is a version by itself.
+pub fn list(history: impl Iterator<Item = Value>, tree_of: impl Fn(&str) -> Option<String>) -> Vec<Edit> {
+    let mut edits = Edits { all: Vec::new(), tree_of };
+    history.for_each(|event| edits.take(&event));
+    edits.all
+}
+
+struct Edits<F> {
+    all: Vec<Edit>,
+    tree_of: F,
+}
+
+impl<F: Fn(&str) -> Option<String>> Edits<F> {
+    /// The version of a commit, where it is known.
+    fn of(&mut self, commit: &str) -> Option<&mut Edit> {
+        if commit.is_empty() {
+            return None;
+        }
+        if let Some(at) = self.all.iter().rposition(|edit| edit.commit == commit) {
+            return self.all.get_mut(at);
+        }
+        let tree = (self.tree_of)(commit)?;
+        self.all.iter_mut().rev().find(|edit| edit.tree == tree)
+    }
+
+    /// The version of a commit, made where it is new.
+    fn at(&mut self, commit: &str, at: &str) -> Option<&mut Edit> {
+        if self.of(commit).is_none() && !commit.is_empty() {
+            if self.all.len() >= MOST_EDITS {
+                self.all.drain(..MOST_EDITS / 8);
+            }
+            let tree = (self.tree_of)(commit).unwrap_or_else(|| commit.to_owned());
+            self.all.push(Edit { at: at.into(), commit: commit.into(), tree, ..Edit::default() });
+        }
+        self.of(commit)
+    }
+
+    fn take(&mut self, event: &Value) {
+        let (at, commit) = (text(event, "at"), text(event, "commit"));
+        let number = |name: &str| event.get(name).and_then(Value::as_u64).unwrap_or(0);
+        match text(event, "what") {
+            // A commit of papers alone has the version that ran before.
+            "commit" if text(event, "by") == "self" => {
+                let is_new = self.of(commit).is_none();
+                if let Some(edit) = self.at(commit, at).filter(|_| is_new) {
+                    (edit.by, edit.summary) = ("self".into(), text(event, "summary").to_owned());
+                    (edit.files, edit.added, edit.removed) =
+                        (number("files"), number("added"), number("removed"));
+                }
+            }
+            "life" => {
+                let life = number("life");
+                if let Some(edit) = self.at(commit, at) {
+                    edit.lives = Some((edit.lives.map_or(life, |(first, _)| first), life));
+                    // One that fell and lives again is tried once more.
+                    edit.fell = None;
+                }
+            }
+            "examined" => {
+                if let Some(edit) = self.of(commit) {
+                    edit.tests = text(event, "outcome").to_owned();
+                    edit.tests_s = event.get("seconds").and_then(Value::as_f64);
+                }
+            }
+            "blessed" => {
+                if let Some(edit) = self.of(commit).filter(|edit| edit.proved_at.is_empty()) {
+                    edit.proved_at = at.to_owned();
+                }
+            }
+            "fall" => {
+                let fell = Fell {
+                    at: at.into(),
+                    cause: text(event, "cause").into(),
+                    told: text(event, "told").trim_start_matches("guardian: ").into(),
+                };
+                if let Some(edit) = self.of(text(event, "from_commit")) {
+                    edit.fell = Some(fell);
+                }
+            }
+            _ => {}
+        }
+    }
+}

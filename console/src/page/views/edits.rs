@@ -1,0 +1,207 @@
+//! Every change it made to its own source: what became of it, its size, tests, time and cost, and the way back to it.
+
+use super::short;
+use crate::diff::titled;
+use crate::edits::{self, Edit, Fate};
+use crate::life::{Refused, usd};
+use crate::page::frame::{self, Weight, time};
+use crate::page::{Server, out::Out, past};
+use crate::report::gather;
+use anyhow::Result;
+use axum::extract::{Query, State};
+use axum::response::Response;
+use guardian::git::repo::Repo;
+use house::clock::Millis;
+use house::records::{self, text};
+use house::{House, clock, moments};
+use maud::{Markup, html};
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Rows of a page.
+const MOST_ROWS: usize = 40;
+/// How much later than a commit a call may be settled that led to it.
+const SETTLED_LATER_MS: Millis = 2_000;
+
+#[derive(Deserialize)]
+pub struct Asked {
+    #[serde(default)]
+    skip: usize,
+}
+
+pub async fn page(State(server): State<Arc<Server>>, Query(asked): Query<Asked>) -> Response {
+    let shared = server.clone();
+    frame::page(&server, "Self-edits", "/edits", Weight::Heavy, move |out| write(&shared, asked.skip, out))
+        .await
+}
+
+/// A version, or an edit that was refused before it became one.
+enum Row {
+    Version(Edit),
+    Refused(Refused),
+}
+
+impl Row {
+    fn at_ms(&self) -> Millis {
+        match self {
+            Row::Version(edit) => moments::ms(&edit.at).unwrap_or(0),
+            Row::Refused(refused) => refused.at_ms,
+        }
+    }
+}
+
+fn write(server: &Arc<Server>, skip: usize, out: &mut Out) -> Result<()> {
+    let house = &server.house;
+    let repo = Repo::open(house)?;
+    let head = repo.head()?;
+    let tree_of = |commit: &str| repo.resolve(commit).ok().map(|version| version.tree.to_string());
+    let versions = edits::list(records::of(&house.history()), tree_of);
+    // Versions to go back to, by what they hold.
+    let rungs: BTreeMap<String, u64> =
+        repo.rungs()?.iter().map(|rung| (rung.version.tree.to_string(), rung.number())).collect();
+    let looked = past::look(server);
+    let refused = server.past.with(server, |life| life.refused_edits());
+    let counts = Counts::of(&versions, refused.len(), &head.tree.to_string());
+    let mut rows: Vec<Row> =
+        versions.into_iter().map(Row::Version).chain(refused.into_iter().map(Row::Refused)).collect();
+    rows.sort_by_key(|row| std::cmp::Reverse(row.at_ms()));
+    let all = rows.len();
+    let seen = Seen { server: server.as_ref(), repo: &repo, head: head.tree.to_string(), rungs };
+    out.html(&html! {
+        p.headline { (counts.told()) }
+        @if looked.more { p.about role="status" { "The past is still being read: refused edits and costs may be missing." } }
+        p.about { "Every version it was, newest first. One that lived, thought and passed its tests has proved itself: it is kept to go back to. Going back makes a new commit; nothing is lost." }
+    })?;
+    if all == 0 {
+        return out.html(&html! { p.none { "It has changed nothing in itself so far." } });
+    }
+    out.raw("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Self-edits\"><table class=\"dense edits\">")?;
+    out.html(&html! { thead { tr {
+        th scope="col" { "When" } th scope="col" { "What" } th scope="col" { "What became of it" } th.number scope="col" { "Lines" }
+        th scope="col" { "Tests" } th.number scope="col" { "Proved in" } th.number scope="col" title="paid in the wake it was made in, until then" { "Cost" } th scope="col" { "Back" }
+    } } })?;
+    out.raw("<tbody>")?;
+    for row in rows.iter().skip(skip).take(MOST_ROWS) {
+        out.html(&match row {
+            Row::Version(edit) => seen.version(edit),
+            Row::Refused(refused) => seen.refused(refused),
+        })?;
+    }
+    out.raw("</tbody></table></div>")?;
+    out.html(&html! {
+        @if skip + MOST_ROWS < all { p { a.button href={ "/edits?skip=" (skip + MOST_ROWS) } { "Earlier ones" } } }
+        p { a href="/life" { "All lives as a picture" } }
+    })
+}
+
+/// How many there are of each.
+#[derive(Default)]
+struct Counts {
+    versions: usize,
+    proved: usize,
+    fell: usize,
+    back: usize,
+    refused: usize,
+}
+
+impl Counts {
+    fn of(versions: &[Edit], refused: usize, head_tree: &str) -> Self {
+        let mut counts = Self { versions: versions.len(), refused, ..Self::default() };
+        for edit in versions {
+            match edit.fate(head_tree) {
+                Fate::Runs | Fate::Proved => counts.proved += 1,
+                Fate::Fell => counts.fell += 1,
+                Fate::RolledBack => counts.back += 1,
+                Fate::OnProbation | Fate::NotProved => {}
+            }
+        }
+        counts
+    }
+
+    fn told(&self) -> String {
+        let Self { versions, proved, fell, back, refused } = self;
+        let plural = |count: usize, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
+        let mut parts = vec![plural(*versions, "version"), format!("{proved} proved")];
+        parts.extend((*fell > 0).then(|| format!("{fell} fell")));
+        parts.extend((*back > 0).then(|| format!("{back} rolled back by you")));
+        parts.extend((*refused > 0).then(|| format!("{refused} refused before they ran")));
+        parts.join(", ")
+    }
+}
+
+/// What rows are told by.
+struct Seen<'a> {
+    server: &'a Server,
+    repo: &'a Repo,
+    head: String,
+    rungs: BTreeMap<String, u64>,
+}
+
+impl Seen<'_> {
+    fn version(&self, edit: &Edit) -> Markup {
+        let fate = edit.fate(&self.head);
+        let summary = match edit.summary.as_str() {
+            "" => self.repo.find(&edit.commit).map(|commit| titled(&commit)).unwrap_or_default(),
+            summary => summary.to_owned(),
+        };
+        // A commit's title begins with its name, which stands before it already.
+        let summary = summary.strip_prefix(&short(&edit.commit)).unwrap_or(&summary).trim().to_owned();
+        let (born, proved) = (moments::ms(&edit.at), moments::ms(&edit.proved_at));
+        let took = born.zip(proved).map(|(born, proved)| Duration::from_millis(proved.saturating_sub(born)));
+        let number = self.rungs.get(&edit.tree);
+        html! { tr {
+            td.at { (time(&edit.at)) }
+            th scope="row" {
+                a href={ "/commit/" (edit.commit) } { @if summary.is_empty() { (short(&edit.commit)) } @else { (summary) } }
+                @if edit.by != "self" { span.about { " not its own" } }
+            }
+            td {
+                span.chip.(fate.class()) { (fate.told()) }
+                @if let Some(fell) = &edit.fell { " " span.about { (fell.told) } }
+                @if let Some((first, last)) = edit.lives {
+                    " " span.about { a href={ "/lives/" (first) } { "life " (first) } @if last > first { " to " a href={ "/lives/" (last) } { (last) } } }
+                }
+            }
+            td.number { @if edit.files > 0 { "+" (edit.added) " −" (edit.removed) } }
+            td { (edit.tests) @if let Some(seconds) = edit.tests_s { " " span.about { (format!("{seconds:.0}")) " s" } } }
+            td.number { @if let Some(took) = took { (moments::span(took)) } }
+            td.number { (self.cost(born)) }
+            td.back { @if edit.tree != self.head {
+                a href={ "/ladder/" (edit.commit) } { "Go back here" span.hidden { ": version " (short(&edit.commit)) } }
+            } @if let Some(number) = number { span.about { " no. " (number) } } }
+        } }
+    }
+
+    fn refused(&self, refused: &Refused) -> Markup {
+        html! { tr.refused {
+            td.at { (time(&clock::stamp_of(refused.at_ms))) }
+            th scope="row" { a href=(refused.href) { @if refused.summary.is_empty() { "an edit without a name" } @else { (refused.summary) } } }
+            td { span.chip.yellow { "refused" } " " span.about { "at " (refused.stage) ", before it ran" } }
+            td.number {} td { @if refused.stage == "test" { "failed" } } td.number {}
+            td.number { (self.cost(Some(refused.at_ms))) } td {}
+        } }
+    }
+
+    /// What was paid in the wake that made it, until it was made.
+    fn cost(&self, at_ms: Option<Millis>) -> String {
+        let begun = at_ms.and_then(|at_ms| {
+            self.server.past.with(self.server, |life| life.woke_for(at_ms)).map(|begun_ms| (begun_ms, at_ms))
+        });
+        let Some((begun_ms, at_ms)) = begun else { return String::new() };
+        let micro = paid(&self.server.house, begun_ms, at_ms.saturating_add(SETTLED_LATER_MS));
+        if micro == 0 { String::new() } else { usd(micro) }
+    }
+}
+
+fn paid(house: &House, from_ms: Millis, to_ms: Millis) -> u64 {
+    let mut micro = 0_u64;
+    gather::between(&house.ledger(), &clock::stamp_of(from_ms), &clock::stamp_of(to_ms), |entry| {
+        if text(entry, "event") == "settle" {
+            micro = micro.saturating_add(entry.get("cost_micro_usd").and_then(Value::as_u64).unwrap_or(0));
+        }
+    });
+    micro
+}
