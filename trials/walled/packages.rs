@@ -83,7 +83,7 @@ fn packages_are_installed_behind_the_walls_once_the_owner_said_yes() {
     let environment = read("environment");
     assert!(!environment.contains(&index.at), "the registry's own address is not told: {environment}");
     assert!(environment.contains("PIP_ONLY_BINARY=:all:"), "{environment}");
-    assert_eq!(environment.contains("npm_config_ignore_scripts=true"), by_npm, "{environment}");
+    assert_eq!(environment.contains("NPM_CONFIG_IGNORE_SCRIPTS=true"), by_npm, "{environment}");
     let ledger = lines(&house.path(".self/ledger.jsonl"));
     assert!(
         ledger

@@ -9,12 +9,12 @@ use std::path::Path;
 fn variables(outside: &Outside) -> Vec<(String, String)> {
     let registry = format!("http://life:{LIFE}@{}/packages/npm/", outside.at);
     let variables = [
-        ("npm_config_registry", registry.as_str()),
-        ("npm_config_ignore_scripts", "true"),
-        ("npm_config_audit", "false"),
-        ("npm_config_fund", "false"),
-        ("npm_config_update_notifier", "false"),
-        ("npm_config_omit_lockfile_registry_resolved", "true"),
+        ("NPM_CONFIG_REGISTRY", registry.as_str()),
+        ("NPM_CONFIG_IGNORE_SCRIPTS", "true"),
+        ("NPM_CONFIG_AUDIT", "false"),
+        ("NPM_CONFIG_FUND", "false"),
+        ("NPM_CONFIG_UPDATE_NOTIFIER", "false"),
+        ("NPM_CONFIG_OMIT_LOCKFILE_REGISTRY_RESOLVED", "true"),
     ];
     variables.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec()
 }
@@ -94,7 +94,7 @@ fn the_registry_is_the_one_of_the_owners_npm() {
         return;
     }
     let registry = npm();
-    let variables = vec![("npm_config_registry", registry.url("/"))];
+    let variables = vec![("NPM_CONFIG_REGISTRY", registry.url("/"))];
     let outside = start(Start { settings: "[packages]\nnpm = true\n", variables, ..Start::default() });
     let page = outside.get("/packages/npm/@bank%2freed");
     assert_eq!(page.status, 200, "{}", page.text());

@@ -9,7 +9,7 @@ const NEW: &str = "One that is new to this house is refused once and asks your o
 pub fn told(var: impl Fn(&str) -> Option<String>) -> String {
     let leads = |name: &str, door: &str| var(name).is_some_and(|address| address.contains(door));
     let python = leads("PIP_INDEX_URL", "/packages/python/").then_some(PYTHON);
-    let npm = leads("npm_config_registry", "/packages/npm/").then_some(NPM);
+    let npm = leads("NPM_CONFIG_REGISTRY", "/packages/npm/").then_some(NPM);
     let said: Vec<&str> = python.into_iter().chain(npm).collect();
     if said.is_empty() { String::new() } else { format!("{}\n{NEW}", said.join("\n")) }
 }

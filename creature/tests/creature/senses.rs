@@ -242,11 +242,12 @@ fn packages_are_told_of_where_pip_and_npm_lead_to_the_broker() {
     let told = |python: &str, npm: &str| {
         packages::told(|name| match name {
             "PIP_INDEX_URL" => Some(python.to_owned()),
-            "npm_config_registry" => Some(npm.to_owned()),
+            "NPM_CONFIG_REGISTRY" => Some(npm.to_owned()),
             _ => None,
         })
     };
-    let [python, npm] = ["python/simple/", "npm/"].map(|path| format!("http://life:t@127.0.0.1:9/packages/{path}"));
+    let [python, npm] =
+        ["python/simple/", "npm/"].map(|path| format!("http://life:t@127.0.0.1:9/packages/{path}"));
     assert!(told(&python, "").contains("pip install") && !told(&python, "").contains("npm"));
     assert!(told(&python, &npm).contains("npm install") && told(&python, &npm).contains("asks your owner"));
     assert_eq!(told("https://index.example.org/simple", "https://registry.example.org/"), "");

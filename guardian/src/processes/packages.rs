@@ -1,7 +1,7 @@
 //! What pip and npm are told in the environment of a life: the broker's door in place of their registries, no install scripts.
 //!
 //! Sources: pip's documentation, "Configuration" and "pip install" (`PIP_` and an option's name); npm's, "config"
-//! (`npm_config_` and a key's name, each key explained there).
+//! (`NPM_CONFIG_` and a key's name, each key explained there).
 //! Not held: a command line or a file of the creature's own may say otherwise; the door refuses what is no wheel, and no
 //! other registry is within reach.
 
@@ -19,11 +19,11 @@ const PIP: [(&str, &str); 5] = [
 
 /// Of npm: no install scripts; nothing asked of the registry but packages; a lock file without this life's token.
 const NPM: [(&str, &str); 5] = [
-    ("npm_config_ignore_scripts", "true"),
-    ("npm_config_audit", "false"),
-    ("npm_config_fund", "false"),
-    ("npm_config_update_notifier", "false"),
-    ("npm_config_omit_lockfile_registry_resolved", "true"),
+    ("NPM_CONFIG_IGNORE_SCRIPTS", "true"),
+    ("NPM_CONFIG_AUDIT", "false"),
+    ("NPM_CONFIG_FUND", "false"),
+    ("NPM_CONFIG_UPDATE_NOTIFIER", "false"),
+    ("NPM_CONFIG_OMIT_LOCKFILE_REGISTRY_RESOLVED", "true"),
 ];
 
 /// The variables of a life that may get packages.
@@ -36,7 +36,7 @@ pub fn variables(packages: &Packages, door: &Door) -> Vec<(&'static str, String)
         PIP.iter().for_each(|(name, value)| put(name, value));
     }
     if packages.npm {
-        put("npm_config_registry", &format!("{base}/npm/"));
+        put("NPM_CONFIG_REGISTRY", &format!("{base}/npm/"));
         NPM.iter().for_each(|(name, value)| put(name, value));
     }
     variables

@@ -71,6 +71,7 @@ pub fn moment() -> impl Strategy<Value = Moment> {
                 own: String::new(),
                 unconsulted: false,
                 born: String::new(),
+                packages: String::new(),
                 draft: String::new(),
                 now,
                 life: numbers[0],

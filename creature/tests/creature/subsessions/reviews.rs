@@ -112,7 +112,9 @@ async fn reviews_of_its_own_that_have_nothing_to_tell_are_made_ever_more_rarely_
     });
     let mut life = scene.born(1).await;
     concern(&mut life, "Do the hens lay?").await;
-    let reviews = |life: &Life| life.store.agenda.reasons.by_reason.get("pulse").map_or((0, 0), |one| (one.asked, one.used));
+    let reviews = |life: &Life| {
+        life.store.agenda.reasons.by_reason.get("pulse").map_or((0, 0), |one| (one.asked, one.used))
+    };
     for hour in 1..=9 {
         scene.later(3_600);
         life.wake(&mut After(None)).await.unwrap();
