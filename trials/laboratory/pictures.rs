@@ -112,7 +112,7 @@ fn the_pictures_that_are_kept_are_small_and_tell_nothing_of_the_machine() {
         assert_eq!(leads, 0, "{name} leads out");
     }
     let film = fs::read_to_string(folder.join("window.svg")).unwrap();
-    for told in ["self-edit", "put creature/ back", "remind me"] {
+    for told in ["remind me", "IDLE_REST_S", "fatal in a real life", "/diff"] {
         assert!(film.contains(told), "the film does not show: {told}");
     }
 }

@@ -83,8 +83,9 @@ impl Stage<'_> {
         });
         self.until("the fatal edit is proven", || self.edits("asked") == 2);
         self.until("it falls", || !self.house.told("fall").is_empty());
-        self.until("a thought about the fall", || {
-            self.house.thoughts().iter().any(|thought| thought.to_string().contains("put creature/ back"))
+        let fallen = self.house.told("fall")[0]["life"].as_u64();
+        self.until("a thought after the fall", || {
+            self.house.thoughts().iter().any(|thought| thought["life"].as_u64() > fallen)
         });
         self.types("/diff");
         self.window.keys("\r");

@@ -49,7 +49,7 @@ fn lines(source: &Source) -> Vec<(usize, &str)> {
 fn commands(sources: &[Source]) -> BTreeMap<&str, &str> {
     let help = sources.iter().find(|source| source.path == "console/src/help.rs").expect("the help");
     let rows = help.text.split("name: \"").skip(1);
-    rows.filter_map(|row| row.split_once('"')).map(|(name, rest)| (name, rest)).collect()
+    rows.filter_map(|row| row.split_once('"')).collect()
 }
 
 /// What is typed behind `./feral`: in a fenced block to its remark, elsewhere to the end of the code.
