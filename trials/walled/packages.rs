@@ -1,5 +1,6 @@
-//! pip and npm in the workspace, behind the walls of a real guardian: what is new waits for the owner's yes, then it is
-//! installed and runs; a registry on this machine stands in for the owner's.
+//! Python and npm packages behind the walls of a real guardian: a new name waits for the owner's yes, then it is installed.
+//!
+//! A registry on this machine stands in for the owner's.
 
 use crate::registry::{has, npm, python};
 use trials::{House, lines};

@@ -1,6 +1,6 @@
 //! Which packages this life may install, by what the guardian told pip and npm in its environment.
 
-const PYTHON: &str = "Python: `python3 -m venv .self/workspace/env`, then `.self/workspace/env/bin/python -m pip install NAME`; \
+const PYTHON: &str = "Python: in .self/workspace `python3 -m venv env`, then `env/bin/python -m pip install NAME`; \
     wheels alone.";
 const NPM: &str = "npm: `npm install NAME` in a folder of .self/workspace; install scripts are off.";
 const NEW: &str = "One that is new to this house is refused once and asks your owner; after the yes run the same command again.";

@@ -80,13 +80,9 @@ impl Repo {
 
     pub fn resolve(&self, name: &str) -> Result<Version> {
         let found = self.git.revparse_single(name).and_then(|object| object.peel_to_commit());
-        let told = |error: git2::Error| match error.code() {
-            // Its own words for these are about its own notions.
-            ErrorCode::NotFound | ErrorCode::InvalidSpec => anyhow!("no commit is called {name}"),
-            ErrorCode::Ambiguous => anyhow!("more than one commit begins with {name}"),
-            _ => anyhow::Error::new(error).context(format!("the commit {name} cannot be read")),
-        };
-        version(&found.map_err(told)?)
+        let many = |error: git2::Error| error.code() == ErrorCode::Ambiguous;
+        let told = |is_many| if is_many { "more than one commit begins with" } else { "no commit is called" };
+        version(&found.map_err(|error| anyhow!("{} {name}", told(many(error))))?)
     }
 
     /// Commits these paths as they are on disk; `None` when none of them changed.

@@ -1,7 +1,7 @@
 //! The agenda after the clock was set back: times that lie ahead are moved, so that nothing waits for them. Pure.
 
 use crate::items::{Tries, later};
-use crate::requests::Wait;
+use crate::requests::{Request, Wait};
 use crate::{Agenda, Rules};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -38,17 +38,7 @@ impl Agenda {
                 to(&mut task.at, if first { Timestamp::MAX } else { later(now, every_s) });
             }
         }
-        for one in &mut self.requests.list {
-            to(&mut one.changed_at, now);
-            to(&mut one.made_at, now);
-            one.idle_at.iter_mut().for_each(|at| to(at, now));
-            one.not_before.iter_mut().for_each(|at| to(at, later(now, DAY_S)));
-            if let Some(worked_at) = one.worked_at.filter(|at| *at > now) {
-                let is_short = |wait: &&mut Wait| wait.until <= later(worked_at, DAY_S);
-                one.wait.iter_mut().filter(is_short).for_each(|wait| to(&mut wait.until, later(now, DAY_S)));
-                (one.worked_at, one.not_before) = (Some(now), None);
-            }
-        }
+        self.requests.list.iter_mut().for_each(|one| asked(one, now, &mut to));
         self.gaps.list.iter_mut().for_each(|gap| to(&mut gap.changed_at, now));
         self.presence.places.values_mut().for_each(|place| to(&mut place.last_at, now));
         for directive in &mut self.directives.list {
@@ -85,6 +75,18 @@ impl Agenda {
             }
         }
         ahead || weekly
+    }
+}
+
+fn asked(one: &mut Request, now: Timestamp, to: &mut impl FnMut(&mut Timestamp, Timestamp)) {
+    to(&mut one.changed_at, now);
+    to(&mut one.made_at, now);
+    one.idle_at.iter_mut().for_each(|at| to(at, now));
+    one.not_before.iter_mut().for_each(|at| to(at, later(now, DAY_S)));
+    if let Some(worked_at) = one.worked_at.filter(|at| *at > now) {
+        let is_short = |wait: &&mut Wait| wait.until <= later(worked_at, DAY_S);
+        one.wait.iter_mut().filter(is_short).for_each(|wait| to(&mut wait.until, later(now, DAY_S)));
+        (one.worked_at, one.not_before) = (Some(now), None);
     }
 }
 
