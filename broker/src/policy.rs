@@ -48,7 +48,8 @@ impl Policy {
         // Of the creature's sections, checked there, only the time zone for waking hours and the model of dreams are used.
         let table = text.parse::<toml::Table>().unwrap_or_default();
         let said = |section: &str, key: &str| table.get(section)?.get(key)?.as_str().map(str::to_owned);
-        policy.0.agenda.time_zone = said("agenda", "time_zone").unwrap_or_default();
+        let zone = said("agenda", "time_zone").filter(|zone| !zone.is_empty());
+        policy.0.agenda.time_zone = zone.unwrap_or_else(house::moments::machine_zone);
         policy.0.dream.model = said("dream", "model").filter(|name| !name.trim().is_empty());
         for (name, service) in &policy.services {
             if let Err(what) = crosses_in_the_open(service) {

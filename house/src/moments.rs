@@ -51,6 +51,12 @@ fn midnight(argument: &str) -> Option<Timestamp> {
     Some(day.to_zoned(TimeZone::system()).ok()?.timestamp())
 }
 
+/// The name of this machine's time zone, as in `Europe/Berlin`; `UTC` where it has none, or one without a name.
+pub fn machine_zone() -> String {
+    let name = TimeZone::system().iana_name().filter(|name| TimeZone::get(name).is_ok()).map(str::to_owned);
+    name.unwrap_or_else(|| "UTC".to_owned())
+}
+
 /// A time zone that times are shown in.
 #[derive(Clone)]
 pub struct Place(TimeZone);

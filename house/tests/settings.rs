@@ -217,12 +217,27 @@ fn the_creature_is_handed_its_part_and_nothing_else() {
 fn what_is_handed_over_is_as_the_golden_file_has_it() {
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../guardian/tests/golden/settings.json");
     let (_folder, house) = house("");
-    handed::hand_over(&house, 1, "").unwrap();
-    let written = fs::read_to_string(house.handed_settings()).unwrap();
+    let written = format!("{:#}\n", handed::document(&house, 1, "", "UTC").unwrap());
     if std::env::var_os("RENEW").is_some() {
         fs::write(&golden, &written).unwrap();
     }
     assert_eq!(written, fs::read_to_string(golden).unwrap());
+}
+
+/// Found by living with it: where the owner named no time zone, reminders of nine o'clock came at ten.
+#[test]
+fn the_time_zone_is_the_owners_and_else_this_machines() {
+    let (_folder, house) = house("");
+    let zone = |text: &str| {
+        let document = handed::document(&house, 1, text, "Asia/Tokyo").unwrap();
+        document["settings"]["agenda"]["time_zone"].clone()
+    };
+    assert_eq!(zone(""), "Asia/Tokyo");
+    assert_eq!(zone("[agenda]\ntime_zone = \"\"\n"), "Asia/Tokyo");
+    assert_eq!(zone("[agenda]\ntime_zone = \"Europe/Berlin\"\n"), "Europe/Berlin");
+    handed::hand_over(&house, 1, "").unwrap();
+    let written: Value = serde_json::from_slice(&fs::read(house.handed_settings()).unwrap()).unwrap();
+    assert_eq!(written["settings"]["agenda"]["time_zone"], ::house::moments::machine_zone());
 }
 
 #[test]
@@ -240,7 +255,7 @@ fn what_the_creature_has_not_declared_is_told_and_keeps_nothing_from_starting() 
             "owner.toml line 2: [creature] tone: not a value it can have; did you mean warm? there is plain, warm; it is at its default",
         ),
     ] {
-        let document = handed::document(&house, 1, &format!("[creature]\n{owners}\n")).unwrap();
+        let document = handed::document(&house, 1, &format!("[creature]\n{owners}\n"), "UTC").unwrap();
         assert_eq!(document["told"], json!([told]));
         assert_eq!(document["settings"]["creature"], json!({"naps": 3, "tone": "plain"}));
     }
@@ -274,7 +289,7 @@ fn a_declaration_is_bounded_and_changes_nothing_of_anybody_elses() {
         let (declared, told) = declared::load(&house);
         let told = told.unwrap_or_default();
         assert!(declared.is_empty() && told.contains(part), "{told}\n  wanted {part}");
-        let document = handed::document(&house, 1, "[limits]\nbeat_s = 3\n").unwrap();
+        let document = handed::document(&house, 1, "[limits]\nbeat_s = 3\n", "UTC").unwrap();
         assert!(
             document["told"][0].as_str().unwrap().starts_with("creature/settings.toml declares nothing: ")
         );
@@ -282,7 +297,7 @@ fn a_declaration_is_bounded_and_changes_nothing_of_anybody_elses() {
     // Sections and keys of the owner's by name: they are keys below `[creature]` and no more.
     let (_folder, house) = house(&format!("[limits]\n{plain}[walls]\n{plain}"));
     assert_eq!(judged("[limits]\nbaet_s = 1\n").unwrap_err().0.len(), 1);
-    let document = handed::document(&house, 1, "[creature]\nlimits = false\n").unwrap();
+    let document = handed::document(&house, 1, "[creature]\nlimits = false\n", "UTC").unwrap();
     assert_eq!(document["settings"]["creature"], json!({"limits": false, "walls": true}));
 }
 

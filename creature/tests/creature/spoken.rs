@@ -97,7 +97,7 @@ const EVERYDAY: [(&str, &[&str]); 43] = [
     ("you can talk again", &["Noted: I message you again"]),
     ("be quiet", &["Noted: I send you no messages"]),
     ("resume", &["Noted: I go on with my work"]),
-    ("go on", &["Noted: I go on with my work"]),
+    ("go on", &["Nothing holds me"]),
     ("change your purpose to: be a lighthouse", &["it is yours", "I keep it as request-", "drops it"]),
     ("yes", &["I asked nothing just now", "`follow them` does that"]),
     ("follow them", &["I follow https://blog.rust-lang.org/feed.xml"]),

@@ -36,8 +36,8 @@ section! {
         goal_cost_usd: f64 = 50.0, Amount(0.0, f64::MAX);
         /// messages to you; the rest is gathered into one
         messages_per_hour: u32 = 5, Count(0, u32::MAX as u64);
-        /// yours, as in `Europe/Berlin`: reminders and "today" are counted there
-        time_zone: String = "UTC".to_owned(), Text(Form::Zone);
+        /// yours, as in `Europe/Berlin`: reminders and "today" are counted there; empty: this machine's
+        time_zone: String = String::new(), Text(Form::Zone);
         /// thoughts in one wake
         rounds: u32 = 8, Clamped(1, 50);
         /// whether it works through `self/HEARTBEAT.md`

@@ -1,7 +1,7 @@
 //! Writes the creature's part of the owner's settings for it: `.self/settings.json`, replaced whole.
 
 use super::{Reader, declared, forms, read};
-use crate::{House, files, risky};
+use crate::{House, files, moments, risky};
 use anyhow::Result;
 use serde_json::{Map, Value, json};
 
@@ -13,12 +13,12 @@ const OF_MODEL: [&str; 5] = ["deadline_s", "max_tokens", "context_tokens", "tool
 
 /// Writes the file for a life. The life's number tells the creature that the file is not left from an earlier one.
 pub fn hand_over(house: &House, life: u64, text: &str) -> Result<()> {
-    let document = document(house, life, text)?;
+    let document = document(house, life, text, &moments::machine_zone())?;
     files::replace_unsynced(&house.handed_settings(), format!("{document:#}\n").as_bytes())
 }
 
-/// The document for the creature now in the house; `text` was checked before.
-pub fn document(house: &House, life: u64, text: &str) -> Result<Value> {
+/// The document for the creature now in the house; `text` was checked before. `zone`: the time zone where it names none.
+pub fn document(house: &House, life: u64, text: &str, zone: &str) -> Result<Value> {
     let read = read(text, Reader::Guardian, forms::check)?;
     let (declared, undeclared) = declared::load(house);
     let (own, unfollowed) = declared::values(&declared, &read.settings.creature, text);
@@ -37,6 +37,9 @@ pub fn document(house: &House, life: u64, text: &str) -> Result<Value> {
                 ));
             }
         }
+    }
+    if let Some(named) = whole.pointer_mut("/agenda/time_zone").filter(|named| named.as_str() == Some("")) {
+        *named = json!(zone);
     }
     let mut sections = Map::new();
     for name in SECTIONS {
