@@ -171,7 +171,7 @@ fn plural(count: usize) -> &'static str {
 fn said(wanted: &Wanted, news: &News, told: &str, code: u8, more: Value) -> u8 {
     if !wanted.json {
         terminal::line(told);
-        if wanted.dry_run {
+        if wanted.dry_run && news.count > 0 {
             terminal::field("next", &typed("update"));
         }
         return code;
