@@ -9,6 +9,7 @@ pub mod ask_files;
 pub mod asks;
 pub mod journal;
 pub mod outcome;
+pub mod packages;
 pub mod purpose;
 pub mod record;
 

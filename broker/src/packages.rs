@@ -7,7 +7,6 @@
 pub mod address;
 mod asking;
 mod carry;
-pub mod known;
 pub mod npm;
 pub mod python;
 mod python_html;

@@ -2,9 +2,10 @@
 //!
 //! Invariant: one ask stands for a name at a time; a no holds for a day, whatever else is asked for with it.
 
-use super::{Asked, Packages, Registry, known};
+use super::{Asked, Packages, Registry};
 use crate::approvals::act::{Act, Package};
 use crate::approvals::ask::{Ask, State};
+use crate::approvals::packages;
 use crate::ground::lock::lock;
 use crate::ground::refusal::Refusal;
 use crate::ledger::Closed;
@@ -60,7 +61,7 @@ impl Packages {
         // Off means off, also for what was allowed before.
         self.address(registry).await?;
         let _one = self.looked.asking.lock().await;
-        let allowed = known::allowed(&self.approvals.house, registry);
+        let allowed = packages::allowed(&self.approvals.house, registry.name());
         if allowed.contains(&asked.name) {
             return Ok(());
         }

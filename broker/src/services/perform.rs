@@ -3,9 +3,8 @@
 use super::{Services, janee, sending};
 use crate::approvals::act::Act;
 use crate::approvals::outcome::Outcome;
-use crate::approvals::purpose;
+use crate::approvals::{packages, purpose};
 use crate::ledger::Closed;
-use crate::packages::known;
 
 /// Carries out a permitted act: recorded first, done once, then its end recorded.
 pub async fn perform(
@@ -19,6 +18,6 @@ pub async fn perform(
         Act::Service(call) => sending::send(services, life, call, decision, id).await,
         Act::Janee(call) => janee::send(services, life, call, decision, id).await,
         Act::Purpose { text } => purpose::write(&services.approvals, life, text, decision, id).await,
-        Act::Package(package) => known::allow(&services.approvals, life, package, decision, id).await,
+        Act::Package(package) => packages::allow(&services.approvals, life, package, decision, id).await,
     }
 }

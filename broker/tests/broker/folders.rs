@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// From the ground up: each stands only on folders of earlier rows. What assembles them all is named by none.
-const FOLDERS: [(&str, &str); 14] = [
+const FOLDERS: [(&str, &str); 15] = [
     ("ground", ""),
     ("makers", ""),
     ("policy", "ground makers"),
@@ -19,6 +19,7 @@ const FOLDERS: [(&str, &str); 14] = [
     ("llm", "ground makers policy secrets net ledger health money door"),
     ("approvals", "ground policy secrets ledger door"),
     ("services", "ground policy secrets net ledger door approvals"),
+    ("packages", "ground policy ledger door approvals services"),
 ];
 const ASSEMBLES: &str = "broker";
 

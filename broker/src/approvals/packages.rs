@@ -2,7 +2,6 @@
 //!
 //! Invariant: a name is in the file before anything of the package is passed on; a file that cannot be read allows nothing.
 
-use super::Registry;
 use crate::approvals::Approvals;
 use crate::approvals::act::{Act, Package};
 use crate::approvals::outcome::{Answer, Outcome, not_sent};
@@ -23,7 +22,7 @@ struct Line {
 }
 
 /// All names of a registry's that are allowed.
-pub fn allowed(house: &House, registry: Registry) -> HashSet<String> {
+pub fn allowed(house: &House, registry: &str) -> HashSet<String> {
     let bytes = files::read_small(&house.packages()).unwrap_or_else(|error| {
         tracing::error!("no package is allowed: {error:#}");
         None
@@ -31,7 +30,7 @@ pub fn allowed(house: &House, registry: Registry) -> HashSet<String> {
     let lines = bytes.unwrap_or_default();
     let lines =
         lines.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice::<Line>(line).ok());
-    lines.filter(|line| line.registry == registry.name()).map(|line| line.name).collect()
+    lines.filter(|line| line.registry == registry).map(|line| line.name).collect()
 }
 
 /// Carries out an ask that the owner said yes to: the ledger first, then the names.
