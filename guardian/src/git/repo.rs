@@ -6,9 +6,9 @@
 use crate::git::keep::{self, Rule};
 use crate::git::open;
 use crate::git::rescue::RESCUED;
-use crate::git::tree::short;
+use crate::git::tree::{short, unknown};
 use crate::limits::{KEPT_FILE_BYTES, RUNGS};
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
 use git2::{Commit, ErrorCode, FileMode, Oid, Repository, Signature};
 use house::{House, files, interrupt};
 use std::path::Path;
@@ -80,13 +80,7 @@ impl Repo {
 
     pub fn resolve(&self, name: &str) -> Result<Version> {
         let found = self.git.revparse_single(name).and_then(|object| object.peel_to_commit());
-        let told = |error: git2::Error| match error.code() {
-            // Its own words for these are about its own notions.
-            ErrorCode::NotFound | ErrorCode::InvalidSpec => anyhow!("no commit is called {name}"),
-            ErrorCode::Ambiguous => anyhow!("more than one commit begins with {name}"),
-            _ => anyhow::Error::new(error).context(format!("the commit {name} cannot be read")),
-        };
-        version(&found.map_err(told)?)
+        version(&found.map_err(|error| unknown(error, name))?)
     }
 
     /// Commits these paths as they are on disk; `None` when none of them changed.
