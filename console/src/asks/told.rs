@@ -67,10 +67,10 @@ fn what(act: &Value) -> String {
 
 /// A header or a value on one line.
 fn line(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Array(pair) => pair.iter().map(line).collect::<Vec<_>>().join(": "),
-        value => value.to_string(),
+    match (value.as_str(), value.as_array()) {
+        (Some(text), _) => text.to_owned(),
+        (_, Some(pair)) => pair.iter().map(line).collect::<Vec<_>>().join(": "),
+        _ => value.to_string(),
     }
 }
 
@@ -78,7 +78,8 @@ fn line(value: &Value) -> String {
 /// twice, or what is no object, is told as it is.
 fn by_fields(body: &str) -> Option<Vec<(String, String)>> {
     let read: Value = serde_json::from_str(body).ok().filter(Value::is_object)?;
-    let is_all = read.to_string() == body && is_told_whole(&read);
+    let again = read.to_string();
+    let is_all = again == body && is_told_whole(&read);
     let value = |field: Field| match field {
         Field::Text(text) => text,
         Field::Value(value) | Field::List(value) => value,

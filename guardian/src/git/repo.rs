@@ -6,9 +6,9 @@
 use crate::git::keep::{self, Rule};
 use crate::git::open;
 use crate::git::rescue::RESCUED;
-use crate::git::tree::short;
+use crate::git::tree::{short, unknown};
 use crate::limits::{KEPT_FILE_BYTES, RUNGS};
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
 use git2::{Commit, ErrorCode, FileMode, Oid, Repository, Signature};
 use house::{House, files, interrupt};
 use std::path::Path;

@@ -7,7 +7,7 @@
 use crate::git::shortage;
 use crate::limits::KEPT_ENTRIES;
 use anyhow::{Context, Result};
-use git2::{FileMode, ObjectType, Oid, Repository, Tree, TreeEntry};
+use git2::{ErrorCode, FileMode, ObjectType, Oid, Repository, Tree, TreeEntry};
 use house::openat::Folder;
 use house::{files, interrupt, printable};
 use sha2::{Digest, Sha256};
@@ -256,6 +256,15 @@ fn is_content_of(bytes: &[u8], blob: Oid) -> Result<bool> {
         seen.insert(blob, found);
     }
     Ok(same)
+}
+
+/// Why a name leads to no commit; where there is just none, without git's own words, which are about its own notions.
+pub fn unknown(error: git2::Error, name: &str) -> anyhow::Error {
+    let told = format!("no commit is called {name}");
+    match [ErrorCode::NotFound, ErrorCode::InvalidSpec].contains(&error.code()) {
+        true => anyhow::anyhow!(told),
+        false => anyhow::Error::new(error).context(told),
+    }
 }
 
 /// First seven digits of a commit or tree, for people.
