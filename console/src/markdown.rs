@@ -108,7 +108,7 @@ impl Page {
             Tag::Strong => ("<strong>", "</strong>"),
             Tag::Strikethrough => ("<del>", "</del>"),
             Tag::Table(_) => (
-                "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"table\"><table>",
+                "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"table\"><table>",
                 "</table></div>",
             ),
             Tag::TableHead => {

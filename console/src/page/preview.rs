@@ -71,8 +71,9 @@ impl Preview {
         }
         let json = serde_json::from_str::<Value>(body).ok();
         // Its fields are all of it only where they make the same text again: a name that stands there twice would not.
-        let json =
-            json.filter(|json| (json.is_object() || json.is_array()) && json.to_string() == compact(body));
+        let json = json.filter(|json| {
+            (json.is_object() || json.is_array()) && json.to_string().as_str() == compact(body).as_str()
+        });
         if let Some(json) = json {
             return self.value("", &json);
         }
@@ -103,7 +104,7 @@ impl Preview {
                 }
             }
             Value::Null => {}
-            one => self.field(path, &plain(one)),
+            Value::Bool(_) | Value::Number(_) | Value::String(_) => self.field(path, &plain(value)),
         }
     }
 }

@@ -54,3 +54,19 @@ fn a_version_says_whether_it_is_proved_and_sandboxed() {
     assert_eq!(told("settled", "off"), "version 0c0470f · sandbox off");
     assert_eq!(version(&json!({"phase": "settled"})), None);
 }
+
+#[test]
+fn a_time_is_told_by_how_long_ago_it_was() {
+    let now: jiff::Timestamp = "2026-03-10T12:00:00Z".parse().unwrap();
+    let told = |seconds: i64| {
+        let then = jiff::Timestamp::from_second(now.as_second() - seconds).unwrap();
+        house::moments::since_then(then, now)
+    };
+    let near =
+        [(0, "now"), (12, "12 s ago"), (300, "5 min ago"), (3 * 3_600, "3 h ago"), (-600, "in 10 min")];
+    near.into_iter().for_each(|(seconds, ago)| assert_eq!(told(seconds), ago));
+    // Farther back the owner's own clock says it, whatever that is here.
+    assert!(told(86_400).starts_with("yesterday "), "{}", told(86_400));
+    assert!(told(7 * 86_400).contains("Mar "), "{}", told(7 * 86_400));
+    assert!(told(400 * 86_400).ends_with(" 2025"), "{}", told(400 * 86_400));
+}

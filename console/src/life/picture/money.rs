@@ -25,6 +25,9 @@ struct Spent {
     call: Option<Entry>,
 }
 
+/// A kind of cap: its class, its name, and how much it is.
+type Form = (&'static str, &'static str, fn(&Held) -> u64);
+
 impl Picture<'_> {
     pub fn money(&mut self) {
         let scale = self.drawing.scale;
@@ -60,8 +63,7 @@ impl Picture<'_> {
     /// The caps as they were, each as a line for as long as it held; the last one says how much.
     fn caps(&mut self, caps: &[Held], height: impl Fn(u64) -> f64) {
         let scale = self.drawing.scale;
-        let forms: [(&str, &str, fn(&Held) -> u64); 2] =
-            [("cap", "cap", |cap| cap.all), ("cap own", "its own cap", |cap| cap.own)];
+        let forms: [Form; 2] = [("cap", "cap", |cap| cap.all), ("cap own", "its own cap", |cap| cap.own)];
         for (class, name, of) in forms {
             for (number, cap) in caps.iter().enumerate().filter(|(_, cap)| of(cap) > 0) {
                 let (x, end, y) = (scale.x(cap.from_ms), scale.x(cap.to_ms), height(of(cap)));

@@ -40,7 +40,7 @@ pub async fn page(State(server): State<Arc<Server>>, Query(asked): Query<Asked>)
 
 /// A version, or an edit that was refused before it became one.
 enum Row {
-    Version(Edit),
+    Version(Box<Edit>),
     Refused(Refused),
 }
 
@@ -65,8 +65,11 @@ fn write(server: &Arc<Server>, skip: usize, out: &mut Out) -> Result<()> {
     let looked = past::look(server);
     let refused = server.past.with(server, |life| life.refused_edits());
     let counts = Counts::of(&versions, refused.len(), &head.tree.to_string());
-    let mut rows: Vec<Row> =
-        versions.into_iter().map(Row::Version).chain(refused.into_iter().map(Row::Refused)).collect();
+    let mut rows: Vec<Row> = versions
+        .into_iter()
+        .map(|edit| Row::Version(Box::new(edit)))
+        .chain(refused.into_iter().map(Row::Refused))
+        .collect();
     rows.sort_by_key(|row| std::cmp::Reverse(row.at_ms()));
     let all = rows.len();
     let seen = Seen { server: server.as_ref(), repo: &repo, head: head.tree.to_string(), rungs };
