@@ -54,7 +54,8 @@ impl Life {
             safe: self.told.safe,
             rehearsal: self.told.rehearsal,
             thoughts_before: self.cursors.thoughts,
-            round,
+            // The first thought for a request is told all, also in the middle of a wake.
+            round: if self.course.request.is_some() { 0 } else { round },
             purpose: papers::read(&house.purpose()).text,
             purpose_changed: self.course.purpose_changed,
             checklist: checklist.text,

@@ -121,6 +121,8 @@ impl Life {
             }
             self.advance_apart().await?;
             self.report_apart()?;
+            // What a request waits for is told with it, and not to a thought of something else.
+            self.end_waits();
             let moment = self.sense(round)?;
             if self.course.stop.is_some() {
                 return self.obey();

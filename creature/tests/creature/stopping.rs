@@ -89,7 +89,7 @@ fn waits_for(seen: &Seen, what: &str) -> Option<Say> {
     match seen.last_results().pop() {
         _ if seen.last_said().contains("This wake is for it") => Some(Say::new().says("It is here.")),
         Some((name, _)) if name.contains("owner") => Some(Say::new().says("").rests(60)),
-        _ if seen.last_said().contains("tell me when the parcel") => {
+        _ if seen.last_said().contains("not yet answered") => {
             let args = json!({"text": "I wait for it.", "waits_for": what});
             Some(Say::new().says("I wait.").calls("owner.message", args))
         }
@@ -116,6 +116,39 @@ async fn a_request_that_waits_for_a_job_of_a_life_that_was_killed_is_gone_on_wit
     assert_eq!(told(&world), ["I wait for it.", "It is here."]);
     let is_told = |seen: &Seen| seen.last_said().contains("this came: job-1-1 ended with the life");
     assert!(world.server.seen().iter().any(is_told), "the thought was told what came");
+}
+
+/// Found by reading: a thought of its own that went on meanwhile took the news, and the request slept for a day.
+#[tokio::test]
+async fn a_request_hears_of_a_session_that_ends_while_a_thought_of_its_own_goes_on() {
+    loopback!();
+    let world = world(|seen| {
+        let text = seen.all_text();
+        if text.contains("# Your objective\n\ncount every reed") {
+            return Say::new().says("seven reeds");
+        }
+        if let Some(say) = waits_for(seen, "session-1") {
+            return say;
+        }
+        if !text.contains("a letter came") || text.contains("session-1 done") {
+            return Say::new().says("").rests(300);
+        }
+        match called(seen, "spawn") {
+            true => Say::new().says("I look.").calls("files.list", json!({})),
+            false => Say::new().says("Apart.").calls("spawn", json!({"objective": "count every reed"})),
+        }
+    });
+    say(&world, 0, "tell me when the parcel is here");
+    let mut lived = Lived::born(&world.house, BEGAN, 1).await;
+    for _ in 0..3 {
+        lived.wake().await;
+    }
+    assert_eq!(told(&world), ["I wait for it."]);
+    lived.life.cursors.tell("a letter came");
+    for _ in 0..8 {
+        lived.wake().await;
+    }
+    assert_eq!(told(&world), ["I wait for it.", "It is here."]);
 }
 
 /// Found by reading: as many events were struck off as a thought had been shown, the newest first: what came while it thought

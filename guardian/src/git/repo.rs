@@ -80,9 +80,7 @@ impl Repo {
 
     pub fn resolve(&self, name: &str) -> Result<Version> {
         let found = self.git.revparse_single(name).and_then(|object| object.peel_to_commit());
-        let many = |error: git2::Error| error.code() == ErrorCode::Ambiguous;
-        let told = |is_many| if is_many { "more than one commit begins with" } else { "no commit is called" };
-        version(&found.map_err(|error| anyhow!("{} {name}", told(many(error))))?)
+        version(&found.map_err(|error| unknown(error, name))?)
     }
 
     /// Commits these paths as they are on disk; `None` when none of them changed.

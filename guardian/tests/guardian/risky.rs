@@ -213,7 +213,7 @@ fn nothing_that_is_made_in_the_folder_hides_what_is_kept_or_breaks_a_launch() {
     assert!(kept(&odd).unwrap_err().contains("its name is no text"));
     let (house, text) =
         (house::House::new(top.clone()), format!("[files]\nrisky = true\nrisky_root = {odd:?}\n"));
-    let handed = house::settings::handed::document(&house, 1, &text).unwrap();
+    let handed = house::settings::handed::document(&house, 1, &text, "UTC").unwrap();
     assert_eq!(
         handed["settings"]["files"]["risky"], false,
         "the file tools work where they can write: {handed}"
