@@ -1,9 +1,10 @@
-//! What the laboratory says of itself is true: bricks are counted as such, every path of the formats has its trials, every harm its place, pictures show what was there.
+//! What the laboratory says of itself is true: bricks are counted as such, every path of the formats has its trials, every harm and the demo its place, pictures show what was there.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 #![allow(clippy::indexing_slicing, clippy::wildcard_enum_match_arm)]
 
 mod bricks;
+mod demo;
 mod formats;
 mod harms;
 mod pictures;
