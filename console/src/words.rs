@@ -1,6 +1,6 @@
 //! Words to the creature by a command's name: what the owner types short, and the sentence that any mind understands.
 
-/// A command, and what it says. Instinct knows each by name (`creature/crates/instinct/src/abilities.rs`, where a test
+/// A command, and what it says. Instinct knows each by name (`creature/crates/instinct/abilities.toml`, where a test
 /// holds them); to a model they are plain requests, each for a tool it has.
 const SENTENCES: [(&str, &str); 3] = [
     ("pulse", "List your standing concerns, please."),

@@ -63,6 +63,6 @@ async fn a_share_of_three_quarters_of_a_dollar_is_spent_to_nine_tenths_and_warne
         upstream.cost()
     );
     assert!(warned_at.is_some_and(|at| (0.6..spent).contains(&at)), "{warned_at:?}");
-    assert!(said.contains("0.0000 reserved"), "{said}");
+    assert!(said.contains("0.0000 USD are reserved"), "{said}");
     open.end().await;
 }

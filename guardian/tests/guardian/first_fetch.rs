@@ -152,7 +152,7 @@ fn a_fetch_that_never_ends_holds_no_order_up_and_is_tried_once() {
     guardian.kill_only();
     fs::remove_file(house.path(".self/workspace/fetched")).unwrap();
     let guardian = Guardian::new(command.spawn().unwrap(), &house);
-    assert!(house.ask(&["resume"]).status.success());
+    house.until("its hearing", || house.ask(&["resume"]).status.success());
     house.until("a life", || !house.thoughts().is_empty());
     assert!(!house.path(".self/workspace/fetched").exists(), "tried once");
     guardian.stop();

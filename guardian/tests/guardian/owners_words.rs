@@ -45,7 +45,7 @@ fn words_that_the_creature_puts_into_the_owners_mouth_are_not_shown_as_his() {
     let page = Page::of(&house);
     let talk = page.get("/talk").body;
     let items: Vec<&str> =
-        talk.split("<li class=\"").skip(1).filter(|item| item.contains("class=\"words\"")).collect();
+        talk.split("<li class=\"").skip(1).filter(|item| item.contains("class=\"words")).collect();
     assert_eq!(items.len(), 8, "{talk}");
     let yours: Vec<&&str> = items.iter().filter(|item| item.starts_with("owner")).collect();
     assert_eq!(yours.len(), 3, "{yours:?}");
@@ -97,7 +97,7 @@ fn a_word_that_is_told_as_it_happens_is_judged_too() {
     append(".self/memory.jsonl", &message(9, "owner", "2026-01-02T00:01:00.000Z", "a new word"));
     append(".self/memory.jsonl", &message(10, "owner", "2026-01-02T00:01:00.000Z", "a made up word"));
     let mut heard =
-        |words: &str| lines.find(|line| line.contains("class=\"words\"") && line.contains(words)).unwrap();
+        |words: &str| lines.find(|line| line.contains("class=\"words") && line.contains(words)).unwrap();
     let (truly, falsely) = (heard("a new word"), heard("a made up word"));
     assert!(truly.contains("you ") && !truly.contains("it says"), "{truly}");
     assert!(falsely.contains("it says you said"), "{falsely}");
