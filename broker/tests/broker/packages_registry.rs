@@ -65,10 +65,12 @@ metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
 if needs: metadata += f"Requires-Dist: {needs}\n"
 file = f"{folder}/{name}-{version}-py3-none-any.whl"
 with zipfile.ZipFile(file, "w") as wheel:
-    wheel.writestr(f"{name}.py", f"told = 'seven {name}s'\n")
-    wheel.writestr(f"{info}/METADATA", metadata)
-    wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: t\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
-    wheel.writestr(f"{info}/RECORD", "")
+    # The same bytes whenever it is made.
+    put = lambda path, text: wheel.writestr(zipfile.ZipInfo(path), text)
+    put(f"{name}.py", f"told = 'seven {name}s'\n")
+    put(f"{info}/METADATA", metadata)
+    put(f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: t\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+    put(f"{info}/RECORD", "")
 open(file + ".metadata", "w").write(metadata)
 "#;
 

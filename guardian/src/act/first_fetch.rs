@@ -106,7 +106,7 @@ impl Executor {
             self.save();
         }
         if matches!(self.decided.phase, Phase::Building { .. }) && self.build.is_none() {
-            let begun = self.start_build(false);
+            let begun = self.begin_build(false);
             begun.into_iter().for_each(|event| self.hear(event));
         }
     }

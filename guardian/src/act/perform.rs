@@ -114,7 +114,7 @@ impl Executor {
         Ok(Event::Surveyed(Subject { tree, standing, rungs, kept, built, unexamined }))
     }
 
-    pub(super) fn start_build(&mut self, beside: bool) -> Option<Event> {
+    fn start_build(&mut self, beside: bool) -> Option<Event> {
         self.stop_build();
         let version = self.version?;
         if !beside {
@@ -124,6 +124,11 @@ impl Executor {
                 return None;
             }
         }
+        self.begin_build(beside)
+    }
+
+    pub(super) fn begin_build(&mut self, beside: bool) -> Option<Event> {
+        let version = self.version?;
         let (tree, now) = (version.tree.to_string(), self.clock.now());
         let door = match self.broker.door(&self.house, None) {
             Ok(door) => door,
