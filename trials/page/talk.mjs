@@ -71,7 +71,7 @@ async function stops(page, house) {
 async function answered(page, house, end) {
   append(house, '.self/memory.jsonl', record('message', { from: 'creature', kind: 'answer', thread: 'main', text: 'Three, **as you said**.' }));
   end.stage('resting');
-  await until('the answer', async () => (await page.locator('#said li:last-child strong').allInnerTexts()).includes('as you said'), 500);
+  await until('the answer', async () => (await page.locator('#said li.creature strong').allInnerTexts()).includes('as you said'), 500);
   await until('no reply beside it', async () => (await shown(page, '#reply')) === '', 500);
   holds(!(await page.locator('#stop').isVisible()), 'and nothing to stop any more');
 }
