@@ -193,6 +193,10 @@ fn seven_requests_of_a_day_with_a_fall_a_rebirth_and_a_stop_all_end_each_once() 
         let all = requests(house);
         all.len() == 7 && all.iter().all(|one| !one["ended_at"].is_null())
     });
+    // A request ends when the stop is heard; what was stopped is told when it is obeyed.
+    until(house, "the word of what was stopped", || {
+        told(house).iter().any(|(_, text)| text.to_lowercase().contains("stopped"))
+    });
     each_ended_once(house);
     assert!(house.told("broken").is_empty() && house.told("fall").is_empty(), "a sound day breaks nothing");
     assert_eq!(guardian.stop(), 0);
