@@ -2,7 +2,7 @@
 
 use super::found::content;
 use super::state::{Job, Made};
-use super::tasks::{Strike, TODO, Task};
+use super::tasks::{Strike, TO_DO, Task};
 use super::text::{clip, word};
 use super::turn::Turn;
 use jiff::civil::DateTime;
@@ -25,7 +25,7 @@ pub fn shows(about: &str) -> bool {
 /// The lines of a paper, for the owner.
 pub fn shown(paper: &str, result: &Value) -> String {
     let lines: Vec<&str> = word(result, "text").lines().filter(|line| !entry(line).is_empty()).collect();
-    if paper == TODO {
+    if paper == TO_DO {
         let open: Vec<String> =
             lines.iter().filter(|line| is_open(line)).map(|line| clip(entry(line), 120)).collect();
         let done = lines.len() - open.len();
@@ -118,7 +118,7 @@ pub fn last_made(turn: &mut Turn) -> Option<Task> {
     match turn.state.last.take() {
         Some(Made { kind, what, at_s }) if newer(at_s) => match kind.as_str() {
             "reminder" => Some(Task::Drop(what)),
-            "todo" => Some(Task::Strike(TODO.to_owned(), Strike::Remove, what)),
+            "todo" => Some(Task::Strike(TO_DO.to_owned(), Strike::Remove, what)),
             "note" => Some(Task::Strike("scratch".to_owned(), Strike::Remove, what)),
             "follow" => Some(Task::Unfollow(what)),
             _ => None,

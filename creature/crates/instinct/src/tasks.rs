@@ -18,7 +18,7 @@ const LONGEST_SENTENCE: usize = 300;
 const FORGET: &str = "cancel ";
 
 /// The paper of the owner's list.
-pub const TODO: &str = "notes/todo";
+pub const TO_DO: &str = "notes/todo";
 
 /// A thing that instinct knows how to do.
 #[derive(Clone, Debug, PartialEq)]
@@ -121,7 +121,7 @@ fn first_call(task: Task, turn: &mut Turn) -> Result<(&'static str, Value, Strin
         Task::Forget(which) => ("reminder.list", json!({}), format!("{FORGET}{which}")),
         Task::Todo(text) => {
             let text = clip(&text, 500);
-            ("notes.append", json!({"name": TODO, "text": format!("- [ ] {text}\n")}), text)
+            ("notes.append", json!({"name": TO_DO, "text": format!("- [ ] {text}\n")}), text)
         }
         Task::Show(paper) => ("notes.read", json!({"name": paper}), paper),
         Task::Strike(paper, how, which) => {
