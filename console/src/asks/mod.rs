@@ -5,7 +5,7 @@
 mod told;
 
 pub use house::asks::noted;
-pub use told::told;
+pub use told::{title, told};
 
 use anyhow::{Result, bail};
 use house::asks::{Ask, all, find, stored};

@@ -10,7 +10,6 @@ pub mod frame;
 pub mod guard;
 pub mod link;
 pub mod out;
-pub mod preview;
 pub mod spent;
 pub mod tokens;
 pub mod trace;

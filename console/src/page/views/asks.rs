@@ -4,11 +4,12 @@ use super::now::paint;
 use crate::asks::{self as answers, Field};
 use crate::page::form::hidden;
 use crate::page::frame::{self, Weight, exact, time};
-use crate::page::{Server, out::Out, preview};
+use crate::page::{Server, out::Out};
 use anyhow::Result;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use house::asks::{self, Ask};
+use house::bounds::brief;
 use house::records::text;
 use house::{instance, printable};
 use maud::{Markup, html};
@@ -18,6 +19,9 @@ use std::sync::Arc;
 /// Asks that are over and are listed, and bytes shown of one field.
 const MOST_OVER: usize = 100;
 const MOST_CHARS: usize = 2 << 20;
+/// Fields of an act in words, and characters of one.
+const MOST_FIELDS: usize = 16;
+const FIELD_CHARS: usize = 1_200;
 
 pub async fn page(State(server): State<Arc<Server>>) -> Response {
     let shared = server.clone();
@@ -63,10 +67,8 @@ fn card(server: &Server, ask: &Ask, from: &str) -> Markup {
             @match &answerable {
                 Ok(answerable) => {
                     @let act = answerable.stored.get("act").unwrap_or(&answerable.stored);
-                    @let preview = preview::of(act);
-                    h2 id=(label) { (preview.title) "?" }
-                    dl.fields { @for (name, value) in &preview.fields { dt { (name) } dd { (value) } } }
-                    @if preview.is_cut { p.about { "There is more of it in its exact bytes." } }
+                    h2 id=(label) { (answers::title(act)) "?" }
+                    (in_words(act))
                     p.about { "Ask " a href={ "/asks/" (id) } { (id) } ", " (time(text(&ask.asked, "at"))) @if !why.is_empty() { "; it asks because " (why) } @if !reason.is_empty() { "; it says: " (reason) } }
                     details { summary { "Exactly these bytes" } (exact_fields(act)) }
                     @if let Some(answer) = &taken { p role="status" { (noted(server, answer)) } }
@@ -79,6 +81,19 @@ fn card(server: &Server, ask: &Ask, from: &str) -> Markup {
                 },
             }
         }
+    }
+}
+
+/// The act by its fields, as everywhere; its headers stand among the exact bytes.
+fn in_words(act: &Value) -> Markup {
+    let told: Vec<_> = answers::told(act).into_iter().filter(|(name, _)| name != "header").collect();
+    let shown: Vec<_> =
+        told.iter().take(MOST_FIELDS).map(|(name, value)| (name, brief(value, FIELD_CHARS))).collect();
+    let is_cut =
+        told.len() > MOST_FIELDS || told.iter().zip(&shown).any(|((_, whole), (_, shown))| shown != whole);
+    html! {
+        dl.fields { @for (name, value) in &shown { dt { (name) } dd { (value) } } }
+        @if is_cut { p.about { "There is more of it in its exact bytes." } }
     }
 }
 
@@ -145,11 +160,10 @@ fn whole(server: &Server, id: &str, out: &mut Out) -> Result<()> {
         Err(error) => return out.html(&frame::wrong(&format!("{error:#}"))),
     };
     let act = stored.get("act").unwrap_or(&stored);
-    let preview = preview::of(act);
     out.html(&html! {
         h2 { "In words" }
-        p { (preview.title) }
-        dl.fields { @for (name, value) in &preview.fields { dt { (name) } dd { (value) } } }
+        p { (answers::title(act)) }
+        (in_words(act))
         h2 { "Exactly this" }
         (exact_fields(act))
     })?;
