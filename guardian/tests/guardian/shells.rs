@@ -3,6 +3,7 @@
 use crate::asks::said;
 use console::help::COMMANDS;
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -131,13 +132,22 @@ fn the_launcher_says_how_it_was_called() {
 #[test]
 fn what_is_missing_or_older_than_its_sources_is_built_first() {
     let launched = Launched::new();
-    assert_eq!(launched.feral(&["status"]), "guardian of a build status\n");
+    let building = |names: &[&str]| -> String {
+        names.iter().map(|name| format!("feral: building the {name}\n")).collect()
+    };
+    let told = launched.feral(&["status"]);
+    assert!(told.contains(&building(&["guardian", "console"])), "nothing is silent: {told}");
+    assert!(told.contains("guardian of a build status\n"), "{told}");
     let both = ["build --quiet --package guardian", "build --quiet --package console"];
     assert_eq!(launched.built(), both);
     launched.source_is(30);
     launched.program("guardian", 60);
     launched.program("console", 5);
-    assert_eq!(launched.feral(&["status"]), "guardian of a build status\n");
+    let told = launched.feral(&["status"]);
+    assert!(
+        told.contains("guardian of a build status\n") && told.contains(&building(&["guardian"])),
+        "{told}"
+    );
     assert_eq!(launched.built()[2..], both[..1], "the guardian was older, the console was not");
     // What does not build is not run where there is none; else the one from before is, and that is said.
     fs::write(launched.house().join("broken"), "").unwrap();
@@ -167,7 +177,29 @@ fn a_build_under_way_is_not_waited_for() {
     assert!(told.contains("with status") && told.contains("a build is under way"), "{told}");
     assert!(launched.built().is_empty());
     held.unlock().unwrap();
-    assert_eq!(launched.feral(&["status"]), "guardian of a build status\n");
+    assert!(launched.feral(&["status"]).contains("guardian of a build status\n"));
+}
+
+/// Found: typed in the first minutes, it waited without a word for the console, and then for the broker's build as well.
+#[test]
+fn a_program_that_is_being_built_is_waited_for_with_a_word_and_no_longer() {
+    let launched = Launched::new();
+    launched.source_is(30);
+    launched.program("guardian", 5);
+    let lock = fs::File::create(launched.house().join("target/debug/.cargo-lock")).unwrap();
+    let _held = nix::fcntl::Flock::lock(lock, nix::fcntl::FlockArg::LockExclusive).unwrap();
+    let path = format!("{}:{}", launched.folder.path().join("bin").display(), std::env::var("PATH").unwrap());
+    let mut command = Command::new(launched.house().join("feral"));
+    command.args(["say", "hi"]).env("PATH", path).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut typed = command.spawn().unwrap();
+    let mut told = String::new();
+    BufReader::new(typed.stderr.take().unwrap()).read_line(&mut told).unwrap();
+    assert!(told.contains("the console is being built"), "{told}");
+    launched.program("console", 5);
+    // The lock is held on: another program is built.
+    let output = typed.wait_with_output().unwrap();
+    assert!(output.status.success() && said(&output).contains("with say hi"), "{}", said(&output));
+    assert!(launched.built().is_empty(), "nothing is built twice");
 }
 
 fn out(house: &House, args: &[&str]) -> String {
