@@ -301,9 +301,9 @@ fn a_body_whose_fields_hide_something_is_told_as_it_is() {
     };
     let has = |body: &str, name: &str| told(body).iter().any(|(field, _)| field == name);
     assert!(has(r#"{"text":"hello"}"#, "text"));
+    assert!(has("{ \"text\" :\n \"hello\" }", "text"), "spaces between parts hide nothing");
     for odd in [
         r#"{"to":"a","to":"b"}"#,
-        r#"{ "text":"hello"}"#,
         r#"{"text":"\u0068ello"}"#,
         "[1]",
         "{}",
