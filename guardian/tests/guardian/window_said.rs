@@ -302,13 +302,7 @@ fn a_body_whose_fields_hide_something_is_told_as_it_is() {
     let has = |body: &str, name: &str| told(body).iter().any(|(field, _)| field == name);
     assert!(has(r#"{"text":"hello"}"#, "text"));
     assert!(has("{ \"text\" :\n \"hello\" }", "text"), "spaces between parts hide nothing");
-    for odd in [
-        r#"{"to":"a","to":"b"}"#,
-        r#"{"text":"\u0068ello"}"#,
-        "[1]",
-        "{}",
-        "text=hello",
-    ] {
+    for odd in [r#"{"to":"a","to":"b"}"#, r#"{"text":"\u0068ello"}"#, "[1]", "{}", "text=hello"] {
         assert!(told(odd).contains(&("body".to_owned(), odd.to_owned())), "{odd}: {:?}", told(odd));
     }
     let purpose = console::asks::told(&json!({"kind": "purpose", "text": "live well"}));
