@@ -1,12 +1,14 @@
 //! The house in which harmful edits are tried: a real guardian and creature, an owner who speaks, and what they leave.
 
 use super::list::{Change, Harm};
-use super::mind::{self, APART, ASKED, REMIND, REST_S, SUM};
+use super::mind::{self, APART, ASKED, REMIND, SUM};
 use crate::faithful::{Faithful, Rules, Say, Wire};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::Write;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use trials::clone::Clone;
 use trials::model::asleep;
@@ -20,12 +22,8 @@ const HOME: Duration = Duration::from_secs(900);
 const DECIDED: Duration = Duration::from_secs(900);
 /// For the tests beside a life.
 const PROVEN: Duration = Duration::from_secs(1_800);
-/// For the answers of a round to come, and between two rounds, so that a rest lies between.
-const ROUND: Duration = Duration::from_secs(45);
-/// Rounds of words that an edit lives through before it counts as not noticed, and those of reminders, which may be told
-/// two minutes after they were due.
-const MOST_ROUNDS: u32 = 12;
-const MOST_ROUNDS_OF_REMINDERS: u32 = 24;
+/// Seconds that its mind rests, and the longest rest of its owner's.
+const REST_S: u64 = 20;
 /// Rounds of words that a sound change lives through.
 const SOUND_ROUNDS: u32 = 3;
 /// Observations of each invariant that the predecessor must have kept.
@@ -33,6 +31,31 @@ const KEPT: u64 = 3;
 const INVARIANTS: [&str; 9] =
     ["results", "remembered", "costs", "heard", "answered", "prompt", "once", "reminded", "rests"];
 const LOOK: Duration = Duration::from_millis(100);
+
+/// How the owner speaks while an edit is lived with.
+#[derive(Clone, Copy)]
+struct Pace {
+    /// Rounds of words until it counts as not noticed.
+    rounds: u32,
+    /// For the answers of a round to come.
+    patience: Duration,
+    /// From one round to the next, so that a rest lies between.
+    least: Duration,
+}
+
+const USUAL: Pace = Pace { rounds: 12, patience: Duration::from_secs(45), least: Duration::from_secs(8) };
+
+impl Pace {
+    fn of(harm: &Harm) -> Self {
+        match harm.sees.as_str() {
+            // Reminders may be told two minutes after they were due.
+            "reminded" => Self { rounds: 24, least: Duration::from_secs(15), ..USUAL },
+            // An owner who waits for the answer sees how long it takes.
+            "prompt" => Self { patience: Duration::from_secs(200), ..USUAL },
+            _ => USUAL,
+        }
+    }
+}
 
 pub struct Stage<'a> {
     house: &'a House,
@@ -42,6 +65,8 @@ pub struct Stage<'a> {
     seed: (String, String),
     rounds: u64,
     changes: Vec<Change>,
+    /// Seconds that the mind rests.
+    rest_s: Arc<AtomicU64>,
 }
 
 impl<'a> Stage<'a> {
@@ -49,9 +74,10 @@ impl<'a> Stage<'a> {
         let house = &clone.house;
         trials::programs::broker();
         let wire = Wire::Anthropic;
+        let rest_s = Arc::new(AtomicU64::new(REST_S));
         let server = Faithful::start(wire, Rules::default(), {
-            let changes = changes.clone();
-            move |seen: &_| mind::step(seen, &changes)
+            let (changes, rest_s) = (changes.clone(), rest_s.clone());
+            move |seen: &_| mind::step(seen, &changes, rest_s.load(Ordering::Relaxed))
         });
         let (model, address) = (wire.model(), server.base_url());
         house.write(
@@ -65,7 +91,7 @@ impl<'a> Stage<'a> {
         );
         let seed = (house.git(&["rev-parse", "HEAD"]), house.git(&["rev-parse", "HEAD:creature"]));
         let guardian = guardian(house);
-        let stage = Self { house, server, guardian, seed, rounds: 0, changes };
+        let stage = Self { house, server, guardian, seed, rounds: 0, changes, rest_s };
         stage.come_home();
         stage
     }
@@ -109,13 +135,13 @@ impl<'a> Stage<'a> {
     }
 
     /// The owner speaks on two threads and waits a while for the answers. `over` ends it early.
-    fn round(&mut self, over: impl Fn() -> bool) {
+    fn round(&mut self, pace: Pace, over: impl Fn() -> bool) {
         self.rounds += 1;
         let nth = self.rounds;
         if nth % 4 == 1 {
             self.say(&format!("{REMIND}round {nth}"), "main");
         }
-        if nth % 4 == 2 {
+        if nth % 2 == 0 {
             self.say(&format!("{APART}the garden, round {nth}"), "work");
         }
         let asked = [("main", nth, 2), ("work", 40, nth)];
@@ -134,8 +160,8 @@ impl<'a> Stage<'a> {
                 })
             })
         };
-        self.wait(ROUND, || over() || is_answered());
-        let rest = Duration::from_secs(5).max((ROUND / 3).saturating_sub(begun.elapsed()));
+        self.wait(pace.patience, || over() || is_answered());
+        let rest = Duration::from_secs(5).max(pace.least.saturating_sub(begun.elapsed()));
         self.wait(rest, over);
     }
 
@@ -165,7 +191,7 @@ impl<'a> Stage<'a> {
             if INVARIANTS.iter().all(kept) {
                 break;
             }
-            self.round(|| false);
+            self.round(USUAL, || false);
         }
         self.told_tallies(&seed)
     }
@@ -184,20 +210,20 @@ impl<'a> Stage<'a> {
             self.server.change_mind(move |_| {
                 Say::new().status(status, r#"{"type":"error","error":{"type":"api_error","message":"no"}}"#)
             });
-            self.round(|| false);
+            self.round(USUAL, || false);
         }
-        self.server.change_mind(move |seen| mind::step(seen, &changes));
+        self.server.change_mind(move |seen| mind::step(seen, &changes, REST_S));
         // A word tries the model again.
-        self.round(|| false);
+        self.round(USUAL, || false);
         self.say("pause for 2 minutes", "main");
-        self.round(|| false);
+        self.round(USUAL, || false);
         self.say("resume", "main");
-        self.round(|| false);
+        self.round(USUAL, || false);
         let settings = self.house.read("owner.toml");
         self.house.write("owner.toml", &settings.replace("daily_usd = 1000", "daily_usd = 0.000001"));
-        self.round(|| false);
+        self.round(USUAL, || false);
         self.house.write("owner.toml", &settings);
-        self.round(|| false);
+        self.round(USUAL, || false);
         format!("{}; told of {} broken", self.told_tallies(&self.seed.1.clone()), self.told_broken())
     }
 
@@ -231,7 +257,7 @@ impl<'a> Stage<'a> {
 
     /// Has the mind make this change and lives with it for some rounds, until it is put back or trusted; what became of
     /// it, and after how much.
-    fn live(&mut self, change: &Change, most_rounds: u32) -> (Result<String, String>, String) {
+    fn live(&mut self, change: &Change, pace: Pace) -> (Result<String, String>, String) {
         let (falls, life, before) =
             (self.house.told("fall").len(), self.life(), text(&self.house.status()["tree"]));
         if let Some(why) = self.make(change) {
@@ -242,10 +268,10 @@ impl<'a> Stage<'a> {
         self.wait(HOME, || is_born() || fell());
         let (tree, newborn, begun) = (text(&self.house.status()["tree"]), self.life(), Instant::now());
         let mut rounds = 0;
-        while rounds < most_rounds && self.house.told("fall").len() == falls {
+        while rounds < pace.rounds && self.house.told("fall").len() == falls {
             rounds += 1;
             let house = self.house;
-            self.round(|| house.told("fall").len() > falls);
+            self.round(pace, || house.told("fall").len() > falls);
         }
         // What its tests beside it say decides, where no invariant did.
         let trusted = || self.house.status()["blessed"] == true && self.house.status()["tree"] == *tree;
@@ -261,15 +287,16 @@ impl<'a> Stage<'a> {
     /// What becomes of a harmful change, and after how much; the seed lives again afterwards.
     pub fn take(&mut self, harm: &Harm) -> (String, String) {
         self.order_home();
-        let most = if harm.sees == "reminded" { MOST_ROUNDS_OF_REMINDERS } else { MOST_ROUNDS };
-        let (became, after) = self.live(&harm.change(), most);
+        self.rest_s.store(harm.rest_s.unwrap_or(REST_S), Ordering::Relaxed);
+        let (became, after) = self.live(&harm.change(), Pace::of(harm));
+        self.rest_s.store(REST_S, Ordering::Relaxed);
         self.order_home();
         (became.map_or_else(|why| why, |tallies| format!("not noticed ({tallies})")), after)
     }
 
     /// What becomes of a sound change on top of those before it.
     pub fn keep(&mut self, change: &Change) -> (String, String) {
-        let (became, after) = self.live(change, SOUND_ROUNDS);
+        let (became, after) = self.live(change, Pace { rounds: SOUND_ROUNDS, ..USUAL });
         (became.map_or_else(|why| why, |tallies| format!("trusted: {tallies}")), after)
     }
 

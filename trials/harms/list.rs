@@ -24,6 +24,9 @@ pub struct Harm {
     /// Why nothing sees it.
     #[serde(default)]
     pub why: String,
+    /// Seconds that the mind rests beside it, where the usual rest is too short to show it.
+    #[serde(default)]
+    pub rest_s: Option<u64>,
     pub path: String,
     pub old: String,
     pub new: String,

@@ -4,8 +4,6 @@ use super::list::Change;
 use crate::faithful::{Message, Say, Seen, Shown};
 use serde_json::json;
 
-/// Seconds it rests; the owner's longest is as long.
-pub const REST_S: u64 = 20;
 /// Before the name of a change that it is asked to make, and before its summary.
 pub const ASKED: &str = "Make the change called ";
 pub const TRIED: &str = "try ";
@@ -14,8 +12,8 @@ pub const SUM: &str = "What is ";
 pub const REMIND: &str = "Remind me thrice of ";
 pub const APART: &str = "Have somebody look at ";
 
-/// Its next step, from what stands in the request and nothing else.
-pub fn step(seen: &Seen, changes: &[Change]) -> Say {
+/// Its next step, from what stands in the request and nothing else; where nothing is to do, a rest of so many seconds.
+pub fn step(seen: &Seen, changes: &[Change], rest_s: u64) -> Say {
     let said = texts(seen);
     if said.contains("# Your objective") {
         return Say::new().plainly("I looked at it: all is as it should be there.");
@@ -33,7 +31,7 @@ pub fn step(seen: &Seen, changes: &[Change]) -> Say {
         |begins: &str| open.iter().find_map(|word| Some(word.split_once(begins)?.1.trim().to_owned()));
     let sums: Vec<String> = open.iter().filter_map(|word| sum(word)).collect();
     match (asked(ASKED), asked(REMIND), asked(APART)) {
-        _ if open.is_empty() => rests(),
+        _ if open.is_empty() => Say::new().says("Nothing else now.").rests(rest_s),
         (Some(name), ..) => change(&name, &said, did("repo.edit"), changes),
         (_, Some(what), _) if !did("reminder.add") => {
             let one = |nth: u32| json!({"text": format!("{what} ({nth})"), "when": "in 1 min", "zone": null, "prompt": null});
@@ -53,10 +51,6 @@ pub fn step(seen: &Seen, changes: &[Change]) -> Say {
         _ if !sums.iter().any(|sum| sum.starts_with("40 and ")) => Say::new().plainly(&sums.join("; ")),
         _ => answers(&sums.join("; ")),
     }
-}
-
-fn rests() -> Say {
-    Say::new().says("Nothing else now.").rests(REST_S)
 }
 
 fn answers(text: &str) -> Say {

@@ -26,6 +26,7 @@ fn control() -> Harm {
         kind: "none".into(),
         sees: "nothing".into(),
         why: String::new(),
+        rest_s: None,
         path: "creature/src/pace.rs".into(),
         old: first.into(),
         new: format!("{first}\n//! A control."),

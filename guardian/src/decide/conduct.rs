@@ -55,7 +55,8 @@ pub enum Invariant {
 impl Invariant {
     /// Whether records alone say that it is broken, however slow the machine and however long a wait.
     fn is_exact(self) -> bool {
-        matches!(self, Invariant::Results | Invariant::Remembered | Invariant::Costs | Invariant::Paid)
+        use Invariant::{Costs, Once, Paid, Remembered, Results};
+        matches!(self, Results | Remembered | Costs | Paid | Once)
     }
 
     /// What a life that breaks it does, for the end of a sentence.

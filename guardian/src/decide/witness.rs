@@ -6,6 +6,7 @@
 mod accounts;
 mod done;
 mod reminders;
+mod sessions;
 mod words;
 
 use crate::decide::conduct::Invariant;
@@ -14,6 +15,7 @@ use done::Done;
 use house::clock::Millis;
 use reminders::{Look, Reminders};
 use serde_json::Value;
+use sessions::Sessions;
 use std::collections::{BTreeSet, VecDeque};
 use words::{Seen, Standing, Words};
 
@@ -69,6 +71,7 @@ pub struct Witness {
     words: Words,
     reminders: Reminders,
     accounts: Accounts,
+    sessions: Sessions,
     done: Done,
     /// A file that must be there now, by the records of the turn that is over.
     due: Option<String>,
@@ -142,6 +145,7 @@ impl Witness {
         self.words.forget();
         self.reminders.forget();
         self.accounts.forget();
+        self.sessions.forget();
         self.done.forget();
     }
 
@@ -160,6 +164,7 @@ impl Witness {
         let text = |name: &str| data.get(name).and_then(Value::as_str).unwrap_or_default();
         let number = data.get("thought").and_then(Value::as_u64);
         self.accounts.recorded(kind, data);
+        self.sessions.recorded(kind, data);
         let seen = self.done.recorded(kind, data);
         self.note(seen);
         match (kind, number) {
@@ -280,6 +285,8 @@ impl Witness {
             }
         }
         let seen = self.accounts.compared();
+        self.note(seen);
+        let seen = self.sessions.turn_over();
         self.note(seen);
         self.due = self.done.take();
         // After a thought that acted there is no reason for more than the owner's usual rest.

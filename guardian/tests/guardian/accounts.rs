@@ -36,6 +36,20 @@ fn what_was_paid_is_on_record_at_its_price() {
     assert_eq!(account(&vec![settle("by usage", 0); 6], &vec![priced(0.0); 6]), [(Remembered, true)]);
 }
 
+/// Found by a harmful edit that passed: thoughts of sub-sessions told no cost, which is little beside the others.
+#[test]
+fn a_record_that_tells_no_cost_among_those_that_do_is_false() {
+    let six = vec![settle("by usage", 4_000); 6];
+    let apart = record("agenda", json!({"about": "session", "thought": 2, "usage": null}));
+    let five = vec![priced(0.004); 5];
+    assert_eq!(account(&six, &[five.clone(), vec![apart.clone()]].concat())[1], (Costs, false));
+    let told = record("agenda", json!({"about": "session", "thought": 2, "usage": {"cost_usd": 0.004}}));
+    assert_eq!(account(&six, &[five.clone(), vec![told]].concat())[1], (Costs, true));
+    // A sub-session's model may be free.
+    let with_free = [vec![settle("by usage", 4_000); 5], vec![settle("by usage", 0)]].concat();
+    assert_eq!(account(&with_free, &[five, vec![apart]].concat())[1], (Costs, true));
+}
+
 #[test]
 fn a_thought_cut_by_the_owners_word_was_paid_and_has_no_record() {
     let mut paid = vec![settle("by usage", 4_000); 6];
@@ -116,6 +130,36 @@ fn a_thought_on_record_had_a_call_to_a_model() {
     instinct["data"]["mind"] = json!("instinct");
     assert_eq!(paid(&[], &vec![instinct; 9]), []);
     assert_eq!(paid(&vec![settle("by usage", 4_000); 5], &vec![priced(0.004); 6]), [(Paid, true)]);
+}
+
+/// Found by a harmful edit that passed: the thoughts of sub-sessions were dropped, which are few beside the others.
+#[test]
+fn a_sub_session_that_is_done_had_a_thought_on_record() {
+    let says = |about: Value| {
+        let mut data = json!({"about": "session", "session": "session-1"});
+        data.as_object_mut().unwrap().extend(about.as_object().unwrap().clone());
+        record("agenda", data)
+    };
+    let [waits, runs] = ["waiting", "running"].map(|status| says(json!({"status": status, "hop": 1})));
+    let thinks = says(json!({"thought": "I looked", "usage": null}));
+    let [done, failed] =
+        ["done", "failed"].map(|status| says(json!({"status": status, "answer": "all is well"})));
+    let over = |first: &[&Value], then: &[&Value]| {
+        let mut witness = Witness::of(7, false);
+        for (turn, records) in [first, then, &[]].into_iter().enumerate() {
+            let at = turn as u64 * 10_000;
+            witness.looked(AWAKE, LONGEST, at);
+            records.iter().for_each(|record| witness.recorded(record, AWAKE, at));
+            [at + 1_000, at + 2_000].into_iter().for_each(|now| witness.looked(RESTS, LONGEST, now));
+        }
+        judged(&mut witness, &[Remembered])
+    };
+    assert_eq!(over(&[&waits, &runs, &thinks, &done], &[]), [(Remembered, true)]);
+    assert_eq!(over(&[&thinks, &waits, &runs], &[&done]), [(Remembered, true)]);
+    assert_eq!(over(&[&waits, &runs, &done], &[&thinks]), [(Remembered, true)], "memory is read first");
+    assert_eq!(over(&[&waits, &runs, &done], &[]), [(Remembered, false)]);
+    assert_eq!(over(&[&waits, &runs, &failed], &[]), [], "no answer, no thought");
+    assert_eq!(over(&[&done], &[]), [], "it ran in another life");
 }
 
 #[test]

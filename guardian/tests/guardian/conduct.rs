@@ -20,6 +20,7 @@ fn reborn(kept: usize, broken: usize) -> World {
     for at in 0..kept + broken {
         world.happen(observed(Invariant::Results, at < kept));
         world.happen(observed(Invariant::Answered, at < kept));
+        world.happen(observed(Invariant::Once, at < kept));
     }
     world.becomes("second");
     world.live(2 * MINUTE);
@@ -109,6 +110,7 @@ fn a_quarter_is_enough_where_records_alone_say_it_and_the_predecessor_never_brok
         world.falls.len()
     };
     assert_eq!(quarter(9, Invariant::Results), 1);
+    assert_eq!(quarter(9, Invariant::Once), 1);
     assert_eq!(quarter(5, Invariant::Results), 0, "it was not seen often enough");
     assert_eq!(quarter(9, Invariant::Answered), 0, "a slow machine breaks that too");
 }

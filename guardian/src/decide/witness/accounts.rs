@@ -21,6 +21,8 @@ pub struct Accounts {
     /// Records of what a model said, and what they say it cost.
     records: usize,
     recorded: u64,
+    /// Records of thoughts that tell no cost.
+    unpriced: usize,
     /// A call whose price is an estimate, not by the usage that its record has.
     is_estimated: bool,
     /// Records of thoughts that a model is said to have had, and calls to models that ended, paid or not.
@@ -61,9 +63,9 @@ impl Accounts {
         }
         self.records = self.records.saturating_add(1);
         let cost = data.pointer("/usage/cost_usd").and_then(Value::as_f64);
-        if let Some(cost) = cost.filter(|cost| (0.0..1e6).contains(cost)) {
-            self.recorded = self.recorded.saturating_add((cost * 1e6) as u64);
-        }
+        let cost = (cost.filter(|cost| (0.0..1e6).contains(cost)).unwrap_or(0.0) * 1e6) as u64;
+        self.recorded = self.recorded.saturating_add(cost);
+        self.unpriced += usize::from(cost == 0 && matches!(kind, "thought" | "agenda"));
     }
 
     /// Forgets: what came meanwhile cannot be told.
@@ -82,7 +84,8 @@ impl Accounts {
         if self.paid.len() < FEWEST_CALLS {
             return seen;
         }
-        let Self { mut paid, records, recorded, is_estimated, thoughts, calls } = std::mem::take(self);
+        let Self { mut paid, records, recorded, unpriced, is_estimated, thoughts, calls } =
+            std::mem::take(self);
         (self.thoughts, self.calls) = (thoughts, calls);
         let calls = paid.len();
         // Half of them without a record is no chance: those without one by design are few.
@@ -97,8 +100,12 @@ impl Accounts {
         let least: u64 = paid.iter().take(records).sum();
         if sum > 0 && !is_estimated {
             let near = recorded.saturating_mul(2) >= least && recorded <= sum.saturating_mul(2);
-            let told = format!("the ledger says {sum} millionths of a dollar, the records {recorded}");
-            seen.push((Invariant::Costs, near, told));
+            // A free model's calls cost nothing, and so do their records.
+            let is_told = unpriced == 0 || paid.first() == Some(&0);
+            let told = format!(
+                "the ledger says {sum} millionths of a dollar, the records {recorded}; {unpriced} of {records} tell no cost"
+            );
+            seen.push((Invariant::Costs, near && is_told, told));
         }
         seen
     }
