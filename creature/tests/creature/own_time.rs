@@ -115,29 +115,34 @@ async fn busy_day(held: bool) -> (TempHouse, Lived) {
     (house, lived)
 }
 
-#[tokio::test]
-async fn what_comes_of_its_own_asks_is_counted_by_reason_and_a_reason_of_no_use_is_asked_rarely() {
-    loopback!();
-    let (_house, mut lived) = busy_day(true).await;
-    let reasons = &lived.life.store.agenda.reasons;
-    let (goal, task) = (&reasons.by_reason["goal"], &reasons.by_reason["task"]);
-    assert_eq!((goal.asked, goal.used), (20, 20), "{:?}", reasons.lines());
-    assert!((4..=16).contains(&task.asked) && task.used == 0, "{:?}", reasons.lines());
-    let after = task.asked;
-    let examined = call_examine(&mut lived).await;
-    let told = examined["asked_of_your_own_accord"].to_string();
-    assert!(told.contains("goal: 20 of 20 were used") && told.contains("task: 0 of"), "{examined}");
-    // Without that it would be asked all day long, for what it does changes the agenda each time.
-    let (_house, lived) = busy_day(false).await;
-    let before = lived.life.store.agenda.reasons.by_reason["task"].asked;
-    println!(
-        "asked for tasks of no use in a day: {before} before, {after} after; steps of its goal: 20 and 20"
-    );
-    assert!(before > 10 * after, "{before} before, {after} after");
-}
-
 async fn call_examine(lived: &mut Lived) -> Value {
     let args = json!({"since": "1d"}).as_object().unwrap().clone();
     let call = mind::thought::ToolCall { tool: "self.examine".to_owned(), args, ..Default::default() };
     lived.life.lend(Caller::own()).call(&call).await.result
+}
+
+/// Tests that take long, which run beside a newborn.
+mod probation {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_comes_of_its_own_asks_is_counted_by_reason_and_a_reason_of_no_use_is_asked_rarely() {
+        loopback!();
+        let (_house, mut lived) = busy_day(true).await;
+        let reasons = &lived.life.store.agenda.reasons;
+        let (goal, task) = (&reasons.by_reason["goal"], &reasons.by_reason["task"]);
+        assert_eq!((goal.asked, goal.used), (20, 20), "{:?}", reasons.lines());
+        assert!((4..=16).contains(&task.asked) && task.used == 0, "{:?}", reasons.lines());
+        let after = task.asked;
+        let examined = call_examine(&mut lived).await;
+        let told = examined["asked_of_your_own_accord"].to_string();
+        assert!(told.contains("goal: 20 of 20 were used") && told.contains("task: 0 of"), "{examined}");
+        // Without that it would be asked all day long, for what it does changes the agenda each time.
+        let (_house, lived) = busy_day(false).await;
+        let before = lived.life.store.agenda.reasons.by_reason["task"].asked;
+        println!(
+            "asked for tasks of no use in a day: {before} before, {after} after; steps of its goal: 20 and 20"
+        );
+        assert!(before > 10 * after, "{before} before, {after} after");
+    }
 }

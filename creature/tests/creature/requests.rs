@@ -316,35 +316,41 @@ async fn an_answer_to_a_request_that_is_not_open_is_refused_before_the_owner_hea
     assert!(lived.life.store.agenda.requests.open().next().is_none());
 }
 
-#[tokio::test]
-async fn while_a_command_runs_for_a_request_the_owner_is_not_told_that_it_is_stuck() {
-    loopback!();
-    const WAITS: &str = "while ! test -e .self/workspace/go; do sleep 0.05; done; touch .self/workspace/gone";
-    let world = world(|seen| match seen.last_results().pop() {
-        Some((name, _)) if name.contains("run") => {
-            Say::new().says("It runs.").calls("owner.message", json!({"text": "I mend it", "done": false}))
+/// Tests that take long, which run beside a newborn.
+mod probation {
+    use super::*;
+
+    #[tokio::test]
+    async fn while_a_command_runs_for_a_request_the_owner_is_not_told_that_it_is_stuck() {
+        loopback!();
+        const WAITS: &str =
+            "while ! test -e .self/workspace/go; do sleep 0.05; done; touch .self/workspace/gone";
+        let world = world(|seen| match seen.last_results().pop() {
+            Some((name, _)) if name.contains("run") => Say::new()
+                .says("It runs.")
+                .calls("owner.message", json!({"text": "I mend it", "done": false})),
+            _ if seen.last_said().contains("This wake is for it") => {
+                Say::new().says("I look.").calls("files.list", json!({}))
+            }
+            Some(_) => Say::new().says("").rests(90),
+            None if seen.all_text().contains("mend the lamp") => {
+                Say::new().says("I mend.").calls("repo.run", json!({"command": WAITS, "background": true}))
+            }
+            None => Say::new().says("").rests(300),
+        });
+        say(&world, 0, "main", "mend the lamp");
+        let mut lived = Lived::born(&world.house, BEGAN, 1).await;
+        let mut left = Duration::from_secs(7_200);
+        while !left.is_zero() {
+            left = left.saturating_sub(lived.wake().await);
         }
-        _ if seen.last_said().contains("This wake is for it") => {
-            Say::new().says("I look.").calls("files.list", json!({}))
-        }
-        Some(_) => Say::new().says("").rests(90),
-        None if seen.all_text().contains("mend the lamp") => {
-            Say::new().says("I mend.").calls("repo.run", json!({"command": WAITS, "background": true}))
-        }
-        None => Say::new().says("").rests(300),
-    });
-    say(&world, 0, "main", "mend the lamp");
-    let mut lived = Lived::born(&world.house, BEGAN, 1).await;
-    let mut left = Duration::from_secs(7_200);
-    while !left.is_zero() {
-        left = left.saturating_sub(lived.wake().await);
+        let said = told(&world, "main");
+        let looked = world.server.seen().iter().filter(|seen| called(seen, "files.list")).count();
+        assert!(looked >= 3, "it came back to it {looked} times only");
+        assert_eq!(said, [answer("I mend it")], "while a command runs");
+        world.house.write(".self/workspace/go", "");
+        crate::house::wait_for("the command to end", || {
+            world.house.path(".self/workspace/gone").exists().then_some(())
+        });
     }
-    let said = told(&world, "main");
-    let looked = world.server.seen().iter().filter(|seen| called(seen, "files.list")).count();
-    assert!(looked >= 3, "it came back to it {looked} times only");
-    assert_eq!(said, [answer("I mend it")], "while a command runs");
-    world.house.write(".self/workspace/go", "");
-    crate::house::wait_for("the command to end", || {
-        world.house.path(".self/workspace/gone").exists().then_some(())
-    });
 }

@@ -60,27 +60,6 @@ fn pipe(path: &Path) {
 }
 
 #[test]
-fn a_pipe_or_a_link_to_an_endless_device_in_the_draft_keeps_no_life_from_its_first_beat() {
-    for name in ["edit.json", "draft.json"] {
-        for endless in [false, true] {
-            for safe in [false, true] {
-                let house = TempHouse::new();
-                let path = house.path(".self/workspace/draft").join(name);
-                match endless {
-                    false => pipe(&path),
-                    true => {
-                        fs::create_dir_all(path.parent().unwrap()).unwrap();
-                        symlink("/dev/zero", &path).unwrap();
-                    }
-                }
-                let lived = comes_to_a_turn(&house, 1, safe);
-                lived.unwrap_or_else(|said| panic!("{name}, endless: {endless}, safe: {safe}: {said}"));
-            }
-        }
-    }
-}
-
-#[test]
 fn safe_mode_hears_the_owner_and_answers_whatever_else_lies_there() {
     let house = TempHouse::new();
     for name in SHARED.iter().filter(|name| **name != ".self/inbox.jsonl") {
@@ -347,5 +326,26 @@ mod probation {
         });
         let failures = failures.into_inner().unwrap();
         assert!(failures.is_empty(), "{} of {most}:\n{}", failures.len(), failures.join("\n\n"));
+    }
+
+    #[test]
+    fn a_pipe_or_a_link_to_an_endless_device_in_the_draft_keeps_no_life_from_its_first_beat() {
+        for name in ["edit.json", "draft.json"] {
+            for endless in [false, true] {
+                for safe in [false, true] {
+                    let house = TempHouse::new();
+                    let path = house.path(".self/workspace/draft").join(name);
+                    match endless {
+                        false => pipe(&path),
+                        true => {
+                            fs::create_dir_all(path.parent().unwrap()).unwrap();
+                            symlink("/dev/zero", &path).unwrap();
+                        }
+                    }
+                    let lived = comes_to_a_turn(&house, 1, safe);
+                    lived.unwrap_or_else(|said| panic!("{name}, endless: {endless}, safe: {safe}: {said}"));
+                }
+            }
+        }
     }
 }

@@ -118,39 +118,6 @@ async fn a_request_that_waits_for_a_job_of_a_life_that_was_killed_is_gone_on_wit
     assert!(world.server.seen().iter().any(is_told), "the thought was told what came");
 }
 
-/// Found by reading: a thought of its own that went on meanwhile took the news, and the request slept for a day.
-#[tokio::test]
-async fn a_request_hears_of_a_session_that_ends_while_a_thought_of_its_own_goes_on() {
-    loopback!();
-    let world = world(|seen| {
-        let text = seen.all_text();
-        if text.contains("# Your objective\n\ncount every reed") {
-            return Say::new().says("seven reeds");
-        }
-        if let Some(say) = waits_for(seen, "session-1") {
-            return say;
-        }
-        if !text.contains("a letter came") || text.contains("session-1 done") {
-            return Say::new().says("").rests(300);
-        }
-        match called(seen, "spawn") {
-            true => Say::new().says("I look.").calls("files.list", json!({})),
-            false => Say::new().says("Apart.").calls("spawn", json!({"objective": "count every reed"})),
-        }
-    });
-    say(&world, 0, "tell me when the parcel is here");
-    let mut lived = Lived::born(&world.house, BEGAN, 1).await;
-    for _ in 0..3 {
-        lived.wake().await;
-    }
-    assert_eq!(told(&world), ["I wait for it."]);
-    lived.life.cursors.tell("a letter came");
-    for _ in 0..8 {
-        lived.wake().await;
-    }
-    assert_eq!(told(&world), ["I wait for it.", "It is here."]);
-}
-
 /// Found by reading: as many events were struck off as a thought had been shown, the newest first: what came while it thought
 /// was lost, and what it had been shown was told again.
 #[tokio::test]
@@ -185,25 +152,63 @@ async fn what_happens_while_a_thought_goes_on_is_told_to_the_next_one() {
     assert_eq!(shown("a letter came"), 1, "the letter was told again");
 }
 
-/// Found by reading: over a megabyte of words the file was garbage to the next life, which heard the inbox anew.
-#[tokio::test]
-async fn however_many_words_wait_the_next_life_knows_what_was_heard() {
-    loopback!();
-    let world = world(|_| Say::new().says("").rests(300));
-    let mut lived = Lived::born(&world.house, BEGAN, 1).await;
-    lived.wake().await;
-    for batch in 0..5 {
-        for nth in 0..50 {
-            say(&world, batch * 50 + nth, &format!("{} {batch} {nth}", "reed ".repeat(980)));
+/// Tests that take long, which run beside a newborn.
+mod probation {
+    use super::*;
+
+    /// Found by reading: over a megabyte of words the file was garbage to the next life, which heard the inbox anew.
+    #[tokio::test]
+    async fn however_many_words_wait_the_next_life_knows_what_was_heard() {
+        loopback!();
+        let world = world(|_| Say::new().says("").rests(300));
+        let mut lived = Lived::born(&world.house, BEGAN, 1).await;
+        lived.wake().await;
+        for batch in 0..5 {
+            for nth in 0..50 {
+                say(&world, batch * 50 + nth, &format!("{} {batch} {nth}", "reed ".repeat(980)));
+            }
+            lived.life.sense(0).unwrap();
         }
-        lived.life.sense(0).unwrap();
+        let (inbox, waiting) = (lived.life.cursors.inbox.clone(), lived.life.cursors.words.len());
+        assert!((150..250).contains(&waiting), "{waiting} words wait");
+        let newest = lived.life.cursors.words.last().unwrap().word.text.clone();
+        assert!(newest.ends_with(" 4 49"), "the oldest are passed over");
+        drop(lived);
+        let lived = Lived::born(&world.house, BEGAN, 2).await;
+        assert_eq!(lived.life.cursors.inbox, inbox, "what was heard is not known any more");
+        assert_eq!(lived.life.cursors.words.len(), waiting);
     }
-    let (inbox, waiting) = (lived.life.cursors.inbox.clone(), lived.life.cursors.words.len());
-    assert!((150..250).contains(&waiting), "{waiting} words wait");
-    let newest = lived.life.cursors.words.last().unwrap().word.text.clone();
-    assert!(newest.ends_with(" 4 49"), "the oldest are passed over");
-    drop(lived);
-    let lived = Lived::born(&world.house, BEGAN, 2).await;
-    assert_eq!(lived.life.cursors.inbox, inbox, "what was heard is not known any more");
-    assert_eq!(lived.life.cursors.words.len(), waiting);
+
+    /// Found by reading: a thought of its own that went on meanwhile took the news, and the request slept for a day.
+    #[tokio::test]
+    async fn a_request_hears_of_a_session_that_ends_while_a_thought_of_its_own_goes_on() {
+        loopback!();
+        let world = world(|seen| {
+            let text = seen.all_text();
+            if text.contains("# Your objective\n\ncount every reed") {
+                return Say::new().says("seven reeds");
+            }
+            if let Some(say) = waits_for(seen, "session-1") {
+                return say;
+            }
+            if !text.contains("a letter came") || text.contains("session-1 done") {
+                return Say::new().says("").rests(300);
+            }
+            match called(seen, "spawn") {
+                true => Say::new().says("I look.").calls("files.list", json!({})),
+                false => Say::new().says("Apart.").calls("spawn", json!({"objective": "count every reed"})),
+            }
+        });
+        say(&world, 0, "tell me when the parcel is here");
+        let mut lived = Lived::born(&world.house, BEGAN, 1).await;
+        for _ in 0..3 {
+            lived.wake().await;
+        }
+        assert_eq!(told(&world), ["I wait for it."]);
+        lived.life.cursors.tell("a letter came");
+        for _ in 0..8 {
+            lived.wake().await;
+        }
+        assert_eq!(told(&world), ["I wait for it.", "It is here."]);
+    }
 }

@@ -215,22 +215,22 @@ mod probation {
             assert_eq!(asked(&script), 3);
         }
     }
-}
 
-/// Found by leaving it alone: the fourth same rest was taken for a call that leads nowhere, and failed.
-#[tokio::test]
-async fn the_same_rest_may_be_taken_again_and_again() {
-    loopback!();
-    let rest = json!([{"tool": "rest", "args": {"sleep_s": 60, "intent": "look again"}}]);
-    let script = Script::new(vec![thought("nothing yet", rest, 0)]);
-    let house = TempHouse::with_model("openai", &script, 300);
-    let mut lived = Lived::born(&house, MORNING, 1).await;
-    for number in 0..6 {
-        house.say(&format!("well, {number}?"));
-        lived.wake().await;
+    /// Found by leaving it alone: the fourth same rest was taken for a call that leads nowhere, and failed.
+    #[tokio::test]
+    async fn the_same_rest_may_be_taken_again_and_again() {
+        loopback!();
+        let rest = json!([{"tool": "rest", "args": {"sleep_s": 60, "intent": "look again"}}]);
+        let script = Script::new(vec![thought("nothing yet", rest, 0)]);
+        let house = TempHouse::with_model("openai", &script, 300);
+        let mut lived = Lived::born(&house, MORNING, 1).await;
+        for number in 0..6 {
+            house.say(&format!("well, {number}?"));
+            lived.wake().await;
+        }
+        let rests = house.records().into_iter().filter(|record| record.data["tool"] == "rest");
+        let rests: Vec<_> = rests.map(|record| record.data["result"].clone()).collect();
+        assert!(rests.len() >= 5, "{rests:?}");
+        assert!(rests.iter().all(|result| result["ok"] == true && result["warning"].is_null()), "{rests:#?}");
     }
-    let rests = house.records().into_iter().filter(|record| record.data["tool"] == "rest");
-    let rests: Vec<_> = rests.map(|record| record.data["result"].clone()).collect();
-    assert!(rests.len() >= 5, "{rests:?}");
-    assert!(rests.iter().all(|result| result["ok"] == true && result["warning"].is_null()), "{rests:#?}");
 }

@@ -115,70 +115,6 @@ async fn minute(lived: &Lived, house: &TempHouse) {
     }
 }
 
-#[tokio::test]
-async fn a_page_that_changes_returns_breaks_moves_and_lies_is_told_once_for_each_change_without_a_model() {
-    loopback!();
-    let (server, asked) = (Server::start(), Arc::new(Mutex::new(0)));
-    let page = |price: &str| {
-        format!("<html><title>Kettle</title><p>Free delivery in 3 days</p><p>Price: {price} EUR</p></html>")
-    };
-    server.shows("200 OK", &page("49.90"));
-    let stand_in = broker_of(&server, Arc::clone(&asked));
-    let mut house = TempHouse::new();
-    house.broker = Some(stand_in.base());
-    let mut lived = Lived::born(&house, "2026-05-28T12:00:00Z", 1).await;
-    lived.wake().await;
-    let call = json!({
-        "url": "http://shop.example/kettle", "every_s": 15, "find": r"Price: ([\d.,]+)", "say": "The kettle's price"
-    });
-    let made = made(&mut lived, call).await;
-    assert_eq!(made["ok"], true, "{made}");
-    let before = *asked.lock().unwrap();
-    let mut expected: Vec<&str> = Vec::new();
-    let arrow =
-        |from: &str, to: &str| format!("The kettle's price: {from} → {to} (http://shop.example/kettle)");
-    minute(&lived, &house).await;
-    assert_eq!(told(&house), expected, "the first look is what it was");
-    // It changes, and returns.
-    server.shows("200 OK", &page("39.90"));
-    minute(&lived, &house).await;
-    let fell = arrow("49.90", "39.90");
-    expected.push(&fell);
-    assert_eq!(told(&house), expected);
-    server.shows("200 OK", &page("49.90"));
-    minute(&lived, &house).await;
-    let rose = arrow("39.90", "49.90");
-    expected.push(&rose);
-    assert_eq!(told(&house), expected, "a page that returns is news");
-    // It lies: a page without the price, with status 200; then nothing at all. For a moment that is nobody's news.
-    server.shows("200 OK", "<html><p>Are you a human?</p></html>");
-    quarter(&lived, &house).await;
-    server.shows("200 OK", &page("49.90"));
-    minute(&lived, &house).await;
-    assert_eq!(told(&house), expected, "a lie is no change");
-    // It breaks, and stays so; then it moves, with the same price.
-    server.shows("500 Internal Server Error", "sorry");
-    minute(&lived, &house).await;
-    minute(&lived, &house).await;
-    let now = told(&house);
-    assert_eq!(now.len(), 3, "told once that it is broken: {now:?}");
-    assert!(now[2].starts_with("I cannot look at http://shop.example/kettle"), "{}", now[2]);
-    server.shows("301 Moved Permanently\r\nlocation: /moved", &page("49.90"));
-    minute(&lived, &house).await;
-    let now = told(&house);
-    assert_eq!(now.len(), 4, "{now:?}");
-    assert!(now[3].contains("can be looked at again"), "{}", now[3]);
-    server.shows("301 Moved Permanently\r\nlocation: /moved", &page("19,00"));
-    minute(&lived, &house).await;
-    assert_eq!(told(&house).last().unwrap(), &arrow("49.90", "19,00"));
-    assert_eq!(*asked.lock().unwrap(), before, "no model was asked");
-    // What was seen outlives the life: the next tells nothing again.
-    drop(lived);
-    let lived = Lived::born(&house, "2026-05-28T13:00:00Z", 2).await;
-    minute(&lived, &house).await;
-    assert_eq!(told(&house).len(), 5);
-}
-
 /// Makes a watch as a thought for the owner does.
 async fn made(lived: &mut Lived, args: Value) -> Value {
     let Value::Object(args) = args else { panic!("no object") };
@@ -289,37 +225,6 @@ fn what_comes_too_often_is_told_together() {
     assert_eq!(told, ["It is: 1 → 2 (http://a.example/)", "It is: 2 → 5 (http://a.example/)"]);
 }
 
-#[tokio::test]
-async fn what_a_watch_of_its_own_told_is_heard_by_the_next_life_where_this_one_ends_before_a_thought() {
-    loopback!();
-    let script = Script::sighted(|_| thought("rest", json!([]), 300));
-    let house = TempHouse::with_model("openai", &script, 300);
-    house.write(".self/workspace/tide.txt", "low\n");
-    let mut lived = Lived::born(&house, "2026-05-28T12:00:00Z", 1).await;
-    lived.wake().await;
-    let Value::Object(args) =
-        json!({"file": ".self/workspace/tide.txt", "every_s": 15, "find": "low|high", "say": "The tide"})
-    else {
-        panic!("no object")
-    };
-    let call = mind::thought::ToolCall { tool: "watch".to_owned(), args, ..Default::default() };
-    let made = lived.life.lend(creature::store::caller::Caller::own()).call(&call).await.result;
-    assert_eq!(made["ok"], true, "{made}");
-    minute(&lived, &house).await;
-    house.write(".self/workspace/tide.txt", "high\n");
-    minute(&lived, &house).await;
-    drop(lived);
-    let mut lived = Lived::born(&house, "2026-05-28T13:00:00Z", 2).await;
-    for _ in 0..3 {
-        lived.wake().await;
-    }
-    let asked = script.asked.lock().unwrap().clone();
-    let heard = asked.iter().any(|asked| asked.to_string().contains("watch-1 tells: The tide: low → high"));
-    assert!(heard, "the news was lost with the life");
-    let kept = std::fs::read_to_string(house.path(".self/mind/watches.json")).unwrap();
-    assert_eq!(serde_json::from_str::<Value>(&kept).unwrap()["news"], json!([]), "it is told again");
-}
-
 #[test]
 fn a_value_is_kept_within_bounds_and_a_feed_that_was_empty_tells_its_first_item() {
     let (all, mut seen) = (Regex::new("(?s).*").unwrap(), Seen::default());
@@ -336,25 +241,129 @@ fn a_value_is_kept_within_bounds_and_a_feed_that_was_empty_tells_its_first_item(
     assert_eq!(new, "a heron came");
 }
 
-#[tokio::test]
-async fn a_clock_that_is_set_back_does_not_keep_a_watch_from_looking() {
-    loopback!();
-    let script = Script::sighted(|_| thought("rest", json!([]), 300));
-    let house = TempHouse::with_model("openai", &script, 300);
-    house.write(".self/workspace/tide.txt", "low\n");
-    let mut lived = Lived::born(&house, "2026-05-28T12:00:00Z", 1).await;
-    lived.wake().await;
-    let call =
-        json!({"file": ".self/workspace/tide.txt", "every_s": 15, "find": "low|high", "say": "The tide"});
-    assert_eq!(made(&mut lived, call).await["ok"], true);
-    minute(&lived, &house).await;
-    *lived.hand().lock().unwrap() = "2026-05-28T06:00:00Z".parse().unwrap();
-    house.write(".self/workspace/tide.txt", "high\n");
-    let mut looks = 0;
-    while told(&house).is_empty() {
-        looks += 1;
-        assert!(looks < 6_000, "nobody looks");
-        tokio::time::sleep(Duration::from_millis(10)).await;
+/// Tests that take long, which run beside a newborn.
+mod probation {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_page_that_changes_returns_breaks_moves_and_lies_is_told_once_for_each_change_without_a_model()
+    {
+        loopback!();
+        let (server, asked) = (Server::start(), Arc::new(Mutex::new(0)));
+        let page = |price: &str| {
+            format!(
+                "<html><title>Kettle</title><p>Free delivery in 3 days</p><p>Price: {price} EUR</p></html>"
+            )
+        };
+        server.shows("200 OK", &page("49.90"));
+        let stand_in = broker_of(&server, Arc::clone(&asked));
+        let mut house = TempHouse::new();
+        house.broker = Some(stand_in.base());
+        let mut lived = Lived::born(&house, "2026-05-28T12:00:00Z", 1).await;
+        lived.wake().await;
+        let call = json!({
+            "url": "http://shop.example/kettle", "every_s": 15, "find": r"Price: ([\d.,]+)", "say": "The kettle's price"
+        });
+        let made = made(&mut lived, call).await;
+        assert_eq!(made["ok"], true, "{made}");
+        let before = *asked.lock().unwrap();
+        let mut expected: Vec<&str> = Vec::new();
+        let arrow =
+            |from: &str, to: &str| format!("The kettle's price: {from} → {to} (http://shop.example/kettle)");
+        minute(&lived, &house).await;
+        assert_eq!(told(&house), expected, "the first look is what it was");
+        // It changes, and returns.
+        server.shows("200 OK", &page("39.90"));
+        minute(&lived, &house).await;
+        let fell = arrow("49.90", "39.90");
+        expected.push(&fell);
+        assert_eq!(told(&house), expected);
+        server.shows("200 OK", &page("49.90"));
+        minute(&lived, &house).await;
+        let rose = arrow("39.90", "49.90");
+        expected.push(&rose);
+        assert_eq!(told(&house), expected, "a page that returns is news");
+        // It lies: a page without the price, with status 200; then nothing at all. For a moment that is nobody's news.
+        server.shows("200 OK", "<html><p>Are you a human?</p></html>");
+        quarter(&lived, &house).await;
+        server.shows("200 OK", &page("49.90"));
+        minute(&lived, &house).await;
+        assert_eq!(told(&house), expected, "a lie is no change");
+        // It breaks, and stays so; then it moves, with the same price.
+        server.shows("500 Internal Server Error", "sorry");
+        minute(&lived, &house).await;
+        minute(&lived, &house).await;
+        let now = told(&house);
+        assert_eq!(now.len(), 3, "told once that it is broken: {now:?}");
+        assert!(now[2].starts_with("I cannot look at http://shop.example/kettle"), "{}", now[2]);
+        server.shows("301 Moved Permanently\r\nlocation: /moved", &page("49.90"));
+        minute(&lived, &house).await;
+        let now = told(&house);
+        assert_eq!(now.len(), 4, "{now:?}");
+        assert!(now[3].contains("can be looked at again"), "{}", now[3]);
+        server.shows("301 Moved Permanently\r\nlocation: /moved", &page("19,00"));
+        minute(&lived, &house).await;
+        assert_eq!(told(&house).last().unwrap(), &arrow("49.90", "19,00"));
+        assert_eq!(*asked.lock().unwrap(), before, "no model was asked");
+        // What was seen outlives the life: the next tells nothing again.
+        drop(lived);
+        let lived = Lived::born(&house, "2026-05-28T13:00:00Z", 2).await;
+        minute(&lived, &house).await;
+        assert_eq!(told(&house).len(), 5);
     }
-    assert!(told(&house)[0].starts_with("The tide: low → high"), "{:?}", told(&house));
+
+    #[tokio::test]
+    async fn what_a_watch_of_its_own_told_is_heard_by_the_next_life_where_this_one_ends_before_a_thought() {
+        loopback!();
+        let script = Script::sighted(|_| thought("rest", json!([]), 300));
+        let house = TempHouse::with_model("openai", &script, 300);
+        house.write(".self/workspace/tide.txt", "low\n");
+        let mut lived = Lived::born(&house, "2026-05-28T12:00:00Z", 1).await;
+        lived.wake().await;
+        let Value::Object(args) =
+            json!({"file": ".self/workspace/tide.txt", "every_s": 15, "find": "low|high", "say": "The tide"})
+        else {
+            panic!("no object")
+        };
+        let call = mind::thought::ToolCall { tool: "watch".to_owned(), args, ..Default::default() };
+        let made = lived.life.lend(creature::store::caller::Caller::own()).call(&call).await.result;
+        assert_eq!(made["ok"], true, "{made}");
+        minute(&lived, &house).await;
+        house.write(".self/workspace/tide.txt", "high\n");
+        minute(&lived, &house).await;
+        drop(lived);
+        let mut lived = Lived::born(&house, "2026-05-28T13:00:00Z", 2).await;
+        for _ in 0..3 {
+            lived.wake().await;
+        }
+        let asked = script.asked.lock().unwrap().clone();
+        let heard =
+            asked.iter().any(|asked| asked.to_string().contains("watch-1 tells: The tide: low → high"));
+        assert!(heard, "the news was lost with the life");
+        let kept = std::fs::read_to_string(house.path(".self/mind/watches.json")).unwrap();
+        assert_eq!(serde_json::from_str::<Value>(&kept).unwrap()["news"], json!([]), "it is told again");
+    }
+
+    #[tokio::test]
+    async fn a_clock_that_is_set_back_does_not_keep_a_watch_from_looking() {
+        loopback!();
+        let script = Script::sighted(|_| thought("rest", json!([]), 300));
+        let house = TempHouse::with_model("openai", &script, 300);
+        house.write(".self/workspace/tide.txt", "low\n");
+        let mut lived = Lived::born(&house, "2026-05-28T12:00:00Z", 1).await;
+        lived.wake().await;
+        let call =
+            json!({"file": ".self/workspace/tide.txt", "every_s": 15, "find": "low|high", "say": "The tide"});
+        assert_eq!(made(&mut lived, call).await["ok"], true);
+        minute(&lived, &house).await;
+        *lived.hand().lock().unwrap() = "2026-05-28T06:00:00Z".parse().unwrap();
+        house.write(".self/workspace/tide.txt", "high\n");
+        let mut looks = 0;
+        while told(&house).is_empty() {
+            looks += 1;
+            assert!(looks < 6_000, "nobody looks");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        assert!(told(&house)[0].starts_with("The tide: low → high"), "{:?}", told(&house));
+    }
 }
