@@ -5,6 +5,7 @@ use crate::heartbeat::Stage;
 use crate::life::course::ChosenRest;
 use crate::life::{Leaving, Life, Next};
 use crate::mind::Mind;
+use crate::senses::cursors::Waiting;
 use crate::store::caller::Caller;
 use crate::store::feed::Event;
 use crate::tools::wake::Rests;
@@ -120,7 +121,7 @@ impl Life {
         let words = match self.cursors.words.is_empty() {
             // The owner was answered: work that waited for that is looked at again at once.
             true => self.caller.owner && !self.course.said_done && !self.rests(now) && !is_spent,
-            false => !self.is_down() && self.unheard(),
+            false => !self.is_down() && (self.unheard() || self.is_amid_another()),
         };
         let interrupted = self.cursors.interrupted.is_some() && !self.course.said_done;
         let asked = words || self.ready_request().is_some();
@@ -243,6 +244,16 @@ impl Life {
             && (purpose() || !waking::reasons(&self.found(now)).is_empty())
     }
 
+    /// Whether the last thought about a word of another thread asked for another round: no rest chosen here puts it off.
+    fn is_amid_another(&self) -> bool {
+        let is_other = |thread: &String| !self.caller.owner || *thread != self.caller.thread;
+        let goes_on = |word: &Waiting| {
+            let thread = &word.word.thread;
+            self.course.threads.contains(thread) && is_other(thread) && !self.is_put_off(word)
+        };
+        self.course.overran == 0 && self.cursors.words.iter().any(goes_on)
+    }
+
     /// When the next look of its own is due while there is news at its sources: the rest that it chose ends then.
     fn look_at(&self, now: Timestamp) -> Option<Timestamp> {
         let allowance = self.allowance().filter(|allowance| allowance.news > 0)?;
@@ -264,7 +275,7 @@ impl Life {
         let others = self.ready_request().filter(is_other);
         due.extend(others.map(|line| (now, format!("{} {}", line.id, line.title))));
         due.extend(self.look_at(now).map(|at| (at, "news at your sources".to_owned())));
-        if self.unheard() {
+        if self.unheard() || self.is_amid_another() {
             due.push((now, "a word of your owner's".to_owned()));
         } else if !(self.cursors.news.is_empty() && self.cursors.interrupted.is_none()) {
             due.push((now, "news, or work that your owner's word interrupted".to_owned()));

@@ -36,6 +36,46 @@ fn called(seen: &Seen, tool: &str) -> bool {
     seen.history().iter().any(|(name, _, _)| name.replace('_', ".") == tool)
 }
 
+/// Found in a house of harms: a thread that was answered chose a rest of minutes, in the middle of the work for another.
+#[tokio::test]
+async fn a_rest_chosen_on_one_thread_does_not_put_off_a_word_under_work_on_another() {
+    loopback!();
+    let world = world(|seen| {
+        let noted: Vec<String> = seen.history().iter().map(|(_, args, _)| args["text"].to_string()).collect();
+        let is_noted = |of: &str| noted.iter().any(|text| text.contains(of));
+        // The newest request names the words of the thread that it is for.
+        let last = seen.last_said();
+        match (last.contains("herons"), last.contains("reeds")) {
+            (true, _) if !is_noted("herons") => Say::new()
+                .says("I note it.")
+                .calls("notes.append", json!({"name": "scratch", "text": "herons"})),
+            (_, true) if !is_noted("reeds") => Say::new()
+                .says("I note it.")
+                .calls("notes.append", json!({"name": "scratch", "text": "reeds"})),
+            (true, _) => Say::new().says("Nine herons.").rests(300),
+            // The word stands further above.
+            _ if last.contains("For your owner, thread work") => {
+                assert!(last.contains("not yet answered"), "nothing says that a word waits: {last}");
+                Say::new().says("Seven reeds.").rests(300)
+            }
+            _ => Say::new().says("").rests(300),
+        }
+    });
+    say(&world, 0, "main", "how many herons are there?");
+    say(&world, 0, "work", "how many reeds are there?");
+    let mut lived = Lived::born(&world.house, BEGAN, 1).await;
+    while told(&world, "work").is_empty() {
+        let rest = lived.wake().await;
+        let is_short = rest < Duration::from_secs(10) || !told(&world, "work").is_empty();
+        assert!(is_short, "the second word waits: {:?}", told(&world, "main"));
+    }
+    let rests = world.house.records().into_iter().filter(|record| record.data["tool"] == "rest");
+    let ends: Vec<String> = rests.map(|record| record.data["result"]["for"].to_string()).collect();
+    assert!(ends[0].contains("a word of your owner's") && !ends[1].contains("a word"), "{ends:?}");
+    assert_eq!(told(&world, "main"), [answer("Nine herons.")]);
+    assert_eq!(told(&world, "work"), [answer("Seven reeds.")]);
+}
+
 #[tokio::test]
 async fn a_request_told_to_go_on_is_finished_though_another_thread_was_answered_in_between() {
     loopback!();

@@ -11,14 +11,18 @@ use house::clock::Millis;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Observations of one invariant that a tree is judged by; older ones fade.
+/// Observations of one invariant that a tree is judged by; older ones fade. Those that records alone decide are seldom
+/// chance, so more of them are kept.
 const REMEMBERED: u32 = 16;
+const REMEMBERED_EXACT: u32 = 64;
 /// So often it must be broken before a tree is judged, and so often its predecessor must have been observed.
 const FEWEST: u32 = 3;
 /// A predecessor keeps an invariant that it broke at most once in so many times.
 const ONCE_IN: u32 = 5;
 /// A predecessor that kept it so often and never broke it is known well enough to tell a part from chance.
 const WELL_KNOWN: u32 = 8;
+/// So often it would have broken it by now, had it broken it as often as its edit does.
+const EXPECTED: u32 = 2;
 /// Conducts remembered, each of a tree with a mind, and those of one tree: the creature names its mind itself, and no name
 /// makes forgotten what the trees before it kept.
 const MOST_CONDUCTS: usize = 64;
@@ -99,8 +103,9 @@ pub struct Tally {
 }
 
 impl Tally {
-    fn note(&mut self, kept: bool) {
-        if self.kept + self.broken >= REMEMBERED {
+    fn note(&mut self, invariant: Invariant, kept: bool) {
+        let most = if invariant.is_exact() { REMEMBERED_EXACT } else { REMEMBERED };
+        if self.kept + self.broken >= most {
             (self.kept, self.broken) = (self.kept / 2, self.broken / 2);
         }
         *(if kept { &mut self.kept } else { &mut self.broken }) += 1;
@@ -110,10 +115,10 @@ impl Tally {
         self.broken >= FEWEST && self.broken > self.kept
     }
 
-    /// Whether it is broken about as often as kept, or a quarter of the times where no clock has a say in it.
+    /// Whether it is broken about as often as kept, or at all where no clock has a say in it.
     fn is_often_broken(self, invariant: Invariant) -> bool {
         match invariant.is_exact() {
-            true => self.broken >= FEWEST && self.broken * 3 >= self.kept,
+            true => self.broken >= FEWEST,
             false => self.broken > FEWEST && self.broken * 5 >= self.kept * 4,
         }
     }
@@ -121,7 +126,9 @@ impl Tally {
     /// Whether breaking it now is more than chance and the world explain, after what was before.
     fn is_worse_than(self, before: Tally, invariant: Invariant) -> bool {
         let is_well_known = before.broken == 0 && before.kept >= WELL_KNOWN;
-        self.breaks() && before.keeps() || self.is_often_broken(invariant) && is_well_known
+        let is_rarer = before.kept * self.broken >= EXPECTED * (self.kept + self.broken);
+        self.breaks() && before.keeps()
+            || self.is_often_broken(invariant) && is_well_known && (is_rarer || !invariant.is_exact())
     }
 
     fn keeps(self) -> bool {
@@ -199,7 +206,7 @@ impl Policy {
         let before: Vec<String> = subject.rungs.iter().rev().filter(|rung| **rung != tree).cloned().collect();
         let Some(conduct) = self.record.conducts.newest(&tree, &mind) else { return vec![] };
         for (invariant, kept) in observed.seen {
-            conduct.tallies.entry(invariant).or_default().note(kept);
+            conduct.tallies.entry(invariant).or_default().note(invariant, kept);
         }
         let broken: Vec<(Invariant, Tally)> = conduct
             .tallies

@@ -52,7 +52,7 @@ fn what_is_mostly_kept_is_chance_and_what_was_kept_for_long_and_is_broken_now_is
     let mut asked = 0;
     while world.falls.is_empty() {
         asked += 1;
-        assert!(asked <= 16, "it is broken each time now");
+        assert!(asked <= 48, "it is broken each time now");
         world.happen(observed(Invariant::Results, false));
     }
 }
@@ -100,19 +100,25 @@ fn what_the_predecessor_broke_as_well_or_was_not_seen_to_keep_is_told_once_and_n
     }
 }
 
+/// Found by harmful edits that passed: of eight results one was dropped, and older ones faded before it was judged.
 #[test]
-fn a_quarter_is_enough_where_records_alone_say_it_and_the_predecessor_never_broke_it() {
-    let quarter = |before: usize, invariant: Invariant| {
+fn what_records_alone_say_is_judged_by_how_long_its_predecessor_kept_it() {
+    let every = |nth: usize, before: usize, invariant: Invariant| {
         let mut world = reborn(before, 0);
-        for at in 0..12 {
-            world.happen(observed(invariant, at % 4 != 3));
+        for at in 0..200 {
+            if world.falls.is_empty() {
+                world.happen(observed(invariant, at % nth != nth - 1));
+            }
         }
         world.falls.len()
     };
-    assert_eq!(quarter(9, Invariant::Results), 1);
-    assert_eq!(quarter(9, Invariant::Once), 1);
-    assert_eq!(quarter(5, Invariant::Results), 0, "it was not seen often enough");
-    assert_eq!(quarter(9, Invariant::Answered), 0, "a slow machine breaks that too");
+    for exact in [Invariant::Results, Invariant::Once] {
+        assert_eq!(every(4, 9, exact), 1, "nine times without a fault, now a quarter");
+        assert_eq!(every(4, 5, exact), 0, "it was not seen often enough");
+        assert_eq!(every(16, 9, exact), 0, "in nine times one of sixteen does not show");
+        assert_eq!(every(16, 40, exact), 1);
+    }
+    assert_eq!(every(4, 40, Invariant::Answered), 0, "a slow machine breaks that too");
 }
 
 #[test]

@@ -103,8 +103,14 @@ pub fn news(moment: &Moment, known: &BTreeMap<String, String>, wake: bool, tools
     said
 }
 
+/// The title over the owner's open requests.
+const ASKED: &str = "What your owner asked for";
+
 fn situation(said: &mut Said, known: &BTreeMap<String, String>, moment: &Moment, parts: &Parts) {
-    said.part(known, "What your owner asked for", &parts.requests);
+    // Words that were shown in this conversation stand above: they are open, though no line here names them.
+    let only_words = parts.requests.is_empty() && !moment.words.is_empty() && known.contains_key(ASKED);
+    let requests = if only_words { "What the words above ask, not yet answered." } else { &parts.requests };
+    said.part(known, ASKED, requests);
     said.part(known, "Where you stand with your owner and your work", &parts.state);
     said.part(known, "What there is to do, by rank", &parts.stack);
     happened(said, known, moment);

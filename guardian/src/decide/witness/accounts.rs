@@ -88,10 +88,10 @@ impl Accounts {
             std::mem::take(self);
         (self.thoughts, self.calls) = (thoughts, calls);
         let calls = paid.len();
-        // Half of them without a record is no chance: those without one by design are few.
+        // A third of them without a record is no chance: those without one by design are few.
         seen.push((
             Invariant::Remembered,
-            records.saturating_mul(2) > calls,
+            records.saturating_mul(3) > calls.saturating_mul(2),
             format!("{calls} paid calls left {records} records of thoughts"),
         ));
         paid.sort_unstable();
