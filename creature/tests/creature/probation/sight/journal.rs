@@ -133,43 +133,53 @@ fn shown_rightly(seen: &Seen, lines: &[&[u8]], at: usize) {
     }
 }
 
-#[tokio::test]
-async fn a_file_cut_at_any_byte_is_read_up_to_its_last_whole_line_and_gone_on_with() {
+#[test]
+fn a_file_cut_at_any_byte_is_read_up_to_its_last_whole_line_and_gone_on_with() {
     loopback!();
-    for (wire, rules, form) in ways() {
-        let (world, bytes) = talked(wire, rules, form).await;
-        let path = file(&world.house);
-        let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
-        println!("{wire:?} {form}: {} bytes, {} lines", bytes.len(), lines.len());
-        let (mut whole, mut end) = (0, 0);
-        let mut turns: Vec<Turn> = Vec::new();
-        for cut in 0..=bytes.len() {
-            std::fs::write(&path, &bytes[..cut]).unwrap();
-            let is_end = whole < lines.len() && cut == end + lines[whole].len();
-            let loaded = Conversation::load(&path);
-            if is_end {
-                (whole, end) = (whole + 1, cut);
-                turns.clone_from(&loaded.as_ref().expect("a whole line more").turns);
-            }
-            match loaded {
-                None => assert_eq!(whole, 0, "{wire:?} {form}: cut at {cut} it is not read"),
-                Some(loaded) => assert!(loaded.turns == turns, "{wire:?} {form}: cut at {cut} it is another"),
-            }
-            let left = if whole == 0 { cut } else { end };
-            assert_eq!(std::fs::metadata(&path).unwrap().len() as usize, left, "cut at {cut}");
+    // Side by side: each takes long.
+    std::thread::scope(|scope| {
+        for way in ways() {
+            scope.spawn(|| {
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+                runtime.unwrap().block_on(cut_at_any_byte(way));
+            });
         }
-        world.server.change_mind(|_| Say::new().says("On.").rests(1));
-        let mut end = 0;
-        for (at, line) in lines.iter().enumerate() {
-            for torn in [line.len() / 2, line.len()] {
-                std::fs::write(&path, &bytes[..end + torn]).unwrap();
-                let seen = goes_on(&world).await;
-                let whole = at + usize::from(torn == line.len());
-                shown_rightly(&seen, &lines[..whole], whole);
-                assert!(Conversation::load(&path).is_some_and(|kept| !kept.turns.is_empty()));
-            }
-            end += line.len();
+    });
+}
+
+async fn cut_at_any_byte((wire, rules, form): (Wire, Rules, &str)) {
+    let (world, bytes) = talked(wire, rules, form).await;
+    let path = file(&world.house);
+    let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
+    println!("{wire:?} {form}: {} bytes, {} lines", bytes.len(), lines.len());
+    let (mut whole, mut end) = (0, 0);
+    let mut turns: Vec<Turn> = Vec::new();
+    for cut in 0..=bytes.len() {
+        std::fs::write(&path, &bytes[..cut]).unwrap();
+        let is_end = whole < lines.len() && cut == end + lines[whole].len();
+        let loaded = Conversation::load(&path);
+        if is_end {
+            (whole, end) = (whole + 1, cut);
+            turns.clone_from(&loaded.as_ref().expect("a whole line more").turns);
         }
+        match loaded {
+            None => assert_eq!(whole, 0, "{wire:?} {form}: cut at {cut} it is not read"),
+            Some(loaded) => assert!(loaded.turns == turns, "{wire:?} {form}: cut at {cut} it is another"),
+        }
+        let left = if whole == 0 { cut } else { end };
+        assert_eq!(std::fs::metadata(&path).unwrap().len() as usize, left, "cut at {cut}");
+    }
+    world.server.change_mind(|_| Say::new().says("On.").rests(1));
+    let mut end = 0;
+    for (at, line) in lines.iter().enumerate() {
+        for torn in [line.len() / 2, line.len()] {
+            std::fs::write(&path, &bytes[..end + torn]).unwrap();
+            let seen = goes_on(&world).await;
+            let whole = at + usize::from(torn == line.len());
+            shown_rightly(&seen, &lines[..whole], whole);
+            assert!(Conversation::load(&path).is_some_and(|kept| !kept.turns.is_empty()));
+        }
+        end += line.len();
     }
 }
 
