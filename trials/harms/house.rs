@@ -311,7 +311,7 @@ impl<'a> Stage<'a> {
         let wakes = books.iter().filter(is_new).filter(|line| line["kind"] == "heartbeat").count();
         let ledger = lines(&house::House::new(&self.house.root).ledger());
         let settled = ledger.iter().filter(is_new).filter(|line| line["event"] == "settle");
-        (wakes, settled.filter_map(|line| line["cost_micro_usd"].as_f64()).sum::<f64>() / 1e6)
+        (wakes, settled.filter_map(|line| line["cost_micro_usd"].as_u64()).sum::<u64>() as f64 / 1e6)
     }
 }
 

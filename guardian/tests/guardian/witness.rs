@@ -182,6 +182,28 @@ fn a_model_that_takes_its_time_is_waited_for_before_a_word_counts_as_unheard() {
     }
 }
 
+/// Found by a harmful edit that passed: answers went to another thread, and the report of a sub-session counted for all words.
+#[test]
+fn a_report_or_a_reminder_answers_no_word_about_something_else() {
+    let words = ["look at the garden", "what is four and three?"];
+    let heard = words.map(|word| message("owner", "", "main", word));
+    let told = |kind: &str| {
+        let records = [heard.as_slice(), &[message("creature", kind, "main", "all is well")]].concat();
+        let mut witness = witnessed(&words, &records);
+        for turn in 0..4_u64 {
+            let at = 10_000 * turn;
+            witness.looked(Claimed { turns: turn, ..AWAKE }, LONGEST, at + 5_000);
+            let rest = Claimed { turns: turn + 1, ..RESTS };
+            [6_000, 7_000].into_iter().for_each(|now| witness.looked(rest, LONGEST, at + now));
+        }
+        let seen = judged(&mut witness, &[Answered]);
+        (seen.iter().filter(|(_, kept)| *kept).count(), seen.iter().filter(|(_, kept)| !kept).count())
+    };
+    assert_eq!(told("answer"), (1, 0), "one answer may be for both");
+    assert_eq!(told("sub-sessions"), (1, 1));
+    assert_eq!(told("reminder"), (0, 2));
+}
+
 #[test]
 fn something_comes_of_a_word_soon() {
     let heard = message("owner", "", "main", "hello");

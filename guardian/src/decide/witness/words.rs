@@ -140,9 +140,11 @@ impl Words {
         let thread = named(thread);
         let mut seen = Vec::new();
         let waiting = self.waiting.len();
+        let mut most = words_answered(kind);
         // Words that were not heard yet wait on.
         self.waiting.retain(|word| {
-            let is_answered = word.thread == thread && word.heard.is_some();
+            let is_answered = word.thread == thread && word.heard.is_some() && most > 0;
+            most -= usize::from(is_answered);
             if is_answered && word.heard.is_some_and(|heard| !heard.is_taken_up) {
                 seen.push((Invariant::Prompt, true, String::new()));
             }
@@ -210,6 +212,16 @@ impl Words {
             }
         }
         seen
+    }
+}
+
+/// Waiting words that a message of this kind answers: the report of a sub-session the word that it was begun for, a word
+/// about something else none.
+fn words_answered(kind: &str) -> usize {
+    match kind {
+        "reminder" | "asked_for" | "money" | "stuck" => 0,
+        "sub-sessions" => 1,
+        _ => usize::MAX,
     }
 }
 
