@@ -31,7 +31,7 @@ const GUARDIAN_NEEDS: &str = "anyhow fs2 git2 jiff lexopt libc libgit2-sys nix s
     strsim toml tracing tracing-subscriber unicode-width landlock seccompiler";
 /// Packages of others that `house` names for their features alone, so that nothing is compiled twice.
 const FEATURES: &str = "bitflags cc indexmap memchr serde_core syn-2 syn-3 typenum";
-const GUARDIAN_TESTS_NEED: &str = "flate2 nix tar tempfile tiny_http";
+const GUARDIAN_TESTS_NEED: &str = "nix tempfile tiny_http";
 const GUARDIAN_AND_BELOW: [&str; 3] = ["guardian/Cargo.toml", "house/Cargo.toml", "walls/Cargo.toml"];
 
 /// Stands in for the providers of models, knows nothing of the creature, and so serves the tests of the whole too.
