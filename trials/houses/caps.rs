@@ -1,4 +1,4 @@
-//! Caps as the sources of whoever reads a file say them, to be held against what others write.
+//! Caps as they stand in the source of the program that reads a file, to be held against what is written into it.
 
 use crate::clone::origin;
 use std::fs;

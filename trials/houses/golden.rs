@@ -7,6 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
+/// Path of a golden file.
 pub fn golden(name: &str) -> PathBuf {
     origin().join("guardian/tests/golden").join(name)
 }

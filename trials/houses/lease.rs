@@ -1,4 +1,4 @@
-//! Leases on files: whoever opens one waits in the kernel, as for a disk or a backup that holds it.
+//! Leases on files: a program that opens such a file waits in the kernel until it is given back.
 
 use nix::sys::signal::{SigHandler, Signal, signal};
 use std::fs::{File, OpenOptions};

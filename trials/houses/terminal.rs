@@ -1,4 +1,4 @@
-//! A terminal that a command runs at, and what it was given: bytes as they came, in order.
+//! A terminal that a command runs at, and every byte it was given, in order.
 
 use super::looked_for;
 use nix::pty::{Winsize, openpty};
