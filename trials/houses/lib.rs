@@ -3,12 +3,16 @@
 #![allow(clippy::new_without_default, clippy::indexing_slicing, clippy::wildcard_enum_match_arm)]
 
 pub mod broker;
+pub mod caps;
 pub mod clone;
 pub mod disk;
 pub mod driven;
+pub mod golden;
+pub mod lease;
 pub mod machines;
 pub mod model;
 pub mod programs;
+pub mod terminal;
 
 use serde_json::Value;
 use std::fs;
@@ -256,6 +260,20 @@ impl House {
         let untracked = self.git(&["status", "--porcelain", "--ignored", "--", "creature"]);
         !diff.is_empty() || !untracked.is_empty()
     }
+}
+
+/// A house whose guardian runs and whose first life is trusted, and its commit.
+pub fn living(life: &str) -> (House, Guardian, String) {
+    let house = House::new(life);
+    let first = house.git(&["rev-parse", "HEAD"]);
+    let guardian = house.start();
+    house.until_blessed(&first);
+    (house, guardian, first)
+}
+
+/// What a command printed, on both streams.
+pub fn said(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
 /// Processes with the mark of the house at this path in their environment; an init of ours is told by what it began with.

@@ -1,10 +1,10 @@
 //! The first minutes: what is said at a terminal before anything lives, the bar below it, and in which order all is built.
 
 use crate::broker_process::{copies_it, own_target};
-use crate::surfaces::Terminal;
 use guardian::act::first_minutes::{Opening, Progress, bar, opening};
 use std::fs;
 use trials::House;
+use trials::terminal::Terminal;
 
 /// Builds once it may, after it said that it began.
 const WAITS: &str = "touch .self/workspace/began; until test -e .self/workspace/go; do sleep 0.05; done\n";

@@ -353,25 +353,3 @@ fn line_ends_that_git_wrote_itself_are_no_edits_of_the_owners() {
     assert!(!house.path("creature/empty").exists() && !house.path("creature/pipe").exists());
     guardian.stop();
 }
-
-#[test]
-fn no_word_of_the_creatures_steers_a_terminal() {
-    let steering = "\u{1b}[2J\u{9b}1m\u{202e}\u{7}x\r\n12:00:00 guardian all is well";
-    let line = house::printable::harmless(steering);
-    assert!(!line.contains(['\u{1b}', '\u{9b}', '\u{202e}', '\u{7}', '\r']), "{line:?}");
-    assert!(line.lines().skip(1).all(|line| line.starts_with("    ")), "{line:?}");
-    let place = house::moments::Place::named("UTC0").unwrap();
-    let mut screen = house::terminal::Screen::new(None, false, place);
-    for kind in ["thought", steering] {
-        let record = serde_json::json!({"at": "2026-01-01T\u{1b}[2J\u{1b}[H..", "kind": kind, "data":
-            {"monologue": "\u{202e}x", "intent": ""}});
-        let line = screen.lines(&console::feed::row(&record).unwrap()).remove(0);
-        assert!(line.chars().all(|letter| !letter.is_control() && letter != '\u{202e}'), "{line:?}");
-    }
-    let house = House::new("live");
-    house.write(".self/guardian.json", &serde_json::json!({"phase": "x", "mind": steering}).to_string());
-    for args in [&["status"][..], &["status", "--json"]] {
-        let said = String::from_utf8(house.ask(args).stdout).unwrap();
-        assert!(!said.contains(['\u{1b}', '\u{9b}', '\u{202e}', '\u{7}', '\r']), "{said:?}");
-    }
-}

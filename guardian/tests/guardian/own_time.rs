@@ -1,9 +1,8 @@
 //! The creature's own time as the owner sees it: what the broker's page says in words, what its wakes came to, and the doctor.
 
-use crate::asks::said;
 use house::own_time;
 use serde_json::{Value, json};
-use trials::{House, SOUND};
+use trials::{House, SOUND, said};
 
 fn told(own: Value) -> String {
     let now = "2026-11-25T12:00:00Z".parse().unwrap();
@@ -87,28 +86,4 @@ fn what_its_own_wakes_came_to_is_in_the_status() {
     assert!(!status().contains("own wakes"), "nobody lives: {}", status());
     let json: Value = serde_json::from_slice(&house.ask(&["status", "--json"]).stdout).unwrap();
     assert_eq!((&json["own"], &json["autonomy"]), (&json!(""), &Value::Null));
-}
-
-#[test]
-fn the_rate_is_in_the_status_and_judged_by_the_doctor() {
-    let house = House::new(SOUND).with_broker();
-    const MODEL: &str = "[model]\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:9\"\n";
-    house.settings(&format!("{MODEL}[autonomy]\nusd_per_day = 0.5\nwaking_hours = \"00:00-24:00\"\n"));
-    let guardian = house.start();
-    house.until_broker(None);
-    let status = || said(&house.ask(&["status"]));
-    house.until("the rate", || status().contains("own time   $0.02 an hour of $0.50 a day"));
-    let json: Value = serde_json::from_slice(&house.ask(&["status", "--json"]).stdout).unwrap();
-    assert_eq!(json["autonomy"]["bucket_usd"], 0.1, "{json}");
-    let doctor = said(&house.ask(&["doctor"]));
-    assert!(doctor.contains("ok   own time     $0.02 an hour of $0.50 a day"), "{doctor}");
-    // Good while it runs, and taken over; what is wrong is named, and what was good goes on.
-    house.settings(&format!("{MODEL}[autonomy]\nusd_per_day = 0\n"));
-    house.until("the new rate", || status().contains("own time   none: [autonomy] usd_per_day is 0"));
-    house.settings(&format!("{MODEL}[autonomy]\nusd_per_day = 0.76\n"));
-    let wrong = "[autonomy] usd_per_day: must be at most 0.75";
-    house.until("the mistake", || status().contains(wrong));
-    let doctor = said(&house.ask(&["doctor"]));
-    assert!(doctor.contains("BAD  owner.toml") && doctor.contains(wrong), "{doctor}");
-    guardian.stop();
 }

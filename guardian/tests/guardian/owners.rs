@@ -98,9 +98,6 @@ fn orders_are_taken_up_and_status_tells() {
     assert!(serde_json::from_slice::<serde_json::Value>(&status.stdout).unwrap()["life"].as_u64() >= Some(3));
     assert!(house.ask(&["stop"]).status.success());
     drop(guardian);
-    let history = house.ask(&["history", "--since", "1h"]);
-    let said = String::from_utf8_lossy(&history.stdout).into_owned();
-    assert!(said.contains("blessed") && said.contains("put creature back"), "{said}");
 }
 
 #[test]

@@ -1,12 +1,11 @@
 //! What a creature plants for its owner's own tools, tried with those tools: git and cargo as they are installed.
 
-use crate::asks::said;
 use guardian::git::planted::reader;
 use guardian::start::find_house;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
-use trials::House;
+use trials::{House, said};
 
 /// Makes `self/notes` a repository whose settings name a program.
 const PLANTS_A_REPOSITORY: &str = "plant() { git init -q self/notes && cd self/notes && \

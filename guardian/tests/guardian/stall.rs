@@ -1,51 +1,14 @@
 //! Steps that another process holds up: the owner is heard all the same, what does not end is ended, and nothing is lost.
 
 use guardian::stall::{Follows, Held, follows};
-use nix::sys::signal::{SigHandler, Signal, signal};
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::Write;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 use trials::House;
 use trials::disk::Disk;
-
-/// A lease on a file: who opens it to write waits until it is given back, or for 45 s.
-struct Lease(File);
-
-impl Lease {
-    fn of(path: &Path) -> Self {
-        Self::new(File::open(path).unwrap(), libc::F_RDLCK)
-    }
-
-    /// Who opens it to read waits as well.
-    fn write(path: &Path) -> Self {
-        Self::new(OpenOptions::new().read(true).write(true).open(path).unwrap(), libc::F_WRLCK)
-    }
-
-    fn new(file: File, kind: i32) -> Self {
-        // The holder is told by this signal, which ends a process that does not expect it.
-        // SAFETY: the signal is ignored; no handler runs.
-        #[allow(unsafe_code)]
-        unsafe {
-            signal(Signal::SIGIO, SigHandler::SigIgn).unwrap();
-        }
-        // SAFETY: a plain system call on a descriptor that is open.
-        #[allow(unsafe_code)]
-        let done = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETLEASE, kind) };
-        assert_eq!(done, 0, "{}", std::io::Error::last_os_error());
-        Self(file)
-    }
-
-    /// Whether somebody asked for it to be given back, and the kernel has not yet taken it away for taking too long.
-    fn is_waited_for(&self) -> bool {
-        let number = format!(":{} ", self.0.metadata().unwrap().ino());
-        let locks = std::fs::read_to_string("/proc/locks").unwrap();
-        locks.lines().any(|line| line.contains("BREAKING") && line.contains(&number))
-    }
-}
+use trials::lease::Lease;
 
 /// Lives, and asks for a commit when it is told to.
 const ASKS: &str = "think alive; blessed; until test -e .self/go; do beat; sleep 0.05; done; \
@@ -128,20 +91,6 @@ fn a_record_that_cannot_be_written_now_is_written_later() {
         lives.iter().enumerate().all(|(nth, life)| *life == nth as u64 + 1),
         "each once, in order: {lives:?}"
     );
-}
-
-/// Found: `say` failed with "try again" while the inbox was leased, and the word was nowhere.
-#[test]
-fn a_word_for_an_inbox_that_is_leased_is_kept_once_it_is_given_back() {
-    let house = House::new("think alive; live");
-    house.say("first");
-    let lease = Lease::of(&house.path(".self/inbox.jsonl"));
-    let mut say = house.command(&["say", "--wait", "0", "second"]).stdout(Stdio::null()).spawn().unwrap();
-    house.until("the word to wait", || lease.is_waited_for());
-    assert!(!house.read(".self/inbox.jsonl").contains("second"));
-    drop(lease);
-    assert!(say.wait().unwrap().success());
-    assert_eq!(house.read(".self/inbox.jsonl").matches("second").count(), 1);
 }
 
 /// Found: the guardian refused to start, for it could not open `owner.toml`.

@@ -1,6 +1,6 @@
 //! Machines as their owners have them: each a condition, a real start in it, and what is seen of it.
 //!
-//! One table, `all`: `scripts/trials machines` runs it and writes `trials/MACHINES.md`, the guardian's tests hold it.
+//! One table, `all`: `scripts/trials machines` runs it and writes `trials/MACHINES.md`, the console's tests hold it.
 
 mod cargo;
 pub mod conditions;
@@ -13,7 +13,7 @@ mod starts;
 
 pub use page::write;
 
-use crate::House;
+use crate::{House, said};
 use std::process::Command;
 
 /// A machine, and how a house fares on it.
@@ -94,11 +94,6 @@ fn so(what: &str) -> Seen {
 
 fn not_here(why: &str) -> Seen {
     Seen::NotHere(why.to_owned())
-}
-
-/// What a command printed, on both streams.
-fn said(output: &std::process::Output) -> String {
-    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
 /// The first line that has all of these in it, without the time and level before it, and with what follows indented, as the

@@ -7,7 +7,7 @@ use std::path::Path;
 
 const HEAD: &str = "# Machines\n\n\
     Each row is a house started for real in that condition: its own mounts, users, filters, settings or repository.\n\
-    `scripts/trials machines` starts them all and writes this page; `guardian/tests/guardian/machines.rs` holds each of \
+    `scripts/trials machines` starts them all and writes this page; `console/tests/console/machines.rs` holds each of \
     them\nin `scripts/check`. A filter stands in for a kernel or container that refuses system calls.\n\n\
     | condition | what is seen | how it ends |\n|---|---|---|\n";
 

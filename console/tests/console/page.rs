@@ -1,13 +1,12 @@
 //! The owner's page as a browser meets it: a server of a house, requests as bytes, answers taken apart; how it begins and ends.
 
-use crate::asks::said;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Stdio};
 use std::time::Duration;
-use trials::{House, SOUND};
+use trials::{House, SOUND, said};
 
 /// What a reader of the page waits for at most; nothing is asserted of how long it took.
 pub const PATIENCE: Duration = Duration::from_secs(30);

@@ -1,8 +1,6 @@
 //! Machines as their owners have them: each of the table is a test, by its name.
 
-use guardian::act::made::Made;
-use std::fs;
-use trials::{House, SOUND, machines};
+use trials::machines;
 
 /// A test for each, that holds the machine of its name.
 macro_rules! each {
@@ -69,31 +67,4 @@ const TESTED: &[&str] = machines!(names);
 #[test]
 fn every_machine_of_the_table_is_tested() {
     assert_eq!(machines::all().map(|machine| machine.name).collect::<Vec<_>>(), TESTED);
-}
-
-/// Found: with `CARGO_TARGET_DIR` set or a triple configured, no broker was ever built.
-#[test]
-fn a_program_is_known_by_its_sources_wherever_it_was_built() {
-    let house = House::new(SOUND);
-    let at = tempfile::tempdir().unwrap();
-    let here = house::House::new(&house.root);
-    let program = |folder: &str, sources: &str| {
-        let folder = at.path().join(folder);
-        fs::create_dir_all(&folder).unwrap();
-        let program = folder.join("guardian");
-        fs::write(program.with_extension("d"), format!("{}: {sources}\n", program.display())).unwrap();
-        program
-    };
-    fs::write(at.path().join(".rustc_info.json"), "{}").unwrap();
-    let ours = house.root.join("guardian/src/main.rs").display().to_string();
-    let made = Made::of(&here, &program("debug", &ours)).unwrap();
-    assert_eq!((made.profile.as_str(), made.target.as_path(), made.triple), ("dev", at.path(), None));
-    let made = Made::of(&here, &program("riscv64-a-triple/release", &ours)).unwrap();
-    assert_eq!((made.profile.as_str(), made.target.as_path()), ("release", at.path()));
-    assert!(
-        made.args("broker").join(" ").ends_with("--target riscv64-a-triple"),
-        "{:?}",
-        made.args("broker")
-    );
-    assert_eq!(Made::of(&here, &program("other", "/elsewhere/guardian/src/main.rs")), None);
 }

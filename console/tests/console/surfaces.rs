@@ -1,81 +1,13 @@
 //! What the owner's terminal is given: whole answers wrapped at words, and nothing of the creature's that steers it.
 
 use crate::asks::{asked, ledger};
-use nix::pty::{Winsize, openpty};
 use serde_json::{Value, json};
-use std::fs::File;
-use std::io::Read;
-use std::process::Command;
-use std::sync::{Arc, Mutex};
+use trials::terminal::Terminal;
 use trials::{House, SOUND};
 
 /// Clears the screen, sets a title, writes the clipboard, hides, turns around, forges lines.
 const HOSTILE: &str = "x\u{1b}[2J\u{1b}]0;title\u{7}\u{1b}]52;c;aGk=\u{7}\u{1b}[8m\u{9b}31m\u{85}\u{202e}olleh\u{2066}\u{200b}\r\
     \n12:00:00 guardian FORGED\nFORGED\u{2028}FORGED\tend";
-
-/// A terminal so many columns wide, and a command that runs at it.
-pub struct Terminal {
-    child: std::process::Child,
-    seen: Arc<Mutex<Vec<u8>>>,
-}
-
-impl Terminal {
-    pub fn run(command: Command, columns: u16) -> Self {
-        Self::run_in(command, columns, "1")
-    }
-
-    /// With this for `NO_COLOR`.
-    fn run_in(mut command: Command, columns: u16, no_colour: &str) -> Self {
-        let size = Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
-        let pty = openpty(Some(&size), None).unwrap();
-        let ours: File = pty.master.into();
-        command.env("NO_COLOR", no_colour).env("TERM", "xterm").env_remove("RUST_LOG");
-        command.stdout(pty.slave.try_clone().unwrap()).stderr(pty.slave);
-        let child = command.spawn().unwrap();
-        // Its ends of the terminal are closed with it.
-        drop(command);
-        let seen = Arc::new(Mutex::new(Vec::new()));
-        let (mut from, to) = (ours, seen.clone());
-        std::thread::spawn(move || {
-            let mut bytes = [0; 4_096];
-            while let Ok(read) = from.read(&mut bytes) {
-                if read == 0 {
-                    return;
-                }
-                to.lock().unwrap().extend_from_slice(&bytes[..read]);
-            }
-        });
-        Self { child, seen }
-    }
-
-    pub fn text(&self) -> String {
-        let bytes = self.seen.lock().unwrap().clone();
-        String::from_utf8_lossy(&bytes).replace("\r\n", "\n")
-    }
-
-    /// What is there once a text is.
-    pub fn until(&self, part: &str) -> String {
-        let found = trials::looked_for(|| Some(self.text()).filter(|text| text.contains(part)));
-        found.unwrap_or_else(|| panic!("waited in vain for {part:?}: {}", self.text()))
-    }
-
-    /// All that a command prints, once it has ended.
-    fn whole(mut self) -> String {
-        self.child.wait().unwrap();
-        trials::looked_for(|| (Arc::strong_count(&self.seen) == 1).then_some(()))
-            .expect("the terminal is closed");
-        self.text()
-    }
-
-    pub fn end(mut self) {
-        nix::sys::signal::kill(
-            nix::unistd::Pid::from_raw(self.child.id() as i32),
-            nix::sys::signal::Signal::SIGTERM,
-        )
-        .unwrap();
-        self.child.wait().unwrap();
-    }
-}
 
 /// A text in words that each can be told from the others.
 fn long_text(words: usize) -> String {
@@ -347,5 +279,27 @@ fn the_owners_pages_fit_a_terminal_of_any_width() {
             assert_eq!(plain, text, "{args:?} at {columns}");
             assert_eq!(args == ["diff"], painted.contains("\u{1b}[32m+"), "{args:?}: {painted:?}");
         }
+    }
+}
+
+#[test]
+fn no_word_of_the_creatures_steers_a_terminal() {
+    let steering = "\u{1b}[2J\u{9b}1m\u{202e}\u{7}x\r\n12:00:00 guardian all is well";
+    let line = house::printable::harmless(steering);
+    assert!(!line.contains(['\u{1b}', '\u{9b}', '\u{202e}', '\u{7}', '\r']), "{line:?}");
+    assert!(line.lines().skip(1).all(|line| line.starts_with("    ")), "{line:?}");
+    let place = house::moments::Place::named("UTC0").unwrap();
+    let mut screen = house::terminal::Screen::new(None, false, place);
+    for kind in ["thought", steering] {
+        let record = serde_json::json!({"at": "2026-01-01T\u{1b}[2J\u{1b}[H..", "kind": kind, "data":
+            {"monologue": "\u{202e}x", "intent": ""}});
+        let line = screen.lines(&console::feed::row(&record).unwrap()).remove(0);
+        assert!(line.chars().all(|letter| !letter.is_control() && letter != '\u{202e}'), "{line:?}");
+    }
+    let house = House::new("live");
+    house.write(".self/guardian.json", &serde_json::json!({"phase": "x", "mind": steering}).to_string());
+    for args in [&["status"][..], &["status", "--json"]] {
+        let said = String::from_utf8(house.ask(args).stdout).unwrap();
+        assert!(!said.contains(['\u{1b}', '\u{9b}', '\u{202e}', '\u{7}', '\r']), "{said:?}");
     }
 }

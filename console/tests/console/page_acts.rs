@@ -1,11 +1,11 @@
 //! What is done from the owner's page is done once, as at the terminal, by exactly what was shown; nothing written is lost.
 
-use crate::asks::{asked, said};
+use crate::asks::asked;
 use crate::page::{Page, field};
 use crate::page_stream::living;
 use crate::say::ANSWERS;
 use serde_json::{Value, json};
-use trials::{House, SOUND, lines};
+use trials::{House, SOUND, lines, said};
 
 fn words(house: &House) -> Vec<Value> {
     lines(&house.path(".self/inbox.jsonl"))

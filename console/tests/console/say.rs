@@ -1,12 +1,12 @@
 //! `say`: the word is kept whatever comes, and what is printed is the answer to that very word.
 
-use crate::asks::said;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
 use std::io::Write;
 use std::process::Stdio;
-use trials::{Guardian, House, SOUND, lines};
+use trials::lease::Lease;
+use trials::{Guardian, House, SOUND, lines, said};
 
 const INBOX: &str = ".self/inbox.jsonl";
 const MEMORY: &str = ".self/memory.jsonl";
@@ -274,4 +274,18 @@ fn a_command_that_is_a_word_says_it_and_prints_the_answer() {
     }
     assert_eq!(house.ask(&["compact"]).status.code(), Some(1), "nobody lives to hear it");
     assert_eq!(words(&house).len(), 7, "and it is kept");
+}
+
+/// Found: `say` failed with "try again" while the inbox was leased, and the word was nowhere.
+#[test]
+fn a_word_for_an_inbox_that_is_leased_is_kept_once_it_is_given_back() {
+    let house = House::new("think alive; live");
+    house.say("first");
+    let lease = Lease::of(&house.path(".self/inbox.jsonl"));
+    let mut say = house.command(&["say", "--wait", "0", "second"]).stdout(Stdio::null()).spawn().unwrap();
+    house.until("the word to wait", || lease.is_waited_for());
+    assert!(!house.read(".self/inbox.jsonl").contains("second"));
+    drop(lease);
+    assert!(say.wait().unwrap().success());
+    assert_eq!(house.read(".self/inbox.jsonl").matches("second").count(), 1);
 }

@@ -1,6 +1,6 @@
 //! What the creature says, as the window has it: an answer once and rendered, a greeting that stays, one truth of how it stands.
 
-use crate::asks::{asked, said};
+use crate::asks::asked;
 use crate::driven::Driven;
 use crate::window::{steers, words};
 use console::feed::once::Once;
@@ -12,7 +12,7 @@ use house::moments::Place;
 use house::printable;
 use serde_json::{Value, json};
 use std::io::Write;
-use trials::{House, SOUND};
+use trials::{House, SOUND, said};
 
 const ANSWER: &str =
     "I would read the release notes of sqlite first.\nMy sources cannot be reached; shall I try again?";

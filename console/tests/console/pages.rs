@@ -1,8 +1,8 @@
 //! The owner's pages on a house: mind, goals and budget, on records as they are kept, on none, and on damaged ones.
 
-use crate::asks::{asked, ledger, said};
+use crate::asks::{asked, ledger};
 use serde_json::{Value, json};
-use trials::{House, SOUND};
+use trials::{House, SOUND, said};
 
 const DAY: &str = "2026-01-02";
 

@@ -1,10 +1,9 @@
 //! Whose words are shown as the owner's: those of the inbox. What the creature writes into memory in another's name is its own.
 
-use crate::asks::said;
 use crate::page::Page;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
-use trials::{House, SOUND};
+use trials::{House, SOUND, said};
 
 const AT: &str = "2026-01-02T00:00:01.000Z";
 

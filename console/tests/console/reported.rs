@@ -1,12 +1,12 @@
 //! The morning report: what a night's records come to on one screen, weightiest first; and what it costs to read them.
 
-use crate::asks::{asked, ledger, said};
+use crate::asks::{asked, ledger};
 use console::report::facts::{Facts, Tally};
 use console::report::told;
 use house::records;
 use serde_json::{Value, json};
 use std::io::Write;
-use trials::{House, SOUND};
+use trials::{House, SOUND, said};
 
 /// Commits of the night: one blessed, one that fell, one of papers alone.
 const BLESSED: &str = "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d";

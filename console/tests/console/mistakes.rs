@@ -1,7 +1,6 @@
 //! The owner's mistakes that no start refuses: told once, in the status and by the doctor for as long as they stand.
 
-use crate::asks::said;
-use trials::{House, SOUND};
+use trials::{House, SOUND, said};
 
 fn note(house: &House) -> String {
     house.status()["note"].as_str().unwrap_or_default().to_owned()

@@ -4,8 +4,7 @@ use console::audit;
 use house::{paths, printable};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use std::process::Output;
-use trials::{House, SOUND, lines};
+use trials::{House, SOUND, lines, said};
 
 /// Clears the screen, hides a line, turns what follows around.
 const HOSTILE: &str =
@@ -32,10 +31,6 @@ pub fn asked(house: &House, id: &str, body: &str) {
         "act": {"kind": "service", "service": "x", "method": "POST", "path": "/2/tweets",
                 "url": "https://api.example/2/tweets", "headers": [["content-type", "application/json"]], "body": body}});
     house.write(&format!(".self/broker/asks/{id}.json"), &stored.to_string());
-}
-
-pub fn said(output: &Output) -> String {
-    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
 fn answers(house: &House) -> Vec<Value> {
@@ -164,27 +159,6 @@ fn an_approval_that_came_to_a_501_is_a_failure() {
         "{said}"
     );
     assert!(!said.contains("digest"), "no internals: {said}");
-    guardian.stop();
-}
-
-/// Found: of several asks in one look only the newest was told, by a program's name that there is not.
-#[test]
-fn every_ask_is_announced() {
-    let house = House::new(SOUND);
-    let guardian = house.start();
-    house.until("a thought", || !house.thoughts().is_empty());
-    let line = |id: u64| json!({"at": "2026-01-02T03:04:05.000Z", "id": id, "event": "asked", "service": "x", "method": "POST", "path": "/p"});
-    let three: String = (1..=3).map(|id| format!("{}\n", line(id))).collect();
-    house.write(".self/asks.new", &three);
-    std::fs::rename(house.path(".self/asks.new"), house.path(".self/asks.jsonl")).unwrap();
-    house.until("the asks to be known", || house.broker()["asks_waiting"] == 3);
-    for id in 1..=3 {
-        // What is printed is printed beside the loop.
-        house.until("the ask to be told", || {
-            let log = std::fs::read_to_string(&guardian.log).unwrap();
-            log.contains(&format!("cargo run -p guardian -- asks {id}"))
-        });
-    }
     guardian.stop();
 }
 

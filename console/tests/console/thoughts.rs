@@ -1,10 +1,9 @@
 //! `why`: a thought with what woke it, what it saw and what came of it, however large the memory it lies in.
 
-use crate::asks::said;
 use crate::pages::{document, in_order, lived_in, page, thought};
 use console::why::found;
 use std::io::Write;
-use trials::{House, SOUND};
+use trials::{House, SOUND, said};
 
 #[test]
 fn a_thought_is_told_with_why_it_woke_what_it_saw_and_what_came_of_it() {

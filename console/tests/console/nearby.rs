@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
-use trials::{House, SOUND};
+use trials::{House, SOUND, said};
 
 /// A server with these pages, for as long as the test lives; its port.
 fn server(pages: Value) -> u16 {
@@ -37,10 +37,10 @@ fn a_server_that_runs_unused_shows_in_status_and_doctor() {
         "[makers.here]\nlocal = true\naddress = \"http://127.0.0.1:{port}/v1\"\n[model]\nprovider = \"instinct\"\n"
     ));
     let told = format!("here runs at 127.0.0.1:{port} with a-small-one, and is not used");
-    let doctor = crate::asks::said(&house.ask(&["doctor"]));
+    let doctor = said(&house.ask(&["doctor"]));
     assert!(doctor.contains(&told), "{doctor}");
     let guardian = house.start();
-    house.until("status to tell of it", || crate::asks::said(&house.ask(&["status"])).contains(&told));
+    house.until("status to tell of it", || said(&house.ask(&["status"])).contains(&told));
     guardian.stop();
 }
 
@@ -54,7 +54,7 @@ fn doctor_says_how_a_window_that_is_too_small_is_made_larger() {
     house.settings(&format!(
         "[model]\nprovider = \"ollama\"\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:{port}\"\n"
     ));
-    let doctor = crate::asks::said(&house.ask(&["doctor"]));
+    let doctor = said(&house.ask(&["doctor"]));
     assert!(doctor.contains("has loaded m with a window of 4096 tokens"), "{doctor}");
     assert!(
         doctor.contains("OLLAMA_CONTEXT_LENGTH=32000 ollama serve") && doctor.contains("num_ctx 32000"),

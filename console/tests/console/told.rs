@@ -1,11 +1,11 @@
 //! What the owner reads of days past: the feed and the history, and what a mistyped command is told.
 
-use crate::asks::{ledger, said};
+use crate::asks::ledger;
 use console::help::COMMANDS;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
-use trials::{House, SOUND, lines};
+use trials::{House, SOUND, lines, said};
 
 fn memory(house: &House, records: &[Value]) {
     let text: String = records.iter().map(|record| format!("{record}\n")).collect();
@@ -216,8 +216,12 @@ fn the_history_tells_words_goals_revenue_and_what_only_asked() {
             ),
         ],
     );
+    let examined = json!({"at": "2026-01-02T00:00:10.000Z", "life": 2, "what": "examined", "outcome": "failed",
+        "told": "failed: probation::lives::other"});
+    house.write(".self/history.jsonl", &format!("{examined}\n"));
     let told = said(&house.ask(&["history", "--since", "2026-01-01"]));
     for part in [
+        "the tests of life 2 failed: probation::lives::other",
         "owner: how are you?",
         "creature: well, and you?",
         "asked: x.reply waits for your word as ask 7",

@@ -1,11 +1,10 @@
 //! A life exported: the trace is one that Perfetto takes, the file stands alone, and no secret is in either.
 
-use crate::asks::said;
 use crate::life_index::{append, at, remembered, seen, storied, thought};
 use console::life::{Part, Span, export, trace};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use trials::House;
+use trials::{House, said};
 
 const KEY: &str = "s3cret/&value+of=mine";
 const OTHER: &str = "sk-ant-REDACTED-0123456789abcdefghij";

@@ -1,6 +1,5 @@
 //! What stands between a shell and the programs: the launcher, completions that a real bash asks for, the man page.
 
-use crate::asks::said;
 use console::help::COMMANDS;
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -8,7 +7,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, SystemTime};
-use trials::{House, SOUND};
+use trials::{House, SOUND, said};
 
 fn written(path: &Path, script: &str) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();

@@ -1,9 +1,9 @@
 //! What owners know of other programs: what prints and stops, what is told of a mistyped option, hints as they are typed.
 
-use crate::asks::{asked, said};
+use crate::asks::asked;
 use serde_json::json;
 use std::process::Stdio;
-use trials::{House, SOUND, looked_for};
+use trials::{House, SOUND, looked_for, said};
 
 fn word(number: u32) -> String {
     let data = json!({"from": "creature", "text": format!("word {number}")});
@@ -136,6 +136,8 @@ fn a_mistake_in_the_settings_is_told_once_by_the_doctor() {
         let doctor = said(&house.ask(&["doctor"]));
         let rows = doctor.lines().filter(|line| line.starts_with("BAD") && line.contains(told)).count();
         assert_eq!(rows, 1, "{mistake}: {doctor}");
+        // Found: it called the file well read, and a mistake some lines below.
+        assert!(doctor.contains("BAD  owner.toml") && !doctor.contains("ok   owner.toml"), "{doctor}");
     }
 }
 

@@ -1,8 +1,7 @@
 //! What it changed in itself and what a rollback would: shown before anything happens, and nothing happens by being shown.
 
-use crate::asks::said;
 use serde_json::Value;
-use trials::{House, SOUND, becomes};
+use trials::{House, SOUND, becomes, said};
 
 fn out(house: &House, args: &[&str]) -> String {
     let output = house.command(args).env_remove("RUST_LOG").output().unwrap();
@@ -86,6 +85,8 @@ fn what_fell_says_that_it_fell() {
         told.contains("fell at ") && told.contains("counts as fallen") && told.contains(" deaths"),
         "{told}"
     );
+    let history = out(&house, &["history", "--since", "1h"]);
+    assert!(history.contains("blessed") && history.contains("put creature back"), "{history}");
     let fell = json(&house, &["diff", "--json"])["commit"].as_str().unwrap().to_owned();
     let told = out(&house, &["rollback", "--dry-run", &fell]);
     assert!(told.contains("it fell before") && told.contains("undone     1 commits"), "{told}");
