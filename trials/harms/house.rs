@@ -141,7 +141,7 @@ impl<'a> Stage<'a> {
         if nth % 4 == 1 {
             self.say(&format!("{REMIND}round {nth}"), "main");
         }
-        if nth % 2 == 0 {
+        if nth.is_multiple_of(2) {
             self.say(&format!("{APART}the garden, round {nth}"), "work");
         }
         let asked = [("main", nth, 2), ("work", 40, nth)];

@@ -40,6 +40,11 @@ fn every_harm_fits_the_source_as_it_is() {
             harm.name, harm.path
         );
         assert!(harm.path.starts_with("creature/") && harm.new != harm.old && !harm.kind.is_empty());
+        assert!(
+            harm.rest_s.is_none_or(|rest_s| rest_s > 30),
+            "`{}` rests no longer than the others",
+            harm.name
+        );
         assert_eq!(harm.sees == "nothing", !harm.why.is_empty(), "`{}` says why nothing sees it", harm.name);
     }
 }

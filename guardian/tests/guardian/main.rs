@@ -45,6 +45,7 @@ mod plain_user;
 mod planted;
 mod poison;
 mod processes;
+mod reminders_witnessed;
 mod replies;
 mod revival;
 mod risky;

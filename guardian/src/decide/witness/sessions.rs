@@ -16,6 +16,8 @@ enum Stands {
     Done,
     /// Done before the last turn was over.
     Ripe,
+    /// Ended without an answer.
+    Over,
 }
 
 #[derive(Debug)]
@@ -38,11 +40,10 @@ impl Sessions {
         }
         let id = text("session");
         let has_thought = data.get("thought").is_some() || data.get("garbled").is_some();
-        let at = self.0.iter().position(|session| session.id == id);
-        match (text("status"), at) {
-            ("done", Some(at)) => self.0[at].stands = Stands::Done,
-            ("failed" | "cancelled", Some(at)) => drop(self.0.remove(at)),
-            (_, Some(at)) => self.0[at].has_thought |= has_thought,
+        match (text("status"), self.0.iter_mut().find(|session| session.id == id)) {
+            ("done", Some(known)) => known.stands = Stands::Done,
+            ("failed" | "cancelled", Some(known)) => known.stands = Stands::Over,
+            (_, Some(known)) => known.has_thought |= has_thought,
             ("running", None) => self.watch(id, has_thought),
             // A thought may be read before the line that says the session runs.
             (_, None) if has_thought => self.watch(id, has_thought),
@@ -67,7 +68,7 @@ impl Sessions {
         let told =
             |session: &Session| format!("sub-session {} is done, without a thought on record", session.id);
         let seen = ripe.map(|session| (Invariant::Remembered, session.has_thought, told(session))).collect();
-        self.0.retain(|session| session.stands != Stands::Ripe);
+        self.0.retain(|session| !matches!(session.stands, Stands::Ripe | Stands::Over));
         let done = self.0.iter_mut().filter(|session| session.stands == Stands::Done);
         done.for_each(|session| session.stands = Stands::Ripe);
         seen
