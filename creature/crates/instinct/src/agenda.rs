@@ -5,7 +5,6 @@ use super::tasks;
 use super::text::clip;
 use super::turn::Turn;
 use agenda::stack::{self, Line};
-use jiff::Timestamp;
 use serde_json::{Value, json};
 
 pub fn drive(turn: &mut Turn) {
@@ -14,7 +13,7 @@ pub fn drive(turn: &mut Turn) {
         // Its own plans wait until the owner is answered.
         return;
     }
-    let now = Timestamp::from_second(turn.now_s).unwrap_or_default();
+    let now = turn.now();
     let mut lines = stack::ready(&moment.stack, now).peekable();
     // Only the line a wake begins with counts as looked at, and so only that one asks: a day later again.
     if let Some(line) = lines.peek().filter(|line| line.awaits() && moment.round == 0) {
@@ -24,7 +23,7 @@ pub fn drive(turn: &mut Turn) {
     let Some((id, task)) = lines.find_map(able) else { return };
     turn.intend(format!("agenda: {id}"));
     turn.say(format!("On my agenda: {id}."));
-    if let Err(why) = tasks::begin(task, Origin::Line(id.clone()), turn) {
+    if let Err(why) = tasks::begin(&task, Origin::Line(id.clone()), turn) {
         mark(&id, Err(why), turn);
     }
 }

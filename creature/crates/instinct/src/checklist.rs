@@ -84,7 +84,7 @@ pub fn drive(turn: &mut Turn) {
         }
         let origin = Origin::Item(item.line.clone());
         let begun = match tasks::parse(&item.text) {
-            Some(task) => tasks::begin(task, origin, turn),
+            Some(task) => tasks::begin(&task, origin, turn),
             None => Err("I know only read, feed, note, draft, remind me, snapshot and map".to_owned()),
         };
         if let Err(why) = begun {
@@ -123,7 +123,7 @@ pub fn settled(line: &str, job: &Job, result: &Value, turn: &mut Turn) {
     };
     let Some(item) = item(line) else { return };
     let what = clip(&item.text, 100);
-    let pace = turn.state.sources.entry(line.to_owned()).or_default();
+    let pace = turn.state.source(line);
     pace.fails = if outcome.is_ok() { 0 } else { pace.fails.saturating_add(1) };
     let fails = pace.fails;
     let wait_s = match (fails, item.every_s) {

@@ -2,7 +2,7 @@
 
 use super::sources::{self, Named};
 use super::table::{self, Ability, TABLE};
-use super::text::{clip, span};
+use super::text::{clip, listed, span};
 use super::turn::Turn;
 use super::{idle, offer, tasks};
 use agenda::directive::{self, DirectiveChange, Wish};
@@ -49,8 +49,7 @@ pub fn told(ability: &Ability, said: &str, turn: &Turn) -> String {
             ends both. Either may say how long: `quiet until friday`."
             .to_owned(),
         "time" => {
-            let now = Timestamp::from_second(turn.now_s).unwrap_or_default().to_zoned(turn.zone());
-            format!("It is {}.", now.strftime("%Y-%m-%d %H:%M %Z, a %A"))
+            format!("It is {}.", turn.now().to_zoned(turn.zone()).strftime("%Y-%m-%d %H:%M %Z, a %A"))
         }
         "can" => format!(
             "Without a model I understand sentences like these, also in words near to them:{}\n`help all` shows the rest. To be \
@@ -88,7 +87,7 @@ pub fn kept(said: &str, turn: &Turn) -> String {
 
 /// What holds it still, or that nothing does.
 pub fn nothing_held(turn: &Turn) -> String {
-    let now = Timestamp::from_second(turn.now_s).unwrap_or_default();
+    let now = turn.now();
     let holds = turn.moment.directives.iter().find_map(|line| {
         let text = line.split('"').nth(1)?;
         let DirectiveChange::Set { wish, .. } = directive::understand(text, now, &turn.zone())?.change else {
@@ -139,11 +138,12 @@ fn purpose(turn: &Turn) -> String {
 }
 
 fn following(turn: &Turn) -> String {
-    let all = sources::named(&turn.moment.purpose, &turn.moment.checklist);
+    let all = turn.followed();
     let line = |named: &Named| {
-        let fails = turn.state.sources.get(&named.url).map_or(0, |known| known.fails);
-        let fails =
-            if fails > 0 { format!(", did not answer {fails} times in a row") } else { String::new() };
+        let fails = match turn.state.fails(&named.url) {
+            0 => String::new(),
+            fails => format!(", did not answer {fails} times in a row"),
+        };
         format!("{} ({}{fails})", clip(&named.url, 200), if named.feed { "feed" } else { "page" })
     };
     let lines: Vec<String> = all.iter().map(line).collect();
@@ -162,15 +162,12 @@ fn following(turn: &Turn) -> String {
 }
 
 fn counted(what: &str, lines: Vec<String>) -> String {
-    let shown: Vec<String> = lines.iter().take(MOST_TOLD).map(|line| clip(line, 300)).collect();
-    let more = match lines.len().saturating_sub(MOST_TOLD) {
-        0 => String::new(),
-        more => format!("; and {more} more"),
-    };
+    let lines: Vec<String> = lines.iter().map(|line| clip(line, 300)).collect();
+    let shown = listed(&lines, MOST_TOLD);
     match lines.len() {
         0 => format!("I have no {what}."),
-        1 => format!("1 {what}: {}.", shown.join("").trim_end_matches('.')),
-        count => format!("{count} {what}s: {}{more}.", shown.join("; ").trim_end_matches('.')),
+        1 => format!("1 {what}: {}.", shown.trim_end_matches('.')),
+        count => format!("{count} {what}s: {}.", shown.trim_end_matches('.')),
     }
 }
 

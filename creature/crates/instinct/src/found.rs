@@ -1,10 +1,10 @@
 //! What was found in its notes and on the web, as sentences for the owner, each with its place. Pure.
 
 use super::facts::MODEL;
-use super::text::{clip, word};
+use super::text::{clip, list, word};
 use super::understand::{self, Heard};
 use ground::sentences::matched;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// Sentences of one answer, and hits of a search.
 const MOST_SENTENCES: usize = 3;
@@ -30,24 +30,17 @@ pub fn content(asked: &str) -> Vec<String> {
     content
 }
 
-/// Arguments of a search for what is asked in what was written down and said.
-pub fn in_notes(asked: &str) -> Value {
-    json!({"query": content(asked).join(" "), "kind": "told", "most": 10})
-}
-
 /// What the notes say of what is asked, as a sentence.
 pub fn notes(asked: &str, result: &Value) -> String {
     let terms = content(asked);
-    let hits = result.get("hits").and_then(Value::as_array);
     let mut told: Vec<(usize, String)> = Vec::new();
     let mut texts: Vec<&str> = Vec::new();
-    for hit in hits.into_iter().flatten() {
+    for hit in list(result, "hits") {
         let (text, path, kind) = (word(hit, "text"), word(hit, "path"), word(hit, "kind"));
         let found = matched(text, &terms);
         // One word of many in common is chance, and what the owner asked or ordered is no answer.
         let chance = found * 2 < terms.len() || found == 0;
-        let asks =
-            kind == "memory" && matches!(understand::hear(text), Heard::Certain(_) | Heard::Question(_));
+        let asks = kind == "memory" && matches!(understand::hear(text), Heard::Certain(_));
         if chance || asks || texts.contains(&text) {
             continue;
         }
@@ -75,12 +68,11 @@ pub fn notes(asked: &str, result: &Value) -> String {
 
 /// What a search of the web found.
 pub fn web(asked: &str, result: &Value) -> String {
-    let hits = result.get("hits").and_then(Value::as_array);
     let line = |hit: &Value| {
         let part = |key: &str, most: usize| clip(word(hit, key), most);
         format!("{}: {} {}", part("title", 120), part("snippet", 160), part("url", 500))
     };
-    let lines: Vec<String> = hits.into_iter().flatten().take(MOST_HITS).map(line).collect();
+    let lines: Vec<String> = list(result, "hits").iter().take(MOST_HITS).map(line).collect();
     match lines.is_empty() {
         true => format!("The search found nothing about {asked}"),
         false => format!("The search for {asked} found: {}", lines.join("; ")),

@@ -63,7 +63,7 @@ pub fn facts(turn: &Turn) -> String {
 }
 
 fn tally(turn: &Turn) -> String {
-    let sources = sources::named(&turn.moment.purpose, &turn.moment.checklist).len();
+    let sources = turn.followed().len();
     let open = checklist::items(&turn.moment.checklist).len();
     let (notes, fresh) = (turn.state.notes, turn.state.fresh.len());
     let next = match sources::next_due(turn) {

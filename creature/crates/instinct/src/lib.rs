@@ -107,7 +107,6 @@ pub fn means(said: &str) -> (Vec<&'static str>, Vec<&'static str>) {
     let names = |all: Vec<&'static table::Ability>| all.into_iter().map(|one| one.name.as_str()).collect();
     match understand::hear(said) {
         Heard::Certain(all) => (names(all.iter().map(|one| one.ability).collect()), Vec::new()),
-        Heard::Question(_) => (vec!["lookup"], Vec::new()),
         Heard::Unsure(choices) => (Vec::new(), names(choices)),
         Heard::Unknown(_) => (Vec::new(), Vec::new()),
     }

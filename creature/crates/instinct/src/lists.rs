@@ -2,20 +2,14 @@
 
 use super::found::content;
 use super::state::{Job, Made};
-use super::tasks::{Strike, TO_DO, Task};
-use super::text::{clip, word};
+use super::tasks::{TO_DO, Task};
+use super::text::{clip, listed, number, word};
 use super::turn::Turn;
 use jiff::civil::DateTime;
 use serde_json::{Value, json};
 
 /// Lines told in one answer.
 const MOST_TOLD: usize = 12;
-
-/// What a call is about that looks for a line: what is done to it, the paper, and the words.
-pub fn about(paper: &str, how: Strike, which: &str) -> String {
-    let how = if how == Strike::Tick { "tick" } else { "remove" };
-    format!("{how} {paper} {which}")
-}
 
 /// Whether a call that reads a paper is there to show it.
 pub fn shows(about: &str) -> bool {
@@ -32,7 +26,7 @@ pub fn shown(paper: &str, result: &Value) -> String {
         let done = if done > 0 { format!(" {done} done.") } else { String::new() };
         return match open.as_slice() {
             [] => format!("Nothing is open on your list.{done} `add milk to my list` puts something on it"),
-            open => format!("On your list: {}.{done} `done with …` ticks one off", some(open)),
+            open => format!("On your list: {}.{done} `done with …` ticks one off", listed(open, MOST_TOLD)),
         };
     }
     // The map it takes of itself is no note of the owner's.
@@ -46,16 +40,8 @@ pub fn shown(paper: &str, result: &Value) -> String {
         [] => "I have no notes yet; `note that …` makes one".to_owned(),
         newest => format!(
             "My notes, the newest first: {}. More is in self/scratch.md and self/notes/",
-            some(newest)
+            listed(newest, MOST_TOLD)
         ),
-    }
-}
-
-fn some(lines: &[String]) -> String {
-    let shown = lines.iter().take(MOST_TOLD).map(String::as_str).collect::<Vec<_>>().join("; ");
-    match lines.len().saturating_sub(MOST_TOLD) {
-        0 => shown,
-        more => format!("{shown}; and {more} more"),
     }
 }
 
@@ -63,9 +49,9 @@ fn some(lines: &[String]) -> String {
 pub fn struck(job: &Job, result: &Value, turn: &mut Turn) -> Option<Result<String, String>> {
     let mut parts = job.about.splitn(3, ' ');
     let (how, paper, which) = (parts.next()?, parts.next()?.to_owned(), parts.next()?);
-    let count = |name: &str| result.get(name).and_then(Value::as_u64).unwrap_or_default();
     // What was not read whole must not be written whole.
-    let text = result.get("text").and_then(Value::as_str).filter(|_| count("lines") == count("lines_total"));
+    let is_whole = number(result, "lines") == number(result, "lines_total");
+    let text = result.get("text").and_then(Value::as_str).filter(|_| is_whole);
     let Some(text) = text else {
         return Some(Err(format!(
             "self/{paper}.md is too long for me to write back whole: strike the line there"
@@ -82,7 +68,11 @@ pub fn struck(job: &Job, result: &Value, turn: &mut Turn) -> Option<Result<Strin
         [] => return Some(Err(format!("no line of self/{paper}.md has \"{}\"", clip(which, 60)))),
         many => {
             let many: Vec<String> = many.iter().map(|line| clip(entry(line), 80)).collect();
-            return Some(Err(format!("{} lines have that: {}; say more of it", many.len(), some(&many))));
+            return Some(Err(format!(
+                "{} lines have that: {}; say more of it",
+                many.len(),
+                listed(&many, MOST_TOLD)
+            )));
         }
     };
     let mut left = true;
@@ -117,13 +107,13 @@ pub fn last_made(turn: &mut Turn) -> Option<Task> {
     let newer = |at_s: i64| order.as_ref().is_none_or(|(said_s, _)| at_s.div_euclid(60) * 60 > *said_s);
     match turn.state.last.take() {
         Some(Made { kind, what, at_s }) if newer(at_s) => match kind.as_str() {
-            "reminder" => Some(Task::Drop(what)),
-            "todo" => Some(Task::Strike(TO_DO.to_owned(), Strike::Remove, what)),
-            "note" => Some(Task::Strike("scratch".to_owned(), Strike::Remove, what)),
-            "follow" => Some(Task::Unfollow(what)),
+            "reminder" => Task::of("drop", what),
+            "todo" => Task::of("todo_drop", what),
+            "note" => Task::of("unnote", what),
+            "follow" => Task::of("unfollow", what),
             _ => None,
         },
-        _ => order.map(|(_, id)| Task::Drop(id)),
+        _ => order.and_then(|(_, id)| Task::of("drop", id)),
     }
 }
 

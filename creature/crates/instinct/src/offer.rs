@@ -39,7 +39,7 @@ pub fn greet(turn: &mut Turn) {
     if turn.moment.thoughts_before > YOUNG || turn.moment.records.iter().any(greeted) {
         return;
     }
-    let followed = named(&turn.moment.purpose, &turn.moment.checklist).len();
+    let followed = turn.followed().len();
     let open = checklist::items(&turn.moment.checklist).len();
     let first = match open {
         0 => "First I look round the house I am made of".to_owned(),
@@ -158,7 +158,7 @@ pub fn unfollow(name: &str, turn: &mut Turn) {
 
 /// Looks whether what was promised stands in the checklist, and says so where it does not.
 pub fn kept(turn: &mut Turn) {
-    let followed = named(&turn.moment.purpose, &turn.moment.checklist);
+    let followed = turn.followed();
     for (url, thread) in std::mem::take(&mut turn.state.offer.promised) {
         if !followed.iter().any(|named| named.url == url) {
             let text =

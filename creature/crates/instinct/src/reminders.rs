@@ -1,7 +1,6 @@
 //! Reminders on instinct: what the owner's words mean by one, which one is meant, and how they are told. Pure.
 
 use super::found;
-use super::tasks::Task;
 use super::text::{clip, word};
 use super::turn::Turn;
 use agenda::reminder::Schedule;
@@ -14,7 +13,7 @@ const MOST_TOLD: usize = 10;
 
 /// `me in 20 min to look`, `me tomorrow 9am: the mail`, `me to look in 20 min`: when, and of what. `usual`: of what, where
 /// that is not said.
-pub fn parse(words: &str, usual: &str) -> Option<Task> {
+pub fn parse(words: &str, usual: &str) -> Option<(String, String)> {
     let words: Vec<&str> = words.split_whitespace().collect();
     let words = words.strip_prefix(&["me"]).unwrap_or(&words);
     // Whether words name a time does not depend on what time it is now.
@@ -31,7 +30,7 @@ pub fn parse(words: &str, usual: &str) -> Option<Task> {
         what => what,
     };
     let what = if what.is_empty() { usual.to_owned() } else { joined(what) };
-    (!what.is_empty()).then_some(Task::Remind(when, what))
+    (!what.is_empty()).then_some((when, what))
 }
 
 /// The reminders of a `reminder.list`, as a sentence.

@@ -62,14 +62,14 @@ pub fn drive(turn: &mut Turn) {
         let (url, title) = (link.url.clone(), clip(&link.title, 100));
         turn.intend(format!("read {url}"));
         turn.say(format!("I read \"{title}\", found at {}.", host(&link.source)));
-        let args = tasks::page(&url);
-        turn.ask(Origin::Link(link), "web.fetch_text", args, &url);
+        let (tool, args) = tasks::look(&url, false, turn);
+        turn.ask(Origin::Link(link), &tool, args, &url);
     }
     if turn.acts() {
         return;
     }
     let longest_s = turn.pace.source_pace_s as i64;
-    let mut due = named(&turn.moment.purpose, &turn.moment.checklist);
+    let mut due = turn.followed();
     due.retain(|source| turn.state.is_due(&source.url, turn.now_s, longest_s));
     due.sort_by_key(|named| turn.state.sources.get(&named.url).map(|known| known.next_s));
     for Named { url, feed } in due {
@@ -78,14 +78,11 @@ pub fn drive(turn: &mut Turn) {
         }
         turn.intend(format!("look at {url}"));
         turn.say(format!("It is time to look at {}.", host(&url)));
-        let (tool, args) = match feed {
-            true => {
-                feeds::begin(&url, turn);
-                ("feed.read", feeds::from(&url, 0))
-            }
-            false => ("web.fetch_text", tasks::page(&url)),
-        };
-        turn.ask(Origin::Source(url.clone()), tool, args, &url);
+        if feed {
+            feeds::begin(&url, turn);
+        }
+        let (tool, args) = tasks::look(&url, feed, turn);
+        turn.ask(Origin::Source(url.clone()), &tool, args, &url);
     }
 }
 
@@ -95,7 +92,7 @@ pub fn settled(url: &str, job: &Job, result: &Value, turn: &mut Turn) {
         let after_s = result.get("after_s").and_then(Value::as_i64).unwrap_or(0);
         return failing(url, &error, after_s, turn);
     }
-    let source = turn.state.sources.entry(url.to_owned()).or_default();
+    let source = turn.state.source(url);
     source.next_s = turn.now_s.saturating_add(turn.pace.source_pace_s as i64);
     let mended = std::mem::take(&mut source.fails) > 0;
     if mended {
@@ -117,7 +114,7 @@ pub fn settled(url: &str, job: &Job, result: &Value, turn: &mut Turn) {
 
 /// What a page says that it did not say before; none where it is as it was, clocks and counters aside.
 pub fn said_anew(key: &str, text: &str, turn: &mut Turn) -> Option<String> {
-    let source = turn.state.sources.entry(key.to_owned()).or_default();
+    let source = turn.state.source(key);
     let whole = hash(text);
     let same = std::mem::replace(&mut source.text, whole) == whole;
     let new = source.page.news(text);
@@ -127,7 +124,7 @@ pub fn said_anew(key: &str, text: &str, turn: &mut Turn) -> Option<String> {
 
 /// Paces a source that failed, and waits as long as it asked for; only the first failure in a row is said.
 fn failing(url: &str, error: &str, after_s: i64, turn: &mut Turn) {
-    let source = turn.state.sources.entry(url.to_owned()).or_default();
+    let source = turn.state.source(url);
     source.fails = source.fails.saturating_add(1);
     let (fails, wait_s) = (source.fails, backoff_s(turn.pace, source.fails).max(after_s.min(A_DAY_S)));
     source.next_s = turn.now_s.saturating_add(wait_s);
@@ -172,7 +169,7 @@ pub fn settled_link(link: &Link, result: &Value, turn: &mut Turn) {
 
 /// Seconds until the next source is due, and its host.
 pub fn next_due(turn: &Turn) -> Option<(i64, String)> {
-    let named = named(&turn.moment.purpose, &turn.moment.checklist);
+    let named = turn.followed();
     let due = named.into_iter().map(|source| {
         let next_s = turn.state.sources.get(&source.url).map_or(0, |known| known.next_s);
         let wait_s = next_s.saturating_sub(turn.now_s).max(0);

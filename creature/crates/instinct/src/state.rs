@@ -276,6 +276,16 @@ impl State {
         }
     }
 
+    /// What is known of the source at this link, of the checklist's item or of what a line of the stack looks at.
+    pub fn source(&mut self, key: &str) -> &mut Source {
+        self.sources.entry(key.to_owned()).or_default()
+    }
+
+    /// How often in a row this source failed.
+    pub fn fails(&self, url: &str) -> u32 {
+        self.sources.get(url).map_or(0, |source| source.fails)
+    }
+
     /// Whether a source or item may be looked at now. A next time further off than it can have been set means that
     /// the clock was turned back.
     pub fn is_due(&self, key: &str, now_s: i64, longest_s: i64) -> bool {

@@ -2,7 +2,8 @@
 
 use super::score::{Scorer, plain_words};
 use serde::Deserialize;
-use std::collections::{HashMap, HashSet};
+use serde_json::{Map, Value};
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// Compiled in; a test reads it with all its sentences.
@@ -23,10 +24,19 @@ pub struct Ability {
     pub answer: String,
     /// Part of a talk: whoever the owner talks with answers it.
     pub talk: bool,
-    /// It takes a model.
+    /// It takes a model, or a model does it better.
     pub beyond: bool,
+    /// It does something, so that words near to its own are not enough.
+    pub acts: bool,
     /// It may stand in the checklist or on the agenda too.
     pub own: bool,
+    /// What it does: a tool, or an act of instinct's own; empty where it only answers.
+    pub call: String,
+    /// The arguments of the tool, and what the call is about, with the places that `tasks` fills.
+    pub args: Map<String, Value>,
+    pub about: Option<String>,
+    /// Characters of the one line that the words are put on; 0 leaves them as they are.
+    pub most: usize,
     says: String,
     #[serde(skip)]
     pub patterns: Vec<Vec<Part>>,
@@ -41,53 +51,31 @@ pub enum Part {
     Slot(String),
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Table {
+    #[serde(rename = "ability")]
     pub abilities: Vec<Ability>,
     /// What may stand before and behind words without changing what they ask for.
-    pub before: Vec<Vec<String>>,
-    pub after: Vec<Vec<String>>,
-    pub scorer: Scorer,
-}
-
-#[derive(Deserialize)]
-struct Raw {
-    before: String,
-    after: String,
-    empty: String,
-    short: String,
+    pub before: Vec<String>,
+    pub after: Vec<String>,
+    short: HashMap<String, String>,
     same: String,
-    ability: Vec<Ability>,
+    empty: String,
+    #[serde(skip)]
+    pub scorer: Scorer,
 }
 
 impl Table {
     /// Reads the table; an error says which part of it cannot be read.
-    pub fn read(text: &str) -> Result<Self, toml::de::Error> {
-        let raw: Raw = toml::from_str(text)?;
-        let phrases = |text: &str| -> Vec<Vec<String>> {
-            bars(text).map(|phrase| phrase.split_whitespace().map(str::to_owned).collect()).collect()
-        };
-        let first_and_rest = |text: &str| -> Vec<(String, Vec<String>)> {
-            let line = |line: &str| {
-                let mut words = line.split_whitespace().map(str::to_owned);
-                Some((words.next()?, words.collect()))
-            };
-            text.lines().filter_map(line).collect()
-        };
-        let short: HashMap<String, Vec<String>> = first_and_rest(&raw.short).into_iter().collect();
-        let mut same = HashMap::new();
-        for (first, others) in first_and_rest(&raw.same) {
-            for other in others {
-                same.entry(other).or_insert_with(|| first.clone());
-            }
+    fn read(text: &str) -> Result<Self, toml::de::Error> {
+        let mut table: Self = toml::from_str(text)?;
+        for ability in &mut table.abilities {
+            ability.patterns = bars(&ability.says).map(|says| pattern(says, &table.short)).collect();
         }
-        let empty: HashSet<String> = raw.empty.split_whitespace().map(str::to_owned).collect();
-        let mut abilities = raw.ability;
-        for ability in &mut abilities {
-            ability.patterns = bars(&ability.says).map(|says| pattern(says, &short)).collect();
-        }
-        let scorer = Scorer::new(&abilities, short, same, empty);
-        Ok(Self { abilities, before: phrases(&raw.before), after: phrases(&raw.after), scorer })
+        let short = std::mem::take(&mut table.short);
+        table.scorer = Scorer::new(&table.abilities, short, &table.same, &table.empty);
+        Ok(table)
     }
 
     pub fn named(&self, name: &str) -> Option<&Ability> {
@@ -97,62 +85,48 @@ impl Table {
 
 impl Ability {
     /// A sentence that asks for it and for nothing else.
-    pub fn sentence(&self) -> Option<String> {
-        if !self.shown.is_empty() {
-            return Some(self.shown.clone());
-        }
-        let plain = |says: &&str| !says.contains(['{', '/', '?']);
-        bars(&self.says).find(plain).map(str::to_owned)
-    }
-
-    /// Whether it does something, beside answering.
-    pub fn acts(&self) -> bool {
-        matches!(
-            self.name.as_str(),
-            "dream" | "snapshot" | "map" | "cancel_that" | "undo_that" | "follow_them"
-        )
+    pub fn sentence(&self) -> Option<&str> {
+        let shown = Some(self.shown.as_str()).filter(|shown| !shown.is_empty());
+        shown.or_else(|| bars(&self.says).find(|says| !says.contains(['{', '/', '?'])))
     }
 }
 
-/// Examples of what can be said, by group, one or all; with what each does where all are told.
+/// Examples of what can be said, by group, two or all; with what each does where all are told.
 pub fn help(all: bool) -> String {
-    let mut groups: Vec<(&str, Vec<String>)> = Vec::new();
-    for ability in TABLE.abilities.iter().filter(|ability| !ability.group.is_empty()) {
-        let shown = if all {
-            format!("`{}` ({})", ability.shown, ability.does)
-        } else {
-            format!("`{}`", ability.shown)
-        };
-        match groups.iter_mut().find(|(group, _)| *group == ability.group) {
-            Some((_, lines)) if all || lines.len() < 2 => lines.push(shown),
-            Some(_) => {}
-            None => groups.push((&ability.group, vec![shown])),
+    let mut help = String::new();
+    let shown: Vec<&Ability> = TABLE.abilities.iter().filter(|ability| !ability.group.is_empty()).collect();
+    let mut groups: Vec<&str> = Vec::new();
+    for ability in &shown {
+        if !groups.contains(&ability.group.as_str()) {
+            groups.push(&ability.group);
         }
     }
-    let lines = groups
-        .iter()
-        .map(|(group, shown)| format!("\n{group}: {}", shown.join(if all { "; " } else { ", " })));
-    lines.collect()
+    for group in groups {
+        let mine = shown.iter().filter(|ability| ability.group == group);
+        let line = |one: &&Ability| format!("`{}` ({})", one.shown, one.does);
+        let lines: Vec<String> = match all {
+            true => mine.map(line).collect(),
+            false => mine.take(2).map(|one| format!("`{}`", one.shown)).collect(),
+        };
+        help += &format!("\n{group}: {}", lines.join(if all { "; " } else { ", " }));
+    }
+    help
 }
 
 fn bars(text: &str) -> impl Iterator<Item = &str> {
     text.split('|').map(str::trim).filter(|part| !part.is_empty())
 }
 
-fn pattern(says: &str, short: &HashMap<String, Vec<String>>) -> Vec<Part> {
+fn pattern(says: &str, short: &HashMap<String, String>) -> Vec<Part> {
     let part = |part: &str| match part.strip_prefix('{').and_then(|part| part.strip_suffix('}')) {
         Some(slot) => vec![Part::Slot(slot.to_owned())],
         None => {
             let (bare, colon) = part.strip_suffix(':').map_or((part, false), |bare| (bare, true));
             let (bare, optional) = bare.strip_suffix('?').map_or((bare, false), |bare| (bare, true));
-            let any: Vec<String> = bare.split('/').map(str::to_owned).collect();
-            match any.as_slice() {
-                [word] => {
-                    let words = plain_words(word, short);
-                    words.into_iter().map(|word| Part::Word { any: vec![word], optional, colon }).collect()
-                }
-                _ => vec![Part::Word { any, optional, colon }],
-            }
+            // A short form stands for several words, each in its place.
+            let words = if bare.contains('/') { vec![bare.to_owned()] } else { plain_words(bare, short) };
+            let any = |word: &str| word.split('/').map(str::to_owned).collect();
+            words.iter().map(|word| Part::Word { any: any(word), optional, colon }).collect()
         }
     };
     says.split_whitespace().flat_map(part).collect()

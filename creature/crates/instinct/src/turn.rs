@@ -1,10 +1,12 @@
 //! One thought in the making: the moment, the state, and what is said and called so far. Pure.
 
 use super::pace::Pace;
+use super::sources::{self, Named};
 use super::state::{Job, Made, Origin, State};
 use super::text::{clip, hash};
 use agenda::spoken;
 use jiff::Timestamp;
+use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use mind::moment::Moment;
 use mind::thought::{Thought, ToolCall};
@@ -41,8 +43,7 @@ pub struct Turn<'a> {
 impl<'a> Turn<'a> {
     pub fn new(moment: &'a Moment, pace: Pace, state: &'a mut State) -> Self {
         let now = moment.now.parse::<Timestamp>().ok();
-        let zone = moment.time_zone.clone().unwrap_or(TimeZone::UTC);
-        let date = now.map(|now| zone.to_datetime(now).strftime("%Y-%m-%d %H:%M").to_string());
+        let date = now.map(|now| zone(moment).to_datetime(now).strftime("%Y-%m-%d %H:%M").to_string());
         Turn {
             moment,
             pace,
@@ -100,9 +101,23 @@ impl<'a> Turn<'a> {
         }
     }
 
+    pub fn now(&self) -> Timestamp {
+        Timestamp::from_second(self.now_s).unwrap_or_default()
+    }
+
     /// The owner's time zone.
     pub fn zone(&self) -> TimeZone {
-        self.moment.time_zone.clone().unwrap_or(TimeZone::UTC)
+        zone(self.moment)
+    }
+
+    /// The day of the owner's calendar.
+    pub fn today(&self) -> Date {
+        self.zone().to_datetime(self.now()).date()
+    }
+
+    /// What two papers name to be followed.
+    pub fn followed(&self) -> Vec<Named> {
+        sources::named(&self.moment.purpose, &self.moment.checklist)
     }
 
     /// Notes that this was made for the owner: `cancel that` takes it back.
@@ -112,8 +127,7 @@ impl<'a> Turn<'a> {
 
     /// A moment as the owner's clock and calendar show it.
     pub fn shown(&self, at: Timestamp) -> String {
-        let now = Timestamp::from_second(self.now_s).unwrap_or_default();
-        spoken::day_and_hour(at, now, &self.zone())
+        spoken::day_and_hour(at, self.now(), &self.zone())
     }
 
     /// How many more calls fit into this thought.
@@ -214,4 +228,8 @@ impl<'a> Turn<'a> {
             ..Thought::default()
         }
     }
+}
+
+fn zone(moment: &Moment) -> TimeZone {
+    moment.time_zone.clone().unwrap_or(TimeZone::UTC)
 }

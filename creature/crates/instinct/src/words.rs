@@ -6,7 +6,7 @@ use super::table::Ability;
 use super::tasks::{self, Task};
 use super::text::{clip, hash, word};
 use super::turn::Turn;
-use super::understand::{self, Heard, Meant};
+use super::understand::{self, Heard};
 use super::{digest, found, offer};
 use agenda::directive::{self, DirectiveChange};
 use agenda::goals;
@@ -95,9 +95,8 @@ fn answer(said: &str, unknown: &mut Vec<Unknown>, turn: &mut Turn) -> bool {
     turn.intend("answer the owner");
     turn.say(format!("The owner says: \"{}\".", clip(said, 160)));
     let Some(said) = chosen(said, turn) else { return true };
-    let now = Timestamp::from_second(turn.now_s).unwrap_or_default();
     // A directive that changes something was noted when it was heard, and is no longer among the words.
-    if let Some(understood) = directive::understand(&said, now, &turn.zone()) {
+    if let Some(understood) = directive::understand(&said, turn.now(), &turn.zone()) {
         turn.say("I know what that asks of me, and it changed nothing.");
         let unchanged = match understood.change {
             _ if turn.moment.safe => SAFE.to_owned(),
@@ -117,7 +116,6 @@ fn answer(said: &str, unknown: &mut Vec<Unknown>, turn: &mut Turn) -> bool {
     match understand::hear(&said) {
         Heard::Certain(all) if turn.room() <= all.len() => return false,
         Heard::Certain(all) => certain(all, &said, turn),
-        Heard::Question(task) => begin(task, turn),
         Heard::Unsure(choices) => ask_back(&choices, turn),
         Heard::Unknown(near) => {
             turn.say("I cannot understand that and say what I can do.");
@@ -129,24 +127,18 @@ fn answer(said: &str, unknown: &mut Vec<Unknown>, turn: &mut Turn) -> bool {
 }
 
 /// Does and tells all that is asked for; what can be told at once is one answer.
-fn certain(all: Vec<Meant>, said: &str, turn: &mut Turn) {
+fn certain(all: Vec<Task>, said: &str, turn: &mut Turn) {
     let mut told: Vec<String> = Vec::new();
-    for one in all {
-        let fresh =
+    for task in all {
+        let is_fresh =
             |turn: &Turn| turn.state.last.as_ref().is_some_and(|last| turn.now_s - last.at_s <= FRESH_S);
-        let task = match one.ability.name.as_str() {
-            "cancel_that" => Some(Task::Last),
-            "undo_that" if fresh(turn) => Some(Task::Last),
-            "follow_them" => Some(Task::FollowOffered),
-            _ => one.task,
-        };
-        match task {
-            Some(task) => begin(task, turn),
-            None if one.ability.name == "digest" => {
-                turn.say("I tell what is new.");
-                told.push(digest::now(turn));
+        match task.ability.name.as_str() {
+            "undo_that" if is_fresh(turn) => {
+                Task::of("cancel_that", "").iter().for_each(|task| begin(task, turn))
             }
-            None => told.push(facts::told(one.ability, said, turn)),
+            "digest" => told.push(digest::now(turn)),
+            _ if task.does() => begin(&task, turn),
+            _ => told.push(facts::told(task.ability, said, turn)),
         }
     }
     if !told.is_empty() {
@@ -156,7 +148,7 @@ fn certain(all: Vec<Meant>, said: &str, turn: &mut Turn) {
     }
 }
 
-fn begin(task: Task, turn: &mut Turn) {
+fn begin(task: &Task, turn: &mut Turn) {
     if turn.moment.safe {
         return turn.tell_owner(SAFE);
     }
@@ -172,7 +164,8 @@ fn begin(task: Task, turn: &mut Turn) {
 /// Asks which of these is meant.
 fn ask_back(choices: &[&'static Ability], turn: &mut Turn) {
     turn.say("I am not sure what that means, and ask.");
-    let choices: Vec<String> = choices.iter().filter_map(|ability| ability.sentence()).collect();
+    let choices: Vec<String> =
+        choices.iter().filter_map(|ability| ability.sentence()).map(str::to_owned).collect();
     let text = match choices.as_slice() {
         [one] => format!("Did you mean `{one}`? `yes` says so."),
         many => {
