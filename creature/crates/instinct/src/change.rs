@@ -126,22 +126,21 @@ fn failed_before(turn: &Turn, edit: &str) -> bool {
 
 /// What came of the edit in the life that made it: a rebirth to come, or a lesson.
 pub fn settled(result: &Value, turn: &mut Turn) {
-    let Some(trial) = turn.state.change.trial.clone() else {
-        return;
-    };
+    let Some(trial) = turn.state.change.trial.take() else { return };
     let (edit, here) = (trial.edit(), trial.life == turn.moment.life);
     let Some(error) = failed(result) else {
         if here {
             turn.say(format!("My edit passed its rehearsal; my next life runs {edit}."));
         }
+        turn.state.change.trial = Some(trial);
         return;
     };
-    turn.state.change.trial = None;
-    turn.intend("write down why my edit failed");
     // Instinct mends no failed draft: another edit begins anew.
     turn.call("repo.drop", json!({}));
-    turn.say(format!("My edit, {edit}, failed: {error}."));
-    turn.diary(&format!("- I tried {edit}, for {}. It failed: {error}", trial.why));
+    turn.learn(
+        "write down why my edit failed",
+        &format!("My edit, {edit}, for {}, failed: {error}", trial.why),
+    );
     // An edit cut off by the end of its life may still be good.
     if here {
         turn.state.change.refused.push(edit);
@@ -150,64 +149,54 @@ pub fn settled(result: &Value, turn: &mut Turn) {
 
 /// After the rebirth says what was changed and why; some wakes later says what came of it.
 pub fn follow_up(turn: &mut Turn) {
-    let Some(mut trial) = turn.state.change.trial.take() else {
-        return;
-    };
-    let mut cut_off = turn.state.jobs.iter().filter(|job| job.origin == Origin::Change);
-    if trial.life == turn.moment.life || cut_off.any(|job| turn.result(job).is_none()) {
-        turn.state.change.trial = Some(trial);
-        return;
-    }
+    let Some(mut trial) = turn.state.change.trial.take() else { return };
+    let mut jobs = turn.state.jobs.iter().filter(|job| job.origin == Origin::Change);
+    let is_asked = trial.life == turn.moment.life || jobs.any(|job| turn.result(job).is_none());
     let edit = trial.edit();
-    if runs(&trial.name, &turn.pace) != trial.to {
-        turn.say(format!("My edit, {edit}, is not in what I run: it did not live."));
-        turn.diary(&format!("- My edit, {edit}, did not live. I do not repeat it."));
+    if !is_asked && runs(&trial.name, &turn.pace) != trial.to {
+        let told = format!("My edit, {edit}, is not in what I run: it did not live, and I do not repeat it");
+        turn.learn("write down what my edit came to", &told);
         return turn.state.change.refused.push(edit);
     }
-    if trial.back {
-        turn.intend("say what I took back");
-        turn.say(format!("I took my edit back: {edit}, for {}.", trial.why));
-        turn.diary(&format!("- I took an edit of mine back: {edit}, for {}.", trial.why));
-        return;
+    if !is_asked && trial.back {
+        return turn
+            .learn("say what I took back", &format!("I took my edit back: {edit}, for {}", trial.why));
     }
-    let Some(born_at_s) = trial.born_at_s else {
-        turn.intend("say what I changed in myself");
-        let told = clip(&format!("I changed myself, {edit}, for {}", trial.why), 400);
-        turn.say(format!("{told}. The next {WINDOW} wakes show whether it helps."));
-        turn.diary(&format!("- {told}. I measure the next {WINDOW} wakes."));
-        trial.born_at_s = Some(turn.now_s);
-        turn.state.change.failed_looks = 0;
-        turn.state.change.trial = Some(trial);
-        return;
-    };
-    trial.wakes = trial.wakes.saturating_add(u64::from(turn.moment.round == 0));
-    if trial.wakes < WINDOW as u64 {
-        turn.state.change.trial = Some(trial);
-        return;
+    match trial.born_at_s {
+        _ if is_asked => {}
+        None => {
+            let told = clip(&format!("I changed myself, {edit}, for {}", trial.why), 400);
+            let told = format!("{told}. The next {WINDOW} wakes show whether it helps");
+            turn.learn("say what I changed in myself", &told);
+            trial.born_at_s = Some(turn.now_s);
+            turn.state.change.failed_looks = 0;
+        }
+        Some(born_at_s) => {
+            trial.wakes = trial.wakes.saturating_add(u64::from(turn.moment.round == 0));
+            if trial.wakes >= WINDOW as u64 {
+                return verdict(trial, turn.now_s.saturating_sub(born_at_s), turn);
+            }
+        }
     }
-    verdict(&trial, turn.now_s.saturating_sub(born_at_s), turn);
+    turn.state.change.trial = Some(trial);
 }
 
 /// Measures an edit, and takes it back unless its seconds went the way it meant by a tenth: less is noise.
-fn verdict(trial: &Trial, took_s: i64, turn: &mut Turn) {
+fn verdict(trial: Trial, took_s: i64, turn: &mut Turn) {
     let (count, what) = match trial.name.as_str() {
         IDLE_REST => (WINDOW as i64, "wake to wake"),
         _ => (i64::from(turn.state.change.failed_looks.max(1)), "failure to failure"),
     };
-    let (before_s, after_s) = (trial.before_s, took_s / count);
+    let (edit, before_s, after_s) = (trial.edit(), trial.before_s, took_s / count);
     let (less, more) = if trial.more { (before_s, after_s) } else { (after_s, before_s) };
     let helped = more.saturating_mul(10) >= less.saturating_mul(11) && more > less;
-    let edit = trial.edit();
+    let measured = format!("I measured my edit {edit}: from {what} {before_s} s before, {after_s} s since");
     let verdict = if helped { "it did" } else { "it did not do" };
-    let told =
-        format!("{edit}: from {what} {before_s} s before, {after_s} s since: {verdict} what it was for");
-    turn.intend("write down what my edit came to");
-    turn.say(format!("I measured my edit {told}."));
-    turn.diary(&format!("- I measured my edit {told}."));
+    turn.learn("write down what my edit came to", &format!("{measured}: {verdict} what it was for"));
     if !helped {
         let why = format!("{edit} was measured: {after_s} s {what} after {before_s} s did not help");
-        let Trial { name, from, to, more, .. } = trial.clone();
-        let back = Trial { name, from: to, to: from, why, more: !more, back: true, ..Trial::default() };
+        let (from, to, more) = (trial.to, trial.from, !trial.more);
+        let back = Trial { name: trial.name, from, to, why, more, back: true, ..Trial::default() };
         turn.state.change.back = Some(back);
         turn.say("I take it back with my next edit.");
         turn.state.change.refused.push(edit);

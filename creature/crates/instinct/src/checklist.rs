@@ -3,7 +3,7 @@
 use super::sources::backoff_s;
 use super::state::{Job, Origin};
 use super::tasks;
-use super::text::{clip, hash, span, uncommented};
+use super::text::{clip, hash, relined, span, uncommented};
 use super::turn::Turn;
 use serde_json::{Value, json};
 
@@ -173,18 +173,8 @@ fn rewrite(line: &str, new: &str, turn: &mut Turn) {
     if text.len() > LONGEST_WRITTEN {
         return turn.say("self/HEARTBEAT.md is too long for me to write back whole; I leave it.");
     }
-    let mut found = false;
-    let mut written = String::with_capacity(text.len() + new.len());
-    for old in text.split_inclusive('\n') {
-        let (bare, end) = old.split_at(old.trim_end().len());
-        let replaces = !found && bare == line;
-        found |= replaces;
-        written += if replaces { &new } else { bare };
-        written += end;
-    }
-    if found {
-        turn.checklist = Some(written);
-    } else {
-        turn.say("That line is no longer in self/HEARTBEAT.md; I leave the file alone.");
+    match relined(text, line, Some(&new)) {
+        Some(written) => turn.checklist = Some(written),
+        None => turn.say("That line is no longer in self/HEARTBEAT.md; I leave the file alone."),
     }
 }

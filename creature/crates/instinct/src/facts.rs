@@ -22,55 +22,60 @@ pub const MODEL: &str = "put the key of one into the file .env, as `ANTHROPIC_AP
 
 /// The answer to what is asked, for the owner who said it so.
 pub fn told(ability: &Ability, said: &str, turn: &Turn) -> String {
+    // Text and names of facts by turns.
+    let parts = ability.answer.split(['{', '}']).enumerate();
+    let text: String =
+        parts.map(|(at, part)| if at % 2 == 0 { part.to_owned() } else { fact(part, turn) }).collect();
+    if ability.beyond { text + &kept(said, turn) } else { text }
+}
+
+/// What an answer of the table names in braces.
+fn fact(name: &str, turn: &Turn) -> String {
     let moment = turn.moment;
-    let text = match ability.name.as_str() {
+    match name {
         "status" => idle::facts(turn),
         "goals" => counted("goal", moment.goals.lines().map(str::to_owned).collect()),
         "tasks" => {
             // Directives are told of as orders.
-            let is_task = |line: &&Line| line.category == Category::Tasks && !line.id.starts_with("directive-");
+            let is_task =
+                |line: &&Line| line.category == Category::Tasks && !line.id.starts_with("directive-");
             let mine = moment.stack.iter().filter(is_task);
             counted("task", mine.map(|line| format!("{} {} ({})", line.id, line.title, line.why)).collect())
         }
         "orders" => match counted("order", moment.directives.clone()) {
             none if moment.directives.is_empty() => none,
-            some => format!("{some} `cancel directive-…` ends one, `cancel task-…` what it has already become."),
+            some => {
+                format!("{some} `cancel directive-…` ends one, `cancel task-…` what it has already become.")
+            }
         },
         "asks" => asks(turn),
+        "offered" if turn.state.offer.open_since_s.is_none() => String::new(),
+        "offered" => format!("I offered once to follow four feeds: `{}` does that. ", offer::TAKE_ALL),
         "doing" => doing(turn),
-        "spent" => spent(turn),
-        "who" => who(turn),
-        "age" => age(turn),
-        "model" => model(turn),
+        "costs" if moment.outage.is_empty() => "On instinct I call no model, which costs nothing.".to_owned(),
+        "costs" => "What I do in the model's place costs nothing.".to_owned(),
+        "budget" if moment.budget.is_empty() => "No budget is kept here.".to_owned(),
+        "budget" => moment.budget.trim().to_owned(),
+        "life" => moment.life.to_string(),
+        "commit" => turn.commit().to_owned(),
+        "thoughts" => moment.thoughts_before.to_string(),
+        "born" => born(turn),
+        "mind" if moment.outage.is_empty() => {
+            format!(
+                "I use no model now: I run on instinct, fixed rules and no mind that reads. To give me one, {MODEL}"
+            )
+        }
+        "mind" => format!("I have a model, and it gives no answer now: {}.", moment.outage),
+        "model" => MODEL.to_owned(),
         "purpose" => purpose(turn),
         "following" => following(turn),
-        "unheld" => nothing_held(turn),
-        "held" => "Say `quiet` to have no work and no messages of mine, or `don't message me` to have no messages; `resume` \
-            ends both. Either may say how long: `quiet until friday`."
-            .to_owned(),
-        "time" => {
-            format!("It is {}.", turn.now().to_zoned(turn.zone()).strftime("%Y-%m-%d %H:%M %Z, a %A"))
-        }
-        "can" => format!(
-            "Without a model I understand sentences like these, also in words near to them:{}\n`help all` shows the rest. To be \
-             understood in any words, {MODEL}",
-            table::help(false)
-        ),
-        "help_all" => format!("This I understand, also in words near to it:{}", table::help(true)),
-        "hello" => "Hello. I live on instinct, without a model that reads; `help` tells what I can do.".to_owned(),
-        "give_model" => format!("To give me a model, {MODEL} Then talk to me in any words."),
-        "undo_that" => TABLE.named("undo").map_or(String::new(), |undo| undo.answer.clone()),
-        "yes" | "no" => match turn.state.offer.open_since_s {
-            Some(_) => format!(
-                "I asked nothing just now that a yes or a no answers. I offered once to follow four feeds: `{}` does that. {}",
-                offer::TAKE_ALL,
-                asks(turn)
-            ),
-            None => format!("I asked nothing that a yes or a no answers. {}", asks(turn)),
-        },
-        _ => ability.answer.replace("{model}", MODEL),
-    };
-    if ability.beyond { text + &kept(said, turn) } else { text }
+        "held" => nothing_held(turn),
+        "now" => turn.now().to_zoned(turn.zone()).strftime("%Y-%m-%d %H:%M %Z, a %A").to_string(),
+        "undo" => TABLE.named("undo").map_or(String::new(), |undo| undo.answer.clone()),
+        "help" => table::help(false),
+        "help_all" => table::help(true),
+        _ => String::new(),
+    }
 }
 
 /// Says of words that are kept for a model that they are, and how to drop them; empty where they are not.
@@ -107,22 +112,11 @@ pub fn nothing_held(turn: &Turn) -> String {
     }
 }
 
-fn age(turn: &Turn) -> String {
+fn born(turn: &Turn) -> String {
     let born = turn.state.born_at_s.and_then(|at_s| Timestamp::from_second(at_s).ok());
-    let born = born.map_or("`./feral history` tells since when I run".to_owned(), |born| {
+    born.map_or("`./feral history` tells since when I run".to_owned(), |born| {
         format!("I first woke {}", born.to_zoned(turn.zone()).strftime("on %-d %B %Y at %H:%M"))
-    });
-    let (life, thoughts) = (turn.moment.life, turn.moment.thoughts_before);
-    format!("{born}. This is life {life} of mine, and I had {thoughts} thoughts over all lives.")
-}
-
-fn model(turn: &Turn) -> String {
-    match turn.moment.outage.as_str() {
-        "" => format!(
-            "I use no model now: I run on instinct, fixed rules and no mind that reads. To give me one, {MODEL}"
-        ),
-        outage => format!("I have a model, and it gives no answer now: {outage}."),
-    }
+    })
 }
 
 fn purpose(turn: &Turn) -> String {
@@ -208,26 +202,4 @@ fn doing(turn: &Turn) -> String {
     let waits =
         others.map_or(String::new(), |other| format!(" For a mind that reads waits: {}.", line(other)));
     format!("{last} {next}{waits}")
-}
-
-fn spent(turn: &Turn) -> String {
-    let budget = turn.moment.budget.trim();
-    let mine = match turn.moment.outage.is_empty() {
-        true => "On instinct I call no model, which costs nothing.",
-        false => "What I do in the model's place costs nothing.",
-    };
-    match budget {
-        "" => format!("{mine} No budget is kept here."),
-        budget => format!("{mine} {budget}"),
-    }
-}
-
-fn who(turn: &Turn) -> String {
-    format!(
-        "I am Feral, a program that keeps itself running and may edit itself; life {} on commit {}. Without a model I live on \
-         instinct: I follow feeds, keep notes, lists and reminders, know some sentences by heart and do not think. {}",
-        turn.moment.life,
-        turn.commit(),
-        purpose(turn)
-    )
 }

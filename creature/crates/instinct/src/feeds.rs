@@ -3,7 +3,7 @@
 //! Invariant: each item is told once, however the publisher sorts them and however many are new at once.
 
 use super::digest;
-use super::state::{Fate, Link, Origin};
+use super::state::{Fate, Link, Origin, keep_last};
 use super::tasks::{self, note};
 use super::text::{clip, hash, host, list, urls, word};
 use super::turn::Turn;
@@ -34,12 +34,10 @@ pub fn settled(url: &str, result: &Value, turn: &mut Turn) {
     }
     // What was there before the first look is no news.
     seen.extend(listed.iter().filter(|_| first));
-    let left: Vec<usize> =
-        (0..listed.len()).filter(|at| listed.get(*at).is_some_and(|key| !seen.contains(key))).collect();
-    let gone: Vec<u32> = known.into_iter().filter(|key| !listed.contains(key)).collect();
+    let left = listed.iter().enumerate().filter(|(_, key)| !seen.contains(key)).map(|(at, _)| at);
+    let left: Vec<usize> = left.collect();
     let source = turn.state.source(url);
-    source.items = gone.iter().skip(gone.len().saturating_sub(MOST_GONE)).copied().collect();
-    source.items.extend(listed.iter().filter(|key| seen.contains(key)));
+    source.items = remembered(known, &listed, |key| seen.contains(key));
     source.calls = source.calls.saturating_add(1);
     let (calls, new) = (source.calls, source.new);
     if let (Some(next), true) = (left.first(), calls < MOST_CALLS) {
@@ -67,13 +65,20 @@ pub fn unseen<'a>(
 ) -> (Vec<&'a Value>, usize) {
     let source = turn.state.source(name);
     source.next_s = turn.now_s;
-    let (first, mut known) = (source.items.is_empty(), std::mem::take(&mut source.items));
+    let (first, known) = (source.items.is_empty(), std::mem::take(&mut source.items));
     let new: Vec<&Value> = shown.iter().filter(|item| !known.contains(&mark(item))).collect();
     let listed = keys(result, shown);
     let more = listed.iter().filter(|key| !known.contains(key)).count().saturating_sub(new.len());
-    known.retain(|key| !listed.contains(key));
-    source.items = known.iter().skip(known.len().saturating_sub(MOST_GONE)).copied().chain(listed).collect();
+    source.items = remembered(known, &listed, |_| true);
     (new, if first { 0 } else { more })
+}
+
+/// Keys of items that the feed no longer lists, and of those it lists that were seen.
+fn remembered(mut known: Vec<u32>, listed: &[u32], seen: impl Fn(&u32) -> bool) -> Vec<u32> {
+    known.retain(|key| !listed.contains(key));
+    keep_last(&mut known, MOST_GONE);
+    known.extend(listed.iter().copied().filter(seen));
+    known
 }
 
 /// The keys of all items of a feed, or of the shown ones where the result has no more.

@@ -1,7 +1,7 @@
 //! What is followed: adds lines to the sources in the checklist's text and takes them out. Pure.
 
 use super::sources::{Named, named};
-use super::text::{host, uncommented, urls};
+use super::text::{boxed, host, uncommented, urls};
 
 /// The checklist with these sources at the end of its section of sources, which is made where there is none.
 pub fn with(checklist: &str, new: &[Named]) -> String {
@@ -40,13 +40,13 @@ pub fn called(checklist: &str, name: &str) -> Vec<String> {
 /// The checklist without the lines that name only these sources; items and comments stay as they are.
 pub fn without(checklist: &str, gone: &[String]) -> String {
     let bare = uncommented(checklist);
-    let item = |line: &str| line.trim_start().trim_start_matches(['-', '*', ' ']).starts_with('[');
     let goes = |line: &str, bare: &str| {
         let links = urls(line);
-        line == bare && !item(line) && !links.is_empty() && links.iter().all(|url| gone.contains(url))
+        line == bare
+            && boxed(line).0.is_none()
+            && !links.is_empty()
+            && links.iter().all(|url| gone.contains(url))
     };
-    let lines = checklist.lines().zip(bare.lines());
-    let kept: String =
-        lines.filter(|(line, bare)| !goes(line, bare)).map(|(line, _)| format!("{line}\n")).collect();
-    kept
+    let kept = checklist.lines().zip(bare.lines()).filter(|(line, bare)| !goes(line, bare));
+    kept.map(|(line, _)| format!("{line}\n")).collect()
 }

@@ -3,7 +3,7 @@
 use super::found::content;
 use super::state::{Job, Made};
 use super::tasks::{TO_DO, Task};
-use super::text::{clip, listed, number, word};
+use super::text::{boxed, clip, listed, number, relined, word};
 use super::turn::Turn;
 use jiff::civil::DateTime;
 use serde_json::{Value, json};
@@ -19,30 +19,27 @@ pub fn shows(about: &str) -> bool {
 /// The lines of a paper, for the owner.
 pub fn shown(paper: &str, result: &Value) -> String {
     let lines: Vec<&str> = word(result, "text").lines().filter(|line| !entry(line).is_empty()).collect();
+    let some = |lines: Vec<&&str>| {
+        let lines: Vec<String> = lines.into_iter().map(|line| clip(entry(line), 160)).collect();
+        listed(&lines, MOST_TOLD)
+    };
     if paper == TO_DO {
-        let open: Vec<String> =
-            lines.iter().filter(|line| is_open(line)).map(|line| clip(entry(line), 120)).collect();
-        let done = lines.len() - open.len();
-        let done = if done > 0 { format!(" {done} done.") } else { String::new() };
-        return match open.as_slice() {
-            [] => format!("Nothing is open on your list.{done} `add milk to my list` puts something on it"),
-            open => format!("On your list: {}.{done} `done with …` ticks one off", listed(open, MOST_TOLD)),
+        let open: Vec<&&str> = lines.iter().filter(|line| is_open(line)).collect();
+        let done = match lines.len() - open.len() {
+            0 => String::new(),
+            done => format!(" {done} done."),
+        };
+        return match open.len() {
+            0 => format!("Nothing is open on your list.{done} `add milk to my list` puts something on it"),
+            _ => format!("On your list: {}.{done} `done with …` ticks one off", some(open)),
         };
     }
     // The map it takes of itself is no note of the owner's.
-    let newest: Vec<String> = lines
-        .iter()
-        .rev()
-        .filter(|line| !line.contains("; its map begins:"))
-        .map(|line| clip(entry(line), 160))
-        .collect();
-    match newest.as_slice() {
-        [] => "I have no notes yet; `note that …` makes one".to_owned(),
-        newest => format!(
-            "My notes, the newest first: {}. More is in self/scratch.md and self/notes/",
-            listed(newest, MOST_TOLD)
-        ),
+    let notes: Vec<&&str> = lines.iter().rev().filter(|line| !line.contains("; its map begins:")).collect();
+    if notes.is_empty() {
+        return "I have no notes yet; `note that …` makes one".to_owned();
     }
+    format!("My notes, the newest first: {}. More is in self/scratch.md and self/notes/", some(notes))
 }
 
 /// Does to the one line that is meant what was asked for; none where the paper is to be written first.
@@ -62,7 +59,8 @@ pub fn struck(job: &Job, result: &Value, turn: &mut Turn) -> Option<Result<Strin
         let line = entry(line).to_lowercase();
         line == which.to_lowercase() || (!terms.is_empty() && terms.iter().all(|term| line.contains(term)))
     };
-    let candidates: Vec<&str> = text.lines().filter(|line| has(line) && (!ticks || is_open(line))).collect();
+    let candidates: Vec<&str> =
+        text.lines().map(str::trim_end).filter(|line| has(line) && (!ticks || is_open(line))).collect();
     let line = match candidates.as_slice() {
         [line] => *line,
         [] => return Some(Err(format!("no line of self/{paper}.md has \"{}\"", clip(which, 60)))),
@@ -75,20 +73,8 @@ pub fn struck(job: &Job, result: &Value, turn: &mut Turn) -> Option<Result<Strin
             )));
         }
     };
-    let mut left = true;
-    let mut kept = String::with_capacity(text.len());
-    for old in text.lines() {
-        let is_it = left && old == line;
-        left &= !is_it;
-        if is_it && ticks {
-            kept += &old.replacen("[ ]", "[x]", 1);
-        } else if is_it {
-            continue;
-        } else {
-            kept += old;
-        }
-        kept.push('\n');
-    }
+    let ticked = line.replacen("[ ]", "[x]", 1);
+    let kept = relined(text, line, ticks.then_some(&ticked)).unwrap_or_default();
     let done = if ticks { "done" } else { "struck out" };
     let told = format!("\"{}\" is {done}", clip(entry(line), 160));
     turn.ask(job.origin.clone(), "notes.write", json!({"name": paper, "text": kept}), &told);
@@ -118,13 +104,12 @@ pub fn last_made(turn: &mut Turn) -> Option<Task> {
 }
 
 fn is_open(line: &str) -> bool {
-    line.trim_start().trim_start_matches(['-', '*', ' ']).starts_with("[ ]")
+    boxed(line).0 == Some(true)
 }
 
 /// What a line says, without its mark, its box and its date.
 fn entry(line: &str) -> &str {
-    let bare = line.trim().trim_start_matches(['-', '*', ' ']);
-    let bare = ["[ ]", "[x]", "[X]"].iter().find_map(|mark| bare.strip_prefix(mark)).unwrap_or(bare).trim();
+    let (_, bare) = boxed(line);
     let is_dated = bare.get(..16).is_some_and(|date| date.parse::<DateTime>().is_ok());
     let undated = bare.get(16..).and_then(|rest| rest.strip_prefix(": ")).filter(|_| is_dated);
     if bare.starts_with('#') { "" } else { undated.unwrap_or(bare) }

@@ -2,6 +2,7 @@
 //!
 //! Invariant: clocks and counters make no news, and a sentence is told once.
 
+use super::state::keep_last;
 use super::text::hash;
 use ground::summary;
 use serde::{Deserialize, Serialize};
@@ -70,8 +71,7 @@ impl Known {
 fn keep(list: &mut Vec<u64>, hash: u64) {
     list.retain(|known| *known != hash);
     list.push(hash);
-    let over = list.len().saturating_sub(MOST_SENTENCES);
-    list.drain(..over);
+    keep_last(list, MOST_SENTENCES);
 }
 
 /// A sentence without what changes by itself: times, dates, spans, counts, and keys that are made anew.

@@ -5,7 +5,7 @@ use super::feeds;
 use super::pace::Pace;
 use super::state::{Fate, Job, Link, Origin};
 use super::tasks::{self, failed, note};
-use super::text::{clip, hash, host, span, uncommented, urls, word};
+use super::text::{boxed, clip, hash, host, span, uncommented, urls, word};
 use super::turn::Turn;
 use serde_json::Value;
 
@@ -33,8 +33,7 @@ pub fn named(purpose: &str, checklist: &str) -> Vec<Named> {
             }
             let (feed, page) = (start.starts_with("feed:"), start.starts_with("page:"));
             // A link in a checklist item is there to do something with it, not to be followed.
-            let item = ["[ ]", "[x]", "[X]"].iter().any(|box_| start.starts_with(box_));
-            if item || !(feed || page || listed) {
+            if boxed(line).0.is_some() || !(feed || page || listed) {
                 continue;
             }
             for url in urls(line) {

@@ -310,7 +310,8 @@ impl Trial {
     }
 }
 
-fn keep_last<T>(list: &mut Vec<T>, most: usize) {
+/// Forgets the first of too many.
+pub fn keep_last<T>(list: &mut Vec<T>, most: usize) {
     let over = list.len().saturating_sub(most);
     list.drain(..over);
 }

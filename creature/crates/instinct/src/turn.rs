@@ -158,6 +158,13 @@ impl<'a> Turn<'a> {
         self.call("notes.append", json!({"name": "diary", "text": text}));
     }
 
+    /// Says what was learned and keeps it in the diary.
+    pub fn learn(&mut self, intent: &str, told: &str) {
+        self.intend(intent);
+        self.say(format!("{told}."));
+        self.diary(&format!("- {told}."));
+    }
+
     /// The first seven digits of the commit this life runs.
     pub fn commit(&self) -> &'a str {
         let commit = &self.moment.commit;
