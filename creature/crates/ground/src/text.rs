@@ -68,15 +68,8 @@ pub fn hash(text: impl AsRef<[u8]>) -> u64 {
     text.as_ref().iter().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
-/// `text` with the inside of `<!-- … -->` blanked line by line: examples are not taken for orders.
-pub fn uncommented(text: &str) -> String {
-    let mut kept = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once("<!--") {
-        kept.push_str(before);
-        let (comment, tail) = after.split_once("-->").unwrap_or((after, ""));
-        kept.extend(comment.chars().filter(|c| *c == '\n'));
-        rest = tail;
-    }
-    kept + rest
+/// Forgets the first of too many.
+pub fn keep_last<T>(list: &mut Vec<T>, most: usize) {
+    let over = list.len().saturating_sub(most);
+    list.drain(..over);
 }

@@ -3,8 +3,9 @@
 use super::sources::backoff_s;
 use super::state::{Job, Origin};
 use super::tasks;
-use super::text::{clip, hash, relined, span, uncommented};
+use super::text::{clip, hash, span};
 use super::turn::Turn;
+use ground::checklist::{REMARK, item, items, relined};
 use serde_json::{Value, json};
 
 /// Tries of an item before it is marked as failed.
@@ -15,62 +16,6 @@ pub const LONGEST_WRITTEN: usize = 60_000;
 
 /// Items given up that one message names.
 const MOST_TOLD: usize = 3;
-
-/// How the remark begins that instinct puts on an item it gave up.
-const REMARK: &str = "(instinct:";
-
-/// An open item.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Item {
-    /// The line as it stands, without its end.
-    pub line: String,
-    /// What is to be done.
-    pub text: String,
-    /// Seconds between two times, for an item that recurs.
-    pub every_s: Option<i64>,
-    /// Instinct gave it up.
-    pub left: bool,
-}
-
-/// Open items in order; those in comments and those instinct gave up are left out.
-pub fn items(checklist: &str) -> Vec<Item> {
-    open(checklist, false)
-}
-
-/// Open items in order; where a mind `reads`, also those instinct gave up, which were left for it.
-pub fn open(checklist: &str, reads: bool) -> Vec<Item> {
-    let bare = uncommented(checklist);
-    let lines = checklist.lines().zip(bare.lines());
-    let lines = lines.filter(|(line, bare)| line == bare);
-    lines.filter_map(|(line, _)| item(line)).filter(|item| reads || !item.left).collect()
-}
-
-fn item(line: &str) -> Option<Item> {
-    let text = line.trim_start().trim_start_matches(['-', '*']);
-    let text = text.strip_prefix(" [ ] ")?.trim();
-    if text.is_empty() {
-        return None;
-    }
-    let left = text.contains(REMARK);
-    let recurring = text.strip_prefix("every ").and_then(|rest| {
-        let (every, what) = rest.split_once(':')?;
-        Some((seconds(every.trim())?, what.trim()))
-    });
-    Some(Item {
-        line: line.trim_end().to_owned(),
-        text: recurring.map_or(text, |(_, what)| what).to_owned(),
-        every_s: recurring.map(|(every_s, _)| every_s),
-        left,
-    })
-}
-
-/// `30m`, `6h`, `2d` as seconds; at least a minute, at most a month.
-fn seconds(every: &str) -> Option<i64> {
-    let units = [('m', 60), ('h', 3600), ('d', 86_400)];
-    let (count, each) = units.iter().find_map(|(unit, each)| Some((every.strip_suffix(*unit)?, each)))?;
-    let count: i64 = count.trim().parse().ok()?;
-    Some(count.saturating_mul(*each).clamp(60, 31 * 86_400))
-}
 
 pub fn drive(turn: &mut Turn) {
     let items = items(&turn.moment.checklist);

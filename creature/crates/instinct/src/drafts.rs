@@ -2,8 +2,9 @@
 
 use super::state::{Note, Origin};
 use super::tasks::failed;
-use super::text::{clip, shared_words, uncommented, word};
+use super::text::{clip, shared_words, word};
 use super::turn::Turn;
+use ground::checklist::uncommented;
 use serde_json::{Value, json};
 
 /// Characters of a post.

@@ -1,12 +1,13 @@
 //! What instinct tells of itself at once: how things stand, what it does, has, spends and can. Pure.
 
-use super::sources::{self, Named};
+use super::sources;
 use super::table::{self, Ability, TABLE};
 use super::text::{clip, listed, span};
 use super::turn::Turn;
 use super::{idle, offer, tasks};
 use agenda::directive::{self, DirectiveChange, Wish};
 use agenda::stack::{Category, Line};
+use ground::checklist::Named;
 use jiff::Timestamp;
 use serde_json::Value;
 

@@ -3,10 +3,11 @@
 //! Invariant: each item is told once, however the publisher sorts them and however many are new at once.
 
 use super::digest;
-use super::state::{Fate, Link, Origin, keep_last};
+use super::state::{Fate, Link, Origin};
 use super::tasks::{self, note};
 use super::text::{clip, hash, host, list, urls, word};
 use super::turn::Turn;
+use ground::text::keep_last;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 

@@ -2,7 +2,8 @@
 
 use super::text::{host, span};
 use super::turn::Turn;
-use super::{checklist, digest, sources};
+use super::{digest, sources};
+use ground::checklist;
 
 /// Idle wakes in a row after which the rest grows by one more `idle_rest_s`.
 const PATIENCE: u64 = 5;

@@ -3,8 +3,9 @@
 use super::found::content;
 use super::state::{Job, Made};
 use super::tasks::{TO_DO, Task};
-use super::text::{boxed, clip, listed, number, relined, word};
+use super::text::{clip, listed, number, word};
 use super::turn::Turn;
+use ground::checklist::{boxed, relined};
 use jiff::civil::DateTime;
 use serde_json::{Value, json};
 

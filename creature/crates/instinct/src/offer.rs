@@ -2,12 +2,11 @@
 //!
 //! Invariant: it greets once in a house; what it says it follows is in the checklist, or it says that it is not.
 
-use super::following;
-use super::sources::{Named, looks_like_feed, named};
+use super::checklist::LONGEST_WRITTEN;
 use super::state::Asked;
 use super::text::{clip, host};
 use super::turn::Turn;
-use super::{checklist, sources};
+use ground::checklist::{self, MOST_SOURCES, Named, looks_like_feed, named};
 use serde_json::{Value, json};
 
 /// Feeds it offers where the owner named none: for whoever likes small tools that last.
@@ -97,16 +96,16 @@ pub fn follow(wanted: Vec<String>, turn: &mut Turn) {
     if new.is_empty() {
         return turn.tell_owner("I follow that already.");
     }
-    if known.len() + new.len() > sources::MOST_SOURCES {
-        let most = sources::MOST_SOURCES;
+    if known.len() + new.len() > MOST_SOURCES {
+        let most = MOST_SOURCES;
         return turn.tell_owner(&format!(
             "I follow {} sources already and can keep an eye on {most}: `unfollow <link>` makes room.",
             known.len()
         ));
     }
-    let written = following::with(&text, &new);
+    let written = checklist::with(&text, &new);
     let takes = named(&turn.moment.purpose, &written);
-    if written.len() > checklist::LONGEST_WRITTEN || !new.iter().all(|new| takes.contains(new)) {
+    if written.len() > LONGEST_WRITTEN || !new.iter().all(|new| takes.contains(new)) {
         return turn.tell_owner(
             "I cannot write that into self/HEARTBEAT.md as it is now (too long, or its end is a comment); add the line \
              `feed: <link>` yourself, under a heading `## Sources`.",
@@ -136,15 +135,15 @@ pub fn unfollow(name: &str, turn: &mut Turn) {
     let text = turn.checklist.as_ref().unwrap_or(&turn.moment.checklist).clone();
     let offered =
         OFFERED.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map_or(name, |(_, url)| *url);
-    let gone = following::called(&text, offered);
-    let in_purpose = !following::called(&turn.moment.purpose, offered).is_empty();
-    let written = following::without(&text, &gone);
+    let gone = checklist::called(&text, offered);
+    let in_purpose = !checklist::called(&turn.moment.purpose, offered).is_empty();
+    let written = checklist::without(&text, &gone);
     let also = if in_purpose {
         " PURPOSE.md names it too, and that page is yours: take the line out there."
     } else {
         ""
     };
-    if gone.is_empty() || written == text || written.len() > checklist::LONGEST_WRITTEN {
+    if gone.is_empty() || written == text || written.len() > LONGEST_WRITTEN {
         let name = clip(name, 200);
         return turn.tell_owner(&format!("self/HEARTBEAT.md has no source of its own called {name}.{also}"));
     }

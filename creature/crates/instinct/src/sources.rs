@@ -5,54 +5,13 @@ use super::feeds;
 use super::pace::Pace;
 use super::state::{Fate, Job, Link, Origin};
 use super::tasks::{self, failed, note};
-use super::text::{boxed, clip, hash, host, span, uncommented, urls, word};
+use super::text::{clip, hash, host, span, word};
 use super::turn::Turn;
+use ground::checklist::Named;
 use serde_json::Value;
-
-pub const MOST_SOURCES: usize = 16;
 
 /// Longest wait for a source that fails, in seconds.
 const A_DAY_S: i64 = 86_400;
-
-/// A source to follow.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Named {
-    pub url: String,
-    pub feed: bool,
-}
-
-/// The sources two papers name: `feed: <url>`, `page: <url>`, and links under a heading of sources or follow.
-pub fn named(purpose: &str, checklist: &str) -> Vec<Named> {
-    let mut all: Vec<Named> = Vec::new();
-    for paper in [purpose, checklist] {
-        let mut listed = false;
-        for line in uncommented(paper).lines() {
-            let start = line.trim_start_matches(['-', '*', '`', ' ']).to_lowercase();
-            if start.starts_with('#') {
-                listed = start.contains("source") || start.contains("follow");
-            }
-            let (feed, page) = (start.starts_with("feed:"), start.starts_with("page:"));
-            // A link in a checklist item is there to do something with it, not to be followed.
-            if boxed(line).0.is_some() || !(feed || page || listed) {
-                continue;
-            }
-            for url in urls(line) {
-                let feed = feed || (!page && looks_like_feed(&url));
-                if all.len() < MOST_SOURCES && !all.iter().any(|old| old.url == url) {
-                    all.push(Named { url, feed });
-                }
-            }
-        }
-    }
-    all
-}
-
-pub fn looks_like_feed(url: &str) -> bool {
-    let path = url.split(['?', '#']).next().unwrap_or("").to_lowercase();
-    let path = path.split_once("://").map_or("", |(_, path)| path).trim_end_matches('/');
-    let ends = [".xml", ".rss", ".atom"].iter().any(|end| path.ends_with(end));
-    ends || path.split('/').skip(1).any(|part| matches!(part, "feed" | "feeds" | "rss" | "atom"))
-}
 
 /// Reads links found, as many as fit one thought; else looks at the sources due, the longest waiting first.
 pub fn drive(turn: &mut Turn) {

@@ -3,8 +3,8 @@
 //! Invariant: bounded; whatever the file held, `State::read` gives a state that can be worked with.
 
 use super::evidence::{WINDOW, Wake};
-use super::pages;
-use ground::files;
+use ground::text::keep_last;
+use ground::{files, pages};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -308,10 +308,4 @@ impl Trial {
     pub fn edit(&self) -> String {
         format!("{} from {} to {}", self.name, self.from, self.to)
     }
-}
-
-/// Forgets the first of too many.
-pub fn keep_last<T>(list: &mut Vec<T>, most: usize) {
-    let over = list.len().saturating_sub(most);
-    list.drain(..over);
 }

@@ -1,7 +1,7 @@
 //! What instinct does with texts and results: the fields of a result, the words two texts share, lists as a sentence. Pure.
 
 pub use agenda::items::{clip, span};
-pub use ground::text::{hash, host, slug, uncommented, urls};
+pub use ground::text::{hash, host, slug, urls};
 
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -40,24 +40,4 @@ pub fn listed(all: &[String], most: usize) -> String {
         0 => shown,
         more => format!("{shown}; and {more} more"),
     }
-}
-
-/// Whether a line of a list has a box and that is open, and what the line says behind its mark and box.
-pub fn boxed(line: &str) -> (Option<bool>, &str) {
-    let bare = line.trim().trim_start_matches(['-', '*', ' ']);
-    let boxes = [("[ ]", true), ("[x]", false), ("[X]", false)];
-    let found = boxes.iter().find_map(|(mark, open)| Some((Some(*open), bare.strip_prefix(mark)?.trim())));
-    found.unwrap_or((None, bare))
-}
-
-/// The text with `new` in place of the first line that stands so, or without it; none where no line does.
-pub fn relined(text: &str, line: &str, new: Option<&str>) -> Option<String> {
-    let lines = || text.split_inclusive('\n');
-    let at = lines().position(|old| old.trim_end() == line)?;
-    let replaced = |(nth, old): (usize, &str)| match new {
-        _ if nth != at => old.to_owned(),
-        Some(new) => new.to_owned() + old.get(old.trim_end().len()..).unwrap_or_default(),
-        None => String::new(),
-    };
-    Some(lines().enumerate().map(replaced).collect())
 }

@@ -1,10 +1,10 @@
 //! One thought in the making: the moment, the state, and what is said and called so far. Pure.
 
 use super::pace::Pace;
-use super::sources::{self, Named};
 use super::state::{Job, Made, Origin, State};
 use super::text::{clip, hash};
 use agenda::spoken;
+use ground::checklist::{self, Named};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -117,7 +117,7 @@ impl<'a> Turn<'a> {
 
     /// What two papers name to be followed.
     pub fn followed(&self) -> Vec<Named> {
-        sources::named(&self.moment.purpose, &self.moment.checklist)
+        checklist::named(&self.moment.purpose, &self.moment.checklist)
     }
 
     /// Notes that this was made for the owner: `cancel that` takes it back.

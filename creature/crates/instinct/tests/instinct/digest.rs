@@ -1,8 +1,9 @@
 //! The digest and what is followed: told once a morning, never empty, counts that are right, and feeds offered once.
 
 use super::world::{PACE, World, failing};
+use ground::checklist;
 use instinct::state::State;
-use instinct::{following, likeness, offer};
+use instinct::{likeness, offer};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
@@ -313,10 +314,10 @@ fn what_could_not_be_written_is_said() {
 #[test]
 fn lines_of_sources_are_edited_and_nothing_else_is() {
     let list = "- [ ] read https://a.example/\nfeed: https://a.example/\n* page: https://b.example/x\n";
-    let gone = following::called(list, "a.example");
+    let gone = checklist::called(list, "a.example");
     assert_eq!(gone, ["https://a.example/"]);
     assert_eq!(
-        following::without(list, &gone),
+        checklist::without(list, &gone),
         "- [ ] read https://a.example/\n* page: https://b.example/x\n"
     );
 }

@@ -2,9 +2,8 @@
 //!
 //! Invariant: clocks and counters make no news, and a sentence is told once.
 
-use super::state::keep_last;
-use super::text::hash;
-use ground::summary;
+use crate::summary;
+use crate::text::{hash, keep_last};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
