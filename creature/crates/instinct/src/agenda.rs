@@ -1,9 +1,9 @@
 //! The agenda on instinct: works the first ready line that it knows how to, and says how that went. Pure.
 
 use super::state::{Job, Origin};
-use super::tasks;
 use super::text::clip;
 use super::turn::Turn;
+use super::{tasks, understand};
 use agenda::stack::{self, Line};
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ pub fn drive(turn: &mut Turn) {
     if let Some(line) = lines.peek().filter(|line| line.awaits() && moment.round == 0) {
         return ask(line, turn);
     }
-    let able = |line: &Line| Some((line.id.clone(), tasks::parse(&line.next)?));
+    let able = |line: &Line| Some((line.id.clone(), understand::task(&line.next)?));
     let Some((id, task)) = lines.find_map(able) else { return };
     turn.intend(format!("agenda: {id}"));
     turn.say(format!("On my agenda: {id}."));

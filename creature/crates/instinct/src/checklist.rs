@@ -2,9 +2,9 @@
 
 use super::sources::backoff_s;
 use super::state::{Job, Origin};
-use super::tasks;
 use super::text::{clip, hash, span};
 use super::turn::Turn;
+use super::{tasks, understand};
 use ground::checklist::{REMARK, item, items, relined};
 use serde_json::{Value, json};
 
@@ -28,7 +28,7 @@ pub fn drive(turn: &mut Turn) {
             continue;
         }
         let origin = Origin::Item(item.line.clone());
-        let begun = match tasks::parse(&item.text) {
+        let begun = match understand::task(&item.text) {
             Some(task) => tasks::begin(&task, origin, turn),
             None => Err("I know only read, feed, note, draft, remind me, snapshot and map".to_owned()),
         };

@@ -4,7 +4,7 @@ use super::sources;
 use super::table::{self, Ability, TABLE};
 use super::text::{clip, listed, span};
 use super::turn::Turn;
-use super::{idle, offer, tasks};
+use super::{idle, offer, understand};
 use agenda::directive::{self, DirectiveChange, Wish};
 use agenda::stack::{Category, Line};
 use ground::checklist::Named;
@@ -191,8 +191,8 @@ fn doing(turn: &Turn) -> String {
         None => "I have done nothing by myself of late.".to_owned(),
     };
     let line = |line: &Line| format!("{} ({})", clip(&line.title, 160), line.id);
-    let mine = moment.stack.iter().find(|line| tasks::parse(&line.next).is_some());
-    let others = moment.stack.iter().find(|line| tasks::parse(&line.next).is_none());
+    let mine = moment.stack.iter().find(|line| understand::task(&line.next).is_some());
+    let others = moment.stack.iter().find(|line| understand::task(&line.next).is_none());
     let next = match (mine, sources::next_due(turn)) {
         _ if moment.paused => "I am paused by your word; `resume` ends that.".to_owned(),
         (Some(mine), _) => format!("Next: {}.", line(mine)),

@@ -30,6 +30,16 @@ pub fn content(asked: &str) -> Vec<String> {
     content
 }
 
+/// Whether a text has all words of `which` that say something, a plural as its singular.
+pub fn has_all(text: &str, which: &str) -> bool {
+    let text = text.to_lowercase();
+    let singular = |word: &str| {
+        word.strip_suffix('s').filter(|stem| stem.chars().count() > 2).unwrap_or(word).to_owned()
+    };
+    let words = content(which);
+    !words.is_empty() && words.iter().all(|word| text.contains(&singular(word)))
+}
+
 /// What the notes say of what is asked, as a sentence.
 pub fn notes(asked: &str, result: &Value) -> String {
     let terms = content(asked);

@@ -112,7 +112,7 @@ pub fn means(said: &str) -> (Vec<&'static str>, Vec<&'static str>) {
 
 /// Whether instinct can do this when it comes due.
 pub fn can_do(what: &str) -> bool {
-    tasks::parse(what).is_some()
+    understand::task(what).is_some()
 }
 
 fn stand_in(mut turn: Turn) -> Thought {

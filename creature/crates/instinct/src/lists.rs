@@ -1,6 +1,6 @@
 //! The owner's list and notes, line by line: shown, ticked off, struck out; and what was made last, to take it back. Pure.
 
-use super::found::content;
+use super::found;
 use super::state::{Job, Made};
 use super::tasks::{TO_DO, Task};
 use super::text::{clip, listed, number, word};
@@ -55,11 +55,9 @@ pub fn struck(job: &Job, result: &Value, turn: &mut Turn) -> Option<Result<Strin
             "self/{paper}.md is too long for me to write back whole: strike the line there"
         )));
     };
-    let (ticks, terms) = (how == "tick", content(which));
-    let has = |line: &str| {
-        let line = entry(line).to_lowercase();
-        line == which.to_lowercase() || (!terms.is_empty() && terms.iter().all(|term| line.contains(term)))
-    };
+    let ticks = how == "tick";
+    let has =
+        |line: &str| entry(line).to_lowercase() == which.to_lowercase() || found::has_all(entry(line), which);
     let candidates: Vec<&str> =
         text.lines().map(str::trim_end).filter(|line| has(line) && (!ticks || is_open(line))).collect();
     let line = match candidates.as_slice() {

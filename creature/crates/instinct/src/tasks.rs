@@ -4,7 +4,7 @@ use super::state::{Job, Note, Origin};
 use super::table::{Ability, TABLE};
 use super::text::{clip, host, list, number, slug, word};
 use super::turn::Turn;
-use super::{drafts, feeds, found, lists, offer, reminders, sources, understand};
+use super::{drafts, feeds, found, lists, offer, reminders, sources};
 use ground::summary::summarise;
 use serde_json::{Value, json};
 
@@ -44,11 +44,6 @@ impl Task {
     pub fn does(&self) -> bool {
         !self.ability.call.is_empty()
     }
-}
-
-/// Reads a task from words; none where they are not one of the few it knows.
-pub fn parse(words: &str) -> Option<Task> {
-    understand::task(words)
 }
 
 /// What stands between ```` ```diff ```` or ```` ```patch ```` and the last closing fence, spaces and all: a fence before

@@ -81,8 +81,10 @@ fn not_understood(all: &[Unknown]) -> String {
     let said: Vec<String> = all.iter().map(|one| format!("\"{}\"", clip(&one.said, 60))).collect();
     let near = all.iter().flat_map(|one| &one.near).filter(|one| !one.shown.is_empty()).take(2);
     let near: Vec<String> = near.map(|one| format!("`{}` ({})", one.shown, one.does)).collect();
-    let near =
-        if near.is_empty() { String::new() } else { format!(" The nearest I can do: {}.", near.join(", ")) };
+    let near = match near.as_slice() {
+        [] => String::new(),
+        near => format!(" The nearest I can do: {}.", near.join(", ")),
+    };
     let kept: String = all.iter().map(|one| one.kept.as_str()).collect();
     format!(
         "I do not understand {}.{near}{kept} `help` shows what I understand; to be understood in any words, {MODEL}",
@@ -166,14 +168,12 @@ fn ask_back(choices: &[&'static Ability], turn: &mut Turn) {
     turn.say("I am not sure what that means, and ask.");
     let choices: Vec<String> =
         choices.iter().filter_map(|ability| ability.sentence()).map(str::to_owned).collect();
-    let text = match choices.as_slice() {
-        [one] => format!("Did you mean `{one}`? `yes` says so."),
-        many => {
-            let all: Vec<String> =
-                many.iter().enumerate().map(|(at, one)| format!("{} `{one}`", at + 1)).collect();
-            let (last, first) = all
-                .split_last()
-                .map_or((String::new(), String::new()), |(last, first)| (last.clone(), first.join(", ")));
+    let numbered = choices.iter().enumerate().map(|(at, one)| format!("{} `{one}`", at + 1));
+    let mut numbered: Vec<String> = numbered.collect();
+    let text = match (numbered.pop(), choices.as_slice()) {
+        (_, [one]) => format!("Did you mean `{one}`? `yes` says so."),
+        (last, _) => {
+            let (first, last) = (numbered.join(", "), last.unwrap_or_default());
             format!("Did you mean {first} or {last}? The number says which.")
         }
     };
@@ -184,25 +184,25 @@ fn ask_back(choices: &[&'static Ability], turn: &mut Turn) {
 /// The words, or the choice that they name of those put to the owner; none where that is answered already. Only the next
 /// word answers, and not for long: what was asked before that, the owner may not have seen.
 fn chosen(said: &str, turn: &mut Turn) -> Option<String> {
-    let asked = turn.state.asked.take();
-    let asked = asked
-        .filter(|asked| (0..=OPEN_S).contains(&(turn.now_s - asked.at_s)) && !asked_since(asked.at_s, turn));
-    let Some(Asked { choices, .. }) = asked else { return Some(said.to_owned()) };
+    let is_open =
+        |asked: &Asked| (0..=OPEN_S).contains(&(turn.now_s - asked.at_s)) && !asked_since(asked.at_s, turn);
+    let Some(asked) = turn.state.asked.clone().filter(is_open) else {
+        turn.state.asked = None;
+        return Some(said.to_owned());
+    };
+    turn.state.asked = None;
     let number = said.trim().trim_matches(['.', '!', ')', '(']).parse::<usize>().ok();
-    let choice = match (number, choices.as_slice()) {
-        (Some(number), choices) => number.checked_sub(1).and_then(|at| choices.get(at)).cloned(),
-        (None, [one]) => match understand::yes_or_no(said) {
-            Some(true) => Some(one.clone()),
-            Some(false) if one == offer::TAKE_ALL => {
-                if turn.moment.safe {
-                    turn.tell_owner(SAFE);
-                } else {
-                    offer::decline(turn);
-                }
-                return None;
-            }
-            _ => None,
-        },
+    let choice = match (number, asked.choices.as_slice(), understand::yes_or_no(said)) {
+        (Some(number), choices, _) => number.checked_sub(1).and_then(|at| choices.get(at)).cloned(),
+        (None, [one], Some(true)) => Some(one.clone()),
+        (None, [one], Some(false)) if one == offer::TAKE_ALL && turn.moment.safe => {
+            turn.tell_owner(SAFE);
+            return None;
+        }
+        (None, [one], Some(false)) if one == offer::TAKE_ALL => {
+            offer::decline(turn);
+            return None;
+        }
         _ => None,
     };
     Some(choice.unwrap_or_else(|| said.to_owned()))
