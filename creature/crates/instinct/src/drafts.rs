@@ -1,8 +1,9 @@
 //! Drafts: composes one post of notes not used yet, by taking sentences out, never making them up. Pure.
 
+use super::likeness::shared_words;
 use super::state::{Note, Origin};
 use super::tasks::failed;
-use super::text::{clip, shared_words, word};
+use super::text::{clip, word};
 use super::turn::Turn;
 use ground::checklist::uncommented;
 use serde_json::{Value, json};

@@ -1,6 +1,7 @@
 //! What was found in its notes and on the web, as sentences for the owner, each with its place. Pure.
 
 use super::facts::MODEL;
+use super::table::TABLE;
 use super::text::{clip, list, word};
 use super::understand::{self, Heard};
 use ground::sentences::matched;
@@ -10,19 +11,13 @@ use serde_json::Value;
 const MOST_SENTENCES: usize = 3;
 const MOST_HITS: usize = 5;
 
-/// Words that say nothing of what is asked.
-const EMPTY: &str = "a an the this that these those my your our his her its their i me you he she it we they who what when where \
-    which how why whose whom is are was were be been am do does did done has have had can could will would shall should may might \
-    must to of in on at by for from with about into as and or but not no yes if then than so there here any some all many much \
-    more most know tell told say said think thought mean please now today again ever just really still feral";
-
 /// The words of a question that say what it is about.
 pub fn content(asked: &str) -> Vec<String> {
     let words = asked.split(|c: char| !c.is_alphanumeric() && c != '-' && c != '\'');
     let plain = words.map(|word| word.trim_matches(['-', '\'']).to_lowercase());
     let plain = plain.map(|word| word.strip_suffix("'s").map_or(word.clone(), str::to_owned));
     let mut content: Vec<String> = Vec::new();
-    for word in plain.filter(|word| !word.is_empty() && !EMPTY.split(' ').any(|empty| empty == word)) {
+    for word in plain.filter(|word| !word.is_empty() && !TABLE.unasked.contains(word)) {
         if !content.contains(&word) {
             content.push(word);
         }

@@ -1,6 +1,6 @@
 //! How near words are to a sentence of the table: words in common, each by how much it says, forgiving endings and slips. Pure.
 
-use super::table::{Ability, Part};
+use super::table::{Part, Table};
 use std::collections::{HashMap, HashSet};
 use strsim::osa_distance;
 
@@ -35,18 +35,17 @@ pub struct Scorer {
 }
 
 impl Scorer {
-    /// `same`: words that mean the same, by line, the first for all; `empty`: words that say nothing.
-    pub fn new(abilities: &[Ability], short: HashMap<String, String>, same: &str, empty: &str) -> Self {
-        let empty = empty.split_whitespace().map(str::to_owned).collect();
+    pub fn new(table: &Table) -> Self {
+        let (short, empty) = (table.short.clone(), table.empty.clone());
         let mut scorer = Self { short, empty, ..Self::default() };
-        for mut line in same.lines().map(str::split_whitespace) {
+        for mut line in table.same.lines().map(str::split_whitespace) {
             let Some(first) = line.next() else { continue };
             for other in line {
                 scorer.same.entry(other.to_owned()).or_insert_with(|| first.to_owned());
             }
         }
         let mut known: HashMap<String, HashSet<usize>> = HashMap::new();
-        let all = abilities.iter().enumerate();
+        let all = table.abilities.iter().enumerate();
         for (at, pattern) in all.flat_map(|(at, one)| one.patterns.iter().map(move |pattern| (at, pattern))) {
             let words = pattern.iter().filter(|part| !matches!(part, Part::Word { optional: true, .. }));
             let words = words.map(|part| match part {
@@ -62,7 +61,7 @@ impl Scorer {
             scorer.sentences.push((at, words));
         }
         // As in "inverse document frequency": a word of few abilities says more than one of many.
-        let count = abilities.len() as f64;
+        let count = table.abilities.len() as f64;
         let weight = |of: usize| (count / of as f64).ln_1p() / count.ln_1p();
         scorer.weights = known.into_iter().map(|(word, of)| (word, weight(of.len()))).collect();
         scorer

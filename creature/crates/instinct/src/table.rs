@@ -1,9 +1,9 @@
 //! The table of everything instinct understands, as data: abilities with their sentences, and words that mean the same. Pure.
 
 use super::score::{Scorer, plain_words};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 /// Compiled in; a test reads it with all its sentences.
@@ -59,9 +59,16 @@ pub struct Table {
     /// What may stand before and behind words without changing what they ask for.
     pub before: Vec<String>,
     pub after: Vec<String>,
-    short: HashMap<String, String>,
-    same: String,
-    empty: String,
+    /// Words that say nothing of what a question asks notes for, and of what a title is about.
+    #[serde(deserialize_with = "words")]
+    pub unasked: HashSet<String>,
+    #[serde(deserialize_with = "words")]
+    pub untitled: HashSet<String>,
+    /// Words that say nothing of what is asked for.
+    #[serde(deserialize_with = "words")]
+    pub empty: HashSet<String>,
+    pub short: HashMap<String, String>,
+    pub same: String,
     #[serde(skip)]
     pub scorer: Scorer,
 }
@@ -73,8 +80,7 @@ impl Table {
         for ability in &mut table.abilities {
             ability.patterns = bars(&ability.says).map(|says| pattern(says, &table.short)).collect();
         }
-        let short = std::mem::take(&mut table.short);
-        table.scorer = Scorer::new(&table.abilities, short, &table.same, &table.empty);
+        table.scorer = Scorer::new(&table);
         Ok(table)
     }
 
@@ -111,6 +117,10 @@ pub fn help(all: bool) -> String {
         help += &format!("\n{group}: {}", lines.join(if all { "; " } else { ", " }));
     }
     help
+}
+
+fn words<'a, D: Deserializer<'a>>(from: D) -> Result<HashSet<String>, D::Error> {
+    Ok(String::deserialize(from)?.split_whitespace().map(str::to_owned).collect())
 }
 
 fn bars(text: &str) -> impl Iterator<Item = &str> {

@@ -1,26 +1,14 @@
-//! What instinct does with texts and results: the fields of a result, the words two texts share, lists as a sentence. Pure.
+//! What instinct does with results: the text, number and list in a field, and lists as a part of a sentence. Pure.
 
 pub use agenda::items::{clip, span};
 pub use ground::text::{hash, host, slug, urls};
 
 use serde_json::Value;
-use std::collections::BTreeSet;
 
 /// The text under `key` of a result; of a shortened text its head; empty where there is none.
 pub fn word<'a>(result: &'a Value, key: &str) -> &'a str {
     let text = result.get(key);
     text.map(|text| text.get("head").unwrap_or(text)).and_then(Value::as_str).unwrap_or("")
-}
-
-/// How many words of more than three letters two texts share.
-pub fn shared_words(one: &str, other: &str) -> usize {
-    let words = |text: &str| -> BTreeSet<String> {
-        text.split(|c: char| !c.is_alphanumeric())
-            .filter(|word| word.chars().count() > 3)
-            .map(str::to_lowercase)
-            .collect()
-    };
-    words(one).intersection(&words(other)).count()
 }
 
 /// The list under `key` of a result; empty where there is none.

@@ -29,14 +29,12 @@ const PHASED: &str = "That stands on my agenda as a goal, step by step. On insti
 
 /// Hashes of the moment's words; equal words have different ones.
 pub fn hashes(moment: &Moment) -> Vec<u64> {
-    let mut hashes: Vec<u64> = Vec::new();
-    for word in &moment.words {
-        let named = |n: usize| hash(&format!("{n} {} {}", word.at, word.text));
-        let mut all = (0..=hashes.len()).map(named);
-        let new = all.find(|hash| !hashes.contains(hash));
-        hashes.push(new.unwrap_or_default());
-    }
-    hashes
+    let words = moment.words.iter().enumerate();
+    let hash_of = words.map(|(at, word)| {
+        let before = moment.words.iter().take(at).filter(|one| one.at == word.at && one.text == word.text);
+        hash(format!("{} {} {}", before.count(), word.at, word.text))
+    });
+    hash_of.collect()
 }
 
 pub fn drive(turn: &mut Turn) {
