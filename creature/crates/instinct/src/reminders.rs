@@ -1,6 +1,7 @@
 //! Reminders on instinct: what the owner's words mean by one, which one is meant, and how they are told. Pure.
 
 use super::found::has_all;
+use super::table::Language;
 use super::text::{clip, list, listed, word};
 use super::turn::Turn;
 use agenda::reminder::Schedule;
@@ -12,24 +13,36 @@ use serde_json::Value;
 const MOST_TOLD: usize = 10;
 
 /// `me in 20 min to look`, `me tomorrow 9am: the mail`, `me to look in 20 min`: when, and of what. `usual`: of what, where
-/// that is not said.
-pub fn parse(words: &str, usual: &str) -> Option<(String, String)> {
+/// that is not said; `language`: the one it is said in, beside English.
+pub fn parse(words: &str, usual: &str, language: Option<&Language>) -> Option<(String, String)> {
     let words: Vec<&str> = words.split_whitespace().collect();
     let words = words.strip_prefix(&["me"]).unwrap_or(&words);
     // Whether words name a time does not depend on what time it is now.
-    let is_time = |words: &str| Schedule::read(words, Timestamp::UNIX_EPOCH, &TimeZone::UTC).is_some();
-    let joined = |words: &[&str]| words.join(" ").trim_end_matches([':', ',', '.', '!', '?']).to_owned();
-    let time = |words: &[&str]| {
-        Some(joined(words.strip_prefix(&["for"]).unwrap_or(words))).filter(|when| is_time(when))
+    let is_time = |words: &String| Schedule::read(words, Timestamp::UNIX_EPOCH, &TimeZone::UTC).is_some();
+    let joined = |words: &str| words.trim_end_matches([':', ',', '.', '!', '?', ' ']).to_owned();
+    // The words of a language alone: "mon" is no Monday in French.
+    let time = |words: &[&str]| match language {
+        Some(language) => language.in_english(words).filter(is_time),
+        None => Some(joined(&words.strip_prefix(&["for"]).unwrap_or(words).join(" "))).filter(is_time),
     };
     let splits = || (0..=words.len()).filter_map(|at| words.split_at_checked(at));
     let first = splits().rev().find_map(|(first, last)| Some((time(first)?, last)));
-    let (when, what) = first.or_else(|| splits().find_map(|(first, last)| Some((time(last)?, first))))?;
-    let what = match what {
-        ["to" | "that" | "of" | "about" | "for", what @ ..] => what,
-        what => what,
+    let inner = || {
+        let (_, rest) = splits().find(|(first, _)| {
+            language.is_some_and(|it| it.unlinked(first).is_empty()) && !first.is_empty()
+        })?;
+        (0..=rest.len())
+            .rev()
+            .filter_map(|at| rest.split_at_checked(at))
+            .find_map(|(first, last)| Some((time(first)?, last)))
     };
-    let what = if what.is_empty() { usual.to_owned() } else { joined(what) };
+    let last = || splits().find_map(|(first, last)| Some((time(last)?, first)));
+    let (when, what) = first.or_else(inner).or_else(last)?;
+    let what = match (language, what) {
+        (Some(language), what) => language.unlinked(what),
+        (None, ["to" | "that" | "of" | "about" | "for", what @ ..] | what) => what.join(" "),
+    };
+    let what = if what.is_empty() { usual.to_owned() } else { joined(&what) };
     (!what.is_empty()).then_some((when, what))
 }
 

@@ -1,6 +1,7 @@
 //! How near words are to a sentence of the table: words in common, each by how much it says, forgiving endings and slips. Pure.
 
 use super::table::{Part, Table};
+use agenda::foreign::folded;
 use std::collections::{HashMap, HashSet};
 use strsim::osa_distance;
 
@@ -168,12 +169,11 @@ impl Scorer {
 
 /// A word in lower case, without marks around it, in its long form.
 pub fn plain_words(word: &str, short: &HashMap<String, String>) -> Vec<String> {
-    let plain = word.to_lowercase().replace('’', "'");
-    if plain.starts_with("http://") || plain.starts_with("https://") {
-        return vec![plain];
+    if word.starts_with("http://") || word.starts_with("https://") {
+        return vec![word.to_owned()];
     }
-    let plain = plain.trim_matches(|c: char| ",.!?:;\"()…“”".contains(c));
-    short.get(plain).map_or(plain, String::as_str).split_whitespace().map(str::to_owned).collect()
+    let plain = folded(word);
+    short.get(&plain).unwrap_or(&plain).split_whitespace().map(str::to_owned).collect()
 }
 
 /// A word without the ending of a plural or of a form of a verb, where four letters are left.

@@ -31,6 +31,9 @@ pub struct State {
     pub asked: Option<Asked>,
     /// What was last made for the owner.
     pub last: Option<Made>,
+    /// The languages whose owners were told that answers come in English, and what is yet to be told of that.
+    pub languages: Vec<String>,
+    pub notice: String,
     /// When it first woke; none where that was before this was kept.
     pub born_at_s: Option<i64>,
     /// Calls made whose results are not read yet.

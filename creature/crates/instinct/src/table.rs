@@ -1,9 +1,10 @@
 //! The table of everything instinct understands, as data: abilities with their sentences, and words that mean the same. Pure.
 
-use super::score::{Scorer, plain_words};
+use super::score::{Scorer, Word, plain_words};
+use agenda::foreign::{self, folded};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;
 
 /// Compiled in; a test reads it with all its sentences.
@@ -38,6 +39,9 @@ pub struct Ability {
     /// Characters of the one line that the words are put on; 0 leaves them as they are.
     pub most: usize,
     says: String,
+    /// What is said for it in other languages.
+    #[serde(rename = "in")]
+    says_in: BTreeMap<String, String>,
     #[serde(skip)]
     pub patterns: Vec<Vec<Part>>,
 }
@@ -49,6 +53,43 @@ pub enum Part {
     Word { any: Vec<String>, optional: bool, colon: bool },
     /// Words in this place, by the name of what they are.
     Slot(String),
+}
+
+/// A language beside English.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Language {
+    /// What its owner is told once.
+    pub told: String,
+    /// Words between a time and what it is for; with an apostrophe, beginnings of words.
+    link: String,
+    /// Words of times, as `agenda::foreign` reads them.
+    times: String,
+    #[serde(skip)]
+    words: HashSet<String>,
+}
+
+impl Language {
+    pub fn in_english(&self, words: &[&str]) -> Option<String> {
+        foreign::in_english(&self.times, words)
+    }
+
+    /// The words behind those that lead from a time to what it is for.
+    pub fn unlinked(&self, words: &[&str]) -> String {
+        let is_link = |word: &&&str| self.link.split(' ').any(|link| link == folded(word));
+        let rest = words.iter().skip_while(is_link).copied().collect::<Vec<_>>().join(" ");
+        let mut elided = self.link.split(' ').filter(|link| link.ends_with('\''));
+        elided.find_map(|link| rest.strip_prefix(link)).unwrap_or(&rest).to_owned()
+    }
+}
+
+impl Part {
+    fn words(&self) -> &[String] {
+        match self {
+            Part::Word { any, .. } => any,
+            Part::Slot(_) => &[],
+        }
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -69,6 +110,14 @@ pub struct Table {
     pub empty: HashSet<String>,
     pub short: HashMap<String, String>,
     pub same: String,
+    /// Words that mean instinct itself.
+    #[serde(deserialize_with = "words")]
+    pub itself: HashSet<String>,
+    #[serde(rename = "language")]
+    languages: BTreeMap<String, Language>,
+    /// The words of English sentences.
+    #[serde(skip)]
+    english: HashSet<String>,
     #[serde(skip)]
     pub scorer: Scorer,
 }
@@ -77,11 +126,43 @@ impl Table {
     /// Reads the table; an error says which part of it cannot be read.
     fn read(text: &str) -> Result<Self, toml::de::Error> {
         let mut table: Self = toml::from_str(text)?;
+        let read = |says: &str| bars(says).map(|says| pattern(says, &table.short)).collect::<Vec<_>>();
+        let words = |patterns: &[Vec<Part>]| {
+            let words = patterns.iter().flatten().flat_map(Part::words);
+            words.filter(|word| !word.contains(|c: char| c.is_ascii_digit())).cloned().collect::<Vec<_>>()
+        };
         for ability in &mut table.abilities {
-            ability.patterns = bars(&ability.says).map(|says| pattern(says, &table.short)).collect();
+            ability.patterns = read(&ability.says);
+            table.english.extend(words(&ability.patterns));
+            for (name, language) in &mut table.languages {
+                let patterns = ability.says_in.get(name).map_or(Vec::new(), |says| read(says));
+                language.words.extend(words(&patterns));
+                // In front: the English ones may take any words.
+                ability.patterns.splice(..0, patterns);
+            }
+        }
+        for language in table.languages.values_mut() {
+            let phrases = language.times.lines().filter_map(|line| Some(line.split_once(" = ")?.0));
+            let times = phrases.chain([language.link.as_str()]).flat_map(str::split_whitespace);
+            language.words.extend(times.map(str::to_owned));
         }
         table.scorer = Scorer::new(&table);
         Ok(table)
+    }
+
+    /// The language these words are in, by its name; none where that is English or not certain.
+    pub fn language(&self, words: &[Word]) -> Option<(&str, &Language)> {
+        let is_in = |all: &HashSet<String>| words.iter().filter(|word| all.contains(&word.plain)).count();
+        let english = is_in(&self.english);
+        let counts = self.languages.iter().map(|(name, language)| (is_in(&language.words), name, language));
+        let (most, name, language) = counts.clone().max_by_key(|(count, ..)| *count)?;
+        let is_alone = counts.filter(|(count, ..)| *count == most).count() == 1;
+        (is_alone && most > english).then_some((name, language))
+    }
+
+    /// Words of a time in English, from the first language that has all of them.
+    pub fn in_english(&self, words: &[&str]) -> Option<String> {
+        self.languages.values().find_map(|language| language.in_english(words))
     }
 
     pub fn named(&self, name: &str) -> Option<&Ability> {
@@ -119,7 +200,8 @@ pub fn help(all: bool) -> String {
     help
 }
 
-fn words<'a, D: Deserializer<'a>>(from: D) -> Result<HashSet<String>, D::Error> {
+/// Reads words that a text has, in any order.
+pub fn words<'a, D: Deserializer<'a>>(from: D) -> Result<HashSet<String>, D::Error> {
     Ok(String::deserialize(from)?.split_whitespace().map(str::to_owned).collect())
 }
 
@@ -135,7 +217,7 @@ fn pattern(says: &str, short: &HashMap<String, String>) -> Vec<Part> {
             let (bare, optional) = bare.strip_suffix('?').map_or((bare, false), |bare| (bare, true));
             // A short form stands for several words, each in its place.
             let words = if bare.contains('/') { vec![bare.to_owned()] } else { plain_words(bare, short) };
-            let any = |word: &str| word.split('/').map(str::to_owned).collect();
+            let any = |word: &str| word.split('/').map(folded).collect();
             words.iter().map(|word| Part::Word { any: any(word), optional, colon }).collect()
         }
     };

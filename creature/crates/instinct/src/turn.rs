@@ -148,6 +148,10 @@ impl<'a> Turn<'a> {
 
     /// Answers the owner on `thread`, whichever is worked on now.
     pub fn tell(&mut self, text: &str, thread: &str) {
+        let text = match std::mem::take(&mut self.state.notice) {
+            notice if notice.is_empty() => text.to_owned(),
+            notice => format!("{notice}\n{text}"),
+        };
         let data = json!({"from": "creature", "text": text, "at": self.moment.now, "thread": thread});
         self.call("memory.append", json!({"kind": "message", "data": data}));
     }

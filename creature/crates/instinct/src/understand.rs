@@ -1,7 +1,7 @@
 //! What words ask for: sentences of the table, as they stand or nearly so; else what they may have meant. Pure.
 
 use super::offer::OFFERED;
-use super::parts::{USUAL, bare, goes_on, id, is_itself, sentences, spanned, window};
+use super::parts::{USUAL, bare, goes_on, id, sentences, spanned, window};
 use super::score::Word;
 use super::table::{Ability, Part, TABLE};
 use super::tasks::{Task, fenced_patch};
@@ -211,14 +211,18 @@ fn meant(
         }
         _ => bare(raw).filter(|what| !goes_on(what))?,
     };
+    let language = TABLE.language(all).map(|(_, language)| language);
     match ability.name.as_str() {
         // What it is asked about itself does not stand in its notes.
-        "recall" if words.iter().any(|word| is_itself(&word.plain)) || found::content(&arg).is_empty() => {
+        "recall"
+            if words.iter().any(|word| TABLE.itself.contains(&word.plain))
+                || found::content(&arg).is_empty() =>
+        {
             None
         }
-        "remind" => match reminders::parse(raw, usual_text(kind, all)) {
+        "remind" => match reminders::parse(raw, usual_text(kind, all), language) {
             Some((when, text)) => Some(Task { when, ..Task::of("remind", text)? }),
-            None if reminders::parse(raw, "it").is_some() => Task::of("no_text", ""),
+            None if reminders::parse(raw, "it", language).is_some() => Task::of("no_text", ""),
             None => Task::of("no_time", ""),
         },
         "unremind" if matches!(arg.as_str(), "last" | "latest" | "newest") => Task::of("cancel_that", ""),
@@ -305,7 +309,7 @@ fn question(said: &Said) -> Option<Task> {
     let asks = said.text.trim_end().ends_with('?') || ASKING.contains(&words.first()?.plain.as_str());
     // A longer text is no question to an index, whatever it begins or ends with.
     let is_long = words.len() > MOST_ASKED;
-    let of_itself = words.iter().any(|word| is_itself(&word.plain));
+    let of_itself = words.iter().any(|word| TABLE.itself.contains(&word.plain));
     let asked = bare(said.text).filter(|asked| asks && !found::content(asked).is_empty())?;
     Task::of("lookup", asked).filter(|_| !is_long && !of_itself)
 }

@@ -2,7 +2,7 @@
 
 use super::facts::{self, MODEL};
 use super::state::{Asked, Job, Origin};
-use super::table::Ability;
+use super::table::{Ability, TABLE};
 use super::tasks::{self, Task};
 use super::text::{clip, hash, word};
 use super::turn::Turn;
@@ -94,6 +94,12 @@ fn not_understood(all: &[Unknown]) -> String {
 fn answer(said: &str, unknown: &mut Vec<Unknown>, turn: &mut Turn) -> bool {
     turn.intend("answer the owner");
     turn.say(format!("The owner says: \"{}\".", clip(said, 160)));
+    if let Some((name, language)) = TABLE.language(&TABLE.scorer.words(said))
+        && !turn.state.languages.iter().any(|told| told == name)
+    {
+        turn.state.languages.push(name.to_owned());
+        turn.state.notice.clone_from(&language.told);
+    }
     let Some(said) = chosen(said, turn) else { return true };
     // A directive that changes something was noted when it was heard, and is no longer among the words.
     if let Some(understood) = directive::understand(&said, turn.now(), &turn.zone()) {

@@ -10,6 +10,8 @@ use serde_json::{Value, json};
 
 const EVERYDAY: &str = include_str!("../sentences/everyday.txt");
 const VOICES: &str = include_str!("../sentences/voices.txt");
+const LANGUAGES: &str = include_str!("../sentences/languages.txt");
+const MISTAKABLE: &str = include_str!("../sentences/mistakable.txt");
 const UNSEEN: &str = include_str!("../sentences/unseen.txt");
 
 /// A Thursday, ten in the morning in Berlin.
@@ -164,7 +166,7 @@ fn told_of(name: &str, rows: &str) -> (usize, Vec<String>, Vec<String>) {
 
 #[test]
 fn everyday_sentences_are_answered_truly() {
-    for (name, rows) in [("everyday", EVERYDAY), ("voices", VOICES)] {
+    for (name, rows) in [("everyday", EVERYDAY), ("voices", VOICES), ("languages", LANGUAGES)] {
         let (count, wrong, unsure) = told_of(name, rows);
         println!("{name}: {count} sentences, {} unsure, {} wrong", unsure.len(), wrong.len());
         assert!(wrong.is_empty(), "{name}, wrong:\n{}", wrong.join("\n"));
@@ -179,4 +181,44 @@ fn sentences_that_the_table_was_not_made_for_are_not_taken_for_others() {
     println!("unseen: {count} sentences, {} unsure, {} wrong", unsure.len(), wrong.len());
     assert!(wrong.is_empty(), "wrong:\n{}", wrong.join("\n"));
     assert!(unsure.len() * 100 <= count * UNSEEN_UNSURE, "of {count} not known:\n{}", unsure.join("\n"));
+}
+
+/// An order is done only where the words leave no doubt, in these languages too.
+#[test]
+fn what_is_near_to_an_order_in_another_language_changes_nothing() {
+    for said in MISTAKABLE.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        let got = answered(said);
+        let reads = [
+            "feed.read",
+            "web.fetch_text",
+            "knowledge.search",
+            "reminder.list",
+            "notes.read",
+            "self.examine",
+        ];
+        let changed: Vec<&ToolCall> =
+            got.calls.iter().filter(|call| !reads.contains(&call.tool.as_str())).collect();
+        println!("mistakable: {said} -> {:?} {:?} {}", got.means, got.choices, got.text);
+        assert!(got.means != ["order"] && changed.is_empty(), "{said}: {} {changed:?}", got.text);
+        assert!(!got.text.is_empty(), "{said}");
+    }
+}
+
+#[test]
+fn an_owner_of_another_language_is_told_once_in_it_that_answers_are_english() {
+    let mut world = world().says("Was machst du?");
+    world.wake();
+    assert!(world.told()[0].starts_with("Ich verstehe ein paar alltägliche Sätze"), "{:?}", world.told());
+    assert!(world.told()[0].contains("\nLast"), "and the answer is there: {:?}", world.told());
+    for (said, begin) in
+        [("Was kannst du?", "Without a model"), ("Que fais-tu ?", "Je comprends"), ("hello", "Hello")]
+    {
+        world = world.says(said);
+        world.wake();
+        assert!(world.told().last().unwrap().starts_with(begin), "{said}: {:?}", world.told().last());
+    }
+    let mut late = self::world().says("Erinnere mich in 5 Minuten an den Tee");
+    late.wake();
+    let told = late.told().join("\n");
+    assert!(told.starts_with("Ich verstehe") && told.contains("Done: I remind you of \"den Tee\""), "{told}");
 }
