@@ -21,8 +21,7 @@ pub fn drive(turn: &mut Turn) {
     }
     let able = |line: &Line| Some((line.id.clone(), understand::task(&line.next)?));
     let Some((id, task)) = lines.find_map(able) else { return };
-    turn.intend(format!("agenda: {id}"));
-    turn.say(format!("On my agenda: {id}."));
+    turn.does(format!("agenda: {id}"), format!("On my agenda: {id}."));
     if let Err(why) = tasks::begin(&task, Origin::Line(id.clone()), turn) {
         mark(&id, Err(why), turn);
     }
@@ -54,8 +53,7 @@ fn mark(id: &str, outcome: Result<String, String>, turn: &mut Turn) {
 /// Asks the owner for what needs a yes.
 fn ask(line: &Line, turn: &mut Turn) {
     let (id, title, why) = (&line.id, clip(&line.title, 200), &line.why);
-    turn.intend("ask the owner");
-    turn.say(format!("{id} needs my owner's yes, and I ask for it."));
+    turn.does("ask the owner", format!("{id} needs my owner's yes, and I ask for it."));
     let words = format!("{title}: {why}. Say `approve {id}` to let me go on with it.");
     turn.call("owner.message", json!({"kind": "approval", "text": words}));
 }

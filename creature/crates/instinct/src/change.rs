@@ -77,8 +77,10 @@ pub fn drive(turn: &mut Turn) {
     let (old, new) = (line(trial.from), line(trial.to));
     let edits = json!([{"path": "creature/src/pace.rs", "old": old, "new": new}]);
     let summary = format!("{edit}: {}", trial.why);
-    turn.intend(format!("edit my own source: {edit}"));
-    turn.say(format!("I edit my own source, for {}: {edit}.", trial.why));
+    turn.does(
+        format!("edit my own source: {edit}"),
+        format!("I edit my own source, for {}: {edit}.", trial.why),
+    );
     let longest = turn.moment.rest_s.1;
     if trial.name == IDLE_REST && longest <= trial.from {
         turn.say(format!("The owner's longest rest, {longest} s, still goes first."));

@@ -2,6 +2,7 @@
 
 use super::sources::backoff_s;
 use super::state::{Job, Origin};
+use super::table::text;
 use super::text::{clip, hash, span};
 use super::turn::Turn;
 use super::{tasks, understand};
@@ -37,8 +38,10 @@ pub fn drive(turn: &mut Turn) {
             left.push((clip(&item.line, 100), why));
             continue;
         }
-        turn.intend(format!("checklist: {}", clip(&item.text, 120)));
-        turn.say(format!("On the checklist: {}.", clip(&item.text, 160)));
+        turn.does(
+            format!("checklist: {}", clip(&item.text, 120)),
+            format!("On the checklist: {}.", clip(&item.text, 160)),
+        );
         break;
     }
     tell_left(&left, turn);
@@ -49,8 +52,7 @@ fn tell_left(left: &[(String, String)], turn: &mut Turn) {
     if left.is_empty() {
         return;
     }
-    let mut text =
-        "On self/HEARTBEAT.md stands what I cannot do, and leave for a mind that reads:".to_owned();
+    let mut text = text("checklist_left", &[]);
     for (line, why) in left.iter().take(MOST_TOLD) {
         text += &format!("\n{line} ({})", clip(why, 120));
     }
@@ -104,8 +106,7 @@ pub fn settled(line: &str, job: &Job, result: &Value, turn: &mut Turn) {
 fn give_up(line: &str, why: &str, turn: &mut Turn) {
     let (why, date) = (clip(why, 200), &turn.date);
     let marked = format!("{line} {REMARK} {date}: {why}; delete this remark and I try again)");
-    turn.intend("mark what I cannot do on the checklist");
-    turn.say(format!("\"{}\" I leave: {why}.", clip(line, 100)));
+    turn.does("mark what I cannot do on the checklist", format!("\"{}\" I leave: {why}.", clip(line, 100)));
     rewrite(line, &marked, turn);
 }
 

@@ -58,8 +58,7 @@ pub fn now(turn: &mut Turn) -> String {
 pub fn drive(turn: &mut Turn) {
     let due = next_due(turn).is_some_and(|wait_s| wait_s == 0);
     if due && turn.state.digest.paper.is_none() {
-        turn.intend("tell what is new");
-        turn.say("It is time for a digest.");
+        turn.does("tell what is new", "It is time for a digest.");
         keep(turn, true);
     }
 }
@@ -126,8 +125,7 @@ pub fn settled(turn: &mut Turn) {
     }
     if turn.state.digest.tells {
         let text = message(turn);
-        turn.intend("tell my owner what is new");
-        turn.say("The digest is kept; I tell my owner.");
+        turn.does("tell my owner what is new", "The digest is kept; I tell my owner.");
         turn.call("owner.message", json!({"kind": "digest", "text": text}));
         turn.state.digest.told_day = turn.today().to_string();
     }

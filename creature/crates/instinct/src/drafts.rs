@@ -29,8 +29,10 @@ pub fn drive(turn: &mut Turn) {
         return;
     };
     let title = clip(&note.title, 100);
-    turn.intend("draft a post from my notes");
-    turn.say(format!("Of {count} notes \"{title}\" shares most words with my purpose: a post."));
+    turn.does(
+        "draft a post from my notes",
+        format!("Of {count} notes \"{title}\" shares most words with my purpose: a post."),
+    );
     turn.state.drafted_at_s = turn.now_s;
     turn.ask(Origin::Draft, "x.post", json!({"text": compose(&note)}), &title);
 }

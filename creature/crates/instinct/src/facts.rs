@@ -1,7 +1,7 @@
 //! What instinct tells of itself at once: how things stand, what it does, has, spends and can. Pure.
 
 use super::sources;
-use super::table::{self, Ability, TABLE};
+use super::table::{self, Ability, TABLE, filled, text};
 use super::text::{clip, listed, span};
 use super::turn::Turn;
 use super::{idle, offer, understand};
@@ -17,16 +17,9 @@ const MOST_TOLD: usize = 5;
 /// Intents that are no work of instinct's own.
 const NO_WORK: [&str; 4] = ["rest", "answer the owner", "tell the owner what came of it", "ask the owner"];
 
-/// How the owner gives it a model.
-pub const MODEL: &str = "put the key of one into the file .env, as `ANTHROPIC_API_KEY=…`; I take it up within seconds \
-    (docs/models.md).";
-
 /// The answer to what is asked, for the owner who said it so.
 pub fn told(ability: &Ability, said: &str, turn: &Turn) -> String {
-    // Text and names of facts by turns.
-    let parts = ability.answer.split(['{', '}']).enumerate();
-    let text: String =
-        parts.map(|(at, part)| if at % 2 == 0 { part.to_owned() } else { fact(part, turn) }).collect();
+    let text = filled(&ability.answer, |name| fact(name, turn));
     if ability.beyond { text + &kept(said, turn) } else { text }
 }
 
@@ -45,9 +38,7 @@ fn fact(name: &str, turn: &Turn) -> String {
         }
         "orders" => match counted("order", moment.directives.clone()) {
             none if moment.directives.is_empty() => none,
-            some => {
-                format!("{some} `cancel directive-…` ends one, `cancel task-…` what it has already become.")
-            }
+            some => some + &text("orders_end", &[]),
         },
         "asks" => asks(turn),
         "offered" if turn.state.offer.open_since_s.is_none() => String::new(),
@@ -61,13 +52,8 @@ fn fact(name: &str, turn: &Turn) -> String {
         "commit" => turn.commit().to_owned(),
         "thoughts" => moment.thoughts_before.to_string(),
         "born" => born(turn),
-        "mind" if moment.outage.is_empty() => {
-            format!(
-                "I use no model now: I run on instinct, fixed rules and no mind that reads. To give me one, {MODEL}"
-            )
-        }
+        "mind" if moment.outage.is_empty() => text("mind_none", &[]),
         "mind" => format!("I have a model, and it gives no answer now: {}.", moment.outage),
-        "model" => MODEL.to_owned(),
         "purpose" => purpose(turn),
         "following" => following(turn),
         "held" => nothing_held(turn),
@@ -75,7 +61,7 @@ fn fact(name: &str, turn: &Turn) -> String {
         "undo" => TABLE.named("undo").map_or(String::new(), |undo| undo.answer.clone()),
         "help" => table::help(false),
         "help_all" => table::help(true),
-        _ => String::new(),
+        name => text(name, &[]),
     }
 }
 
@@ -105,12 +91,9 @@ pub fn nothing_held(turn: &Turn) -> String {
             _ => None,
         }
     });
-    match holds {
-        Some((text, word)) => {
-            format!("\"{}\" holds; `{word}`, as a word by itself, ends it.", clip(text, 80))
-        }
-        None => "Nothing holds me: I work and may message you, so there was nothing to end.".to_owned(),
-    }
+    holds.map_or(text("held_none", &[]), |(said, word)| {
+        text("held", &[("text", &clip(said, 80)), ("word", &word)])
+    })
 }
 
 fn born(turn: &Turn) -> String {
@@ -123,12 +106,9 @@ fn born(turn: &Turn) -> String {
 fn purpose(turn: &Turn) -> String {
     let lines = turn.moment.purpose.lines().map(|line| line.trim_start_matches('#').trim());
     let lines: Vec<&str> = lines.filter(|line| !line.is_empty() && *line != "Purpose").take(2).collect();
-    match lines.as_slice() {
-        [] => "I have no purpose yet: PURPOSE.md is empty, and yours to write.".to_owned(),
-        lines => format!(
-            "My purpose begins: \"{}\" The whole is PURPOSE.md, which is yours to edit.",
-            clip(&lines.join(" "), 300)
-        ),
+    match lines.join(" ").as_str() {
+        "" => text("purpose_none", &[]),
+        lines => text("purpose", &[("begin", &clip(lines, 300))]),
     }
 }
 
@@ -142,17 +122,12 @@ fn following(turn: &Turn) -> String {
         format!("{} ({}{fails})", clip(&named.url, 200), if named.feed { "feed" } else { "page" })
     };
     let lines: Vec<String> = all.iter().map(line).collect();
-    match sources::next_due(turn) {
-        _ if lines.is_empty() => "I follow nothing; `follow <link>` adds a feed or page.".to_owned(),
-        Some((due_s, host)) => {
-            format!(
-                "I follow {}: {}. Next I look at {host}, in {}.",
-                lines.len(),
-                lines.join("; "),
-                span(due_s)
-            )
-        }
-        None => format!("I follow {}: {}.", lines.len(), lines.join("; ")),
+    let next =
+        sources::next_due(turn).map(|(due_s, host)| format!(" Next I look at {host}, in {}.", span(due_s)));
+    let next = next.unwrap_or_default();
+    match lines.len() {
+        0 => text("following_none", &[]),
+        count => text("following", &[("count", &count), ("names", &lines.join("; ")), ("next", &next)]),
     }
 }
 

@@ -1,7 +1,6 @@
 //! What was found in its notes and on the web, as sentences for the owner, each with its place. Pure.
 
-use super::facts::MODEL;
-use super::table::TABLE;
+use super::table::{TABLE, text};
 use super::text::{clip, list, word};
 use super::understand::{self, Heard};
 use ground::sentences::matched;
@@ -41,32 +40,27 @@ pub fn notes(asked: &str, result: &Value) -> String {
     let mut told: Vec<(usize, String)> = Vec::new();
     let mut texts: Vec<&str> = Vec::new();
     for hit in list(result, "hits") {
-        let (text, path, kind) = (word(hit, "text"), word(hit, "path"), word(hit, "kind"));
-        let found = matched(text, &terms);
+        let (said, path, kind) = (word(hit, "text"), word(hit, "path"), word(hit, "kind"));
+        let found = matched(said, &terms);
         // One word of many in common is chance, and what the owner asked or ordered is no answer.
         let chance = found * 2 < terms.len() || found == 0;
-        let asks = kind == "memory" && matches!(understand::hear(text), Heard::Certain(_));
-        if chance || asks || texts.contains(&text) {
+        let asks = kind == "memory" && matches!(understand::hear(said), Heard::Certain(_));
+        if chance || asks || texts.contains(&said) {
             continue;
         }
-        texts.push(text);
+        texts.push(said);
         let day: String = word(hit, "at").chars().take(10).collect();
         let place = match (kind, day.as_str()) {
             ("memory", day) => format!("my memory, {day}"),
             (_, "") => path.to_owned(),
             (_, day) => format!("{path}, {day}"),
         };
-        told.push((found, format!("\"{}\" ({place})", clip(text, 320))));
+        told.push((found, format!("\"{}\" ({place})", clip(said, 320))));
     }
     told.sort_by_key(|(found, _)| std::cmp::Reverse(*found));
     let told: Vec<String> = told.into_iter().take(MOST_SENTENCES).map(|(_, sentence)| sentence).collect();
     match told.is_empty() {
-        true => format!(
-            "There is nothing in my notes about {}. I know what I read and what you told me; `search {}` looks on the web, \
-             where that is set up. To answer from more than notes I need a model: {MODEL}",
-            terms.join(" "),
-            terms.join(" ")
-        ),
+        true => text("notes_none", &[("terms", &terms.join(" "))]),
         false => format!("From my notes: {}", told.join("; ")),
     }
 }
@@ -87,9 +81,7 @@ pub fn web(asked: &str, result: &Value) -> String {
 /// Why there was no search, and what the owner can do about it.
 pub fn no_search(error: &str, hint: &str) -> String {
     match error.contains("not configured") {
-        true => "I have no search: set `provider` under `[search]` in owner.toml to `brave`, with its key in .env, or to \
-            `searxng` with its address."
-            .to_owned(),
+        true => text("search_none", &[]),
         false => format!("The search failed: {error}. {}", clip(hint, 200)),
     }
 }

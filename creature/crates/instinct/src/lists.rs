@@ -2,6 +2,7 @@
 
 use super::found;
 use super::state::{Job, Made};
+use super::table::text;
 use super::tasks::{TO_DO, Task};
 use super::text::{clip, listed, number, word};
 use super::turn::Turn;
@@ -31,8 +32,8 @@ pub fn shown(paper: &str, result: &Value) -> String {
             done => format!(" {done} done."),
         };
         return match open.len() {
-            0 => format!("Nothing is open on your list.{done} `add milk to my list` puts something on it"),
-            _ => format!("On your list: {}.{done} `done with …` ticks one off", some(open)),
+            0 => text("list_none", &[("done", &done)]),
+            _ => text("list", &[("lines", &some(open)), ("done", &done)]),
         };
     }
     // The map it takes of itself is no note of the owner's.
@@ -49,8 +50,8 @@ pub fn struck(job: &Job, result: &Value, turn: &mut Turn) -> Option<Result<Strin
     let (how, paper, which) = (parts.next()?, parts.next()?.to_owned(), parts.next()?);
     // What was not read whole must not be written whole.
     let is_whole = number(result, "lines") == number(result, "lines_total");
-    let text = result.get("text").and_then(Value::as_str).filter(|_| is_whole);
-    let Some(text) = text else {
+    let paper_text = result.get("text").and_then(Value::as_str).filter(|_| is_whole);
+    let Some(text) = paper_text else {
         return Some(Err(format!(
             "self/{paper}.md is too long for me to write back whole: strike the line there"
         )));

@@ -18,7 +18,6 @@ pub fn drive(turn: &mut Turn) {
     if news.is_empty() {
         return;
     }
-    turn.intend("write the news into the diary");
-    turn.say("That goes into my diary.");
+    turn.does("write the news into the diary", "That goes into my diary.");
     turn.diary(&format!("- {}", news.join("\n- ")));
 }

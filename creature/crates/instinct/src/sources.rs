@@ -18,8 +18,7 @@ pub fn drive(turn: &mut Turn) {
     while !turn.is_nearly_full() && !turn.state.queue.is_empty() {
         let link = turn.state.queue.remove(0);
         let (url, title) = (link.url.clone(), clip(&link.title, 100));
-        turn.intend(format!("read {url}"));
-        turn.say(format!("I read \"{title}\", found at {}.", host(&link.source)));
+        turn.does(format!("read {url}"), format!("I read \"{title}\", found at {}.", host(&link.source)));
         let (tool, args) = tasks::look(&url, false, turn);
         turn.ask(Origin::Link(link), &tool, args, &url);
     }
@@ -34,8 +33,7 @@ pub fn drive(turn: &mut Turn) {
         if turn.is_nearly_full() {
             break;
         }
-        turn.intend(format!("look at {url}"));
-        turn.say(format!("It is time to look at {}.", host(&url)));
+        turn.does(format!("look at {url}"), format!("It is time to look at {}.", host(&url)));
         if feed {
             feeds::begin(&url, turn);
         }
@@ -60,8 +58,7 @@ pub fn settled(url: &str, job: &Job, result: &Value, turn: &mut Turn) {
         return feeds::settled(url, result, turn);
     }
     let Some(new) = said_anew(url, word(result, "text"), turn) else { return };
-    turn.intend("note what a page says now");
-    turn.say(format!("{} says something new; I note it.", host(url)));
+    turn.does("note what a page says now", format!("{} says something new; I note it.", host(url)));
     let title = clip(word(result, "title"), 140);
     let args = note(url, &title, &new, "", turn);
     turn.call("notes.append", args);
@@ -116,8 +113,7 @@ pub fn settled_link(link: &Link, result: &Value, turn: &mut Turn) {
         remark += "; the page could not be read, these are the feed's words";
         text = &link.summary;
     }
-    turn.intend("note what I read");
-    turn.say(format!("I note \"{}\".", clip(&link.title, 100)));
+    turn.does("note what I read", format!("I note \"{}\".", clip(&link.title, 100)));
     let args = note(&link.url, &link.title, text, &remark, turn);
     turn.call("notes.append", args);
     if failed(result).is_none() {

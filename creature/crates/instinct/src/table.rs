@@ -5,6 +5,7 @@ use agenda::foreign::{self, folded};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt::Display;
 use std::sync::LazyLock;
 
 /// Compiled in; a test reads it with all its sentences.
@@ -110,6 +111,8 @@ pub struct Table {
     pub empty: HashSet<String>,
     pub short: HashMap<String, String>,
     pub same: String,
+    /// What is told the owner beside answers.
+    text: HashMap<String, String>,
     /// Words that mean instinct itself.
     #[serde(deserialize_with = "words")]
     pub itself: HashSet<String>,
@@ -176,6 +179,21 @@ impl Ability {
         let shown = Some(self.shown.as_str()).filter(|shown| !shown.is_empty());
         shown.or_else(|| bars(&self.says).find(|says| !says.contains(['{', '/', '?'])))
     }
+}
+
+/// A text of the table with what stands in its places.
+pub fn text(name: &str, places: &[(&str, &dyn Display)]) -> String {
+    let fact = |place: &str| match places.iter().find(|(known, _)| *known == place) {
+        Some((_, what)) => what.to_string(),
+        None => text(place, &[]),
+    };
+    TABLE.text.get(name).map_or(String::new(), |text| filled(text, fact))
+}
+
+/// A text with the fact that each name in braces stands for.
+pub fn filled(text: &str, fact: impl Fn(&str) -> String) -> String {
+    let parts = text.split(['{', '}']).enumerate();
+    parts.map(|(at, part)| if at % 2 == 0 { part.to_owned() } else { fact(part) }).collect()
 }
 
 /// Examples of what can be said, by group, two or all; with what each does where all are told.

@@ -1,7 +1,7 @@
 //! What instinct can be told to do by owner, agenda or checklist: how it begins, and what came of it. Pure.
 
 use super::state::{Job, Note, Origin};
-use super::table::{Ability, TABLE};
+use super::table::{Ability, TABLE, filled};
 use super::text::{clip, host, list, number, slug, word};
 use super::turn::Turn;
 use super::{drafts, feeds, found, lists, offer, reminders, sources};
@@ -101,15 +101,17 @@ fn call(task: &Task, turn: &Turn) -> Result<(String, Value, String), String> {
         }
         tool => {
             let arg = if ability.most > 0 { clip(&arg, ability.most) } else { arg };
-            let filled = |text: &str| {
-                let text = text.replace("{date}", &turn.date).replace("{when}", &task.when);
-                text.replace("{terms}", &found::content(&arg).join(" ")).replace("{}", &arg)
+            let fact = |place: &str| match place {
+                "date" => turn.date.clone(),
+                "when" => task.when.clone(),
+                "terms" => found::content(&arg).join(" "),
+                _ => arg.clone(),
             };
             let mut args = ability.args.clone();
             for value in args.values_mut() {
-                *value = value.as_str().map(&filled).map_or(value.take(), Value::from);
+                *value = value.as_str().map(|text| filled(text, fact)).map_or(value.take(), Value::from);
             }
-            Ok((tool.to_owned(), args.into(), filled(ability.about.as_deref().unwrap_or("{}"))))
+            Ok((tool.to_owned(), args.into(), filled(ability.about.as_deref().unwrap_or("{}"), fact)))
         }
     }
 }

@@ -71,6 +71,12 @@ impl<'a> Turn<'a> {
         }
     }
 
+    /// Intends something and says it.
+    pub fn does(&mut self, intent: impl Into<String>, sentence: impl Into<String>) {
+        self.intend(intent);
+        self.say(sentence);
+    }
+
     /// The tools called so far.
     pub fn tools(&self) -> impl Iterator<Item = &str> {
         self.calls.iter().map(|call| call.tool.as_str())
@@ -164,8 +170,7 @@ impl<'a> Turn<'a> {
 
     /// Says what was learned and keeps it in the diary.
     pub fn learn(&mut self, intent: &str, told: &str) {
-        self.intend(intent);
-        self.say(format!("{told}."));
+        self.does(intent, format!("{told}."));
         self.diary(&format!("- {told}."));
     }
 

@@ -1,13 +1,12 @@
 //! The owner's words: each is answered, by a fact, by an outcome, by a question back, or by saying that it was not understood. Pure.
 
-use super::facts::{self, MODEL};
 use super::state::{Asked, Job, Origin};
-use super::table::{Ability, TABLE};
+use super::table::{Ability, TABLE, text};
 use super::tasks::{self, Task};
 use super::text::{clip, hash, word};
 use super::turn::Turn;
 use super::understand::{self, Heard};
-use super::{digest, found, offer};
+use super::{digest, facts, found, offer};
 use agenda::directive::{self, DirectiveChange};
 use agenda::goals;
 use ground::text::shorten;
@@ -20,12 +19,6 @@ const OPEN_S: i64 = 3_600;
 
 /// Seconds after which `undo that` is no longer the last thing made.
 const FRESH_S: i64 = 900;
-
-const SAFE: &str = "I run in safe mode after repeated deaths and can only talk; \
-    ask again when that is over.";
-
-const PHASED: &str = "That stands on my agenda as a goal, step by step. On instinct I do the steps I know by name \
-    (`read`, `feed`, `search`, `note`, `draft`, `snapshot`, `map`); the others wait for a mind that reads.";
 
 /// Hashes of the moment's words; equal words have different ones.
 pub fn hashes(moment: &Moment) -> Vec<u64> {
@@ -84,16 +77,12 @@ fn not_understood(all: &[Unknown]) -> String {
         near => format!(" The nearest I can do: {}.", near.join(", ")),
     };
     let kept: String = all.iter().map(|one| one.kept.as_str()).collect();
-    format!(
-        "I do not understand {}.{near}{kept} `help` shows what I understand; to be understood in any words, {MODEL}",
-        said.join(", ")
-    )
+    text("unknown", &[("said", &said.join(", ")), ("near", &near), ("kept", &kept)])
 }
 
 /// Answers a word of the owner's; false where there is no room left in this thought.
 fn answer(said: &str, unknown: &mut Vec<Unknown>, turn: &mut Turn) -> bool {
-    turn.intend("answer the owner");
-    turn.say(format!("The owner says: \"{}\".", clip(said, 160)));
+    turn.does("answer the owner", format!("The owner says: \"{}\".", clip(said, 160)));
     if let Some((name, language)) = TABLE.language(&TABLE.scorer.words(said))
         && !turn.state.languages.iter().any(|told| told == name)
     {
@@ -105,10 +94,9 @@ fn answer(said: &str, unknown: &mut Vec<Unknown>, turn: &mut Turn) -> bool {
     if let Some(understood) = directive::understand(&said, turn.now(), &turn.zone()) {
         turn.say("I know what that asks of me, and it changed nothing.");
         let unchanged = match understood.change {
-            _ if turn.moment.safe => SAFE.to_owned(),
+            _ if turn.moment.safe => text("safe", &[]),
             DirectiveChange::Lift { .. } => facts::nothing_held(turn),
-            _ => "That order I could not keep: fifty hold already; `orders` names them, `cancel directive-…` ends one."
-                .to_owned(),
+            _ => text("unkept", &[]),
         };
         turn.tell_owner(&unchanged);
         return true;
@@ -116,7 +104,7 @@ fn answer(said: &str, unknown: &mut Vec<Unknown>, turn: &mut Turn) -> bool {
     let title = shorten(&said, 120);
     if goals::phases(&said).is_some() && turn.moment.stack.iter().any(|line| line.title == title) {
         turn.say("That is a goal of several steps, and stands on my agenda.");
-        turn.tell_owner(PHASED);
+        turn.tell_owner(&text("phased", &[]));
         return true;
     }
     match understand::hear(&said) {
@@ -156,7 +144,7 @@ fn certain(all: Vec<Task>, said: &str, turn: &mut Turn) {
 
 fn begin(task: &Task, turn: &mut Turn) {
     if turn.moment.safe {
-        return turn.tell_owner(SAFE);
+        return turn.tell_owner(&text("safe", &[]));
     }
     match tasks::begin(task, Origin::Owner, turn) {
         Ok(()) => turn.say("I know how to do that and begin."),
@@ -200,7 +188,7 @@ fn chosen(said: &str, turn: &mut Turn) -> Option<String> {
         (Some(number), choices, _) => number.checked_sub(1).and_then(|at| choices.get(at)).cloned(),
         (None, [one], Some(true)) => Some(one.clone()),
         (None, [one], Some(false)) if one == offer::TAKE_ALL && turn.moment.safe => {
-            turn.tell_owner(SAFE);
+            turn.tell_owner(&text("safe", &[]));
             return None;
         }
         (None, [one], Some(false)) if one == offer::TAKE_ALL => {
