@@ -3,14 +3,43 @@
 //! Invariant: at most one edit per life and per 40 thoughts, within the bounds of its pace, and none that failed.
 //! An edit is taken back in the next quiet life, once, and without being measured in turn.
 
-pub use super::evidence::{Evidence, Wake};
-use super::evidence::{WINDOW, gather};
-use super::pace::Pace;
+use super::Pace;
+use super::sources;
 use super::state::{Origin, Trial};
 use super::tasks::failed;
 use super::text::{clip, span, word};
 use super::turn::Turn;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+
+/// Wakes that evidence is taken from, and wakes for which an edit is measured.
+pub const WINDOW: usize = 15;
+
+/// What the last wakes show.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Evidence {
+    /// Wakes looked at, at most `WINDOW`; how many were idle or eventful, 0 where sources set the rest.
+    pub wakes: usize,
+    pub idle: usize,
+    pub eventful: usize,
+    /// Seconds from one wake to the next, on average.
+    pub each_s: i64,
+    pub failed_looks: u32,
+    /// Seconds since the first failed look.
+    pub failing_s: i64,
+}
+
+/// One wake, as it ends.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Wake {
+    pub life: u64,
+    pub at_s: i64,
+    /// No thought of the wake called a tool.
+    pub idle: bool,
+    /// Something was written down or said in the wake.
+    pub eventful: bool,
+}
 
 /// Idle or eventful wakes of a window that are reason for an edit.
 const ENOUGH: usize = 12;
@@ -32,6 +61,36 @@ const LONG_REST_S: u64 = 60;
 
 const IDLE_REST: &str = "IDLE_REST_S";
 const BACKOFF: &str = "SOURCE_BACKOFF_S";
+
+/// Keeps what this thought shows of its wake. An idle wake may leave no record: the state alone counts it.
+pub fn count(turn: &mut Turn) {
+    let (idle, life, at_s) = (!turn.acts(), turn.moment.life, turn.now_s);
+    let eventful = turn.tools().any(|tool| matches!(tool, "notes.append" | "memory.append"));
+    let goes_on = turn.moment.round > 0;
+    let wakes = &mut turn.state.change.wakes;
+    match wakes.last_mut().filter(|last| goes_on && last.life == life) {
+        Some(last) => (last.idle, last.eventful) = (last.idle && idle, last.eventful || eventful),
+        None => wakes.push(Wake { life, at_s, idle, eventful }),
+    }
+}
+
+fn gather(turn: &Turn) -> Evidence {
+    let wakes = &turn.state.change.wakes;
+    let last = wakes.get(wakes.len().saturating_sub(WINDOW)..).unwrap_or_default();
+    // Where there are sources to follow they set the rest, and the idle rest changes nothing.
+    let paced = sources::next_due(turn).is_none();
+    let count = |holds: fn(&Wake) -> bool| last.iter().filter(|wake| paced && holds(wake)).count();
+    let since = |at_s: i64| turn.now_s.saturating_sub(at_s).max(0);
+    let first_s = last.first().map_or(turn.now_s, |first| first.at_s);
+    Evidence {
+        wakes: last.len(),
+        idle: count(|wake| wake.idle),
+        eventful: count(|wake| wake.eventful),
+        each_s: since(first_s) / i64::try_from(last.len().max(1)).unwrap_or(1),
+        failed_looks: turn.state.change.failed_looks,
+        failing_s: since(turn.state.change.failing_since_s),
+    }
+}
 
 /// The edit the evidence asks for; none where it asks for none, or the bounds are reached.
 pub fn propose(seen: &Evidence, pace: &Pace) -> Option<Trial> {

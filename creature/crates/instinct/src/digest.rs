@@ -89,12 +89,8 @@ pub fn next_due(turn: &Turn) -> Option<i64> {
 
 /// Whether a digest was told on this day of the owner's; memory knows it where the state was lost.
 fn told_on(day: Date, turn: &Turn) -> bool {
-    let zone = turn.zone();
-    let on_it = |at: &str| at.parse::<Timestamp>().is_ok_and(|at| zone.to_datetime(at).date() == day);
-    turn.state.digest.told_day == day.to_string()
-        || turn.moment.records.iter().rev().any(|record| {
-            record.kind == "message" && record.data.get("kind") == Some(&json!("digest")) && on_it(&record.at)
-        })
+    let on_it = |at: Timestamp| turn.zone().to_datetime(at).date() == day;
+    turn.state.digest.told_day == day.to_string() || turn.messages("digest").any(on_it)
 }
 
 /// Begins the paper of all that was found.
@@ -138,13 +134,22 @@ fn told<'a>(turn: &'a Turn<'_>) -> Vec<&'a Found> {
     turn.state.digest.found.iter().filter(|found| found.told).collect()
 }
 
+/// The hosts of new things, each once.
+fn hosts<'a>(found: &[&'a Found]) -> Vec<&'a str> {
+    let mut hosts: Vec<&str> = Vec::new();
+    for host in found.iter().map(|found| host(&found.source)) {
+        if !hosts.contains(&host) {
+            hosts.push(host);
+        }
+    }
+    hosts
+}
+
 /// `12 new at 2 sources: 9 read, 3 could not be read`.
 fn head(turn: &Turn) -> String {
     let found = told(turn);
     let of = |fate: Fate| found.iter().filter(|found| found.fate == fate).count();
-    let mut hosts: Vec<&str> = found.iter().map(|found| host(&found.source)).collect();
-    hosts.sort_unstable();
-    hosts.dedup();
+    let hosts = hosts(&found);
     let sources = if hosts.len() == 1 { hosts.concat() } else { format!("{} sources", hosts.len()) };
     let mut head = format!("{} new at {sources}: {} read", found.len(), of(Fate::Read));
     for (fate, what) in [(Fate::Unreadable, "could not be read"), (Fate::Listed, "by title only")] {
@@ -161,14 +166,8 @@ fn head(turn: &Turn) -> String {
 /// A line for each new thing, by source, and within it by likeness.
 fn lines(turn: &Turn) -> Vec<String> {
     let found = told(turn);
-    let mut hosts: Vec<&str> = Vec::new();
-    for host in found.iter().map(|found| host(&found.source)) {
-        if !hosts.contains(&host) {
-            hosts.push(host);
-        }
-    }
     let mut lines = silent(turn);
-    for name in hosts {
+    for name in hosts(&found) {
         let here: Vec<&Found> = found.iter().copied().filter(|found| host(&found.source) == name).collect();
         lines.push(format!("\n{name}, {} new:", here.len()));
         for (about, alike) in likeness::grouped(here, |found| &found.title) {

@@ -2,7 +2,7 @@
 
 use super::sources;
 use super::table::{self, Ability, TABLE, filled, text};
-use super::text::{clip, listed, span};
+use super::text::{MOST_TOLD, clip, listed, span};
 use super::turn::Turn;
 use super::{idle, offer, understand};
 use agenda::directive::{self, DirectiveChange, Wish};
@@ -10,9 +10,6 @@ use agenda::stack::{Category, Line};
 use ground::checklist::Named;
 use jiff::Timestamp;
 use serde_json::Value;
-
-/// Lines of one kind that are told.
-const MOST_TOLD: usize = 5;
 
 /// Intents that are no work of instinct's own.
 const NO_WORK: [&str; 4] = ["rest", "answer the owner", "tell the owner what came of it", "ask the owner"];
@@ -133,7 +130,7 @@ fn following(turn: &Turn) -> String {
 
 fn counted(what: &str, lines: Vec<String>) -> String {
     let lines: Vec<String> = lines.iter().map(|line| clip(line, 300)).collect();
-    let shown = listed(&lines, MOST_TOLD);
+    let shown = listed(&lines);
     match lines.len() {
         0 => format!("I have no {what}."),
         1 => format!("1 {what}: {}.", shown.trim_end_matches('.')),

@@ -8,7 +8,6 @@ pub mod change;
 pub mod checklist;
 pub mod digest;
 pub mod drafts;
-mod evidence;
 mod facts;
 pub mod feeds;
 mod found;
@@ -17,7 +16,6 @@ pub mod likeness;
 mod lists;
 mod news;
 pub mod offer;
-mod pace;
 mod parts;
 mod reminders;
 mod score;
@@ -34,18 +32,30 @@ use ground::paths::House;
 use mind::Outcome;
 use mind::moment::Moment;
 use mind::thought::Thought;
-pub use pace::Pace;
 use serde_json::{Value, json};
 use state::{Origin, State};
 use std::path::PathBuf;
 use turn::Turn;
 use understand::Heard;
 
-/// A drive adds to the thought what it wants; after the first that leaves something to do no other is asked.
-type Drive = fn(&mut Turn);
+/// How long instinct rests, how often it looks, and the bounds of its edits to both. A value: its numbers are constants of
+/// `creature/src/pace.rs`, which instinct edits itself, and tests set others.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pace {
+    pub idle_rest_s: u64,
+    pub source_backoff_s: u64,
+    pub source_pace_s: u64,
+    pub draft_pace_s: u64,
+    /// The hour of the owner's day at which what is new at the sources is told.
+    pub morning_hour: i8,
+    /// Least and most that instinct's own edits may set for its idle rest, and for the wait after a source failed.
+    pub idle_rest_bounds_s: (u64, u64),
+    pub source_backoff_bounds_s: (u64, u64),
+}
 
-/// By rank. News, results of earlier calls and the owner's words come before any of them.
-const DRIVES: [Drive; 6] =
+/// A drive adds to the thought what it wants; after the first that leaves something to do no other is asked. By rank: news,
+/// results of earlier calls and the owner's words come before any of them.
+const DRIVES: [fn(&mut Turn); 6] =
     [checklist::drive, agenda::drive, sources::drive, digest::drive, drafts::drive, change::drive];
 
 pub struct Instinct {
@@ -60,9 +70,7 @@ impl Instinct {
     /// Instinct with the state this house keeps, at this pace.
     pub fn load(house: &House, pace: Pace) -> Instinct {
         let path = house.instinct();
-        let state = State::read(&path);
-        let written = String::new();
-        Instinct { path, pace, state, written }
+        Instinct { state: State::read(&path), path, pace, written: String::new() }
     }
 
     /// Decides, then keeps its state; a state that cannot be kept costs repetition, not the thought.
@@ -90,8 +98,7 @@ impl Instinct {
                 Err(error) => tracing::warn!("failed to {error}"),
             }
         }
-        let usage = Value::Null;
-        Outcome::Thought { thought, usage }
+        Outcome::Thought { thought, usage: Value::Null }
     }
 }
 
@@ -155,7 +162,7 @@ fn decide(mut turn: Turn) -> Thought {
             drive(&mut turn);
         }
     }
-    evidence::count(&mut turn);
+    change::count(&mut turn);
     if turn.acts() {
         turn.state.idle_wakes = 0;
         return turn.into_thought(moment.rest_s.0.max(1));

@@ -10,9 +10,6 @@ use ground::checklist::{boxed, relined};
 use jiff::civil::DateTime;
 use serde_json::{Value, json};
 
-/// Lines told in one answer.
-const MOST_TOLD: usize = 12;
-
 /// Whether a call that reads a paper is there to show it.
 pub fn shows(about: &str) -> bool {
     !about.contains(' ')
@@ -23,7 +20,7 @@ pub fn shown(paper: &str, result: &Value) -> String {
     let lines: Vec<&str> = word(result, "text").lines().filter(|line| !entry(line).is_empty()).collect();
     let some = |lines: Vec<&&str>| {
         let lines: Vec<String> = lines.into_iter().map(|line| clip(entry(line), 160)).collect();
-        listed(&lines, MOST_TOLD)
+        listed(&lines)
     };
     if paper == TO_DO {
         let open: Vec<&&str> = lines.iter().filter(|line| is_open(line)).collect();
@@ -66,11 +63,7 @@ pub fn struck(job: &Job, result: &Value, turn: &mut Turn) -> Option<Result<Strin
         [] => return Some(Err(format!("no line of self/{paper}.md has \"{}\"", clip(which, 60)))),
         many => {
             let many: Vec<String> = many.iter().map(|line| clip(entry(line), 80)).collect();
-            return Some(Err(format!(
-                "{} lines have that: {}; say more of it",
-                many.len(),
-                listed(&many, MOST_TOLD)
-            )));
+            return Some(Err(format!("{} lines have that: {}; say more of it", many.len(), listed(&many))));
         }
     };
     let ticked = line.replacen("[ ]", "[x]", 1);

@@ -8,7 +8,7 @@ use super::table::text;
 use super::text::{clip, host};
 use super::turn::Turn;
 use ground::checklist::{self, MOST_SOURCES, Named, looks_like_feed, named};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::fmt::Display;
 
 /// Feeds it offers where the owner named none: for whoever likes small tools that last.
@@ -34,10 +34,7 @@ pub fn greet(turn: &mut Turn) {
     if std::mem::replace(&mut turn.state.offer.greeted, true) {
         return;
     }
-    let greeted = |record: &memory::Record| {
-        record.kind == "message" && record.data.get("kind").and_then(Value::as_str) == Some("greeting")
-    };
-    if turn.moment.thoughts_before > YOUNG || turn.moment.records.iter().any(greeted) {
+    if turn.moment.thoughts_before > YOUNG || turn.messages("greeting").next().is_some() {
         return;
     }
     let first = match checklist::items(&turn.moment.checklist).len() {
@@ -68,6 +65,9 @@ pub fn follow_offered(turn: &mut Turn) {
 
 /// Takes the owner's no to what was offered.
 pub fn decline(turn: &mut Turn) {
+    if turn.moment.safe {
+        return turn.tell_owner(&text("safe", &[]));
+    }
     turn.state.offer.open_since_s = None;
     turn.say("My owner wants no feeds, and I do not ask again.");
     turn.tell_owner("Then I follow nothing, and do not ask again; `follow <link>` works whenever you like.");
@@ -79,7 +79,10 @@ pub fn follow(wanted: Vec<String>, turn: &mut Turn) {
     let new: Vec<Named> = wanted
         .iter()
         .filter(|url| !known.iter().any(|known| known.url == **url))
-        .map(|url| Named { url: url.clone(), feed: offers(url) || looks_like_feed(url) })
+        .map(|url| Named {
+            url: url.clone(),
+            feed: OFFERED.iter().any(|(_, it)| it == url) || looks_like_feed(url),
+        })
         .collect();
     if new.is_empty() {
         return turn.tell_owner("I follow that already.");
@@ -102,10 +105,6 @@ pub fn follow(wanted: Vec<String>, turn: &mut Turn) {
     let thread = turn.moment.thread.clone();
     turn.state.offer.promised.extend(new.into_iter().map(|named| (named.url, thread.clone())));
     turn.checklist = Some(written);
-}
-
-fn offers(url: &str) -> bool {
-    OFFERED.iter().any(|(_, offered)| *offered == url)
 }
 
 pub fn unfollow(name: &str, turn: &mut Turn) {

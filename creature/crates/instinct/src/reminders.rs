@@ -9,9 +9,6 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-/// Reminders told in one answer.
-const MOST_TOLD: usize = 10;
-
 /// `me in 20 min to look`, `me tomorrow 9am: the mail`, `me to look in 20 min`: when, and of what. `usual`: of what, where
 /// that is not said; `language`: the one it is said in, beside English.
 pub fn parse(words: &str, usual: &str, language: Option<&Language>) -> Option<(String, String)> {
@@ -54,8 +51,8 @@ pub fn told(result: &Value) -> String {
     let lines: Vec<String> = by_time(result).iter().map(line).collect();
     match lines.len() {
         0 => "I have nothing to remind you of".to_owned(),
-        1 => format!("One reminder: {}", listed(&lines, 1)),
-        count => format!("{count} reminders: {}", listed(&lines, MOST_TOLD)),
+        1 => format!("One reminder: {}", listed(&lines)),
+        count => format!("{count} reminders: {}", listed(&lines)),
     }
 }
 
@@ -68,7 +65,7 @@ pub fn concerns(result: &Value, turn: &Turn) -> String {
     let lines: Vec<String> = list(result, "concerns").iter().map(line).collect();
     match lines.len() {
         0 => "I have no standing concern; a model makes them, by pulse.add".to_owned(),
-        count => format!("Standing concerns, {count}: {}", listed(&lines, MOST_TOLD)),
+        count => format!("Standing concerns, {count}: {}", listed(&lines)),
     }
 }
 
@@ -109,7 +106,7 @@ pub fn meant(which: &str, result: &Value, turn: &Turn) -> Result<(String, String
         )),
         many => {
             let line = |(id, text): &(String, String)| format!("\"{}\" ({id})", clip(text, 80));
-            let lines = listed(&many.iter().map(line).collect::<Vec<_>>(), MOST_TOLD);
+            let lines = listed(&many.iter().map(line).collect::<Vec<_>>());
             Err(format!("{} are meant by that: {lines}; say `cancel` and its name", many.len()))
         }
     }

@@ -1,8 +1,8 @@
 //! Sources: follows feeds and pages named in PURPOSE.md and HEARTBEAT.md, and notes what is new. Pure.
 
+use super::Pace;
 use super::digest;
 use super::feeds;
-use super::pace::Pace;
 use super::state::{Fate, Job, Link, Origin};
 use super::tasks::{self, failed, note};
 use super::text::{clip, hash, host, span, word};

@@ -2,7 +2,7 @@
 //!
 //! Invariant: bounded; whatever the file held, `State::read` gives a state that can be worked with.
 
-use super::evidence::{WINDOW, Wake};
+use super::change::{WINDOW, Wake};
 use ground::text::keep_last;
 use ground::{files, pages};
 use serde::{Deserialize, Serialize};

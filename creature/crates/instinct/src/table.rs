@@ -198,24 +198,19 @@ pub fn filled(text: &str, fact: impl Fn(&str) -> String) -> String {
 
 /// Examples of what can be said, by group, two or all; with what each does where all are told.
 pub fn help(all: bool) -> String {
-    let mut help = String::new();
-    let shown: Vec<&Ability> = TABLE.abilities.iter().filter(|ability| !ability.group.is_empty()).collect();
-    let mut groups: Vec<&str> = Vec::new();
-    for ability in &shown {
-        if !groups.contains(&ability.group.as_str()) {
-            groups.push(&ability.group);
-        }
-    }
-    for group in groups {
-        let mine = shown.iter().filter(|ability| ability.group == group);
-        let line = |one: &&Ability| format!("`{}` ({})", one.shown, one.does);
-        let lines: Vec<String> = match all {
-            true => mine.map(line).collect(),
-            false => mine.take(2).map(|one| format!("`{}`", one.shown)).collect(),
-        };
-        help += &format!("\n{group}: {}", lines.join(if all { "; " } else { ", " }));
-    }
-    help
+    let shown = || TABLE.abilities.iter().filter(|ability| !ability.group.is_empty());
+    let line = |one: &Ability| match all {
+        true => format!("`{}` ({})", one.shown, one.does),
+        false => format!("`{}`", one.shown),
+    };
+    let (most, joint) = if all { (usize::MAX, "; ") } else { (2, ", ") };
+    let mut known = HashSet::new();
+    let groups = shown().map(|one| one.group.as_str()).filter(|group| known.insert(*group));
+    let lines = groups.map(|group| {
+        let lines: Vec<String> = shown().filter(|one| one.group == group).map(line).take(most).collect();
+        format!("\n{group}: {}", lines.join(joint))
+    });
+    lines.collect()
 }
 
 /// Reads words that a text has, in any order.

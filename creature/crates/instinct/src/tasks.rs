@@ -233,15 +233,14 @@ fn gist(note: &str) -> String {
 
 /// Keeps what was made for the owner, so that `cancel that` takes it back.
 fn remember(job: &Job, result: &Value, turn: &mut Turn) {
-    let what = match job.tool.as_str() {
-        "reminder.add" => Some(("reminder", word(result, "id"))),
-        "notes.append" if word(result, "path").ends_with("notes/todo.md") => {
-            Some(("todo", job.about.as_str()))
-        }
-        "notes.append" if word(result, "path").ends_with("scratch.md") => Some(("note", job.about.as_str())),
-        _ => None,
+    let path = word(result, "path");
+    let (kind, what) = match job.tool.as_str() {
+        "reminder.add" => ("reminder", word(result, "id")),
+        "notes.append" if path.ends_with("notes/todo.md") => ("todo", job.about.as_str()),
+        "notes.append" if path.ends_with("scratch.md") => ("note", job.about.as_str()),
+        _ => return,
     };
-    if let (Some((kind, what)), Origin::Owner) = (what, &job.origin) {
+    if job.origin == Origin::Owner {
         turn.made(kind, what);
     }
 }

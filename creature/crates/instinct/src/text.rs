@@ -5,6 +5,9 @@ pub use ground::text::{hash, host, slug, urls};
 
 use serde_json::Value;
 
+/// Lines of one kind that are told in one answer.
+pub const MOST_TOLD: usize = 10;
+
 /// The text under `key` of a result; of a shortened text its head; empty where there is none.
 pub fn word<'a>(result: &'a Value, key: &str) -> &'a str {
     let text = result.get(key);
@@ -22,9 +25,9 @@ pub fn number(result: &Value, key: &str) -> u64 {
 }
 
 /// The first of these, and how many more there are, as a part of a sentence.
-pub fn listed(all: &[String], most: usize) -> String {
-    let shown = all.iter().take(most).map(String::as_str).collect::<Vec<_>>().join("; ");
-    match all.len().saturating_sub(most) {
+pub fn listed(all: &[String]) -> String {
+    let shown = all.iter().take(MOST_TOLD).map(String::as_str).collect::<Vec<_>>().join("; ");
+    match all.len().saturating_sub(MOST_TOLD) {
         0 => shown,
         more => format!("{shown}; and {more} more"),
     }

@@ -1,6 +1,6 @@
 //! One thought in the making: the moment, the state, and what is said and called so far. Pure.
 
-use super::pace::Pace;
+use super::Pace;
 use super::state::{Job, Made, Origin, State};
 use super::text::{clip, hash};
 use agenda::spoken;
@@ -203,6 +203,13 @@ impl<'a> Turn<'a> {
                 && time(&record.at) >= asked
         });
         found.and_then(|record| record.data.get("result"))
+    }
+
+    /// When messages of this kind were sent, by the newest records, the last first.
+    pub fn messages(&self, kind: &str) -> impl Iterator<Item = Timestamp> {
+        let all = self.moment.records.iter().rev().filter(|record| record.kind == "message");
+        let mine = all.filter(move |record| record.data.get("kind").and_then(Value::as_str) == Some(kind));
+        mine.filter_map(|record| record.at.parse().ok())
     }
 
     /// Leaves only what may be done here: talking in safe mode, nothing outward in a rehearsal.

@@ -10,9 +10,8 @@ use super::{digest, facts, found, offer};
 use agenda::directive::{self, DirectiveChange};
 use agenda::goals;
 use ground::text::shorten;
-use jiff::Timestamp;
 use mind::moment::{Moment, main_thread};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// Seconds for which a yes or a number answers what was asked, if it is the owner's next word.
 const OPEN_S: i64 = 3_600;
@@ -137,8 +136,7 @@ fn certain(all: Vec<Task>, said: &str, turn: &mut Turn) {
     }
     if !told.is_empty() {
         turn.say("I tell how things stand.");
-        let text = in_its_place(told.join("\n"), turn);
-        turn.tell_owner(&text);
+        turn.tell_owner(&in_its_place(&told.join("\n"), turn));
     }
 }
 
@@ -148,10 +146,7 @@ fn begin(task: &Task, turn: &mut Turn) {
     }
     match tasks::begin(task, Origin::Owner, turn) {
         Ok(()) => turn.say("I know how to do that and begin."),
-        Err(why) => {
-            let text = in_its_place(format!("I did not do it: {why}."), turn);
-            turn.tell_owner(&text);
-        }
+        Err(why) => turn.tell_owner(&in_its_place(&format!("I did not do it: {why}."), turn)),
     }
 }
 
@@ -161,36 +156,27 @@ fn ask_back(choices: &[&'static Ability], turn: &mut Turn) {
     let choices: Vec<String> =
         choices.iter().filter_map(|ability| ability.sentence()).map(str::to_owned).collect();
     let numbered = choices.iter().enumerate().map(|(at, one)| format!("{} `{one}`", at + 1));
-    let mut numbered: Vec<String> = numbered.collect();
-    let text = match (numbered.pop(), choices.as_slice()) {
-        (_, [one]) => format!("Did you mean `{one}`? `yes` says so."),
-        (last, _) => {
-            let (first, last) = (numbered.join(", "), last.unwrap_or_default());
-            format!("Did you mean {first} or {last}? The number says which.")
-        }
+    let text = match numbered.collect::<Vec<_>>().join(", ").rsplit_once(", ") {
+        Some((first, last)) => format!("Did you mean {first} or {last}? The number says which."),
+        None => format!("Did you mean `{}`? `yes` says so.", choices.concat()),
     };
     turn.state.asked = Some(Asked { at_s: turn.now_s, choices });
     turn.tell_owner(&text);
 }
 
 /// The words, or the choice that they name of those put to the owner; none where that is answered already. Only the next
-/// word answers, and not for long: what was asked before that, the owner may not have seen.
+/// word answers, and not for long: what was asked before that, the owner may not have seen. An approval asked for since is
+/// what a bare yes answers.
 fn chosen(said: &str, turn: &mut Turn) -> Option<String> {
-    let is_open =
-        |asked: &Asked| (0..=OPEN_S).contains(&(turn.now_s - asked.at_s)) && !asked_since(asked.at_s, turn);
-    let Some(asked) = turn.state.asked.clone().filter(is_open) else {
-        turn.state.asked = None;
-        return Some(said.to_owned());
-    };
-    turn.state.asked = None;
+    let asked = turn.state.asked.take().filter(|asked| {
+        let is_answered = turn.messages("approval").any(|at| at.as_second() > asked.at_s);
+        (0..=OPEN_S).contains(&(turn.now_s - asked.at_s)) && !is_answered
+    });
+    let Some(asked) = asked else { return Some(said.to_owned()) };
     let number = said.trim().trim_matches(['.', '!', ')', '(']).parse::<usize>().ok();
     let choice = match (number, asked.choices.as_slice(), understand::yes_or_no(said)) {
         (Some(number), choices, _) => number.checked_sub(1).and_then(|at| choices.get(at)).cloned(),
         (None, [one], Some(true)) => Some(one.clone()),
-        (None, [one], Some(false)) if one == offer::TAKE_ALL && turn.moment.safe => {
-            turn.tell_owner(&text("safe", &[]));
-            return None;
-        }
         (None, [one], Some(false)) if one == offer::TAKE_ALL => {
             offer::decline(turn);
             return None;
@@ -200,18 +186,10 @@ fn chosen(said: &str, turn: &mut Turn) -> Option<String> {
     Some(choice.unwrap_or_else(|| said.to_owned()))
 }
 
-/// Whether the owner was asked for an approval since: a bare yes answers that.
-fn asked_since(since_s: i64, turn: &Turn) -> bool {
-    let after = |at: &str| at.parse::<Timestamp>().is_ok_and(|at| at.as_second() > since_s);
-    turn.moment.records.iter().any(|record| {
-        record.kind == "message" && record.data.get("kind") == Some(&json!("approval")) && after(&record.at)
-    })
-}
-
 /// The text, with why instinct answers where a model should.
-fn in_its_place(text: String, turn: &Turn) -> String {
+fn in_its_place(text: &str, turn: &Turn) -> String {
     match turn.moment.outage.as_str() {
-        "" => text,
+        "" => text.to_owned(),
         outage => format!("{text} I answer on instinct, in the model's place: {outage}."),
     }
 }
@@ -234,7 +212,7 @@ pub fn settled(job: &Job, result: &Value, turn: &mut Turn) {
         Some(Err(error)) if job.tool == "web.search" => found::no_search(&error, word(result, "hint")),
         Some(Err(error)) => format!("{} failed: {error}. {}", job.tool, clip(word(result, "hint"), 200)),
     };
-    let text = in_its_place(text.trim_end().to_owned(), turn);
+    let text = in_its_place(text.trim_end(), turn);
     turn.say(format!("For the owner: {text}"));
     turn.tell(&text, &job.thread);
 }
