@@ -96,22 +96,20 @@ fn gather(turn: &Turn) -> Evidence {
 pub fn propose(seen: &Evidence, pace: &Pace) -> Option<Trial> {
     let (wakes, each_s, fails) = (seen.wakes, seen.each_s, seen.failed_looks);
     let (rest, wait) = (pace.idle_rest_s, pace.source_backoff_s);
-    let of_the_last = |n: usize| format!("{n} of the last {wakes} wakes");
-    let (name, from, to, before_s, more, why) = if wakes >= WINDOW && seen.idle >= ENOUGH {
-        let idle = of_the_last(seen.idle);
-        let why = format!("{idle} found nothing to do, one every {each_s} s");
-        (IDLE_REST, rest, rest.saturating_mul(3) / 2, each_s, true, why)
+    let wakes_that =
+        |n: usize, did: &str| format!("{n} of the last {wakes} wakes {did}, one every {each_s} s");
+    let (name, from, to, before_s, why) = if wakes >= WINDOW && seen.idle >= ENOUGH {
+        let why = wakes_that(seen.idle, "found nothing to do");
+        (IDLE_REST, rest, rest.saturating_mul(3) / 2, each_s, why)
     } else if wakes >= WINDOW && seen.eventful >= ENOUGH && rest > LONG_REST_S {
-        let eventful = of_the_last(seen.eventful);
-        let why = format!("{eventful} brought something, one every {each_s} s");
-        (IDLE_REST, rest, rest / 3 * 2, each_s, false, why)
+        (IDLE_REST, rest, rest / 3 * 2, each_s, wakes_that(seen.eventful, "brought something"))
     } else if fails >= ENOUGH_FAILURES {
         let why = format!("{fails} looks at sources failed within {}", span(seen.failing_s));
-        let each_s = seen.failing_s / i64::from(fails);
-        (BACKOFF, wait, wait.saturating_mul(3) / 2, each_s, true, why)
+        (BACKOFF, wait, wait.saturating_mul(3) / 2, seen.failing_s / i64::from(fails), why)
     } else {
         return None;
     };
+    let more = to > from;
     let bounds = if name == BACKOFF { pace.source_backoff_bounds_s } else { pace.idle_rest_bounds_s };
     let to = to.max(bounds.0).min(bounds.1);
     // A value the owner put beyond the bounds is not drawn back by a reason for the opposite.

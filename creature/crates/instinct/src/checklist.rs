@@ -65,9 +65,7 @@ fn tell_left(left: &[(String, String)], turn: &mut Turn) {
 /// Ticks the item off, paces it, or gives it up.
 pub fn settled(line: &str, job: &Job, result: &Value, turn: &mut Turn) {
     turn.intend("bring the checklist up to date");
-    let Some(outcome) = tasks::finish(job, result, turn) else {
-        return;
-    };
+    let Some(outcome) = tasks::finish(job, result, turn) else { return };
     let Some(item) = item(line) else { return };
     let what = clip(&item.text, 100);
     let pace = turn.state.source(line);

@@ -25,9 +25,7 @@ pub fn drive(turn: &mut Turn) {
     // Nearest to the purpose; of equals, the newest.
     let nearness = |note: &&Note| shared_words(&said(note), &turn.moment.purpose);
     let composed = turn.state.fresh.iter().filter(|note| compose(note).is_some());
-    let Some(note) = composed.max_by_key(nearness).cloned() else {
-        return;
-    };
+    let Some(note) = composed.max_by_key(nearness).cloned() else { return };
     let title = clip(&note.title, 100);
     turn.does(
         "draft a post from my notes",

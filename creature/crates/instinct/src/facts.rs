@@ -95,9 +95,8 @@ pub fn nothing_held(turn: &Turn) -> String {
 
 fn born(turn: &Turn) -> String {
     let born = turn.state.born_at_s.and_then(|at_s| Timestamp::from_second(at_s).ok());
-    born.map_or("`./feral history` tells since when I run".to_owned(), |born| {
-        format!("I first woke {}", born.to_zoned(turn.zone()).strftime("on %-d %B %Y at %H:%M"))
-    })
+    let shown = |born: Timestamp| born.to_zoned(turn.zone()).strftime("I first woke on %-d %B %Y at %H:%M");
+    born.map_or("`./feral history` tells since when I run".to_owned(), |born| shown(born).to_string())
 }
 
 fn purpose(turn: &Turn) -> String {

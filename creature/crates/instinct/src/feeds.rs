@@ -8,7 +8,7 @@ use super::tasks::{self, note};
 use super::text::{clip, hash, host, list, urls, word};
 use super::turn::Turn;
 use ground::text::keep_last;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// New items of a feed that are read at one look; the others are told by title, or a first look would be a flood.
@@ -42,16 +42,13 @@ pub fn settled(url: &str, result: &Value, turn: &mut Turn) {
     source.calls = source.calls.saturating_add(1);
     let (calls, new) = (source.calls, source.new);
     if let (Some(next), true) = (left.first(), calls < MOST_CALLS) {
-        let (tool, mut args) = tasks::look(url, true, turn);
-        args["skip"] = json!(next);
-        return turn.ask(Origin::Source(url.to_owned()), &tool, args, url);
+        return tasks::look(Origin::Source(url.to_owned()), url, true, *next, turn);
     }
     // A look that brings nothing is not worth a word.
     if new > 0 {
-        let more = if left.is_empty() {
-            String::new()
-        } else {
-            format!(", and {} more wait for the next look", left.len())
+        let more = match left.len() {
+            0 => String::new(),
+            more => format!(", and {more} more wait for the next look"),
         };
         turn.say(format!("{} lists {new} new items{more}; I read {}.", host(url), new.min(MOST_READ)));
     }

@@ -4,6 +4,7 @@ use super::found::has_all;
 use super::table::Language;
 use super::text::{clip, list, listed, word};
 use super::turn::Turn;
+use agenda::foreign::in_english;
 use agenda::reminder::Schedule;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -19,22 +20,18 @@ pub fn parse(words: &str, usual: &str, language: Option<&Language>) -> Option<(S
     let joined = |words: &str| words.trim_end_matches([':', ',', '.', '!', '?', ' ']).to_owned();
     // The words of a language alone: "mon" is no Monday in French.
     let time = |words: &[&str]| match language {
-        Some(language) => language.in_english(words).filter(is_time),
+        Some(language) => in_english(&language.times, words).filter(is_time),
         None => Some(joined(&words.strip_prefix(&["for"]).unwrap_or(words).join(" "))).filter(is_time),
     };
-    let splits = || (0..=words.len()).filter_map(|at| words.split_at_checked(at));
-    let first = splits().rev().find_map(|(first, last)| Some((time(first)?, last)));
-    let inner = || {
-        let (_, rest) = splits().find(|(first, _)| {
-            language.is_some_and(|it| it.unlinked(first).is_empty()) && !first.is_empty()
-        })?;
-        (0..=rest.len())
-            .rev()
-            .filter_map(|at| rest.split_at_checked(at))
-            .find_map(|(first, last)| Some((time(first)?, last)))
-    };
-    let last = || splits().find_map(|(first, last)| Some((time(last)?, first)));
-    let (when, what) = first.or_else(inner).or_else(last)?;
+    fn splits<'w>(words: &'w [&'w str]) -> impl DoubleEndedIterator<Item = (&'w [&'w str], &'w [&'w str])> {
+        (0..=words.len()).filter_map(|at| words.split_at_checked(at))
+    }
+    let first = |words| splits(words).rev().find_map(|(first, last)| Some((time(first)?, last)));
+    let last = || splits(words).find_map(|(first, last)| Some((time(last)?, first)));
+    // Behind words that lead on, as in German.
+    let linked = language.map_or(0, |language| language.links(words));
+    let behind = words.get(linked..).filter(|_| linked > 0);
+    let (when, what) = first(words).or_else(|| first(behind?)).or_else(last)?;
     let what = match (language, what) {
         (Some(language), what) => language.unlinked(what),
         (None, ["to" | "that" | "of" | "about" | "for", what @ ..] | what) => what.join(" "),

@@ -19,8 +19,7 @@ pub fn drive(turn: &mut Turn) {
         let link = turn.state.queue.remove(0);
         let (url, title) = (link.url.clone(), clip(&link.title, 100));
         turn.does(format!("read {url}"), format!("I read \"{title}\", found at {}.", host(&link.source)));
-        let (tool, args) = tasks::look(&url, false, turn);
-        turn.ask(Origin::Link(link), &tool, args, &url);
+        tasks::look(Origin::Link(link), &url, false, 0, turn);
     }
     if turn.acts() {
         return;
@@ -37,8 +36,7 @@ pub fn drive(turn: &mut Turn) {
         if feed {
             feeds::begin(&url, turn);
         }
-        let (tool, args) = tasks::look(&url, feed, turn);
-        turn.ask(Origin::Source(url.clone()), &tool, args, &url);
+        tasks::look(Origin::Source(url.clone()), &url, feed, 0, turn);
     }
 }
 

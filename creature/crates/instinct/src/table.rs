@@ -65,20 +65,20 @@ pub struct Language {
     /// Words between a time and what it is for; with an apostrophe, beginnings of words.
     link: String,
     /// Words of times, as `agenda::foreign` reads them.
-    times: String,
+    pub times: String,
     #[serde(skip)]
     words: HashSet<String>,
 }
 
 impl Language {
-    pub fn in_english(&self, words: &[&str]) -> Option<String> {
-        foreign::in_english(&self.times, words)
+    /// How many words at the beginning lead from a time to what it is for.
+    pub fn links(&self, words: &[&str]) -> usize {
+        words.iter().take_while(|word| self.link.split(' ').any(|link| link == folded(word))).count()
     }
 
-    /// The words behind those that lead from a time to what it is for.
+    /// The words behind those that lead on.
     pub fn unlinked(&self, words: &[&str]) -> String {
-        let is_link = |word: &&&str| self.link.split(' ').any(|link| link == folded(word));
-        let rest = words.iter().skip_while(is_link).copied().collect::<Vec<_>>().join(" ");
+        let rest = words.get(self.links(words)..).unwrap_or_default().join(" ");
         let mut elided = self.link.split(' ').filter(|link| link.ends_with('\''));
         elided.find_map(|link| rest.strip_prefix(link)).unwrap_or(&rest).to_owned()
     }
@@ -165,7 +165,7 @@ impl Table {
 
     /// Words of a time in English, from the first language that has all of them.
     pub fn in_english(&self, words: &[&str]) -> Option<String> {
-        self.languages.values().find_map(|language| language.in_english(words))
+        self.languages.values().find_map(|language| foreign::in_english(&language.times, words))
     }
 
     pub fn named(&self, name: &str) -> Option<&Ability> {

@@ -116,11 +116,14 @@ fn call(task: &Task, turn: &Turn) -> Result<(String, Value, String), String> {
     }
 }
 
-/// The tool that looks at a feed or a page, and its arguments.
-pub fn look(url: &str, feed: bool, turn: &Turn) -> (String, Value) {
+/// Looks at a feed, from its item of this number on, or at a page.
+pub fn look(origin: Origin, url: &str, feed: bool, skip: usize, turn: &mut Turn) {
     let task = Task::of(if feed { "feed" } else { "read" }, url);
-    let call = task.and_then(|task| call(&task, turn).ok());
-    call.map(|(tool, args, _)| (tool, args)).unwrap_or_default()
+    let Some((tool, mut args, about)) = task.and_then(|task| call(&task, turn).ok()) else { return };
+    if skip > 0 {
+        args["skip"] = json!(skip);
+    }
+    turn.ask(origin, &tool, args, &about);
 }
 
 /// What came of a task's call; none where another call of the same task follows it.
@@ -270,7 +273,6 @@ pub fn failed(result: &Value) -> Option<String> {
 pub fn note(url: &str, title: &str, text: &str, remark: &str, turn: &mut Turn) -> Value {
     let title = clip(if title.trim().is_empty() { url } else { title }, 140);
     let mut sentences = summarise(text, SENTENCES);
-    sentences.truncate(SENTENCES);
     if sentences.is_empty() {
         sentences.push(text.to_owned());
     }
