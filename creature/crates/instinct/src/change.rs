@@ -123,7 +123,9 @@ pub fn drive(turn: &mut Turn) {
         return;
     }
     let back = turn.state.change.back.take().filter(|back| runs(&back.name, &turn.pace) == back.from);
-    let proposed = back.or_else(|| cooled(turn).then(|| propose(&gather(turn), &turn.pace)).flatten());
+    let since = |last: u64| turn.moment.thoughts_before.abs_diff(last);
+    let cooled = turn.state.change.last_thought.is_none_or(|last| since(last) >= COOLING);
+    let proposed = back.or_else(|| cooled.then(|| propose(&gather(turn), &turn.pace)).flatten());
     let Some(mut trial) = proposed else { return };
     let edit = trial.edit();
     if turn.state.change.refused.contains(&edit) || failed_before(turn, &edit) {
@@ -152,11 +154,6 @@ pub fn drive(turn: &mut Turn) {
 /// The value of this constant that this life was built with.
 fn runs(name: &str, pace: &Pace) -> u64 {
     if name == IDLE_REST { pace.idle_rest_s } else { pace.source_backoff_s }
-}
-
-fn cooled(turn: &Turn) -> bool {
-    let since = |last: u64| turn.moment.thoughts_before.abs_diff(last);
-    turn.state.change.last_thought.is_none_or(|last| since(last) >= COOLING)
 }
 
 /// Whether this life has settled, with no death, news or draft about, and has not edited itself.

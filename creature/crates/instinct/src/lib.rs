@@ -14,7 +14,6 @@ mod found;
 mod idle;
 pub mod likeness;
 mod lists;
-mod news;
 pub mod offer;
 mod parts;
 mod reminders;
@@ -37,6 +36,7 @@ use state::{Origin, State};
 use std::path::PathBuf;
 use turn::Turn;
 use understand::Heard;
+pub use understand::is_known as knows;
 
 /// How long instinct rests, how often it looks, and the bounds of its edits to both. A value: its numbers are constants of
 /// `creature/src/pace.rs`, which instinct edits itself, and tests set others.
@@ -102,11 +102,6 @@ impl Instinct {
     }
 }
 
-/// Whether instinct knows word for word all that is asked; what it does not is for a mind that reads.
-pub fn knows(said: &str) -> bool {
-    understand::is_known(said)
-}
-
 /// Names of the abilities that words ask for, and of those they may mean instead where that is not certain.
 pub fn means(said: &str) -> (Vec<&'static str>, Vec<&'static str>) {
     let names = |all: Vec<&'static table::Ability>| all.into_iter().map(|one| one.name.as_str()).collect();
@@ -146,7 +141,7 @@ fn decide(mut turn: Turn) -> Thought {
         turn.say(format!("PURPOSE.md changed; it now begins: \"{first}\"."));
         turn.state.idle_wakes = 0;
     }
-    news::drive(&mut turn);
+    tell_news(&mut turn);
     if !safe {
         change::follow_up(&mut turn);
         settle(&mut turn, |_| true);
@@ -189,5 +184,22 @@ fn settle(turn: &mut Turn, mine: impl Fn(&Origin) -> bool) {
             Origin::Draft => drafts::settled(result, turn),
             Origin::Change => change::settled(result, turn),
         }
+    }
+}
+
+/// Says the news of deaths, falls and the owner's decisions, and keeps them in the diary.
+fn tell_news(turn: &mut Turn) {
+    let mut news = Vec::new();
+    for told in &turn.moment.news {
+        if turn.state.mark_dealt_with(text::hash(told)) {
+            // The end of a log in it may be long.
+            let told = text::clip(told, 700);
+            turn.say(format!("I am told: {}.", told.trim_end_matches('.')));
+            news.push(told);
+        }
+    }
+    if !news.is_empty() {
+        turn.does("write the news into the diary", "That goes into my diary.");
+        turn.diary(&format!("- {}", news.join("\n- ")));
     }
 }

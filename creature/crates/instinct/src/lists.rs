@@ -10,11 +10,6 @@ use ground::checklist::{boxed, relined};
 use jiff::civil::DateTime;
 use serde_json::{Value, json};
 
-/// Whether a call that reads a paper is there to show it.
-pub fn shows(about: &str) -> bool {
-    !about.contains(' ')
-}
-
 /// The lines of a paper, for the owner.
 pub fn shown(paper: &str, result: &Value) -> String {
     let lines: Vec<&str> = word(result, "text").lines().filter(|line| !entry(line).is_empty()).collect();

@@ -9,7 +9,6 @@ use super::text::{clip, host};
 use super::turn::Turn;
 use ground::checklist::{self, MOST_SOURCES, Named, looks_like_feed, named};
 use serde_json::json;
-use std::fmt::Display;
 
 /// Feeds it offers where the owner named none: for whoever likes small tools that last.
 pub const OFFERED: [(&str, &str); 4] = [
@@ -88,8 +87,8 @@ pub fn follow(wanted: Vec<String>, turn: &mut Turn) {
         return turn.tell_owner("I follow that already.");
     }
     if known.len() + new.len() > MOST_SOURCES {
-        let places: [(&str, &dyn Display); 2] = [("count", &known.len()), ("most", &MOST_SOURCES)];
-        return turn.tell_owner(&text("follow_full", &places));
+        let full = text("follow_full", &[("count", &known.len()), ("most", &MOST_SOURCES)]);
+        return turn.tell_owner(&full);
     }
     let written = checklist::with(&paper, &new);
     let takes = named(&turn.moment.purpose, &written);

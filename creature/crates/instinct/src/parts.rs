@@ -35,11 +35,6 @@ pub fn sentences(said: &str) -> Vec<&str> {
     parts
 }
 
-/// Whether another sentence follows within these words.
-pub fn goes_on(what: &str) -> bool {
-    sentences(what).len() > 1
-}
-
 /// The words of a span of the past; empty where there are none.
 pub fn spanned(words: &[Word]) -> Option<String> {
     const FILLERS: [&str; 5] = ["so", "far", "exactly", "please", "and"];

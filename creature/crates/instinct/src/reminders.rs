@@ -6,6 +6,7 @@ use super::text::{clip, list, listed, word};
 use super::turn::Turn;
 use agenda::foreign::in_english;
 use agenda::reminder::Schedule;
+use agenda::spoken::day_and_hour;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::Value;
@@ -56,7 +57,8 @@ pub fn told(result: &Value) -> String {
 /// The concerns of a `pulse.list`, as a sentence.
 pub fn concerns(result: &Value, turn: &Turn) -> String {
     let line = |one: &Value| {
-        let next = word(one, "next").parse().map_or("never".to_owned(), |next| turn.shown(next));
+        let shown = |next| day_and_hour(next, turn.now(), &turn.zone());
+        let next = word(one, "next").parse().map_or("never".to_owned(), shown);
         format!("\"{}\", next {next} ({})", clip(word(one, "text"), 120), clip(word(one, "id"), 40))
     };
     let lines: Vec<String> = list(result, "concerns").iter().map(line).collect();

@@ -3,7 +3,7 @@
 use super::table::{Part, Table};
 use agenda::foreign::folded;
 use std::collections::{HashMap, HashSet};
-use strsim::osa_distance;
+use strsim::{levenshtein, osa_distance};
 
 /// What a word counts that is like another but for a slip of the pen.
 const SLIP: f64 = 0.7;
@@ -149,17 +149,13 @@ impl Scorer {
             return (meaning, 1.0);
         }
         let slips = if long < 8 { 1 } else { 2 };
-        let letters = |word: &str| {
-            let mut letters: Vec<char> = word.chars().collect();
-            letters.sort_unstable();
-            letters
-        };
         let near = |known: &&String| {
             let length = known.chars().count();
             length >= SLIPPED
                 && known.chars().next() == meaning.chars().next()
                 && osa_distance(known, &meaning) <= slips
-                && (long > SLIPPED || length > long || letters(known) == letters(&meaning))
+                // Two letters in each other's place are two changes, where that does not count as one.
+                && (long > SLIPPED || length > long || levenshtein(known, &meaning) == 2)
         };
         let nearest = self.weights.keys().filter(near);
         let nearest = nearest.min_by_key(|known| (osa_distance(known, &meaning), known.as_str()));

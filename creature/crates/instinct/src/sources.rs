@@ -101,22 +101,19 @@ pub fn backoff_s(pace: Pace, fails: u32) -> i64 {
 /// Notes a page a feed led to; where it cannot be read, the feed's own words on it.
 pub fn settled_link(link: &Link, result: &Value, turn: &mut Turn) {
     let mut remark = format!(" · found at {}", host(&link.source));
-    let mut text = word(result, "text");
+    let (mut text, mut fate) = (word(result, "text"), Fate::Read);
     if let Some(error) = failed(result) {
         turn.say(format!("{} could not be read: {error}.", host(&link.url)));
-        digest::read(&link.url, Fate::Unreadable, turn);
-        if link.summary.is_empty() {
-            return;
-        }
         remark += "; the page could not be read, these are the feed's words";
-        text = &link.summary;
+        (text, fate) = (link.summary.as_str(), Fate::Unreadable);
+    }
+    if text.is_empty() && fate == Fate::Unreadable {
+        return digest::read(&link.url, fate, turn);
     }
     turn.does("note what I read", format!("I note \"{}\".", clip(&link.title, 100)));
     let args = note(&link.url, &link.title, text, &remark, turn);
     turn.call("notes.append", args);
-    if failed(result).is_none() {
-        digest::read(&link.url, Fate::Read, turn);
-    }
+    digest::read(&link.url, fate, turn);
 }
 
 /// Seconds until the next source is due, and its host.

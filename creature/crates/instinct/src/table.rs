@@ -84,15 +84,6 @@ impl Language {
     }
 }
 
-impl Part {
-    fn words(&self) -> &[String] {
-        match self {
-            Part::Word { any, .. } => any,
-            Part::Slot(_) => &[],
-        }
-    }
-}
-
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Table {
@@ -131,7 +122,10 @@ impl Table {
         let mut table: Self = toml::from_str(text)?;
         let read = |says: &str| bars(says).map(|says| pattern(says, &table.short)).collect::<Vec<_>>();
         let words = |patterns: &[Vec<Part>]| {
-            let words = patterns.iter().flatten().flat_map(Part::words);
+            let words = patterns.iter().flatten().flat_map(|part| match part {
+                Part::Word { any, .. } => any.as_slice(),
+                Part::Slot(_) => &[],
+            });
             words.filter(|word| !word.contains(|c: char| c.is_ascii_digit())).cloned().collect::<Vec<_>>()
         };
         for ability in &mut table.abilities {

@@ -190,7 +190,8 @@ pub fn finish(job: &Job, result: &Value, turn: &mut Turn) -> Option<Result<Strin
 /// The outcome of a call that ends its task; none where `finish` makes more of the result.
 fn told(job: &Job, result: &Value, turn: &Turn) -> Option<String> {
     let about = job.about.as_str();
-    if job.tool == "notes.read" && lists::shows(about) {
+    // What looks for a line is about more than the paper.
+    if job.tool == "notes.read" && !about.contains(' ') {
         return Some(lists::shown(about, result));
     }
     let place = ["path", "id"].map(|key| word(result, key));

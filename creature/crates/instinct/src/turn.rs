@@ -3,7 +3,6 @@
 use super::Pace;
 use super::state::{Job, Made, Origin, State};
 use super::text::{clip, hash};
-use agenda::spoken;
 use ground::checklist::{self, Named};
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -129,11 +128,6 @@ impl<'a> Turn<'a> {
     /// Notes that this was made for the owner: `cancel that` takes it back.
     pub fn made(&mut self, kind: &str, what: &str) {
         self.state.last = Some(Made { kind: kind.to_owned(), what: what.to_owned(), at_s: self.now_s });
-    }
-
-    /// A moment as the owner's clock and calendar show it.
-    pub fn shown(&self, at: Timestamp) -> String {
-        spoken::day_and_hour(at, self.now(), &self.zone())
     }
 
     /// How many more calls fit into this thought.

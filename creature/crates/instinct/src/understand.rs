@@ -1,7 +1,7 @@
 //! What words ask for: sentences of the table, as they stand or nearly so; else what they may have meant. Pure.
 
 use super::offer::OFFERED;
-use super::parts::{USUAL, bare, goes_on, id, sentences, spanned, window};
+use super::parts::{USUAL, bare, id, sentences, spanned, window};
 use super::score::Word;
 use super::table::{Ability, Part, TABLE};
 use super::tasks::{Task, fenced_patch};
@@ -129,7 +129,7 @@ pub fn task(text: &str) -> Option<Task> {
     patch(text).or_else(|| exactly(text).filter(|one| one.ability.own && one.does()))
 }
 
-/// Whether all that is asked stands in the table and needs no mind that reads.
+/// Whether all that is asked stands in the table word for word; what does not is for a mind that reads.
 pub fn is_known(text: &str) -> bool {
     let known = |one: &Task| {
         let Ability { name, talk, beyond, .. } = one.ability;
@@ -209,7 +209,7 @@ fn meant(
             let named = bare(raw)?;
             OFFERED.iter().find(|(name, _)| name.eq_ignore_ascii_case(&named))?.1.to_owned()
         }
-        _ => bare(raw).filter(|what| !goes_on(what))?,
+        _ => bare(raw).filter(|what| sentences(what).len() < 2)?,
     };
     let language = TABLE.language(all).map(|(_, language)| language);
     match ability.name.as_str() {
