@@ -63,7 +63,7 @@ pub fn slug(text: &str) -> String {
 }
 
 /// Hash of a text or of bytes, the same in every life and build (FNV-1a: the standard hasher may change).
-pub fn hash(text: impl AsRef<[u8]>) -> u64 {
+pub fn hash(text: &(impl AsRef<[u8]> + ?Sized)) -> u64 {
     let step = |sum: u64, byte: &u8| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     text.as_ref().iter().fold(0xcbf2_9ce4_8422_2325, step)
 }

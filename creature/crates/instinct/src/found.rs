@@ -5,6 +5,7 @@ use super::text::{clip, list, word};
 use super::understand::{self, Heard};
 use ground::sentences::matched;
 use serde_json::Value;
+use std::collections::HashSet;
 
 /// Sentences of one answer, and hits of a search.
 const MOST_SENTENCES: usize = 3;
@@ -15,13 +16,9 @@ pub fn content(asked: &str) -> Vec<String> {
     let words = asked.split(|c: char| !c.is_alphanumeric() && c != '-' && c != '\'');
     let plain = words.map(|word| word.trim_matches(['-', '\'']).to_lowercase());
     let plain = plain.map(|word| word.strip_suffix("'s").map_or(word.clone(), str::to_owned));
-    let mut content: Vec<String> = Vec::new();
-    for word in plain.filter(|word| !word.is_empty() && !TABLE.unasked.contains(word)) {
-        if !content.contains(&word) {
-            content.push(word);
-        }
-    }
-    content
+    let says = |word: &String| !word.is_empty() && !TABLE.unasked.contains(&agenda::foreign::folded(word));
+    let mut known = HashSet::new();
+    plain.filter(|word| says(word) && known.insert(word.clone())).collect()
 }
 
 /// Whether a text has all words of `which` that say something, a plural as its singular.

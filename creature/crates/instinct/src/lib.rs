@@ -133,7 +133,7 @@ fn decide(mut turn: Turn) -> Thought {
     }
     // Words and news no longer shown need not be remembered as dealt with: they may come again.
     let mut shown = words::hashes(moment);
-    shown.extend(moment.news.iter().map(|told| text::hash(told)));
+    shown.extend(moment.news.iter().map(text::hash));
     turn.state.dealt_with.retain(|hash| shown.contains(hash));
     if moment.purpose_changed {
         let first = moment.purpose.lines().find(|line| !line.trim().is_empty());

@@ -120,8 +120,8 @@ fn call(task: &Task, turn: &Turn) -> Result<(String, Value, String), String> {
 pub fn look(origin: Origin, url: &str, feed: bool, skip: usize, turn: &mut Turn) {
     let task = Task::of(if feed { "feed" } else { "read" }, url);
     let Some((tool, mut args, about)) = task.and_then(|task| call(&task, turn).ok()) else { return };
-    if skip > 0 {
-        args["skip"] = json!(skip);
+    if let (1.., Some(args)) = (skip, args.as_object_mut()) {
+        args.insert("skip".to_owned(), json!(skip));
     }
     turn.ask(origin, &tool, args, &about);
 }

@@ -24,7 +24,7 @@ pub fn hashes(moment: &Moment) -> Vec<u64> {
     let words = moment.words.iter().enumerate();
     let hash_of = words.map(|(at, word)| {
         let before = moment.words.iter().take(at).filter(|one| one.at == word.at && one.text == word.text);
-        hash(format!("{} {} {}", before.count(), word.at, word.text))
+        hash(&format!("{} {} {}", before.count(), word.at, word.text))
     });
     hash_of.collect()
 }

@@ -347,7 +347,7 @@ pub fn file(folder: &Path, thread: Option<&str>) -> PathBuf {
 /// A hash of several texts and where each ends, as 16 hex digits.
 pub fn fingerprint(texts: &[&str]) -> String {
     let bytes = texts.iter().flat_map(|text| text.bytes().chain([0xff]));
-    format!("{:016x}", ground::text::hash(bytes.collect::<Vec<u8>>()))
+    format!("{:016x}", ground::text::hash(&bytes.collect::<Vec<u8>>()))
 }
 
 /// Moves aside what lies at `path` and is not of the right kind.
