@@ -175,13 +175,13 @@ impl Ability {
     }
 }
 
-/// A text of the table with what stands in its places.
+/// A text of the table with what stands in its places; a name that nothing stands for stays, in braces.
 pub fn text(name: &str, places: &[(&str, &dyn Display)]) -> String {
     let fact = |place: &str| match places.iter().find(|(known, _)| *known == place) {
         Some((_, what)) => what.to_string(),
         None => text(place, &[]),
     };
-    TABLE.text.get(name).map_or(String::new(), |text| filled(text, fact))
+    TABLE.text.get(name).map_or(format!("{{{name}}}"), |text| filled(text, fact))
 }
 
 /// A text with the fact that each name in braces stands for.

@@ -225,3 +225,23 @@ fn an_owner_of_another_language_is_told_once_in_it_that_answers_are_english() {
     let told = late.told().join("\n");
     assert!(told.starts_with("Ich verstehe") && told.contains("Done: I remind you of \"den Tee\""), "{told}");
 }
+
+/// A name in braces that is no fact would leave a hole in its answer.
+#[test]
+fn each_answer_of_the_table_is_whole() {
+    let table: toml::Table = include_str!("../../abilities.toml").parse().unwrap();
+    let abilities = table["ability"].as_array().unwrap().iter().filter(|one| one.get("answer").is_some());
+    let mut asked = 0;
+    for ability in abilities {
+        let says = ability["says"].as_str().unwrap().split('|').map(str::trim);
+        let Some(said) = says.into_iter().find(|says| !says.contains(['{', '/', '?'])) else { continue };
+        if directive::understand(said, now(), &berlin()).is_some() {
+            continue;
+        }
+        let got = answered(said);
+        let holed = got.text.is_empty() || got.text.contains(['{', '}']) || got.text.contains("  ");
+        assert!(!holed, "{said}: {}", got.text);
+        asked += 1;
+    }
+    assert!(asked > 40, "{asked}");
+}
