@@ -18,8 +18,9 @@ use agenda::pulse::{PULSE, PulseChange};
 use agenda::reminder::{Due, ReminderChange};
 use agenda::sessions::{Origin, Request};
 use agenda::tasks::TaskChange;
+use ground::checklist;
 use ground::text::shorten;
-use instinct::{checklist, sources};
+use instinct::sources;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 

@@ -16,10 +16,9 @@ use agenda::sessions::{Mode, Origin, Request};
 use agenda::span;
 use agenda::stack::{Around, Category};
 use agenda::waking;
+use ground::checklist;
 use ground::papers;
 use ground::text;
-use instinct::checklist;
-use instinct::text::uncommented;
 use memory::state;
 use mind::thought::ToolCall;
 use serde_json::Value;
@@ -168,7 +167,7 @@ impl Life {
     /// What a quick look is to do, with what it must know for it.
     fn objective(&self, kind: Kind) -> String {
         let house = &self.told.house;
-        let purpose = uncommented(&papers::read(&house.purpose()).text);
+        let purpose = checklist::uncommented(&papers::read(&house.purpose()).text);
         let goals = self.store.agenda.goals.lines().join("; ");
         let (news, offers) = (self.news_for(kind), self.offers_for(kind));
         let mut text = brief(kind);

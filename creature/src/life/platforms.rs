@@ -3,8 +3,8 @@
 //! Invariant: a service is only read, by GET; one that would ask the owner first is left alone for a day.
 
 use crate::config::RevenueSettings;
+use ground::checklist::{self, Named};
 use hands::{Broker, Error};
-use instinct::sources::{self, Named};
 use serde_json::json;
 
 /// Platforms that are followed, and characters read of one answer of a service.
@@ -24,7 +24,7 @@ pub(super) fn named(settings: &RevenueSettings) -> Vec<Named> {
         let one = match platform.strip_prefix("feed:") {
             Some(url) => Named { url: url.trim().to_owned(), feed: true },
             None if platform.contains("://") => {
-                Named { url: platform.to_owned(), feed: sources::looks_like_feed(platform) }
+                Named { url: platform.to_owned(), feed: checklist::looks_like_feed(platform) }
             }
             None => Named { url: format!("{SERVICE}{platform}"), feed: false },
         };

@@ -7,11 +7,11 @@ use crate::heartbeat::Stage;
 use crate::life::{Life, platforms};
 use crate::mind::Mind;
 use crate::pace;
+use ground::checklist::{self, Named};
 use ground::papers;
-use ground::text::shorten;
+use ground::text::{hash, host, shorten};
 use hands::Broker;
-use instinct::sources::{self, Named};
-use instinct::text::{hash, host};
+use instinct::sources;
 use jiff::Timestamp;
 use memory::state;
 use serde_json::json;
@@ -35,7 +35,7 @@ impl Life {
         }
         let house = &self.told.house;
         let mut all =
-            sources::named(&papers::read(&house.purpose()).text, &papers::read(&house.checklist()).text);
+            checklist::named(&papers::read(&house.purpose()).text, &papers::read(&house.checklist()).text);
         let platforms = platforms::named(&self.settings.revenue);
         all.retain(|named| !platforms.iter().any(|platform| platform.url == named.url));
         all.extend(platforms);

@@ -1,7 +1,7 @@
 //! What is known of the sources that papers name, and what is new at them and waits. Kept in `scanned.json`.
 
-use instinct::pages;
-use instinct::sources::Named;
+use ground::checklist::Named;
+use ground::pages;
 use memory::state;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

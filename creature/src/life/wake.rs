@@ -15,9 +15,9 @@ use agenda::outbox::Kind;
 use agenda::repeat::Repeats;
 use agenda::stack::{self, Category, Line};
 use agenda::waking::{self, Found};
+use ground::checklist;
 use ground::papers::{self, Paper};
 use ground::text;
-use instinct::checklist;
 use jiff::Timestamp;
 use serde_json::json;
 

@@ -4,7 +4,7 @@
 //! another. A line of which nothing is known any more (the file was gone for a while, the cursor is an older
 //! creature's) is rather heard twice than lost.
 
-use ground::files;
+use ground::{files, text};
 use mind::moment::{Word, main_thread};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -181,10 +181,9 @@ impl InboxCursor {
     }
 }
 
-/// The hash of a line, FNV-1a: the same in every build of the creature.
+/// The hash of a line, the same in every build of the creature.
 fn line_mark(line: &[u8]) -> String {
-    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
-    format!("{:016x}", line.iter().fold(0xcbf2_9ce4_8422_2325, step))
+    format!("{:016x}", text::hash(line))
 }
 
 fn modified_ms(found: &std::fs::Metadata) -> i64 {

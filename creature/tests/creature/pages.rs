@@ -1,7 +1,7 @@
 //! Pages that are watched, one file a case: at each later look those sentences are told that are new, and no clock.
 
 use crate::broker::{Answer, Asked, StandIn, loopback};
-use instinct::pages::Known;
+use ground::pages::Known;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 

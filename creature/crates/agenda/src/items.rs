@@ -182,12 +182,13 @@ pub(crate) fn words(text: &str, what: &str, most: usize) -> Result<String, Refus
 }
 
 /// `text` on one line and at most `most` characters, with an ellipsis where it was cut.
-pub(crate) fn clip(text: &str, most: usize) -> String {
+pub fn clip(text: &str, most: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.chars().nth(most) {
-        Some(_) => line.chars().take(most.saturating_sub(1)).chain(['…']).collect(),
-        None => line,
+    if line.chars().nth(most).is_none() {
+        return line;
     }
+    let head: String = line.chars().take(most.saturating_sub(1)).collect();
+    format!("{}…", head.trim_end())
 }
 
 /// An amount of US dollars, rounded to the cent; refused outside of 0 to 1,000,000,000.
@@ -205,7 +206,7 @@ pub(crate) fn later(at: Timestamp, seconds: impl TryInto<i64>) -> Timestamp {
 }
 
 /// A number of seconds as people say it, as in `45 min`.
-pub(crate) fn span(seconds: i64) -> String {
+pub fn span(seconds: i64) -> String {
     match seconds.max(0) {
         s @ 0..=119 => format!("{s} s"),
         s @ 120..=7_199 => format!("{} min", s / 60),

@@ -6,6 +6,7 @@
 mod change;
 pub mod directive;
 mod due;
+pub mod foreign;
 pub mod gaps;
 pub mod goals;
 pub mod items;

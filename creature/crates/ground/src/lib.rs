@@ -1,7 +1,9 @@
 //! What every part of the creature stands on: where files are, how a failure is told, how a command is run.
 
+pub mod checklist;
 pub mod fault;
 pub mod files;
+pub mod pages;
 pub mod papers;
 pub mod paths;
 pub mod process;

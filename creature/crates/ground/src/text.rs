@@ -1,7 +1,10 @@
-//! Texts cut to a length in characters, with a note of how much was left out. Pure.
+//! Texts cut to a length in characters, with a note of how much was left out; their links, names and hashes. Pure.
 
 /// Room for the note that says what was left out, in characters.
 pub const NOTE: usize = 60;
+
+/// Longest link that is followed, in bytes.
+const LONGEST_URL: usize = 500;
 
 /// The head of a text within `most` characters, the note on the rest included.
 pub fn head(text: &str, most: usize) -> String {
@@ -32,4 +35,41 @@ pub fn shorten(text: &str, most: usize) -> String {
 /// Its length in characters.
 pub fn count(text: &str) -> usize {
     text.chars().count()
+}
+
+/// Links in `text`, in order.
+pub fn urls(text: &str) -> Vec<String> {
+    let stops = |c: char| c.is_whitespace() || "<>()[]{}\"'`|".contains(c);
+    text.split(stops)
+        .map(|part| part.trim_end_matches(|c| ".,;:!?*".contains(c)))
+        .filter(|part| part.starts_with("http://") || part.starts_with("https://"))
+        .filter(|url| !host(url).is_empty() && url.len() <= LONGEST_URL)
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Host of a link, with its port; empty where there is none.
+pub fn host(url: &str) -> &str {
+    let after = url.split_once("://").map_or("", |(_, after)| after);
+    after.split(['/', '?', '#']).next().unwrap_or("")
+}
+
+/// A name for a file: lower-case letters, digits and single dashes, 50 characters at most.
+pub fn slug(text: &str) -> String {
+    let lower = text.to_ascii_lowercase();
+    let parts = lower.split(|c: char| !c.is_ascii_alphanumeric());
+    let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
+    parts.join("-").chars().take(50).collect()
+}
+
+/// Hash of a text or of bytes, the same in every life and build (FNV-1a: the standard hasher may change).
+pub fn hash(text: &(impl AsRef<[u8]> + ?Sized)) -> u64 {
+    let step = |sum: u64, byte: &u8| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    text.as_ref().iter().fold(0xcbf2_9ce4_8422_2325, step)
+}
+
+/// Forgets the first of too many.
+pub fn keep_last<T>(list: &mut Vec<T>, most: usize) {
+    let over = list.len().saturating_sub(most);
+    list.drain(..over);
 }

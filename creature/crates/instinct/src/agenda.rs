@@ -1,11 +1,10 @@
 //! The agenda on instinct: works the first ready line that it knows how to, and says how that went. Pure.
 
 use super::state::{Job, Origin};
-use super::tasks;
 use super::text::clip;
 use super::turn::Turn;
+use super::{tasks, understand};
 use agenda::stack::{self, Line};
-use jiff::Timestamp;
 use serde_json::{Value, json};
 
 pub fn drive(turn: &mut Turn) {
@@ -14,17 +13,16 @@ pub fn drive(turn: &mut Turn) {
         // Its own plans wait until the owner is answered.
         return;
     }
-    let now = Timestamp::from_second(turn.now_s).unwrap_or_default();
+    let now = turn.now();
     let mut lines = stack::ready(&moment.stack, now).peekable();
     // Only the line a wake begins with counts as looked at, and so only that one asks: a day later again.
     if let Some(line) = lines.peek().filter(|line| line.awaits() && moment.round == 0) {
         return ask(line, turn);
     }
-    let able = |line: &Line| Some((line.id.clone(), tasks::parse(&line.next)?));
+    let able = |line: &Line| Some((line.id.clone(), understand::task(&line.next)?));
     let Some((id, task)) = lines.find_map(able) else { return };
-    turn.intend(format!("agenda: {id}"));
-    turn.say(format!("On my agenda: {id}."));
-    if let Err(why) = tasks::begin(task, Origin::Line(id.clone()), turn) {
+    turn.does(format!("agenda: {id}"), format!("On my agenda: {id}."));
+    if let Err(why) = tasks::begin(&task, Origin::Line(id.clone()), turn) {
         mark(&id, Err(why), turn);
     }
 }
@@ -55,8 +53,7 @@ fn mark(id: &str, outcome: Result<String, String>, turn: &mut Turn) {
 /// Asks the owner for what needs a yes.
 fn ask(line: &Line, turn: &mut Turn) {
     let (id, title, why) = (&line.id, clip(&line.title, 200), &line.why);
-    turn.intend("ask the owner");
-    turn.say(format!("{id} needs my owner's yes, and I ask for it."));
+    turn.does("ask the owner", format!("{id} needs my owner's yes, and I ask for it."));
     let words = format!("{title}: {why}. Say `approve {id}` to let me go on with it.");
     turn.call("owner.message", json!({"kind": "approval", "text": words}));
 }

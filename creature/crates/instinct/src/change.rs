@@ -3,14 +3,43 @@
 //! Invariant: at most one edit per life and per 40 thoughts, within the bounds of its pace, and none that failed.
 //! An edit is taken back in the next quiet life, once, and without being measured in turn.
 
-pub use super::evidence::{Evidence, Wake};
-use super::evidence::{WINDOW, gather};
-use super::pace::Pace;
+use super::Pace;
+use super::sources;
 use super::state::{Origin, Trial};
 use super::tasks::failed;
 use super::text::{clip, span, word};
 use super::turn::Turn;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+
+/// Wakes that evidence is taken from, and wakes for which an edit is measured.
+pub const WINDOW: usize = 15;
+
+/// What the last wakes show.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Evidence {
+    /// Wakes looked at, at most `WINDOW`; how many were idle or eventful, 0 where sources set the rest.
+    pub wakes: usize,
+    pub idle: usize,
+    pub eventful: usize,
+    /// Seconds from one wake to the next, on average.
+    pub each_s: i64,
+    pub failed_looks: u32,
+    /// Seconds since the first failed look.
+    pub failing_s: i64,
+}
+
+/// One wake, as it ends.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Wake {
+    pub life: u64,
+    pub at_s: i64,
+    /// No thought of the wake called a tool.
+    pub idle: bool,
+    /// Something was written down or said in the wake.
+    pub eventful: bool,
+}
 
 /// Idle or eventful wakes of a window that are reason for an edit.
 const ENOUGH: usize = 12;
@@ -33,26 +62,54 @@ const LONG_REST_S: u64 = 60;
 const IDLE_REST: &str = "IDLE_REST_S";
 const BACKOFF: &str = "SOURCE_BACKOFF_S";
 
+/// Keeps what this thought shows of its wake. An idle wake may leave no record: the state alone counts it.
+pub fn count(turn: &mut Turn) {
+    let (idle, life, at_s) = (!turn.acts(), turn.moment.life, turn.now_s);
+    let eventful = turn.tools().any(|tool| matches!(tool, "notes.append" | "memory.append"));
+    let goes_on = turn.moment.round > 0;
+    let wakes = &mut turn.state.change.wakes;
+    match wakes.last_mut().filter(|last| goes_on && last.life == life) {
+        Some(last) => (last.idle, last.eventful) = (last.idle && idle, last.eventful || eventful),
+        None => wakes.push(Wake { life, at_s, idle, eventful }),
+    }
+}
+
+fn gather(turn: &Turn) -> Evidence {
+    let wakes = &turn.state.change.wakes;
+    let last = wakes.get(wakes.len().saturating_sub(WINDOW)..).unwrap_or_default();
+    // Where there are sources to follow they set the rest, and the idle rest changes nothing.
+    let paced = sources::next_due(turn).is_none();
+    let count = |holds: fn(&Wake) -> bool| last.iter().filter(|wake| paced && holds(wake)).count();
+    let since = |at_s: i64| turn.now_s.saturating_sub(at_s).max(0);
+    let first_s = last.first().map_or(turn.now_s, |first| first.at_s);
+    Evidence {
+        wakes: last.len(),
+        idle: count(|wake| wake.idle),
+        eventful: count(|wake| wake.eventful),
+        each_s: since(first_s) / i64::try_from(last.len().max(1)).unwrap_or(1),
+        failed_looks: turn.state.change.failed_looks,
+        failing_s: since(turn.state.change.failing_since_s),
+    }
+}
+
 /// The edit the evidence asks for; none where it asks for none, or the bounds are reached.
 pub fn propose(seen: &Evidence, pace: &Pace) -> Option<Trial> {
     let (wakes, each_s, fails) = (seen.wakes, seen.each_s, seen.failed_looks);
     let (rest, wait) = (pace.idle_rest_s, pace.source_backoff_s);
-    let of_the_last = |n: usize| format!("{n} of the last {wakes} wakes");
-    let (name, from, to, before_s, more, why) = if wakes >= WINDOW && seen.idle >= ENOUGH {
-        let idle = of_the_last(seen.idle);
-        let why = format!("{idle} found nothing to do, one every {each_s} s");
-        (IDLE_REST, rest, rest.saturating_mul(3) / 2, each_s, true, why)
+    let wakes_that =
+        |n: usize, did: &str| format!("{n} of the last {wakes} wakes {did}, one every {each_s} s");
+    let (name, from, to, before_s, why) = if wakes >= WINDOW && seen.idle >= ENOUGH {
+        let why = wakes_that(seen.idle, "found nothing to do");
+        (IDLE_REST, rest, rest.saturating_mul(3) / 2, each_s, why)
     } else if wakes >= WINDOW && seen.eventful >= ENOUGH && rest > LONG_REST_S {
-        let eventful = of_the_last(seen.eventful);
-        let why = format!("{eventful} brought something, one every {each_s} s");
-        (IDLE_REST, rest, rest / 3 * 2, each_s, false, why)
+        (IDLE_REST, rest, rest / 3 * 2, each_s, wakes_that(seen.eventful, "brought something"))
     } else if fails >= ENOUGH_FAILURES {
         let why = format!("{fails} looks at sources failed within {}", span(seen.failing_s));
-        let each_s = seen.failing_s / i64::from(fails);
-        (BACKOFF, wait, wait.saturating_mul(3) / 2, each_s, true, why)
+        (BACKOFF, wait, wait.saturating_mul(3) / 2, seen.failing_s / i64::from(fails), why)
     } else {
         return None;
     };
+    let more = to > from;
     let bounds = if name == BACKOFF { pace.source_backoff_bounds_s } else { pace.idle_rest_bounds_s };
     let to = to.max(bounds.0).min(bounds.1);
     // A value the owner put beyond the bounds is not drawn back by a reason for the opposite.
@@ -66,7 +123,9 @@ pub fn drive(turn: &mut Turn) {
         return;
     }
     let back = turn.state.change.back.take().filter(|back| runs(&back.name, &turn.pace) == back.from);
-    let proposed = back.or_else(|| cooled(turn).then(|| propose(&gather(turn), &turn.pace)).flatten());
+    let since = |last: u64| turn.moment.thoughts_before.abs_diff(last);
+    let cooled = turn.state.change.last_thought.is_none_or(|last| since(last) >= COOLING);
+    let proposed = back.or_else(|| cooled.then(|| propose(&gather(turn), &turn.pace)).flatten());
     let Some(mut trial) = proposed else { return };
     let edit = trial.edit();
     if turn.state.change.refused.contains(&edit) || failed_before(turn, &edit) {
@@ -77,8 +136,10 @@ pub fn drive(turn: &mut Turn) {
     let (old, new) = (line(trial.from), line(trial.to));
     let edits = json!([{"path": "creature/src/pace.rs", "old": old, "new": new}]);
     let summary = format!("{edit}: {}", trial.why);
-    turn.intend(format!("edit my own source: {edit}"));
-    turn.say(format!("I edit my own source, for {}: {edit}.", trial.why));
+    turn.does(
+        format!("edit my own source: {edit}"),
+        format!("I edit my own source, for {}: {edit}.", trial.why),
+    );
     let longest = turn.moment.rest_s.1;
     if trial.name == IDLE_REST && longest <= trial.from {
         turn.say(format!("The owner's longest rest, {longest} s, still goes first."));
@@ -93,11 +154,6 @@ pub fn drive(turn: &mut Turn) {
 /// The value of this constant that this life was built with.
 fn runs(name: &str, pace: &Pace) -> u64 {
     if name == IDLE_REST { pace.idle_rest_s } else { pace.source_backoff_s }
-}
-
-fn cooled(turn: &Turn) -> bool {
-    let since = |last: u64| turn.moment.thoughts_before.abs_diff(last);
-    turn.state.change.last_thought.is_none_or(|last| since(last) >= COOLING)
 }
 
 /// Whether this life has settled, with no death, news or draft about, and has not edited itself.
@@ -126,22 +182,21 @@ fn failed_before(turn: &Turn, edit: &str) -> bool {
 
 /// What came of the edit in the life that made it: a rebirth to come, or a lesson.
 pub fn settled(result: &Value, turn: &mut Turn) {
-    let Some(trial) = turn.state.change.trial.clone() else {
-        return;
-    };
+    let Some(trial) = turn.state.change.trial.take() else { return };
     let (edit, here) = (trial.edit(), trial.life == turn.moment.life);
     let Some(error) = failed(result) else {
         if here {
             turn.say(format!("My edit passed its rehearsal; my next life runs {edit}."));
         }
+        turn.state.change.trial = Some(trial);
         return;
     };
-    turn.state.change.trial = None;
-    turn.intend("write down why my edit failed");
     // Instinct mends no failed draft: another edit begins anew.
     turn.call("repo.drop", json!({}));
-    turn.say(format!("My edit, {edit}, failed: {error}."));
-    turn.diary(&format!("- I tried {edit}, for {}. It failed: {error}", trial.why));
+    turn.learn(
+        "write down why my edit failed",
+        &format!("My edit, {edit}, for {}, failed: {error}", trial.why),
+    );
     // An edit cut off by the end of its life may still be good.
     if here {
         turn.state.change.refused.push(edit);
@@ -150,64 +205,54 @@ pub fn settled(result: &Value, turn: &mut Turn) {
 
 /// After the rebirth says what was changed and why; some wakes later says what came of it.
 pub fn follow_up(turn: &mut Turn) {
-    let Some(mut trial) = turn.state.change.trial.take() else {
-        return;
-    };
-    let mut cut_off = turn.state.jobs.iter().filter(|job| job.origin == Origin::Change);
-    if trial.life == turn.moment.life || cut_off.any(|job| turn.result(job).is_none()) {
-        turn.state.change.trial = Some(trial);
-        return;
-    }
+    let Some(mut trial) = turn.state.change.trial.take() else { return };
+    let mut jobs = turn.state.jobs.iter().filter(|job| job.origin == Origin::Change);
+    let is_asked = trial.life == turn.moment.life || jobs.any(|job| turn.result(job).is_none());
     let edit = trial.edit();
-    if runs(&trial.name, &turn.pace) != trial.to {
-        turn.say(format!("My edit, {edit}, is not in what I run: it did not live."));
-        turn.diary(&format!("- My edit, {edit}, did not live. I do not repeat it."));
+    if !is_asked && runs(&trial.name, &turn.pace) != trial.to {
+        let told = format!("My edit, {edit}, is not in what I run: it did not live, and I do not repeat it");
+        turn.learn("write down what my edit came to", &told);
         return turn.state.change.refused.push(edit);
     }
-    if trial.back {
-        turn.intend("say what I took back");
-        turn.say(format!("I took my edit back: {edit}, for {}.", trial.why));
-        turn.diary(&format!("- I took an edit of mine back: {edit}, for {}.", trial.why));
-        return;
+    if !is_asked && trial.back {
+        return turn
+            .learn("say what I took back", &format!("I took my edit back: {edit}, for {}", trial.why));
     }
-    let Some(born_at_s) = trial.born_at_s else {
-        turn.intend("say what I changed in myself");
-        let told = clip(&format!("I changed myself, {edit}, for {}", trial.why), 400);
-        turn.say(format!("{told}. The next {WINDOW} wakes show whether it helps."));
-        turn.diary(&format!("- {told}. I measure the next {WINDOW} wakes."));
-        trial.born_at_s = Some(turn.now_s);
-        turn.state.change.failed_looks = 0;
-        turn.state.change.trial = Some(trial);
-        return;
-    };
-    trial.wakes = trial.wakes.saturating_add(u64::from(turn.moment.round == 0));
-    if trial.wakes < WINDOW as u64 {
-        turn.state.change.trial = Some(trial);
-        return;
+    match trial.born_at_s {
+        _ if is_asked => {}
+        None => {
+            let told = clip(&format!("I changed myself, {edit}, for {}", trial.why), 400);
+            let told = format!("{told}. The next {WINDOW} wakes show whether it helps");
+            turn.learn("say what I changed in myself", &told);
+            trial.born_at_s = Some(turn.now_s);
+            turn.state.change.failed_looks = 0;
+        }
+        Some(born_at_s) => {
+            trial.wakes = trial.wakes.saturating_add(u64::from(turn.moment.round == 0));
+            if trial.wakes >= WINDOW as u64 {
+                return verdict(trial, turn.now_s.saturating_sub(born_at_s), turn);
+            }
+        }
     }
-    verdict(&trial, turn.now_s.saturating_sub(born_at_s), turn);
+    turn.state.change.trial = Some(trial);
 }
 
 /// Measures an edit, and takes it back unless its seconds went the way it meant by a tenth: less is noise.
-fn verdict(trial: &Trial, took_s: i64, turn: &mut Turn) {
+fn verdict(trial: Trial, took_s: i64, turn: &mut Turn) {
     let (count, what) = match trial.name.as_str() {
         IDLE_REST => (WINDOW as i64, "wake to wake"),
         _ => (i64::from(turn.state.change.failed_looks.max(1)), "failure to failure"),
     };
-    let (before_s, after_s) = (trial.before_s, took_s / count);
+    let (edit, before_s, after_s) = (trial.edit(), trial.before_s, took_s / count);
     let (less, more) = if trial.more { (before_s, after_s) } else { (after_s, before_s) };
     let helped = more.saturating_mul(10) >= less.saturating_mul(11) && more > less;
-    let edit = trial.edit();
+    let measured = format!("I measured my edit {edit}: from {what} {before_s} s before, {after_s} s since");
     let verdict = if helped { "it did" } else { "it did not do" };
-    let told =
-        format!("{edit}: from {what} {before_s} s before, {after_s} s since: {verdict} what it was for");
-    turn.intend("write down what my edit came to");
-    turn.say(format!("I measured my edit {told}."));
-    turn.diary(&format!("- I measured my edit {told}."));
+    turn.learn("write down what my edit came to", &format!("{measured}: {verdict} what it was for"));
     if !helped {
         let why = format!("{edit} was measured: {after_s} s {what} after {before_s} s did not help");
-        let Trial { name, from, to, more, .. } = trial.clone();
-        let back = Trial { name, from: to, to: from, why, more: !more, back: true, ..Trial::default() };
+        let (from, to, more) = (trial.to, trial.from, !trial.more);
+        let back = Trial { name: trial.name, from, to, why, more, back: true, ..Trial::default() };
         turn.state.change.back = Some(back);
         turn.say("I take it back with my next edit.");
         turn.state.change.refused.push(edit);

@@ -2,9 +2,11 @@
 
 use super::sources::backoff_s;
 use super::state::{Job, Origin};
-use super::tasks;
-use super::text::{clip, hash, span, uncommented};
+use super::table::text;
+use super::text::{clip, hash, span};
 use super::turn::Turn;
+use super::{tasks, understand};
+use ground::checklist::{REMARK, item, items, relined};
 use serde_json::{Value, json};
 
 /// Tries of an item before it is marked as failed.
@@ -15,62 +17,6 @@ pub const LONGEST_WRITTEN: usize = 60_000;
 
 /// Items given up that one message names.
 const MOST_TOLD: usize = 3;
-
-/// How the remark begins that instinct puts on an item it gave up.
-const REMARK: &str = "(instinct:";
-
-/// An open item.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Item {
-    /// The line as it stands, without its end.
-    pub line: String,
-    /// What is to be done.
-    pub text: String,
-    /// Seconds between two times, for an item that recurs.
-    pub every_s: Option<i64>,
-    /// Instinct gave it up.
-    pub left: bool,
-}
-
-/// Open items in order; those in comments and those instinct gave up are left out.
-pub fn items(checklist: &str) -> Vec<Item> {
-    open(checklist, false)
-}
-
-/// Open items in order; where a mind `reads`, also those instinct gave up, which were left for it.
-pub fn open(checklist: &str, reads: bool) -> Vec<Item> {
-    let bare = uncommented(checklist);
-    let lines = checklist.lines().zip(bare.lines());
-    let lines = lines.filter(|(line, bare)| line == bare);
-    lines.filter_map(|(line, _)| item(line)).filter(|item| reads || !item.left).collect()
-}
-
-fn item(line: &str) -> Option<Item> {
-    let text = line.trim_start().trim_start_matches(['-', '*']);
-    let text = text.strip_prefix(" [ ] ")?.trim();
-    if text.is_empty() {
-        return None;
-    }
-    let left = text.contains(REMARK);
-    let recurring = text.strip_prefix("every ").and_then(|rest| {
-        let (every, what) = rest.split_once(':')?;
-        Some((seconds(every.trim())?, what.trim()))
-    });
-    Some(Item {
-        line: line.trim_end().to_owned(),
-        text: recurring.map_or(text, |(_, what)| what).to_owned(),
-        every_s: recurring.map(|(every_s, _)| every_s),
-        left,
-    })
-}
-
-/// `30m`, `6h`, `2d` as seconds; at least a minute, at most a month.
-fn seconds(every: &str) -> Option<i64> {
-    let units = [('m', 60), ('h', 3600), ('d', 86_400)];
-    let (count, each) = units.iter().find_map(|(unit, each)| Some((every.strip_suffix(*unit)?, each)))?;
-    let count: i64 = count.trim().parse().ok()?;
-    Some(count.saturating_mul(*each).clamp(60, 31 * 86_400))
-}
 
 pub fn drive(turn: &mut Turn) {
     let items = items(&turn.moment.checklist);
@@ -83,8 +29,8 @@ pub fn drive(turn: &mut Turn) {
             continue;
         }
         let origin = Origin::Item(item.line.clone());
-        let begun = match tasks::parse(&item.text) {
-            Some(task) => tasks::begin(task, origin, turn),
+        let begun = match understand::task(&item.text) {
+            Some(task) => tasks::begin(&task, origin, turn),
             None => Err("I know only read, feed, note, draft, remind me, snapshot and map".to_owned()),
         };
         if let Err(why) = begun {
@@ -92,8 +38,10 @@ pub fn drive(turn: &mut Turn) {
             left.push((clip(&item.line, 100), why));
             continue;
         }
-        turn.intend(format!("checklist: {}", clip(&item.text, 120)));
-        turn.say(format!("On the checklist: {}.", clip(&item.text, 160)));
+        turn.does(
+            format!("checklist: {}", clip(&item.text, 120)),
+            format!("On the checklist: {}.", clip(&item.text, 160)),
+        );
         break;
     }
     tell_left(&left, turn);
@@ -104,8 +52,7 @@ fn tell_left(left: &[(String, String)], turn: &mut Turn) {
     if left.is_empty() {
         return;
     }
-    let mut text =
-        "On self/HEARTBEAT.md stands what I cannot do, and leave for a mind that reads:".to_owned();
+    let mut text = text("checklist_left", &[]);
     for (line, why) in left.iter().take(MOST_TOLD) {
         text += &format!("\n{line} ({})", clip(why, 120));
     }
@@ -118,12 +65,10 @@ fn tell_left(left: &[(String, String)], turn: &mut Turn) {
 /// Ticks the item off, paces it, or gives it up.
 pub fn settled(line: &str, job: &Job, result: &Value, turn: &mut Turn) {
     turn.intend("bring the checklist up to date");
-    let Some(outcome) = tasks::finish(job, result, turn) else {
-        return;
-    };
+    let Some(outcome) = tasks::finish(job, result, turn) else { return };
     let Some(item) = item(line) else { return };
     let what = clip(&item.text, 100);
-    let pace = turn.state.sources.entry(line.to_owned()).or_default();
+    let pace = turn.state.source(line);
     pace.fails = if outcome.is_ok() { 0 } else { pace.fails.saturating_add(1) };
     let fails = pace.fails;
     let wait_s = match (fails, item.every_s) {
@@ -159,8 +104,7 @@ pub fn settled(line: &str, job: &Job, result: &Value, turn: &mut Turn) {
 fn give_up(line: &str, why: &str, turn: &mut Turn) {
     let (why, date) = (clip(why, 200), &turn.date);
     let marked = format!("{line} {REMARK} {date}: {why}; delete this remark and I try again)");
-    turn.intend("mark what I cannot do on the checklist");
-    turn.say(format!("\"{}\" I leave: {why}.", clip(line, 100)));
+    turn.does("mark what I cannot do on the checklist", format!("\"{}\" I leave: {why}.", clip(line, 100)));
     rewrite(line, &marked, turn);
 }
 
@@ -173,18 +117,8 @@ fn rewrite(line: &str, new: &str, turn: &mut Turn) {
     if text.len() > LONGEST_WRITTEN {
         return turn.say("self/HEARTBEAT.md is too long for me to write back whole; I leave it.");
     }
-    let mut found = false;
-    let mut written = String::with_capacity(text.len() + new.len());
-    for old in text.split_inclusive('\n') {
-        let (bare, end) = old.split_at(old.trim_end().len());
-        let replaces = !found && bare == line;
-        found |= replaces;
-        written += if replaces { &new } else { bare };
-        written += end;
-    }
-    if found {
-        turn.checklist = Some(written);
-    } else {
-        turn.say("That line is no longer in self/HEARTBEAT.md; I leave the file alone.");
+    match relined(text, line, Some(&new)) {
+        Some(written) => turn.checklist = Some(written),
+        None => turn.say("That line is no longer in self/HEARTBEAT.md; I leave the file alone."),
     }
 }

@@ -8,10 +8,10 @@ use super::state::{Fate, Found, Link, Origin};
 use super::tasks::failed;
 use super::text::{clip, host, span};
 use super::turn::Turn;
+use agenda::spoken;
 use ground::summary::summarise;
+use jiff::Timestamp;
 use jiff::civil::{Date, Time};
-use jiff::tz::TimeZone;
-use jiff::{Timestamp, ToSpan};
 use serde_json::json;
 
 /// New things, or seconds since the first of them, that make the first digest of a house worth it.
@@ -58,20 +58,17 @@ pub fn now(turn: &mut Turn) -> String {
 pub fn drive(turn: &mut Turn) {
     let due = next_due(turn).is_some_and(|wait_s| wait_s == 0);
     if due && turn.state.digest.paper.is_none() {
-        turn.intend("tell what is new");
-        turn.say("It is time for a digest.");
+        turn.does("tell what is new", "It is time for a digest.");
         keep(turn, true);
     }
 }
 
 /// Seconds until a digest is to be told; none where there is nothing to tell.
 pub fn next_due(turn: &Turn) -> Option<i64> {
-    let now = Timestamp::from_second(turn.now_s).ok()?;
-    let digest = &turn.state.digest;
-    let zone = turn.zone();
-    let today = zone.to_datetime(now).date();
-    let morning = |day| morning(day, turn.pace.morning_hour, &zone);
-    let (morning_s, tomorrow_s) = (morning(today)?, morning(today.checked_add(1.day()).ok()?)?);
+    let (digest, today) = (&turn.state.digest, turn.today());
+    let hour = Time::new(turn.pace.morning_hour, 0, 0, 0).ok()?;
+    let morning = |day: Date| Some(spoken::instant(day.to_datetime(hour), &turn.zone())?.as_second());
+    let (morning_s, tomorrow_s) = (morning(today)?, morning(today.tomorrow().ok()?)?);
     // What was found in the future, by a clock set back since, counts as found now.
     let first_s = digest.found.iter().map(|found| found.at_s.min(turn.now_s)).min()?;
     let at_s = if told_on(today, turn) {
@@ -90,27 +87,16 @@ pub fn next_due(turn: &Turn) -> Option<i64> {
     Some(at_s.max(held_s.unwrap_or(0)).saturating_sub(turn.now_s).max(0))
 }
 
-fn morning(day: Date, hour: i8, zone: &TimeZone) -> Option<i64> {
-    let shown = day.to_datetime(Time::new(hour, 0, 0, 0).ok()?);
-    zone.to_ambiguous_zoned(shown).compatible().ok().map(|zoned| zoned.timestamp().as_second())
-}
-
 /// Whether a digest was told on this day of the owner's; memory knows it where the state was lost.
 fn told_on(day: Date, turn: &Turn) -> bool {
-    let zone = turn.zone();
-    let on_it = |at: &str| at.parse::<Timestamp>().is_ok_and(|at| zone.to_datetime(at).date() == day);
-    turn.state.digest.told_day == day.to_string()
-        || turn.moment.records.iter().rev().any(|record| {
-            record.kind == "message" && record.data.get("kind") == Some(&json!("digest")) && on_it(&record.at)
-        })
+    let on_it = |at: Timestamp| turn.zone().to_datetime(at).date() == day;
+    turn.state.digest.told_day == day.to_string() || turn.messages("digest").any(on_it)
 }
 
 /// Begins the paper of all that was found.
 fn keep(turn: &mut Turn, tells: bool) {
     turn.state.digest.found.iter_mut().for_each(|found| found.told = true);
-    let at = Timestamp::from_second(turn.now_s).unwrap_or_default();
-    let at = turn.zone().to_datetime(at).strftime("%Y-%m-%d %H:%M").to_string();
-    let text = format!("\n## Digest, {at}\n\n{}\n{}\n", head(turn), lines(turn).join("\n"));
+    let text = format!("\n## Digest, {}\n\n{}\n{}\n", turn.date, head(turn), lines(turn).join("\n"));
     let args = json!({"name": paper(turn), "text": text});
     let job = turn.job(Origin::default(), "notes.append", &args, "digest");
     (turn.state.digest.paper, turn.state.digest.tells) = (Some(job), tells);
@@ -118,8 +104,7 @@ fn keep(turn: &mut Turn, tells: bool) {
 }
 
 fn paper(turn: &Turn) -> String {
-    let at = Timestamp::from_second(turn.now_s).unwrap_or_default();
-    format!("notes/digest-{}", turn.zone().to_datetime(at).date())
+    format!("notes/digest-{}", turn.today())
 }
 
 /// Once the paper is written: tells the digest where nobody had asked for it, and forgets what stands in it.
@@ -136,11 +121,9 @@ pub fn settled(turn: &mut Turn) {
     }
     if turn.state.digest.tells {
         let text = message(turn);
-        turn.intend("tell my owner what is new");
-        turn.say("The digest is kept; I tell my owner.");
+        turn.does("tell my owner what is new", "The digest is kept; I tell my owner.");
         turn.call("owner.message", json!({"kind": "digest", "text": text}));
-        let at = Timestamp::from_second(turn.now_s).unwrap_or_default();
-        turn.state.digest.told_day = turn.zone().to_datetime(at).date().to_string();
+        turn.state.digest.told_day = turn.today().to_string();
     }
     let digest = &mut turn.state.digest;
     (digest.begun, digest.dropped) = (true, 0);
@@ -151,13 +134,22 @@ fn told<'a>(turn: &'a Turn<'_>) -> Vec<&'a Found> {
     turn.state.digest.found.iter().filter(|found| found.told).collect()
 }
 
+/// The hosts of new things, each once.
+fn hosts<'a>(found: &[&'a Found]) -> Vec<&'a str> {
+    let mut hosts: Vec<&str> = Vec::new();
+    for host in found.iter().map(|found| host(&found.source)) {
+        if !hosts.contains(&host) {
+            hosts.push(host);
+        }
+    }
+    hosts
+}
+
 /// `12 new at 2 sources: 9 read, 3 could not be read`.
 fn head(turn: &Turn) -> String {
     let found = told(turn);
     let of = |fate: Fate| found.iter().filter(|found| found.fate == fate).count();
-    let mut hosts: Vec<&str> = found.iter().map(|found| host(&found.source)).collect();
-    hosts.sort_unstable();
-    hosts.dedup();
+    let hosts = hosts(&found);
     let sources = if hosts.len() == 1 { hosts.concat() } else { format!("{} sources", hosts.len()) };
     let mut head = format!("{} new at {sources}: {} read", found.len(), of(Fate::Read));
     for (fate, what) in [(Fate::Unreadable, "could not be read"), (Fate::Listed, "by title only")] {
@@ -174,14 +166,8 @@ fn head(turn: &Turn) -> String {
 /// A line for each new thing, by source, and within it by likeness.
 fn lines(turn: &Turn) -> Vec<String> {
     let found = told(turn);
-    let mut hosts: Vec<&str> = Vec::new();
-    for host in found.iter().map(|found| host(&found.source)) {
-        if !hosts.contains(&host) {
-            hosts.push(host);
-        }
-    }
     let mut lines = silent(turn);
-    for name in hosts {
+    for name in hosts(&found) {
         let here: Vec<&Found> = found.iter().copied().filter(|found| host(&found.source) == name).collect();
         lines.push(format!("\n{name}, {} new:", here.len()));
         for (about, alike) in likeness::grouped(here, |found| &found.title) {
@@ -198,11 +184,10 @@ fn lines(turn: &Turn) -> Vec<String> {
 
 /// A line for each followed source that does not answer.
 fn silent(turn: &Turn) -> Vec<String> {
-    let all = sources::named(&turn.moment.purpose, &turn.moment.checklist);
-    let fails = |url: &str| turn.state.sources.get(url).map_or(0, |known| known.fails);
-    let silent =
-        all.iter().map(|named| (host(&named.url), fails(&named.url))).filter(|(_, fails)| *fails > 0);
-    silent.map(|(host, fails)| format!("{host} did not answer, {fails} times in a row.")).collect()
+    let all = turn.followed().into_iter().map(|named| (turn.state.fails(&named.url), named.url));
+    let line =
+        |(fails, url): (u32, String)| format!("{} did not answer, {fails} times in a row.", host(&url));
+    all.filter(|(fails, _)| *fails > 0).map(line).collect()
 }
 
 /// Title, one sentence, link.

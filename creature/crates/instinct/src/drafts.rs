@@ -1,9 +1,11 @@
 //! Drafts: composes one post of notes not used yet, by taking sentences out, never making them up. Pure.
 
+use super::likeness::shared_words;
 use super::state::{Note, Origin};
 use super::tasks::failed;
-use super::text::{clip, shared_words, uncommented, word};
+use super::text::{clip, word};
 use super::turn::Turn;
+use ground::checklist::uncommented;
 use serde_json::{Value, json};
 
 /// Characters of a post.
@@ -23,12 +25,12 @@ pub fn drive(turn: &mut Turn) {
     // Nearest to the purpose; of equals, the newest.
     let nearness = |note: &&Note| shared_words(&said(note), &turn.moment.purpose);
     let composed = turn.state.fresh.iter().filter(|note| compose(note).is_some());
-    let Some(note) = composed.max_by_key(nearness).cloned() else {
-        return;
-    };
+    let Some(note) = composed.max_by_key(nearness).cloned() else { return };
     let title = clip(&note.title, 100);
-    turn.intend("draft a post from my notes");
-    turn.say(format!("Of {count} notes \"{title}\" shares most words with my purpose: a post."));
+    turn.does(
+        "draft a post from my notes",
+        format!("Of {count} notes \"{title}\" shares most words with my purpose: a post."),
+    );
     turn.state.drafted_at_s = turn.now_s;
     turn.ask(Origin::Draft, "x.post", json!({"text": compose(&note)}), &title);
 }

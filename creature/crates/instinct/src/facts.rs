@@ -1,77 +1,65 @@
 //! What instinct tells of itself at once: how things stand, what it does, has, spends and can. Pure.
 
-use super::sources::{self, Named};
-use super::table::{self, Ability, TABLE};
-use super::text::{clip, span};
+use super::sources;
+use super::table::{self, Ability, TABLE, filled, text};
+use super::text::{MOST_TOLD, clip, listed, span};
 use super::turn::Turn;
-use super::{idle, offer, tasks};
+use super::{idle, offer, understand};
 use agenda::directive::{self, DirectiveChange, Wish};
 use agenda::stack::{Category, Line};
+use ground::checklist::Named;
 use jiff::Timestamp;
 use serde_json::Value;
-
-/// Lines of one kind that are told.
-const MOST_TOLD: usize = 5;
 
 /// Intents that are no work of instinct's own.
 const NO_WORK: [&str; 4] = ["rest", "answer the owner", "tell the owner what came of it", "ask the owner"];
 
-/// How the owner gives it a model.
-pub const MODEL: &str = "put the key of one into the file .env, as `ANTHROPIC_API_KEY=…`; I take it up within seconds \
-    (docs/models.md).";
-
 /// The answer to what is asked, for the owner who said it so.
 pub fn told(ability: &Ability, said: &str, turn: &Turn) -> String {
+    let text = filled(&ability.answer, |name| fact(name, turn));
+    if ability.beyond { text + &kept(said, turn) } else { text }
+}
+
+/// What an answer of the table names in braces.
+fn fact(name: &str, turn: &Turn) -> String {
     let moment = turn.moment;
-    let text = match ability.name.as_str() {
+    match name {
         "status" => idle::facts(turn),
         "goals" => counted("goal", moment.goals.lines().map(str::to_owned).collect()),
         "tasks" => {
             // Directives are told of as orders.
-            let is_task = |line: &&Line| line.category == Category::Tasks && !line.id.starts_with("directive-");
+            let is_task =
+                |line: &&Line| line.category == Category::Tasks && !line.id.starts_with("directive-");
             let mine = moment.stack.iter().filter(is_task);
             counted("task", mine.map(|line| format!("{} {} ({})", line.id, line.title, line.why)).collect())
         }
         "orders" => match counted("order", moment.directives.clone()) {
             none if moment.directives.is_empty() => none,
-            some => format!("{some} `cancel directive-…` ends one, `cancel task-…` what it has already become."),
+            some => some + &text("orders_end", &[]),
         },
         "asks" => asks(turn),
+        "asked" if turn.state.offer.open_since_s.is_none() => text("asked_nothing", &[]),
+        "asked" => text("asked_once", &[("say", &offer::TAKE_ALL)]),
         "doing" => doing(turn),
-        "spent" => spent(turn),
-        "who" => who(turn),
-        "age" => age(turn),
-        "model" => model(turn),
+        "costs" if moment.outage.is_empty() => "On instinct I call no model, which costs nothing.".to_owned(),
+        "costs" => "What I do in the model's place costs nothing.".to_owned(),
+        "budget" if moment.budget.is_empty() => "No budget is kept here.".to_owned(),
+        "budget" => moment.budget.trim().to_owned(),
+        "life" => moment.life.to_string(),
+        "commit" => turn.commit().to_owned(),
+        "thoughts" => moment.thoughts_before.to_string(),
+        "born" => born(turn),
+        "mind" if moment.outage.is_empty() => text("mind_none", &[]),
+        "mind" => format!("I have a model, and it gives no answer now: {}.", moment.outage),
         "purpose" => purpose(turn),
         "following" => following(turn),
-        "unheld" => nothing_held(turn),
-        "held" => "Say `quiet` to have no work and no messages of mine, or `don't message me` to have no messages; `resume` \
-            ends both. Either may say how long: `quiet until friday`."
-            .to_owned(),
-        "time" => {
-            let now = Timestamp::from_second(turn.now_s).unwrap_or_default().to_zoned(turn.zone());
-            format!("It is {}.", now.strftime("%Y-%m-%d %H:%M %Z, a %A"))
-        }
-        "can" => format!(
-            "Without a model I understand sentences like these, also in words near to them:{}\n`help all` shows the rest. To be \
-             understood in any words, {MODEL}",
-            table::help(false)
-        ),
-        "help_all" => format!("This I understand, also in words near to it:{}", table::help(true)),
-        "hello" => "Hello. I live on instinct, without a model that reads; `help` tells what I can do.".to_owned(),
-        "give_model" => format!("To give me a model, {MODEL} Then talk to me in any words."),
-        "undo_that" => TABLE.named("undo").map_or(String::new(), |undo| undo.answer.clone()),
-        "yes" | "no" => match turn.state.offer.open_since_s {
-            Some(_) => format!(
-                "I asked nothing just now that a yes or a no answers. I offered once to follow four feeds: `{}` does that. {}",
-                offer::TAKE_ALL,
-                asks(turn)
-            ),
-            None => format!("I asked nothing that a yes or a no answers. {}", asks(turn)),
-        },
-        _ => ability.answer.replace("{model}", MODEL),
-    };
-    if ability.beyond { text + &kept(said, turn) } else { text }
+        "held" => nothing_held(turn),
+        "now" => turn.now().to_zoned(turn.zone()).strftime("%Y-%m-%d %H:%M %Z, a %A").to_string(),
+        "undo" => TABLE.named("undo").map_or(String::new(), |undo| undo.answer.clone()),
+        "help" => table::help(false),
+        "help_all" => table::help(true),
+        name => text(name, &[]),
+    }
 }
 
 /// Says of words that are kept for a model that they are, and how to drop them; empty where they are not.
@@ -88,7 +76,7 @@ pub fn kept(said: &str, turn: &Turn) -> String {
 
 /// What holds it still, or that nothing does.
 pub fn nothing_held(turn: &Turn) -> String {
-    let now = Timestamp::from_second(turn.now_s).unwrap_or_default();
+    let now = turn.now();
     let holds = turn.moment.directives.iter().find_map(|line| {
         let text = line.split('"').nth(1)?;
         let DirectiveChange::Set { wish, .. } = directive::understand(text, now, &turn.zone())?.change else {
@@ -100,77 +88,52 @@ pub fn nothing_held(turn: &Turn) -> String {
             _ => None,
         }
     });
-    match holds {
-        Some((text, word)) => {
-            format!("\"{}\" holds; `{word}`, as a word by itself, ends it.", clip(text, 80))
-        }
-        None => "Nothing holds me: I work and may message you, so there was nothing to end.".to_owned(),
-    }
+    holds.map_or(text("held_none", &[]), |(said, word)| {
+        text("held", &[("text", &clip(said, 80)), ("word", &word)])
+    })
 }
 
-fn age(turn: &Turn) -> String {
+fn born(turn: &Turn) -> String {
     let born = turn.state.born_at_s.and_then(|at_s| Timestamp::from_second(at_s).ok());
-    let born = born.map_or("`./feral history` tells since when I run".to_owned(), |born| {
-        format!("I first woke {}", born.to_zoned(turn.zone()).strftime("on %-d %B %Y at %H:%M"))
-    });
-    let (life, thoughts) = (turn.moment.life, turn.moment.thoughts_before);
-    format!("{born}. This is life {life} of mine, and I had {thoughts} thoughts over all lives.")
-}
-
-fn model(turn: &Turn) -> String {
-    match turn.moment.outage.as_str() {
-        "" => format!(
-            "I use no model now: I run on instinct, fixed rules and no mind that reads. To give me one, {MODEL}"
-        ),
-        outage => format!("I have a model, and it gives no answer now: {outage}."),
-    }
+    let shown = |born: Timestamp| born.to_zoned(turn.zone()).strftime("I first woke on %-d %B %Y at %H:%M");
+    born.map_or("`./feral history` tells since when I run".to_owned(), |born| shown(born).to_string())
 }
 
 fn purpose(turn: &Turn) -> String {
     let lines = turn.moment.purpose.lines().map(|line| line.trim_start_matches('#').trim());
     let lines: Vec<&str> = lines.filter(|line| !line.is_empty() && *line != "Purpose").take(2).collect();
-    match lines.as_slice() {
-        [] => "I have no purpose yet: PURPOSE.md is empty, and yours to write.".to_owned(),
-        lines => format!(
-            "My purpose begins: \"{}\" The whole is PURPOSE.md, which is yours to edit.",
-            clip(&lines.join(" "), 300)
-        ),
+    match lines.join(" ").as_str() {
+        "" => text("purpose_none", &[]),
+        lines => text("purpose", &[("begin", &clip(lines, 300))]),
     }
 }
 
 fn following(turn: &Turn) -> String {
-    let all = sources::named(&turn.moment.purpose, &turn.moment.checklist);
+    let all = turn.followed();
     let line = |named: &Named| {
-        let fails = turn.state.sources.get(&named.url).map_or(0, |known| known.fails);
-        let fails =
-            if fails > 0 { format!(", did not answer {fails} times in a row") } else { String::new() };
+        let fails = match turn.state.fails(&named.url) {
+            0 => String::new(),
+            fails => format!(", did not answer {fails} times in a row"),
+        };
         format!("{} ({}{fails})", clip(&named.url, 200), if named.feed { "feed" } else { "page" })
     };
     let lines: Vec<String> = all.iter().map(line).collect();
-    match sources::next_due(turn) {
-        _ if lines.is_empty() => "I follow nothing; `follow <link>` adds a feed or page.".to_owned(),
-        Some((due_s, host)) => {
-            format!(
-                "I follow {}: {}. Next I look at {host}, in {}.",
-                lines.len(),
-                lines.join("; "),
-                span(due_s)
-            )
-        }
-        None => format!("I follow {}: {}.", lines.len(), lines.join("; ")),
+    let next =
+        sources::next_due(turn).map(|(due_s, host)| format!(" Next I look at {host}, in {}.", span(due_s)));
+    let next = next.unwrap_or_default();
+    match lines.len() {
+        0 => text("following_none", &[]),
+        count => text("following", &[("count", &count), ("names", &lines.join("; ")), ("next", &next)]),
     }
 }
 
 fn counted(what: &str, lines: Vec<String>) -> String {
-    let shown: Vec<String> = lines.iter().take(MOST_TOLD).map(|line| clip(line, 300)).collect();
-    let more = match lines.len().saturating_sub(MOST_TOLD) {
-        0 => String::new(),
-        more => format!("; and {more} more"),
-    };
+    let lines: Vec<String> = lines.iter().map(|line| clip(line, 300)).collect();
+    let shown = listed(&lines);
     match lines.len() {
         0 => format!("I have no {what}."),
-        1 => format!("1 {what}: {}.", shown.join("").trim_end_matches('.')),
-        count => format!("{count} {what}s: {}{more}.", shown.join("; ").trim_end_matches('.')),
+        1 => format!("1 {what}: {}.", shown.trim_end_matches('.')),
+        count => format!("{count} {what}s: {}.", shown.trim_end_matches('.')),
     }
 }
 
@@ -199,8 +162,8 @@ fn doing(turn: &Turn) -> String {
         None => "I have done nothing by myself of late.".to_owned(),
     };
     let line = |line: &Line| format!("{} ({})", clip(&line.title, 160), line.id);
-    let mine = moment.stack.iter().find(|line| tasks::parse(&line.next).is_some());
-    let others = moment.stack.iter().find(|line| tasks::parse(&line.next).is_none());
+    let mine = moment.stack.iter().find(|line| understand::task(&line.next).is_some());
+    let others = moment.stack.iter().find(|line| understand::task(&line.next).is_none());
     let next = match (mine, sources::next_due(turn)) {
         _ if moment.paused => "I am paused by your word; `resume` ends that.".to_owned(),
         (Some(mine), _) => format!("Next: {}.", line(mine)),
@@ -211,26 +174,4 @@ fn doing(turn: &Turn) -> String {
     let waits =
         others.map_or(String::new(), |other| format!(" For a mind that reads waits: {}.", line(other)));
     format!("{last} {next}{waits}")
-}
-
-fn spent(turn: &Turn) -> String {
-    let budget = turn.moment.budget.trim();
-    let mine = match turn.moment.outage.is_empty() {
-        true => "On instinct I call no model, which costs nothing.",
-        false => "What I do in the model's place costs nothing.",
-    };
-    match budget {
-        "" => format!("{mine} No budget is kept here."),
-        budget => format!("{mine} {budget}"),
-    }
-}
-
-fn who(turn: &Turn) -> String {
-    format!(
-        "I am Feral, a program that keeps itself running and may edit itself; life {} on commit {}. Without a model I live on \
-         instinct: I follow feeds, keep notes, lists and reminders, know some sentences by heart and do not think. {}",
-        turn.moment.life,
-        turn.commit(),
-        purpose(turn)
-    )
 }

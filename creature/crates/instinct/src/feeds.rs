@@ -4,36 +4,27 @@
 
 use super::digest;
 use super::state::{Fate, Link, Origin};
-use super::tasks::note;
-use super::text::{clip, hash, host, urls, word};
+use super::tasks::{self, note};
+use super::text::{clip, hash, host, list, urls, word};
 use super::turn::Turn;
-use serde_json::{Value, json};
+use ground::text::keep_last;
+use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// New items of a feed that are read at one look; the others are told by title, or a first look would be a flood.
 const MOST_READ: u32 = 3;
 
-/// Items that a call shows, no more than a result holds whole, and calls at one look.
-const SHOWN: usize = 5;
+/// Calls at one look.
 const MOST_CALLS: u32 = 7;
 
 /// Items remembered that a feed no longer lists; they may come back.
 const MOST_GONE: usize = 200;
 
-/// Arguments that read a feed from this item on, with the keys of all its items.
-pub fn from(url: &str, skip: usize) -> Value {
-    match skip {
-        0 => json!({"url": url, "most": SHOWN, "keys": true}),
-        skip => json!({"url": url, "most": SHOWN, "skip": skip, "keys": true}),
-    }
-}
-
 /// Takes in what a call showed: new items are told and a few of them read; what it did not show is asked for next.
 pub fn settled(url: &str, result: &Value, turn: &mut Turn) {
-    let none = Vec::new();
-    let items = result.get("items").and_then(Value::as_array).unwrap_or(&none);
+    let items = list(result, "items");
     let listed = keys(result, items);
-    let source = turn.state.sources.entry(url.to_owned()).or_default();
+    let source = turn.state.source(url);
     // Of a source that was followed by an earlier self only the links are known.
     let (first, known) = (source.items.is_empty(), std::mem::take(&mut source.items));
     let mut seen: BTreeSet<u32> = known.iter().copied().collect();
@@ -44,23 +35,20 @@ pub fn settled(url: &str, result: &Value, turn: &mut Turn) {
     }
     // What was there before the first look is no news.
     seen.extend(listed.iter().filter(|_| first));
-    let left: Vec<usize> =
-        (0..listed.len()).filter(|at| listed.get(*at).is_some_and(|key| !seen.contains(key))).collect();
-    let gone: Vec<u32> = known.into_iter().filter(|key| !listed.contains(key)).collect();
-    let source = turn.state.sources.entry(url.to_owned()).or_default();
-    source.items = gone.iter().skip(gone.len().saturating_sub(MOST_GONE)).copied().collect();
-    source.items.extend(listed.iter().filter(|key| seen.contains(key)));
+    let left = listed.iter().enumerate().filter(|(_, key)| !seen.contains(key)).map(|(at, _)| at);
+    let left: Vec<usize> = left.collect();
+    let source = turn.state.source(url);
+    source.items = remembered(known, &listed, |key| seen.contains(key));
     source.calls = source.calls.saturating_add(1);
     let (calls, new) = (source.calls, source.new);
     if let (Some(next), true) = (left.first(), calls < MOST_CALLS) {
-        return turn.ask(Origin::Source(url.to_owned()), "feed.read", from(url, *next), url);
+        return tasks::look(Origin::Source(url.to_owned()), url, true, *next, turn);
     }
     // A look that brings nothing is not worth a word.
     if new > 0 {
-        let more = if left.is_empty() {
-            String::new()
-        } else {
-            format!(", and {} more wait for the next look", left.len())
+        let more = match left.len() {
+            0 => String::new(),
+            more => format!(", and {more} more wait for the next look"),
         };
         turn.say(format!("{} lists {new} new items{more}; I read {}.", host(url), new.min(MOST_READ)));
     }
@@ -73,15 +61,22 @@ pub fn unseen<'a>(
     result: &Value,
     turn: &mut Turn,
 ) -> (Vec<&'a Value>, usize) {
-    let source = turn.state.sources.entry(name.to_owned()).or_default();
+    let source = turn.state.source(name);
     source.next_s = turn.now_s;
-    let (first, mut known) = (source.items.is_empty(), std::mem::take(&mut source.items));
+    let (first, known) = (source.items.is_empty(), std::mem::take(&mut source.items));
     let new: Vec<&Value> = shown.iter().filter(|item| !known.contains(&mark(item))).collect();
     let listed = keys(result, shown);
     let more = listed.iter().filter(|key| !known.contains(key)).count().saturating_sub(new.len());
-    known.retain(|key| !listed.contains(key));
-    source.items = known.iter().skip(known.len().saturating_sub(MOST_GONE)).copied().chain(listed).collect();
+    source.items = remembered(known, &listed, |_| true);
     (new, if first { 0 } else { more })
+}
+
+/// Keys of items that the feed no longer lists, and of those it lists that were seen.
+fn remembered(mut known: Vec<u32>, listed: &[u32], seen: impl Fn(&u32) -> bool) -> Vec<u32> {
+    known.retain(|key| !listed.contains(key));
+    keep_last(&mut known, MOST_GONE);
+    known.extend(listed.iter().copied().filter(seen));
+    known
 }
 
 /// The keys of all items of a feed, or of the shown ones where the result has no more.
@@ -93,7 +88,7 @@ fn keys(result: &Value, shown: &[Value]) -> Vec<u32> {
 
 /// Begins a look.
 pub fn begin(url: &str, turn: &mut Turn) {
-    let source = turn.state.sources.entry(url.to_owned()).or_default();
+    let source = turn.state.source(url);
     (source.calls, source.new) = (0, 0);
 }
 
@@ -121,7 +116,7 @@ fn new_item(feed: &str, item: &Value, first: bool, turn: &mut Turn) {
         return;
     }
     turn.state.seen.push(twin);
-    let source = turn.state.sources.entry(feed.to_owned()).or_default();
+    let source = turn.state.source(feed);
     source.new = source.new.saturating_add(1);
     let read = source.new <= MOST_READ;
     let link = Link { url: link, title, summary, source: feed.to_owned() };

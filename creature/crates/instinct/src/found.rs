@@ -1,86 +1,74 @@
 //! What was found in its notes and on the web, as sentences for the owner, each with its place. Pure.
 
-use super::facts::MODEL;
-use super::text::{clip, word};
+use super::table::{TABLE, text};
+use super::text::{clip, list, word};
 use super::understand::{self, Heard};
 use ground::sentences::matched;
-use serde_json::{Value, json};
+use serde_json::Value;
+use std::collections::HashSet;
 
 /// Sentences of one answer, and hits of a search.
 const MOST_SENTENCES: usize = 3;
 const MOST_HITS: usize = 5;
-
-/// Words that say nothing of what is asked.
-const EMPTY: &str = "a an the this that these those my your our his her its their i me you he she it we they who what when where \
-    which how why whose whom is are was were be been am do does did done has have had can could will would shall should may might \
-    must to of in on at by for from with about into as and or but not no yes if then than so there here any some all many much \
-    more most know tell told say said think thought mean please now today again ever just really still feral";
 
 /// The words of a question that say what it is about.
 pub fn content(asked: &str) -> Vec<String> {
     let words = asked.split(|c: char| !c.is_alphanumeric() && c != '-' && c != '\'');
     let plain = words.map(|word| word.trim_matches(['-', '\'']).to_lowercase());
     let plain = plain.map(|word| word.strip_suffix("'s").map_or(word.clone(), str::to_owned));
-    let mut content: Vec<String> = Vec::new();
-    for word in plain.filter(|word| !word.is_empty() && !EMPTY.split(' ').any(|empty| empty == word)) {
-        if !content.contains(&word) {
-            content.push(word);
-        }
-    }
-    content
+    let says = |word: &String| !word.is_empty() && !TABLE.unasked.contains(&agenda::foreign::folded(word));
+    let mut known = HashSet::new();
+    plain.filter(|word| says(word) && known.insert(word.clone())).collect()
 }
 
-/// Arguments of a search for what is asked in what was written down and said.
-pub fn in_notes(asked: &str) -> Value {
-    json!({"query": content(asked).join(" "), "kind": "told", "most": 10})
+/// Whether a text has all words of `which` that say something, a plural as its singular.
+pub fn has_all(text: &str, which: &str) -> bool {
+    let text = text.to_lowercase();
+    let singular = |word: &str| {
+        word.strip_suffix('s').filter(|stem| stem.chars().count() > 2).unwrap_or(word).to_owned()
+    };
+    let words = content(which);
+    !words.is_empty() && words.iter().all(|word| text.contains(&singular(word)))
 }
 
 /// What the notes say of what is asked, as a sentence.
 pub fn notes(asked: &str, result: &Value) -> String {
     let terms = content(asked);
-    let hits = result.get("hits").and_then(Value::as_array);
     let mut told: Vec<(usize, String)> = Vec::new();
     let mut texts: Vec<&str> = Vec::new();
-    for hit in hits.into_iter().flatten() {
-        let (text, path, kind) = (word(hit, "text"), word(hit, "path"), word(hit, "kind"));
-        let found = matched(text, &terms);
+    for hit in list(result, "hits") {
+        let (said, path, kind) = (word(hit, "text"), word(hit, "path"), word(hit, "kind"));
+        let found = matched(said, &terms);
         // One word of many in common is chance, and what the owner asked or ordered is no answer.
         let chance = found * 2 < terms.len() || found == 0;
-        let asks =
-            kind == "memory" && matches!(understand::hear(text), Heard::Certain(_) | Heard::Question(_));
-        if chance || asks || texts.contains(&text) {
+        let asks = kind == "memory" && matches!(understand::hear(said), Heard::Certain(_));
+        if chance || asks || texts.contains(&said) {
             continue;
         }
-        texts.push(text);
+        texts.push(said);
         let day: String = word(hit, "at").chars().take(10).collect();
         let place = match (kind, day.as_str()) {
             ("memory", day) => format!("my memory, {day}"),
             (_, "") => path.to_owned(),
             (_, day) => format!("{path}, {day}"),
         };
-        told.push((found, format!("\"{}\" ({place})", clip(text, 320))));
+        told.push((found, format!("\"{}\" ({place})", clip(said, 320))));
     }
     told.sort_by_key(|(found, _)| std::cmp::Reverse(*found));
     let told: Vec<String> = told.into_iter().take(MOST_SENTENCES).map(|(_, sentence)| sentence).collect();
     match told.is_empty() {
-        true => format!(
-            "There is nothing in my notes about {}. I know what I read and what you told me; `search {}` looks on the web, \
-             where that is set up. To answer from more than notes I need a model: {MODEL}",
-            terms.join(" "),
-            terms.join(" ")
-        ),
+        true => text("notes_none", &[("terms", &terms.join(" "))]),
         false => format!("From my notes: {}", told.join("; ")),
     }
 }
 
 /// What a search of the web found.
 pub fn web(asked: &str, result: &Value) -> String {
-    let hits = result.get("hits").and_then(Value::as_array);
     let line = |hit: &Value| {
         let part = |key: &str, most: usize| clip(word(hit, key), most);
         format!("{}: {} {}", part("title", 120), part("snippet", 160), part("url", 500))
     };
-    let lines: Vec<String> = hits.into_iter().flatten().take(MOST_HITS).map(line).collect();
+    let lines: Vec<String> = list(result, "hits").iter().take(MOST_HITS).map(line).collect();
     match lines.is_empty() {
         true => format!("The search found nothing about {asked}"),
         false => format!("The search for {asked} found: {}", lines.join("; ")),
@@ -90,9 +78,7 @@ pub fn web(asked: &str, result: &Value) -> String {
 /// Why there was no search, and what the owner can do about it.
 pub fn no_search(error: &str, hint: &str) -> String {
     match error.contains("not configured") {
-        true => "I have no search: set `provider` under `[search]` in owner.toml to `brave`, with its key in .env, or to \
-            `searxng` with its address."
-            .to_owned(),
+        true => text("search_none", &[]),
         false => format!("The search failed: {error}. {}", clip(hint, 200)),
     }
 }

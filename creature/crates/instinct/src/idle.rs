@@ -2,7 +2,8 @@
 
 use super::text::{host, span};
 use super::turn::Turn;
-use super::{checklist, digest, sources};
+use super::{digest, sources};
+use ground::checklist;
 
 /// Idle wakes in a row after which the rest grows by one more `idle_rest_s`.
 const PATIENCE: u64 = 5;
@@ -38,32 +39,28 @@ pub fn facts(turn: &Turn) -> String {
     let (life, thoughts) = (moment.life, moment.thoughts_before);
     let tally = tally(turn);
     let mut facts = format!("Life {life} on commit {commit}, on instinct, {thoughts} thoughts. {tally}");
-    let failing = || turn.state.sources.iter().filter(|(_, source)| source.fails > 0);
-    for (source, known) in failing().take(4) {
+    let failing: Vec<_> = turn.state.sources.iter().filter(|(_, source)| source.fails > 0).collect();
+    for (source, known) in failing.iter().take(4) {
         facts += &format!(" {} failed {} times.", host(source), known.fails);
-    }
-    if moment.paused {
-        facts += " I am paused by your word; `resume` ends that.";
-    } else if failing().next().is_none() && moment.outage.is_empty() {
-        facts += " Nothing is stuck and nothing fails.";
     }
     if let Some(trial) = &turn.state.change.trial {
         facts += &format!(" On trial: {} from {} to {}.", trial.name, trial.from, trial.to);
     }
-    if !moment.outage.is_empty() {
-        facts += &format!(" I stand in for the model: {}.", moment.outage);
-    }
-    if !moment.budget.is_empty() {
-        facts += &format!(" {}", moment.budget);
-    }
-    if moment.asks_waiting > 0 {
-        facts += &format!(" {} acts wait for your yes (`./feral asks`).", moment.asks_waiting);
-    }
+    let is_well = !moment.paused && failing.is_empty() && moment.outage.is_empty();
+    let waiting = moment.asks_waiting;
+    let more = [
+        (moment.paused, " I am paused by your word; `resume` ends that.".to_owned()),
+        (is_well, " Nothing is stuck and nothing fails.".to_owned()),
+        (!moment.outage.is_empty(), format!(" I stand in for the model: {}.", moment.outage)),
+        (!moment.budget.is_empty(), format!(" {}", moment.budget)),
+        (waiting > 0, format!(" {waiting} acts wait for your yes (`./feral asks`).")),
+    ];
+    facts.extend(more.into_iter().filter(|(holds, _)| *holds).map(|(_, told)| told));
     facts
 }
 
 fn tally(turn: &Turn) -> String {
-    let sources = sources::named(&turn.moment.purpose, &turn.moment.checklist).len();
+    let sources = turn.followed().len();
     let open = checklist::items(&turn.moment.checklist).len();
     let (notes, fresh) = (turn.state.notes, turn.state.fresh.len());
     let next = match sources::next_due(turn) {

@@ -8,18 +8,13 @@ pub mod change;
 pub mod checklist;
 pub mod digest;
 pub mod drafts;
-mod evidence;
 mod facts;
 pub mod feeds;
-pub mod following;
 mod found;
 mod idle;
 pub mod likeness;
 mod lists;
-mod news;
 pub mod offer;
-mod pace;
-pub mod pages;
 mod parts;
 mod reminders;
 mod score;
@@ -36,18 +31,31 @@ use ground::paths::House;
 use mind::Outcome;
 use mind::moment::Moment;
 use mind::thought::Thought;
-pub use pace::Pace;
 use serde_json::{Value, json};
 use state::{Origin, State};
 use std::path::PathBuf;
 use turn::Turn;
 use understand::Heard;
+pub use understand::is_known as knows;
 
-/// A drive adds to the thought what it wants; after the first that leaves something to do no other is asked.
-type Drive = fn(&mut Turn);
+/// How long instinct rests, how often it looks, and the bounds of its edits to both. A value: its numbers are constants of
+/// `creature/src/pace.rs`, which instinct edits itself, and tests set others.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pace {
+    pub idle_rest_s: u64,
+    pub source_backoff_s: u64,
+    pub source_pace_s: u64,
+    pub draft_pace_s: u64,
+    /// The hour of the owner's day at which what is new at the sources is told.
+    pub morning_hour: i8,
+    /// Least and most that instinct's own edits may set for its idle rest, and for the wait after a source failed.
+    pub idle_rest_bounds_s: (u64, u64),
+    pub source_backoff_bounds_s: (u64, u64),
+}
 
-/// By rank. News, results of earlier calls and the owner's words come before any of them.
-const DRIVES: [Drive; 6] =
+/// A drive adds to the thought what it wants; after the first that leaves something to do no other is asked. By rank: news,
+/// results of earlier calls and the owner's words come before any of them.
+const DRIVES: [fn(&mut Turn); 6] =
     [checklist::drive, agenda::drive, sources::drive, digest::drive, drafts::drive, change::drive];
 
 pub struct Instinct {
@@ -62,9 +70,7 @@ impl Instinct {
     /// Instinct with the state this house keeps, at this pace.
     pub fn load(house: &House, pace: Pace) -> Instinct {
         let path = house.instinct();
-        let state = State::read(&path);
-        let written = String::new();
-        Instinct { path, pace, state, written }
+        Instinct { state: State::read(&path), path, pace, written: String::new() }
     }
 
     /// Decides, then keeps its state; a state that cannot be kept costs repetition, not the thought.
@@ -92,14 +98,8 @@ impl Instinct {
                 Err(error) => tracing::warn!("failed to {error}"),
             }
         }
-        let usage = Value::Null;
-        Outcome::Thought { thought, usage }
+        Outcome::Thought { thought, usage: Value::Null }
     }
-}
-
-/// Whether instinct knows word for word all that is asked; what it does not is for a mind that reads.
-pub fn knows(said: &str) -> bool {
-    understand::is_known(said)
 }
 
 /// Names of the abilities that words ask for, and of those they may mean instead where that is not certain.
@@ -107,7 +107,6 @@ pub fn means(said: &str) -> (Vec<&'static str>, Vec<&'static str>) {
     let names = |all: Vec<&'static table::Ability>| all.into_iter().map(|one| one.name.as_str()).collect();
     match understand::hear(said) {
         Heard::Certain(all) => (names(all.iter().map(|one| one.ability).collect()), Vec::new()),
-        Heard::Question(_) => (vec!["lookup"], Vec::new()),
         Heard::Unsure(choices) => (Vec::new(), names(choices)),
         Heard::Unknown(_) => (Vec::new(), Vec::new()),
     }
@@ -115,7 +114,7 @@ pub fn means(said: &str) -> (Vec<&'static str>, Vec<&'static str>) {
 
 /// Whether instinct can do this when it comes due.
 pub fn can_do(what: &str) -> bool {
-    tasks::parse(what).is_some()
+    understand::task(what).is_some()
 }
 
 fn stand_in(mut turn: Turn) -> Thought {
@@ -134,7 +133,7 @@ fn decide(mut turn: Turn) -> Thought {
     }
     // Words and news no longer shown need not be remembered as dealt with: they may come again.
     let mut shown = words::hashes(moment);
-    shown.extend(moment.news.iter().map(|told| text::hash(told)));
+    shown.extend(moment.news.iter().map(text::hash));
     turn.state.dealt_with.retain(|hash| shown.contains(hash));
     if moment.purpose_changed {
         let first = moment.purpose.lines().find(|line| !line.trim().is_empty());
@@ -142,7 +141,7 @@ fn decide(mut turn: Turn) -> Thought {
         turn.say(format!("PURPOSE.md changed; it now begins: \"{first}\"."));
         turn.state.idle_wakes = 0;
     }
-    news::drive(&mut turn);
+    tell_news(&mut turn);
     if !safe {
         change::follow_up(&mut turn);
         settle(&mut turn, |_| true);
@@ -158,7 +157,7 @@ fn decide(mut turn: Turn) -> Thought {
             drive(&mut turn);
         }
     }
-    evidence::count(&mut turn);
+    change::count(&mut turn);
     if turn.acts() {
         turn.state.idle_wakes = 0;
         return turn.into_thought(moment.rest_s.0.max(1));
@@ -185,5 +184,22 @@ fn settle(turn: &mut Turn, mine: impl Fn(&Origin) -> bool) {
             Origin::Draft => drafts::settled(result, turn),
             Origin::Change => change::settled(result, turn),
         }
+    }
+}
+
+/// Says the news of deaths, falls and the owner's decisions, and keeps them in the diary.
+fn tell_news(turn: &mut Turn) {
+    let mut news = Vec::new();
+    for told in &turn.moment.news {
+        if turn.state.mark_dealt_with(text::hash(told)) {
+            // The end of a log in it may be long.
+            let told = text::clip(told, 700);
+            turn.say(format!("I am told: {}.", told.trim_end_matches('.')));
+            news.push(told);
+        }
+    }
+    if !news.is_empty() {
+        turn.does("write the news into the diary", "That goes into my diary.");
+        turn.diary(&format!("- {}", news.join("\n- ")));
     }
 }

@@ -1,12 +1,7 @@
 //! Likeness: groups titles by the words they share, so that three titles on one thing stand together. Pure.
 
+use super::table::TABLE;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Words that say nothing of what a title is about.
-const EMPTY: &str = "about after again also announcing been before best could does doing down even ever every first \
-    from going have here into just last like made make making many more most much news next only other over part \
-    released release should some than that their them then there these they this those time update updates version \
-    using very want week well were what when where which while will with without work your";
 
 /// Words of a group's name.
 const MOST_WORDS: usize = 3;
@@ -47,7 +42,16 @@ fn shared<T>(all: &[&T], title: impl Fn(&T) -> &str) -> BTreeSet<String> {
 }
 
 fn words(title: &str) -> BTreeSet<String> {
-    let plain = title.to_lowercase();
-    let words = plain.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().count() > 3);
-    words.filter(|word| !EMPTY.split_whitespace().any(|empty| empty == *word)).map(str::to_owned).collect()
+    long_words(title).into_iter().filter(|word| !TABLE.untitled.contains(word)).collect()
+}
+
+/// The words of more than three letters, in lower case.
+fn long_words(text: &str) -> BTreeSet<String> {
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().count() > 3);
+    words.map(str::to_lowercase).collect()
+}
+
+/// How many words of more than three letters two texts share.
+pub fn shared_words(one: &str, other: &str) -> usize {
+    long_words(one).intersection(&long_words(other)).count()
 }

@@ -1,104 +1,68 @@
 //! The owner's list and notes, line by line: shown, ticked off, struck out; and what was made last, to take it back. Pure.
 
-use super::found::content;
+use super::found;
 use super::state::{Job, Made};
-use super::tasks::{Strike, TO_DO, Task};
-use super::text::{clip, word};
+use super::table::text;
+use super::tasks::{TO_DO, Task};
+use super::text::{clip, listed, number, word};
 use super::turn::Turn;
+use ground::checklist::{boxed, relined};
 use jiff::civil::DateTime;
 use serde_json::{Value, json};
-
-/// Lines told in one answer.
-const MOST_TOLD: usize = 12;
-
-/// What a call is about that looks for a line: what is done to it, the paper, and the words.
-pub fn about(paper: &str, how: Strike, which: &str) -> String {
-    let how = if how == Strike::Tick { "tick" } else { "remove" };
-    format!("{how} {paper} {which}")
-}
-
-/// Whether a call that reads a paper is there to show it.
-pub fn shows(about: &str) -> bool {
-    !about.contains(' ')
-}
 
 /// The lines of a paper, for the owner.
 pub fn shown(paper: &str, result: &Value) -> String {
     let lines: Vec<&str> = word(result, "text").lines().filter(|line| !entry(line).is_empty()).collect();
+    let some = |lines: Vec<&&str>| {
+        let lines: Vec<String> = lines.into_iter().map(|line| clip(entry(line), 160)).collect();
+        listed(&lines)
+    };
     if paper == TO_DO {
-        let open: Vec<String> =
-            lines.iter().filter(|line| is_open(line)).map(|line| clip(entry(line), 120)).collect();
-        let done = lines.len() - open.len();
-        let done = if done > 0 { format!(" {done} done.") } else { String::new() };
-        return match open.as_slice() {
-            [] => format!("Nothing is open on your list.{done} `add milk to my list` puts something on it"),
-            open => format!("On your list: {}.{done} `done with …` ticks one off", some(open)),
+        let open: Vec<&&str> = lines.iter().filter(|line| is_open(line)).collect();
+        let done = match lines.len() - open.len() {
+            0 => String::new(),
+            done => format!(" {done} done."),
+        };
+        return match open.len() {
+            0 => text("list_none", &[("done", &done)]),
+            _ => text("list", &[("lines", &some(open)), ("done", &done)]),
         };
     }
     // The map it takes of itself is no note of the owner's.
-    let newest: Vec<String> = lines
-        .iter()
-        .rev()
-        .filter(|line| !line.contains("; its map begins:"))
-        .map(|line| clip(entry(line), 160))
-        .collect();
-    match newest.as_slice() {
-        [] => "I have no notes yet; `note that …` makes one".to_owned(),
-        newest => format!(
-            "My notes, the newest first: {}. More is in self/scratch.md and self/notes/",
-            some(newest)
-        ),
+    let notes: Vec<&&str> = lines.iter().rev().filter(|line| !line.contains("; its map begins:")).collect();
+    if notes.is_empty() {
+        return "I have no notes yet; `note that …` makes one".to_owned();
     }
-}
-
-fn some(lines: &[String]) -> String {
-    let shown = lines.iter().take(MOST_TOLD).map(String::as_str).collect::<Vec<_>>().join("; ");
-    match lines.len().saturating_sub(MOST_TOLD) {
-        0 => shown,
-        more => format!("{shown}; and {more} more"),
-    }
+    format!("My notes, the newest first: {}. More is in self/scratch.md and self/notes/", some(notes))
 }
 
 /// Does to the one line that is meant what was asked for; none where the paper is to be written first.
 pub fn struck(job: &Job, result: &Value, turn: &mut Turn) -> Option<Result<String, String>> {
     let mut parts = job.about.splitn(3, ' ');
     let (how, paper, which) = (parts.next()?, parts.next()?.to_owned(), parts.next()?);
-    let count = |name: &str| result.get(name).and_then(Value::as_u64).unwrap_or_default();
     // What was not read whole must not be written whole.
-    let text = result.get("text").and_then(Value::as_str).filter(|_| count("lines") == count("lines_total"));
-    let Some(text) = text else {
+    let is_whole = number(result, "lines") == number(result, "lines_total");
+    let paper_text = result.get("text").and_then(Value::as_str).filter(|_| is_whole);
+    let Some(text) = paper_text else {
         return Some(Err(format!(
             "self/{paper}.md is too long for me to write back whole: strike the line there"
         )));
     };
-    let (ticks, terms) = (how == "tick", content(which));
-    let has = |line: &str| {
-        let line = entry(line).to_lowercase();
-        line == which.to_lowercase() || (!terms.is_empty() && terms.iter().all(|term| line.contains(term)))
-    };
-    let candidates: Vec<&str> = text.lines().filter(|line| has(line) && (!ticks || is_open(line))).collect();
+    let ticks = how == "tick";
+    let has =
+        |line: &str| entry(line).to_lowercase() == which.to_lowercase() || found::has_all(entry(line), which);
+    let candidates: Vec<&str> =
+        text.lines().map(str::trim_end).filter(|line| has(line) && (!ticks || is_open(line))).collect();
     let line = match candidates.as_slice() {
         [line] => *line,
         [] => return Some(Err(format!("no line of self/{paper}.md has \"{}\"", clip(which, 60)))),
         many => {
             let many: Vec<String> = many.iter().map(|line| clip(entry(line), 80)).collect();
-            return Some(Err(format!("{} lines have that: {}; say more of it", many.len(), some(&many))));
+            return Some(Err(format!("{} lines have that: {}; say more of it", many.len(), listed(&many))));
         }
     };
-    let mut left = true;
-    let mut kept = String::with_capacity(text.len());
-    for old in text.lines() {
-        let is_it = left && old == line;
-        left &= !is_it;
-        if is_it && ticks {
-            kept += &old.replacen("[ ]", "[x]", 1);
-        } else if is_it {
-            continue;
-        } else {
-            kept += old;
-        }
-        kept.push('\n');
-    }
+    let ticked = line.replacen("[ ]", "[x]", 1);
+    let kept = relined(text, line, ticks.then_some(&ticked)).unwrap_or_default();
     let done = if ticks { "done" } else { "struck out" };
     let told = format!("\"{}\" is {done}", clip(entry(line), 160));
     turn.ask(job.origin.clone(), "notes.write", json!({"name": paper, "text": kept}), &told);
@@ -117,24 +81,23 @@ pub fn last_made(turn: &mut Turn) -> Option<Task> {
     let newer = |at_s: i64| order.as_ref().is_none_or(|(said_s, _)| at_s.div_euclid(60) * 60 > *said_s);
     match turn.state.last.take() {
         Some(Made { kind, what, at_s }) if newer(at_s) => match kind.as_str() {
-            "reminder" => Some(Task::Drop(what)),
-            "todo" => Some(Task::Strike(TO_DO.to_owned(), Strike::Remove, what)),
-            "note" => Some(Task::Strike("scratch".to_owned(), Strike::Remove, what)),
-            "follow" => Some(Task::Unfollow(what)),
+            "reminder" => Task::of("drop", what),
+            "todo" => Task::of("todo_drop", what),
+            "note" => Task::of("unnote", what),
+            "follow" => Task::of("unfollow", what),
             _ => None,
         },
-        _ => order.map(|(_, id)| Task::Drop(id)),
+        _ => order.and_then(|(_, id)| Task::of("drop", id)),
     }
 }
 
 fn is_open(line: &str) -> bool {
-    line.trim_start().trim_start_matches(['-', '*', ' ']).starts_with("[ ]")
+    boxed(line).0 == Some(true)
 }
 
 /// What a line says, without its mark, its box and its date.
 fn entry(line: &str) -> &str {
-    let bare = line.trim().trim_start_matches(['-', '*', ' ']);
-    let bare = ["[ ]", "[x]", "[X]"].iter().find_map(|mark| bare.strip_prefix(mark)).unwrap_or(bare).trim();
+    let (_, bare) = boxed(line);
     let is_dated = bare.get(..16).is_some_and(|date| date.parse::<DateTime>().is_ok());
     let undated = bare.get(16..).and_then(|rest| rest.strip_prefix(": ")).filter(|_| is_dated);
     if bare.starts_with('#') { "" } else { undated.unwrap_or(bare) }

@@ -2,13 +2,13 @@
 //!
 //! Invariant: it greets once in a house; what it says it follows is in the checklist, or it says that it is not.
 
-use super::following;
-use super::sources::{Named, looks_like_feed, named};
+use super::checklist::LONGEST_WRITTEN;
 use super::state::Asked;
+use super::table::text;
 use super::text::{clip, host};
 use super::turn::Turn;
-use super::{checklist, sources};
-use serde_json::{Value, json};
+use ground::checklist::{self, MOST_SOURCES, Named, looks_like_feed, named};
+use serde_json::json;
 
 /// Feeds it offers where the owner named none: for whoever likes small tools that last.
 pub const OFFERED: [(&str, &str); 4] = [
@@ -33,41 +33,24 @@ pub fn greet(turn: &mut Turn) {
     if std::mem::replace(&mut turn.state.offer.greeted, true) {
         return;
     }
-    let greeted = |record: &memory::Record| {
-        record.kind == "message" && record.data.get("kind").and_then(Value::as_str) == Some("greeting")
-    };
-    if turn.moment.thoughts_before > YOUNG || turn.moment.records.iter().any(greeted) {
+    if turn.moment.thoughts_before > YOUNG || turn.messages("greeting").next().is_some() {
         return;
     }
-    let followed = named(&turn.moment.purpose, &turn.moment.checklist).len();
-    let open = checklist::items(&turn.moment.checklist).len();
-    let first = match open {
-        0 => "First I look round the house I am made of".to_owned(),
-        open => format!("First I work my checklist ({open} open) and look round the house I am made of"),
+    let first = match checklist::items(&turn.moment.checklist).len() {
+        0 => text("greet_house", &[]),
+        open => text("greet_list", &[("open", &open)]),
     };
-    let wish = match followed {
+    let wish = match turn.followed().len() {
         0 => {
             turn.state.offer.open_since_s = Some(turn.now_s);
             turn.state.asked = Some(Asked { at_s: turn.now_s, choices: vec![TAKE_ALL.to_owned()] });
-            let names: Vec<String> =
-                OFFERED.iter().map(|(name, url)| format!("{name} ({})", host(url))).collect();
-            format!(
-                "Say `yes` and I follow {}, `follow <link>` for a feed of your own, or `no`, and I leave the web alone.",
-                names.join(", ")
-            )
+            let names = OFFERED.map(|(name, url)| format!("{name} ({})", host(url)));
+            text("greet_feeds", &[("names", &names.join(", "))])
         }
-        n => format!(
-            "From you I need nothing yet: {n} sources are named to follow, `follow <link>` adds one, and `digest` asks \
-             what I found."
-        ),
+        count => text("greet_followed", &[("count", &count)]),
     };
-    let text = format!(
-        "I am Feral, a program that lives in this folder and may edit its own source; no model thinks for me, so I run on \
-         instinct, fixed rules that follow feeds, keep notes, lists and reminders, and understand everyday sentences (`help`). \
-         {first}, and what I read I keep in `self/notes/` and tell you each morning. {wish}"
-    );
-    turn.intend("greet my owner");
-    turn.say("I am new here, and say so.");
+    let text = text("greeting", &[("first", &first), ("wish", &wish)]);
+    turn.does("greet my owner", "I am new here, and say so.");
     turn.greeting = Some(json!({"kind": "greeting", "text": text}));
 }
 
@@ -81,75 +64,64 @@ pub fn follow_offered(turn: &mut Turn) {
 
 /// Takes the owner's no to what was offered.
 pub fn decline(turn: &mut Turn) {
+    if turn.moment.safe {
+        return turn.tell_owner(&text("safe", &[]));
+    }
     turn.state.offer.open_since_s = None;
     turn.say("My owner wants no feeds, and I do not ask again.");
     turn.tell_owner("Then I follow nothing, and do not ask again; `follow <link>` works whenever you like.");
 }
 
 pub fn follow(wanted: Vec<String>, turn: &mut Turn) {
-    let text = turn.checklist.as_ref().unwrap_or(&turn.moment.checklist).clone();
-    let known = named(&turn.moment.purpose, &text);
+    let paper = turn.checklist.as_ref().unwrap_or(&turn.moment.checklist).clone();
+    let known = named(&turn.moment.purpose, &paper);
     let new: Vec<Named> = wanted
         .iter()
         .filter(|url| !known.iter().any(|known| known.url == **url))
-        .map(|url| Named { url: url.clone(), feed: offers(url) || looks_like_feed(url) })
+        .map(|url| Named {
+            url: url.clone(),
+            feed: OFFERED.iter().any(|(_, it)| it == url) || looks_like_feed(url),
+        })
         .collect();
     if new.is_empty() {
         return turn.tell_owner("I follow that already.");
     }
-    if known.len() + new.len() > sources::MOST_SOURCES {
-        let most = sources::MOST_SOURCES;
-        return turn.tell_owner(&format!(
-            "I follow {} sources already and can keep an eye on {most}: `unfollow <link>` makes room.",
-            known.len()
-        ));
+    if known.len() + new.len() > MOST_SOURCES {
+        let full = text("follow_full", &[("count", &known.len()), ("most", &MOST_SOURCES)]);
+        return turn.tell_owner(&full);
     }
-    let written = following::with(&text, &new);
+    let written = checklist::with(&paper, &new);
     let takes = named(&turn.moment.purpose, &written);
-    if written.len() > checklist::LONGEST_WRITTEN || !new.iter().all(|new| takes.contains(new)) {
-        return turn.tell_owner(
-            "I cannot write that into self/HEARTBEAT.md as it is now (too long, or its end is a comment); add the line \
-             `feed: <link>` yourself, under a heading `## Sources`.",
-        );
+    if written.len() > LONGEST_WRITTEN || !new.iter().all(|new| takes.contains(new)) {
+        return turn.tell_owner(&text("follow_unwritten", &[]));
     }
     let kind = |named: &Named| if named.feed { "feed" } else { "page" };
-    let names: Vec<String> =
-        new.iter().map(|named| format!("{} ({})", clip(&named.url, 200), kind(named))).collect();
-    turn.intend("follow what my owner named");
-    turn.say(format!("I follow {} from now on.", names.join(", ")));
-    turn.tell_owner(&format!(
-        "I follow {} from now on, and look now. What is new comes each morning; `digest` asks for it at any time, \
-         `unfollow <link>` ends it.",
-        names.join(", ")
-    ));
+    let names = new.iter().map(|named| format!("{} ({})", clip(&named.url, 200), kind(named)));
+    let names = names.collect::<Vec<_>>().join(", ");
+    turn.does("follow what my owner named", format!("I follow {names} from now on."));
+    turn.tell_owner(&text("follows", &[("names", &names)]));
     turn.made("follow", new.first().map_or("", |named| named.url.as_str()));
     let thread = turn.moment.thread.clone();
     turn.state.offer.promised.extend(new.into_iter().map(|named| (named.url, thread.clone())));
     turn.checklist = Some(written);
 }
 
-fn offers(url: &str) -> bool {
-    OFFERED.iter().any(|(_, offered)| *offered == url)
-}
-
 pub fn unfollow(name: &str, turn: &mut Turn) {
-    let text = turn.checklist.as_ref().unwrap_or(&turn.moment.checklist).clone();
+    let paper = turn.checklist.as_ref().unwrap_or(&turn.moment.checklist).clone();
     let offered =
         OFFERED.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map_or(name, |(_, url)| *url);
-    let gone = following::called(&text, offered);
-    let in_purpose = !following::called(&turn.moment.purpose, offered).is_empty();
-    let written = following::without(&text, &gone);
-    let also = if in_purpose {
-        " PURPOSE.md names it too, and that page is yours: take the line out there."
-    } else {
-        ""
+    let gone = checklist::called(&paper, offered);
+    let in_purpose = !checklist::called(&turn.moment.purpose, offered).is_empty();
+    let written = checklist::without(&paper, &gone);
+    let also = match in_purpose {
+        true => " PURPOSE.md names it too, and that page is yours: take the line out there.",
+        false => "",
     };
-    if gone.is_empty() || written == text || written.len() > checklist::LONGEST_WRITTEN {
+    if gone.is_empty() || written == paper || written.len() > LONGEST_WRITTEN {
         let name = clip(name, 200);
         return turn.tell_owner(&format!("self/HEARTBEAT.md has no source of its own called {name}.{also}"));
     }
-    turn.intend("let go of a source");
-    turn.say(format!("I let go of {}.", gone.join(", ")));
+    turn.does("let go of a source", format!("I let go of {}.", gone.join(", ")));
     turn.tell_owner(&format!("I no longer follow {}.{also}", gone.join(", ")));
     turn.state.queue.retain(|link| !gone.contains(&link.source));
     turn.state.sources.retain(|url, _| !gone.contains(url));
@@ -158,11 +130,10 @@ pub fn unfollow(name: &str, turn: &mut Turn) {
 
 /// Looks whether what was promised stands in the checklist, and says so where it does not.
 pub fn kept(turn: &mut Turn) {
-    let followed = named(&turn.moment.purpose, &turn.moment.checklist);
+    let followed = turn.followed();
     for (url, thread) in std::mem::take(&mut turn.state.offer.promised) {
         if !followed.iter().any(|named| named.url == url) {
-            let text =
-                format!("I could not write {url} into self/HEARTBEAT.md after all, and do not follow it.");
+            let text = text("follow_lost", &[("url", &url)]);
             turn.say(text.clone());
             turn.tell(&text, &thread);
         }

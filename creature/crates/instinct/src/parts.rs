@@ -1,6 +1,7 @@
 //! What words are made of: sentences, spans of the past, names and what stands between courtesies. Pure.
 
 use super::score::Word;
+use super::table::TABLE;
 use agenda::{span, spoken};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -13,11 +14,6 @@ const ANY_TIME: Timestamp = Timestamp::constant(7_258_075_200, 0);
 
 /// Words of a span.
 const MOST_SPAN: usize = 8;
-
-/// Whether a word means the creature itself.
-pub fn is_itself(word: &str) -> bool {
-    matches!(word, "you" | "your" | "yours" | "yourself" | "feral")
-}
 
 /// Sentences and lines, each as it stands.
 pub fn sentences(said: &str) -> Vec<&str> {
@@ -39,11 +35,6 @@ pub fn sentences(said: &str) -> Vec<&str> {
     parts
 }
 
-/// Whether another sentence follows within these words.
-pub fn goes_on(what: &str) -> bool {
-    sentences(what).len() > 1
-}
-
 /// The words of a span of the past; empty where there are none.
 pub fn spanned(words: &[Word]) -> Option<String> {
     const FILLERS: [&str; 5] = ["so", "far", "exactly", "please", "and"];
@@ -52,7 +43,11 @@ pub fn spanned(words: &[Word]) -> Option<String> {
     }
     let plain = words.iter().map(|word| word.plain.as_str()).filter(|word| !FILLERS.contains(word));
     let said = plain.collect::<Vec<_>>().join(" ");
-    (said.is_empty() || span::read(&said, ANY_TIME, &TimeZone::UTC).is_some()).then_some(said)
+    let is_span = |said: &String| span::read(said, ANY_TIME, &TimeZone::UTC).is_some();
+    if said.is_empty() || is_span(&said) {
+        return Some(said);
+    }
+    TABLE.in_english(&said.split(' ').collect::<Vec<_>>()).filter(is_span)
 }
 
 /// The longest span of the past that these words name, or the usual one.

@@ -1,8 +1,9 @@
 //! How near words are to a sentence of the table: words in common, each by how much it says, forgiving endings and slips. Pure.
 
-use super::table::{Ability, Part};
+use super::table::{Part, Table};
+use agenda::foreign::folded;
 use std::collections::{HashMap, HashSet};
-use strsim::osa_distance;
+use strsim::{levenshtein, osa_distance};
 
 /// What a word counts that is like another but for a slip of the pen.
 const SLIP: f64 = 0.7;
@@ -26,7 +27,7 @@ pub struct Word {
 /// Knows how much each word says, and the sentences to compare with.
 #[derive(Debug, Default)]
 pub struct Scorer {
-    short: HashMap<String, Vec<String>>,
+    short: HashMap<String, String>,
     same: HashMap<String, String>,
     empty: HashSet<String>,
     weights: HashMap<String, f64>,
@@ -35,33 +36,33 @@ pub struct Scorer {
 }
 
 impl Scorer {
-    pub fn new(
-        abilities: &[Ability],
-        short: HashMap<String, Vec<String>>,
-        same: HashMap<String, String>,
-        empty: HashSet<String>,
-    ) -> Self {
-        let mut scorer = Self { short, same, empty, ..Self::default() };
-        let mut known: HashMap<String, HashSet<usize>> = HashMap::new();
-        for (at, ability) in abilities.iter().enumerate() {
-            let whole = |pattern: &&Vec<Part>| !pattern.iter().any(|part| matches!(part, Part::Slot(_)));
-            for pattern in ability.patterns.iter().filter(whole) {
-                let words = pattern.iter().filter_map(|part| match part {
-                    Part::Word { any, optional: false, .. } => {
-                        Some(any.iter().map(|word| scorer.meaning(word)).collect())
-                    }
-                    _ => None,
-                });
-                let words = scorer
-                    .filled(words.collect(), |any: &Vec<String>| any.first().map_or("", String::as_str));
-                for word in words.iter().flatten() {
-                    known.entry(word.clone()).or_default().insert(at);
-                }
-                scorer.sentences.push((at, words));
+    pub fn new(table: &Table) -> Self {
+        let (short, empty) = (table.short.clone(), table.empty.clone());
+        let mut scorer = Self { short, empty, ..Self::default() };
+        for mut line in table.same.lines().map(str::split_whitespace) {
+            let Some(first) = line.next() else { continue };
+            for other in line {
+                scorer.same.entry(other.to_owned()).or_insert_with(|| first.to_owned());
             }
         }
+        let mut known: HashMap<String, HashSet<usize>> = HashMap::new();
+        let all = table.abilities.iter().enumerate();
+        for (at, pattern) in all.flat_map(|(at, one)| one.patterns.iter().map(move |pattern| (at, pattern))) {
+            let words = pattern.iter().filter(|part| !matches!(part, Part::Word { optional: true, .. }));
+            let words = words.map(|part| match part {
+                Part::Word { any, .. } => Some(any.iter().map(|word| scorer.meaning(word)).collect()),
+                Part::Slot(_) => None,
+            });
+            // What has a slot is no whole sentence.
+            let Some(words) = words.collect::<Option<Vec<Vec<String>>>>() else { continue };
+            let words = scorer.filled(words, |any| any.first().map_or("", String::as_str));
+            for word in words.iter().flatten() {
+                known.entry(word.clone()).or_default().insert(at);
+            }
+            scorer.sentences.push((at, words));
+        }
         // As in "inverse document frequency": a word of few abilities says more than one of many.
-        let count = abilities.len() as f64;
+        let count = table.abilities.len() as f64;
         let weight = |of: usize| (count / of as f64).ln_1p() / count.ln_1p();
         scorer.weights = known.into_iter().map(|(word, of)| (word, weight(of.len()))).collect();
         scorer
@@ -148,42 +149,27 @@ impl Scorer {
             return (meaning, 1.0);
         }
         let slips = if long < 8 { 1 } else { 2 };
-        let letters = |word: &str| {
-            let mut letters: Vec<char> = word.chars().collect();
-            letters.sort_unstable();
-            letters
-        };
         let near = |known: &&String| {
             let length = known.chars().count();
             length >= SLIPPED
                 && known.chars().next() == meaning.chars().next()
                 && osa_distance(known, &meaning) <= slips
-                && (long > SLIPPED || length > long || letters(known) == letters(&meaning))
+                // Two letters in each other's place are two changes, where that does not count as one.
+                && (long > SLIPPED || length > long || levenshtein(known, &meaning) == 2)
         };
-        match self
-            .weights
-            .keys()
-            .filter(near)
-            .min_by_key(|known| (osa_distance(known, &meaning), (*known).clone()))
-        {
-            Some(known) => (known.clone(), SLIP),
-            None => (meaning, 1.0),
-        }
+        let nearest = self.weights.keys().filter(near);
+        let nearest = nearest.min_by_key(|known| (osa_distance(known, &meaning), known.as_str()));
+        nearest.map_or((meaning.clone(), 1.0), |known| (known.clone(), SLIP))
     }
 }
 
 /// A word in lower case, without marks around it, in its long form.
-pub fn plain_words(word: &str, short: &HashMap<String, Vec<String>>) -> Vec<String> {
-    let plain = word.to_lowercase().replace('’', "'");
-    if plain.starts_with("http://") || plain.starts_with("https://") {
-        return vec![plain];
+pub fn plain_words(word: &str, short: &HashMap<String, String>) -> Vec<String> {
+    if word.starts_with("http://") || word.starts_with("https://") {
+        return vec![word.to_owned()];
     }
-    let plain = plain.trim_matches(|c: char| ",.!?:;\"()…“”".contains(c));
-    match short.get(plain) {
-        _ if plain.is_empty() => Vec::new(),
-        Some(long) => long.clone(),
-        None => vec![plain.to_owned()],
-    }
+    let plain = folded(word);
+    short.get(&plain).unwrap_or(&plain).split_whitespace().map(str::to_owned).collect()
 }
 
 /// A word without the ending of a plural or of a form of a verb, where four letters are left.

@@ -1,91 +1,42 @@
 //! Sources: follows feeds and pages named in PURPOSE.md and HEARTBEAT.md, and notes what is new. Pure.
 
+use super::Pace;
 use super::digest;
 use super::feeds;
-use super::pace::Pace;
 use super::state::{Fate, Job, Link, Origin};
 use super::tasks::{self, failed, note};
-use super::text::{clip, hash, host, span, uncommented, urls, word};
+use super::text::{clip, hash, host, span, word};
 use super::turn::Turn;
+use ground::checklist::Named;
 use serde_json::Value;
-
-pub const MOST_SOURCES: usize = 16;
 
 /// Longest wait for a source that fails, in seconds.
 const A_DAY_S: i64 = 86_400;
-
-/// A source to follow.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Named {
-    pub url: String,
-    pub feed: bool,
-}
-
-/// The sources two papers name: `feed: <url>`, `page: <url>`, and links under a heading of sources or follow.
-pub fn named(purpose: &str, checklist: &str) -> Vec<Named> {
-    let mut all: Vec<Named> = Vec::new();
-    for paper in [purpose, checklist] {
-        let mut listed = false;
-        for line in uncommented(paper).lines() {
-            let start = line.trim_start_matches(['-', '*', '`', ' ']).to_lowercase();
-            if start.starts_with('#') {
-                listed = start.contains("source") || start.contains("follow");
-            }
-            let (feed, page) = (start.starts_with("feed:"), start.starts_with("page:"));
-            // A link in a checklist item is there to do something with it, not to be followed.
-            let item = ["[ ]", "[x]", "[X]"].iter().any(|box_| start.starts_with(box_));
-            if item || !(feed || page || listed) {
-                continue;
-            }
-            for url in urls(line) {
-                let feed = feed || (!page && looks_like_feed(&url));
-                if all.len() < MOST_SOURCES && !all.iter().any(|old| old.url == url) {
-                    all.push(Named { url, feed });
-                }
-            }
-        }
-    }
-    all
-}
-
-pub fn looks_like_feed(url: &str) -> bool {
-    let path = url.split(['?', '#']).next().unwrap_or("").to_lowercase();
-    let path = path.split_once("://").map_or("", |(_, path)| path).trim_end_matches('/');
-    let ends = [".xml", ".rss", ".atom"].iter().any(|end| path.ends_with(end));
-    ends || path.split('/').skip(1).any(|part| matches!(part, "feed" | "feeds" | "rss" | "atom"))
-}
 
 /// Reads links found, as many as fit one thought; else looks at the sources due, the longest waiting first.
 pub fn drive(turn: &mut Turn) {
     while !turn.is_nearly_full() && !turn.state.queue.is_empty() {
         let link = turn.state.queue.remove(0);
         let (url, title) = (link.url.clone(), clip(&link.title, 100));
-        turn.intend(format!("read {url}"));
-        turn.say(format!("I read \"{title}\", found at {}.", host(&link.source)));
-        let args = tasks::page(&url);
-        turn.ask(Origin::Link(link), "web.fetch_text", args, &url);
+        turn.does(format!("read {url}"), format!("I read \"{title}\", found at {}.", host(&link.source)));
+        tasks::look(Origin::Link(link), &url, false, 0, turn);
     }
     if turn.acts() {
         return;
     }
     let longest_s = turn.pace.source_pace_s as i64;
-    let mut due = named(&turn.moment.purpose, &turn.moment.checklist);
+    let mut due = turn.followed();
     due.retain(|source| turn.state.is_due(&source.url, turn.now_s, longest_s));
     due.sort_by_key(|named| turn.state.sources.get(&named.url).map(|known| known.next_s));
     for Named { url, feed } in due {
         if turn.is_nearly_full() {
             break;
         }
-        turn.intend(format!("look at {url}"));
-        turn.say(format!("It is time to look at {}.", host(&url)));
-        let (tool, args) = match feed {
-            true => {
-                feeds::begin(&url, turn);
-                ("feed.read", feeds::from(&url, 0))
-            }
-            false => ("web.fetch_text", tasks::page(&url)),
-        };
-        turn.ask(Origin::Source(url.clone()), tool, args, &url);
+        turn.does(format!("look at {url}"), format!("It is time to look at {}.", host(&url)));
+        if feed {
+            feeds::begin(&url, turn);
+        }
+        tasks::look(Origin::Source(url.clone()), &url, feed, 0, turn);
     }
 }
 
@@ -95,7 +46,7 @@ pub fn settled(url: &str, job: &Job, result: &Value, turn: &mut Turn) {
         let after_s = result.get("after_s").and_then(Value::as_i64).unwrap_or(0);
         return failing(url, &error, after_s, turn);
     }
-    let source = turn.state.sources.entry(url.to_owned()).or_default();
+    let source = turn.state.source(url);
     source.next_s = turn.now_s.saturating_add(turn.pace.source_pace_s as i64);
     let mended = std::mem::take(&mut source.fails) > 0;
     if mended {
@@ -105,8 +56,7 @@ pub fn settled(url: &str, job: &Job, result: &Value, turn: &mut Turn) {
         return feeds::settled(url, result, turn);
     }
     let Some(new) = said_anew(url, word(result, "text"), turn) else { return };
-    turn.intend("note what a page says now");
-    turn.say(format!("{} says something new; I note it.", host(url)));
+    turn.does("note what a page says now", format!("{} says something new; I note it.", host(url)));
     let title = clip(word(result, "title"), 140);
     let args = note(url, &title, &new, "", turn);
     turn.call("notes.append", args);
@@ -117,7 +67,7 @@ pub fn settled(url: &str, job: &Job, result: &Value, turn: &mut Turn) {
 
 /// What a page says that it did not say before; none where it is as it was, clocks and counters aside.
 pub fn said_anew(key: &str, text: &str, turn: &mut Turn) -> Option<String> {
-    let source = turn.state.sources.entry(key.to_owned()).or_default();
+    let source = turn.state.source(key);
     let whole = hash(text);
     let same = std::mem::replace(&mut source.text, whole) == whole;
     let new = source.page.news(text);
@@ -127,7 +77,7 @@ pub fn said_anew(key: &str, text: &str, turn: &mut Turn) -> Option<String> {
 
 /// Paces a source that failed, and waits as long as it asked for; only the first failure in a row is said.
 fn failing(url: &str, error: &str, after_s: i64, turn: &mut Turn) {
-    let source = turn.state.sources.entry(url.to_owned()).or_default();
+    let source = turn.state.source(url);
     source.fails = source.fails.saturating_add(1);
     let (fails, wait_s) = (source.fails, backoff_s(turn.pace, source.fails).max(after_s.min(A_DAY_S)));
     source.next_s = turn.now_s.saturating_add(wait_s);
@@ -151,28 +101,24 @@ pub fn backoff_s(pace: Pace, fails: u32) -> i64 {
 /// Notes a page a feed led to; where it cannot be read, the feed's own words on it.
 pub fn settled_link(link: &Link, result: &Value, turn: &mut Turn) {
     let mut remark = format!(" · found at {}", host(&link.source));
-    let mut text = word(result, "text");
+    let (mut text, mut fate) = (word(result, "text"), Fate::Read);
     if let Some(error) = failed(result) {
         turn.say(format!("{} could not be read: {error}.", host(&link.url)));
-        digest::read(&link.url, Fate::Unreadable, turn);
-        if link.summary.is_empty() {
-            return;
-        }
         remark += "; the page could not be read, these are the feed's words";
-        text = &link.summary;
+        (text, fate) = (link.summary.as_str(), Fate::Unreadable);
     }
-    turn.intend("note what I read");
-    turn.say(format!("I note \"{}\".", clip(&link.title, 100)));
+    if text.is_empty() && fate == Fate::Unreadable {
+        return digest::read(&link.url, fate, turn);
+    }
+    turn.does("note what I read", format!("I note \"{}\".", clip(&link.title, 100)));
     let args = note(&link.url, &link.title, text, &remark, turn);
     turn.call("notes.append", args);
-    if failed(result).is_none() {
-        digest::read(&link.url, Fate::Read, turn);
-    }
+    digest::read(&link.url, fate, turn);
 }
 
 /// Seconds until the next source is due, and its host.
 pub fn next_due(turn: &Turn) -> Option<(i64, String)> {
-    let named = named(&turn.moment.purpose, &turn.moment.checklist);
+    let named = turn.followed();
     let due = named.into_iter().map(|source| {
         let next_s = turn.state.sources.get(&source.url).map_or(0, |known| known.next_s);
         let wait_s = next_s.saturating_sub(turn.now_s).max(0);

@@ -2,9 +2,9 @@
 //!
 //! Invariant: bounded; whatever the file held, `State::read` gives a state that can be worked with.
 
-use super::evidence::{WINDOW, Wake};
-use super::pages;
-use ground::files;
+use super::change::{WINDOW, Wake};
+use ground::text::keep_last;
+use ground::{files, pages};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -31,6 +31,9 @@ pub struct State {
     pub asked: Option<Asked>,
     /// What was last made for the owner.
     pub last: Option<Made>,
+    /// The languages whose owners were told that answers come in English, and what is yet to be told of that.
+    pub languages: Vec<String>,
+    pub notice: String,
     /// When it first woke; none where that was before this was kept.
     pub born_at_s: Option<i64>,
     /// Calls made whose results are not read yet.
@@ -276,6 +279,16 @@ impl State {
         }
     }
 
+    /// What is known of the source at this link, of the checklist's item or of what a line of the stack looks at.
+    pub fn source(&mut self, key: &str) -> &mut Source {
+        self.sources.entry(key.to_owned()).or_default()
+    }
+
+    /// How often in a row this source failed.
+    pub fn fails(&self, url: &str) -> u32 {
+        self.sources.get(url).map_or(0, |source| source.fails)
+    }
+
     /// Whether a source or item may be looked at now. A next time further off than it can have been set means that
     /// the clock was turned back.
     pub fn is_due(&self, key: &str, now_s: i64, longest_s: i64) -> bool {
@@ -298,9 +311,4 @@ impl Trial {
     pub fn edit(&self) -> String {
         format!("{} from {} to {}", self.name, self.from, self.to)
     }
-}
-
-fn keep_last<T>(list: &mut Vec<T>, most: usize) {
-    let over = list.len().saturating_sub(most);
-    list.drain(..over);
 }

@@ -1,13 +1,14 @@
 //! What instinct can be told to do by owner, agenda or checklist: how it begins, and what came of it. Pure.
 
 use super::state::{Job, Note, Origin};
-use super::text::{clip, hash, host, slug, word};
+use super::table::{Ability, TABLE, filled};
+use super::text::{clip, host, list, number, slug, word};
 use super::turn::Turn;
-use super::{drafts, feeds, found, lists, offer, reminders, sources, understand};
+use super::{drafts, feeds, found, lists, offer, reminders, sources};
 use ground::summary::summarise;
 use serde_json::{Value, json};
 
-/// Items of a feed that are listed in a note, and hits that a search of the web is asked for.
+/// Items of a feed that are listed in a note.
 const LISTED: usize = 5;
 
 /// Sentences of a note, and the characters of each.
@@ -20,58 +21,29 @@ const FORGET: &str = "cancel ";
 /// The paper of the owner's list.
 pub const TO_DO: &str = "notes/todo";
 
-/// A thing that instinct knows how to do.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Task {
-    Read(String),
-    Feed(String),
-    DraftAbout(String),
-    Post(String),
-    Note(String),
-    Snapshot,
-    Map,
-    /// What the creature did, failed at and spent, in the span that these words name.
-    Examine(String),
-    Dream,
-    /// A search of the web.
-    Search(String),
-    /// A search of its notes.
-    Recall(String),
-    /// When, and of what.
-    Remind(String, String),
-    Reminders,
-    /// Its standing concerns.
-    Concerns,
-    /// The reminder, order, goal or task to cancel, in the owner's words.
-    Forget(String),
-    /// A line more on the owner's list.
-    Todo(String),
-    /// The lines of a paper.
-    Show(String),
-    /// In this paper, the line that has these words.
-    Strike(String, Strike, String),
-    Follow(String),
-    Unfollow(String),
-    /// What was offered in the greeting.
-    FollowOffered,
-    /// Takes back what was last made for the owner.
-    Last,
-    /// Id of the owner's order, goal or task that is no longer wanted.
-    Drop(String),
-    /// A unified diff of its own source.
-    Patch(String),
+/// An ability that is asked for: to do, where it has a call, else to answer.
+#[derive(Clone, Debug)]
+pub struct Task {
+    pub ability: &'static Ability,
+    /// What it is to be done with: a text, a link, a span of the past, a name.
+    pub arg: String,
+    /// The time of a reminder.
+    pub when: String,
+    /// The words stand in the table as they are.
+    pub exact: bool,
 }
 
-/// What is done to a line of a paper.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Strike {
-    Tick,
-    Remove,
-}
+impl Task {
+    /// The ability of this name, which the table has, with what it is to be done with.
+    pub fn of(name: &str, arg: impl Into<String>) -> Option<Task> {
+        let ability = TABLE.named(name)?;
+        Some(Task { ability, arg: arg.into(), when: String::new(), exact: true })
+    }
 
-/// Reads a task from words; none where they are not one of the few it knows.
-pub fn parse(words: &str) -> Option<Task> {
-    understand::task(words)
+    /// Whether there is something to do, beside answering.
+    pub fn does(&self) -> bool {
+        !self.ability.call.is_empty()
+    }
 }
 
 /// What stands between ```` ```diff ```` or ```` ```patch ```` and the last closing fence, spaces and all: a fence before
@@ -85,85 +57,73 @@ pub fn fenced_patch(words: &str) -> Option<String> {
 }
 
 /// Does what needs no call, or makes the first call of a task; an error says why there is none.
-pub fn begin(task: Task, origin: Origin, turn: &mut Turn) -> Result<(), String> {
-    match task {
-        Task::Follow(url) => offer::follow(vec![url], turn),
-        Task::Unfollow(name) => offer::unfollow(&name, turn),
-        Task::FollowOffered => offer::follow_offered(turn),
-        Task::Last => {
+pub fn begin(task: &Task, origin: Origin, turn: &mut Turn) -> Result<(), String> {
+    match task.ability.call.as_str() {
+        "follow" => offer::follow(vec![task.arg.clone()], turn),
+        "unfollow" => offer::unfollow(&task.arg, turn),
+        "follow_offered" => offer::follow_offered(turn),
+        "take_back" => {
             let last =
                 lists::last_made(turn).ok_or("nothing that I made for you can be taken back just now")?;
-            return begin(last, origin, turn);
+            return begin(&last, origin, turn);
         }
-        task => {
-            let (tool, args, about) = first_call(task, turn)?;
-            turn.ask(origin, tool, args, &about);
+        _ => {
+            let (tool, args, about) = call(task, turn)?;
+            turn.ask(origin, &tool, args, &about);
         }
     }
     Ok(())
 }
 
-/// The first call of a task: its tool, its arguments, and what it is about.
-fn first_call(task: Task, turn: &mut Turn) -> Result<(&'static str, Value, String), String> {
-    Ok(match task {
-        Task::Read(url) => ("web.fetch_text", page(&url), url),
-        Task::Feed(url) => ("feed.read", feeds::from(&url, 0), url),
-        Task::Post(text) => ("x.post", json!({"text": text}), "a draft".to_owned()),
-        Task::Snapshot => ("memory.snapshot", json!({}), "memory".to_owned()),
-        Task::Map => ("repo.map", json!({}), "the house".to_owned()),
-        Task::Examine(since) => ("self.examine", json!({"since": since}), since),
-        Task::Dream => ("dream.now", json!({}), "a dream".to_owned()),
-        Task::Search(what) => ("web.search", json!({"query": what, "most": LISTED}), what),
-        Task::Recall(asked) => ("knowledge.search", found::in_notes(&asked), asked),
-        Task::Remind(when, text) => ("reminder.add", json!({"text": text, "when": when}), text),
-        Task::Reminders => ("reminder.list", json!({}), String::new()),
-        Task::Concerns => ("pulse.list", json!({}), String::new()),
-        Task::Forget(which) => ("reminder.list", json!({}), format!("{FORGET}{which}")),
-        Task::Todo(text) => {
-            let text = clip(&text, 500);
-            ("notes.append", json!({"name": TO_DO, "text": format!("- [ ] {text}\n")}), text)
+/// The call of a task: its tool, its arguments, and what it is about.
+fn call(task: &Task, turn: &Turn) -> Result<(String, Value, String), String> {
+    let (ability, arg) = (task.ability, task.arg.clone());
+    let own = |tool: &str, args: Value, about: String| Ok((tool.to_owned(), args, about));
+    match ability.call.as_str() {
+        "drop" if arg.starts_with("reminder-") => own("reminder.list", json!({}), format!("{FORGET}{arg}")),
+        "drop" if arg.starts_with("directive-") => own("directive.end", json!({"id": arg}), arg),
+        "drop" => {
+            let args = json!({"id": arg, "reason": "its owner no longer wants it", "outcome": "dropped"});
+            own("agenda.close", args, arg)
         }
-        Task::Show(paper) => ("notes.read", json!({"name": paper}), paper),
-        Task::Strike(paper, how, which) => {
-            let about = lists::about(&paper, how, &which);
-            ("notes.read", json!({"name": paper}), about)
-        }
-        Task::Drop(id) if id.starts_with("reminder-") => {
-            ("reminder.list", json!({}), format!("{FORGET}{id}"))
-        }
-        Task::Drop(id) if id.starts_with("directive-") => ("directive.end", json!({"id": id}), id),
-        Task::Drop(id) => {
-            let args = json!({"id": id, "reason": "its owner no longer wants it", "outcome": "dropped"});
-            ("agenda.close", args, id)
-        }
-        Task::DraftAbout(topic) => {
-            let topic = clip(&topic, 80);
+        "draft_about" => {
+            let topic = clip(&arg, 80);
             let post = drafts::about(&topic, turn).ok_or_else(|| {
                 format!("no note of mine and no line of PURPOSE.md shares a word with \"{topic}\"")
             })?;
-            ("x.post", json!({"text": post}), topic)
+            own("x.post", json!({"text": post}), topic)
         }
-        Task::Note(text) => {
-            let text = clip(&text, 2000);
-            let args = json!({"name": "scratch", "text": format!("- {}: {text}\n", turn.date)});
-            ("notes.append", args, text)
-        }
-        Task::Patch(patch) => {
-            let file = patch.lines().find_map(|line| line.strip_prefix("+++ "));
+        "patch" => {
+            let file = arg.lines().find_map(|line| line.strip_prefix("+++ "));
             let file = clip(file.unwrap_or("my source").trim_start_matches("b/"), 80);
             let summary = format!("the owner's patch to {file}");
-            let args = json!({"patch": patch, "summary": summary});
-            ("repo.apply_patch", args, file)
+            own("repo.apply_patch", json!({"patch": arg, "summary": summary}), file)
         }
-        Task::Follow(_) | Task::Unfollow(_) | Task::FollowOffered | Task::Last => {
-            return Err("that takes no call".to_owned());
+        tool => {
+            let arg = if ability.most > 0 { clip(&arg, ability.most) } else { arg };
+            let fact = |place: &str| match place {
+                "date" => turn.date.clone(),
+                "when" => task.when.clone(),
+                "terms" => found::content(&arg).join(" "),
+                _ => arg.clone(),
+            };
+            let mut args = ability.args.clone();
+            for value in args.values_mut() {
+                *value = value.as_str().map(|text| filled(text, fact)).map_or(value.take(), Value::from);
+            }
+            Ok((tool.to_owned(), args.into(), filled(ability.about.as_deref().unwrap_or("{}"), fact)))
         }
-    })
+    }
 }
 
-/// Arguments that fetch a page, no longer than a result holds whole.
-pub fn page(url: &str) -> Value {
-    json!({"url": url, "most_chars": 4000})
+/// Looks at a feed, from its item of this number on, or at a page.
+pub fn look(origin: Origin, url: &str, feed: bool, skip: usize, turn: &mut Turn) {
+    let task = Task::of(if feed { "feed" } else { "read" }, url);
+    let Some((tool, mut args, about)) = task.and_then(|task| call(&task, turn).ok()) else { return };
+    if let (1.., Some(args)) = (skip, args.as_object_mut()) {
+        args.insert("skip".to_owned(), json!(skip));
+    }
+    turn.ask(origin, &tool, args, &about);
 }
 
 /// What came of a task's call; none where another call of the same task follows it.
@@ -185,20 +145,20 @@ pub fn finish(job: &Job, result: &Value, turn: &mut Turn) -> Option<Result<Strin
                     turn.ask(job.origin.clone(), "reminder.cancel", json!({"id": id}), &text);
                     None
                 }
-                Ok((id, _)) => begin(Task::Drop(id), job.origin.clone(), turn).err().map(Err),
+                Ok((id, _)) => Task::of("drop", id)
+                    .and_then(|task| begin(&task, job.origin.clone(), turn).err())
+                    .map(Err),
             };
         }
         "notes.read" => return lists::struck(job, result, turn),
-        "web.fetch_text" => {
-            let Some(text) = anew(job, about, word(result, "text"), turn) else {
-                return Some(Ok(format!("{} is unchanged", host(about))));
-            };
-            note(about, word(result, "title"), &text, "", turn)
-        }
+        "web.fetch_text" => match anew(job, about, word(result, "text"), turn) {
+            Some(text) => note(about, word(result, "title"), &text, "", turn),
+            None => return Some(Ok(format!("{} is unchanged", host(about)))),
+        },
         "web.search" => {
             let found = found::web(about, result);
             let text = format!("\n## {}\n\n{}\n\n- {found}\n", clip(about, 100), turn.date);
-            if !is_new(job, &format!("search {about}"), &found, turn) {
+            if anew(job, &format!("search {about}"), &found, turn).is_none() {
                 return Some(Ok(format!("the search for {about} found the same again")));
             }
             json!({"name": paper(turn, "https://search"), "text": text})
@@ -212,8 +172,7 @@ pub fn finish(job: &Job, result: &Value, turn: &mut Turn) -> Option<Result<Strin
             json!({"name": paper(turn, about), "text": text})
         }
         _ => {
-            let files = result.get("files").and_then(Value::as_u64).unwrap_or(0);
-            let map = clip(word(result, "text"), 500);
+            let (files, map) = (number(result, "files"), clip(word(result, "text"), 500));
             let text = format!("- {}: {files} files in this house; its map begins: {map}\n", turn.date);
             json!({"name": "scratch", "text": text})
         }
@@ -231,7 +190,8 @@ pub fn finish(job: &Job, result: &Value, turn: &mut Turn) -> Option<Result<Strin
 /// The outcome of a call that ends its task; none where `finish` makes more of the result.
 fn told(job: &Job, result: &Value, turn: &Turn) -> Option<String> {
     let about = job.about.as_str();
-    if job.tool == "notes.read" && lists::shows(about) {
+    // What looks for a line is about more than the paper.
+    if job.tool == "notes.read" && !about.contains(' ') {
         return Some(lists::shown(about, result));
     }
     let place = ["path", "id"].map(|key| word(result, key));
@@ -277,15 +237,14 @@ fn gist(note: &str) -> String {
 
 /// Keeps what was made for the owner, so that `cancel that` takes it back.
 fn remember(job: &Job, result: &Value, turn: &mut Turn) {
-    let what = match job.tool.as_str() {
-        "reminder.add" => Some(("reminder", word(result, "id"))),
-        "notes.append" if word(result, "path").ends_with("notes/todo.md") => {
-            Some(("todo", job.about.as_str()))
-        }
-        "notes.append" if word(result, "path").ends_with("scratch.md") => Some(("note", job.about.as_str())),
-        _ => None,
+    let path = word(result, "path");
+    let (kind, what) = match job.tool.as_str() {
+        "reminder.add" => ("reminder", word(result, "id")),
+        "notes.append" if path.ends_with("notes/todo.md") => ("todo", job.about.as_str()),
+        "notes.append" if path.ends_with("scratch.md") => ("note", job.about.as_str()),
+        _ => return,
     };
-    if let (Some((kind, what)), Origin::Owner) = (what, &job.origin) {
+    if job.origin == Origin::Owner {
         turn.made(kind, what);
     }
 }
@@ -295,18 +254,6 @@ fn anew(job: &Job, url: &str, text: &str, turn: &mut Turn) -> Option<String> {
     match job.origin {
         Origin::Line(_) => sources::said_anew(url, text, turn),
         _ => Some(text.to_owned()),
-    }
-}
-
-/// Whether a line of the stack, which looks again and again, finds another text than last time; else true.
-fn is_new(job: &Job, key: &str, text: &str, turn: &mut Turn) -> bool {
-    let text = hash(text);
-    match job.origin {
-        Origin::Line(_) => {
-            let known = turn.state.sources.entry(key.to_owned()).or_default();
-            std::mem::replace(&mut known.text, text) != text
-        }
-        _ => true,
     }
 }
 
@@ -327,7 +274,6 @@ pub fn failed(result: &Value) -> Option<String> {
 pub fn note(url: &str, title: &str, text: &str, remark: &str, turn: &mut Turn) -> Value {
     let title = clip(if title.trim().is_empty() { url } else { title }, 140);
     let mut sentences = summarise(text, SENTENCES);
-    sentences.truncate(SENTENCES);
     if sentences.is_empty() {
         sentences.push(text.to_owned());
     }
@@ -353,7 +299,7 @@ fn paper(turn: &Turn, url: &str) -> String {
 /// A line for each of the newest items of a feed; to a line of the stack, which looks again and again, for those that
 /// are new, and none where none is.
 fn items(job: &Job, result: &Value, turn: &mut Turn) -> Option<String> {
-    let all = result.get("items").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let all = list(result, "items");
     let (shown, more) = match job.origin {
         // A source of its own, so that following the same feed neither hides nor repeats anything.
         Origin::Line(_) => feeds::unseen(&format!("line {}", job.about), all, result, turn),

@@ -1,10 +1,11 @@
 //! One thought in the making: the moment, the state, and what is said and called so far. Pure.
 
-use super::pace::Pace;
+use super::Pace;
 use super::state::{Job, Made, Origin, State};
 use super::text::{clip, hash};
-use agenda::spoken;
+use ground::checklist::{self, Named};
 use jiff::Timestamp;
+use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use mind::moment::Moment;
 use mind::thought::{Thought, ToolCall};
@@ -41,8 +42,7 @@ pub struct Turn<'a> {
 impl<'a> Turn<'a> {
     pub fn new(moment: &'a Moment, pace: Pace, state: &'a mut State) -> Self {
         let now = moment.now.parse::<Timestamp>().ok();
-        let zone = moment.time_zone.clone().unwrap_or(TimeZone::UTC);
-        let date = now.map(|now| zone.to_datetime(now).strftime("%Y-%m-%d %H:%M").to_string());
+        let date = now.map(|now| zone(moment).to_datetime(now).strftime("%Y-%m-%d %H:%M").to_string());
         Turn {
             moment,
             pace,
@@ -68,6 +68,12 @@ impl<'a> Turn<'a> {
         if self.intent.is_empty() {
             self.intent = intent.into();
         }
+    }
+
+    /// Intends something and says it.
+    pub fn does(&mut self, intent: impl Into<String>, sentence: impl Into<String>) {
+        self.intend(intent);
+        self.say(sentence);
     }
 
     /// The tools called so far.
@@ -100,20 +106,28 @@ impl<'a> Turn<'a> {
         }
     }
 
+    pub fn now(&self) -> Timestamp {
+        Timestamp::from_second(self.now_s).unwrap_or_default()
+    }
+
     /// The owner's time zone.
     pub fn zone(&self) -> TimeZone {
-        self.moment.time_zone.clone().unwrap_or(TimeZone::UTC)
+        zone(self.moment)
+    }
+
+    /// The day of the owner's calendar.
+    pub fn today(&self) -> Date {
+        self.zone().to_datetime(self.now()).date()
+    }
+
+    /// What two papers name to be followed.
+    pub fn followed(&self) -> Vec<Named> {
+        checklist::named(&self.moment.purpose, &self.moment.checklist)
     }
 
     /// Notes that this was made for the owner: `cancel that` takes it back.
     pub fn made(&mut self, kind: &str, what: &str) {
         self.state.last = Some(Made { kind: kind.to_owned(), what: what.to_owned(), at_s: self.now_s });
-    }
-
-    /// A moment as the owner's clock and calendar show it.
-    pub fn shown(&self, at: Timestamp) -> String {
-        let now = Timestamp::from_second(self.now_s).unwrap_or_default();
-        spoken::day_and_hour(at, now, &self.zone())
     }
 
     /// How many more calls fit into this thought.
@@ -134,6 +148,10 @@ impl<'a> Turn<'a> {
 
     /// Answers the owner on `thread`, whichever is worked on now.
     pub fn tell(&mut self, text: &str, thread: &str) {
+        let text = match std::mem::take(&mut self.state.notice) {
+            notice if notice.is_empty() => text.to_owned(),
+            notice => format!("{notice}\n{text}"),
+        };
         let data = json!({"from": "creature", "text": text, "at": self.moment.now, "thread": thread});
         self.call("memory.append", json!({"kind": "message", "data": data}));
     }
@@ -142,6 +160,12 @@ impl<'a> Turn<'a> {
         let (life, commit) = (self.moment.life, self.commit());
         let text = format!("\n## {}, life {life}, commit {commit}\n\n{text}\n", self.date);
         self.call("notes.append", json!({"name": "diary", "text": text}));
+    }
+
+    /// Says what was learned and keeps it in the diary.
+    pub fn learn(&mut self, intent: &str, told: &str) {
+        self.does(intent, format!("{told}."));
+        self.diary(&format!("- {told}."));
     }
 
     /// The first seven digits of the commit this life runs.
@@ -173,6 +197,13 @@ impl<'a> Turn<'a> {
                 && time(&record.at) >= asked
         });
         found.and_then(|record| record.data.get("result"))
+    }
+
+    /// When messages of this kind were sent, by the newest records, the last first.
+    pub fn messages(&self, kind: &str) -> impl Iterator<Item = Timestamp> {
+        let all = self.moment.records.iter().rev().filter(|record| record.kind == "message");
+        let mine = all.filter(move |record| record.data.get("kind").and_then(Value::as_str) == Some(kind));
+        mine.filter_map(|record| record.at.parse().ok())
     }
 
     /// Leaves only what may be done here: talking in safe mode, nothing outward in a rehearsal.
@@ -214,4 +245,8 @@ impl<'a> Turn<'a> {
             ..Thought::default()
         }
     }
+}
+
+fn zone(moment: &Moment) -> TimeZone {
+    moment.time_zone.clone().unwrap_or(TimeZone::UTC)
 }

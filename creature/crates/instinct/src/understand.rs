@@ -1,10 +1,10 @@
 //! What words ask for: sentences of the table, as they stand or nearly so; else what they may have meant. Pure.
 
 use super::offer::OFFERED;
-use super::parts::{USUAL, bare, goes_on, id, is_itself, sentences, spanned, window};
+use super::parts::{USUAL, bare, id, sentences, spanned, window};
 use super::score::Word;
 use super::table::{Ability, Part, TABLE};
-use super::tasks::{self, Strike, Task};
+use super::tasks::{Task, fenced_patch};
 use super::text::urls;
 use super::{found, reminders};
 
@@ -28,53 +28,85 @@ const MOST_ASKED: usize = 24;
 /// Parts of one word of the owner's.
 const MOST_PARTS: usize = 6;
 
-/// One thing that is asked for.
-#[derive(Clone, Debug)]
-pub struct Meant {
-    pub ability: &'static Ability,
-    /// What is to be done; none where it is to be answered.
-    pub task: Option<Task>,
-    /// It stands in the table word for word.
-    exact: bool,
-}
-
 /// What words ask for.
 #[derive(Debug)]
 pub enum Heard {
     /// All of it is understood.
-    Certain(Vec<Meant>),
+    Certain(Vec<Task>),
     /// One of these may be meant.
     Unsure(Vec<&'static Ability>),
-    /// A question that its notes may answer.
-    Question(Task),
     /// Nothing it understands; the nearest of what it does.
     Unknown(Vec<&'static Ability>),
 }
 
-/// Understands the owner's words.
-pub fn hear(said: &str) -> Heard {
-    if let Some(patch) = tasks::fenced_patch(said) {
-        let task = Some(Task::Patch(patch));
-        return TABLE.named("self_edit").map_or(Heard::Unknown(Vec::new()), |ability| {
-            Heard::Certain(vec![Meant { ability, task, exact: true }])
-        });
+/// Words as they were said, and as they are compared.
+struct Said<'a> {
+    text: &'a str,
+    words: Vec<Word>,
+}
+
+impl<'a> Said<'a> {
+    fn new(text: &'a str) -> Self {
+        Said { text, words: TABLE.scorer.words(text) }
     }
-    if let Some(all) =
-        exactly(said).map(|one| vec![one]).or_else(|| one_by_one(said)).or_else(|| joined(said))
+
+    /// The words without courtesies around them, from whole to bare.
+    fn bared(&self) -> Vec<&[Word]> {
+        let length = |phrase: &String| phrase.split(' ').count();
+        let is = |part: Option<&[Word]>, phrase: &String| {
+            part.is_some_and(|part| part.iter().map(|word| word.plain.as_str()).eq(phrase.split(' ')))
+        };
+        let mut words = self.words.as_slice();
+        let mut all = vec![words];
+        loop {
+            let begins = |phrase: &&String| is(words.get(..length(phrase)), phrase);
+            let ends = |phrase: &&String| {
+                is(words.len().checked_sub(length(phrase)).and_then(|from| words.get(from..)), phrase)
+            };
+            let first = TABLE.before.iter().filter(begins).map(length).max().unwrap_or(0);
+            let last = TABLE.after.iter().filter(ends).map(length).max().unwrap_or(0);
+            let bare = if first > 0 { words.get(first..) } else { words.get(..words.len() - last) };
+            match bare {
+                Some(bare) if !bare.is_empty() && bare.len() < words.len() => words = bare,
+                _ => return all,
+            }
+            all.push(words);
+        }
+    }
+
+    fn bare(&self) -> &[Word] {
+        self.bared().pop().unwrap_or_default()
+    }
+
+    /// Abilities by likeness, the nearest first; none for a long text.
+    fn near(&self) -> Vec<(&'static Ability, f64)> {
+        let near = Some(self.bare()).filter(|words| words.len() <= MOST_ASKED);
+        let near = near.map(|words| TABLE.scorer.nearest(words)).unwrap_or_default().into_iter();
+        near.filter_map(|(at, score)| Some((TABLE.abilities.get(at)?, score))).collect()
+    }
+}
+
+/// Understands the owner's words.
+pub fn hear(text: &str) -> Heard {
+    if let Some(all) = patch(text)
+        .or_else(|| exactly(text))
+        .map(|one| vec![one])
+        .or_else(|| one_by_one(text))
+        .or_else(|| joined(text))
     {
         return Heard::Certain(together(all));
     }
-    let words = TABLE.scorer.words(said);
-    let asked = question(said, &words);
+    let said = Said::new(text);
+    let asked = question(&said).map(|asked| Heard::Certain(vec![asked]));
     // A question with a word that no ability has is about something else.
-    let is_foreign = !bared(&words).last().is_some_and(|words| TABLE.scorer.knows_all(words));
-    if words.len() > MOST_ASKED || (is_foreign && asked.is_some()) {
-        return asked.map_or(Heard::Unknown(Vec::new()), Heard::Question);
+    let is_foreign = asked.is_some() && !TABLE.scorer.knows_all(said.bare());
+    if said.words.len() > MOST_ASKED || is_foreign {
+        return asked.unwrap_or(Heard::Unknown(Vec::new()));
     }
-    if let Some(one) = nearly(said) {
+    if let Some(one) = nearly(&said) {
         return Heard::Certain(vec![one]);
     }
-    let near = near(said);
+    let near = said.near();
     let least = if asked.is_some() { ASKED } else { MAYBE };
     let of = |least: f64| -> Vec<&'static Ability> {
         let is_choice =
@@ -82,83 +114,52 @@ pub fn hear(said: &str) -> Heard {
         let near = near.iter().filter(|(ability, score)| *score >= least && is_choice(ability));
         near.map(|(ability, _)| *ability).take(MOST_CHOICES).collect()
     };
-    match (asked, near.first()) {
-        (_, Some((_, best))) if *best >= least && !of(MAYBE).is_empty() => Heard::Unsure(of(MAYBE)),
-        (Some(asked), _) => Heard::Question(asked),
-        (None, _) => Heard::Unknown(of(NEAR)),
+    match near.first() {
+        Some((_, best)) if *best >= least && !of(MAYBE).is_empty() => Heard::Unsure(of(MAYBE)),
+        _ => asked.unwrap_or_else(|| Heard::Unknown(of(NEAR))),
     }
+}
+
+fn patch(text: &str) -> Option<Task> {
+    Task::of("patch", fenced_patch(text)?)
 }
 
 /// The task that these words are, where they stand in the table and may stand in the creature's own papers.
-pub fn task(said: &str) -> Option<Task> {
-    match tasks::fenced_patch(said) {
-        Some(patch) => Some(Task::Patch(patch)),
-        None => exactly(said).filter(|one| one.ability.own)?.task,
-    }
+pub fn task(text: &str) -> Option<Task> {
+    patch(text).or_else(|| exactly(text).filter(|one| one.ability.own && one.does()))
 }
 
-/// Whether all that is asked stands in the table and needs no mind that reads.
-pub fn is_known(said: &str) -> bool {
-    let Heard::Certain(all) = hear(said) else { return false };
-    all.iter().all(|one| {
-        let makes = matches!(one.task, Some(Task::Post(_) | Task::DraftAbout(_) | Task::Patch(_)));
-        one.exact
-            && !makes
-            && !one.ability.talk
-            && !one.ability.beyond
-            && !one.ability.name.starts_with("no_")
-    })
+/// Whether all that is asked stands in the table word for word; what does not is for a mind that reads.
+pub fn is_known(text: &str) -> bool {
+    let known = |one: &Task| {
+        let Ability { name, talk, beyond, .. } = one.ability;
+        one.exact && !talk && !beyond && !name.starts_with("no_")
+    };
+    matches!(hear(text), Heard::Certain(all) if all.iter().all(known))
 }
 
 /// The owner's yes or no, where the words are nothing else.
-pub fn yes_or_no(said: &str) -> Option<bool> {
-    let is_yes = agenda::yes::understand(said).is_some_and(|yes| yes.ids.is_empty() && !yes.more);
-    let name = exactly(said).map(|one| one.ability.name.as_str());
-    match name {
+pub fn yes_or_no(text: &str) -> Option<bool> {
+    let is_yes = agenda::yes::understand(text).is_some_and(|yes| yes.ids.is_empty() && !yes.more);
+    match exactly(text).map(|one| one.ability.name.as_str()) {
         Some("yes") => Some(true),
         Some("no") => Some(false),
         _ => is_yes.then_some(true),
     }
 }
 
-/// The words without courtesies around them, from whole to bare.
-fn bared(words: &[Word]) -> Vec<&[Word]> {
-    let is = |words: &[Word], phrase: &[String]| words.iter().map(|word| &word.plain).eq(phrase);
-    let mut all = vec![words];
-    let mut words = words;
-    loop {
-        let first =
-            TABLE.before.iter().filter(|phrase| words.get(..phrase.len()).is_some_and(|it| is(it, phrase)));
-        let first = first.map(Vec::len).max().unwrap_or(0);
-        let ends = |phrase: &&Vec<String>| {
-            let from = words.len().checked_sub(phrase.len());
-            from.and_then(|from| words.get(from..)).is_some_and(|it| is(it, phrase))
-        };
-        let last = TABLE.after.iter().filter(ends).map(Vec::len).max().unwrap_or(0);
-        let bare = if first > 0 { words.get(first..) } else { words.get(..words.len() - last) };
-        match bare {
-            Some(bare) if !bare.is_empty() && bare.len() < words.len() => words = bare,
-            _ => return all,
-        }
-        all.push(words);
-    }
-}
-
 /// What stands in the table word for word.
-fn exactly(said: &str) -> Option<Meant> {
-    let words = TABLE.scorer.words(said);
-    let bared = bared(&words);
-    let patterns = |slots: bool| {
-        let has_slot = |pattern: &&Vec<Part>| pattern.iter().any(|part| matches!(part, Part::Slot(_)));
-        let all =
-            TABLE.abilities.iter().flat_map(|ability| ability.patterns.iter().map(move |one| (ability, one)));
-        all.filter(move |(_, pattern)| has_slot(pattern) == slots)
-    };
+fn exactly(text: &str) -> Option<Task> {
+    let said = Said::new(text);
+    let bared = said.bared();
+    let has_slot = |pattern: &[Part]| pattern.iter().any(|part| matches!(part, Part::Slot(_)));
+    let all =
+        || TABLE.abilities.iter().flat_map(|ability| ability.patterns.iter().map(move |one| (ability, one)));
     // First with their courtesies ("hey" alone is a greeting), and sentences before those that take any words.
     [false, true].into_iter().find_map(|slots| {
         bared.iter().find_map(|words| {
-            patterns(slots).find_map(|(ability, pattern)| {
-                fit(pattern, words, None, &|slot| meant(ability, slot, said, words))
+            all().filter(|(_, pattern)| has_slot(pattern) == slots).find_map(|(ability, pattern)| {
+                fit(pattern, words, None, &|slot| meant(ability, slot, text, words))
             })
         })
     })
@@ -169,8 +170,8 @@ fn fit<'w>(
     pattern: &'static [Part],
     words: &'w [Word],
     slot: Option<(&'static str, &'w [Word])>,
-    means: &dyn Fn(Option<(&'static str, &'w [Word])>) -> Option<Meant>,
-) -> Option<Meant> {
+    means: &dyn Fn(Option<(&'static str, &'w [Word])>) -> Option<Task>,
+) -> Option<Task> {
     match (pattern.split_first(), words.split_first()) {
         (None, None) => means(slot),
         (None, Some(_)) => None,
@@ -190,11 +191,11 @@ fn fit<'w>(
 fn meant(
     ability: &'static Ability,
     slot: Option<(&'static str, &[Word])>,
-    said: &str,
+    text: &str,
     all: &[Word],
-) -> Option<Meant> {
+) -> Option<Task> {
     let (kind, words) = slot.unwrap_or_default();
-    let raw = words.first().zip(words.last()).and_then(|(first, last)| said.get(first.from..last.to));
+    let raw = words.first().zip(words.last()).and_then(|(first, last)| text.get(first.from..last.to));
     let raw = raw.unwrap_or_default().trim();
     let arg = match kind {
         "" | "reminder" | "wake" => raw.to_owned(),
@@ -208,25 +209,27 @@ fn meant(
             let named = bare(raw)?;
             OFFERED.iter().find(|(name, _)| name.eq_ignore_ascii_case(&named))?.1.to_owned()
         }
-        _ => bare(raw).filter(|what| !goes_on(what))?,
+        _ => bare(raw).filter(|what| sentences(what).len() < 2)?,
     };
-    let (ability, task) = match ability.name.as_str() {
+    let language = TABLE.language(all).map(|(_, language)| language);
+    match ability.name.as_str() {
         // What it is asked about itself does not stand in its notes.
-        "recall" if words.iter().any(|word| is_itself(&word.plain)) || found::content(&arg).is_empty() => {
-            return None;
+        "recall"
+            if words.iter().any(|word| TABLE.itself.contains(&word.plain))
+                || found::content(&arg).is_empty() =>
+        {
+            None
         }
-        "remind" => match reminders::parse(raw, usual_text(kind, all)) {
-            Some(task) => (ability, Some(task)),
-            None if reminders::parse(raw, "it").is_some() => (TABLE.named("no_text")?, None),
-            None => (TABLE.named("no_time")?, None),
+        "remind" => match reminders::parse(raw, usual_text(kind, all), language) {
+            Some((when, text)) => Some(Task { when, ..Task::of("remind", text)? }),
+            None if reminders::parse(raw, "it", language).is_some() => Task::of("no_text", ""),
+            None => Task::of("no_time", ""),
         },
-        "unremind" if matches!(arg.as_str(), "last" | "latest" | "newest") => {
-            (TABLE.named("cancel_that")?, None)
-        }
-        "did" | "spent_in" if arg.is_empty() => (ability, Some(Task::Examine(window(all)))),
-        name => (ability, task_of(name, kind, arg)),
-    };
-    Some(Meant { ability, task, exact: true })
+        "unremind" if matches!(arg.as_str(), "last" | "latest" | "newest") => Task::of("cancel_that", ""),
+        "did" | "spent_in" if arg.is_empty() => Task::of(&ability.name, window(all)),
+        "cancel" if arg.is_empty() => Task::of("cancel", "all"),
+        name => Task::of(name, arg),
+    }
 }
 
 /// What a reminder says that has no words of its own.
@@ -238,55 +241,22 @@ fn usual_text(kind: &str, all: &[Word]) -> &'static str {
     }
 }
 
-/// What there is to do for an ability; none where it is to be answered.
-fn task_of(name: &str, kind: &str, arg: String) -> Option<Task> {
-    let strike = |paper: &str, how: Strike, which: String| Some(Task::Strike(paper.to_owned(), how, which));
-    match (name, kind) {
-        ("cancel", "id") => Some(Task::Drop(arg)),
-        ("read", _) => Some(Task::Read(arg)),
-        ("feed", _) => Some(Task::Feed(arg)),
-        ("note", _) => Some(Task::Note(arg)),
-        ("todo_add", _) => Some(Task::Todo(arg)),
-        ("search", _) => Some(Task::Search(arg)),
-        ("recall", _) => Some(Task::Recall(arg)),
-        ("draft_about", _) => Some(Task::DraftAbout(arg)),
-        ("draft", _) => Some(Task::Post(arg)),
-        ("did" | "spent_in", _) => Some(Task::Examine(arg)),
-        ("cancel", "") => Some(Task::Forget("all".to_owned())),
-        ("unremind" | "cancel", _) => Some(Task::Forget(arg)),
-        ("follow", _) => Some(Task::Follow(arg)),
-        ("unfollow", _) => Some(Task::Unfollow(arg)),
-        ("todo_done", _) => strike(tasks::TO_DO, Strike::Tick, arg),
-        ("todo_drop", _) => strike(tasks::TO_DO, Strike::Remove, arg),
-        ("unnote", _) => strike("scratch", Strike::Remove, arg),
-        ("todos", _) => Some(Task::Show(tasks::TO_DO.to_owned())),
-        ("notes", _) => Some(Task::Show("scratch".to_owned())),
-        ("reminders", _) => Some(Task::Reminders),
-        ("concerns", _) => Some(Task::Concerns),
-        ("dream", _) => Some(Task::Dream),
-        ("snapshot", _) => Some(Task::Snapshot),
-        ("map", _) => Some(Task::Map),
-        _ => None,
-    }
-}
-
 /// Each sentence by itself, where every one of several is understood; greetings beside others go without an answer.
-fn one_by_one(said: &str) -> Option<Vec<Meant>> {
-    let parts = sentences(said);
+fn one_by_one(text: &str) -> Option<Vec<Task>> {
+    let parts = sentences(text);
     if !(2..=MOST_PARTS).contains(&parts.len()) {
         return None;
     }
-    let each =
-        |part: &&str| exactly(part).or_else(|| nearly(part)).map(|one| vec![one]).or_else(|| joined(part));
-    let all: Vec<Vec<Meant>> = parts.iter().map(each).collect::<Option<_>>()?;
-    Some(without_talk(all.concat()))
+    let one = |part: &str| exactly(part).or_else(|| nearly(&Said::new(part))).map(|one| vec![one]);
+    let all = parts.iter().map(|part| one(part).or_else(|| joined(part)));
+    Some(without_talk(all.collect::<Option<Vec<_>>>()?.concat()))
 }
 
 /// The parts on both sides of an `and` or a comma, where each stands in the table.
-fn joined(said: &str) -> Option<Vec<Meant>> {
-    let at = [" and ", ", "].into_iter().flat_map(|joint| said.match_indices(joint));
+fn joined(text: &str) -> Option<Vec<Task>> {
+    let at = [" and ", ", "].into_iter().flat_map(|joint| text.match_indices(joint));
     let parts = at.take(MOST_PARTS).find_map(|(at, joint)| {
-        let (first, rest) = (said.get(..at)?, said.get(at + joint.len()..)?);
+        let (first, rest) = (text.get(..at)?, text.get(at + joint.len()..)?);
         let first = exactly(first)?;
         let rest = exactly(rest).map(|one| vec![one]).or_else(|| joined(rest))?;
         Some([vec![first], rest].concat())
@@ -294,75 +264,52 @@ fn joined(said: &str) -> Option<Vec<Meant>> {
     Some(without_talk(parts))
 }
 
-fn without_talk(all: Vec<Meant>) -> Vec<Meant> {
-    let (mut talk, rest): (Vec<Meant>, Vec<Meant>) = all.into_iter().partition(|one| one.ability.talk);
+fn without_talk(all: Vec<Task>) -> Vec<Task> {
+    let (mut talk, rest): (Vec<Task>, Vec<Task>) = all.into_iter().partition(|one| one.ability.talk);
     talk.truncate(1);
     if rest.is_empty() { talk } else { rest }
 }
 
 /// Several questions of one span of the past are one.
-fn together(all: Vec<Meant>) -> Vec<Meant> {
-    let span = |one: &Meant| match &one.task {
-        Some(Task::Examine(span)) => Some(span.clone()),
-        _ => None,
-    };
-    let mut spans: Vec<String> = all.iter().filter_map(span).filter(|span| span != USUAL).collect();
+fn together(mut all: Vec<Task>) -> Vec<Task> {
+    let is_past = |one: &Task| one.ability.call == "self.examine";
+    let mut spans: Vec<String> =
+        all.iter().filter(|one| is_past(one) && one.arg != USUAL).map(|one| one.arg.clone()).collect();
     spans.dedup();
-    if spans.len() > 1 || all.iter().filter(|one| span(one).is_some()).count() < 2 {
-        return all;
+    if spans.len() < 2 {
+        let span = spans.pop().unwrap_or_else(|| USUAL.to_owned());
+        let mut told = false;
+        all.retain(|one| !is_past(one) || !std::mem::replace(&mut told, true));
+        all.iter_mut().filter(|one| is_past(one)).for_each(|one| one.arg.clone_from(&span));
     }
-    let named = spans.pop().unwrap_or_else(|| USUAL.to_owned());
-    let mut told = false;
-    let mut kept = Vec::new();
-    for mut one in all {
-        if span(&one).is_some() {
-            if std::mem::replace(&mut told, true) {
-                continue;
-            }
-            one.task = Some(Task::Examine(named.clone()));
-        }
-        kept.push(one);
-    }
-    kept
+    all
 }
 
 /// What is so near that it is meant, and nothing else is.
-fn nearly(said: &str) -> Option<Meant> {
-    let near = near(said);
+fn nearly(said: &Said) -> Option<Task> {
+    let near = said.near();
     let (ability, score) = *near.first()?;
     let next = near.get(1).map_or(0.0, |(_, score)| *score);
     let least = match ability.name.as_str() {
         // What these words may have meant is an order, which is told of in either case and is not a choice.
         "held" | "unheld" => MAYBE,
-        _ if ability.talk || ability.acts() => ACTS,
+        _ if ability.talk || ability.acts => ACTS,
         _ => SURE,
     };
-    let words = TABLE.scorer.words(said);
-    let knows_all = bared(&words).last().is_some_and(|words| TABLE.scorer.knows_all(words));
-    let is_sure = knows_all && (score >= ACTS || score - next >= AHEAD);
-    let task = match ability.name.as_str() {
-        "did" | "spent_in" => Some(Task::Examine(window(&words))),
-        name => task_of(name, "", String::new()),
-    };
-    (is_sure && score >= least).then_some(Meant { ability, task, exact: false })
-}
-
-fn near(said: &str) -> Vec<(&'static Ability, f64)> {
-    let words = TABLE.scorer.words(said);
-    let bared = bared(&words);
-    let Some(bare) = bared.last().filter(|words| words.len() <= MOST_ASKED) else { return Vec::new() };
-    let near = TABLE.scorer.nearest(bare).into_iter();
-    near.filter_map(|(at, score)| Some((TABLE.abilities.get(at)?, score))).collect()
+    let is_sure = score >= least && (score >= ACTS || score - next >= AHEAD);
+    let arg = || if ability.call == "self.examine" { window(&said.words) } else { String::new() };
+    let is_it = is_sure && TABLE.scorer.knows_all(said.bare());
+    is_it.then(|| Some(Task { exact: false, ..Task::of(&ability.name, arg())? }))?
 }
 
 /// A question about the world, as a search for its words in the notes; none where words ask nothing, or ask about itself.
-fn question(said: &str, words: &[Word]) -> Option<Task> {
+fn question(said: &Said) -> Option<Task> {
     const ASKING: [&str; 8] = ["who", "what", "when", "where", "which", "how", "why", "whose"];
+    let words = said.bare();
+    let asks = said.text.trim_end().ends_with('?') || ASKING.contains(&words.first()?.plain.as_str());
     // A longer text is no question to an index, whatever it begins or ends with.
-    let bared = bared(words);
-    let bare_words = bared.last().filter(|words| words.len() <= MOST_ASKED)?;
-    let asks = said.trim_end().ends_with('?') || ASKING.contains(&bare_words.first()?.plain.as_str());
-    let of_itself = bare_words.iter().any(|word| is_itself(&word.plain));
-    let asked = bare(said).filter(|asked| asks && !of_itself && !found::content(asked).is_empty())?;
-    Some(Task::Recall(asked))
+    let is_long = words.len() > MOST_ASKED;
+    let of_itself = words.iter().any(|word| TABLE.itself.contains(&word.plain));
+    let asked = bare(said.text).filter(|asked| asks && !found::content(asked).is_empty())?;
+    Task::of("lookup", asked).filter(|_| !is_long && !of_itself)
 }

@@ -1,19 +1,17 @@
 //! The owner's words: each is answered, by a fact, by an outcome, by a question back, or by saying that it was not understood. Pure.
 
-use super::facts::{self, MODEL};
 use super::state::{Asked, Job, Origin};
-use super::table::Ability;
+use super::table::{Ability, TABLE, text};
 use super::tasks::{self, Task};
 use super::text::{clip, hash, word};
 use super::turn::Turn;
-use super::understand::{self, Heard, Meant};
-use super::{digest, found, offer};
+use super::understand::{self, Heard};
+use super::{digest, facts, found, offer};
 use agenda::directive::{self, DirectiveChange};
 use agenda::goals;
 use ground::text::shorten;
-use jiff::Timestamp;
 use mind::moment::{Moment, main_thread};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// Seconds for which a yes or a number answers what was asked, if it is the owner's next word.
 const OPEN_S: i64 = 3_600;
@@ -21,22 +19,14 @@ const OPEN_S: i64 = 3_600;
 /// Seconds after which `undo that` is no longer the last thing made.
 const FRESH_S: i64 = 900;
 
-const SAFE: &str = "I run in safe mode after repeated deaths and can only talk; \
-    ask again when that is over.";
-
-const PHASED: &str = "That stands on my agenda as a goal, step by step. On instinct I do the steps I know by name \
-    (`read`, `feed`, `search`, `note`, `draft`, `snapshot`, `map`); the others wait for a mind that reads.";
-
 /// Hashes of the moment's words; equal words have different ones.
 pub fn hashes(moment: &Moment) -> Vec<u64> {
-    let mut hashes: Vec<u64> = Vec::new();
-    for word in &moment.words {
-        let named = |n: usize| hash(&format!("{n} {} {}", word.at, word.text));
-        let mut all = (0..=hashes.len()).map(named);
-        let new = all.find(|hash| !hashes.contains(hash));
-        hashes.push(new.unwrap_or_default());
-    }
-    hashes
+    let words = moment.words.iter().enumerate();
+    let hash_of = words.map(|(at, word)| {
+        let before = moment.words.iter().take(at).filter(|one| one.at == word.at && one.text == word.text);
+        hash(&format!("{} {} {}", before.count(), word.at, word.text))
+    });
+    hash_of.collect()
 }
 
 pub fn drive(turn: &mut Turn) {
@@ -81,29 +71,31 @@ fn not_understood(all: &[Unknown]) -> String {
     let said: Vec<String> = all.iter().map(|one| format!("\"{}\"", clip(&one.said, 60))).collect();
     let near = all.iter().flat_map(|one| &one.near).filter(|one| !one.shown.is_empty()).take(2);
     let near: Vec<String> = near.map(|one| format!("`{}` ({})", one.shown, one.does)).collect();
-    let near =
-        if near.is_empty() { String::new() } else { format!(" The nearest I can do: {}.", near.join(", ")) };
+    let near = match near.as_slice() {
+        [] => String::new(),
+        near => format!(" The nearest I can do: {}.", near.join(", ")),
+    };
     let kept: String = all.iter().map(|one| one.kept.as_str()).collect();
-    format!(
-        "I do not understand {}.{near}{kept} `help` shows what I understand; to be understood in any words, {MODEL}",
-        said.join(", ")
-    )
+    text("unknown", &[("said", &said.join(", ")), ("near", &near), ("kept", &kept)])
 }
 
 /// Answers a word of the owner's; false where there is no room left in this thought.
 fn answer(said: &str, unknown: &mut Vec<Unknown>, turn: &mut Turn) -> bool {
-    turn.intend("answer the owner");
-    turn.say(format!("The owner says: \"{}\".", clip(said, 160)));
+    turn.does("answer the owner", format!("The owner says: \"{}\".", clip(said, 160)));
+    if let Some((name, language)) = TABLE.language(&TABLE.scorer.words(said))
+        && !turn.state.languages.iter().any(|told| told == name)
+    {
+        turn.state.languages.push(name.to_owned());
+        turn.state.notice.clone_from(&language.told);
+    }
     let Some(said) = chosen(said, turn) else { return true };
-    let now = Timestamp::from_second(turn.now_s).unwrap_or_default();
     // A directive that changes something was noted when it was heard, and is no longer among the words.
-    if let Some(understood) = directive::understand(&said, now, &turn.zone()) {
+    if let Some(understood) = directive::understand(&said, turn.now(), &turn.zone()) {
         turn.say("I know what that asks of me, and it changed nothing.");
         let unchanged = match understood.change {
-            _ if turn.moment.safe => SAFE.to_owned(),
+            _ if turn.moment.safe => text("safe", &[]),
             DirectiveChange::Lift { .. } => facts::nothing_held(turn),
-            _ => "That order I could not keep: fifty hold already; `orders` names them, `cancel directive-…` ends one."
-                .to_owned(),
+            _ => text("unkept", &[]),
         };
         turn.tell_owner(&unchanged);
         return true;
@@ -111,13 +103,12 @@ fn answer(said: &str, unknown: &mut Vec<Unknown>, turn: &mut Turn) -> bool {
     let title = shorten(&said, 120);
     if goals::phases(&said).is_some() && turn.moment.stack.iter().any(|line| line.title == title) {
         turn.say("That is a goal of several steps, and stands on my agenda.");
-        turn.tell_owner(PHASED);
+        turn.tell_owner(&text("phased", &[]));
         return true;
     }
     match understand::hear(&said) {
         Heard::Certain(all) if turn.room() <= all.len() => return false,
         Heard::Certain(all) => certain(all, &said, turn),
-        Heard::Question(task) => begin(task, turn),
         Heard::Unsure(choices) => ask_back(&choices, turn),
         Heard::Unknown(near) => {
             turn.say("I cannot understand that and say what I can do.");
@@ -129,104 +120,76 @@ fn answer(said: &str, unknown: &mut Vec<Unknown>, turn: &mut Turn) -> bool {
 }
 
 /// Does and tells all that is asked for; what can be told at once is one answer.
-fn certain(all: Vec<Meant>, said: &str, turn: &mut Turn) {
+fn certain(all: Vec<Task>, said: &str, turn: &mut Turn) {
     let mut told: Vec<String> = Vec::new();
-    for one in all {
-        let fresh =
+    for task in all {
+        let is_fresh =
             |turn: &Turn| turn.state.last.as_ref().is_some_and(|last| turn.now_s - last.at_s <= FRESH_S);
-        let task = match one.ability.name.as_str() {
-            "cancel_that" => Some(Task::Last),
-            "undo_that" if fresh(turn) => Some(Task::Last),
-            "follow_them" => Some(Task::FollowOffered),
-            _ => one.task,
-        };
-        match task {
-            Some(task) => begin(task, turn),
-            None if one.ability.name == "digest" => {
-                turn.say("I tell what is new.");
-                told.push(digest::now(turn));
+        match task.ability.name.as_str() {
+            "undo_that" if is_fresh(turn) => {
+                Task::of("cancel_that", "").iter().for_each(|task| begin(task, turn))
             }
-            None => told.push(facts::told(one.ability, said, turn)),
+            "digest" => told.push(digest::now(turn)),
+            _ if task.does() => begin(&task, turn),
+            _ => told.push(facts::told(task.ability, said, turn)),
         }
     }
     if !told.is_empty() {
         turn.say("I tell how things stand.");
-        let text = in_its_place(told.join("\n"), turn);
-        turn.tell_owner(&text);
+        turn.tell_owner(&in_its_place(&told.join("\n"), turn));
     }
 }
 
-fn begin(task: Task, turn: &mut Turn) {
+fn begin(task: &Task, turn: &mut Turn) {
     if turn.moment.safe {
-        return turn.tell_owner(SAFE);
+        return turn.tell_owner(&text("safe", &[]));
     }
     match tasks::begin(task, Origin::Owner, turn) {
         Ok(()) => turn.say("I know how to do that and begin."),
-        Err(why) => {
-            let text = in_its_place(format!("I did not do it: {why}."), turn);
-            turn.tell_owner(&text);
-        }
+        Err(why) => turn.tell_owner(&in_its_place(&format!("I did not do it: {why}."), turn)),
     }
 }
 
 /// Asks which of these is meant.
 fn ask_back(choices: &[&'static Ability], turn: &mut Turn) {
     turn.say("I am not sure what that means, and ask.");
-    let choices: Vec<String> = choices.iter().filter_map(|ability| ability.sentence()).collect();
-    let text = match choices.as_slice() {
-        [one] => format!("Did you mean `{one}`? `yes` says so."),
-        many => {
-            let all: Vec<String> =
-                many.iter().enumerate().map(|(at, one)| format!("{} `{one}`", at + 1)).collect();
-            let (last, first) = all
-                .split_last()
-                .map_or((String::new(), String::new()), |(last, first)| (last.clone(), first.join(", ")));
-            format!("Did you mean {first} or {last}? The number says which.")
-        }
+    let choices: Vec<String> =
+        choices.iter().filter_map(|ability| ability.sentence()).map(str::to_owned).collect();
+    let numbered = choices.iter().enumerate().map(|(at, one)| format!("{} `{one}`", at + 1));
+    let text = match numbered.collect::<Vec<_>>().join(", ").rsplit_once(", ") {
+        Some((first, last)) => format!("Did you mean {first} or {last}? The number says which."),
+        None => format!("Did you mean `{}`? `yes` says so.", choices.concat()),
     };
     turn.state.asked = Some(Asked { at_s: turn.now_s, choices });
     turn.tell_owner(&text);
 }
 
 /// The words, or the choice that they name of those put to the owner; none where that is answered already. Only the next
-/// word answers, and not for long: what was asked before that, the owner may not have seen.
+/// word answers, and not for long: what was asked before that, the owner may not have seen. An approval asked for since is
+/// what a bare yes answers.
 fn chosen(said: &str, turn: &mut Turn) -> Option<String> {
-    let asked = turn.state.asked.take();
-    let asked = asked
-        .filter(|asked| (0..=OPEN_S).contains(&(turn.now_s - asked.at_s)) && !asked_since(asked.at_s, turn));
-    let Some(Asked { choices, .. }) = asked else { return Some(said.to_owned()) };
+    let asked = turn.state.asked.take().filter(|asked| {
+        let is_answered = turn.messages("approval").any(|at| at.as_second() > asked.at_s);
+        (0..=OPEN_S).contains(&(turn.now_s - asked.at_s)) && !is_answered
+    });
+    let Some(asked) = asked else { return Some(said.to_owned()) };
     let number = said.trim().trim_matches(['.', '!', ')', '(']).parse::<usize>().ok();
-    let choice = match (number, choices.as_slice()) {
-        (Some(number), choices) => number.checked_sub(1).and_then(|at| choices.get(at)).cloned(),
-        (None, [one]) => match understand::yes_or_no(said) {
-            Some(true) => Some(one.clone()),
-            Some(false) if one == offer::TAKE_ALL => {
-                if turn.moment.safe {
-                    turn.tell_owner(SAFE);
-                } else {
-                    offer::decline(turn);
-                }
-                return None;
-            }
-            _ => None,
-        },
+    let choice = match (number, asked.choices.as_slice(), understand::yes_or_no(said)) {
+        (Some(number), choices, _) => number.checked_sub(1).and_then(|at| choices.get(at)).cloned(),
+        (None, [one], Some(true)) => Some(one.clone()),
+        (None, [one], Some(false)) if one == offer::TAKE_ALL => {
+            offer::decline(turn);
+            return None;
+        }
         _ => None,
     };
     Some(choice.unwrap_or_else(|| said.to_owned()))
 }
 
-/// Whether the owner was asked for an approval since: a bare yes answers that.
-fn asked_since(since_s: i64, turn: &Turn) -> bool {
-    let after = |at: &str| at.parse::<Timestamp>().is_ok_and(|at| at.as_second() > since_s);
-    turn.moment.records.iter().any(|record| {
-        record.kind == "message" && record.data.get("kind") == Some(&json!("approval")) && after(&record.at)
-    })
-}
-
 /// The text, with why instinct answers where a model should.
-fn in_its_place(text: String, turn: &Turn) -> String {
+fn in_its_place(text: &str, turn: &Turn) -> String {
     match turn.moment.outage.as_str() {
-        "" => text,
+        "" => text.to_owned(),
         outage => format!("{text} I answer on instinct, in the model's place: {outage}."),
     }
 }
@@ -249,7 +212,7 @@ pub fn settled(job: &Job, result: &Value, turn: &mut Turn) {
         Some(Err(error)) if job.tool == "web.search" => found::no_search(&error, word(result, "hint")),
         Some(Err(error)) => format!("{} failed: {error}. {}", job.tool, clip(word(result, "hint"), 200)),
     };
-    let text = in_its_place(text.trim_end().to_owned(), turn);
+    let text = in_its_place(text.trim_end(), turn);
     turn.say(format!("For the owner: {text}"));
     turn.tell(&text, &job.thread);
 }

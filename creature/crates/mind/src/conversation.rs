@@ -346,14 +346,8 @@ pub fn file(folder: &Path, thread: Option<&str>) -> PathBuf {
 
 /// A hash of several texts and where each ends, as 16 hex digits.
 pub fn fingerprint(texts: &[&str]) -> String {
-    // FNV-1a: the same in every life and build.
-    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-    for text in texts {
-        for byte in text.bytes().chain([0xff]) {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
-    }
-    format!("{hash:016x}")
+    let bytes = texts.iter().flat_map(|text| text.bytes().chain([0xff]));
+    format!("{:016x}", ground::text::hash(&bytes.collect::<Vec<u8>>()))
 }
 
 /// Moves aside what lies at `path` and is not of the right kind.

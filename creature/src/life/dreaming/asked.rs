@@ -14,7 +14,6 @@ use crate::store::caller::Caller;
 use agenda::Change;
 use agenda::pulse::{Concern, PulseChange};
 use ground::{papers, text};
-use instinct::text::hash;
 use knowledge::facts::{self, Fact};
 use memory::snapshot;
 use mind::llm;
@@ -244,7 +243,7 @@ fn shown(facts: &[Fact], pulse: &[Concern]) -> String {
 
 /// A hash of the text.
 fn mark(text: &str) -> String {
-    hash(text).to_string()
+    text::hash(text).to_string()
 }
 
 /// The last lines that fit, and how many did not.

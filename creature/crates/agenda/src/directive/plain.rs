@@ -14,10 +14,9 @@ const MOST_WORDS: usize = 24;
 const MOST_TOPIC: usize = 8;
 
 /// Phrases that may stand before and after an order without changing its meaning.
-const BEFORE: &str = "please, ok, okay, now, hey, so, from now on, can you, could you, would you, let's, \
+const BEFORE: &str = "please, bitte, por favor, ok, okay, now, hey, so, from now on, can you, could you, would you, let's, \
     i want you to, i would like you to";
-const AFTER: &str =
-    "please, thanks, thank you, from now on, for now, until further notice, until i say so, now";
+const AFTER: &str = "please, bitte, s'il te plaît, por favor, thanks, thank you, from now on, for now, until further notice, until i say so, now";
 
 /// Words that no topic may have: with one of them a sentence may mean something else than it seems.
 const DOUBTFUL: &str = "not, never, no, but, unless, if, when, because, or, i, i'm, you, he, she, they, what, \
@@ -35,10 +34,12 @@ const LOOK: &str =
 const PAUSE: &str = "pause, stop, pause work, pause everything, pause yourself, pause working, pause all work, \
     pause your work, stop all work, stop your work, stop work, stop working, stop everything, take a break, \
     have a break, pause autonomous mode, stop autonomous mode, pause autonomy, stop autonomy, turn off autonomous mode, \
-    switch off autonomous mode, disable autonomous mode, quiet, silence, hush, shush, be silent, go to sleep";
+    switch off autonomous mode, disable autonomous mode, quiet, silence, hush, shush, be silent, go to sleep, \
+    pausiere, mach pause, mach eine pause, stopp, hör auf, fais une pause, arrête, arrête-toi, haz una pausa, para, detente";
 /// Whole sentences that end what is under way; `stop` alone is a pause where nothing is under way for the owner.
 const STOP: &str = "stop, /stop, stop it, stop that, stop this, stop now, stop there, stop doing that, stop what you are doing, \
-    abort, abort that, abort it, cancel that, cancel it, cancel this, halt, enough, that is enough";
+    abort, abort that, abort it, cancel that, cancel it, cancel this, halt, enough, that is enough, \
+    stopp, hör auf, arrête, arrête-toi, para, detente";
 /// Whole sentences that have memory and conversations summed up.
 const COMPACT: &str = "compact, /compact, compact yourself, compact your memory, compact the conversation, compact our talk, \
     take a snapshot, take a snapshot now";
@@ -47,16 +48,19 @@ const RESUME: &str = "resume, unpause, continue, go on, carry on, resume work, r
     continue your work, back to work, you can resume, you can continue, you may resume, you may continue, resume autonomous mode, resume autonomy, \
     start autonomous mode, turn on autonomous mode, switch on autonomous mode, enable autonomous mode, wake up, keep going, \
     start again, start working again, start work again, you can go on, you may go on, you can work again, you may work again, \
-    you can start again, end the pause, cancel the pause, cancel pause, work again";
+    you can start again, end the pause, cancel the pause, cancel pause, work again, mach weiter, fahr fort, reprends, \
+    tu peux reprendre, tu peux continuer, continúa, continua, sigue, reanuda, puedes seguir";
 const WRITE_AGAIN: &str = "message me again, write me again, you can message me again, you can write me again, \
     you may message me again, you may write me again, message me as usual, write me as usual, write to me again, \
     you can write to me again, you may write to me again, start writing to me again, you can write again, you may write again, \
     you can talk again, you may talk again, talk again, talk to me again, you can talk to me again, you may talk to me again, \
     you can speak again, you may speak again, speak again, you can speak, you may speak, stop being quiet, be loud again, \
-    you can be loud again, no longer quiet, end quiet, cancel quiet, cancel be quiet";
+    you can be loud again, no longer quiet, end quiet, cancel quiet, cancel be quiet, du darfst wieder reden, \
+    du kannst wieder reden, tu peux parler, puedes hablar";
 /// Whole sentences that order that no messages be sent.
 const NO_MESSAGES: &str = "leave me alone, be quiet, no messages, no more messages, shut up, be still, stop talking, stop talking to me, \
-    stop bothering me, keep quiet, stay quiet, not a word, no talking";
+    stop bothering me, keep quiet, stay quiet, not a word, no talking, sei still, sei leise, sei ruhig, schweig, tais-toi, \
+    cállate, callate, silencio";
 const USUAL_ORDER: &str = "no more focus, drop the focus, end the focus, back to your usual order";
 
 /// A directive read from plain words.
@@ -147,7 +151,7 @@ pub fn reply(understood: &Understood) -> String {
 
 /// The words of one short sentence; none for a longer text, or one with quotes or brackets.
 fn words(text: &str) -> Option<Vec<Word<'_>>> {
-    let text = text.trim().trim_end_matches(['.', '!', '?']);
+    let text = text.trim().trim_end_matches(['.', '!', '?', ' ']).trim_start_matches(['¡', '¿']);
     if text.contains(['\n', '"', '“', '(', '`', ';']) {
         return None;
     }

@@ -8,6 +8,7 @@
 )]
 
 mod directive;
+mod foreign;
 mod goals;
 mod items;
 mod opportunities;

@@ -71,7 +71,7 @@ fn an_edit_without_effect_is_taken_back_once_and_not_repeated() {
     assert!(rest.contains("I took my edit back: IDLE_REST_S from 60 to 40"), "{rest}");
     assert_eq!(rest.matches("I measured").count(), 0, "what is taken back is not measured");
     let diary = &world.papers["diary"];
-    assert!(diary.contains("I took an edit of mine back: IDLE_REST_S from 60 to 40"), "{diary}");
+    assert!(diary.contains("I took my edit back: IDLE_REST_S from 60 to 40"), "{diary}");
     assert_eq!(world.called("repo.edit").len(), 2, "never back and forth");
 }
 

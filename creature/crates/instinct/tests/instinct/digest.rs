@@ -1,8 +1,9 @@
 //! The digest and what is followed: told once a morning, never empty, counts that are right, and feeds offered once.
 
 use super::world::{PACE, World, failing};
+use ground::checklist;
 use instinct::state::State;
-use instinct::{following, likeness, offer};
+use instinct::{likeness, offer};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
@@ -223,7 +224,7 @@ fn a_new_house_greets_in_three_sentences_and_follows_what_it_offered_on_a_yes() 
             assert!(world.called("feed.read").iter().any(|call| call.args["url"] == url), "in the same wake");
         }
         assert!(
-            world.told()[0].starts_with("I follow https://blog.rust-lang.org/feed.xml"),
+            world.told()[0].contains("I follow https://blog.rust-lang.org/feed.xml"),
             "{:?}",
             world.told()
         );
@@ -313,10 +314,10 @@ fn what_could_not_be_written_is_said() {
 #[test]
 fn lines_of_sources_are_edited_and_nothing_else_is() {
     let list = "- [ ] read https://a.example/\nfeed: https://a.example/\n* page: https://b.example/x\n";
-    let gone = following::called(list, "a.example");
+    let gone = checklist::called(list, "a.example");
     assert_eq!(gone, ["https://a.example/"]);
     assert_eq!(
-        following::without(list, &gone),
+        checklist::without(list, &gone),
         "- [ ] read https://a.example/\n* page: https://b.example/x\n"
     );
 }

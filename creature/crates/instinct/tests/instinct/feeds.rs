@@ -162,7 +162,7 @@ fn new_ids_for_the_same_items_are_no_news_but_one_address_for_all_is() {
 fn a_self_that_knew_only_links_gives_no_old_news() {
     let listed: Listed = Rc::new(RefCell::new((1..=9).rev().map(item).collect()));
     let mut world = following(&listed, World::kept());
-    let links: Vec<u64> = (1..=8).map(|n| instinct::text::hash(&format!("https://f.example/{n}"))).collect();
+    let links: Vec<u64> = (1..=8).map(|n| ground::text::hash(&format!("https://f.example/{n}"))).collect();
     let mut state = State { seen: links, ..State::default() };
     state.sources.entry("https://f.example/news".to_owned()).or_default().text = 7;
     std::fs::create_dir_all(world.house.instinct().parent().unwrap()).unwrap();

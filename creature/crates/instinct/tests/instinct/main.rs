@@ -17,7 +17,7 @@ mod sentences;
 mod talk;
 mod world;
 
-use instinct::checklist;
+use ground::checklist;
 use serde_json::json;
 use world::{World, failing, said};
 

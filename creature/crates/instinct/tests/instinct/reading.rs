@@ -1,7 +1,7 @@
 //! Sources and drafts: what is followed, noted, posted, and left alone for a while.
 
 use super::world::{START_S, World, failing, said};
-use instinct::sources::named;
+use ground::checklist::{named, uncommented};
 use instinct::state::{Note, State};
 use instinct::{drafts, text};
 use serde_json::{Value, json};
@@ -222,7 +222,7 @@ fn links_and_names_are_read_from_text() {
     let found = text::urls("(see <https://a.example/b?c=d#e>, http://f.example.) https:// ftp://g.example");
     assert_eq!(found, ["https://a.example/b?c=d#e", "http://f.example"]);
     assert_eq!(text::slug("Ä Blog.Example:8080"), "blog-example-8080");
-    assert_eq!(text::uncommented("a<!-- b\nc -->d<!-- e"), "a\nd");
+    assert_eq!(uncommented("a<!-- b\nc -->d<!-- e"), "a\nd");
     assert_eq!(text::clip("one\n two  three", 7), "one tw…");
 }
 

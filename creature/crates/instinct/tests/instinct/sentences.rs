@@ -10,7 +10,10 @@ use serde_json::{Value, json};
 
 const EVERYDAY: &str = include_str!("../sentences/everyday.txt");
 const VOICES: &str = include_str!("../sentences/voices.txt");
+const LANGUAGES: &str = include_str!("../sentences/languages.txt");
+const MISTAKABLE: &str = include_str!("../sentences/mistakable.txt");
 const UNSEEN: &str = include_str!("../sentences/unseen.txt");
+const LANGUAGES_UNSEEN: &str = include_str!("../sentences/languages_unseen.txt");
 
 /// A Thursday, ten in the morning in Berlin.
 const NOW: &str = "2026-11-26T09:00:00Z";
@@ -164,7 +167,7 @@ fn told_of(name: &str, rows: &str) -> (usize, Vec<String>, Vec<String>) {
 
 #[test]
 fn everyday_sentences_are_answered_truly() {
-    for (name, rows) in [("everyday", EVERYDAY), ("voices", VOICES)] {
+    for (name, rows) in [("everyday", EVERYDAY), ("voices", VOICES), ("languages", LANGUAGES)] {
         let (count, wrong, unsure) = told_of(name, rows);
         println!("{name}: {count} sentences, {} unsure, {} wrong", unsure.len(), wrong.len());
         assert!(wrong.is_empty(), "{name}, wrong:\n{}", wrong.join("\n"));
@@ -175,8 +178,70 @@ fn everyday_sentences_are_answered_truly() {
 /// What was written once the table stood: fewer of them are known, and none is taken for another.
 #[test]
 fn sentences_that_the_table_was_not_made_for_are_not_taken_for_others() {
-    let (count, wrong, unsure) = told_of("unseen", UNSEEN);
-    println!("unseen: {count} sentences, {} unsure, {} wrong", unsure.len(), wrong.len());
-    assert!(wrong.is_empty(), "wrong:\n{}", wrong.join("\n"));
-    assert!(unsure.len() * 100 <= count * UNSEEN_UNSURE, "of {count} not known:\n{}", unsure.join("\n"));
+    for (name, rows) in [("unseen", UNSEEN), ("languages_unseen", LANGUAGES_UNSEEN)] {
+        let (count, wrong, unsure) = told_of(name, rows);
+        println!("{name}: {count} sentences, {} unsure, {} wrong", unsure.len(), wrong.len());
+        assert!(wrong.is_empty(), "{name}, wrong:\n{}", wrong.join("\n"));
+        assert!(unsure.len() * 100 <= count * UNSEEN_UNSURE, "of {count} not known:\n{}", unsure.join("\n"));
+    }
+}
+
+/// An order is done only where the words leave no doubt, in these languages too.
+#[test]
+fn what_is_near_to_an_order_in_another_language_changes_nothing() {
+    for said in MISTAKABLE.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        let got = answered(said);
+        let reads = [
+            "feed.read",
+            "web.fetch_text",
+            "knowledge.search",
+            "reminder.list",
+            "notes.read",
+            "self.examine",
+        ];
+        let changed: Vec<&ToolCall> =
+            got.calls.iter().filter(|call| !reads.contains(&call.tool.as_str())).collect();
+        println!("mistakable: {said} -> {:?} {:?} {}", got.means, got.choices, got.text);
+        assert!(got.means != ["order"] && changed.is_empty(), "{said}: {} {changed:?}", got.text);
+        assert!(!got.text.is_empty(), "{said}");
+    }
+}
+
+#[test]
+fn an_owner_of_another_language_is_told_once_in_it_that_answers_are_english() {
+    let mut world = world().says("Was machst du?");
+    world.wake();
+    assert!(world.told()[0].starts_with("Ich verstehe ein paar alltägliche Sätze"), "{:?}", world.told());
+    assert!(world.told()[0].contains("\nLast"), "and the answer is there: {:?}", world.told());
+    for (said, begin) in
+        [("Was kannst du?", "Without a model"), ("Que fais-tu ?", "Je comprends"), ("hello", "Hello")]
+    {
+        world = world.says(said);
+        world.wake();
+        assert!(world.told().last().unwrap().starts_with(begin), "{said}: {:?}", world.told().last());
+    }
+    let mut late = self::world().says("Erinnere mich in 5 Minuten an den Tee");
+    late.wake();
+    let told = late.told().join("\n");
+    assert!(told.starts_with("Ich verstehe") && told.contains("Done: I remind you of \"den Tee\""), "{told}");
+}
+
+/// A name in braces that is no fact would leave a hole in its answer.
+#[test]
+fn each_answer_of_the_table_is_whole() {
+    let table: toml::Table = include_str!("../../abilities.toml").parse().unwrap();
+    let abilities = table["ability"].as_array().unwrap().iter().filter(|one| one.get("answer").is_some());
+    let mut asked = 0;
+    for ability in abilities {
+        let says = ability["says"].as_str().unwrap().split('|').map(str::trim);
+        let Some(said) = says.into_iter().find(|says| !says.contains(['{', '/', '?'])) else { continue };
+        if directive::understand(said, now(), &berlin()).is_some() {
+            continue;
+        }
+        let got = answered(said);
+        let holed = got.text.is_empty() || got.text.contains(['{', '}']) || got.text.contains("  ");
+        assert!(!holed, "{said}: {}", got.text);
+        asked += 1;
+    }
+    assert!(asked > 40, "{asked}");
 }

@@ -2,8 +2,8 @@
 //!
 //! Invariant: clocks and counters make no news, and a sentence is told once.
 
-use super::text::hash;
-use ground::summary;
+use crate::summary;
+use crate::text::{hash, keep_last};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -14,84 +14,16 @@ const MOST_SENTENCES: usize = 400;
 const MOST_MOVES: u8 = 3;
 
 /// Words beside which a number only counts, or tells the time.
-const COUNTERS: [&str; 35] = [
-    "ago",
-    "visitor",
-    "visitors",
-    "visits",
-    "views",
-    "viewed",
-    "viewers",
-    "online",
-    "hits",
-    "reads",
-    "likes",
-    "votes",
-    "points",
-    "comments",
-    "replies",
-    "followers",
-    "subscribers",
-    "shares",
-    "stars",
-    "clicks",
-    "downloads",
-    "users",
-    "members",
-    "guests",
-    "watching",
-    "rendered",
-    "generated",
-    "cached",
-    "uptime",
-    "remaining",
-    "left",
-    "elapsed",
-    "queries",
-    "session",
-    "showing",
-];
+const COUNTERS: &str = "ago visitor visitors visits views viewed viewers online hits reads likes votes \
+    points comments replies followers subscribers shares stars clicks downloads users members guests \
+    watching rendered generated cached uptime remaining left elapsed queries session showing";
 
-const MONTHS_AND_DAYS: [&str; 38] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-    "jan",
-    "feb",
-    "mar",
-    "apr",
-    "jun",
-    "jul",
-    "aug",
-    "sep",
-    "sept",
-    "oct",
-    "nov",
-    "dec",
-    "monday",
-    "tuesday",
-    "wednesday",
-    "thursday",
-    "friday",
-    "saturday",
-    "sunday",
-    "mon",
-    "tue",
-    "wed",
-    "thu",
-    "fri",
-    "sat",
-    "sun",
-];
+const MONTHS_AND_DAYS: &str = "january february march april may june july august september october november \
+    december jan feb mar apr jun jul aug sep sept oct nov dec monday tuesday wednesday thursday friday \
+    saturday sunday mon tue wed thu fri sat sun";
+
+/// Spans of time of which one has several.
+const UNITS: &str = "s ms µs millisecond sec second min minute hr hour day week";
 
 /// What is known of a page.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -138,21 +70,19 @@ impl Known {
 fn keep(list: &mut Vec<u64>, hash: u64) {
     list.retain(|known| *known != hash);
     list.push(hash);
-    let over = list.len().saturating_sub(MOST_SENTENCES);
-    list.drain(..over);
+    keep_last(list, MOST_SENTENCES);
 }
 
 /// A sentence without what changes by itself: times, dates, spans, counts, and keys that are made anew.
 fn still(sentence: &str) -> String {
     let words: Vec<String> = sentence.split_whitespace().map(|word| bare(word).to_lowercase()).collect();
     let words = without_ages(words);
-    let counts = words.iter().any(|word| COUNTERS.contains(&word.as_str()));
-    let dated =
-        words.iter().any(|word| MONTHS_AND_DAYS.contains(&word.as_str()) && word != "may" && word != "march");
+    let counts = words.iter().any(|word| is_in(COUNTERS, word));
+    let dated = words.iter().any(|word| is_in(MONTHS_AND_DAYS, word) && word != "may" && word != "march");
     let kept = words.iter().enumerate().map(|(at, word)| {
         let next = words.get(at + 1).map_or("", String::as_str);
         let number = word.contains(|c: char| c.is_ascii_digit());
-        let day = MONTHS_AND_DAYS.contains(&word.as_str()) && (dated || counts);
+        let day = is_in(MONTHS_AND_DAYS, word) && (dated || counts);
         let moves = number && (counts || is_time(word) || is_unit(next) || is_key(word));
         // In a sentence with a name of a month or day, a day of the month and a year are no news.
         let of_date = number && dated && is_day_or_year(word);
@@ -238,21 +168,11 @@ fn is_time(word: &str) -> bool {
 
 /// A word after which a number is a span of time.
 fn is_unit(word: &str) -> bool {
-    let one = word.strip_suffix('s').filter(|one| !one.is_empty()).unwrap_or(word);
-    matches!(
-        one,
-        "s" | "ms"
-            | "sec"
-            | "second"
-            | "min"
-            | "minute"
-            | "hour"
-            | "hr"
-            | "millisecond"
-            | "µs"
-            | "day"
-            | "week"
-    )
+    is_in(UNITS, word) || word.strip_suffix('s').is_some_and(|one| is_in(UNITS, one))
+}
+
+fn is_in(list: &str, word: &str) -> bool {
+    list.split(' ').any(|one| one == word)
 }
 
 fn is_day_or_year(word: &str) -> bool {
