@@ -225,8 +225,24 @@ fn told(job: &Job, result: &Value, turn: &Turn) -> Option<String> {
         "agenda.close" => format!("{about} is off my agenda"),
         "dream.now" => "I dream at the end of this wake, or with the next".to_owned(),
         "memory.snapshot" => format!("snapshot taken: {place}"),
-        _ => format!("{about} passed its rehearsal; my next life runs it"),
+        _ => edited(about, turn),
     })
+}
+
+/// What became of a patch: the life that tells of it may be the one it was born in, or the one after it was put back.
+fn edited(about: &str, turn: &Turn) -> String {
+    let moment = turn.moment;
+    let mut here = moment.records.iter().filter(|record| record.life == moment.life);
+    let fate = here.find_map(|record| match (record.kind.as_str(), word(&record.data, "stage")) {
+        ("self_change", "born") => Some("I run it now"),
+        ("death", _) if word(&record.data, "ended") == "put back" => {
+            Some("but its lives died: the guardian put me back, and I run without it")
+        }
+        _ => None,
+    });
+    let fate = fate.unwrap_or("my next life runs it");
+    let join = if fate.starts_with("but") { "," } else { ";" };
+    format!("{about} passed its rehearsal{join} {fate}")
 }
 
 /// What was noted, on one line.

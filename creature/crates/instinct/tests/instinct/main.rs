@@ -96,6 +96,24 @@ fn a_fenced_patch_goes_through_the_self_edit_protocol_byte_for_byte() {
     );
 }
 
+/// Found in the demo: of a patch that had killed three lives and was put back it said that its next life runs it.
+#[test]
+fn what_became_of_a_patch_is_told_by_the_life_that_knows() {
+    let patch = "--- a/creature/src/pace.rs\n+++ b/creature/src/pace.rs\n@@ -1 +1 @@\n-a \n+b\n";
+    let told = |kind: &str, data: serde_json::Value| {
+        let mut world = World::new().says(&format!("try this\n```diff\n{patch}```\n"));
+        world.think();
+        world.reborn(world::PACE);
+        world.record(kind, data);
+        world.wake();
+        world.told()[0].clone()
+    };
+    let born = told("self_change", json!({"ok": true, "stage": "born", "summary": "it"}));
+    assert!(born.contains("passed its rehearsal; I run it now"), "{born}");
+    let fell = told("death", json!({"ended": "put back", "cause": "three deaths"}));
+    assert!(fell.contains("put me back, and I run without it") && !fell.contains("next life"), "{fell}");
+}
+
 #[test]
 fn failures_and_interruptions_are_told_to_the_owner() {
     let mut world =
