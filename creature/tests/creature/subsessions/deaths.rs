@@ -23,7 +23,8 @@ fn copied(from: &std::path::Path, to: &std::path::Path) {
 fn gardener(text: &str) -> Value {
     match text {
         text if text.contains("Fail here") => says("[FAILED] frost"),
-        text if text.contains("Spawn a child") && !text.contains("session-5") => {
+        // Whatever number the child has: once, and not again when it was cut off.
+        text if text.contains("Spawn a child") && !text.contains("What came of your calls") => {
             calls("spawn", json!({"objective": "Be a child", "mode": "none"}))
         }
         text if text.contains("sub-session of Feral") && !text.contains("What came of your calls") => {
