@@ -263,29 +263,3 @@ fn the_readme_says_how_to_run_it_and_contributing_how_to_test_it() {
         assert!(page(&sources, path).contains(&needed), "{path} does not say `{needed}`");
     }
 }
-
-/// `scripts/check` runs the stable workspace's tests in two parts, by their names.
-#[test]
-fn scripts_check_runs_each_test_of_the_stable_workspace() {
-    let check = std::fs::read_to_string(root().join("scripts/check")).unwrap();
-    let mut names = Vec::new();
-    for member in ["broker", "console", "guardian", "house", "trials", "walls"] {
-        let text = std::fs::read_to_string(root().join(member).join("Cargo.toml")).unwrap();
-        let manifest: toml::Table = text.parse().unwrap();
-        let tests = manifest.get("test").and_then(toml::Value::as_array).cloned().unwrap_or_default();
-        let is_run = |test: &&toml::Value| test.get("test").and_then(toml::Value::as_bool) != Some(false);
-        let named = tests.iter().filter(is_run).filter_map(|test| test.get("name")?.as_str());
-        names.extend(named.map(str::to_owned));
-        for entry in std::fs::read_dir(root().join(member).join("tests")).into_iter().flatten().flatten() {
-            let path = entry.path();
-            let is_test = path.extension().is_some_and(|end| end == "rs") || path.join("main.rs").exists();
-            names.extend(is_test.then(|| path.file_stem().unwrap().to_string_lossy().into_owned()));
-        }
-    }
-    assert!(names.len() >= 10, "{names:?}");
-    let is_run = |name: &String| {
-        check.split_whitespace().collect::<Vec<_>>().windows(2).any(|pair| pair == ["--test", name])
-    };
-    let left_out: Vec<&String> = names.iter().filter(|name| !is_run(name)).collect();
-    assert!(left_out.is_empty(), "scripts/check runs none of {left_out:?}");
-}
