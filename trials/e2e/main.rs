@@ -313,7 +313,8 @@ fn a_mended_key_wakes_the_mind_and_the_waiting_word_is_answered() {
     house.say("are you there?");
     let told = until_remembered(house, "a plain answer", |record| record["data"]["kind"] == "waiting");
     let text = told["data"]["text"].as_str().unwrap();
-    assert!(text.contains("the key is refused (401): put a right one into .env"), "{text}");
+    assert!(text.contains("the key is refused (") && text.contains("401 Unauthorized"), "{text}");
+    assert!(text.contains("put a right one into .env; I try again at your next word"), "{text}");
     let page: Value = serde_json::from_str(&house.read(".self/budget.json")).unwrap();
     assert_eq!(page["models"][0]["state"], "down", "{page}");
     let answer =
