@@ -94,6 +94,7 @@ fn told(house: &TempHouse) -> Vec<String> {
 /// Lets a quarter of a minute go by, and waits until what is due was looked at.
 async fn quarter(lived: &Lived, house: &TempHouse) {
     lived.pass(Duration::from_secs(15));
+    lived.life.toolbox.watches.changed.notify_one();
     for _ in 0..6_000 {
         let kept = std::fs::read(house.path(".self/mind/watches.json")).unwrap_or_default();
         let kept: Value = serde_json::from_slice(&kept).unwrap_or_default();
