@@ -10,6 +10,7 @@ use crate::processes::hunt;
 use anyhow::{Context, Result};
 use house::clock::{Millis, running_ms};
 use house::{House, files, interrupt, outlet, terminal};
+use nix::sys::signal::{SigSet, SigmaskHow};
 use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use std::os::unix::process::CommandExt;
@@ -137,6 +138,7 @@ fn look_at_steps(timer: &TimerFd, house: &House, main: i32) {
     let (mut seen, mut held) = ((0, 0), Held::default());
     while timer.wait().is_ok() {
         hear();
+        take_signals();
         let progress = (ROUNDS.load(Ordering::Relaxed), interrupt::checks());
         let again = interrupt::take_leave() || interrupt::take_order() && orders::is_to_stop(house);
         // Not counted by time: a machine that was suspended, or a guardian that was stopped, was not held up.
@@ -178,6 +180,14 @@ fn look_at_steps(timer: &TimerFd, house: &House, main: i32) {
                 held = Held { leaves: held.leaves, ..Held::default() };
             }
         }
+    }
+}
+
+/// Runs the handlers of signals that the kernel gave to the loop's thread, which cannot take them while a disk holds it:
+/// a thread whose mask changes takes what waits for the whole process.
+fn take_signals() {
+    if let Ok(before) = SigSet::all().thread_swap_mask(SigmaskHow::SIG_SETMASK) {
+        let _ = before.thread_set_mask();
     }
 }
 

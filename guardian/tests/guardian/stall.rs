@@ -4,7 +4,7 @@ use guardian::stall::{Follows, Held, follows};
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::os::fd::AsRawFd;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 use trials::House;
 use trials::disk::Disk;
@@ -156,6 +156,40 @@ fn on_a_frozen_disk_the_owner_is_heard_and_nothing_is_lost() {
     house.until("a blessing", || house.status()["blessed"] == true);
     guardian.stop();
     assert_eq!(house.git(&["fsck", "--strict"]), "");
+}
+
+/// Found: the kernel hands a signal to the loop's thread where that can be interrupted or not, and nobody else heard it.
+#[test]
+fn on_a_frozen_disk_the_owner_is_heard_by_a_guardian_that_waits_for_it_already() {
+    let Some(mut disk) = Disk::new(&[]) else {
+        eprintln!("skipped: no disk of its own can be had here");
+        return;
+    };
+    let house = House::new_in(&disk.at(), "think alive; blessed; live");
+    let said = tempfile::NamedTempFile::new().unwrap();
+    let mut command = house.command(&[]);
+    command.stdout(Stdio::null()).stderr(said.reopen().unwrap());
+    let mut guardian = trials::Guardian::new(command.spawn().unwrap(), &house);
+    house.until("a blessing", || house.status()["blessed"] == true);
+    let life = house.status()["creature_pid"].to_string();
+    disk.freeze();
+    Command::new("kill").args(["-KILL", &life]).status().unwrap();
+    let (stat, mut looks) = (format!("/proc/{}/stat", guardian.pid()), 0);
+    let waits = trials::looked_for(|| {
+        let stat = std::fs::read_to_string(&stat).unwrap();
+        let is_held = stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with('D'));
+        looks = if is_held { looks + 1 } else { 0 };
+        (looks == 5).then_some(())
+    });
+    guardian.signal("-TERM");
+    let heard = trials::looked_for(|| {
+        std::fs::read_to_string(said.path()).unwrap().contains("a step is held up").then_some(())
+    });
+    disk.thaw();
+    assert!(waits.is_some(), "it wrote nothing");
+    assert!(heard.is_some(), "{}", std::fs::read_to_string(said.path()).unwrap());
+    assert_eq!(guardian.wait(), 0);
+    assert_eq!(house.leftovers(), Vec::<i32>::new());
 }
 
 #[test]
