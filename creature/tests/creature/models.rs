@@ -71,6 +71,26 @@ fn a_garbled_reply_is_remembered_as_garbled_and_life_goes_on() {
     living.leave();
 }
 
+/// Found: a model that writes no JSON, whatever it is told, was answered for by instinct, and its own words were thrown away.
+#[test]
+fn a_model_that_writes_no_json_though_it_was_told_to_has_answered_in_its_own_words() {
+    loopback!();
+    let words = "High water is at **04:12**.\n\n```rust\nfn main() { println!(\"{}\", 4); }\n```";
+    let script = Script::sighted(move |shown| match shown.contains("when is high water?") {
+        true => Line::Says(words.to_owned()),
+        false => thought("rest", json!([]), 300),
+    });
+    let house = TempHouse::with_model("openai", &script, 1);
+    house.say(r#"{"text": "when is high water?"}"#);
+    let living = house.live(1);
+    let answer = house.record("message", |data| data["from"] == "creature" && data["kind"] == "answer");
+    assert_eq!(answer.data["text"], words);
+    let thoughts = house.records().into_iter().filter(|record| record.kind == "thought");
+    let kept: Vec<bool> = thoughts.map(|record| record.data["garbled"] == true).take(2).collect();
+    assert_eq!(kept, [true, false], "it is told once, and then understood");
+    living.leave();
+}
+
 #[test]
 fn a_model_that_refuses_is_one_observation_and_a_longer_rest() {
     loopback!();

@@ -117,6 +117,8 @@ pub struct Conversation {
     returned: bool,
     /// What the owner should know of the server that answered last; empty where all is well.
     pub server_oddity: String,
+    /// The last reply could not be read, and the model was told so.
+    pub misread: bool,
     /// Put behind the last of the results that are awaited.
     pub note: String,
 }
@@ -157,6 +159,7 @@ impl Conversation {
             rested: true,
             returned: false,
             server_oddity: String::new(),
+            misread: false,
             note: String::new(),
         }
     }

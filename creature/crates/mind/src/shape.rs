@@ -41,6 +41,15 @@ const OTHER_TAGS: [&str; 5] = ["<function=", "<function_calls>", "<invoke", "<to
 /// Thoughts within one another that are unwrapped.
 const DEEPEST: usize = 4;
 
+/// The words of a reply in which nothing is, or begins to be, a thought in JSON or a call.
+pub(super) fn prose(text: &str) -> Option<&str> {
+    let text = repair::after_thinking(text).trim();
+    let is_named = |key: &&str| text.contains(&format!("\"{key}\""));
+    let is_json = text.starts_with(['{', '[']) || text.starts_with("```json");
+    let names_calls = KNOWN.iter().chain(&CALLS).chain(&TOOL[..3]).any(|key| is_named(&key));
+    (!text.is_empty() && !is_json && !names_calls && tag(text).is_none()).then_some(text)
+}
+
 /// The thought in a reply that is not one JSON object, as it was asked for; and what was done to get it.
 pub(super) fn of_text(text: &str) -> Result<(Value, String), String> {
     if let Ok(value @ Value::Array(_)) = serde_json::from_str(text.trim()) {

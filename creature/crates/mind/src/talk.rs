@@ -9,7 +9,7 @@ use super::live::Live;
 use super::llm::{self, Form, Frame, ModelMind};
 use super::moment::Moment;
 use super::talks::{self, DAY_S, ENDED, SHORT_TOKENS};
-use super::thought::{MOST_CALLS, ToolCall};
+use super::thought::{self, MOST_CALLS, ToolCall};
 use super::{Down, Outcome, Why, handover, native, situation};
 use agenda::standing::redact;
 use ground::files;
@@ -233,10 +233,13 @@ impl ModelMind {
             ),
             false => String::new(),
         };
+        let was_misread = std::mem::take(&mut current.misread);
         let (mut thought, usage) = match self.form {
-            Some(Form::Json) => match llm::read(reply) {
-                Outcome::Thought { thought, usage } => (thought, usage),
-                other => {
+            // A model that was told so and writes no JSON again has answered in its own words.
+            Some(Form::Json) => match (llm::read(reply), thought::of_words(&reply.text)) {
+                (Outcome::Thought { thought, usage }, _) => (thought, usage),
+                (_, Some(thought)) if was_misread => (thought, llm::usage(reply)),
+                (other, _) => {
                     misread(current, reply, &other, now_s)?;
                     return Ok(other);
                 }
@@ -268,7 +271,7 @@ impl ModelMind {
             current.add(Entry::Done { id: call.id.clone(), text, failed: true })?;
         }
         let has_words = !reply.text.trim().is_empty();
-        thought.delivers = self.form == Some(Form::Native)
+        thought.delivers |= self.form == Some(Form::Native)
             && (thought.tool_calls.is_empty() || (has_words && thought.only_ends()));
         Ok(Outcome::Thought { thought, usage })
     }
@@ -352,6 +355,7 @@ fn misread(talk: &mut Conversation, reply: &Reply, outcome: &Outcome, now_s: i64
     if reply.text.trim().is_empty() {
         return Ok(());
     }
+    talk.misread = true;
     let tokens = llm::tokens(reply, talk.tokens());
     talk.add(Entry::Thought { raw: reply.raw.clone(), calls: Vec::new(), tokens, at_s: now_s })?;
     let text = format!(

@@ -105,6 +105,12 @@ pub struct ToolCall {
     pub refused: Option<String>,
 }
 
+/// The words of a reply without anything of a thought in JSON or of a call, as the thought that they are.
+pub fn of_words(text: &str) -> Option<Thought> {
+    let (monologue, sleep_s) = (shape::prose(text)?.to_owned(), UNSAID_REST_S);
+    Some(Thought { monologue, sleep_s, delivers: true, ..Thought::default() })
+}
+
 /// Reads a mind's reply. The text beside the thought is `strict`, or names what was repaired.
 pub fn read(text: &str) -> Result<(Thought, String), String> {
     let (value, how) = match serde_json::from_str::<Value>(text.trim()) {

@@ -7,7 +7,7 @@
     clippy::indexing_slicing
 )]
 
-use mind::thought::{MOST_CALLS, Thought, read};
+use mind::thought::{MOST_CALLS, Thought, of_words, read};
 use serde_json::{Value, json};
 
 fn reads(text: &str) -> Thought {
@@ -28,6 +28,29 @@ fn a_plain_thought_is_read_strictly() {
     );
     assert_eq!(thought.tool_calls[0].tool, "repo.read");
     assert_eq!(thought.tool_calls[0].args["path"], "a.rs");
+}
+
+#[test]
+fn words_are_an_answer_only_where_nothing_of_a_thought_or_a_call_is_in_them() {
+    for text in
+        ["It is at four.", "<think>hm</think>\nAt four.", "Use `{}` in Rust:\n```rust\nfn main() {}\n```"]
+    {
+        assert!(
+            of_words(text).is_some_and(|thought| thought.delivers && thought.tool_calls.is_empty()),
+            "{text}"
+        );
+    }
+    for text in [
+        "",
+        "{\"monologue\": \"cut sh",
+        "Sure! {\"intent\": \"look",
+        "```json\n{\"a\": 1}\n```",
+        "I call it: <tool_call>",
+        "First \"tool\": \"repo.read\"",
+        "[{\"name\": \"t\"}]",
+    ] {
+        assert_eq!(of_words(text), None, "{text}");
+    }
 }
 
 #[test]
