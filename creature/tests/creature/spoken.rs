@@ -246,6 +246,8 @@ async fn in_the_models_place_it_says_so() {
         ),
         ("what do you know about swifts?", ["Swifts sleep in the air", "in the model's place"]),
         ("what are you up to?", ["Nothing waits", "in the model's place"]),
+        // Found: "put the key of one into the file .env", where the key is there and its model is down.
+        ("tell me about tides", ["nothing in my notes about tides", "is set up. I answer on instinct"]),
         (
             "read https://a.example/ and tell me whether it is any good",
             ["Your word waits for the model", "I try again now, and at 14:52 UTC"],

@@ -186,12 +186,16 @@ fn chosen(said: &str, turn: &mut Turn) -> Option<String> {
     Some(choice.unwrap_or_else(|| said.to_owned()))
 }
 
-/// The text, with why instinct answers where a model should.
-fn in_its_place(text: &str, turn: &Turn) -> String {
-    match turn.moment.outage.as_str() {
-        "" => text.to_owned(),
-        outage => format!("{text} I answer on instinct, in the model's place: {outage}."),
+/// The text, with why instinct answers where a model should, and without the sentence that says how to get a model.
+fn in_its_place(told: &str, turn: &Turn) -> String {
+    let outage = turn.moment.outage.as_str();
+    if outage.is_empty() {
+        return told.to_owned();
     }
+    let before = told.split(&text("model", &[])).next().filter(|before| *before != told);
+    let ends = before.and_then(|before| before.rfind("; ").max(before.rfind(". ")));
+    let kept = ends.and_then(|at| told.get(..at)).map_or(told.to_owned(), |kept| format!("{kept}."));
+    format!("{kept} I answer on instinct, in the model's place: {outage}.")
 }
 
 /// Tells the owner what came of a job.
