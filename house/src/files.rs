@@ -329,6 +329,11 @@ pub fn open_system(options: &OpenOptions, path: impl AsRef<Path>) -> std::io::Re
     options.open(path)
 }
 
+/// Writes a word to one of the kernel's files: taken at once or refused, never stored on a disk.
+pub fn tell_kernel(path: impl AsRef<Path>, word: impl AsRef<[u8]>) -> std::io::Result<()> {
+    open_system(OpenOptions::new().write(true), path)?.write_all(word.as_ref())
+}
+
 /// The text of a file of the kernel's (below `/proc` or `/sys`).
 pub fn system(path: impl AsRef<Path>) -> std::io::Result<String> {
     let mut bytes = Vec::new();

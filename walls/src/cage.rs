@@ -1,7 +1,6 @@
 //! A control group for one process tree, killed or frozen whole: where there is no namespace, forking does not escape it.
 
 use crate::group;
-use crate::tell_kernel;
 use house::files;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -80,17 +79,17 @@ impl Cage {
     pub fn end(&self) -> bool {
         match self.ended_by {
             EndedBy::Kill => {
-                let _ = tell_kernel(self.folder.join("cgroup.kill"), "1");
+                let _ = files::tell_kernel(self.folder.join("cgroup.kill"), "1");
             }
             EndedBy::Freezer { file, words: [still, go] } => {
                 let file = self.folder.join(file);
-                let _ = tell_kernel(&file, still);
+                let _ = files::tell_kernel(&file, still);
                 let stands = || files::system(&file).is_ok_and(|state| state.trim() == still);
                 let _ = (0..LOOKS).any(|_| stands());
                 for pid in self.members() {
                     let _ = kill(pid, Signal::SIGKILL);
                 }
-                let _ = tell_kernel(&file, go);
+                let _ = files::tell_kernel(&file, go);
             }
         }
         self.members().is_empty()

@@ -3,7 +3,6 @@
 //! Joining a group takes the kernel some 16 ms. So the guardian joins once, at its start; its children are in the
 //! group from the start, and only the owner's processes leave it again.
 
-use crate::tell_kernel;
 use house::files;
 use nix::fcntl::OFlag;
 use nix::sys::stat::Mode;
@@ -21,7 +20,7 @@ pub fn counted(name: &str, processes: u64) -> Result<PathBuf, String> {
     for above in above("pids") {
         let group = above.join(name);
         let made = fs::create_dir(&group);
-        match tell_kernel(group.join("pids.max"), processes.to_string()) {
+        match files::tell_kernel(group.join("pids.max"), processes.to_string()) {
             Ok(()) => return Ok(group.join("cgroup.procs")),
             Err(error) => why = format!("failed to limit processes in {}: {error}", group.display()),
         }
@@ -42,7 +41,7 @@ pub fn join(group: &Path) -> bool {
     else {
         return false;
     };
-    tell_kernel(group, "0").is_ok() && OUTER.set(outer).is_ok()
+    files::tell_kernel(group, "0").is_ok() && OUTER.set(outer).is_ok()
 }
 
 /// Moves this process back to the former group. May be called between fork and exec: nothing here allocates.

@@ -4,10 +4,11 @@
 //! The order matters: steps that need rights come before rights are dropped, steps that need calls before those are
 //! refused.
 
+use crate::STAGE;
 use crate::spec::{Ceilings, Spec};
-use crate::{STAGE, tell_kernel};
 use crate::{calls, init, landlock, view};
 use anyhow::{Context, Result};
+use house::files;
 use nix::sched::{CloneFlags, setns};
 use nix::sys::prctl;
 use nix::sys::resource::{Resource, rlim_t, setrlimit};
@@ -47,7 +48,8 @@ pub fn launch(mut arguments: impl Iterator<Item = OsString>, say: impl FnOnce(&s
 fn put_up(spec: &Spec) -> std::result::Result<(), (&'static str, anyhow::Error)> {
     let named = |wall| move |error| (wall, error);
     for group in &spec.groups {
-        let joined = tell_kernel(group, "0").with_context(|| format!("failed to join {}", group.display()));
+        let joined =
+            files::tell_kernel(group, "0").with_context(|| format!("failed to join {}", group.display()));
         joined.map_err(named("processes"))?;
     }
     enter(spec.user, CloneFlags::CLONE_NEWUSER).map_err(named("network"))?;
@@ -60,7 +62,7 @@ fn put_up(spec: &Spec) -> std::result::Result<(), (&'static str, anyhow::Error)>
     // A process may join any group of its own session, the guardian's too where the guardian started this one.
     let _ = nix::unistd::setsid();
     // A launch goes on where the score cannot be set.
-    let _ = tell_kernel("/proc/self/oom_score_adj", OOM_SCORE);
+    let _ = files::tell_kernel("/proc/self/oom_score_adj", OOM_SCORE);
     if let Some(view) = &spec.view {
         view::narrow(spec, view).map_err(named("view"))?;
     }

@@ -28,7 +28,6 @@ use level::Level;
 use network::Network;
 use spec::{Ceilings, Rule, Spec, View};
 use std::fs::File;
-use std::io::Write;
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -268,9 +267,4 @@ pub fn inherit(command: &mut Command, descriptors: Vec<RawFd>) {
             Err(std::io::Error::last_os_error())
         });
     }
-}
-
-/// Writes a word to one of the kernel's files: taken at once or refused, never stored on a disk.
-fn tell_kernel(path: impl AsRef<Path>, word: impl AsRef<[u8]>) -> std::io::Result<()> {
-    files::open_system(File::options().write(true), path)?.write_all(word.as_ref())
 }

@@ -4,7 +4,6 @@
 //! Absent on purpose: routes, other addresses, name resolution. Without a namespace the port is on the machine's
 //! loopback.
 
-use crate::tell_kernel;
 use anyhow::{Context, Result, bail};
 use house::files;
 use nix::sched::{CloneFlags, unshare};
@@ -95,9 +94,9 @@ fn make_inside(with_user: bool, out: RawFd) -> Result<()> {
     let flags = CloneFlags::CLONE_NEWNET;
     unshare(if with_user { flags | CloneFlags::CLONE_NEWUSER } else { flags })?;
     if with_user {
-        tell_kernel("/proc/self/setgroups", "deny")?;
-        tell_kernel("/proc/self/uid_map", format!("{user} {user} 1"))?;
-        tell_kernel("/proc/self/gid_map", format!("{group} {group} 1"))?;
+        files::tell_kernel("/proc/self/setgroups", "deny")?;
+        files::tell_kernel("/proc/self/uid_map", format!("{user} {user} 1"))?;
+        files::tell_kernel("/proc/self/gid_map", format!("{group} {group} 1"))?;
     }
     let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0))?;
     loopback_up(listener.as_raw_fd())?;

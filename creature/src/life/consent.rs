@@ -45,7 +45,7 @@ impl Life {
         let mut told = Vec::new();
         for id in &ids {
             let what = self.store.agenda.price(id).unwrap_or_else(|| id.clone());
-            match self.store.change(&Caller::owner(&word.thread), &yes::change(id)) {
+            match self.store.change(&Caller::owner(&word.thread), &Change::approve(id)) {
                 Ok(_) => {
                     told.push(format!("Approved: {what}. I go on with it."));
                     self.cursors.tell(format!("Your owner approved {what}: go on with it."));

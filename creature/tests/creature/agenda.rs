@@ -69,7 +69,7 @@ async fn money_is_told_in_the_feed_and_much_of_it_needs_a_yes() {
     let why = refused(&mut yard, "opportunity.move", to("execute")).await;
     assert_eq!(why, "opportunity-1 of 1200 USD waits for your owner's yes");
     yard.caller.owner = true;
-    yard.lent().change(&agenda::yes::change("opportunity-1")).unwrap();
+    yard.lent().change(&agenda::Change::approve("opportunity-1")).unwrap();
     yard.caller.owner = false;
     fine(&mut yard, "opportunity.move", to("execute")).await;
     fine(&mut yard, "opportunity.move", to("collect")).await;

@@ -196,7 +196,9 @@ async fn words_heard_by_a_life_that_ended_at_once_are_neither_lost_nor_remembere
 #[tokio::test]
 async fn a_mind_that_fails_rests_longer_and_longer_though_a_word_waits() {
     loopback!();
-    for line in [Line::Says("no JSON today".to_owned()), Line::Refuses(429, "budget_cap", Some(40_000))] {
+    for line in
+        [Line::Says(r#"{"monologue": "cut sh"#.to_owned()), Line::Refuses(429, "budget_cap", Some(40_000))]
+    {
         let script = Script::new(vec![thought("rest", json!([]), 300), line]);
         let house = TempHouse::with_model("openai", &script, 300);
         let mut lived = Lived::born(&house, MORNING, 1).await;

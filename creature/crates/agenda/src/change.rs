@@ -1,4 +1,4 @@
-//! Changes of the agenda: their kinds, the rules they are made under, and refusals.
+//! Changes of the agenda: their kinds, and how each is made.
 
 use crate::Agenda;
 use crate::directive::DirectiveChange;
@@ -12,10 +12,10 @@ use crate::pulse::PulseChange;
 use crate::reasons::ReasonChange;
 use crate::reminder::ReminderChange;
 use crate::requests::RequestChange;
-use crate::stack::{Category, LookedChange};
+use crate::rules::{Refusal, When};
+use crate::stack::{Line, LookedChange};
 use crate::tasks::TaskChange;
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -42,54 +42,23 @@ pub enum Change {
     },
 }
 
-/// When, for whom and under which rules a change is made.
-#[derive(Clone, Copy, Debug)]
-pub struct When<'a> {
-    pub now: Timestamp,
-    /// The conversation thread the change belongs to; `main` where there is only one.
-    pub thread: &'a str,
-    /// The owner asked for the change; else the creature acts by itself.
-    pub owner: bool,
-    pub rules: &'a Rules,
-}
-
-/// What the owner's settings say of the agenda.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Rules {
-    /// Categories by rank, the first goes first.
-    pub order: Vec<Category>,
-    /// An opportunity of more than this, in US dollars, needs the owner's yes.
-    pub ask_above_usd: f64,
-    /// A goal that costs more than this, in US dollars, needs the owner's yes.
-    pub goal_cost_usd: f64,
-    /// Messages to the owner per hour; further ones wait and are gathered into one.
-    pub messages_per_hour: u32,
-    /// The owner's time zone: the hours of reminders and the bounds of days are those of its clock.
-    pub time_zone: TimeZone,
-}
-
-impl Default for Rules {
-    fn default() -> Self {
-        Self {
-            order: Category::ALL.to_vec(),
-            ask_above_usd: 500.0,
-            goal_cost_usd: 50.0,
-            messages_per_hour: 5,
-            time_zone: TimeZone::UTC,
+impl Change {
+    /// The owner's yes to the goal or opportunity of this id.
+    pub fn approve(id: &str) -> Self {
+        let id = id.to_owned();
+        match id.starts_with("goal") {
+            true => Change::Goal(GoalChange::Approve { id }),
+            false => Change::Opportunity(OpportunityChange::Approve { id }),
         }
     }
 }
 
-/// Why a change was not made, and what to do instead.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Refusal {
-    pub error: String,
-    pub hint: String,
-}
-
-impl Refusal {
-    pub fn new(error: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { error: error.into(), hint: hint.into() }
+impl Line {
+    /// The change that says that a thought is shown this line. Made before the thought acts, so that what the
+    /// thought changes counts as changed since the look.
+    pub fn looked(&self) -> Change {
+        let (id, next) = (self.id.clone(), self.next.clone());
+        Change::Looked(LookedChange::At { id, category: self.category, next })
     }
 }
 

@@ -21,6 +21,7 @@ pub mod reminder;
 pub mod repeat;
 pub mod requests;
 pub mod rest;
+mod rules;
 pub mod sessions;
 mod set_back;
 pub mod span;
@@ -31,7 +32,8 @@ pub mod tasks;
 pub mod waking;
 pub mod yes;
 
-pub use change::{Change, Refusal, Rules, When};
+pub use change::Change;
+pub use rules::{Refusal, Rules, When};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

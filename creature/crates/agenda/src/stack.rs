@@ -2,6 +2,7 @@
 
 mod looked;
 
+pub use crate::rules::Category;
 pub(crate) use looked::apply;
 pub use looked::{Look, Looked, LookedChange};
 
@@ -11,8 +12,9 @@ use crate::items::{self, backoff_s, later, span};
 use crate::opportunities::{Opportunity, Stage};
 use crate::own::{self, Allowance};
 use crate::requests::Request;
+use crate::rules::Rules;
 use crate::tasks::Task;
-use crate::{Agenda, Change, Rules, waking};
+use crate::{Agenda, waking};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -24,37 +26,6 @@ const MOST_IDLE: u32 = 4;
 
 /// Changed papers that are named in a line.
 const NAMED: usize = 5;
-
-/// What a line of the stack is about, in the order they rank by default.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Category {
-    /// What the owner asked for; it goes before all else, and has no place in the owner's order.
-    Requests,
-    Goals,
-    Opportunities,
-    Tasks,
-    Gaps,
-    Presence,
-    Knowledge,
-    /// Recurring tasks that the creature set itself.
-    Scanning,
-    /// The creature's own time, when nothing else asks.
-    Own,
-}
-
-impl Category {
-    pub const ALL: [Category; 8] = [
-        Category::Goals,
-        Category::Opportunities,
-        Category::Tasks,
-        Category::Gaps,
-        Category::Presence,
-        Category::Knowledge,
-        Category::Scanning,
-        Category::Own,
-    ];
-}
 
 /// What asks for a thought and is not part of the agenda.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -96,13 +67,6 @@ impl Line {
     /// Whether nothing can be done about the line but to ask the owner.
     pub fn awaits(&self) -> bool {
         self.next == ask(&self.id)
-    }
-
-    /// The change that says that a thought is shown this line. Made before the thought acts, so that what the
-    /// thought changes counts as changed since the look.
-    pub fn looked(&self) -> Change {
-        let (id, next) = (self.id.clone(), self.next.clone());
-        Change::Looked(LookedChange::At { id, category: self.category, next })
     }
 }
 

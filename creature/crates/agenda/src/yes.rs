@@ -3,10 +3,7 @@
 //! Invariant: in doubt nothing is approved: words about a yes, a quoted yes and one with a condition are none.
 
 use crate::Agenda;
-use crate::Change;
-use crate::goals::GoalChange;
 use crate::items;
-use crate::opportunities::OpportunityChange;
 
 /// Words that make a sentence a yes.
 const YES: &str =
@@ -51,15 +48,6 @@ pub fn items_named(text: &str) -> Vec<String> {
     ids.sort();
     ids.dedup();
     ids
-}
-
-/// The owner's yes to the goal or opportunity of this id, as a change.
-pub fn change(id: &str) -> Change {
-    let id = id.to_owned();
-    match id.starts_with("goal") {
-        true => Change::Goal(GoalChange::Approve { id }),
-        false => Change::Opportunity(OpportunityChange::Approve { id }),
-    }
 }
 
 fn words(text: &str) -> Vec<String> {

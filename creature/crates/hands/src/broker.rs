@@ -3,7 +3,8 @@
 //! Invariant: a call that may have been carried out is not repeated; only one that changes nothing, or never
 //! arrived, has a second try. The token is in no error.
 
-use crate::known::{self, Age, Known};
+use crate::body::{Age, Body};
+use crate::known::{self, Known};
 use crate::{Deferred, Error};
 use reqwest::header::{HeaderMap, HeaderName};
 use reqwest::{Client, Method, Response, Url};
@@ -35,20 +36,6 @@ pub struct Broker {
     http: Client,
     /// Of this life; shared by every copy of the client.
     pub(crate) known: Arc<Known>,
-}
-
-/// The bytes of one page, as much of them as the broker passes.
-#[derive(Clone, Debug)]
-pub(crate) struct Body {
-    /// Where the bytes came from, after redirects.
-    pub url: Url,
-    pub content_type: String,
-    pub bytes: Vec<u8>,
-    /// The page is longer than what the broker passed.
-    pub cut: bool,
-    pub age: Age,
-    /// It is as it was when it had the age that was asked with; then there are no bytes.
-    pub unchanged: bool,
 }
 
 /// What a service answered.

@@ -1,11 +1,10 @@
 //! Feeds in RSS, Atom and JSON, as plain items, the newest first.
 
 use crate::Error;
-use crate::broker::Body;
+use crate::body::{Body, printable};
 use crate::decode;
 use crate::json_feed;
 use crate::readable;
-use crate::web::printable;
 use feed_rs::model::{Entry, Feed as Parsed, Text};
 use feed_rs::parser::Builder;
 use jiff::Timestamp;

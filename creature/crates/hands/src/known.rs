@@ -2,6 +2,7 @@
 //!
 //! Invariant: bounded; what is forgotten costs a whole answer more, nothing else.
 
+use crate::body::Age;
 use crate::feed::Feed;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,15 +13,6 @@ const MOST: usize = 64;
 
 /// Longest a feed's own word is taken that it does not change; of longer ones a look is still wanted now and then.
 const LONGEST_FRESH: Duration = Duration::from_secs(6 * 3_600);
-
-/// What a server told of an answer's age.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Age {
-    pub etag: Option<String>,
-    pub modified: Option<String>,
-    /// Seconds for which it need not be asked for again.
-    pub fresh_s: u64,
-}
 
 /// A feed as it was read last.
 #[derive(Clone, Debug)]

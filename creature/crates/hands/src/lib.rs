@@ -1,5 +1,6 @@
 //! Hands: what the creature reaches the world with, all of it through the broker.
 
+mod body;
 mod broker;
 pub mod decode;
 mod feed;

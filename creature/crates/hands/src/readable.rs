@@ -1,10 +1,9 @@
 //! Pages to readable text: the article where there is one, else the whole page with its links.
 
 use crate::Error;
-use crate::broker::Body;
+use crate::body::{Body, printable};
 use crate::decode::{self, Kind};
 use crate::tags::{flatten, is_hard};
-use crate::web::printable;
 use dom_smoothie::{Config, Readability, TextMode};
 use reqwest::Url;
 

@@ -1,7 +1,8 @@
 //! The web: pages and feeds, fetched by the broker, read here.
 
-use crate::broker::{Body, Broker};
-use crate::known::{Age, Remembered};
+use crate::body::{Age, Body, printable};
+use crate::broker::Broker;
+use crate::known::Remembered;
 use crate::{Error, Feed, feed, readable};
 use reqwest::Url;
 use std::time::Duration;
@@ -109,18 +110,4 @@ async fn fetched<T, F: Future<Output = Result<T, Error>>>(
         broker.known.hold(url.as_str(), after_s);
     }
     done
-}
-
-/// `url` for messages: no user name, password or fragment, at most 200 characters.
-pub(crate) fn printable(url: &Url) -> String {
-    let mut url = url.clone();
-    // Both fail only for URLs that cannot hold credentials, where there is nothing to hide.
-    let _ = url.set_username("");
-    let _ = url.set_password(None);
-    url.set_fragment(None);
-    let mut kept: String = url.as_str().chars().take(200).collect();
-    if kept.len() < url.as_str().len() {
-        kept.push('…');
-    }
-    kept
 }

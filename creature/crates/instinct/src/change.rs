@@ -3,17 +3,13 @@
 //! Invariant: at most one edit per life and per 40 thoughts, within the bounds of its pace, and none that failed.
 //! An edit is taken back in the next quiet life, once, and without being measured in turn.
 
-use super::Pace;
+use super::pace::Pace;
 use super::sources;
-use super::state::{Origin, Trial};
-use super::tasks::failed;
+use super::state::{Origin, Trial, WINDOW, Wake};
+use super::task::failed;
 use super::text::{clip, span, word};
 use super::turn::Turn;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-
-/// Wakes that evidence is taken from, and wakes for which an edit is measured.
-pub const WINDOW: usize = 15;
 
 /// What the last wakes show.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -27,18 +23,6 @@ pub struct Evidence {
     pub failed_looks: u32,
     /// Seconds since the first failed look.
     pub failing_s: i64,
-}
-
-/// One wake, as it ends.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Wake {
-    pub life: u64,
-    pub at_s: i64,
-    /// No thought of the wake called a tool.
-    pub idle: bool,
-    /// Something was written down or said in the wake.
-    pub eventful: bool,
 }
 
 /// Idle or eventful wakes of a window that are reason for an edit.

@@ -3,7 +3,7 @@
 use super::sources::backoff_s;
 use super::state::{Job, Origin};
 use super::table::text;
-use super::text::{clip, hash, span};
+use super::text::{LONGEST_WRITTEN, clip, hash, span};
 use super::turn::Turn;
 use super::{tasks, understand};
 use ground::checklist::{REMARK, item, items, relined};
@@ -11,9 +11,6 @@ use serde_json::{Value, json};
 
 /// Tries of an item before it is marked as failed.
 const TRIES: u32 = 3;
-
-/// Bytes; only the first 64 KiB of the file are read, and writing a longer one back could lose its end.
-pub const LONGEST_WRITTEN: usize = 60_000;
 
 /// Items given up that one message names.
 const MOST_TOLD: usize = 3;

@@ -5,7 +5,7 @@
 use super::likeness;
 use super::sources;
 use super::state::{Fate, Found, Link, Origin};
-use super::tasks::failed;
+use super::task::failed;
 use super::text::{clip, host, span};
 use super::turn::Turn;
 use agenda::spoken;

@@ -2,7 +2,7 @@
 
 use super::likeness::shared_words;
 use super::state::{Note, Origin};
-use super::tasks::failed;
+use super::task::failed;
 use super::text::{clip, word};
 use super::turn::Turn;
 use ground::checklist::uncommented;

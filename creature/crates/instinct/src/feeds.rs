@@ -4,7 +4,7 @@
 
 use super::digest;
 use super::state::{Fate, Link, Origin};
-use super::tasks::{self, note};
+use super::task::{self, note};
 use super::text::{clip, hash, host, list, urls, word};
 use super::turn::Turn;
 use ground::text::keep_last;
@@ -42,7 +42,7 @@ pub fn settled(url: &str, result: &Value, turn: &mut Turn) {
     source.calls = source.calls.saturating_add(1);
     let (calls, new) = (source.calls, source.new);
     if let (Some(next), true) = (left.first(), calls < MOST_CALLS) {
-        return tasks::look(Origin::Source(url.to_owned()), url, true, *next, turn);
+        return task::look(Origin::Source(url.to_owned()), url, true, *next, turn);
     }
     // A look that brings nothing is not worth a word.
     if new > 0 {

@@ -1,35 +1,15 @@
 //! What was found in its notes and on the web, as sentences for the owner, each with its place. Pure.
 
-use super::table::{TABLE, text};
+use super::likeness::content;
+use super::table::text;
 use super::text::{clip, list, word};
 use super::understand::{self, Heard};
 use ground::sentences::matched;
 use serde_json::Value;
-use std::collections::HashSet;
 
 /// Sentences of one answer, and hits of a search.
 const MOST_SENTENCES: usize = 3;
 const MOST_HITS: usize = 5;
-
-/// The words of a question that say what it is about.
-pub fn content(asked: &str) -> Vec<String> {
-    let words = asked.split(|c: char| !c.is_alphanumeric() && c != '-' && c != '\'');
-    let plain = words.map(|word| word.trim_matches(['-', '\'']).to_lowercase());
-    let plain = plain.map(|word| word.strip_suffix("'s").map_or(word.clone(), str::to_owned));
-    let says = |word: &String| !word.is_empty() && !TABLE.unasked.contains(&agenda::foreign::folded(word));
-    let mut known = HashSet::new();
-    plain.filter(|word| says(word) && known.insert(word.clone())).collect()
-}
-
-/// Whether a text has all words of `which` that say something, a plural as its singular.
-pub fn has_all(text: &str, which: &str) -> bool {
-    let text = text.to_lowercase();
-    let singular = |word: &str| {
-        word.strip_suffix('s').filter(|stem| stem.chars().count() > 2).unwrap_or(word).to_owned()
-    };
-    let words = content(which);
-    !words.is_empty() && words.iter().all(|word| text.contains(&singular(word)))
-}
 
 /// What the notes say of what is asked, as a sentence.
 pub fn notes(asked: &str, result: &Value) -> String {

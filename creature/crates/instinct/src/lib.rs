@@ -15,12 +15,14 @@ mod idle;
 pub mod likeness;
 mod lists;
 pub mod offer;
+mod pace;
 mod parts;
 mod reminders;
 mod score;
 pub mod sources;
 pub mod state;
 mod table;
+mod task;
 mod tasks;
 pub mod text;
 mod turn;
@@ -31,27 +33,13 @@ use ground::paths::House;
 use mind::Outcome;
 use mind::moment::Moment;
 use mind::thought::Thought;
+pub use pace::Pace;
 use serde_json::{Value, json};
 use state::{Origin, State};
 use std::path::PathBuf;
 use turn::Turn;
 use understand::Heard;
 pub use understand::is_known as knows;
-
-/// How long instinct rests, how often it looks, and the bounds of its edits to both. A value: its numbers are constants of
-/// `creature/src/pace.rs`, which instinct edits itself, and tests set others.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Pace {
-    pub idle_rest_s: u64,
-    pub source_backoff_s: u64,
-    pub source_pace_s: u64,
-    pub draft_pace_s: u64,
-    /// The hour of the owner's day at which what is new at the sources is told.
-    pub morning_hour: i8,
-    /// Least and most that instinct's own edits may set for its idle rest, and for the wait after a source failed.
-    pub idle_rest_bounds_s: (u64, u64),
-    pub source_backoff_bounds_s: (u64, u64),
-}
 
 /// A drive adds to the thought what it wants; after the first that leaves something to do no other is asked. By rank: news,
 /// results of earlier calls and the owner's words come before any of them.

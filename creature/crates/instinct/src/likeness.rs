@@ -1,7 +1,7 @@
-//! Likeness: groups titles by the words they share, so that three titles on one thing stand together. Pure.
+//! Likeness: the words that say what a text is about, and titles grouped by those they share. Pure.
 
 use super::table::TABLE;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// Words of a group's name.
 const MOST_WORDS: usize = 3;
@@ -54,4 +54,24 @@ fn long_words(text: &str) -> BTreeSet<String> {
 /// How many words of more than three letters two texts share.
 pub fn shared_words(one: &str, other: &str) -> usize {
     long_words(one).intersection(&long_words(other)).count()
+}
+
+/// The words of a question that say what it is about.
+pub fn content(asked: &str) -> Vec<String> {
+    let words = asked.split(|c: char| !c.is_alphanumeric() && c != '-' && c != '\'');
+    let plain = words.map(|word| word.trim_matches(['-', '\'']).to_lowercase());
+    let plain = plain.map(|word| word.strip_suffix("'s").map_or(word.clone(), str::to_owned));
+    let says = |word: &String| !word.is_empty() && !TABLE.unasked.contains(&agenda::foreign::folded(word));
+    let mut known = HashSet::new();
+    plain.filter(|word| says(word) && known.insert(word.clone())).collect()
+}
+
+/// Whether a text has all words of `which` that say something, a plural as its singular.
+pub fn has_all(text: &str, which: &str) -> bool {
+    let text = text.to_lowercase();
+    let singular = |word: &str| {
+        word.strip_suffix('s').filter(|stem| stem.chars().count() > 2).unwrap_or(word).to_owned()
+    };
+    let words = content(which);
+    !words.is_empty() && words.iter().all(|word| text.contains(&singular(word)))
 }

@@ -1,9 +1,9 @@
 //! The owner's list and notes, line by line: shown, ticked off, struck out; and what was made last, to take it back. Pure.
 
-use super::found;
+use super::likeness::has_all;
 use super::state::{Job, Made};
 use super::table::text;
-use super::tasks::{TO_DO, Task};
+use super::task::{TO_DO, Task};
 use super::text::{clip, listed, number, word};
 use super::turn::Turn;
 use ground::checklist::{boxed, relined};
@@ -49,8 +49,7 @@ pub fn struck(job: &Job, result: &Value, turn: &mut Turn) -> Option<Result<Strin
         )));
     };
     let ticks = how == "tick";
-    let has =
-        |line: &str| entry(line).to_lowercase() == which.to_lowercase() || found::has_all(entry(line), which);
+    let has = |line: &str| entry(line).to_lowercase() == which.to_lowercase() || has_all(entry(line), which);
     let candidates: Vec<&str> =
         text.lines().map(str::trim_end).filter(|line| has(line) && (!ticks || is_open(line))).collect();
     let line = match candidates.as_slice() {

@@ -2,10 +2,9 @@
 //!
 //! Invariant: it greets once in a house; what it says it follows is in the checklist, or it says that it is not.
 
-use super::checklist::LONGEST_WRITTEN;
 use super::state::Asked;
 use super::table::text;
-use super::text::{clip, host};
+use super::text::{LONGEST_WRITTEN, clip, host};
 use super::turn::Turn;
 use ground::checklist::{self, MOST_SOURCES, Named, looks_like_feed, named};
 use serde_json::json;

@@ -1,6 +1,6 @@
 //! Reminders on instinct: what the owner's words mean by one, which one is meant, and how they are told. Pure.
 
-use super::found::has_all;
+use super::likeness::has_all;
 use super::table::Language;
 use super::text::{clip, list, listed, word};
 use super::turn::Turn;

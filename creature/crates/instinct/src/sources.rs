@@ -1,10 +1,10 @@
 //! Sources: follows feeds and pages named in PURPOSE.md and HEARTBEAT.md, and notes what is new. Pure.
 
-use super::Pace;
 use super::digest;
 use super::feeds;
+use super::pace::Pace;
 use super::state::{Fate, Job, Link, Origin};
-use super::tasks::{self, failed, note};
+use super::task::{self, failed, note};
 use super::text::{clip, hash, host, span, word};
 use super::turn::Turn;
 use ground::checklist::Named;
@@ -19,7 +19,7 @@ pub fn drive(turn: &mut Turn) {
         let link = turn.state.queue.remove(0);
         let (url, title) = (link.url.clone(), clip(&link.title, 100));
         turn.does(format!("read {url}"), format!("I read \"{title}\", found at {}.", host(&link.source)));
-        tasks::look(Origin::Link(link), &url, false, 0, turn);
+        task::look(Origin::Link(link), &url, false, 0, turn);
     }
     if turn.acts() {
         return;
@@ -36,7 +36,7 @@ pub fn drive(turn: &mut Turn) {
         if feed {
             feeds::begin(&url, turn);
         }
-        tasks::look(Origin::Source(url.clone()), &url, feed, 0, turn);
+        task::look(Origin::Source(url.clone()), &url, feed, 0, turn);
     }
 }
 

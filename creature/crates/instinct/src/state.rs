@@ -2,7 +2,6 @@
 //!
 //! Invariant: bounded; whatever the file held, `State::read` gives a state that can be worked with.
 
-use super::change::{WINDOW, Wake};
 use ground::text::keep_last;
 use ground::{files, pages};
 use serde::{Deserialize, Serialize};
@@ -15,6 +14,21 @@ const LARGEST_FILE: u64 = 1 << 20;
 
 /// New things kept for a digest.
 const MOST_FOUND: usize = 60;
+
+/// Wakes that evidence is taken from, and wakes for which an edit is measured.
+pub const WINDOW: usize = 15;
+
+/// One wake, as it ends.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Wake {
+    pub life: u64,
+    pub at_s: i64,
+    /// No thought of the wake called a tool.
+    pub idle: bool,
+    /// Something was written down or said in the wake.
+    pub eventful: bool,
+}
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]

@@ -1,60 +1,17 @@
 //! What instinct can be told to do by owner, agenda or checklist: how it begins, and what came of it. Pure.
 
-use super::state::{Job, Note, Origin};
-use super::table::{Ability, TABLE, filled};
-use super::text::{clip, host, list, number, slug, word};
+use super::state::{Job, Origin};
+use super::task::{Task, failed, filled_in, note, paper};
+use super::text::{clip, host, list, number, word};
 use super::turn::Turn;
 use super::{drafts, feeds, found, lists, offer, reminders, sources};
-use ground::summary::summarise;
 use serde_json::{Value, json};
 
 /// Items of a feed that are listed in a note.
 const LISTED: usize = 5;
 
-/// Sentences of a note, and the characters of each.
-const SENTENCES: usize = 3;
-const LONGEST_SENTENCE: usize = 300;
-
 /// Prefix of what a `reminder.list` is about that looks for a reminder to cancel.
 const FORGET: &str = "cancel ";
-
-/// The paper of the owner's list.
-pub const TO_DO: &str = "notes/todo";
-
-/// An ability that is asked for: to do, where it has a call, else to answer.
-#[derive(Clone, Debug)]
-pub struct Task {
-    pub ability: &'static Ability,
-    /// What it is to be done with: a text, a link, a span of the past, a name.
-    pub arg: String,
-    /// The time of a reminder.
-    pub when: String,
-    /// The words stand in the table as they are.
-    pub exact: bool,
-}
-
-impl Task {
-    /// The ability of this name, which the table has, with what it is to be done with.
-    pub fn of(name: &str, arg: impl Into<String>) -> Option<Task> {
-        let ability = TABLE.named(name)?;
-        Some(Task { ability, arg: arg.into(), when: String::new(), exact: true })
-    }
-
-    /// Whether there is something to do, beside answering.
-    pub fn does(&self) -> bool {
-        !self.ability.call.is_empty()
-    }
-}
-
-/// What stands between ```` ```diff ```` or ```` ```patch ```` and the last closing fence, spaces and all: a fence before
-/// that is a line of the changed file.
-pub fn fenced_patch(words: &str) -> Option<String> {
-    let opens = |line: &str| matches!(line.trim(), "```diff" | "```patch");
-    let lines: Vec<&str> = words.lines().skip_while(|line| !opens(line)).skip(1).collect();
-    let end = lines.iter().rposition(|line| line.trim_end() == "```").unwrap_or(lines.len());
-    let patch: String = lines.iter().take(end).map(|line| format!("{line}\n")).collect();
-    (!patch.trim().is_empty()).then_some(patch)
-}
 
 /// Does what needs no call, or makes the first call of a task; an error says why there is none.
 pub fn begin(task: &Task, origin: Origin, turn: &mut Turn) -> Result<(), String> {
@@ -99,31 +56,8 @@ fn call(task: &Task, turn: &Turn) -> Result<(String, Value, String), String> {
             let summary = format!("the owner's patch to {file}");
             own("repo.apply_patch", json!({"patch": arg, "summary": summary}), file)
         }
-        tool => {
-            let arg = if ability.most > 0 { clip(&arg, ability.most) } else { arg };
-            let fact = |place: &str| match place {
-                "date" => turn.date.clone(),
-                "when" => task.when.clone(),
-                "terms" => found::content(&arg).join(" "),
-                _ => arg.clone(),
-            };
-            let mut args = ability.args.clone();
-            for value in args.values_mut() {
-                *value = value.as_str().map(|text| filled(text, fact)).map_or(value.take(), Value::from);
-            }
-            Ok((tool.to_owned(), args.into(), filled(ability.about.as_deref().unwrap_or("{}"), fact)))
-        }
+        _ => Ok(filled_in(task, turn)),
     }
-}
-
-/// Looks at a feed, from its item of this number on, or at a page.
-pub fn look(origin: Origin, url: &str, feed: bool, skip: usize, turn: &mut Turn) {
-    let task = Task::of(if feed { "feed" } else { "read" }, url);
-    let Some((tool, mut args, about)) = task.and_then(|task| call(&task, turn).ok()) else { return };
-    if let (1.., Some(args)) = (skip, args.as_object_mut()) {
-        args.insert("skip".to_owned(), json!(skip));
-    }
-    turn.ask(origin, &tool, args, &about);
 }
 
 /// What came of a task's call; none where another call of the same task follows it.
@@ -271,45 +205,6 @@ fn anew(job: &Job, url: &str, text: &str, turn: &mut Turn) -> Option<String> {
         Origin::Line(_) => sources::said_anew(url, text, turn),
         _ => Some(text.to_owned()),
     }
-}
-
-/// Why a result is a failure; none if it is not.
-pub fn failed(result: &Value) -> Option<String> {
-    if result.get("ok").and_then(Value::as_bool) == Some(true) {
-        return None;
-    }
-    let error = match word(result, "error") {
-        "" => "the result says neither ok nor error",
-        error => error,
-    };
-    Some(clip(error, 240))
-}
-
-/// Arguments of the `notes.append` that keeps what was read: its source, its date, and the sentences
-/// that say most of it. The note then waits to be used in a post.
-pub fn note(url: &str, title: &str, text: &str, remark: &str, turn: &mut Turn) -> Value {
-    let title = clip(if title.trim().is_empty() { url } else { title }, 140);
-    let mut sentences = summarise(text, SENTENCES);
-    if sentences.is_empty() {
-        sentences.push(text.to_owned());
-    }
-    let mut written = format!("\n## {title}\n\n{} · {url}{remark}\n\n", turn.date);
-    for sentence in &mut sentences {
-        *sentence = clip(sentence, LONGEST_SENTENCE);
-        written += &format!("- {sentence}\n");
-    }
-    let sentence = sentences.swap_remove(0);
-    let url = url.to_owned();
-    let args = json!({"name": paper(turn, &url), "text": written});
-    turn.state.fresh.push(Note { title, url, sentence });
-    turn.state.notes = turn.state.notes.saturating_add(1);
-    args
-}
-
-/// The paper notes about a link go to: one a host and month, so that none grows for ever.
-fn paper(turn: &Turn, url: &str) -> String {
-    let month = turn.date.get(..7).unwrap_or("undated");
-    format!("notes/{month}-{}", slug(host(url)))
 }
 
 /// A line for each of the newest items of a feed; to a line of the stack, which looks again and again, for those that

@@ -8,6 +8,10 @@ use serde_json::Value;
 /// Lines of one kind that are told in one answer.
 pub const MOST_TOLD: usize = 10;
 
+/// Bytes of a paper that instinct writes whole; only the first 64 KiB of one are read, and writing a longer one back could
+/// lose its end.
+pub const LONGEST_WRITTEN: usize = 60_000;
+
 /// The text under `key` of a result; of a shortened text its head; empty where there is none.
 pub fn word<'a>(result: &'a Value, key: &str) -> &'a str {
     let text = result.get(key);

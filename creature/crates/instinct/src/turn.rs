@@ -1,6 +1,6 @@
 //! One thought in the making: the moment, the state, and what is said and called so far. Pure.
 
-use super::Pace;
+use super::pace::Pace;
 use super::state::{Job, Made, Origin, State};
 use super::text::{clip, hash};
 use ground::checklist::{self, Named};

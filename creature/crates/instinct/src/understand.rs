@@ -1,12 +1,13 @@
 //! What words ask for: sentences of the table, as they stand or nearly so; else what they may have meant. Pure.
 
+use super::likeness::content;
 use super::offer::OFFERED;
 use super::parts::{USUAL, bare, id, sentences, spanned, window};
+use super::reminders;
 use super::score::Word;
 use super::table::{Ability, Part, TABLE};
-use super::tasks::{Task, fenced_patch};
+use super::task::{Task, fenced_patch};
 use super::text::urls;
-use super::{found, reminders};
 
 /// From this likeness on an answer is given, where no other is near it; and an act is done, or part of a talk taken up.
 const SURE: f64 = 0.62;
@@ -215,8 +216,7 @@ fn meant(
     match ability.name.as_str() {
         // What it is asked about itself does not stand in its notes.
         "recall"
-            if words.iter().any(|word| TABLE.itself.contains(&word.plain))
-                || found::content(&arg).is_empty() =>
+            if words.iter().any(|word| TABLE.itself.contains(&word.plain)) || content(&arg).is_empty() =>
         {
             None
         }
@@ -310,6 +310,6 @@ fn question(said: &Said) -> Option<Task> {
     // A longer text is no question to an index, whatever it begins or ends with.
     let is_long = words.len() > MOST_ASKED;
     let of_itself = words.iter().any(|word| TABLE.itself.contains(&word.plain));
-    let asked = bare(said.text).filter(|asked| asks && !found::content(asked).is_empty())?;
+    let asked = bare(said.text).filter(|asked| asks && !content(asked).is_empty())?;
     Task::of("lookup", asked).filter(|_| !is_long && !of_itself)
 }

@@ -2,7 +2,8 @@
 
 use super::state::{Asked, Job, Origin};
 use super::table::{Ability, TABLE, text};
-use super::tasks::{self, Task};
+use super::task::{Task, failed};
+use super::tasks;
 use super::text::{clip, hash, word};
 use super::turn::Turn;
 use super::understand::{self, Heard};
@@ -210,7 +211,7 @@ pub fn settled(job: &Job, result: &Value, turn: &mut Turn) {
             }
             _ => format!("Done: {outcome}."),
         },
-        Some(Err(why)) if tasks::failed(result).is_none() => {
+        Some(Err(why)) if failed(result).is_none() => {
             format!("I did not do it: {}.", why.trim_end_matches('.'))
         }
         Some(Err(error)) if job.tool == "web.search" => found::no_search(&error, word(result, "hint")),

@@ -45,9 +45,9 @@ const DEEPEST: usize = 4;
 pub(super) fn prose(text: &str) -> Option<&str> {
     let text = repair::after_thinking(text).trim();
     let is_named = |key: &&str| text.contains(&format!("\"{key}\""));
-    let is_json = text.starts_with(['{', '[']) || text.starts_with("```json");
+    let is_marked_up = text.starts_with(['{', '[', '<']) || text.starts_with("```json");
     let names_calls = KNOWN.iter().chain(&CALLS).chain(&TOOL[..3]).any(|key| is_named(&key));
-    (!text.is_empty() && !is_json && !names_calls && tag(text).is_none()).then_some(text)
+    (!text.is_empty() && !is_marked_up && !names_calls && tag(text).is_none()).then_some(text)
 }
 
 /// The thought in a reply that is not one JSON object, as it was asked for; and what was done to get it.

@@ -47,6 +47,7 @@ fn words_are_an_answer_only_where_nothing_of_a_thought_or_a_call_is_in_them() {
         "```json\n{\"a\": 1}\n```",
         "I call it: <tool_call>",
         "First \"tool\": \"repo.read\"",
+        "<html>sign in</html>",
         "[{\"name\": \"t\"}]",
     ] {
         assert_eq!(of_words(text), None, "{text}");

@@ -4,7 +4,7 @@ use agenda::goals::GoalChange;
 use agenda::opportunities::{Move, OpportunityChange};
 use agenda::outbox::{Kind, OutboxChange};
 use agenda::yes::{Yes, understand};
-use agenda::{Agenda, Change, Refusal, Rules, When, yes};
+use agenda::{Agenda, Change, Refusal, Rules, When};
 use serde_json::Value;
 
 fn tell(agenda: &mut Agenda, owner: bool, change: Change) -> Result<Value, Refusal> {
@@ -80,11 +80,11 @@ fn a_yes_is_to_the_amount_that_was_asked_about() {
         Change::Opportunity(OpportunityChange::Move { id: "opportunity-1".to_owned(), to }),
     )
     .unwrap();
-    let refused = tell(&mut agenda, true, yes::change("opportunity-1")).unwrap_err();
+    let refused = tell(&mut agenda, true, Change::approve("opportunity-1")).unwrap_err();
     assert!(refused.error.contains("2000 USD by now"), "{refused:?}");
     assert_eq!(agenda.opportunities.list[0].approved_usd, 0.0);
     tell(&mut agenda, false, ask("It is more by now: opportunity-1?")).unwrap();
-    tell(&mut agenda, true, yes::change("opportunity-1")).unwrap();
+    tell(&mut agenda, true, Change::approve("opportunity-1")).unwrap();
     assert_eq!(agenda.opportunities.list[0].approved_usd, 2_000.0);
 }
 
