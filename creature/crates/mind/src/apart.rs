@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use std::io;
 
 impl ModelMind {
-    /// This model once more, without its conversation: for conversations apart that go on while this one thinks. What
-    /// they find out of the server is known to both.
+    /// Copies this model without its conversation: for conversations apart that go on while this one thinks. Both know
+    /// what they find out about the server.
     pub fn beside(&mut self, now: Timestamp) -> Self {
         self.learn_apart(now);
         let (current, quick) = (self.current.take(), self.quick.take());
@@ -50,7 +50,7 @@ impl ModelMind {
         Ok(talk)
     }
 
-    /// One turn of a conversation other than the mind's own.
+    /// Takes the model's next turn of a conversation other than the mind's own.
     pub async fn turn(
         &self,
         frame: &Frame,

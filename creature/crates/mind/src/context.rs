@@ -28,7 +28,7 @@ pub struct Caps {
     pub state: usize,
     pub runtime: usize,
     pub records: usize,
-    /// One record.
+    /// Cap of each record.
     pub record: usize,
     pub most_records: usize,
 }
@@ -178,7 +178,7 @@ fn still_failing<'a>(records: &'a [Record], tools: &ToolList) -> Vec<(usize, &'s
 /// Failures that are shown however old they are, the latest included.
 const MOST_FAILING: usize = 4;
 
-/// One record in one line of at most `most` characters.
+/// Shows a record in one line of at most `most` characters.
 pub fn line(record: &Record, most: usize) -> String {
     let said = kinds::said(record, most / 3);
     let at = record.at.get(..19).unwrap_or(&record.at);

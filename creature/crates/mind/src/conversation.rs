@@ -24,7 +24,7 @@ const BYTES_A_TOKEN: f64 = 3.5;
 /// The mark in `shown` of a line that no thought has answered yet.
 pub const UNANSWERED: &str = "just";
 
-/// What a conversation was begun with. Another model, system or list of tools begins another one.
+/// Head of a conversation: another model, system or list of tools begins another conversation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Head {
     /// The owner's thread of talk; none for the creature's own work.
@@ -43,7 +43,7 @@ pub struct Head {
     pub json: bool,
 }
 
-/// One line of the file.
+/// Line of a conversation's file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "entry", rename_all = "snake_case")]
 pub enum Entry {
@@ -58,7 +58,7 @@ pub enum Entry {
         #[serde(default)]
         shown: BTreeMap<String, String>,
     },
-    /// What the model gave, as it gave it; `tokens`: of the whole conversation up to its end.
+    /// Reply of the model, as it gave it; `tokens`: of the whole conversation up to its end.
     Thought {
         raw: Value,
         calls: Vec<Called>,
@@ -93,7 +93,7 @@ struct Open {
     done: Option<Answer>,
 }
 
-/// One conversation, as its file has it.
+/// Conversation, as its file has it.
 #[derive(Clone, Debug)]
 pub struct Conversation {
     path: PathBuf,
@@ -115,7 +115,7 @@ pub struct Conversation {
     rested: bool,
     /// The last thought's results are there, and no thought has followed.
     returned: bool,
-    /// What the owner should know of the server that answered last; empty where all is well.
+    /// Oddity of the server that answered last, for the owner; empty where all is well.
     pub server_oddity: String,
     /// The last reply could not be read, and the model was told so.
     pub misread: bool,

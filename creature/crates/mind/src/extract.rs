@@ -46,7 +46,7 @@ struct Done<'a> {
     came: Option<(&'a str, bool)>,
 }
 
-/// What was said, done, failed, changed and read last, each under a heading; empty where nothing was.
+/// Lists what was said, done, failed, changed and read last, each under a heading; empty where nothing was.
 pub fn extract(lines: &[Line], tools: &ToolList) -> String {
     let done = done(lines);
     let said = lines.iter().filter_map(|line| match line {
@@ -83,7 +83,7 @@ fn done(lines: &[Line]) -> Vec<Done<'_>> {
     done.collect()
 }
 
-/// What a call is about, in a few words.
+/// Names what a call is about, in a few words.
 fn about(args: &Map<String, Value>) -> String {
     let paths = edited(args).join(", ");
     let named = || ABOUT.iter().find_map(|key| args.get(*key)?.as_str()).unwrap_or_default().to_owned();

@@ -1,4 +1,4 @@
-//! From one conversation to the next: what is asked for at the end of the old one, and what the new one is told. Pure.
+//! Handover between conversations: what is asked for at the end of the old one, and what the new one is told. Pure.
 
 use super::conversation::{Conversation, RESULTS_HEAD};
 use super::moment::Moment;
@@ -102,7 +102,7 @@ Look at what is there before you do it again.\n";
 pub const FILTERED: &str = "A filter of your model's maker refused your last conversation for something it held, so nothing \
 of it is told here. What you did stands in your records. If you read the same thing again, the same will happen.";
 
-/// What a new conversation is told of the one before: its summary, or an extract where there is none.
+/// Tells a new conversation of the one before: by its summary, or by an extract where there is none.
 pub fn told(summary: Option<&str>, last: &str, turns: &[Turn], moment: &Moment, tools: &ToolList) -> String {
     let mut text = match summary.filter(|summary| !summary.trim().is_empty()) {
         Some(summary) => {

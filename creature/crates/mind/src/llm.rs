@@ -45,7 +45,7 @@ pub struct Reach<'a> {
     pub tools: &'static ToolList,
     /// The commit this life runs; empty where nobody said.
     pub commit: &'a str,
-    /// What the owner configured that tools need: names of services, `services`, `janee`, `sight`.
+    /// Parts of the owner's settings that tools need: names of services, `services`, `janee`, `sight`.
     pub configured: &'a [String],
 }
 
@@ -171,7 +171,7 @@ pub enum Form {
     Json,
 }
 
-/// What is put before every conversation of a kind; a provider's cache holds it for all of them.
+/// Frame put before every conversation of a kind; a provider's cache holds it for all of them.
 #[derive(Clone, Debug, Default)]
 pub struct Frame {
     pub(super) system: String,
@@ -213,7 +213,7 @@ pub struct ModelMind {
     /// File that a reply is written into while it streams.
     pub(super) live: PathBuf,
     pub(super) tools: &'static ToolList,
-    /// What the owner configured that tools need.
+    /// Parts of the owner's settings that tools need.
     configured: Vec<String>,
     /// File of what servers were found to take.
     pub(super) servers: PathBuf,
@@ -228,7 +228,7 @@ pub struct ModelMind {
     pub(super) current: Option<Conversation>,
     /// Threads whose conversations are summed up when they are next gone on with; none is its own work.
     pub(super) to_compact: BTreeSet<Option<String>>,
-    /// What the owner should know of the server.
+    /// Oddity of the server, for the owner; empty where all is well.
     pub(super) server_oddity: String,
     /// A conversation was begun since `began_since_asked` was last called.
     pub(super) begun: bool,
@@ -365,7 +365,7 @@ pub(super) fn usage(reply: &Reply) -> Value {
     usage
 }
 
-/// What an error comes to: why there is no thought, and in how many seconds the other side wants to be asked again.
+/// Turns an error into an outcome: why there is no thought, and in how many seconds the other side may be asked again.
 pub fn failed(error: &Error) -> Outcome {
     let why = match error.kind {
         Kind::Garbled => {

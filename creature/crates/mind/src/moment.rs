@@ -1,4 +1,4 @@
-//! What a mind is given to think about: everything sensed and recalled, already read, nothing fetched later.
+//! Moment that a mind is given to think about: everything sensed and recalled, already read, nothing fetched later.
 
 use agenda::stack::Line;
 use agenda::standing::Standing;
@@ -24,7 +24,7 @@ pub struct Moment {
     pub thoughts_before: u64,
     /// Round within this wake, 0 first.
     pub round: u32,
-    /// Rounds a wake may have; 0 where nobody said.
+    /// Rounds a wake may have; 0 where that is not known.
     pub rounds: u32,
     /// Text of `PURPOSE.md`, capped; empty when missing.
     pub purpose: String,
@@ -80,7 +80,7 @@ pub struct Moment {
     pub paused: bool,
     /// The owner's open requests, a line each: how far they are, what is next, which tools they allow.
     pub requests: Vec<String>,
-    /// What the owner wants and what was done about it; none in a thought that answers the owner.
+    /// Wishes of the owner and what was done about them; none in a thought that answers the owner.
     pub standing: Option<Standing>,
     /// Sub-sessions at work, a line each.
     pub sessions: Vec<String>,
@@ -93,7 +93,7 @@ impl Moment {
     }
 }
 
-/// One message of the owner's.
+/// Message of the owner's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Word {
     /// When it was written, RFC 3339; empty when the line did not say.

@@ -1,9 +1,9 @@
-//! What comes of asking a mind: a thought, a reply that cannot be read, or why there is none.
+//! Outcome of asking a mind: a thought, a reply that cannot be read, or why there is none.
 
 use crate::thought::Thought;
 use serde_json::Value;
 
-/// What came of asking a mind.
+/// Outcome of asking a mind.
 #[derive(Clone, Debug)]
 pub enum Outcome {
     Thought {
@@ -20,7 +20,7 @@ pub enum Outcome {
     Down(Down),
 }
 
-/// Why there is no thought of a mind; how long to leave it alone for that is for whoever asked it to say.
+/// Failure of a mind to give a thought; the caller decides how long to leave it alone for that.
 #[derive(Clone, Debug, Default)]
 pub struct Down {
     pub error: String,
@@ -39,7 +39,7 @@ impl Down {
     }
 }
 
-/// Whose fault it is that a mind gives no thought.
+/// Cause for which a mind gives no thought.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Why {
     /// The budget has no room; it resets by itself.

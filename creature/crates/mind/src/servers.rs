@@ -16,10 +16,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Servers remembered.
 const MOST_SERVERS: usize = 32;
 
-/// What a server was found to take, as it is kept.
+/// Server as it is kept: what it was found to take.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Server {
-    /// By its answer to one tool that echoes a word.
+    /// Judged by its answer to one tool that echoes a word.
     takes_tools: bool,
     found_at: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -39,7 +39,7 @@ struct Answered {
 
 type Servers = BTreeMap<String, Server>;
 
-/// What this life found out of its server.
+/// Findings of this life about its server.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Found {
     is_learned: bool,
@@ -173,7 +173,7 @@ impl ModelMind {
         }
     }
 
-    /// What the server refuses since it was known to accept what stands in `before`, a sentence each.
+    /// Lists what the server refuses that it did not refuse by `before`, a sentence each.
     fn refused_since(&self, before: &Accepted) -> Vec<String> {
         let (name, accepted) = (self.name(), &self.found.accepted);
         let parts: Vec<&str> =
@@ -242,7 +242,7 @@ impl ModelMind {
         }
     }
 
-    /// What the owner should know of the form the server takes, said once.
+    /// Takes the news for the owner about the form the server takes; each is said once.
     pub fn server_news(&mut self) -> String {
         std::mem::take(&mut self.found.news)
     }

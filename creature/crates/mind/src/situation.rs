@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 const CHECKLIST: &str = "Checklist (self/HEARTBEAT.md)";
 
-/// What is said to the model, and what of the situation it shows: a hash of each part by its title.
+/// Text said to the model, and a hash of each part of the situation that it shows, by title.
 #[derive(Debug, Default, PartialEq)]
 pub struct Said {
     pub text: String,
@@ -83,7 +83,7 @@ pub fn opening(moment: &Moment, parts: &Parts) -> Said {
     said
 }
 
-/// What is new since `known` was shown; `wake`: a new wake begins, and is told the hour and its reasons.
+/// Says what is new since `known` was shown; `wake`: a new wake begins, and is told the hour and its reasons.
 pub fn news(moment: &Moment, known: &BTreeMap<String, String>, wake: bool, tools: &ToolList) -> Said {
     let mut said = Said::default();
     let parts = LazyCell::new(|| context::choose(moment, &Caps::default(), tools));

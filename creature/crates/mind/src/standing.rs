@@ -33,7 +33,7 @@ pub fn standing(moment: &Moment) -> Option<Standing> {
     }))
 }
 
-/// What the state is composed of.
+/// Gathers from a moment what the state is composed of.
 pub fn gather(moment: &Moment, now: Timestamp) -> Input {
     let mut input = Input::at(now);
     for record in &moment.records {

@@ -1,4 +1,4 @@
-//! One thought within a conversation: continued or begun, told what is new, and the model's reply kept.
+//! Thinks once within a conversation: continues or begins it, tells it what is new, and keeps the model's reply.
 //!
 //! Invariant: nothing is put to a model that does not stand in the conversation's file; a thought is written down before
 //! any of its calls is made.
@@ -23,7 +23,7 @@ use std::path::Path;
 const CACHED_S: [(Wire, i64); 3] = [(Wire::Anthropic, 300), (Wire::Responses, 1_800), (Wire::Chat, 1_800)];
 
 impl ModelMind {
-    /// One thought. `alive` is called with every sign of life of the model.
+    /// Thinks once. `alive` is called with every sign of life of the model.
     pub async fn think(&mut self, moment: &Moment, alive: &(dyn Fn() + Sync)) -> Outcome {
         if let Err(outcome) = self.learn(now(moment), !moment.answers()).await {
             return outcome;
@@ -114,7 +114,7 @@ impl ModelMind {
         self.tell(said, moment)
     }
 
-    /// Copies a finished talk aside that is long and not summed up yet, for another takes its file.
+    /// Copies a long finished talk aside that is not summed up yet, for another takes its file.
     fn keep_ended(&self, path: &Path) {
         let Some(old) = self.current.as_ref().filter(|old| old.head.thread.is_some()) else { return };
         if old.is_unfinished() || !talks::is_long(old) || talks::summary(&self.talks, old).is_some() {
@@ -336,7 +336,7 @@ impl ModelMind {
         std::mem::take(&mut self.begun)
     }
 
-    /// What the owner should know of the server; empty where all is well.
+    /// Returns the oddity of the server, for the owner; empty where all is well.
     pub fn server_oddity(&self) -> &str {
         &self.server_oddity
     }

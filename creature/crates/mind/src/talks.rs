@@ -19,7 +19,7 @@ pub const DAY_S: i64 = 86_400;
 /// Prefix of the file names of long talks that ended and wait to be summed up; another talk has their place.
 pub const ENDED: &str = "ended-";
 
-/// What is known of the talks, by file name; `next_s`: when they are looked at next.
+/// Talks as they are known, by file name; `next_s`: when they are looked at next.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Talks {
@@ -27,13 +27,13 @@ pub struct Talks {
     pub files: BTreeMap<String, Known>,
 }
 
-/// One talk, as it was when it was looked at.
+/// Talk as it was when it was looked at.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Known {
     /// Bytes of its file; a file of another length is looked at again.
     pub bytes: u64,
-    /// As of [`key`].
+    /// Name of the talk, by [`key`].
     pub key: String,
     /// Looks at which a summary was asked for.
     pub tries: u32,

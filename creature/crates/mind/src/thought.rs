@@ -20,7 +20,7 @@ pub const MOST_CALLS: usize = 16;
 const MOST_NAMED: usize = 20;
 const MOST_NAME: usize = 50;
 
-/// What else a call may have.
+/// Further keys that a call may have.
 const BESIDE: [&str; 5] = ["type", "id", "call_id", "tool_call_id", "index"];
 
 /// The longest rest that is read, a week in seconds; the loop holds it to the owner's bounds.
@@ -29,12 +29,12 @@ const LONGEST_REST_S: f64 = 604_800.0;
 /// The rest of a thought that named none and called nothing, in seconds.
 const UNSAID_REST_S: u64 = 60;
 
-/// What a mind decides when it is asked once.
+/// Decision of a mind that is asked once.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Thought {
     /// The inner voice, for the record and the feed.
     pub monologue: String,
-    /// What it means to do next, in one line.
+    /// Next thing it means to do, in one line.
     pub intent: String,
     #[serde(default)]
     pub tool_calls: Vec<ToolCall>,
@@ -90,7 +90,7 @@ impl Thought {
     }
 }
 
-/// One call of one tool.
+/// Call of a tool.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
     /// Name of the tool, `family.verb`.
@@ -258,7 +258,7 @@ fn rest(value: Option<&Value>, unsaid: u64) -> Result<u64, String> {
     Ok(wanted.ceil().clamp(0.0, LONGEST_REST_S) as u64)
 }
 
-/// What a value is, in words.
+/// Names the kind of a value, in words.
 pub fn found(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

@@ -1,4 +1,4 @@
-//! What a mind knows of the tools of this life: values, made from the catalogue of tools.
+//! Tools of this life as a mind knows them: values, made from the catalogue of tools.
 
 use super::thought::ToolCall;
 use serde_json::{Map, Value, json};
@@ -15,7 +15,7 @@ pub enum Listed {
     Never,
 }
 
-/// One tool, as it is put to a model.
+/// Tool as it is put to a model.
 #[derive(Clone, Debug)]
 pub struct KnownTool {
     /// With a dot, `family.verb`.

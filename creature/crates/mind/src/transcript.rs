@@ -13,12 +13,12 @@ const MOST_SAID: usize = 4_000;
 const MOST_ARGS: usize = 1_500;
 const MOST_CAME: usize = 3_000;
 
-/// One thing that happened in a conversation.
+/// Event of a conversation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Line {
-    /// What we said to the model.
+    /// Words of ours to the model.
     Told(String),
-    /// What the model said, without its thinking.
+    /// Words of the model, without its thinking.
     Said(String),
     Called {
         tool: String,
@@ -185,7 +185,7 @@ pub fn text(lines: &[Line]) -> String {
     lines.iter().map(part).collect::<Vec<_>>().join("\n")
 }
 
-/// One line of it whole.
+/// Returns a line as text, whole.
 pub fn whole(line: &Line) -> String {
     part(line, usize::MAX)
 }
