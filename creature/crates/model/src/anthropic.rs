@@ -125,9 +125,9 @@ fn tool(tool: &Tool, form: Form) -> Value {
     one
 }
 
-/// Cache marks stand at the first block, and at both ends of the last step: what the request before marked last is
-/// marked again, for a read looks only some blocks back from a mark, and a step of many calls is longer than that.
-/// What stands for long is kept for an hour where `hour`; longer marks come before shorter ones.
+/// Puts cache marks at the first block, and at both ends of the last step: the block that the request before marked
+/// last is marked again, for a read looks only some blocks back from a mark, and a step of many calls is longer than
+/// that. With `hour` the first block's mark holds for an hour; longer marks come before shorter ones.
 fn messages(talk: &Talk<'_>, news: bool, hour: bool) -> Value {
     let rounds = rounds(talk.turns, |raw| fit(raw, talk.without_thinking));
     let last = rounds.len().saturating_sub(1);
@@ -169,7 +169,7 @@ fn messages(talk: &Talk<'_>, news: bool, hour: bool) -> Value {
     Value::Array(messages)
 }
 
-/// What of a thought is sent back, and the ids of its calls; none where nothing is.
+/// Returns the part of a thought that is sent back, and the ids of its calls; none where nothing is left.
 fn fit(raw: &Value, without_thinking: bool) -> Option<(Value, Vec<String>)> {
     let blocks = raw.as_array()?.iter().filter(|block| !without_thinking || !is_thinking(block)).cloned();
     let raw: Value = blocks.collect();

@@ -160,7 +160,7 @@ fn tool(tool: &Tool) -> Value {
     json!({"type": "function", "function": function})
 }
 
-/// One system message first, then user and model in turn: many local templates refuse two of a role in a row.
+/// Puts one system message first, then user and model in turn: many local templates refuse two of a role in a row.
 fn messages(talk: &Talk<'_>, form: Form) -> Value {
     let mut messages = Vec::new();
     if !talk.system.trim().is_empty() {
@@ -225,7 +225,7 @@ fn result(answer: &Answer, calls: &[Value]) -> Value {
     json!({"role": "tool", "tool_call_id": answer.id, "name": name, "content": answer.text})
 }
 
-/// A thought as several, each with one of its calls; the words stand in the first.
+/// Splits a thought into several, each with one of its calls; the words stand in the first.
 fn apart(thought: &Value, calls: &[Value]) -> Vec<Value> {
     let one = |(at, call): (usize, &Value)| {
         let alone = json!({"role": "assistant", "content": null});
@@ -236,7 +236,7 @@ fn apart(thought: &Value, calls: &[Value]) -> Vec<Value> {
     calls.iter().enumerate().map(one).collect()
 }
 
-/// What of a thought is sent back, and the ids of its calls; none where nothing is.
+/// Returns the part of a thought that is sent back, and the ids of its calls; none where nothing is left.
 fn fit(raw: &Value, without_thinking: bool) -> Option<(Value, Vec<String>)> {
     let mut message = raw.as_object()?.clone();
     message.retain(|key, _| !(without_thinking && THINKING.contains(&key.as_str())));

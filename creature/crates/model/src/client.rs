@@ -1,6 +1,6 @@
 //! The client: puts a conversation to a model, retries what may pass, and learns what its server does not accept.
 //!
-//! What is retried here is one call, for seconds; longer patience is `creature/src/life/patience.rs`.
+//! Retries are of one call, for seconds; longer patience is `creature/src/life/patience.rs`.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,7 +27,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(5);
 /// Retries after the first attempt.
 const RETRIES: usize = 2;
 
-/// Before the first retry; the second waits twice as long.
+/// Wait before the first retry; the second waits twice as long.
 const FIRST_WAIT: Duration = Duration::from_millis(500);
 
 /// A reply may take this many times `silence`: an hour, where nobody says otherwise. The guardian takes a life
@@ -46,9 +46,9 @@ pub struct Client {
     headers: HeaderMap,
     http: reqwest::Client,
     first_wait: Duration,
-    /// What the server is known to accept.
+    /// Parts of a request and tools that the server is known to accept.
     accepted: Mutex<Accepted>,
-    /// What stands for long is to be cached for an hour.
+    /// Lasting parts of a request are to be cached for an hour.
     hour: AtomicBool,
 }
 
@@ -126,17 +126,17 @@ impl Client {
         self.speech.body(&endpoint, &Talk { tools: &tools, ..*talk }, form)
     }
 
-    /// Whether what stands for long is to be cached for an hour, where the wire sells that.
+    /// Sets whether lasting parts of a request are to be cached for an hour, where the wire sells that.
     pub fn keep_an_hour(&self, hour: bool) {
         self.hour.store(hour, Ordering::Relaxed);
     }
 
-    /// What the server is known to accept.
+    /// Returns the parts of a request and the tools that the server is known to accept.
     pub fn accepted(&self) -> Accepted {
         self.accepted.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Takes what was found to be accepted, by this client or an earlier one.
+    /// Takes over what this client or an earlier one found the server to accept.
     pub fn accept(&self, accepted: Accepted) {
         *self.accepted.lock().unwrap_or_else(PoisonError::into_inner) = accepted;
     }

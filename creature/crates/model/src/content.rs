@@ -1,4 +1,4 @@
-//! What a chat message says and what its model thought, as text, as parts, or in tags; and parts out of their pieces. Pure.
+//! Words and thinking of a chat message, as text, as parts, or in tags; and parts out of their pieces. Pure.
 
 use serde_json::{Value, json};
 

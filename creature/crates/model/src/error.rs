@@ -1,4 +1,4 @@
-//! What went wrong with a call: whose fault it is, and what to do about it; never the token.
+//! Error of a call: whose fault it is, and what to do about it; never the token.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use crate::{meaning, refusal};
 /// The shortest reply that is worth asking for, in tokens.
 const LEAST_TOKENS: u64 = 256;
 
-/// Why there is no reply.
+/// Kind of failure: why there is no reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// The key is missing or wrong.
@@ -55,7 +55,7 @@ pub struct Error {
     pub message: String,
     /// The cause alone, for people: the status, and what the server said.
     pub cause: String,
-    /// What would help.
+    /// Advice on what would help.
     pub hint: String,
     /// The HTTP status, where there was one.
     pub status: Option<u16>,
@@ -143,7 +143,7 @@ fn named(status: u16, said: &str) -> String {
     parts.collect::<Vec<_>>().join(": ")
 }
 
-/// Whose fault it is, what happened, and what helps where the server does not say.
+/// Returns whose fault it is, what happened, and what helps where the server does not say.
 fn class(status: u16, said: &Said) -> (Kind, &'static str, &'static str) {
     match (status, said.code.as_str()) {
         (_, "budget_cap") => (Kind::Withheld, "the budget has no room for it", "it resets by itself"),

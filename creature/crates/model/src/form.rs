@@ -23,7 +23,7 @@ pub(crate) enum Part {
     Encrypted,
     /// How much the model is to think.
     Effort,
-    /// Which requests have a common beginning.
+    /// Key that requests with a common beginning share.
     CacheKey,
     /// Several calls in one turn of the model's; without it, each is a turn, followed by its result.
     SeveralCalls,
@@ -31,7 +31,7 @@ pub(crate) enum Part {
     WordsAfterResults,
     /// Ids of calls as the server gave them; without it, ids of nine letters and digits.
     GivenIds,
-    /// What stands for long is cached for an hour; sent only where the client is told to.
+    /// Cache of an hour for lasting parts; sent only where the client is told to.
     Hour,
 }
 
@@ -114,7 +114,7 @@ impl From<Vec<Part>> for Form {
     }
 }
 
-/// What a server was found to accept: the parts of a request, and all tools but some.
+/// Parts of a request that a server was found to accept, and tools that it was found to refuse.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Accepted {
@@ -125,7 +125,7 @@ pub struct Accepted {
 }
 
 impl Accepted {
-    /// What is known once the server has answered a request in this form.
+    /// Returns what is known once the server has answered a request in this form.
     pub(crate) fn proven(self, talk: &Talk<'_>) -> Accepted {
         let sent = self.form.has(Part::Schema) && talk.tools.is_empty() && talk.schema.is_some();
         let known = self.form.schema_is_proven && self.form.has(Part::Schema);
@@ -146,8 +146,8 @@ impl Accepted {
         PARTS.into_iter().filter(|part| !self.form.has(*part)).filter_map(in_words).collect()
     }
 
-    /// What to try when a request in this form is refused, the best first: each part is changed once, the one the
-    /// server names first. What would not change the request is the caller's to pass over.
+    /// Lists forms to try when a request in this form is refused, the best first: each part is changed once, the one
+    /// the server names first. The caller passes over those that would not change the request.
     pub(crate) fn simpler(
         &self,
         known: &Accepted,

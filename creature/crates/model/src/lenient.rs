@@ -12,7 +12,7 @@ const MAX_DEPTH: usize = 100;
 /// Characters of the text shown with a fault.
 const SHOWN: usize = 24;
 
-/// What was expected, and at which byte.
+/// Fault in the text: what was expected, and at which byte.
 pub(crate) struct Fault {
     at: usize,
     expected: &'static str,
@@ -24,7 +24,7 @@ pub(crate) struct Parser<'t> {
     text: &'t str,
     /// Byte offset of the next character.
     pub at: usize,
-    /// What was put right.
+    /// Repairs made, in words.
     pub how: Vec<&'static str>,
     /// Whether a key was read, so that this was meant as an object.
     pub begun: bool,

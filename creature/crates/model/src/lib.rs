@@ -50,7 +50,7 @@ pub enum Wire {
     Chat,
 }
 
-/// Where a model is and how to call it.
+/// Address of a model, and how to call it.
 #[derive(Clone)]
 pub struct Endpoint {
     pub wire: Wire,
@@ -59,9 +59,9 @@ pub struct Endpoint {
     pub model: String,
     /// The token of this life; the broker puts the key in its place.
     pub token: String,
-    /// For connecting, and for each question of a probe.
+    /// Longest time for connecting, and for each question of a probe.
     pub deadline: Duration,
-    /// Without a byte for this long a reply has failed; the whole of it may take twelve times as long.
+    /// Longest time without a byte before a reply has failed; the whole of it may take twelve times as long.
     pub silence: Duration,
     /// The longest reply, in tokens.
     pub max_tokens: u64,
@@ -69,7 +69,7 @@ pub struct Endpoint {
     pub effort: String,
 }
 
-/// One tool as the wire has it.
+/// Tool as the wire has it.
 #[derive(Clone, Debug)]
 pub struct Tool {
     /// Fits `[a-zA-Z0-9_-]{1,64}`.
@@ -81,7 +81,7 @@ pub struct Tool {
     pub strict: bool,
 }
 
-/// One turn of a conversation; never changed once sent.
+/// Turn of a conversation; never changed once sent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "turn", rename_all = "snake_case")]
 pub enum Turn {
@@ -89,11 +89,11 @@ pub enum Turn {
     Said { text: String },
     /// The model's turn as its wire gave it: content blocks (Anthropic), output items (Responses), the message (Chat).
     Thought { raw: Value },
-    /// What came of the calls of the thought before, one for each, in their order.
+    /// Results of the calls of the thought before, one for each, in their order.
     Results { results: Vec<Answer> },
 }
 
-/// What came of one call.
+/// Result of a call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
     pub id: String,
@@ -117,7 +117,7 @@ pub struct Talk<'a> {
     pub without_thinking: bool,
 }
 
-/// What is heard of a reply while it comes; nothing of it counts before the reply is whole.
+/// Piece of a reply, heard while it comes; none counts before the reply is whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heard<'a> {
     Byte,
@@ -132,7 +132,7 @@ pub enum Heard<'a> {
 pub struct Reply {
     /// To be sent back as [`Turn::Thought`]; each call has an id of its own, broken arguments stand as `{}`.
     pub raw: Value,
-    /// What the model said, without its thinking.
+    /// Words of the model, without its thinking.
     pub text: String,
     /// The model's thinking, or its summary, where the wire gives one.
     pub thinking: String,
@@ -146,7 +146,7 @@ pub struct Reply {
     pub stop: String,
 }
 
-/// One call of a tool.
+/// Call of a tool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
     pub id: String,

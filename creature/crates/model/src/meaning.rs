@@ -1,4 +1,4 @@
-//! What a refusal means, by its codes and words as makers and servers write them; each wording beside its source. Pure.
+//! Meaning of a refusal, by its codes and words as makers and servers write them; each wording beside its source. Pure.
 //!
 //! In a wording, `*` stands for anything; all are in lower case. A wording counts at any status, unless said otherwise.
 
@@ -103,7 +103,7 @@ const REGION: &Wordings = &[
     ("not available in your country", "Gemini API"),
 ];
 
-/// Of a key, at 400; 401 needs no words.
+/// Key that is missing or wrong, at 400; 401 needs no words.
 const KEY: &Wordings = &[
     ("api_key_invalid", "Gemini API, google.rpc.ErrorInfo"),
     ("api key not valid", "Gemini API"),
@@ -143,13 +143,13 @@ const UNREADABLE_ENDS: &Wordings = &[
     ("network_error", "Z.ai, finish_reason"),
 ];
 
-/// Whether a reply that ended so without a word is none: nothing was said, or what its server cannot read.
+/// Whether a reply without a word is no reply, by its end: nothing was said, or nothing that its server can read.
 pub(crate) fn is_nothing(end: &str) -> bool {
     let end = end.to_lowercase();
     matches!(end.as_str(), "" | "end_turn") || UNREADABLE_ENDS.iter().any(|(wording, _)| fits(&end, wording))
 }
 
-/// What a refusal of a model's server means; none where its status alone says it.
+/// Returns what a refusal of a model's server means; none where its status alone says it.
 pub(crate) fn of(status: u16, said: &Said) -> Option<Kind> {
     let names = |wordings: &Wordings| wordings.iter().any(|(wording, _)| fits(&said.about, wording));
     let is_refused = matches!(status, 400 | 403 | 422 | 451);

@@ -37,7 +37,7 @@ impl Medium {
         (!is_other).then(|| Self { name: name.to_owned(), kind, data: STANDARD.encode(bytes) })
     }
 
-    /// What a model must see for it, in the words of the table of makers.
+    /// Names the sense that a model needs for it, in the words of the table of makers.
     pub fn sense(&self) -> &'static str {
         if self.kind == PDF { "pdf" } else { "image" }
     }

@@ -167,8 +167,8 @@ impl Begun {
     }
 }
 
-/// Arguments out of their pieces: some servers send all so far each time, `{}` first, or the whole once more at the end.
-/// What makes no object in any of these ways stays as it came.
+/// Joins arguments from their pieces: some servers send all so far each time, `{}` first, or the whole once more at the
+/// end. Pieces that make no object in any of these ways stay as they came, in a row.
 pub(crate) fn joined(pieces: &[String]) -> String {
     let all = pieces.concat();
     if pieces.len() < 2 || is_object(&all) {

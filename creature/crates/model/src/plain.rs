@@ -125,7 +125,7 @@ impl<'a> Root<'a> {
         plain
     }
 
-    /// What a list holds: of a tuple what its places have in common, else text.
+    /// Returns the schema of a list's items: of a tuple what its places have in common, else text.
     fn items(&self, schema: &Value, level: usize) -> Value {
         let places = ["items", "prefixItems"].iter().find_map(|key| schema.get(*key)?.as_array());
         let places: Vec<Value> = places.into_iter().flatten().map(|item| self.value(item, level)).collect();

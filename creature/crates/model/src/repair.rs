@@ -23,7 +23,7 @@ pub struct Found {
     pub object: Map<String, Value>,
     pub start: usize,
     pub end: usize,
-    /// What was put right.
+    /// Repairs made, in words.
     pub how: Vec<&'static str>,
 }
 

@@ -184,7 +184,7 @@ fn input(talk: &Talk<'_>) -> Value {
     Value::Array(items)
 }
 
-/// What of a thought is sent back: reasoning without an id, for the server stored none, and no id twice.
+/// Returns the part of a thought that is sent back: reasoning without an id, for the server stored none; no id twice.
 fn fit(raw: &Value, without_thinking: bool, seen: &mut HashSet<String>) -> Option<(Value, Vec<String>)> {
     let mut items = Vec::new();
     for item in raw.as_array()?.iter().filter(|item| !without_thinking || !is_reasoning(item)) {

@@ -1,4 +1,4 @@
-//! What the body of an error says: JSON of any maker, or a page; in words for people, and by its codes. Pure.
+//! Reads the body of an error: JSON of any maker, or a page; as words for people, and by its codes. Pure.
 
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ pub(crate) struct Said {
     pub wait: Option<Duration>,
     /// Tokens of a reply that the account can still pay.
     pub affords: Option<u32>,
-    /// One of the hosts behind a gateway is meant.
+    /// The error is of one of the hosts behind a gateway.
     pub is_of_host: bool,
     /// It is no JSON.
     pub is_plain: bool,
@@ -100,7 +100,7 @@ pub(crate) fn of_json(json: &Value, token: &str) -> Said {
     }
 }
 
-/// What is for people: without the source of a template before it (llama.cpp), and without what a model wrote (Ollama).
+/// Returns the words for people: without a template's source before them (llama.cpp) or a model's text (Ollama).
 fn for_people(told: &str) -> String {
     let said = told.rsplit_once("Jinja Exception: ").map_or(told, |(_, said)| said);
     said.split_once(": raw=").map_or(said, |(said, _)| said).replace(['{', '}'], " ")
@@ -217,7 +217,7 @@ fn hidden(text: &str, token: &str) -> String {
     text.replace(token, "[token]")
 }
 
-/// One line of at most 200 characters.
+/// Shortens a text to one line of at most 200 characters.
 fn shortened(text: &str) -> String {
     let start: String = text.chars().take(MOST_READ).collect();
     let line = start.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -2,7 +2,7 @@
 //!
 //! Invariant: a frame whose blank line has not come is no frame; what stands open at a stream's end is lost.
 
-/// One event.
+/// Event of a stream.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Frame {
     /// Empty where it has none.
@@ -10,7 +10,7 @@ pub(crate) struct Frame {
     pub data: String,
 }
 
-/// What of a stream is not yet a frame.
+/// Part of a stream that is not yet a frame.
 #[derive(Default)]
 pub(crate) struct Reader {
     line: Vec<u8>,

@@ -8,17 +8,17 @@ use crate::arguments::Ids;
 use crate::form::Form;
 use crate::{Call, Endpoint, Heard, Talk, Usage, sse, surrogates};
 
-/// Is told each piece of a reply as it is heard.
+/// Function that is told each piece of a reply as it is heard.
 pub(crate) type Hear<'h> = dyn FnMut(Heard<'_>) + Send + 'h;
 
-/// How a wire is spoken.
+/// Wire as it is spoken.
 pub(crate) trait Speech: Sync {
     fn path(&self) -> &'static str;
     fn body(&self, endpoint: &Endpoint, talk: &Talk<'_>, form: Form) -> Value;
     /// The ids of the calls of a thought.
     fn ids(&self, raw: &Value) -> Vec<String>;
     fn gather(&self) -> Box<dyn Gather>;
-    /// What a whole reply says; none when `whole` is not one.
+    /// Reads a whole reply; none when `whole` is not one.
     fn read(&self, whole: &Value, ids: &mut Ids) -> Option<Draft>;
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Draft {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     Open,
-    /// All that must come has; a little more may.
+    /// All that must come has come; a little more may follow.
     Enough,
     Over,
 }

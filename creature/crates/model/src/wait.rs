@@ -13,7 +13,7 @@ use serde_json::Value;
 /// The longest wait that is believed: a day.
 const LONGEST_S: f64 = 86_400.0;
 
-/// What is left of an allowance, and when it is full again.
+/// Headers that say what is left of an allowance, and when it is full again.
 const ALLOWANCES: [[&str; 2]; 7] = [
     ["x-ratelimit-remaining-requests", "x-ratelimit-reset-requests"],
     ["x-ratelimit-remaining-tokens", "x-ratelimit-reset-tokens"],
