@@ -7,7 +7,7 @@ use std::path::Path;
 
 const MOST_CHARS: usize = 300;
 
-/// What a path belongs to.
+/// Area that a path belongs to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Area {
     /// `creature/**`: takes effect by rebirth.
@@ -16,7 +16,7 @@ pub enum Area {
     Papers,
     /// `PURPOSE.md`: takes effect at once.
     Purpose,
-    /// The workspace, or what the owner named in its place: takes effect at once; its paths the caller judges.
+    /// The workspace, or the folder the owner named in its place: takes effect at once; the caller judges its paths.
     Workspace,
 }
 

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// Largest file a self-edit reads or makes, in bytes; source files are a hundredth of it.
 pub const MOST_BYTES: usize = 1024 * 1024;
 
-/// One file as it was and as it is to be; no text means no file.
+/// File as it was and as it is to be; no text means no file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
     pub path: String,
@@ -22,7 +22,7 @@ pub struct Change {
 }
 
 impl Change {
-    /// What becomes of the file: `new`, `deleted` or `changed`.
+    /// Says what becomes of the file: `new`, `deleted` or `changed`.
     pub fn how(&self) -> &'static str {
         match (&self.before, &self.after) {
             (None, _) => "new",
@@ -31,7 +31,7 @@ impl Change {
         }
     }
 
-    /// As a unified diff.
+    /// Writes it as a unified diff.
     pub fn diff(&self) -> String {
         unified::write(&self.path, self.before.as_deref(), self.after.as_ref().map(String::as_bytes))
     }
@@ -75,7 +75,7 @@ impl Written {
         }
     }
 
-    /// The changes stay.
+    /// Keeps the changes.
     pub fn keep(mut self) {
         self.files.clear();
         self.folders.clear();

@@ -1,7 +1,7 @@
 //! The draft: a copy of the creature's source on which edits gather, until the proof before birth takes them over.
 //!
 //! Invariant: the draft is there whole or not at all, and so is each edit of it: an edit is noted before it is
-//! begun, and after a death the next look finishes what was noted. Only who holds its lock acts on it.
+//! begun, and after a death the next look finishes what was noted. Only the holder of its lock acts on it.
 
 use crate::boundary::Area;
 use crate::change::Change;
@@ -26,7 +26,7 @@ const MOST_STATE: u64 = 64 << 20;
 /// New texts by path; none deletes the file.
 pub type Texts = BTreeMap<String, Option<String>>;
 
-/// What is known of the draft beside its files.
+/// State of the draft beside its files.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct State {
@@ -42,7 +42,7 @@ pub struct State {
     pub missed: Vec<Edit>,
 }
 
-/// What came of its last check, test or proof.
+/// Outcome of its last check, test or proof.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Last {
     pub at: String,
@@ -186,7 +186,7 @@ impl Draft {
         hashes(&self.root)
     }
 
-    /// What of it differs from the tree that lives, as changes of that tree.
+    /// Returns its differences from the tree that lives, as changes of that tree.
     pub fn changes(&self, house: &House) -> Result<Vec<Change>, Fault> {
         let (ours, living) = (self.hashes(), hashes(house.root()));
         let paths = source::paths([&ours, &living]);

@@ -9,7 +9,7 @@
 //! 5. [`proof`] writes the draft's [`change`]s into that tree, builds, tests and rehearses it; a failure puts
 //!    everything back.
 //!
-//! [`packages`] names what a changed manifest would have cargo fetch; whether that is allowed the caller judges.
+//! [`packages`] names what a changed manifest would have cargo fetch; the caller judges whether that is allowed.
 //!
 //! Nothing here knows a life, a tool or a setting: what is needed of them comes in a [`EditContext`]. A later module
 //! of the list depends on earlier ones, never the other way round. Parts of `proof` are public for tests only.

@@ -41,7 +41,7 @@ impl Places for Roots<'_> {
     }
 }
 
-/// One passage to replace in one file.
+/// Passage to replace in a file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Edit {
     pub path: String,
@@ -58,7 +58,7 @@ pub struct Missed {
     pub edit: Option<Edit>,
 }
 
-/// What a self-edit comes to: the changes, and for each file how its parts found their places.
+/// Plan of a self-edit: the changes, and for each file how its parts found their places.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     pub changes: Vec<Change>,
@@ -152,7 +152,7 @@ fn begun<'a>(from: &'a Change, to: &'a Change, origin: Option<&Origin>) -> Resul
     }
 }
 
-/// What the patch makes of the file, or every hunk that does not find its place, by its number from 1.
+/// Returns the file with the patch applied, or every hunk that does not find its place, by its number from 1.
 fn fitting(file: &FilePatch, text: Option<&str>) -> (Option<Applied>, Vec<Miss>) {
     if let (true, true, Some(text)) = (file.origin.is_some(), file.hunks.is_empty(), text) {
         return (Some(Applied { text: Some(text.to_owned()), placed: Vec::new() }), Vec::new());

@@ -86,7 +86,7 @@ pub struct Divergence {
     pub same: Vec<String>,
 }
 
-/// Who changed what since the copy. Pure.
+/// Sorts the paths that changed since the copy by who changed them. Pure.
 pub fn diverged(base: &Hashes, draft: &Hashes, living: &Hashes) -> Divergence {
     let mut divergence = Divergence::default();
     for path in paths([base, draft, living]) {

@@ -1,4 +1,4 @@
-//! What is wrong, by cargo's output: the first errors whole, others in a line, every failing test by name. Pure.
+//! Errors in cargo's output: the first ones whole, others in a line, every failing test by name. Pure.
 
 /// Lines taken from the end of an output that names no error.
 const MOST_LAST: usize = 100;
@@ -6,7 +6,7 @@ const MOST_LAST: usize = 100;
 /// Errors and failing tests that are told in a line each.
 const MOST_NAMED: usize = 300;
 
-/// What a run of tests said.
+/// Results of a run of tests.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tests {
     pub passed: Vec<String>,

@@ -14,7 +14,7 @@ use ground::fault::Fault;
 use std::time::Instant;
 pub use testing::{Known, Tested, test};
 
-/// What a proof that passed took, in milliseconds: the creature's reaction time, for its own records.
+/// Proof that passed, and its steps in milliseconds: the creature's reaction time, for its own records.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Proof {
     pub build_ms: u64,

@@ -12,7 +12,7 @@ use std::time::Duration;
 /// Failing tests that are tried once more; where more fail, the change broke them.
 const MOST_AGAIN: usize = 8;
 
-/// What came of tests that passed.
+/// Results of tests that passed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tested {
     /// The line `test result: …` of each test binary.
@@ -64,7 +64,7 @@ impl Known {
         }
     }
 
-    /// As `without_change`; of a test that came with the change, that it did.
+    /// Says the same as `without_change`, or that the test came with the change.
     pub fn told(&self, house: &House, test: &str) -> String {
         let is_known = [&self.passed, &self.failed].iter().any(|names| names.iter().any(|name| name == test));
         let name = test.rsplit("::").next().unwrap_or(test);

@@ -6,7 +6,7 @@
 use super::diff::Line;
 use ground::fault::Fault;
 
-/// What is known of a hunk before its first line.
+/// Head of a hunk: what is known before its first line.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Head {
     /// Lines of the old and the new side, by its header.
@@ -69,7 +69,7 @@ fn has_no_old(head: Head) -> bool {
     head.creates || head.counts.is_some_and(|(old, _)| old == 0)
 }
 
-/// One line; blank and unprefixed ones are kept lines that lost their space, which must stand in the file as they are.
+/// Reads a line; a blank or unprefixed one is a kept line that lost its space, which must stand in the file as it is.
 fn one(line: &str, without_old: bool) -> Line {
     let mut rest = line.chars();
     match rest.next() {

@@ -8,7 +8,7 @@ use super::body::{self, Head, refused};
 use super::names;
 use ground::fault::Fault;
 
-/// What a patch does to one file.
+/// Act of a patch on a file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Act {
     Modify,
@@ -24,7 +24,7 @@ pub struct Origin {
     pub stays: bool,
 }
 
-/// One file's part of a patch.
+/// Part of a patch for one file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FilePatch {
     pub path: String,
@@ -33,7 +33,7 @@ pub struct FilePatch {
     pub hunks: Vec<Hunk>,
 }
 
-/// One hunk: the lines it expects, and those it puts in their place.
+/// Hunk of a patch: the lines it expects, and those it puts in their place.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Hunk {
     /// Line of the patch its header is, from 1.

@@ -47,7 +47,7 @@ pub struct Miss {
     pub hunk: usize,
     /// Line of the patch at which it begins; 0 where the patch has no hunk.
     pub number: usize,
-    /// What is wrong, with line numbers.
+    /// Reason for the miss, with line numbers.
     pub why: String,
     /// The real text near the place, numbered.
     pub around: String,

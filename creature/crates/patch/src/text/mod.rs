@@ -1,4 +1,4 @@
-//! What an edit or a patch makes of a text. Pure.
+//! Applies an edit or a patch to a text. Pure.
 
 mod body;
 pub mod diff;

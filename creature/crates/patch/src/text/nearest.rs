@@ -1,4 +1,4 @@
-//! Tells whoever misquoted a text what it really says: the nearest block, the first difference, the places. Pure.
+//! Shows what a misquoted text really says: the nearest block, the first difference, the places. Pure.
 
 /// Lines of a text that are shown around a place.
 const MOST_SHOWN: usize = 12;
