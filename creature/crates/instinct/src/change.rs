@@ -11,7 +11,7 @@ use super::text::{clip, span, word};
 use super::turn::Turn;
 use serde_json::{Value, json};
 
-/// What the last wakes show.
+/// Evidence that the last wakes give.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Evidence {
     /// Wakes looked at, at most `WINDOW`; how many were idle or eventful, 0 where sources set the rest.
@@ -164,7 +164,7 @@ fn failed_before(turn: &Turn, edit: &str) -> bool {
     })
 }
 
-/// What came of the edit in the life that made it: a rebirth to come, or a lesson.
+/// Takes in what came of the edit in the life that made it: a rebirth to come, or a lesson.
 pub fn settled(result: &Value, turn: &mut Turn) {
     let Some(trial) = turn.state.change.trial.take() else { return };
     let (edit, here) = (trial.edit(), trial.life == turn.moment.life);
@@ -187,7 +187,7 @@ pub fn settled(result: &Value, turn: &mut Turn) {
     }
 }
 
-/// After the rebirth says what was changed and why; some wakes later says what came of it.
+/// Says after the rebirth what was changed and why, and some wakes later what came of it.
 pub fn follow_up(turn: &mut Turn) {
     let Some(mut trial) = turn.state.change.trial.take() else { return };
     let mut jobs = turn.state.jobs.iter().filter(|job| job.origin == Origin::Change);

@@ -39,7 +39,7 @@ pub fn read(url: &str, fate: Fate, turn: &mut Turn) {
     found.sentence = sentence.unwrap_or(std::mem::take(&mut found.sentence));
 }
 
-/// What is new since the last digest, for the owner who asks: it is kept as a paper and not told again.
+/// Tells the owner who asks what is new since the last digest: it is kept as a paper and not told again.
 pub fn now(turn: &mut Turn) -> String {
     if turn.state.digest.found.is_empty() {
         let next = match sources::next_due(turn) {
@@ -107,7 +107,7 @@ fn paper(turn: &Turn) -> String {
     format!("notes/digest-{}", turn.today())
 }
 
-/// Once the paper is written: tells the digest where nobody had asked for it, and forgets what stands in it.
+/// Tells the digest, once its paper is written, where nobody had asked for it, and forgets what stands in it.
 pub fn settled(turn: &mut Turn) {
     let Some(job) = turn.state.digest.paper.take() else { return };
     let lost = json!({"ok": false, "error": "I was cut off before it was written"});

@@ -1,4 +1,4 @@
-//! What instinct tells of itself at once: how things stand, what it does, has, spends and can. Pure.
+//! Facts that instinct tells of itself at once: how things stand, what it does, has, spends and can. Pure.
 
 use super::sources;
 use super::table::{self, Ability, TABLE, filled, text};
@@ -20,7 +20,7 @@ pub fn told(ability: &Ability, said: &str, turn: &Turn) -> String {
     if ability.beyond { text + &kept(said, turn) } else { text }
 }
 
-/// What an answer of the table names in braces.
+/// Returns the fact that an answer of the table names in braces.
 fn fact(name: &str, turn: &Turn) -> String {
     let moment = turn.moment;
     match name {
@@ -62,7 +62,7 @@ fn fact(name: &str, turn: &Turn) -> String {
     }
 }
 
-/// Says of words that are kept for a model that they are, and how to drop them; empty where they are not.
+/// Says that words are kept for a model, and how to drop them; empty where they are not.
 pub fn kept(said: &str, turn: &Turn) -> String {
     let begin: String = said.trim().chars().take(40).collect();
     let request = turn.moment.requests.iter().find_map(|line| {
@@ -74,7 +74,7 @@ pub fn kept(said: &str, turn: &Turn) -> String {
     request.map_or(String::new(), told)
 }
 
-/// What holds it still, or that nothing does.
+/// Says what holds it still, or that nothing does.
 pub fn nothing_held(turn: &Turn) -> String {
     let now = turn.now();
     let holds = turn.moment.directives.iter().find_map(|line| {
@@ -148,7 +148,7 @@ fn asks(turn: &Turn) -> String {
     told
 }
 
-/// What it last did by itself, and what comes next.
+/// Says what it last did by itself, and what comes next.
 fn doing(turn: &Turn) -> String {
     let moment = turn.moment;
     let thoughts = moment.records.iter().rev().filter(|record| record.kind == "thought");

@@ -1,4 +1,4 @@
-//! What was found in its notes and on the web, as sentences for the owner, each with its place. Pure.
+//! Hits in its notes and on the web, as sentences for the owner, each with its place. Pure.
 
 use super::likeness::content;
 use super::table::text;
@@ -11,7 +11,7 @@ use serde_json::Value;
 const MOST_SENTENCES: usize = 3;
 const MOST_HITS: usize = 5;
 
-/// What the notes say of what is asked, as a sentence.
+/// Tells what the notes say of a question, as a sentence.
 pub fn notes(asked: &str, result: &Value) -> String {
     let terms = content(asked);
     let mut told: Vec<(usize, String)> = Vec::new();
@@ -42,7 +42,7 @@ pub fn notes(asked: &str, result: &Value) -> String {
     }
 }
 
-/// What a search of the web found.
+/// Tells what a search of the web found.
 pub fn web(asked: &str, result: &Value) -> String {
     let line = |hit: &Value| {
         let part = |key: &str, most: usize| clip(word(hit, key), most);

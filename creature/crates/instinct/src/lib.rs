@@ -50,7 +50,7 @@ pub struct Instinct {
     path: PathBuf,
     pace: Pace,
     state: State,
-    /// What the file holds, so that an unchanged state costs no write.
+    /// Text of the file, so that an unchanged state costs no write.
     written: String,
 }
 
@@ -113,7 +113,7 @@ fn stand_in(mut turn: Turn) -> Thought {
     turn.into_thought(1)
 }
 
-/// One thought. Pure.
+/// Decides one thought. Pure.
 fn decide(mut turn: Turn) -> Thought {
     let (moment, safe) = (turn.moment, turn.moment.safe);
     if turn.state.born_at_s.is_none() && moment.thoughts_before <= offer::YOUNG {

@@ -36,7 +36,7 @@ pub fn shown(paper: &str, result: &Value) -> String {
     format!("My notes, the newest first: {}. More is in self/scratch.md and self/notes/", some(notes))
 }
 
-/// Does to the one line that is meant what was asked for; none where the paper is to be written first.
+/// Ticks off or strikes out the one line that is meant; none where the paper is to be written first.
 pub fn struck(job: &Job, result: &Value, turn: &mut Turn) -> Option<Result<String, String>> {
     let mut parts = job.about.splitn(3, ' ');
     let (how, paper, which) = (parts.next()?, parts.next()?.to_owned(), parts.next()?);
@@ -68,7 +68,7 @@ pub fn struck(job: &Job, result: &Value, turn: &mut Turn) -> Option<Result<Strin
     None
 }
 
-/// What takes back the thing made last for the owner, by its own time or that of the newest order.
+/// Returns the task that takes back the thing made last for the owner, by its own time or that of the newest order.
 pub fn last_made(turn: &mut Turn) -> Option<Task> {
     let order = turn.moment.directives.first().and_then(|line| {
         let id = line.split(' ').next()?.to_owned();
@@ -94,7 +94,7 @@ fn is_open(line: &str) -> bool {
     boxed(line).0 == Some(true)
 }
 
-/// What a line says, without its mark, its box and its date.
+/// Returns the words of a line, without its mark, its box and its date.
 fn entry(line: &str) -> &str {
     let (_, bare) = boxed(line);
     let is_dated = bare.get(..16).is_some_and(|date| date.parse::<DateTime>().is_ok());

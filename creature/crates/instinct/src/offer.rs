@@ -9,7 +9,7 @@ use super::turn::Turn;
 use ground::checklist::{self, MOST_SOURCES, Named, looks_like_feed, named};
 use serde_json::json;
 
-/// Feeds it offers where the owner named none: for whoever likes small tools that last.
+/// Feeds it offers where the owner named none: for people who like small tools that last.
 pub const OFFERED: [(&str, &str); 4] = [
     ("Rust Blog", "https://blog.rust-lang.org/feed.xml"),
     ("This Week in Rust", "https://this-week-in-rust.org/atom.xml"),
@@ -20,7 +20,7 @@ pub const OFFERED: [(&str, &str); 4] = [
 /// Thoughts; a house that had more was greeted long ago, or needs no greeting.
 pub const YOUNG: u64 = 10;
 
-/// What the owner says to have all that is offered followed.
+/// Words by which the owner accepts all that is offered.
 pub const TAKE_ALL: &str = "follow them";
 
 /// Greets the owner once, in three sentences, in a young house.

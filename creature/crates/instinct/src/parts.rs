@@ -1,4 +1,4 @@
-//! What words are made of: sentences, spans of the past, names and what stands between courtesies. Pure.
+//! Parts of the owner's words: sentences, spans of the past, names and the text between courtesies. Pure.
 
 use super::score::Word;
 use super::table::TABLE;

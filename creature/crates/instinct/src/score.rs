@@ -5,14 +5,14 @@ use agenda::foreign::folded;
 use std::collections::{HashMap, HashSet};
 use strsim::{levenshtein, osa_distance};
 
-/// What a word counts that is like another but for a slip of the pen.
+/// Weight of a word that is like another but for a slip of the pen.
 const SLIP: f64 = 0.7;
 
-/// Words shorter than this have no slips, for too many other words are near; those as short lack a letter or have two
-/// in the other's place.
+/// Letters of the shortest word that may have a slip: too many other words are near a shorter one. In a word of just
+/// this length the slip is a missing letter or two letters in each other's place.
 const SLIPPED: usize = 4;
 
-/// What a word counts that turns a sentence into its opposite.
+/// Weight of a word that turns a sentence into its opposite.
 const TURNED: f64 = 1.5;
 
 /// A word as it is compared, and where in the text it stands.
@@ -141,7 +141,7 @@ impl Scorer {
         self.same.get(word).or_else(|| self.same.get(stem)).map_or(stem, String::as_str).to_owned()
     }
 
-    /// What a word means, also where it has a slip of the pen, and how sure that is.
+    /// Returns the meaning of a word, also where it has a slip of the pen, and how sure that is.
     fn understood(&self, word: &str) -> (String, f64) {
         let meaning = self.meaning(word);
         let long = meaning.chars().count();

@@ -65,7 +65,7 @@ pub fn settled(url: &str, job: &Job, result: &Value, turn: &mut Turn) {
     digest::read(url, Fate::Read, turn);
 }
 
-/// What a page says that it did not say before; none where it is as it was, clocks and counters aside.
+/// Returns what a page says that it did not say before; none where it is as it was, clocks and counters aside.
 pub fn said_anew(key: &str, text: &str, turn: &mut Turn) -> Option<String> {
     let source = turn.state.source(key);
     let whole = hash(text);

@@ -1,4 +1,4 @@
-//! What instinct keeps from thought to thought: jobs under way, sources, links seen, unused notes, one trial.
+//! State that instinct keeps from thought to thought: jobs under way, sources, links seen, unused notes, one trial.
 //!
 //! Invariant: bounded; whatever the file held, `State::read` gives a state that can be worked with.
 
@@ -18,7 +18,7 @@ const MOST_FOUND: usize = 60;
 /// Wakes that evidence is taken from, and wakes for which an edit is measured.
 pub const WINDOW: usize = 15;
 
-/// One wake, as it ends.
+/// Wake, as it ends.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Wake {
@@ -41,9 +41,9 @@ pub struct State {
     pub unanswered: Vec<String>,
     /// Threads of those unanswered words that are not on `main`, by hash of the words.
     pub threads: BTreeMap<u64, String>,
-    /// What the owner's next word may answer with a yes or a number.
+    /// Question that the owner's next word may answer with a yes or a number.
     pub asked: Option<Asked>,
-    /// What was last made for the owner.
+    /// Thing last made for the owner.
     pub last: Option<Made>,
     /// The languages whose owners were told that answers come in English, and what is yet to be told of that.
     pub languages: Vec<String>,
@@ -68,7 +68,7 @@ pub struct State {
     pub digest: DigestState,
     pub offer: OfferState,
     pub change: ChangeState,
-    /// What a newer self keeps here; carried, so that a rollback does not lose it.
+    /// Fields that a newer self keeps here; carried, so that a rollback does not lose them.
     #[serde(flatten)]
     pub newer: BTreeMap<String, Value>,
 }
@@ -97,7 +97,7 @@ pub struct Job {
     pub tool: String,
     /// Hash of the arguments, to tell two calls of one tool apart.
     pub args: u64,
-    /// What the call is about, for whoever reports on it: a link, a name.
+    /// Subject of the call, for the report on it: a link, a name.
     pub about: String,
     pub asked_at: String,
     /// The thread of talk it was asked on.
@@ -129,7 +129,7 @@ pub struct Source {
     pub fails: u32,
     /// Hash of the text of the page when it was last read.
     pub text: u64,
-    /// What was said on the page before.
+    /// Page as earlier looks have known it.
     pub page: pages::Known,
     /// Keys of the items of the feed that were seen.
     pub items: Vec<u32>,
@@ -156,7 +156,7 @@ pub struct Note {
     pub sentence: String,
 }
 
-/// What was found at the sources, until a digest has told it.
+/// New things found at the sources, until a digest has told them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DigestState {
@@ -175,7 +175,7 @@ pub struct DigestState {
     pub next_s: i64,
 }
 
-/// One new thing at a source.
+/// New thing at a source.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Found {
@@ -210,7 +210,7 @@ pub struct OfferState {
     pub promised: Vec<(String, String)>,
 }
 
-/// What is known about its own edits.
+/// State of instinct's own edits.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ChangeState {
@@ -293,7 +293,7 @@ impl State {
         }
     }
 
-    /// What is known of the source at this link, of the checklist's item or of what a line of the stack looks at.
+    /// Returns the state of the source at this link, of the checklist's item or of what a line of the stack looks at.
     pub fn source(&mut self, key: &str) -> &mut Source {
         self.sources.entry(key.to_owned()).or_default()
     }
@@ -310,7 +310,7 @@ impl State {
         next_s <= now_s || next_s.saturating_sub(now_s) > longest_s.max(86_400)
     }
 
-    /// Notes that what has this hash is dealt with in this wake; false if it already was.
+    /// Notes that the word or news of this hash is dealt with in this wake; false if it already was.
     pub fn mark_dealt_with(&mut self, hash: u64) -> bool {
         let new = !self.dealt_with.contains(&hash);
         if new {

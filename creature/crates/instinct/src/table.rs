@@ -13,7 +13,7 @@ const TEXT: &str = include_str!("../abilities.toml");
 
 pub static TABLE: LazyLock<Table> = LazyLock::new(|| Table::read(TEXT).unwrap_or_default());
 
-/// One thing that instinct understands.
+/// Thing that instinct understands, and does or answers.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Ability {
@@ -24,7 +24,7 @@ pub struct Ability {
     pub does: String,
     /// Its answer, where that is always the same.
     pub answer: String,
-    /// Part of a talk: whoever the owner talks with answers it.
+    /// Part of a talk: the mind that the owner talks with answers it.
     pub talk: bool,
     /// It takes a model, or a model does it better.
     pub beyond: bool,
@@ -32,7 +32,7 @@ pub struct Ability {
     pub acts: bool,
     /// It may stand in the checklist or on the agenda too.
     pub own: bool,
-    /// What it does: a tool, or an act of instinct's own; empty where it only answers.
+    /// Tool that it calls, or an act of instinct's own; empty where it only answers.
     pub call: String,
     /// The arguments of the tool, and what the call is about, with the places that `tasks` fills.
     pub args: Map<String, Value>,
@@ -40,7 +40,7 @@ pub struct Ability {
     /// Characters of the one line that the words are put on; 0 leaves them as they are.
     pub most: usize,
     says: String,
-    /// What is said for it in other languages.
+    /// Sentences that ask for it in other languages.
     #[serde(rename = "in")]
     says_in: BTreeMap<String, String>,
     #[serde(skip)]
@@ -60,7 +60,7 @@ pub enum Part {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Language {
-    /// What its owner is told once.
+    /// Notice that its owner is told once.
     pub told: String,
     /// Words between a time and what it is for; with an apostrophe, beginnings of words.
     link: String,
@@ -89,7 +89,7 @@ impl Language {
 pub struct Table {
     #[serde(rename = "ability")]
     pub abilities: Vec<Ability>,
-    /// What may stand before and behind words without changing what they ask for.
+    /// Courtesies that may stand before and behind words without changing what they ask for.
     pub before: Vec<String>,
     pub after: Vec<String>,
     /// Words that say nothing of what a question asks notes for, and of what a title is about.
@@ -102,7 +102,7 @@ pub struct Table {
     pub empty: HashSet<String>,
     pub short: HashMap<String, String>,
     pub same: String,
-    /// What is told the owner beside answers.
+    /// Texts for the owner beside answers, by name.
     text: HashMap<String, String>,
     /// Words that mean instinct itself.
     #[serde(deserialize_with = "words")]

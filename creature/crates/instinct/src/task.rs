@@ -19,7 +19,7 @@ pub const TO_DO: &str = "notes/todo";
 #[derive(Clone, Debug)]
 pub struct Task {
     pub ability: &'static Ability,
-    /// What it is to be done with: a text, a link, a span of the past, a name.
+    /// Thing that it is to be done with: a text, a link, a span of the past, a name.
     pub arg: String,
     /// The time of a reminder.
     pub when: String,
@@ -40,8 +40,8 @@ impl Task {
     }
 }
 
-/// What stands between ```` ```diff ```` or ```` ```patch ```` and the last closing fence, spaces and all: a fence before
-/// that is a line of the changed file.
+/// Returns the text between ```` ```diff ```` or ```` ```patch ```` and the last closing fence, spaces and all: a fence
+/// before that is a line of the changed file.
 pub fn fenced_patch(words: &str) -> Option<String> {
     let opens = |line: &str| matches!(line.trim(), "```diff" | "```patch");
     let lines: Vec<&str> = words.lines().skip_while(|line| !opens(line)).skip(1).collect();

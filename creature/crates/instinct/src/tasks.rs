@@ -1,4 +1,4 @@
-//! What instinct can be told to do by owner, agenda or checklist: how it begins, and what came of it. Pure.
+//! Tasks that owner, agenda or checklist can give instinct: how each begins, and what came of it. Pure.
 
 use super::state::{Job, Origin};
 use super::task::{Task, failed, filled_in, note, paper};
@@ -60,7 +60,7 @@ fn call(task: &Task, turn: &Turn) -> Result<(String, Value, String), String> {
     }
 }
 
-/// What came of a task's call; none where another call of the same task follows it.
+/// Tells what came of a task's call; none where another call of the same task follows it.
 pub fn finish(job: &Job, result: &Value, turn: &mut Turn) -> Option<Result<String, String>> {
     if let Some(error) = failed(result) {
         return Some(Err(error));
@@ -163,7 +163,7 @@ fn told(job: &Job, result: &Value, turn: &Turn) -> Option<String> {
     })
 }
 
-/// What became of a patch: the life that tells of it may be the one it was born in, or the one after it was put back.
+/// Tells what became of a patch: this life may be the one it was born in, or the one after it was put back.
 fn edited(about: &str, turn: &Turn) -> String {
     let moment = turn.moment;
     let mut here = moment.records.iter().filter(|record| record.life == moment.life);
@@ -179,7 +179,7 @@ fn edited(about: &str, turn: &Turn) -> String {
     format!("{about} passed its rehearsal{join} {fate}")
 }
 
-/// What was noted, on one line.
+/// Returns the sentences of a note, on one line.
 fn gist(note: &str) -> String {
     let lines = note.lines().filter_map(|line| line.strip_prefix("- "));
     clip(&lines.collect::<Vec<_>>().join("; "), 600).trim_end_matches('.').to_owned()
@@ -199,7 +199,7 @@ fn remember(job: &Job, result: &Value, turn: &mut Turn) {
     }
 }
 
-/// What of a page is new to a line of the stack, which looks again and again; else all of it.
+/// Returns the part of a page that is new to a line of the stack, which looks again and again; else all of it.
 fn anew(job: &Job, url: &str, text: &str, turn: &mut Turn) -> Option<String> {
     match job.origin {
         Origin::Line(_) => sources::said_anew(url, text, turn),

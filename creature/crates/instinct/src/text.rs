@@ -1,4 +1,4 @@
-//! What instinct does with results: the text, number and list in a field, and lists as a part of a sentence. Pure.
+//! Reads results for instinct: the text, number and list in a field; and writes lists as a part of a sentence. Pure.
 
 pub use agenda::items::{clip, span};
 pub use ground::text::{hash, host, slug, urls};

@@ -1,4 +1,4 @@
-//! One thought in the making: the moment, the state, and what is said and called so far. Pure.
+//! Thought in the making: the moment, the state, and what is said and called so far. Pure.
 
 use super::pace::Pace;
 use super::state::{Job, Made, Origin, State};
@@ -63,7 +63,7 @@ impl<'a> Turn<'a> {
         self.says.push(sentence.into());
     }
 
-    /// The first intent stands: drives come in order of rank.
+    /// Sets the intent unless there is one: drives come in order of rank.
     pub fn intend(&mut self, intent: impl Into<String>) {
         if self.intent.is_empty() {
             self.intent = intent.into();
@@ -120,7 +120,7 @@ impl<'a> Turn<'a> {
         self.zone().to_datetime(self.now()).date()
     }
 
-    /// What two papers name to be followed.
+    /// Returns the sources that the purpose and the checklist name to be followed.
     pub fn followed(&self) -> Vec<Named> {
         checklist::named(&self.moment.purpose, &self.moment.checklist)
     }

@@ -1,4 +1,4 @@
-//! What words ask for: sentences of the table, as they stand or nearly so; else what they may have meant. Pure.
+//! Understands words: by sentences of the table, as they stand or nearly so; else by what they may have meant. Pure.
 
 use super::likeness::content;
 use super::offer::OFFERED;
@@ -29,12 +29,12 @@ const MOST_ASKED: usize = 24;
 /// Parts of one word of the owner's.
 const MOST_PARTS: usize = 6;
 
-/// What words ask for.
+/// Meaning of the owner's words.
 #[derive(Debug)]
 pub enum Heard {
     /// All of it is understood.
     Certain(Vec<Task>),
-    /// One of these may be meant.
+    /// Not certain: any of these may be meant.
     Unsure(Vec<&'static Ability>),
     /// Nothing it understands; the nearest of what it does.
     Unknown(Vec<&'static Ability>),
@@ -149,7 +149,7 @@ pub fn yes_or_no(text: &str) -> Option<bool> {
     }
 }
 
-/// What stands in the table word for word.
+/// Returns the task of words that stand in the table as they are.
 fn exactly(text: &str) -> Option<Task> {
     let said = Said::new(text);
     let bared = said.bared();
@@ -166,7 +166,7 @@ fn exactly(text: &str) -> Option<Task> {
     })
 }
 
-/// What a pattern means for these words; `slot`: the words in its slot, once that is passed.
+/// Returns the task that a pattern means for these words; `slot`: the words in its slot, once that is passed.
 fn fit<'w>(
     pattern: &'static [Part],
     words: &'w [Word],
@@ -188,7 +188,7 @@ fn fit<'w>(
     }
 }
 
-/// What an ability is asked for by the words in the slot; none where they are not what belongs there.
+/// Returns the task of an ability with the words in the slot; none where they are not what belongs there.
 fn meant(
     ability: &'static Ability,
     slot: Option<(&'static str, &[Word])>,
@@ -232,7 +232,7 @@ fn meant(
     }
 }
 
-/// What a reminder says that has no words of its own.
+/// Returns the text of a reminder that has no words of its own.
 fn usual_text(kind: &str, all: &[Word]) -> &'static str {
     match kind {
         "wake" => "wake up",
@@ -270,7 +270,7 @@ fn without_talk(all: Vec<Task>) -> Vec<Task> {
     if rest.is_empty() { talk } else { rest }
 }
 
-/// Several questions of one span of the past are one.
+/// Makes several questions of one span of the past one.
 fn together(mut all: Vec<Task>) -> Vec<Task> {
     let is_past = |one: &Task| one.ability.call == "self.examine";
     let mut spans: Vec<String> =
@@ -285,7 +285,7 @@ fn together(mut all: Vec<Task>) -> Vec<Task> {
     all
 }
 
-/// What is so near that it is meant, and nothing else is.
+/// Returns the task of the ability so near that it is meant, and nothing else is.
 fn nearly(said: &Said) -> Option<Task> {
     let near = said.near();
     let (ability, score) = *near.first()?;

@@ -165,9 +165,9 @@ fn ask_back(choices: &[&'static Ability], turn: &mut Turn) {
     turn.tell_owner(&text);
 }
 
-/// The words, or the choice that they name of those put to the owner; none where that is answered already. Only the next
-/// word answers, and not for long: what was asked before that, the owner may not have seen. An approval asked for since is
-/// what a bare yes answers.
+/// The words, or the choice that they name of those put to the owner; none where that is answered already. Only the
+/// next word answers, and not for long: the owner may not have seen the question before it. A bare yes answers an
+/// approval that was asked for since.
 fn chosen(said: &str, turn: &mut Turn) -> Option<String> {
     let asked = turn.state.asked.take().filter(|asked| {
         let is_answered = turn.messages("approval").any(|at| at.as_second() > asked.at_s);
