@@ -36,7 +36,7 @@ const OWNER: &str = "- owner asked: ";
 const FAILING: &str = "- failing: ";
 const DROPPED: &str = "older lines left out)";
 
-/// What a snapshot says that is not in the records.
+/// Facts of a snapshot that are not in the records.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
     pub life: u64,
@@ -46,7 +46,7 @@ pub struct Facts {
     /// The tools there are: one that is gone is not told as failing.
     pub tools: &'static ToolList,
     pub purpose: String,
-    /// What is open on the agenda, and the unfinished draft of the source, a sentence each.
+    /// Open items of the agenda, and the unfinished draft of the source, a sentence each.
     pub open: Vec<String>,
     /// Tasks and goals that ended, the latest first, a sentence each.
     pub ended: Vec<String>,
@@ -193,7 +193,7 @@ fn action(record: &Record) -> String {
     shorten(&format!("- {} {}", when(record), outcome(record)), LINE)
 }
 
-/// What was done and what came of it, on one line.
+/// Tells what was done and what came of it, on one line.
 fn outcome(record: &Record) -> String {
     let data = &record.data;
     let said = match record.kind.as_str() {

@@ -1,4 +1,4 @@
-//! Watches: what the owner or the creature wants to be told when it happens. Looked at by plain code, no model is asked.
+//! Watches: events that the owner or the creature wants to be told of. Plain code looks for them, no model is asked.
 //!
 //! Invariant: one task looks and one file keeps them; what is told is remembered before the watch forgets what it was.
 
@@ -25,7 +25,7 @@ pub const EVERY_S: (u64, u64) = (15, 86_400);
 /// News kept for a thought; of more, the oldest go.
 const MOST_NEWS: usize = 64;
 
-/// What is looked at.
+/// Source that a watch looks at.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
@@ -44,7 +44,7 @@ impl Source {
     }
 }
 
-/// One watch, and what was seen of it.
+/// Watch, and what was seen of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Watch {
     pub id: String,
@@ -54,12 +54,12 @@ pub struct Watch {
     #[serde(default)]
     pub find: Option<String>,
     pub when: Condition,
-    /// What is said; old → new stand behind it.
+    /// Words that are said; old → new stand behind them.
     pub say: String,
     pub thread: String,
     /// The owner asked for it: the owner is told, else a thought of its own.
     pub owner: bool,
-    /// Told no more often than this, in seconds; what comes between is told together.
+    /// Least seconds from one telling to the next; what comes between is told together.
     #[serde(default)]
     pub at_most_every_s: u64,
     pub made_at: Timestamp,
@@ -81,7 +81,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// What it tells and when, in a line that stays as it is.
+    /// Says what it tells and when, in a line that stays as it is.
     pub fn wish(&self) -> String {
         let (say, source) = (judge::brief(&self.say), judge::brief(self.source.name()));
         format!(
@@ -118,7 +118,7 @@ pub struct Watches {
     /// The number of the last one made.
     pub last: u64,
     pub list: Vec<Watch>,
-    /// What watches told that no thought was told of yet, the newest last.
+    /// News told by watches that no thought was told of yet, the newest last.
     pub news: Vec<String>,
 }
 
@@ -174,7 +174,7 @@ impl Shared {
         done
     }
 
-    /// What watches told since `took` was last called; kept over ends of lives.
+    /// Returns the news that no call of `took` has struck off yet; kept over ends of lives.
     pub fn news(&self) -> Vec<String> {
         self.all().news.clone()
     }

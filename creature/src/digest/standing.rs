@@ -1,4 +1,4 @@
-//! What a snapshot says of the purpose and of the agenda, in sentences. Pure.
+//! Sentences of a snapshot on the purpose and on the agenda. Pure.
 
 use agenda::Agenda;
 use agenda::goals::{Goal, GoalStatus, Status};
@@ -47,7 +47,7 @@ pub fn purpose(text: &str) -> String {
     shorten(said.trim(), MOST_PURPOSE)
 }
 
-/// What is open, a sentence each: the owner's requests, the draft of the source, goals with their next step.
+/// Lists what is open, a sentence each: the owner's requests, the draft of the source, goals with their next step.
 pub fn open(agenda: &Agenda, draft: Option<String>) -> Vec<String> {
     let requests = agenda.requests.open().take(REQUESTS);
     let requests = requests.map(|one| {
@@ -78,7 +78,7 @@ fn goal(goal: &Goal) -> String {
     format!("Goal {id}, \"{title}\": {done} of {of} steps are done, {next}.")
 }
 
-/// What ended, the latest first: tasks and goals with what came of them.
+/// Lists what ended, the latest first: tasks and goals with what came of them.
 pub fn ended(agenda: &Agenda) -> Vec<String> {
     let tasks = agenda.tasks.list.iter().filter_map(|task| {
         let outcome = if task.outcome.is_empty() { "done" } else { &task.outcome };

@@ -1,4 +1,4 @@
-//! What the creature did, what failed and what that cost in a span of time, by plain code over its own records.
+//! Examines what the creature did, what failed and what that cost in a span of time, by plain code over its records.
 //!
 //! Invariant: nothing is told that no record shows; what was not read is said. Memory use is bounded for any span.
 

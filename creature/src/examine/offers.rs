@@ -1,4 +1,4 @@
-//! What the creature may want to look at in its own doing, with numbers and dates from its records. Pure.
+//! Offers of things to look at in the creature's own doing, with numbers and dates from its records. Pure.
 //!
 //! Invariant: at most five offers, each a fact of the records: nothing is guessed, nothing is praised.
 
@@ -21,7 +21,7 @@ const OFTEN: u64 = 3;
 const DEARER: f64 = 3.0;
 const SHARE: f64 = 0.6;
 
-/// What to look at: the first offer of each sort, the weightiest sort first, then the second of each, and so on.
+/// Lists what to look at: the first offer of each sort, the weightiest sort first, then the second of each, and so on.
 pub fn worth_looking_at(sums: &Sums, zone: &TimeZone) -> Vec<String> {
     let day = |at: Timestamp| date(at, zone);
     let mut sorts =

@@ -1,4 +1,4 @@
-//! What was paid by the broker's ledger: calls that left no thought (cut short, refused, lost with a life) are paid too.
+//! Payments on the broker's ledger: calls that left no thought (cut short, refused, lost with a life) are paid too.
 
 use crate::paths::House;
 use ground::files;
@@ -16,7 +16,7 @@ pub struct Paid {
     pub usd: f64,
 }
 
-/// What was paid in a span, by all ledgers that are there; nothing where there is none.
+/// Sums up what was paid in a span, by all ledgers that are there; nothing where there is none.
 pub fn paid(house: &House, since: Timestamp, until: Timestamp) -> Paid {
     let mut sum = Paid::default();
     let folder = house.ledger().parent().map(std::path::Path::to_path_buf).unwrap_or_default();

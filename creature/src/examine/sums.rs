@@ -1,4 +1,4 @@
-//! What the records of a span come to: a fold over them, one at a time. Pure.
+//! Sums of the records of a span: a fold over them, one at a time. Pure.
 //!
 //! Invariant: bounded, however many records it is shown; what is not listed is counted.
 
@@ -25,10 +25,10 @@ const MOST_USD: f64 = 10_000.0;
 /// Steps listed as the slowest.
 const MOST_SLOW: usize = 5;
 
-/// What instinct thinks of words it does not know, in `crates/instinct/src/words.rs`.
+/// Words of instinct's thought about a message that it does not know, in `crates/instinct/src/words.rs`.
 const NOT_UNDERSTOOD: &str = "I cannot understand that";
 
-/// What the thoughts on one account cost.
+/// Cost of the thoughts on one account.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Cost {
     pub thoughts: u64,
@@ -56,7 +56,7 @@ pub struct Failure {
     pub last: Timestamp,
 }
 
-/// One step that took long.
+/// Step that took long.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     pub what: String,
@@ -82,7 +82,7 @@ impl Listed {
     }
 }
 
-/// What the records of a span come to.
+/// Sums of the records of a span.
 #[derive(Clone, Debug, Default)]
 pub struct Sums {
     pub records: u64,
@@ -152,7 +152,7 @@ impl Sums {
         }
     }
 
-    /// What all of it cost.
+    /// Returns the cost of all accounts.
     pub fn cost(&self) -> Cost {
         self.costs.values().fold(Cost::default(), |all, cost| Cost {
             thoughts: all.thoughts + cost.thoughts,

@@ -1,4 +1,4 @@
-//! What the records of a span come to, in words: fields for a mind, a few sentences for the owner. Pure.
+//! Tells the sums of a span in words: fields for a mind, a few sentences for the owner. Pure.
 
 use super::offers::worth_looking_at;
 use super::sums::{Cost, Failure, Listed, Sums, ToolStats};
@@ -39,7 +39,7 @@ pub fn seconds(took_ms: u64) -> String {
     }
 }
 
-/// What ended on the agenda, a line each.
+/// Items that ended on the agenda, a line each.
 pub type Ended = Vec<String>;
 
 /// The sums, and what ended, as fields of a tool's result.
@@ -100,7 +100,7 @@ const DEEDS: [(&str, &str, &str); 17] = [
     ("memory.snapshot", "summed up my memory", "summed up my memory # times"),
 ];
 
-/// What it did, as a person would tell it; other tools are counted.
+/// Tells what it did, as a person would; other tools are counted.
 fn deeds(sums: &Sums) -> Vec<String> {
     let (mut counts, mut others) = ([0_u64; DEEDS.len()], 0);
     for (tool, stats) in &sums.tools {

@@ -61,7 +61,7 @@ impl Arguments {
         self.maybe_flag(name).unwrap_or_default()
     }
 
-    /// One line that says what a change is for; it becomes a commit's message.
+    /// Returns the line that says what a change is for; it becomes a commit's message.
     pub fn summary(&self, name: &str) -> String {
         one_line(self.text(name))
     }

@@ -19,7 +19,7 @@ const MOST_SEEN: usize = 50_000;
 /// Levels of folders, unless the call says.
 const DEPTH: usize = 8;
 
-/// What one walk has found so far.
+/// Entries that a walk has found so far.
 #[derive(Default)]
 struct Listing {
     lines: Vec<(String, String)>,

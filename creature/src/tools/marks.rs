@@ -24,15 +24,15 @@ pub enum SubsessionAccess {
     Minimal,
     /// Full ones alone.
     Full,
-    /// None: what ends or steers the life itself stays with its own thoughts.
+    /// None: tools that end or steer the life itself stay with its own thoughts.
     None,
 }
 
-/// What a tool may change that other calls or thoughts go by.
+/// Things that a tool may change and other calls or thoughts go by.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Changes {
     Nothing,
-    /// What is remembered: a snapshot stands in place of older records.
+    /// Memory as thoughts are shown it: a snapshot stands in place of older records.
     Memory,
     /// The creature's papers, the checklist among them.
     Papers,
@@ -65,7 +65,7 @@ pub struct Marks {
     pub is_beside: bool,
     /// Its arguments carry code or papers: a model is held to their schema token by token.
     pub is_strict: bool,
-    /// What it shows is source, with line numbers.
+    /// It shows source, with line numbers.
     pub is_numbered: bool,
     /// It ends the wake; the same call in a later wake is no repeat.
     pub ends: bool,
@@ -75,7 +75,7 @@ pub struct Marks {
     pub spawns: bool,
     /// Reviews of standing concerns have it too.
     pub reviews: bool,
-    /// What its result names counts as used, not only what its arguments name.
+    /// Names in its result count as used, not only those in its arguments.
     pub uses_what_it_finds: bool,
     /// When a request lists it; any other is called through `more`.
     pub listed: Listed,

@@ -119,7 +119,7 @@ impl ToolContext<'_> {
         self.came(&call.tool, result)
     }
 
-    /// What came of a call of this tool, without the token of this life, as it is remembered and as a mind reads it.
+    /// Returns the outcome of a call, as it is remembered and as a mind reads it, without the token of this life.
     pub fn came(&self, tool: &str, result: Value) -> CallOutcome {
         let numbered = catalogue::marks(tool).is_some_and(|marks| marks.is_numbered);
         let result = match &self.belt.broker {

@@ -12,7 +12,7 @@ const BEFORE: [&str; 6] = ["async", "const", "unsafe", "extern", "default", "\"C
 const KINDS: [&str; 11] =
     ["fn", "struct", "enum", "union", "trait", "impl", "mod", "const", "static", "type", "macro_rules!"];
 
-/// One item of a source file; lines count from 1.
+/// Item of a source file; lines count from 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Item {
     /// Its name; an `impl` is named by its whole head.
@@ -80,7 +80,7 @@ pub fn items(text: &str) -> Vec<Item> {
     items
 }
 
-/// What kind of item begins in this line, and its name.
+/// Returns the kind of the item that begins in this line, and its name.
 fn named(line: &str) -> Option<(&'static str, String)> {
     let mut rest = line;
     if let Some(after) = rest.strip_prefix("pub") {

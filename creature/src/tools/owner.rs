@@ -87,7 +87,7 @@ fn answered(tools: &mut ToolContext<'_>, args: &Arguments, text: &str) -> Result
     answer(tools, data, Answer { done, id, wait })
 }
 
-/// What an answer says of the request it is for.
+/// Answer to the owner, as it bears on the request it is for.
 #[derive(Default)]
 pub struct Answer {
     /// Whether that was all.

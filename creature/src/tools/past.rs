@@ -20,7 +20,7 @@ const LOOK_BACK: (usize, u64) = (20_000, 16 << 20);
 /// Bytes read of the guardian's history, from its end.
 const MOST_HISTORY: u64 = 2 << 20;
 
-/// How far back where no time is given.
+/// Span looked back on where no time is given.
 const DAY: &str = "24h";
 
 /// Characters of a record in a list.
@@ -108,7 +108,7 @@ fn event(line: &str, since: Timestamp) -> Option<String> {
     Some(cut(&told, MOST_LINE * 2))
 }
 
-/// What it did, what failed and what that cost in a span.
+/// Tells what it did, what failed and what that cost in a span.
 pub fn examine(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let mut span = span(tools, args, "since")?;
     if args.maybe_text("until").is_some_and(|until| !until.trim().is_empty()) {

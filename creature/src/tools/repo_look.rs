@@ -20,7 +20,7 @@ const MOST_LISTED: usize = 200;
 const MOST_DIFF: usize = 512 * 1024;
 const MOST_READ: u64 = 1024 * 1024;
 
-/// What the creature may write; uncommitted work on other paths is shown only when asked for by path.
+/// Paths the creature may write; uncommitted work on other paths is shown only when asked for by path.
 const OWN: [&str; 3] = ["creature", "self", "PURPOSE.md"];
 
 pub fn status(tools: &mut ToolContext<'_>, _: &Arguments) -> Result<Value, Fault> {

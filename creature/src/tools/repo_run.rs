@@ -29,7 +29,7 @@ impl From<&SelfEditSettings> for Limits {
     }
 }
 
-/// What the crate `patch` has to know to edit and prove this creature's source.
+/// Gathers what the crate `patch` has to know to edit and prove this creature's source.
 pub(super) fn edit_context(tools: &ToolContext<'_>) -> EditContext {
     EditContext {
         house: tools.store.house.clone(),

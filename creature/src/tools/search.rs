@@ -20,7 +20,7 @@ const MOST_BYTES: u64 = 32 << 20;
 /// Characters of a line that is shown.
 const MOST_LINE: usize = 400;
 
-/// What a search has found so far.
+/// Lines and counts of a search so far.
 #[derive(Default)]
 struct Finds {
     lines: Vec<String>,

@@ -74,7 +74,7 @@ fn in_words(sense: &str) -> &'static str {
     if sense == "pdf" { "PDF" } else { "pictures" }
 }
 
-/// What can be done where no model sees.
+/// Says what can be done where no model sees.
 fn instead(medium: &Medium) -> &'static str {
     match medium.sense() {
         "pdf" => {

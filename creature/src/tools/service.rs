@@ -36,7 +36,7 @@ pub async fn janee_execute(tools: &mut ToolContext<'_>, args: &Arguments) -> Res
     answered(tools.way_out()?.janee(&Value::Object(request)).await)
 }
 
-/// What every call says: whose, which method and path, and why.
+/// Returns the fields of every call: whose, which method and path, and why.
 fn request(args: &Arguments, whose: &str) -> Result<Map<String, Value>, Fault> {
     let mut request = Map::new();
     for name in [whose, "method", "path"] {

@@ -1,4 +1,4 @@
-//! What a mind reads of a result: text as text, lines as lines, whole up to one cap. Pure.
+//! Shows a result to a mind: text as text, lines as lines, whole up to one cap. Pure.
 //!
 //! Invariant: never longer than the cap. A page has no hole and says which lines it shows; of anything else whole
 //! lines are left out of the middle, counted, with where to find them.

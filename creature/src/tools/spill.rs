@@ -1,4 +1,4 @@
-//! What is remembered of a result: short ones as they are, of long ones head and tail, with the whole in a file.
+//! Results as they are remembered: short ones as they are, of long ones head and tail, with the whole in a file.
 //!
 //! Invariant: a shortened part keeps its type, so that readers of results need not know of spilling.
 

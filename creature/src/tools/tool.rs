@@ -1,4 +1,4 @@
-//! One tool: its row in the table, and the words and schemas made from it.
+//! Tool: its row in the table, and the words and schemas made from it.
 
 pub mod arg;
 mod schema;
@@ -25,7 +25,7 @@ pub enum Run {
     Async(for<'a, 'b> fn(&'a mut ToolContext<'b>, &'a Arguments) -> PendingResult<'a>),
 }
 
-/// One tool.
+/// Row of a tool in the table.
 #[derive(Clone, Copy, Debug)]
 pub struct Tool {
     pub name: &'static str,

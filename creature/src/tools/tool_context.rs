@@ -1,4 +1,4 @@
-//! What tools act with: the toolbox of a life, the store lent to it for a call, and what comes of a call.
+//! Context of tools: the toolbox of a life, the store lent to it for a call, and the outcome of a call.
 
 use super::marks::{Marks, MarksByName};
 use super::show;
@@ -27,24 +27,24 @@ use std::time::Duration;
 /// Characters of one result that a mind is shown, about 10,000 tokens, unless its model's window says otherwise.
 pub(super) const MOST_SHOWN: usize = 35_000;
 
-/// What came of a call.
+/// Outcome of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallOutcome {
     /// As it is remembered, long parts shortened: `{"ok":true,…}` or `{"ok":false,"error":…,"hint":…}`.
     pub result: Value,
     /// In words, as a mind reads it.
     pub shown: String,
-    /// What a model was paid for it, where one was asked.
+    /// Payment of a model for it, where one was asked.
     pub usage: Option<Value>,
 }
 
 impl CallOutcome {
-    /// What came of a call that was not run.
+    /// Returns the outcome of a call that was not run.
     pub fn failed(error: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::of(failure(error, hint))
     }
 
-    /// What came of a call that has this result.
+    /// Returns the outcome of a call that has this result.
     pub fn of(result: Value) -> Self {
         Self { shown: show::shown(&result, &Map::new(), false, MOST_SHOWN), result, usage: None }
     }
@@ -55,11 +55,11 @@ impl CallOutcome {
     }
 }
 
-/// What a life's tools act with, and what they ask of the life. One per life; nothing in it outlives the life.
+/// Toolbox of a life: things that its tools act with, and what they ask of the life. Nothing in it outlives the life.
 pub struct Toolbox {
     /// Safe mode: only tools of scope `Talk` run.
     pub safe: bool,
-    /// A rehearsal: nothing outward happens: no network, no commands, no requests to the guardian.
+    /// A rehearsal, in which nothing outward happens: no network, no commands, no requests to the guardian.
     pub rehearsal: bool,
     /// Set by a self-edit that passed: the life asks for rebirth and ends politely once it is blessed.
     pub rebirth: Option<Rebirth>,
@@ -73,9 +73,9 @@ pub struct Toolbox {
     pub completed: bool,
     /// Instinct answers in the mind's place.
     pub stands_in: bool,
-    /// What a rest comes to that the thought under way chooses.
+    /// Bounds and ends of a rest that the thought under way chooses.
     pub rests: Rests,
-    /// What is watched.
+    /// Watches of the life.
     pub watches: Shared,
     /// The marks of each tool.
     pub(super) marks: MarksByName,
@@ -104,7 +104,7 @@ pub struct ToolContext<'a> {
     pub belt: &'a mut Toolbox,
     pub store: &'a mut Store,
     pub caller: Caller,
-    /// What a snapshot says of this life beside its records.
+    /// Facts of this life that a snapshot tells beside its records.
     pub facts: Facts,
 }
 

@@ -7,7 +7,7 @@ use agenda::rest::Bounds;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-/// What a rest chosen now comes to: the bounds in force, and what ends it before its time, the earliest first.
+/// Limits of a rest chosen now: the bounds in force, and what ends it before its time, the earliest first.
 #[derive(Clone, Debug, Default)]
 pub struct Rests {
     pub bounds: Bounds,

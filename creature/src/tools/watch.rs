@@ -37,7 +37,7 @@ fn words<'a>(args: &'a Arguments, name: &str) -> Option<&'a str> {
     args.maybe_text(name).map(str::trim).filter(|text| !text.is_empty())
 }
 
-/// What is to be watched; none where nothing is named.
+/// Reads the source to be watched; none where nothing is named.
 fn source(tools: &ToolContext<'_>, args: &Arguments) -> Result<Option<Source>, Fault> {
     let named: Vec<Source> = [
         words(args, "url").map(|url| Source::Url(url.to_owned())),

@@ -1,4 +1,4 @@
-//! What a look at a watch comes to: nothing, something to tell as old → new, or that it cannot be told. Pure.
+//! Judges a look at a watch: nothing, something to tell as old → new, or that it cannot be told. Pure.
 //!
 //! Invariant: a look that cannot be read changes nothing that is known; the same change is told once.
 
@@ -15,7 +15,7 @@ const MOST_TOLD: usize = 160;
 /// Keys of a feed's items that are remembered.
 const MOST_KEYS: usize = 600;
 
-/// When a watch tells.
+/// Condition on which a watch tells.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Condition {
@@ -54,7 +54,7 @@ impl Condition {
     }
 }
 
-/// What was seen of a watch.
+/// State of a watch as its looks have left it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Seen {
@@ -70,7 +70,7 @@ pub struct Seen {
     pub waits: bool,
 }
 
-/// What a look comes to.
+/// Verdict on a look.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
     Nothing,
@@ -116,7 +116,7 @@ pub fn judge(when: &Condition, find: Option<&Regex>, text: &str, seen: &mut Seen
     }
 }
 
-/// A value that is to differ from the one that was told.
+/// Judges a value that is to differ from the one that was told.
 fn changed(exact: bool, value: Option<String>, seen: &mut Seen, may_tell: bool) -> Verdict {
     let Some(new) = value else {
         return Verdict::Unreadable("what is looked for is not found in it".to_owned());
@@ -145,7 +145,7 @@ fn changed(exact: bool, value: Option<String>, seen: &mut Seen, may_tell: bool) 
     Verdict::Tell { old: brief(&old), new: brief(&told) }
 }
 
-/// A condition that is to begin to hold; `at_first`: it is also told where it holds at the first look.
+/// Judges a condition that is to begin to hold; `at_first`: it is also told where it holds at the first look.
 fn held(holds: bool, value: Option<String>, seen: &mut Seen, may_tell: bool, at_first: bool) -> Verdict {
     seen.unsure.clear();
     let before = seen.holds;

@@ -1,4 +1,4 @@
-//! One look at what is watched: a page or feed through the broker, a file of the house, a command behind the walls.
+//! Looks once at what is watched: a page or feed through the broker, a file of the house, a command behind the walls.
 
 use super::Source;
 use crate::fault::Fault;
@@ -14,7 +14,7 @@ const MOST_BYTES: u64 = 1 << 20;
 const MOST_ITEMS: usize = 200;
 const COMMAND: Duration = Duration::from_secs(60);
 
-/// What a look brought.
+/// Result of a look.
 pub enum Looked {
     Text(String),
     /// Mark and words of each item of a feed.

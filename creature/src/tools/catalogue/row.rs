@@ -1,4 +1,4 @@
-//! What rows of the table are written with: imports, arguments that several tools take, marks, the macro `async_run!`.
+//! Names for writing rows of the table: imports, arguments that several tools take, marks, the macro `async_run!`.
 
 pub(super) use crate::tools::marks::Scope::{House, Outward, Talk};
 pub(super) use crate::tools::marks::{Changes, Marks, SubsessionAccess};

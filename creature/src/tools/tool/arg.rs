@@ -1,17 +1,17 @@
-//! What one argument of a tool may be: how a prompt describes it, and how a given value is read. Pure.
+//! Argument of a tool: its kinds, how a prompt describes it, and how a given value is read. Pure.
 //!
 //! Invariant: what is meant beyond doubt is taken (digits in text, JSON in text); all else is refused, with why.
 
 use mind::thought::found;
 use serde_json::{Map, Value, json};
 
-/// One argument of a tool, or one field of an object that is an argument.
+/// Argument of a tool, or field of an object that is an argument.
 #[derive(Clone, Copy, Debug)]
 pub struct Arg {
     pub name: &'static str,
     pub kind: Kind,
     pub needed: bool,
-    /// What it means or how it looks, where its name and kind do not say so.
+    /// Meaning or form of it, where its name and kind do not say so.
     pub about: &'static str,
 }
 
@@ -118,7 +118,7 @@ impl Kind {
         }
     }
 
-    /// What it takes, in a sentence that refuses something else.
+    /// Says what it takes, as part of a sentence that refuses something else.
     fn wanted(self) -> String {
         match self {
             Kind::Text | Kind::NonBlankText => "text".to_owned(),

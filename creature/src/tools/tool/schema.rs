@@ -48,7 +48,7 @@ fn of(kind: Kind) -> Value {
     }
 }
 
-/// What a kind takes beyond its type, in words.
+/// Says in words what a kind takes beyond its type.
 fn bounds(kind: Kind) -> String {
     match kind {
         // That lines count from 1 a model knows; a refusal says it all the same.
