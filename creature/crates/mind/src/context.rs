@@ -205,7 +205,7 @@ fn first(lines: &[String], total: usize, most: usize, what: &str) -> String {
     head((kept.join("\n") + &note).trim_start_matches('\n'), most)
 }
 
-/// How many of these lines, in this order, fit into `room`.
+/// Counts how many of these lines, in this order, fit into `room`.
 fn fitting<'a>(lines: impl Iterator<Item = &'a String>, room: usize) -> usize {
     let mut used = 0;
     let fits = |line: &&String| {

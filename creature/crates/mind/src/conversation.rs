@@ -107,9 +107,9 @@ pub struct Conversation {
     /// Tokens up to the end of the last thought, and bytes since.
     tokens: u64,
     bytes_since: u64,
-    /// When something was last put to the model, and by which life.
+    /// Time at which something was last put to the model, and by which life.
     pub at_s: i64,
-    /// When it began.
+    /// Time at which it began.
     pub began_s: i64,
     pub life: u64,
     rested: bool,
@@ -119,7 +119,7 @@ pub struct Conversation {
     pub server_oddity: String,
     /// The last reply could not be read, and the model was told so.
     pub misread: bool,
-    /// Put behind the last of the results that are awaited.
+    /// Words put behind the last of the results that are awaited.
     pub note: String,
 }
 

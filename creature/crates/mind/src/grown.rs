@@ -1,4 +1,4 @@
-//! When a conversation has grown too long, and how a shorter one continues it from a summary.
+//! Judges whether a conversation has grown too long, and continues it from a summary in a shorter one.
 //!
 //! Invariant: between two shortenings a conversation grows by a tenth of the window; two without gain end a wake.
 
@@ -20,7 +20,7 @@ const LETTERS_A_TOKEN: u64 = 2;
 /// Tokens a handover is taken to need, before it is written.
 const HANDOVER_TOKENS: u64 = 4_000;
 
-/// How a conversation's length stands to the model's window and to the day's money.
+/// Length of a conversation, against the model's window and the day's money.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Length {
     Fits,

@@ -23,10 +23,10 @@ const SUMMARY: &str = include_str!("../../../prompts/summary.md");
 /// The key in `shown` that marks a conversation as asked to sum up.
 pub const ASKED: &str = "asked to sum up";
 
-/// Begins what is put to the model at the end of a conversation.
+/// Beginning of the prompt put to the model at the end of a conversation.
 const ENDS: &str = "This conversation has grown too long and ends here. Call no tool.";
 
-/// Put to the model at the end of a conversation. `path`: the owner's prompt for it.
+/// Returns the prompt put to the model at the end of a conversation. `path`: the owner's prompt for it.
 pub fn asking(path: &Path) -> String {
     format!("{ENDS} {}", papers::prompt(path, SUMMARY))
 }
@@ -94,11 +94,11 @@ fn came(turn: &Turn) -> bool {
 /// Characters left of one of the last messages that has no room.
 const SHORTENED: usize = 600;
 
-/// Told to a new conversation where the file of the one before cannot be read.
+/// Words for a new conversation where the file of the one before cannot be read.
 pub const LOST: &str = "# Your last conversation is lost: its file cannot be read\n\nWhat you did stands in your records. \
 Look at what is there before you do it again.\n";
 
-/// Told in place of a summary where a filter of the model's maker refused the last conversation.
+/// Words in place of a summary where a filter of the model's maker refused the last conversation.
 pub const FILTERED: &str = "A filter of your model's maker refused your last conversation for something it held, so nothing \
 of it is told here. What you did stands in your records. If you read the same thing again, the same will happen.";
 

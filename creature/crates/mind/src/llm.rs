@@ -34,7 +34,7 @@ const USUAL_WINDOW: u64 = 32_000;
 /// Characters kept of a reply that could not be read.
 const MOST_GARBLED: usize = 2_000;
 
-/// How every model of the broker's is reached and asked.
+/// Address of every model of the broker's, and how it is asked.
 #[derive(Clone)]
 pub struct Reach<'a> {
     /// Address of the broker, and the token of this life.
@@ -162,7 +162,7 @@ fn most_tokens(settings: &ModelSettings, window: u64) -> u64 {
     settings.max_tokens.filter(|most| *most > 0).unwrap_or(MAX_TOKENS).min(window / 4).max(256)
 }
 
-/// How tool calls are put to a model and come back.
+/// Form in which tool calls are put to a model and come back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// In the wire's own form.
@@ -221,7 +221,7 @@ pub struct ModelMind {
     pub(super) summary_prompt: PathBuf,
     /// File of the summaries of talks that are over.
     pub(super) talks: PathBuf,
-    /// When the model was last asked, and whether it is asked at a rhythm that a cache of an hour pays for.
+    /// Time at which the model was last asked, and whether it is asked at a rhythm that a cache of an hour pays for.
     pub(super) rhythm: Rhythm,
     /// The quick model, for what is small: it sums up this one's conversations.
     pub(super) quick: Option<Box<ModelMind>>,
@@ -244,7 +244,7 @@ impl ModelMind {
         self.client.name()
     }
 
-    /// How long a reply may be silent.
+    /// Longest silence of a reply.
     pub fn patience(&self) -> Duration {
         self.silence
     }

@@ -36,7 +36,7 @@ pub struct Moment {
     pub scratch: String,
     /// The owner's words of this thread not yet answered, oldest first.
     pub words: Vec<Word>,
-    /// How many of `words`, counted from the end, no thought has been shown yet.
+    /// Number of `words`, counted from the end, that no thought has been shown yet.
     pub unseen: usize,
     /// Deaths, falls and the owner's decisions not yet told of, oldest first, as plain sentences.
     pub news: Vec<String>,
@@ -46,17 +46,17 @@ pub struct Moment {
     pub records: Vec<Record>,
     /// Shortest and longest rest this thought may choose, in seconds.
     pub rest_s: (u64, u64),
-    /// How the money stands, in one line; empty where no budget is kept.
+    /// State of the money, in one line; empty where no budget is kept.
     pub budget: String,
     /// A warning about the money, or why calls are stopped; empty when all is well.
     pub alarm: String,
-    /// Why the model gives no answer; empty where it does, or where there is none.
+    /// Reason that the model gives no answer; empty where it does, or where there is none.
     pub outage: String,
     /// The broker did not say which model it offers: there may be one.
     pub unconsulted: bool,
     /// The self-edit this life was started with, or the one that was put back; empty where neither.
     pub born: String,
-    /// Which packages may be installed, and how; empty where none may.
+    /// Packages that may be installed, and how; empty where none may.
     pub packages: String,
     /// The creature's unfinished draft of its source, in a line; empty where there is none.
     pub draft: String,
@@ -66,7 +66,7 @@ pub struct Moment {
     pub owner: bool,
     /// The thread of talk this thought belongs to; empty is `main`.
     pub thread: String,
-    /// Why this wake needs a thought.
+    /// Reasons that this wake needs a thought.
     pub reasons: Vec<String>,
     /// The goals with their checkpoints, a line each, by rank.
     pub goals: String,
@@ -96,7 +96,7 @@ impl Moment {
 /// Message of the owner's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Word {
-    /// When it was written, RFC 3339; empty when the line did not say.
+    /// Time at which it was written, RFC 3339; empty when the line did not say.
     pub at: String,
     pub text: String,
     /// The thread of talk it belongs to.

@@ -28,7 +28,7 @@ pub struct Down {
     pub why: Why,
     /// The cause alone, for people.
     pub cause: String,
-    /// In how many seconds to ask again, where the broker or the server behind it says so.
+    /// Seconds after which to ask again, where the broker or the server behind it says so.
     pub asked_s: Option<u64>,
 }
 

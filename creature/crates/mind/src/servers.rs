@@ -46,7 +46,7 @@ pub(super) struct Found {
     /// The server has answered in the form in use.
     has_answered: bool,
     accepted: Accepted,
-    /// Why calls travel in JSON, where the server refused them in its own form.
+    /// Reason that calls travel in JSON, where the server refused them in its own form.
     json_for: Option<Refused>,
     /// The server has answered in a conversation apart; known to all who ask it.
     answered_apart: Arc<AtomicBool>,
@@ -55,7 +55,7 @@ pub(super) struct Found {
     news: String,
 }
 
-/// Why a form was given up.
+/// Refusal for which a form was given up.
 #[derive(Clone, Debug)]
 struct Refused {
     cause: String,

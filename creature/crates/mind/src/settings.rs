@@ -1,4 +1,4 @@
-//! How a model is asked, as the owner sets it in `[model]`.
+//! Settings of how a model is asked, as the owner sets them in `[model]`.
 
 use serde::Deserialize;
 
@@ -17,7 +17,7 @@ pub struct ModelSettings {
     pub effort: String,
 }
 
-/// How tool calls are put to a model and come back.
+/// Form in which tool calls are put to a model and come back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolForm {

@@ -321,7 +321,7 @@ impl ModelMind {
         self.current = parked;
     }
 
-    /// Has the conversation on this thread (none: that of its own work) summed up when it is next gone on with.
+    /// Has the conversation on this thread (none: that of its own work) summed up when it next goes on.
     pub fn compact(&mut self, thread: Option<&str>) {
         self.to_compact.insert(thread.map(str::to_owned));
     }

@@ -67,7 +67,7 @@ impl Thought {
         self.over.is_empty() && self.tool_calls.iter().all(|call| call.refused.is_none() && ends(call))
     }
 
-    /// Which calls are not run, as a sentence; none where all are.
+    /// Names the calls that are not run, as a sentence; none where all are.
     pub fn not_run(&self) -> Option<String> {
         let named = |call: &Value| {
             let name = match one_call(call) {
@@ -100,7 +100,7 @@ pub struct ToolCall {
     /// Names the call's result in a conversation.
     #[serde(skip)]
     pub id: String,
-    /// Why it cannot be run as it came.
+    /// Reason that it cannot be run as it came.
     #[serde(skip)]
     pub refused: Option<String>,
 }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 /// The tool that calls those a request does not list.
 pub const MORE: &str = "more";
 
-/// When a tool stands in the list of a request; any other is called through `more`.
+/// Condition on which a request lists a tool; any other is called through `more`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Listed {
     Always,
@@ -18,11 +18,11 @@ pub enum Listed {
 /// Tool as it is put to a model.
 #[derive(Clone, Debug)]
 pub struct KnownTool {
-    /// With a dot, `family.verb`.
+    /// Name with a dot, `family.verb`.
     pub name: &'static str,
     /// Its line in a prompt.
     pub line: String,
-    /// As a wire has it, with a name without a dot.
+    /// Tool as a wire has it, with a name without a dot.
     pub native: model::Tool,
     /// It changes files: papers or the house.
     pub changes_files: bool,
