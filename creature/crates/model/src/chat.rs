@@ -154,7 +154,7 @@ fn usage(usage: Option<&Value>) -> Usage {
     }
 }
 
-/// Never strict: some of those who imitate OpenAI refuse the word.
+/// Writes a tool, never strict: some of those who imitate OpenAI refuse the word.
 fn tool(tool: &Tool) -> Value {
     let function = json!({"name": tool.name, "description": tool.description, "parameters": tool.schema});
     json!({"type": "function", "function": function})

@@ -34,14 +34,14 @@ const FIRST_WAIT: Duration = Duration::from_millis(500);
 /// without a turn in 150 minutes for hung.
 const LONGEST: u32 = 12;
 
-/// How long the usage and the connection's end are waited for, once all that must come has.
+/// Time that the usage and the connection's end are waited for, once all that must come has come.
 const AFTERWORD: Duration = Duration::from_secs(5);
 
 /// A model behind an address.
 pub struct Client {
     pub(crate) endpoint: Endpoint,
     speech: &'static dyn Speech,
-    /// Without a slash at its end.
+    /// Base address, without a slash at its end.
     base: String,
     headers: HeaderMap,
     http: reqwest::Client,

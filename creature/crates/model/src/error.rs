@@ -59,7 +59,7 @@ pub struct Error {
     pub hint: String,
     /// The HTTP status, where there was one.
     pub status: Option<u16>,
-    /// How long the server asks to wait.
+    /// Time that the server asks to wait.
     pub retry_after: Option<Duration>,
     /// Tokens of a prompt that the budget still has room for, where the broker says so.
     pub fits_tokens: Option<u64>,

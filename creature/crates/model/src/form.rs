@@ -77,7 +77,7 @@ const NAMED: [(Part, &str); 16] = [
 /// Tools that a refusal may name before it is the list that is refused.
 const MOST_LEFT_OUT: usize = 4;
 
-/// Which parts a server is taken to accept.
+/// Parts that a server is taken to accept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "Vec<Part>", from = "Vec<Part>")]
 pub(crate) struct Form {

@@ -207,7 +207,7 @@ impl<'t> Parser<'t> {
         Ok(value)
     }
 
-    /// After a value: a comma, a closing mark, or the next line; anything else is a fault, not to be guessed at.
+    /// Expects a comma, a closing mark or the next line after a value; anything else is a fault, not to be guessed at.
     fn separated(&mut self, close: char) -> Read<()> {
         let start = self.at;
         self.blank();

@@ -72,7 +72,7 @@ pub struct Endpoint {
 /// Tool as the wire has it.
 #[derive(Clone, Debug)]
 pub struct Tool {
-    /// Fits `[a-zA-Z0-9_-]{1,64}`.
+    /// Name that fits `[a-zA-Z0-9_-]{1,64}`.
     pub name: String,
     pub description: String,
     /// A JSON schema of type object, in the form that every server takes.
@@ -130,7 +130,7 @@ pub enum Heard<'a> {
 /// A whole reply.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reply {
-    /// To be sent back as [`Turn::Thought`]; each call has an id of its own, broken arguments stand as `{}`.
+    /// Value to be sent back as [`Turn::Thought`]; each call has an id of its own, broken arguments stand as `{}`.
     pub raw: Value,
     /// Words of the model, without its thinking.
     pub text: String,
@@ -150,7 +150,7 @@ pub struct Reply {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
     pub id: String,
-    /// As the model gave it, known or not.
+    /// Name as the model gave it, known or not.
     pub name: String,
     /// The arguments; an error says why they are no object, and how they begin.
     pub args: Result<Map<String, Value>, String>,
@@ -161,12 +161,12 @@ pub struct Call {
 /// Tokens of a request and its reply, counted alike for all wires.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Usage {
-    /// Not counting what was read from or written to a cache.
+    /// Tokens of the request, without those read from or written to a cache.
     pub input_tokens: u64,
     pub output_tokens: u64,
     pub cache_read_tokens: u64,
     pub cache_write_tokens: u64,
-    /// Of those written to a cache: for an hour.
+    /// Tokens among those written to a cache that are kept for an hour.
     #[serde(skip_serializing_if = "is_zero")]
     pub cache_write_hour_tokens: u64,
 }

@@ -36,7 +36,7 @@ pub(crate) struct Said {
     pub fits_tokens: Option<u64>,
     /// All codes and words, in lower case.
     pub about: String,
-    /// How long to wait.
+    /// Time to wait.
     pub wait: Option<Duration>,
     /// Tokens of a reply that the account can still pay.
     pub affords: Option<u32>,
@@ -143,7 +143,7 @@ fn words(value: &Value, depth: usize) -> Option<String> {
     }
 }
 
-/// Where in the request something is wrong, as FastAPI says it.
+/// Names the place in the request where something is wrong, as FastAPI says it.
 fn place(error: &Map<String, Value>) -> Option<String> {
     let part = |part: &Value| part.as_str().map_or_else(|| part.to_string(), str::to_owned);
     let parts: Vec<String> = error.get("loc")?.as_array()?.iter().map(part).collect();

@@ -33,7 +33,7 @@ pub(crate) struct Draft {
     pub stop: String,
 }
 
-/// How far a reply has come.
+/// State of a reply: how far it has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     Open,
@@ -49,7 +49,7 @@ pub(crate) trait Gather: Send {
     fn whole(self: Box<Self>) -> Value;
 }
 
-/// Why a body is no reply.
+/// Reason that a body is no reply.
 pub(crate) enum Fault {
     /// The server told of a failure within the stream.
     Said(Value),

@@ -1,4 +1,4 @@
-//! How long a server asks to wait: by the headers of HTTP and of makers, by fields of its error, and by its words.
+//! Time that a server asks to wait: by the headers of HTTP and of makers, by fields of its error, and by its words.
 //!
 //! Sources: RFC 9110 (Retry-After: seconds or a date), OpenAI's SDK (retry-after-ms), OpenAI's, Groq's and Anthropic's
 //! pages on rate limit headers, OpenRouter's on limits (X-RateLimit-Reset in milliseconds), google.rpc.RetryInfo,
