@@ -1,4 +1,4 @@
-//! Which paths a self-edit may touch: the creature's source, its papers, its purpose, and nothing else.
+//! Paths that a self-edit may touch: the creature's source, its papers, its purpose, and nothing else.
 //!
 //! Invariant: a path that passes is relative and plain, without `..` or `.git`, on disk without symbolic links.
 

@@ -31,7 +31,7 @@ pub type Texts = BTreeMap<String, Option<String>>;
 #[serde(default)]
 pub struct State {
     pub since: String,
-    /// When it was last edited.
+    /// Time of its last edit.
     pub touched: String,
     /// Hash of each file of the tree that lives, as it was when it was copied, or last brought into the draft.
     pub base: Hashes,
@@ -48,7 +48,7 @@ pub struct Last {
     pub at: String,
     pub step: String,
     pub ok: bool,
-    /// Where and why it failed, in a line.
+    /// Place and cause of its failure, in a line.
     pub said: String,
 }
 

@@ -33,7 +33,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
-/// Where self-edits are made and proven, and what has to be known of the creature for it.
+/// Context of self-edits: where they are made and proven, and what has to be known of the creature for it.
 #[derive(Clone, Debug)]
 pub struct EditContext {
     pub house: House,
@@ -56,7 +56,7 @@ pub struct Limits {
     pub rehearsal: Duration,
 }
 
-/// How far a self-edit came.
+/// Stage to which a self-edit came.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Stage {
     Boundary,
@@ -98,7 +98,7 @@ impl<T> At<T> for Result<T, Fault> {
     }
 }
 
-/// Where and why a self-edit failed.
+/// Failure of a self-edit: where and why.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failed {
     pub stage: Stage,

@@ -12,13 +12,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// Which files an edit may touch, and where they lie.
+/// Files that an edit may touch, and where they lie.
 pub trait Places {
     /// Judges a path: as it is told, what it belongs to, and where its file lies.
     fn find(&self, path: &str) -> Result<(Allowed, PathBuf), Fault>;
 }
 
-/// Where the files of a self-edit are read: source from the draft where there is one, papers where they live.
+/// Places where a self-edit's files are read: source from the draft where there is one, papers where they live.
 #[derive(Clone, Copy, Debug)]
 pub struct Roots<'a> {
     pub source: &'a Path,
@@ -75,7 +75,7 @@ impl Plan {
         self.changes.iter().map(|change| change.path.clone()).collect()
     }
 
-    /// Why not all of the plan could be done, and what became of the rest; none where nothing missed.
+    /// Says why not all of the plan could be done, and what became of the rest; none where nothing missed.
     pub fn refusal(&self) -> Option<Failed> {
         let said: Vec<&str> = self.missed.iter().map(|missed| missed.why.as_str()).collect();
         let kept = self.changes.iter().filter(|change| change.area == Area::Source).count();

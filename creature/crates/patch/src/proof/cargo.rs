@@ -149,7 +149,7 @@ fn named<'a>(packages: &[&'a str]) -> Vec<&'a str> {
     packages.iter().flat_map(|name| ["-p", *name]).collect()
 }
 
-/// How long a step took that passed; else why it failed.
+/// Returns how long a step took that passed; else why it failed.
 pub(super) fn passed(step: &str, ended: &Ended) -> Result<Duration, Fault> {
     if ended.ok() { Ok(ended.took) } else { Err(fault(step, ended, &|_| String::new())) }
 }

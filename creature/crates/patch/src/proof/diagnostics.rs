@@ -74,7 +74,7 @@ pub fn tests(stdout: &str, stderr: &str) -> Tests {
     tests
 }
 
-/// Why a step failed, in about `most` characters: failing tests, else compile errors, else tests that hang, else
+/// Says why a step failed, in about `most` characters: failing tests, else compile errors, else tests that hang, else
 /// the last lines; each place as the tools name it. `known` says how a test fares without the change.
 pub fn wrong(stdout: &str, stderr: &str, most: usize, known: &dyn Fn(&str) -> String) -> String {
     places(&said(stdout, stderr, most, known))

@@ -1,4 +1,4 @@
-//! Tests of a tree: what fails is tried once more, and told with what is known of it without the change.
+//! Tests of a tree: each that fails is tried once more, and told with what is known of it without the change.
 
 use super::cargo::{self, Tree};
 use super::{diagnostics, members};
@@ -23,7 +23,7 @@ pub struct Tested {
     pub took: Duration,
 }
 
-/// How the tests of the tree that lives went when they last ran.
+/// Results of the tests of the tree that lives when they last ran.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Known {
@@ -54,7 +54,7 @@ impl Known {
         self
     }
 
-    /// How a test fares without the change, in words.
+    /// Says in words how a test fares without the change.
     pub fn without_change(&self, test: &str) -> String {
         let has = |names: &[String]| names.iter().any(|name| name == test);
         match (has(&self.passed), has(&self.failed)) {

@@ -1,4 +1,4 @@
-//! Where a hunk's lines end: by the counts of its header, else by what can belong to no hunk. Pure.
+//! Finds where a hunk's lines end: by the counts of its header, else by what can belong to no hunk. Pure.
 //!
 //! Invariant: no line that begins with + or - is left out in silence; where it stays open whether it belongs to the
 //! hunk, the patch is refused with the line.
@@ -190,7 +190,7 @@ fn after_counts(all: &[&str], met: usize, limit: usize, fenced: bool) -> Result<
     Ok(met)
 }
 
-/// How many lines a hunk has whose header does not count them, or counts them wrongly.
+/// Counts the lines of a hunk whose header does not count them, or counts them wrongly.
 fn without_counts(lines: &[&str], head: Head) -> usize {
     let line = |at: usize| lines.get(at).copied().unwrap_or_default();
     let last_change = (0..lines.len()).rev().find(|at| changes(line(*at)));

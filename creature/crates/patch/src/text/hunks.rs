@@ -10,7 +10,7 @@ use super::diff::{Act, FilePatch, Hunk, Line};
 use super::nearest::{self, nearest};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How a hunk found its place.
+/// Way in which a hunk found its place.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pass {
     Exact,
@@ -33,7 +33,7 @@ impl Pass {
     }
 }
 
-/// Where one hunk landed: its line in the old text, from 1.
+/// Place where a hunk landed: its line in the old text, from 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Placed {
     pub pass: Pass,
@@ -43,7 +43,7 @@ pub struct Placed {
 /// A hunk that found no place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Miss {
-    /// Which hunk of the file, from 1.
+    /// Number of the hunk in the file, from 1.
     pub hunk: usize,
     /// Line of the patch at which it begins; 0 where the patch has no hunk.
     pub number: usize,

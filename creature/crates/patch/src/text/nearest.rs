@@ -10,7 +10,7 @@ const MOST_PLACES: usize = 8;
 pub struct Nearest<'a> {
     /// Index of its first line.
     pub start: usize,
-    /// How many of the expected lines stand there.
+    /// Number of the expected lines that stand there.
     pub same: usize,
     text: &'a [&'a str],
     expected: &'a [&'a str],
@@ -28,7 +28,7 @@ pub fn nearest<'a>(text: &'a [&'a str], expected: &'a [&'a str], stated: usize) 
 }
 
 impl Nearest<'_> {
-    /// Where it first differs from what was expected, spaces at the ends of lines aside.
+    /// Finds where it first differs from what was expected, spaces at the ends of lines aside.
     pub fn difference(&self) -> String {
         let here = |at: usize| (self.expected.get(at), self.text.get(self.start + at));
         let differs = |at: &usize| {
@@ -51,14 +51,14 @@ impl Nearest<'_> {
     }
 }
 
-/// So many lines from this index on, each with its number.
+/// Shows so many lines from this index on, each with its number.
 pub fn numbered(text: &[&str], from: usize, count: usize) -> String {
     let lines = text.iter().enumerate().skip(from).take(count.clamp(1, MOST_SHOWN));
     let lines: Vec<String> = lines.map(|(at, line)| format!("{}: {line}", at + 1)).collect();
     lines.join("\n")
 }
 
-/// How many places there are, and the numbers of the first lines.
+/// Says how many places there are, and the numbers of the first lines.
 pub fn places(lines: &[usize]) -> String {
     let shown: Vec<String> = lines.iter().take(MOST_PLACES).map(usize::to_string).collect();
     format!("{} places (lines {})", lines.len(), shown.join(", "))

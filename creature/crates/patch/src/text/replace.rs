@@ -10,7 +10,7 @@ pub struct Replaced {
     pub line: usize,
 }
 
-/// Why a passage found no place, and the lines of the text it comes nearest to, numbered.
+/// Reason that a passage found no place, and the lines of the text it comes nearest to, numbered.
 pub type Miss = (String, String);
 
 /// Replaces `old`, which must stand once exactly, or once when spaces at the ends of lines are ignored.
@@ -99,7 +99,7 @@ fn many(text: &str, starts: &[usize]) -> String {
     format!("`old` stands in {}; quote more of what is around the one you mean", nearest::places(&lines))
 }
 
-/// Why the passage is not found: `new` stands there already, or where the nearest block is and first differs.
+/// Says why the passage is not found: `new` stands there already, or where the nearest block is and first differs.
 fn missing(text: &str, old: &str, new: &str) -> Miss {
     if let [at] = overlapping(text, new).as_slice()
         && new.trim().len() >= 8
