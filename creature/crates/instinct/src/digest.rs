@@ -198,7 +198,7 @@ fn line(found: &Found) -> String {
     format!("{title}{sentence}{unread} {}", found.url)
 }
 
-/// As much of the digest as a message holds, and where the rest is.
+/// Writes as much of the digest as a message holds, and where the rest is.
 fn message(turn: &Turn) -> String {
     let (lines, place) = (lines(turn), format!("self/{}.md", paper(turn)));
     let mut text = format!("Digest: {}", head(turn));

@@ -55,7 +55,7 @@ pub fn web(asked: &str, result: &Value) -> String {
     }
 }
 
-/// Why there was no search, and what the owner can do about it.
+/// Says why there was no search, and what the owner can do about it.
 pub fn no_search(error: &str, hint: &str) -> String {
     match error.contains("not configured") {
         true => text("search_none", &[]),

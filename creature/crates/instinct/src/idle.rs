@@ -33,7 +33,7 @@ pub fn rest(turn: &mut Turn) -> u64 {
     rest_s
 }
 
-/// How things stand, for the owner.
+/// Tells the owner how things stand.
 pub fn facts(turn: &Turn) -> String {
     let (moment, commit) = (turn.moment, turn.commit());
     let (life, thoughts) = (moment.life, moment.thoughts_before);

@@ -51,7 +51,7 @@ fn long_words(text: &str) -> BTreeSet<String> {
     words.map(str::to_lowercase).collect()
 }
 
-/// How many words of more than three letters two texts share.
+/// Counts the words of more than three letters that two texts share.
 pub fn shared_words(one: &str, other: &str) -> usize {
     long_words(one).intersection(&long_words(other)).count()
 }

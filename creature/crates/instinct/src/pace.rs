@@ -1,4 +1,4 @@
-//! How long instinct rests, how often it looks, and the bounds of its edits to both. Pure.
+//! Pace of instinct: how long it rests, how often it looks, and the bounds of its edits to both. Pure.
 
 /// A value: its numbers are constants of
 /// `creature/src/pace.rs`, which instinct edits itself, and tests set others.

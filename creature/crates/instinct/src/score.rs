@@ -1,4 +1,4 @@
-//! How near words are to a sentence of the table: words in common, each by how much it says, forgiving endings and slips. Pure.
+//! Nearness of words to a sentence of the table: words in common, each by its weight, endings and slips forgiven. Pure.
 
 use super::table::{Part, Table};
 use agenda::foreign::folded;
@@ -82,7 +82,7 @@ impl Scorer {
         words
     }
 
-    /// How near these words come to each ability, the nearest first: its place in the table, and 0 to 1.
+    /// Scores how near these words come to each ability, the nearest first: its place in the table, and 0 to 1.
     pub fn nearest(&self, words: &[Word]) -> Vec<(usize, f64)> {
         let said: Vec<(String, f64)> = words.iter().map(|word| self.understood(&word.plain)).collect();
         let said = self.filled(said, |(word, _)| word);

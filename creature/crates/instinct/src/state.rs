@@ -48,7 +48,7 @@ pub struct State {
     /// The languages whose owners were told that answers come in English, and what is yet to be told of that.
     pub languages: Vec<String>,
     pub notice: String,
-    /// When it first woke; none where that was before this was kept.
+    /// Time at which it first woke; none where that was before this was kept.
     pub born_at_s: Option<i64>,
     /// Calls made whose results are not read yet.
     pub jobs: Vec<Job>,
@@ -162,7 +162,7 @@ pub struct Note {
 pub struct DigestState {
     /// Oldest first.
     pub found: Vec<Found>,
-    /// How many more new things there were than are kept.
+    /// Number of new things beyond those kept.
     pub dropped: u64,
     /// A digest was given in this house before.
     pub begun: bool,
@@ -171,7 +171,7 @@ pub struct DigestState {
     /// The call that writes a digest's paper, and whether the digest is then told unasked.
     pub paper: Option<Job>,
     pub tells: bool,
-    /// After a failure no digest is begun before this time.
+    /// Time before which no digest is begun after a failure.
     pub next_s: i64,
 }
 
@@ -189,7 +189,7 @@ pub struct Found {
     pub told: bool,
 }
 
-/// How far a new thing was read.
+/// Fate of a new thing: how far it was read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Fate {
     Read,
@@ -204,7 +204,7 @@ pub enum Fate {
 #[serde(default)]
 pub struct OfferState {
     pub greeted: bool,
-    /// When feeds were offered, until the owner has said yes or no.
+    /// Time at which feeds were offered, until the owner has said yes or no.
     pub open_since_s: Option<i64>,
     /// Links that instinct promised to follow, until the checklist is seen to name them, each with its thread.
     pub promised: Vec<(String, String)>,
@@ -221,7 +221,7 @@ pub struct ChangeState {
     pub refused: Vec<String>,
     /// Failed looks at sources since the last edit took effect.
     pub failed_looks: u32,
-    /// When the first of the `failed_looks` was.
+    /// Time of the first of the `failed_looks`.
     pub failing_since_s: i64,
     pub trial: Option<Trial>,
     /// The edit that takes back one that did not help.
@@ -298,7 +298,7 @@ impl State {
         self.sources.entry(key.to_owned()).or_default()
     }
 
-    /// How often in a row this source failed.
+    /// Counts how often in a row this source failed.
     pub fn fails(&self, url: &str) -> u32 {
         self.sources.get(url).map_or(0, |source| source.fails)
     }

@@ -71,7 +71,7 @@ pub struct Language {
 }
 
 impl Language {
-    /// How many words at the beginning lead from a time to what it is for.
+    /// Counts the words at the beginning that lead from a time to what it is for.
     pub fn links(&self, words: &[&str]) -> usize {
         words.iter().take_while(|word| self.link.split(' ').any(|link| link == folded(word))).count()
     }

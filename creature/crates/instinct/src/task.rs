@@ -77,7 +77,7 @@ pub fn look(origin: Origin, url: &str, feed: bool, skip: usize, turn: &mut Turn)
     turn.ask(origin, &tool, args, &about);
 }
 
-/// Why a result is a failure; none if it is not.
+/// Says why a result is a failure; none if it is not.
 pub fn failed(result: &Value) -> Option<String> {
     if result.get("ok").and_then(Value::as_bool) == Some(true) {
         return None;

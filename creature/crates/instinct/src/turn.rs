@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 const MOST_CALLS: usize = 8;
 const LONGEST_MONOLOGUE: usize = 2000;
 
-/// After this round, 0 first, instinct asks for no other.
+/// Last round that instinct asks for, 0 first.
 const LAST_ROUND: u32 = 7;
 
 pub struct Turn<'a> {
@@ -130,7 +130,7 @@ impl<'a> Turn<'a> {
         self.state.last = Some(Made { kind: kind.to_owned(), what: what.to_owned(), at_s: self.now_s });
     }
 
-    /// How many more calls fit into this thought.
+    /// Counts how many more calls fit into this thought.
     pub fn room(&self) -> usize {
         MOST_CALLS.saturating_sub(self.calls.len())
     }
@@ -199,7 +199,7 @@ impl<'a> Turn<'a> {
         found.and_then(|record| record.data.get("result"))
     }
 
-    /// When messages of this kind were sent, by the newest records, the last first.
+    /// Lists the times at which messages of this kind were sent, by the newest records, the last first.
     pub fn messages(&self, kind: &str) -> impl Iterator<Item = Timestamp> {
         let all = self.moment.records.iter().rev().filter(|record| record.kind == "message");
         let mine = all.filter(move |record| record.data.get("kind").and_then(Value::as_str) == Some(kind));

@@ -130,7 +130,7 @@ pub fn task(text: &str) -> Option<Task> {
     patch(text).or_else(|| exactly(text).filter(|one| one.ability.own && one.does()))
 }
 
-/// Whether all that is asked stands in the table word for word; what does not is for a mind that reads.
+/// Whether all that is asked stands in the table word for word; anything else is for a mind that reads.
 pub fn is_known(text: &str) -> bool {
     let known = |one: &Task| {
         let Ability { name, talk, beyond, .. } = one.ability;

@@ -63,7 +63,7 @@ struct Unknown {
     thread: String,
     said: String,
     near: Vec<&'static Ability>,
-    /// How it is kept for a model; empty where it is not.
+    /// Sentence on how it is kept for a model; empty where it is not.
     kept: String,
 }
 
@@ -120,7 +120,7 @@ fn answer(said: &str, unknown: &mut Vec<Unknown>, turn: &mut Turn) -> bool {
     true
 }
 
-/// Does and tells all that is asked for; what can be told at once is one answer.
+/// Does and tells all that is asked for; all that can be told at once is one answer.
 fn certain(all: Vec<Task>, said: &str, turn: &mut Turn) {
     let mut told: Vec<String> = Vec::new();
     for task in all {
