@@ -50,7 +50,7 @@ pub struct Facts {
     pub open: Vec<String>,
     /// Tasks and goals that ended, the latest first, a sentence each.
     pub ended: Vec<String>,
-    /// How many of the newest records are left to the next snapshot.
+    /// Number of the newest records that are left to the next snapshot.
     pub left: usize,
 }
 

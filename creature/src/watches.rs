@@ -73,7 +73,7 @@ pub struct Watch {
     pub error: String,
     #[serde(default)]
     pub told_broken: bool,
-    /// How often it told, and when last.
+    /// Number of times it told, and when last.
     #[serde(default)]
     pub told: u64,
     #[serde(default)]

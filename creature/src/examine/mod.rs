@@ -32,8 +32,8 @@ pub struct Examined {
     pub sums: Sums,
     /// Goals, tasks and opportunities that ended, with how.
     pub ended: Vec<String>,
-    /// How often a model was asked of the creature's own accord and for what, and how often that was used; whatever
-    /// the span.
+    /// Lines on how often a model was asked of the creature's own accord and for what, and how often that was used;
+    /// they do not depend on the span.
     pub unasked: Vec<String>,
     pub note: String,
 }
@@ -75,7 +75,7 @@ pub fn examine(house: &House, agenda: &Agenda, span: Span, zone: &TimeZone) -> R
 }
 
 impl Examined {
-    /// As the result of a tool.
+    /// Returns it as the result of a tool.
     pub fn fields(&self, zone: &TimeZone) -> Map<String, Value> {
         let span = told::stretch(self.span.since, self.span.until, zone);
         let mut all = Map::from_iter([("span".to_owned(), json!(span))]);

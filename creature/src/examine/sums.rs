@@ -37,7 +37,7 @@ pub struct Cost {
     pub unpriced: u64,
 }
 
-/// How one tool fared.
+/// Calls of a tool, their failures and times.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ToolStats {
     pub calls: u64,
@@ -105,7 +105,7 @@ pub struct Sums {
     pub fell: Listed,
     pub deaths: Listed,
     pub slowest: Vec<Step>,
-    /// When each thought (`thought 7`) or sub-session last had a record: its next step began then.
+    /// Time at which each thought (`thought 7`) or sub-session last had a record: its next step began then.
     last: BTreeMap<String, Timestamp>,
     /// Number of the newest wake, and when it last had a record.
     wake: Option<(u64, Timestamp)>,
@@ -141,7 +141,7 @@ impl Sums {
         }
     }
 
-    /// Takes in what the ledger says was paid: what of it no record has is a cost all the same.
+    /// Takes in what the ledger says was paid: payments that no record has are a cost all the same.
     pub fn paid(&mut self, calls: u64, usd: f64) {
         let recorded = self.cost();
         let missing_usd = usd - recorded.usd;

@@ -19,7 +19,7 @@ pub fn date(at: Timestamp, zone: &TimeZone) -> String {
     at.to_zoned(zone.clone()).strftime("%a %Y-%m-%d %H:%M").to_string()
 }
 
-/// From when to when, with the zone.
+/// Says from when to when a span is, with the zone.
 pub fn stretch(since: Timestamp, until: Timestamp, zone: &TimeZone) -> String {
     let [from, to] = [since, until].map(|at| at.to_zoned(zone.clone()));
     let end = if from.date() == to.date() { "%H:%M %Z" } else { "%a %Y-%m-%d %H:%M %Z" };

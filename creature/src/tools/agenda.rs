@@ -134,7 +134,7 @@ pub fn list(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Faul
     })
 }
 
-/// When a task is due: a time with its zone, a local one where the owner lives, or so many seconds from now.
+/// Returns when a task is due: a time with its zone, a local one where the owner lives, or so many seconds from now.
 fn due(tools: &ToolContext<'_>, args: &Arguments) -> Result<Timestamp, Fault> {
     let zone = &tools.store.rules.time_zone;
     match (args.maybe_text("at").map(str::trim), after(tools, args, "in_s")) {

@@ -1,4 +1,4 @@
-//! Which tools the owner's words ask for, judged by plain code and only beyond doubt. Pure.
+//! Tools that the owner's words ask for, judged by plain code and only beyond doubt. Pure.
 //!
 //! Invariant: quoted words ask for nothing, nor does a report, a refusal or a question that is no polite request.
 
@@ -47,7 +47,7 @@ const DOUBT: &str = "no not don't dont never nothing without instead unless if s
 /// A question that begins with one of these words is a request.
 const POLITE: &str = "can could would will please";
 
-/// Where a quotation may begin; nobody but the owner speaks for the owner, so what follows is not read.
+/// Marks where a quotation may begin; nobody but the owner speaks for the owner, so the text after one is not read.
 const QUOTES: [&str; 11] = ["\"", "“", "„", "«", " '", "```", "\n>", "\n\n", ": ", ":\n", "> "];
 
 /// The tools among `of` that the owner's message `text` asks for.

@@ -129,7 +129,7 @@ pub(super) fn room(tools: &ToolContext<'_>, more: u64) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Where the file tools work: the workspace, or in risky mode the folder that the owner names.
+/// Returns the folder the file tools work in: the workspace, or in risky mode the folder that the owner names.
 pub(super) fn root(tools: &ToolContext<'_>) -> Result<PathBuf, Fault> {
     let settings = &tools.belt.files;
     if !settings.risky {

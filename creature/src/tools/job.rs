@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a command that is killed may take to be gone.
+/// Time that a command that is killed may take to be gone.
 const ENDING: Duration = Duration::from_secs(5);
 
 pub async fn job(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {

@@ -4,7 +4,7 @@ use super::product::ProductOf;
 use agenda::sessions::Mode;
 use mind::Listed;
 
-/// Where a tool may be used.
+/// Scope in which a tool may be used.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Scope {
     /// Usable in safe mode too.
@@ -15,7 +15,7 @@ pub enum Scope {
     Outward,
 }
 
-/// Which sub-sessions have a tool.
+/// Sub-sessions that have a tool.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub enum SubsessionAccess {
     /// All: the tool looks, within the house or at what is outside, or is the shell, which is within the same walls.
@@ -54,7 +54,7 @@ impl SubsessionAccess {
 /// The marks of every tool by its name, in the order of the table.
 pub type MarksByName = &'static [(&'static str, Marks)];
 
-/// Which sub-sessions have a tool, what it may change, how it is treated.
+/// Marks of a tool: which sub-sessions have it, what it may change, how it is treated.
 #[derive(Clone, Copy, Debug)]
 pub struct Marks {
     pub subsessions: SubsessionAccess,
@@ -77,7 +77,7 @@ pub struct Marks {
     pub reviews: bool,
     /// Names in its result count as used, not only those in its arguments.
     pub uses_what_it_finds: bool,
-    /// When a request lists it; any other is called through `more`.
+    /// Condition on which a request lists it; any other is called through `more`.
     pub listed: Listed,
     /// Values of its argument `kind` with which it answers the owner; the empty one stands for a call without.
     pub answers: &'static [&'static str],

@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 /// Records, and their bytes, looked back on for what was asked, answered and delivered.
 const LOOK_BACK: (usize, u64) = (400, 4 << 20);
 
-/// After an answer the owner is still listening for this long.
+/// Time after an answer for which the owner is still listening.
 const LISTENING: SignedDuration = SignedDuration::from_hours(1);
 
 pub fn message(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {

@@ -15,7 +15,7 @@ pub fn page(args: &Arguments, path: &str, text: &str) -> Result<Value, Fault> {
     span(args, path, text, from, args.number("lines").unwrap_or(usize::MAX))
 }
 
-/// At most `most` lines from line `from` on, counted from 1.
+/// Takes at most `most` lines from line `from` on, counted from 1.
 pub fn span(args: &Arguments, path: &str, text: &str, from: usize, most: usize) -> Result<Value, Fault> {
     let total = text.lines().count();
     if from > total.max(1) {

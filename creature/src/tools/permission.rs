@@ -39,7 +39,7 @@ pub(super) fn permit(tools: &ToolContext<'_>, name: &str) -> Result<bool, Fault>
     }
 }
 
-/// When a tool may be used: as set for its name, else for its family, else by its marks.
+/// Says when a tool may be used: as set for its name, else for its family, else by its marks.
 fn permission(said: &BTreeMap<String, Permission>, name: &str, marks: Option<&Marks>) -> Permission {
     let family = name.split_once('.').map(|(family, _)| format!("{family}.*"));
     let found = said.get(name).or_else(|| family.and_then(|family| said.get(&family))).copied();

@@ -1,4 +1,4 @@
-//! `repo.map` and `repo.outline`: what there is, file by file and item by item, to know where to begin to read.
+//! `repo.map` and `repo.outline`: the source, file by file and item by item, to know where to begin to read.
 
 use super::arguments::Arguments;
 use super::page::{self, head};
@@ -88,7 +88,7 @@ fn fold(folders: &mut BTreeMap<(bool, String), Folder>, asked: &str, most: usize
     }
 }
 
-/// How many lines a file has, and its entry in the map.
+/// Returns how many lines a file has, and its entry in the map.
 fn described(file: &tree::Found, name: &str) -> (usize, String) {
     let bytes = file.path.metadata().map_or(0, |found| found.len());
     let text = (bytes <= MOST_READ).then(|| files::whole(&file.path, MOST_READ).ok()).flatten();

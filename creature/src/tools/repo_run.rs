@@ -180,7 +180,7 @@ fn millis(took: Duration) -> u64 {
     took.as_millis().try_into().unwrap_or(u64::MAX)
 }
 
-/// Where and why a step failed, in a line: the first error or failing test, else the first line.
+/// Says where and why a step failed, in a line: the first error or failing test, else the first line.
 pub(super) fn gist(error: &str) -> String {
     let told =
         |line: &&str| line.starts_with("error[") || line.starts_with("error:") || line.starts_with("- ");

@@ -15,7 +15,7 @@ use std::time::Duration;
 /// Bytes of a file; in base64 these are 5 MiB, the least that any wire takes for one picture: Anthropic, vision, limits.
 const MOST_BYTES: u64 = 5 * 1024 * 1024 / 4 * 3;
 
-/// How long a look may take; the loop allows a call five minutes.
+/// Time that a look may take; the loop allows a call five minutes.
 const PATIENCE: Duration = Duration::from_secs(240);
 
 pub async fn see(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {

@@ -30,9 +30,9 @@ pub(super) const MOST_SHOWN: usize = 35_000;
 /// Outcome of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallOutcome {
-    /// As it is remembered, long parts shortened: `{"ok":true,…}` or `{"ok":false,"error":…,"hint":…}`.
+    /// Result as it is remembered, long parts shortened: `{"ok":true,…}` or `{"ok":false,"error":…,"hint":…}`.
     pub result: Value,
-    /// In words, as a mind reads it.
+    /// Result in words, as a mind reads it.
     pub shown: String,
     /// Payment of a model for it, where one was asked.
     pub usage: Option<Value>,
@@ -81,11 +81,11 @@ pub struct Toolbox {
     pub(super) marks: MarksByName,
     /// The models that a sub-session may be given.
     pub models: Models,
-    /// When tools may be used, as the owner set it, by name (`x.post`) or family (`x.*`).
+    /// Permissions of tools, as the owner set them, by name (`x.post`) or family (`x.*`).
     pub permissions: BTreeMap<String, Permission>,
-    /// Where the file tools work, and how much they show.
+    /// Settings of the file tools: where they work, and how much they show.
     pub files: FileSettings,
-    /// How a model is asked.
+    /// Settings of how a model is asked.
     pub model: ModelSettings,
     /// Characters that a mind is shown of one result at most; by the window of its model.
     pub most_shown: usize,

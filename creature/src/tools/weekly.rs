@@ -40,7 +40,7 @@ pub fn text(agenda: &Agenda, did: &str, now: Timestamp) -> String {
     shorten(&text, MOST_SUMMARY)
 }
 
-/// How many goals have this status, done ones only if they ended this week, and the first few by title.
+/// Counts the goals of this status, done ones only if they ended this week, and names the first few by title.
 fn goals(goals: &Goals, status: GoalStatus, now: Timestamp) -> String {
     let counts = |at: Timestamp| status != GoalStatus::Done || now.duration_since(at) <= WEEK;
     let all: Vec<&str> = goals
