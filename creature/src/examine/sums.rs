@@ -25,7 +25,7 @@ const MOST_USD: f64 = 10_000.0;
 /// Steps listed as the slowest.
 const MOST_SLOW: usize = 5;
 
-/// Words of instinct's thought about a message that it does not know, in `crates/instinct/src/words.rs`.
+/// Words of instinct's thought about a message that it does not understand, in `crates/instinct/src/words.rs`.
 const NOT_UNDERSTOOD: &str = "I cannot understand that";
 
 /// Cost of the thoughts on one account.

@@ -1,4 +1,4 @@
-//! `repo.map` and `repo.outline`: the source, file by file and item by item, to know where to begin to read.
+//! `repo.map` and `repo.outline`: the repository by files and a file by items, to know where to begin to read.
 
 use super::arguments::Arguments;
 use super::page::{self, head};

@@ -1,4 +1,4 @@
-//! Error of a call: whose fault it is, and what to do about it; never the token.
+//! Error of a call: whose fault it is, and what to do about it; it never holds the token.
 
 use std::fmt;
 use std::time::Duration;

@@ -103,7 +103,7 @@ const REGION: &Wordings = &[
     ("not available in your country", "Gemini API"),
 ];
 
-/// Key that is missing or wrong, at 400; 401 needs no words.
+/// Wordings for a refused key, at 400; 401 needs no words.
 const KEY: &Wordings = &[
     ("api_key_invalid", "Gemini API, google.rpc.ErrorInfo"),
     ("api key not valid", "Gemini API"),

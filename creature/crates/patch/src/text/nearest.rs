@@ -28,7 +28,7 @@ pub fn nearest<'a>(text: &'a [&'a str], expected: &'a [&'a str], stated: usize) 
 }
 
 impl Nearest<'_> {
-    /// Finds where it first differs from what was expected, spaces at the ends of lines aside.
+    /// Says where it first differs from what was expected, spaces at the ends of lines aside.
     pub fn difference(&self) -> String {
         let here = |at: usize| (self.expected.get(at), self.text.get(self.start + at));
         let differs = |at: &usize| {
