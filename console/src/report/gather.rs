@@ -4,6 +4,7 @@ use super::facts::Facts;
 use crate::agenda::{self, AIM_CHARS, is_open, named, usd};
 use crate::owners::Owners;
 use house::bounds::{self, brief};
+use house::records::ledger::{Booked, Entry};
 use house::records::{self, text};
 use house::{House, asks, files, instance, minds};
 use serde_json::Value;
@@ -11,8 +12,9 @@ use std::path::Path;
 
 /// Bytes read of each kind of record.
 const MOST_BYTES: u64 = 64 << 20;
-/// Asks that are told singly.
+/// Asks that are told singly, and models that are named.
 const MOST_ASKS: usize = 50;
+const MOST_MODELS: usize = 20;
 
 pub fn facts(house: &House, since: &str) -> Facts {
     let mut facts = Facts::default();
@@ -67,9 +69,7 @@ pub fn each(path: &Path, since: &str, mut take: impl FnMut(&Value)) -> Option<St
     }
     let mut owners = Owners::beside(path);
     for (path, place, most) in parts.into_iter().rev() {
-        records::from(&path, place, most)
-            .filter(|record| text(record, "at") >= since)
-            .for_each(|one| take(&owners.judged(one)));
+        records::from(&path, place, most).since(since).for_each(|one| take(&owners.judged(one)));
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     is_cut.then_some(name)
@@ -88,6 +88,31 @@ pub fn between(path: &Path, since: &str, until: &str, mut take: impl FnMut(&Valu
             }
         }
     }
+}
+
+/// Calls of models that were settled in a span.
+#[derive(Default)]
+pub struct Paid {
+    pub micro: u64,
+    pub calls: u64,
+    pub models: Vec<String>,
+}
+
+/// What was paid for calls of models in a span.
+pub fn paid(house: &House, since: &str, until: &str) -> Paid {
+    let mut paid = Paid::default();
+    between(&house.ledger(), since, until, |entry| {
+        let entry = Entry(entry);
+        if entry.booked() == Booked::Settle {
+            paid.micro = paid.micro.saturating_add(entry.cost_micro_usd());
+            paid.calls += 1;
+            let model = brief(entry.note(), bounds::NAME_CHARS);
+            if !paid.models.contains(&model) && paid.models.len() < MOST_MODELS {
+                paid.models.push(model);
+            }
+        }
+    });
+    paid
 }
 
 /// Takes in what the creature means to do, what of it waits for a yes, and which goals ended.
