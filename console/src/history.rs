@@ -218,7 +218,7 @@ pub fn sentence(event: &Value) -> String {
         Event::BegunAnew(of) => format!("the guardian began anew: {}", of.cause()),
         Event::BrokerMissing(of) => of.cause().to_owned(),
         Event::StateSetAside(of) | Event::Broken(of) => of.told().to_owned(),
-        Event::SettingsChanged => "the owner's settings were taken over".into(),
+        Event::SettingsChanged(_) => "the owner's settings were taken over".into(),
         Event::SettingsRefused(of) => format!("the owner's settings were not taken over: {}", of.told()),
         Event::Other(what) => of_others(what, event),
     }

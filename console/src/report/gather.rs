@@ -1,12 +1,12 @@
 //! Gathers what a report is made of: records since a time, of each kind the newest so many bytes, and the state now.
 
 use super::facts::Facts;
-use crate::agenda::{self, AIM_CHARS, is_open, named, usd};
+use crate::agenda;
 use crate::owners::Owners;
 use house::bounds::{self, brief};
 use house::records::ledger::{Booked, Entry};
 use house::records::{self, text};
-use house::{House, asks, files, instance, minds};
+use house::{House, asks, clock, files, instance, minds};
 use serde_json::Value;
 use std::path::Path;
 
@@ -126,51 +126,24 @@ fn means_to(house: &House, since: &str, facts: &mut Facts) {
         Err(_) => return,
     };
     facts.unasked = agenda::unasked(&agenda);
-    let list = |kind: &str| agenda::list(&agenda, kind);
-    let mut timed: Vec<(String, String)> = Vec::new();
-    let mut goals = Vec::new();
-    for goal in list("goals") {
-        match text(goal, "status") {
-            "open" => goals.push(step(goal)),
-            "awaiting" => facts.waits.push(yes(goal, usd(goal, "cost_usd"))),
-            status if text(goal, "changed_at") >= since => {
-                let reason = Some(text(goal, "reason")).filter(|reason| !reason.is_empty());
-                let reason =
-                    reason.map(|reason| format!(" ({})", brief(reason, AIM_CHARS))).unwrap_or_default();
-                let told = format!("goal {}: {}{reason}", brief(status, 20), named(goal, "title"));
-                facts.ended.add((status == "done", told));
+    let (mut goals, mut timed) = (Vec::new(), Vec::new());
+    for item in agenda::items(&agenda, &clock::stamp()) {
+        let named = format!("{} {}", item.id, item.title);
+        match (item.kind, item.state.as_str()) {
+            ("goals", "open") => goals.push(item.line()),
+            ("goals" | "opportunities", "awaiting") => {
+                let told = format!("{named}, {:.2} USD", agenda::asked_usd(&item.whole));
+                facts.waits.push((told, format!("say: approve {}", item.id)));
             }
+            ("goals", state) if text(&item.whole, "changed_at") >= since => {
+                let why = if item.why.is_empty() { String::new() } else { format!(" ({})", item.why) };
+                facts.ended.add((state == "done", format!("goal {state}: {named}{why}")));
+            }
+            ("tasks" | "reminders", "open") => timed.push((item.due, named)),
             _ => {}
         }
     }
-    for way in list("opportunities").iter().filter(|way| is_open(way, "ended_at")) {
-        if usd(way, "asked_usd") > usd(way, "approved_usd") {
-            facts.waits.push(yes(way, usd(way, "asked_usd")));
-        }
-    }
-    let tasks = list("tasks").iter().filter(|task| is_open(task, "ended_at"));
-    timed.extend(tasks.map(|task| (text(task, "at").to_owned(), named(task, "text"))));
-    let reminders = list("reminders").iter().filter(|reminder| is_open(reminder, "finished"));
-    timed.extend(reminders.map(|reminder| (text(reminder, "next").to_owned(), named(reminder, "text"))));
     timed.sort();
     let timed = timed.into_iter().map(|(at, what)| format!("{what} ({})", house::moments::told(&at)));
     facts.next = Some(goals.into_iter().chain(timed).collect());
-}
-
-/// What waits for the owner's yes to an amount, and the word that says it.
-fn yes(item: &Value, usd: f64) -> (String, String) {
-    let id = brief(text(item, "id"), 20);
-    (format!("{}, {usd:.2} USD", named(item, "title")), format!("say: approve {id}"))
-}
-
-/// A goal with the first of its steps that is not done.
-fn step(goal: &Value) -> String {
-    let next = agenda::next_step(goal).map(|step| (text(step, "status"), text(step, "text")));
-    match next.filter(|(_, next)| *next != text(goal, "title")) {
-        Some((status, next)) => {
-            let parked = if status == "blocked" { "parked at" } else { "next" };
-            format!("{}; {parked}: {}", named(goal, "title"), brief(next, AIM_CHARS))
-        }
-        None => named(goal, "title"),
-    }
 }

@@ -1,7 +1,7 @@
 //! What the guardian did, by kind, and deaths: lines of its history; one of an unknown kind stays as it is.
 
 use super::text;
-use crate::views;
+use crate::{kinds, views};
 use serde_json::Value;
 
 views! {
@@ -51,44 +51,28 @@ impl<'a> Rescued<'a> {
     }
 }
 
-/// A line of the history, by what it is of.
-#[derive(Clone, Copy, Debug)]
-pub enum Event<'a> {
-    Life(Life<'a>),
-    Commit(Commit<'a>),
-    Rescued(Rescued<'a>),
-    Examined(Examined<'a>),
-    Blessed(Blessed<'a>),
-    Fall(Fall<'a>),
-    BrokerEnded(Said<'a>),
-    BrokerMissing(Said<'a>),
-    BegunAnew(Said<'a>),
-    SettingsChanged,
-    SettingsRefused(Said<'a>),
-    StateSetAside(Said<'a>),
-    /// An invariant of a life lived is broken that no rollback would mend.
-    Broken(Said<'a>),
-    /// Of a kind that a later guardian chose, or that nobody reads.
-    Other(&'a str),
+kinds! {
+    /// A line of the history, by what it is of.
+    Event {
+        Life(Life): "life",
+        Commit(Commit): "commit",
+        Rescued(Rescued): "rescued",
+        Examined(Examined): "examined",
+        Blessed(Blessed): "blessed",
+        Fall(Fall): "fall",
+        BrokerEnded(Said): "broker_ended",
+        BrokerMissing(Said): "broker_missing",
+        BegunAnew(Said): "begun_anew",
+        SettingsChanged(Said): "settings_changed",
+        SettingsRefused(Said): "settings_refused",
+        StateSetAside(Said): "state_set_aside",
+        /// An invariant of a life lived is broken that no rollback would mend.
+        Broken(Said): "broken",
+    }
 }
 
 impl<'a> Event<'a> {
     pub fn of(line: &'a Value) -> Self {
-        match Line(line).what() {
-            "life" => Self::Life(Life(line)),
-            "commit" => Self::Commit(Commit(line)),
-            "rescued" => Self::Rescued(Rescued(line)),
-            "examined" => Self::Examined(Examined(line)),
-            "blessed" => Self::Blessed(Blessed(line)),
-            "fall" => Self::Fall(Fall(line)),
-            "broker_ended" => Self::BrokerEnded(Said(line)),
-            "broker_missing" => Self::BrokerMissing(Said(line)),
-            "begun_anew" => Self::BegunAnew(Said(line)),
-            "settings_changed" => Self::SettingsChanged,
-            "settings_refused" => Self::SettingsRefused(Said(line)),
-            "state_set_aside" => Self::StateSetAside(Said(line)),
-            "broken" => Self::Broken(Said(line)),
-            other => Self::Other(other),
-        }
+        Self::by(Line(line).what(), line)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::history::Death;
 use super::view::field;
-use crate::views;
+use crate::{kinds, views};
 use serde_json::Value;
 
 views! {
@@ -28,40 +28,41 @@ views! {
     Dream { monologue: &'a str, name: Option<&'a Value>, undone: Option<&'a Value> }
     /// A line of its feed.
     FeedLine { at: &'a str, life: Option<u64>, event: &'a str }
-    Sleep { rest_ms: i64 }
+    Sleep { rest_ms: Option<i64>, why: &'a str, last_action: &'a str }
+    Paused { why: &'a str, what: &'a str }
+    /// What went wrong: `model`, `budget` …
+    Failed { about: &'a str }
 }
 
-/// The data of a record, by its kind.
-#[derive(Clone, Copy, Debug)]
-pub enum Data<'a> {
-    Thought(Thought<'a>),
-    Action(Action<'a>),
-    Observation(Observation<'a>),
-    SelfChange(SelfChange<'a>),
-    Heartbeat(Beat<'a>),
-    Agenda(Agenda<'a>),
-    Message(Message<'a>),
-    Dream(Dream<'a>),
-    Death(Death<'a>),
-    /// A kind that a later creature, or its mind, chose; empty where the record has no data.
-    Other(&'a str),
+kinds! {
+    /// The data of a record, by its kind; a record without data is of none.
+    Data {
+        Thought(Thought): "thought",
+        Action(Action): "action",
+        Observation(Observation): "observation",
+        SelfChange(SelfChange): "self_change",
+        Heartbeat(Beat): "heartbeat",
+        Agenda(Agenda): "agenda",
+        Message(Message): "message",
+        Dream(Dream): "dream",
+        Death(Death): "death",
+    }
+}
+
+kinds! {
+    /// What a line of the feed tells.
+    Fed {
+        Wakeup(Beat): "wakeup",
+        Sleep(Sleep): "sleep",
+        Paused(Paused): "paused",
+        Resumed(Paused): "resumed",
+        Failed(Failed): "error",
+    }
 }
 
 impl<'a> Record<'a> {
     pub fn data(self) -> Data<'a> {
-        let Some(data) = self.raw_data() else { return Data::Other("") };
-        match self.kind() {
-            "thought" => Data::Thought(Thought(data)),
-            "action" => Data::Action(Action(data)),
-            "observation" => Data::Observation(Observation(data)),
-            "self_change" => Data::SelfChange(SelfChange(data)),
-            "heartbeat" => Data::Heartbeat(Beat(data)),
-            "agenda" => Data::Agenda(Agenda(data)),
-            "message" => Data::Message(Message(data)),
-            "dream" => Data::Dream(Dream(data)),
-            "death" => Data::Death(Death(data)),
-            other => Data::Other(other),
-        }
+        self.raw_data().map_or(Data::Other(""), |data| Data::by(self.kind(), data))
     }
 
     /// The data as they stand in the record.
@@ -131,26 +132,18 @@ impl<'a> Message<'a> {
     }
 }
 
-/// What a line of the feed tells.
-#[derive(Clone, Copy, Debug)]
-pub enum Fed<'a> {
-    Wakeup(Beat<'a>),
-    Sleep(Sleep<'a>),
-    /// It works no more until it is resumed.
-    Paused(&'a Value),
-    Resumed,
-    Other(&'a str),
-}
-
 impl<'a> FeedLine<'a> {
     pub fn told(self) -> Fed<'a> {
-        let data = self.0.get("data").unwrap_or(&Value::Null);
-        match self.event() {
-            "wakeup" => Fed::Wakeup(Beat(data)),
-            "sleep" => Fed::Sleep(Sleep(data)),
-            "paused" => Fed::Paused(data),
-            "resumed" => Fed::Resumed,
-            other => Fed::Other(other),
+        Fed::by(self.event(), self.0.get("data").unwrap_or(&Value::Null))
+    }
+}
+
+impl Paused<'_> {
+    /// Why it pauses and what goes on afterwards.
+    pub fn told(self) -> String {
+        match (self.why(), self.what()) {
+            (why, "") => why.to_owned(),
+            (why, what) => format!("{why}; afterwards: {what}"),
         }
     }
 }

@@ -67,3 +67,26 @@ macro_rules! views {
         })*
     };
 }
+
+/// Declares the kinds of a document: an enum with a view of each, by its name on record, and an open arm.
+#[macro_export]
+macro_rules! kinds {
+    ($(#[$about:meta])* $name:ident { $($(#[$of:meta])* $kind:ident($view:ident): $word:literal),* $(,)? }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug)]
+        pub enum $name<'a> {
+            $($(#[$of])* $kind($view<'a>),)*
+            /// A kind that a later version chose, or that nobody reads.
+            Other(&'a str),
+        }
+
+        impl<'a> $name<'a> {
+            fn by(kind: &'a str, document: &'a serde_json::Value) -> Self {
+                match kind {
+                    $($word => Self::$kind($view(document)),)*
+                    other => Self::Other(other),
+                }
+            }
+        }
+    };
+}

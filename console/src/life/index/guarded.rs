@@ -70,7 +70,7 @@ impl Known {
                 let (text, about) = (self.texts.ours(of.summary()), self.texts.ours(of.commit()));
                 self.mark(Mark { at_ms, length_ms: 0, kind: MarkKind::Commit, text, about, stand });
             }
-            Event::SettingsChanged => self.caps.changed(at_ms),
+            Event::SettingsChanged(_) => self.caps.changed(at_ms),
             Event::Rescued(of) => {
                 let text = self.texts.ours(of.reference());
                 self.mark(Mark { at_ms, length_ms: 0, kind: MarkKind::Rescued, text, about: 0, stand });
