@@ -116,7 +116,8 @@ fn next_wake(rests_until: &str, due: &[agenda::Item]) -> Value {
 fn acts(house: &House) -> Vec<Value> {
     let mut acts: VecDeque<Value> = VecDeque::new();
     for record in records::newest(&house.memory(), MOST_BYTES) {
-        let (Some(act), Some(row)) = (Record(&record).action(), feed::row(&record)) else { continue };
+        let Some(act) = Record(&record).action() else { continue };
+        let Some(row) = feed::row(&record) else { continue };
         acts.push_back(
             json!({"at": Record(&record).at(), "thought": act.thought(), "tool": act.tool(), "told": brief(&row.text, ACT_CHARS)}),
         );

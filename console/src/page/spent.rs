@@ -1,7 +1,7 @@
 //! What was spent, and on what: settled calls by day and model, and by the question or reason they were for; sums, never calls.
 
 use crate::plain;
-use crate::report::gather;
+use crate::report::gather::{self, SETTLED_LATER_MS};
 use house::bounds::{NAME_CHARS, brief};
 use house::clock::Millis;
 use house::records::ledger::{Booked, Entry};
@@ -15,8 +15,6 @@ const MOST_CALLS: usize = 200_000;
 const MOST_NAMES: usize = 300;
 const MOST_WAKES: usize = 50_000;
 const MOST_UNDER_WAY: usize = 1_000;
-/// How much later than its thought's record a call may be settled.
-const SETTLED_LATER_MS: Millis = 2_000;
 /// Characters of a question.
 const QUESTION_CHARS: usize = 90;
 
@@ -161,9 +159,8 @@ pub fn read(house: &House, since: &str) -> Spent {
 
 /// Why each wake was, as far as the bookkeeping reaches.
 fn reasons(house: &House) -> HashMap<u64, String> {
-    let before = house.bookkeeping().with_file_name("bookkeeping.before.jsonl");
     let mut why = HashMap::new();
-    for record in [before, house.bookkeeping()].iter().flat_map(|path| records::of(path)) {
+    for record in records::with_before(house.bookkeeping()).iter().flat_map(|path| records::of(path)) {
         let Some(beat) = Record(&record).beat() else { continue };
         let first = beat.why().and_then(|why| why.first().copied());
         if let (Some(wake), Some(first)) = (beat.wake(), first)

@@ -1,7 +1,9 @@
 //! What happened last, a line a wake: what it was for, how much it did, what it cost; its rows in a fold. Pure but for reading.
 
 use super::back::{self, Line};
+use crate::life;
 use crate::owners::Owners;
+use crate::report::gather::SETTLED_LATER_MS;
 use crate::why::found;
 use house::House;
 use house::records::ledger::Entry;
@@ -15,8 +17,6 @@ const MOST_WAKES: usize = 12;
 const MOST_RECORDS: usize = 600;
 const MOST_BYTES: u64 = 4 << 20;
 const LEDGER_BYTES: u64 = 512 << 10;
-/// How much later than its last record a call of a wake may be settled.
-const SETTLED_LATER_MS: Millis = 2_000;
 
 /// A wake, or what happened before the first one that was read.
 #[derive(Debug, Default, PartialEq)]
@@ -114,14 +114,13 @@ impl Wake {
             () => "before that",
         };
         let mut parts = vec![first.to_owned()];
-        let plural =
-            |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-        parts.extend((acts > 0).then(|| plural(acts, "act")));
+        parts.extend((acts > 0).then(|| life::count(acts as u64, "act")));
         parts.extend((failed > 0).then(|| format!("{failed} failed")));
         parts.extend(
-            (edits > 0 && first != "edited itself").then(|| plural(edits, "step") + " of a self-edit"),
+            (edits > 0 && first != "edited itself")
+                .then(|| life::count(edits as u64, "step") + " of a self-edit"),
         );
-        parts.extend((self.micro > 0).then(|| crate::life::usd(self.micro)));
+        parts.extend((self.micro > 0).then(|| life::usd(self.micro)));
         parts.join(", ")
     }
 }

@@ -4,12 +4,15 @@ use super::facts::Facts;
 use crate::agenda;
 use crate::owners::Owners;
 use house::bounds::{self, brief};
+use house::clock::Millis;
 use house::records::ledger::{Booked, Entry};
 use house::records::{self, text};
-use house::{House, asks, clock, files, instance, minds};
+use house::{House, asks, clock, files, instance, minds, moments};
 use serde_json::Value;
 use std::path::Path;
 
+/// How much later than the record of a thought, a wake or an edit a call may be settled that was made for it.
+pub const SETTLED_LATER_MS: Millis = 2_000;
 /// Bytes read of each kind of record.
 const MOST_BYTES: u64 = 64 << 20;
 /// Asks that are told singly, and models that are named.
@@ -90,6 +93,11 @@ pub fn between(path: &Path, since: &str, until: &str, mut take: impl FnMut(&Valu
     }
 }
 
+/// Until when a call is settled that was made for what was remembered then.
+pub fn settled_by(at: &str) -> Option<String> {
+    moments::ms(at).map(|at_ms| clock::stamp_of(at_ms.saturating_add(SETTLED_LATER_MS)))
+}
+
 /// Calls of models that were settled in a span.
 #[derive(Default)]
 pub struct Paid {
@@ -144,6 +152,6 @@ fn means_to(house: &House, since: &str, facts: &mut Facts) {
         }
     }
     timed.sort();
-    let timed = timed.into_iter().map(|(at, what)| format!("{what} ({})", house::moments::told(&at)));
+    let timed = timed.into_iter().map(|(at, what)| format!("{what} ({})", moments::told(&at)));
     facts.next = Some(goals.into_iter().chain(timed).collect());
 }

@@ -119,8 +119,8 @@ impl Found {
 
 /// Why the wake was that had this thought, by the creature's bookkeeping; empty where that is not kept any more.
 pub fn reasons(house: &House, wake: u64) -> Vec<String> {
-    let before = house.bookkeeping().with_file_name("bookkeeping.before.jsonl");
-    let mut beats = [house.bookkeeping(), before].into_iter().flat_map(|path| records::of(&path));
+    let paths = records::with_before(house.bookkeeping());
+    let mut beats = paths.iter().rev().flat_map(|path| records::of(path));
     let why = |record: Value| {
         let beat = Record(&record).beat().filter(|beat| beat.wake() == Some(wake))?;
         Some(beat.why().unwrap_or_default().into_iter().map(str::to_owned).collect())

@@ -13,7 +13,6 @@ use house::records::memory::{Action, Record, Thought};
 use house::records::{text, view::field};
 use house::terminal::{self, typed};
 use house::{House, moments};
-use jiff::{Timestamp, ToSpan};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -91,10 +90,8 @@ pub fn facts(house: &House, number: u64, found: &Found) -> Value {
 
 /// What was settled between the thought before and this one: what ran beside it is in that.
 fn cost(house: &House, since: &str, at: &str) -> Paid {
-    // A call is settled about when its thought is remembered.
-    let until = at.parse::<Timestamp>().ok().and_then(|at| at.checked_add(2.seconds()).ok());
-    let until = until.filter(|_| !since.is_empty());
-    until.map(|until| gather::paid(house, since, &format!("{until:.3}"))).unwrap_or_default()
+    let until = gather::settled_by(at).filter(|_| !since.is_empty());
+    until.map(|until| gather::paid(house, since, &until)).unwrap_or_default()
 }
 
 fn tell(facts: &Value, found: &Found) {

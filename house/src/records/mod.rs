@@ -135,6 +135,11 @@ impl Records {
     }
 }
 
+/// The part of a file from before it was begun anew (`feed.before.jsonl` of `feed.jsonl`), and the file.
+pub fn with_before(path: PathBuf) -> [PathBuf; 2] {
+    [path.with_extension("before.jsonl"), path]
+}
+
 /// The records of a file; none where it cannot be read.
 pub fn of(path: &Path) -> Records {
     from(path, 0, u64::MAX)

@@ -77,8 +77,8 @@ fn fed(house: &House) -> Vec<Value> {
     if lines.iter().any(|line| FeedLine(line).event() == "wakeup") {
         return lines;
     }
-    let before = house.events().with_file_name("feed.before.jsonl");
-    [before, house.events()].iter().flat_map(|path| records::newest(path, FEED_BYTES)).collect()
+    let paths = records::with_before(house.events());
+    paths.iter().flat_map(|path| records::newest(path, FEED_BYTES)).collect()
 }
 
 /// A small file that one JSON value fills; `None` where it is not there or half written.

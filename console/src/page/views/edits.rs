@@ -2,10 +2,10 @@
 
 use crate::diff::titled;
 use crate::edits::{self, Edit, Fate};
-use crate::life::{Refused, usd};
+use crate::life::{Refused, count, usd};
 use crate::page::frame::{self, Weight, time};
 use crate::page::{Server, out::Out, past};
-use crate::report::gather;
+use crate::report::gather::{self, SETTLED_LATER_MS};
 use anyhow::Result;
 use axum::extract::{Query, State};
 use axum::response::Response;
@@ -21,8 +21,6 @@ use std::time::Duration;
 
 /// Rows of a page.
 const MOST_ROWS: usize = 40;
-/// How much later than a commit a call may be settled that led to it.
-const SETTLED_LATER_MS: Millis = 2_000;
 
 #[derive(Deserialize)]
 pub struct Asked {
@@ -124,8 +122,7 @@ impl Counts {
 
     fn told(&self) -> String {
         let Self { versions, proved, fell, back, refused } = self;
-        let plural = |count: usize, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
-        let mut parts = vec![plural(*versions, "version"), format!("{proved} proved")];
+        let mut parts = vec![count(*versions as u64, "version"), format!("{proved} proved")];
         parts.extend((*fell > 0).then(|| format!("{fell} fell")));
         parts.extend((*back > 0).then(|| format!("{back} rolled back by you")));
         parts.extend((*refused > 0).then(|| format!("{refused} refused before they ran")));

@@ -18,7 +18,6 @@ use house::moments;
 use house::records::ledger::Entry;
 use house::records::memory::{Record, Usage};
 use house::records::{text, view::field};
-use jiff::{Timestamp, ToSpan};
 use maud::{Markup, html};
 use serde_json::Value;
 use std::sync::Arc;
@@ -91,12 +90,8 @@ fn meant(facts: &Value) -> Option<&str> {
 /// The calls of its model and its acts as a waterfall: when each began, how long it took, and what it cost.
 fn traced(server: &Server, found: &Found, facts: &Value, out: &mut Out) -> Result<()> {
     let mut entries = Vec::new();
-    let at = text(facts, "at").parse::<Timestamp>().ok();
-    // A call is settled about when its thought is remembered.
-    if let Some(until) =
-        at.and_then(|at| at.checked_add(2.seconds()).ok()).filter(|_| !found.since.is_empty())
-    {
-        gather::between(&server.house.ledger(), &found.since, &format!("{until:.3}"), |entry| {
+    if let Some(until) = gather::settled_by(text(facts, "at")).filter(|_| !found.since.is_empty()) {
+        gather::between(&server.house.ledger(), &found.since, &until, |entry| {
             // What was settled when the thought before was remembered is that one's.
             if Entry(entry).at() > found.since.as_str() && entries.len() < MOST_ENTRIES {
                 entries.push(entry.clone());
