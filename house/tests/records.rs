@@ -12,6 +12,7 @@ use house::records::history::{Death, Event, Line};
 use house::records::ledger::{AskLine, Booked, Entry};
 use house::records::memory::{Data, Fed, FeedLine, Record};
 use house::records::{self, view::field};
+use house::standing::Known;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -125,4 +126,56 @@ fn what_is_paid_and_the_day_it_counts_to_are_read_alike_everywhere() {
     );
     assert_eq!(Entry(&json!({"event": "reserve", "cost_micro_usd": 5})).paid(), None);
     assert_eq!(Entry(&json!({"day": "ääääää"})).day(), "äääää", "a day that is none is cut between letters");
+}
+
+#[test]
+fn why_it_woke_is_known_however_long_the_wake_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let house = house::House::new(folder.path());
+    let (feed, before) = (house.events(), house.events().with_file_name("feed.before.jsonl"));
+    fs::create_dir_all(feed.parent().unwrap()).unwrap();
+    let line = |second: u32, event: &str, data: Value| json!({"at": format!("2031-03-01T08:{:02}:{:02}.000Z", second / 60, second % 60), "life": 1, "event": event, "data": data});
+    let woke =
+        line(0, "wakeup", json!({"wake": 7, "why": ["a word of the owner's", "news"], "priority": "owner"}));
+    let acts = |number: u32| -> String {
+        let act = |at| {
+            line(at, "action", json!({"tool": "web.search", "summary": "x".repeat(400)})).to_string() + "\n"
+        };
+        (1..number).map(act).collect()
+    };
+    // Once in the same file far behind its end, once in the one before it.
+    for (in_before, in_feed) in
+        [(String::new(), format!("{woke}\n{}", acts(600))), (format!("{woke}\n"), acts(300))]
+    {
+        fs::write(&before, in_before).unwrap();
+        fs::write(&feed, &in_feed).unwrap();
+        let mut known = Known::read(&house);
+        assert_eq!(known.why, ["a word of the owner's", "news"]);
+        assert_eq!((known.wake, known.is_for_owner), (Some(7), true));
+        fs::write(
+            &feed,
+            in_feed.clone()
+                + &line(700, "sleep", json!({"rest_ms": 60_000, "why": "done"})).to_string()
+                + "\n",
+        )
+        .unwrap();
+        known.read_events(&house);
+        assert_eq!(known.rests_until, "2031-03-01T08:12:40Z".parse().ok(), "its rest is told");
+        assert_eq!(
+            (known.wake, known.why_rests.as_str()),
+            (Some(7), "done"),
+            "and what it was for stays known"
+        );
+        fs::write(&feed, in_feed + &line(800, "wakeup", json!({"wake": 8, "why": []})).to_string() + "\n")
+            .unwrap();
+        known.read_events(&house);
+        assert_eq!(
+            (known.wake, known.why.len(), known.rests_until),
+            (Some(8), 0, None),
+            "until it wakes again"
+        );
+        fs::remove_file(&feed).unwrap();
+        known.read_events(&house);
+        assert_eq!((known.wake, known.woke), (None, None), "nothing is known where there is no feed");
+    }
 }

@@ -41,14 +41,23 @@ impl Known {
         self.thinking = files::tail(&house.thinking(), THINKING_BYTES);
     }
 
-    /// What the creature's own feed says last of why it thinks, of its rest, of its pause, and of what failed.
+    /// What the creature's own feed says last of why it thinks, of its rest, of its pause, and of what failed. Of a wake that
+    /// began further back than its end, what is known already stays; where nothing is, more of the feed is read.
     pub fn read_events(&mut self, house: &House) {
-        let none = Self::default();
-        (self.wake, self.woke, self.why, self.is_for_owner) = (none.wake, none.woke, none.why, false);
-        (self.why_rests, self.last, self.rests_until) = (none.why_rests, none.last, none.rests_until);
-        (self.paused, self.failed) = (none.paused, none.failed);
+        let is_wakeup = |line: &Value| FeedLine(line).event() == "wakeup";
+        let mut lines: Vec<Value> = records::newest(&house.events(), EVENTS_BYTES).collect();
+        let goes_on = !lines.is_empty() && !lines.iter().any(is_wakeup);
+        if goes_on && self.woke.is_none() {
+            let paths = records::with_before(house.events());
+            lines = paths.iter().flat_map(|path| records::newest(path, FEED_BYTES)).collect();
+        } else if !goes_on {
+            let none = Self::default();
+            (self.wake, self.woke, self.why, self.is_for_owner) = (none.wake, none.woke, none.why, false);
+            (self.why_rests, self.last, self.rests_until) = (none.why_rests, none.last, none.rests_until);
+            (self.paused, self.failed) = (none.paused, none.failed);
+        }
         let told = |said: &str| bounds::brief(said, TOLD_CHARS);
-        for line in &fed(house) {
+        for line in &lines {
             let at: Option<Timestamp> = FeedLine(line).at().parse().ok();
             match FeedLine(line).told() {
                 Fed::Wakeup(beat) => {
@@ -69,16 +78,6 @@ impl Known {
             }
         }
     }
-}
-
-/// The newest lines of the creature's feed, from before its last wake on where that is kept.
-fn fed(house: &House) -> Vec<Value> {
-    let lines: Vec<Value> = records::newest(&house.events(), EVENTS_BYTES).collect();
-    if lines.iter().any(|line| FeedLine(line).event() == "wakeup") {
-        return lines;
-    }
-    let paths = records::with_before(house.events());
-    paths.iter().flat_map(|path| records::newest(path, FEED_BYTES)).collect()
 }
 
 /// A small file that one JSON value fills; `None` where it is not there or half written.
