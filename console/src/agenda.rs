@@ -2,6 +2,7 @@
 
 use house::bounds::{self, brief};
 use house::records::text;
+use house::records::view::{Field, field};
 use house::{House, files};
 use serde_json::{Map, Value, json};
 
@@ -34,9 +35,8 @@ pub fn read(house: &House) -> Result<Option<Value>, String> {
 }
 
 /// The items of a kind, as they stand in the file.
-pub fn list<'a>(agenda: &'a Value, kind: &str) -> &'a [Value] {
-    let items = agenda.get(kind).and_then(|items| items.get("list")).and_then(Value::as_array);
-    items.map(Vec::as_slice).unwrap_or_default()
+fn list<'a>(agenda: &'a Value, kind: &str) -> &'a [Value] {
+    agenda.get(kind).map(|items| field(items, "list")).unwrap_or_default()
 }
 
 /// How many of its reasons to think by itself left something, and those it had most; empty where it had none.
@@ -44,7 +44,7 @@ pub fn unasked(agenda: &Value) -> String {
     let Some(all) = agenda.pointer("/reasons/by_reason").and_then(Value::as_object) else {
         return String::new();
     };
-    let count = |of: &Value, name: &str| of.get(name).and_then(Value::as_u64).unwrap_or(0);
+    let count = field::<u64>;
     let sum = |name: &str| all.values().fold(0_u64, |sum, of| sum.saturating_add(count(of, name)));
     let (asked, used) = (sum("asked"), sum("used"));
     if asked == 0 {
@@ -61,25 +61,26 @@ pub fn unasked(agenda: &Value) -> String {
     format!("of {asked} reasons to think by itself since {since}, {used} left something: {most}")
 }
 
-pub fn usd(item: &Value, name: &str) -> f64 {
-    item.get(name).and_then(Value::as_f64).unwrap_or(0.0)
+fn usd(item: &Value, name: &str) -> f64 {
+    field(item, name)
 }
 
-pub fn is_open(item: &Value, end: &str) -> bool {
+/// What a goal or a way costs, of which it asks.
+pub fn asked_usd(item: &Value) -> f64 {
+    field::<Option<f64>>(item, "asked_usd").unwrap_or_else(|| usd(item, "cost_usd"))
+}
+
+fn is_open(item: &Value, end: &str) -> bool {
     item.get(end).is_none_or(Value::is_null)
-}
-
-pub fn named(item: &Value, name: &str) -> String {
-    format!("{} {}", brief(text(item, "id"), ID_CHARS), brief(text(item, name), AIM_CHARS))
 }
 
 /// The steps of a goal.
 pub fn steps(goal: &Value) -> &[Value] {
-    goal.get("checkpoints").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+    field(goal, "checkpoints")
 }
 
 /// The first step of a goal that is not done.
-pub fn next_step(goal: &Value) -> Option<&Value> {
+fn next_step(goal: &Value) -> Option<&Value> {
     steps(goal).iter().find(|step| text(step, "status") != "done")
 }
 
@@ -165,8 +166,7 @@ fn read_item(kind: &'static [&'static str; 4], item: &Value, now: &str) -> Item 
     let id = brief(text(item, "id"), ID_CHARS);
     let next = match *kind {
         _ if state == "awaiting" => {
-            let amount = usd(item, if *kind == "goals" { "cost_usd" } else { "asked_usd" });
-            format!("your yes to {amount:.2} USD, by the word `approve {id}`")
+            format!("your yes to {:.2} USD, by the word `approve {id}`", asked_usd(item))
         }
         _ if state != "open" => String::new(),
         "goals" => next_step(item).filter(|step| text(step, "text") != text(item, "title")).map_or_else(
@@ -188,12 +188,12 @@ fn read_item(kind: &'static [&'static str; 4], item: &Value, now: &str) -> Item 
         _ if !state.is_empty() && state != "open" && state != "awaiting" => {
             ["reason", "outcome", "why"].map(said).into_iter().find(|why| !why.is_empty()).unwrap_or_default()
         }
-        "goals" | "tasks" if item.get("owner") == Some(&true.into()) => "yours".into(),
+        "goals" | "tasks" if field(item, "owner") => "yours".into(),
         "requests" if text(item, "so_far").is_empty() => "you asked".into(),
         "requests" => format!("you asked, and were told: {}", said("so_far")),
         "directives" => "your order".into(),
         "reminders" => recurs(item.get("schedule").unwrap_or(&Value::Null)),
-        "gaps" => format!("missed {} times", item.get("times").and_then(Value::as_u64).unwrap_or(0)),
+        "gaps" => format!("missed {} times", field::<u64>(item, "times")),
         "opportunities" => format!("{:.2} USD, at {}", usd(item, "amount_usd"), said("stage")),
         _ => String::new(),
     };
@@ -211,8 +211,8 @@ fn read_item(kind: &'static [&'static str; 4], item: &Value, now: &str) -> Item 
 fn recurs(schedule: &Value) -> String {
     const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
     let clock = |name: &str| text(schedule, name).chars().take("08:00".len()).collect::<String>();
-    let number = |name: &str| schedule.get(name).and_then(Value::as_u64).unwrap_or(0);
-    let days = schedule.get("days").and_then(Value::as_array).into_iter().flatten();
+    let number = |name: &str| field::<u64>(schedule, name);
+    let days = field::<&[Value]>(schedule, "days").iter();
     let days: Vec<usize> =
         days.filter_map(|day| usize::try_from(day.as_u64()?).ok()?.checked_sub(1)).collect();
     let named = || days.iter().filter_map(|day| DAYS.get(*day).copied()).collect::<Vec<_>>().join(", ");
@@ -240,8 +240,8 @@ impl Ranks {
     /// By the newest focus among the items, and by `[agenda] order` as it was handed over.
     pub fn of(house: &House, items: &[Item]) -> Self {
         let texts = |value: Option<&Value>| -> Vec<String> {
-            let list = value.and_then(Value::as_array).into_iter().flatten();
-            list.filter_map(Value::as_str).map(str::to_owned).collect()
+            let list = value.and_then(Vec::<&str>::read).unwrap_or_default();
+            list.into_iter().map(str::to_owned).collect()
         };
         let is_focus = |item: &&Item| item.whole.pointer("/wish/kind").is_some_and(|kind| kind == "focus");
         let focus = orders(items).into_iter().rev().find(|item| is_focus(&item));

@@ -5,7 +5,8 @@
 
 use guardian::act::state;
 use house::lines::{Lines, Next};
-use house::records::{self, text};
+use house::records::ledger::{Booked, Entry};
+use house::records::{self, view::field};
 use house::{House, files};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -68,7 +69,7 @@ pub fn read(house: &House, since: &str) -> Audit {
     audit.ends(bytes);
     let refused = std::mem::take(&mut audit.refused);
     audit.events.extend(refused.into_values().map(folded));
-    audit.events.sort_by(|one, other| text(one, "at").cmp(text(other, "at")));
+    audit.events.sort_by(|one, other| Entry(one).at().cmp(Entry(other).at()));
     audit
 }
 
@@ -93,7 +94,7 @@ fn follows(line: &str, before: Option<&(u64, String)>) -> Result<(Value, (u64, S
         return Err("its hash is not its own: it was changed");
     }
     if let Some((last, hash)) = before
-        && (last.checked_add(1) != Some(number) || text(&entry, "prev") != hash)
+        && (last.checked_add(1) != Some(number) || Entry(&entry).prev() != hash)
     {
         return Err("it does not follow the line before: something is missing or was put in");
     }
@@ -101,15 +102,15 @@ fn follows(line: &str, before: Option<&(u64, String)>) -> Result<(Value, (u64, S
 }
 
 fn mark_of(entry: &Value) -> Option<(u64, String)> {
-    Some((entry.get("seq")?.as_u64()?, entry.get("hash")?.as_str()?.to_owned()))
+    Some((Entry(entry).seq()?, Entry(entry).hash()?.to_owned()))
 }
 
 /// How many lines the broker says it has written, and how many bytes of the current file they take.
 fn anchored(house: &House) -> (u64, Option<u64>) {
     let bytes = files::read_most(&house.anchor(), ANCHOR_BYTES).ok().flatten().unwrap_or_default();
     let anchor: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-    let lines = anchor.get("end").and_then(|end| end.get("seq")).and_then(Value::as_u64).unwrap_or(0);
-    (lines, anchor.get("bytes").and_then(Value::as_u64))
+    let end: Entry = field(&anchor, "end");
+    (end.seq().unwrap_or(0), field(&anchor, "bytes"))
 }
 
 impl Audit {
@@ -134,7 +135,7 @@ impl Audit {
                 }
             };
             self.end = end;
-            if text(&entry, "at") >= self.since.as_str() {
+            if Entry(&entry).at() >= self.since.as_str() {
                 self.take(entry);
             }
         }
@@ -160,34 +161,35 @@ impl Audit {
     }
 
     /// Counts an entry, and keeps it if it should be listed.
-    fn take(&mut self, entry: Value) {
-        match text(&entry, "event") {
-            "reserve" => {
-                self.begins(&entry);
+    fn take(&mut self, line: Value) {
+        let entry = Entry(&line);
+        match entry.booked() {
+            Booked::Reserve => {
+                self.begins(entry);
             }
-            "settle" => {
-                let (out, _) = self.open.remove(text(&entry, "call")).unwrap_or_default();
-                add(&mut self.spent_micro_usd, number(&entry, "cost_micro_usd"));
-                if text(&entry, "decision") != "never left" {
-                    self.count(&entry);
-                    add(&mut self.bytes_out, out.max(number(&entry, "bytes_out")));
-                    add(&mut self.bytes_in, number(&entry, "bytes_in"));
+            booked @ (Booked::Settle | Booked::Unsent) => {
+                let (out, _) = self.open.remove(entry.call()).unwrap_or_default();
+                add(&mut self.spent_micro_usd, entry.cost_micro_usd());
+                if booked == Booked::Settle {
+                    self.count(entry);
+                    add(&mut self.bytes_out, out.max(entry.bytes_out()));
+                    add(&mut self.bytes_in, entry.bytes_in());
                 }
             }
-            "call" if !text(&entry, "call").is_empty() => self.call(&entry),
-            "purpose" => self.count(&entry),
-            "call" | "fetch" | "registry" => {
-                self.count(&entry);
-                add(&mut self.bytes_out, number(&entry, "bytes_out"));
-                add(&mut self.bytes_in, number(&entry, "bytes_in"));
+            Booked::Call if !entry.call().is_empty() => self.call(entry),
+            Booked::Purpose => self.count(entry),
+            Booked::Call | Booked::Fetch | Booked::Registry => {
+                self.count(entry);
+                add(&mut self.bytes_out, entry.bytes_out());
+                add(&mut self.bytes_in, entry.bytes_in());
             }
-            "refuse" => self.refuse(entry),
-            "ask" => {
+            Booked::Refuse => self.refuse(line),
+            Booked::Ask => {
                 self.asks += 1;
-                self.keep(with_what("asked", entry));
+                self.keep(with_what("asked", line));
             }
-            "answer" => self.keep(with_what("answered", entry)),
-            _ => {}
+            Booked::Answer => self.keep(with_what("answered", line)),
+            Booked::Other(_) => {}
         }
     }
 
@@ -198,44 +200,44 @@ impl Audit {
     }
 
     /// Counts a call: it has a line at its beginning, one for each new try, and one at its end.
-    fn call(&mut self, entry: &Value) {
-        if !ENDS.contains(&text(entry, "decision")) {
+    fn call(&mut self, entry: Entry) {
+        if !ENDS.contains(&entry.decision()) {
             if self.begins(entry) {
                 self.count(entry);
             }
             return;
         }
-        let begun = self.open.remove(text(entry, "call"));
+        let begun = self.open.remove(entry.call());
         if begun.is_none() {
             self.count(entry);
         }
-        add(&mut self.bytes_in, number(entry, "bytes_in"));
-        if text(entry, "decision") != "not sent" {
-            add(&mut self.bytes_out, begun.map_or(0, |(out, _)| out).max(number(entry, "bytes_out")));
+        add(&mut self.bytes_in, entry.bytes_in());
+        if entry.decision() != "not sent" {
+            add(&mut self.bytes_out, begun.map_or(0, |(out, _)| out).max(entry.bytes_out()));
         }
     }
 
     /// Notes a call's beginning; false if it was under way already.
-    fn begins(&mut self, entry: &Value) -> bool {
-        let begun = (number(entry, "bytes_out"), number(entry, "cost_micro_usd"));
-        self.open.insert(text(entry, "call").to_owned(), begun).is_none()
+    fn begins(&mut self, entry: Entry) -> bool {
+        let begun = (entry.bytes_out(), entry.cost_micro_usd());
+        self.open.insert(entry.call().to_owned(), begun).is_none()
     }
 
-    fn count(&mut self, entry: &Value) {
-        let name = Some(text(entry, "service")).filter(|name| !name.is_empty());
-        let calls = self.calls.entry(name.unwrap_or(text(entry, "event")).to_owned()).or_default();
-        add(calls, times(entry));
+    fn count(&mut self, entry: Entry) {
+        let name = Some(entry.service()).filter(|name| !name.is_empty());
+        let calls = self.calls.entry(name.unwrap_or(entry.event()).to_owned()).or_default();
+        add(calls, entry.times());
     }
 
-    fn refuse(&mut self, entry: Value) {
-        let times = times(&entry);
+    fn refuse(&mut self, line: Value) {
+        let entry = Entry(&line);
+        let (at, times) = (entry.at().to_owned(), entry.times());
         add(&mut self.refusals, times);
-        let kind = ["service", "method", "path", "decision"].map(|name| text(&entry, name).to_owned());
-        let at = text(&entry, "at").to_owned();
+        let kind = [entry.service(), entry.method(), entry.path(), entry.decision()].map(str::to_owned);
         if let Some((_, last, count)) = self.refused.get_mut(&kind) {
             (*last, *count) = (at, count.saturating_add(times));
         } else if self.refused.len() < MOST_KINDS {
-            self.refused.insert(kind, (entry, at, times));
+            self.refused.insert(kind, (line, at, times));
         }
     }
 
@@ -283,15 +285,6 @@ impl Audit {
         }
         lines
     }
-}
-
-/// How many refusals a line stands for.
-fn times(entry: &Value) -> u64 {
-    number(entry, "count").max(1)
-}
-
-fn number(entry: &Value, name: &str) -> u64 {
-    entry.get(name).and_then(Value::as_u64).unwrap_or(0)
 }
 
 fn add(sum: &mut u64, more: u64) {

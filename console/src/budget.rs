@@ -3,7 +3,8 @@
 use crate::report::gather;
 use house::bounds;
 use house::moments::Place;
-use house::records::text;
+use house::records::ledger::{Booked, Entry};
+use house::records::{text, view::field};
 use house::standing::Known;
 use house::terminal::{self, typed};
 use house::{House, broker_page, files, instance, minds, moments, own_time};
@@ -58,8 +59,7 @@ pub fn show(house: &House, as_json: bool) -> u8 {
         &if by.is_empty() { format!("{of_day}: no call was paid for") } else { of_day },
     );
     for one in &by {
-        let usd = one.get("usd").and_then(Value::as_f64).unwrap_or(0.0);
-        let calls = one.get("calls").and_then(Value::as_u64).unwrap_or(0);
+        let (usd, calls): (f64, u64) = (field(one, "usd"), field(one, "calls"));
         let whose = match text(one, "class") {
             "owner" => "for your words",
             "autonomous" => "on its own",
@@ -85,8 +85,8 @@ fn day(page: &Value) -> String {
 }
 
 fn tell(house: &House, page: &Value) {
-    let usd = |of: &Value, name: &str| of.get(name).and_then(Value::as_f64).unwrap_or(0.0);
-    let caps = page.get("caps").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let usd = field::<f64>;
+    let caps: &[Value] = field(page, "caps");
     for (number, cap) in caps.iter().enumerate() {
         let span = text(cap, "span");
         // The shortest span is today; what is reserved counts in every longer one.
@@ -122,7 +122,7 @@ fn tell(house: &House, page: &Value) {
     if ahead(resets) {
         terminal::field("anew", &format!("counted from {}", moments::off(resets)));
     }
-    let models = page.get("models").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let models: &[Value] = field(page, "models");
     for model in models.iter().filter(|model| text(model, "state") != "down") {
         let [name, upstream, state, since] =
             ["model", "upstream", "state", "since"].map(|name| text(model, name));
@@ -143,19 +143,15 @@ fn by_what(house: &House, day: &str) -> (Vec<Value>, bool) {
     let mut sums: BTreeMap<[String; 3], (u64, u64)> = BTreeMap::new();
     let since = format!("{day}T00:00:00.000Z");
     let cut = gather::each(&house.ledger(), &since, |entry| {
-        if text(entry, "event") != "settle" || text(entry, "decision") == "never left" {
+        let entry = Entry(entry);
+        if entry.booked() != Booked::Settle || entry.day() != day {
             return;
         }
-        let of_day = text(entry, "day");
-        if !of_day.is_empty() && of_day != day {
-            return;
-        }
-        let name =
-            ["class", "service", "note"].map(|name| bounds::brief(text(entry, name), bounds::NAME_CHARS));
+        let name = [entry.class(), entry.service(), entry.note()];
+        let name = name.map(|name| bounds::brief(name, bounds::NAME_CHARS));
         if sums.len() < MOST_NAMES || sums.contains_key(&name) {
             let (cost, calls) = sums.entry(name).or_default();
-            let micro = entry.get("cost_micro_usd").and_then(Value::as_u64).unwrap_or(0);
-            (*cost, *calls) = (cost.saturating_add(micro), *calls + 1);
+            (*cost, *calls) = (cost.saturating_add(entry.cost_micro_usd()), *calls + 1);
         }
     });
     let mut sums: Vec<_> = sums.into_iter().collect();

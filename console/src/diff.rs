@@ -4,8 +4,9 @@ use anyhow::{Context, Result, bail};
 use git2::{Diff, DiffFormat, DiffOptions, Tree};
 use guardian::git::repo::{COMPARED_BYTES, Repo, Version};
 use guardian::git::tree::short;
-use house::bounds::{NAME_CHARS, TOLD_CHARS, brief};
-use house::records::{self, text};
+use house::bounds::{self, NAME_CHARS, TOLD_CHARS, brief};
+use house::records::history::{Death, Event, Line, Said};
+use house::records::{self, text, view::field};
 use house::terminal;
 use house::{House, moments};
 use serde_json::{Value, json};
@@ -129,12 +130,12 @@ fn of_commit(repo: &Repo, name: &str, told: &str, paths: &'static [&'static str]
 fn of_life(house: &House, repo: &Repo, life: u64) -> Result<Option<Compared>> {
     let mut earlier: Option<(u64, String)> = None;
     let mut born = None;
-    for event in records::of(&house.history()).filter(|event| text(event, "what") == "life") {
-        let (number, commit) = (event.get("life").and_then(Value::as_u64), text(&event, "commit").to_owned());
-        match number {
-            Some(number) if number == life => born = Some(commit),
-            Some(number) if number < life => earlier = Some((number, commit)),
-            _ => {}
+    for event in records::of(&house.history()) {
+        let Event::Life(of) = Event::of(&event) else { continue };
+        if of.life() == life {
+            born = Some(of.commit().to_owned());
+        } else if (1..life).contains(&of.life()) {
+            earlier = Some((of.life(), of.commit().to_owned()));
         }
     }
     let Some(born) = born else { return Ok(None) };
@@ -201,25 +202,25 @@ fn lines(diff: &Diff) -> (Vec<(&'static str, String)>, bool) {
 }
 
 /// What became of a commit: lives, blessing, falls, by the guardian's records, and where its tree stands now.
+#[allow(clippy::wildcard_enum_match_arm)]
 fn came(house: &House, repo: &Repo, version: Version) -> Vec<String> {
     let name = version.commit.to_string();
     let (mut came, mut lives) = (Vec::new(), Vec::new());
     for event in records::of(&house.history()) {
-        let at = moments::near(text(&event, "at"));
-        let is_of = text(&event, "commit") == name;
-        match text(&event, "what") {
-            "life" if is_of => lives.extend(event.get("life").and_then(Value::as_u64)),
-            "blessed" if is_of => came.push(format!("blessed at {at}")),
-            "examined" if is_of => {
-                came.push(format!("its tests {}", brief(text(&event, "told"), NAME_CHARS)))
+        let (at, told) = (moments::near(Line(&event).at()), Said(&event).told());
+        match Event::of(&event) {
+            Event::Life(of) if of.commit() == name => lives.push(of.life()),
+            Event::Blessed(of) if of.commit() == name => came.push(format!("blessed at {at}")),
+            Event::Examined(of) if of.commit() == name => {
+                came.push(format!("its tests {}", brief(told, NAME_CHARS)));
             }
-            "fall" if text(&event, "from_commit") == name => {
-                came.push(format!("fell at {at}: {}", brief(text(&event, "told"), TOLD_CHARS)));
+            Event::Fall(of) if of.from_commit() == name => {
+                came.push(format!("fell at {at}: {}", brief(told, TOLD_CHARS)));
             }
             _ => {}
         }
     }
-    let deaths = records::of(&house.deaths()).filter(|death| text(death, "commit") == name).count();
+    let deaths = records::of(&house.deaths()).filter(|death| Death(death).commit() == name).count();
     if let (Some(first), Some(last)) = (lives.first(), lives.last()) {
         let lives = if first == last { format!("life {first}") } else { format!("lives {first} to {last}") };
         came.insert(0, lives);
@@ -239,20 +240,17 @@ fn came(house: &House, repo: &Repo, version: Version) -> Vec<String> {
 
 fn tell(facts: &Value, lines: &[(&'static str, String)], cut: bool) {
     let said = |name: &str| text(facts, name);
-    let list = |name: &str| facts.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let name = |name: &str| said(name).chars().take(7).collect::<String>();
+    let name = |name: &str| bounds::short(said(name));
     let since = if said("before").is_empty() { String::new() } else { format!(" since {}", name("before")) };
     terminal::field("what", &format!("{}: {}{since}", said("told"), name("commit")));
     terminal::field("summary", &format!("{} ({})", said("summary"), moments::near(said("at"))));
-    let came: Vec<&str> = list("came").iter().filter_map(Value::as_str).collect();
-    terminal::field("came", &came.join("; "));
-    let (added, removed) = list("files").iter().fold((0, 0), |(added, removed), file| {
-        let count = |name: &str| file.get(name).and_then(Value::as_u64).unwrap_or(0);
-        (added + count("added"), removed + count("removed"))
-    });
-    terminal::field("files", &format!("{}, +{added} -{removed}", list("files").len()));
-    for file in list("files") {
-        let count = |name: &str| file.get(name).and_then(Value::as_u64).unwrap_or(0);
+    terminal::field("came", &field::<Vec<&str>>(facts, "came").join("; "));
+    let files: &[Value] = field(facts, "files");
+    let count = |name: &str| files.iter().map(|file| field::<u64>(file, name)).sum::<u64>();
+    let told = format!("{}, +{} -{}", files.len(), count("added"), count("removed"));
+    terminal::field("files", &told);
+    for file in files {
+        let count = |name: &str| field::<u64>(file, name);
         let path = brief(text(file, "path"), NAME_CHARS);
         terminal::below(
             1,
@@ -262,7 +260,7 @@ fn tell(facts: &Value, lines: &[(&'static str, String)], cut: bool) {
     lines.iter().for_each(|(paint, line)| terminal::painted(paint, line));
     if cut {
         let range = if said("before").is_empty() {
-            name("commit")
+            name("commit").to_owned()
         } else {
             format!("{} {}", name("before"), name("commit"))
         };

@@ -1,6 +1,6 @@
 //! The versions of its source that ever ran, each with what became of it: proved, fell, rolled back, never proved. Pure.
 
-use house::records::text;
+use house::records::history::{Event, Line, Said};
 use serde_json::Value;
 
 /// Versions that are held; of more the oldest go.
@@ -124,45 +124,40 @@ impl<F: Fn(&str) -> Option<String>> Edits<F> {
         self.of(commit)
     }
 
+    #[allow(clippy::wildcard_enum_match_arm)]
     fn take(&mut self, event: &Value) {
-        let (at, commit) = (text(event, "at"), text(event, "commit"));
-        let number = |name: &str| event.get(name).and_then(Value::as_u64).unwrap_or(0);
-        match text(event, "what") {
+        let at = Line(event).at();
+        match Event::of(event) {
             // A commit of papers alone has the version that ran before.
-            "commit" if text(event, "by") == "self" => {
-                let is_new = self.of(commit).is_none();
-                if let Some(edit) = self.at(commit, at).filter(|_| is_new) {
-                    (edit.by, edit.summary) = ("self".into(), text(event, "summary").to_owned());
-                    (edit.files, edit.added, edit.removed) =
-                        (number("files"), number("added"), number("removed"));
+            Event::Commit(of) if of.is_its_own() => {
+                let is_new = self.of(of.commit()).is_none();
+                if let Some(edit) = self.at(of.commit(), at).filter(|_| is_new) {
+                    (edit.by, edit.summary) = ("self".into(), of.summary().to_owned());
+                    (edit.files, edit.added, edit.removed) = (of.files(), of.added(), of.removed());
                 }
             }
-            "life" => {
-                let life = number("life");
-                if let Some(edit) = self.at(commit, at) {
+            Event::Life(of) => {
+                let life = of.life();
+                if let Some(edit) = self.at(of.commit(), at) {
                     edit.lives = Some((edit.lives.map_or(life, |(first, _)| first), life));
                     // One that fell and lives again is tried once more.
                     edit.fell = None;
                 }
             }
-            "examined" => {
-                if let Some(edit) = self.of(commit) {
-                    edit.tests = text(event, "outcome").to_owned();
-                    edit.tests_s = event.get("seconds").and_then(Value::as_f64);
+            Event::Examined(of) => {
+                if let Some(edit) = self.of(of.commit()) {
+                    (edit.tests, edit.tests_s) = (of.outcome().to_owned(), of.seconds());
                 }
             }
-            "blessed" => {
-                if let Some(edit) = self.of(commit).filter(|edit| edit.proved_at.is_empty()) {
+            Event::Blessed(of) => {
+                if let Some(edit) = self.of(of.commit()).filter(|edit| edit.proved_at.is_empty()) {
                     edit.proved_at = at.to_owned();
                 }
             }
-            "fall" => {
-                let fell = Fell {
-                    at: at.into(),
-                    cause: text(event, "cause").into(),
-                    told: text(event, "told").trim_start_matches("guardian: ").into(),
-                };
-                if let Some(edit) = self.of(text(event, "from_commit")) {
+            Event::Fall(of) => {
+                let told = Said(event).plainly().to_owned();
+                let fell = Fell { at: at.into(), cause: of.cause().into(), told };
+                if let Some(edit) = self.of(of.from_commit()) {
                     edit.fell = Some(fell);
                 }
             }

@@ -4,7 +4,7 @@ use crate::agenda::{self, Item};
 use anyhow::{Result, bail};
 use house::bounds::brief;
 use house::printable::flat;
-use house::records::text;
+use house::records::{text, view::field};
 use house::terminal::{self, typed};
 use house::{House, clock, moments};
 use serde_json::{Value, json};
@@ -99,7 +99,7 @@ fn steps(goal: &Value) {
             "blocked" => "-",
             _ => " ",
         };
-        let tries = step.get("attempts").and_then(Value::as_u64).unwrap_or(0);
+        let tries: u64 = field(step, "attempts");
         let why = text(step, "reason");
         let why = if why.is_empty() {
             String::new()

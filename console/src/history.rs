@@ -1,9 +1,12 @@
 //! What happened since a time, from the guardian's records, the creature's memory and the broker's ledger.
 
 use crate::audit::{self, Audit, with_what};
-use crate::feed;
 use crate::feed::at_word;
 use crate::owners::Owners;
+use house::bounds::short;
+use house::records::history::{Death, Event, Line, Said};
+use house::records::memory::{Data, Message, Outcome, Record, SelfChange};
+use house::records::view::field;
 use house::records::{self, text};
 use house::terminal::{self, Row, Screen};
 use house::{House, moments};
@@ -29,12 +32,11 @@ type Told<'a> = &'a mut dyn FnMut() -> Option<Value>;
 pub fn stream(house: &House, since: &str, mut tell: impl FnMut(Value)) -> (Spend, Audit) {
     let (mut spend, mut audit) = (Spend::default(), audit::read(house, since));
     let mut told = std::mem::take(&mut audit.events).into_iter();
-    let mut history = records::of(&house.history()).filter(|event| text(event, "at") >= since);
-    let mut deaths = records::of(&house.deaths()).filter(|death| text(death, "at") >= since);
+    let mut history = records::of(&house.history()).since(since);
+    let mut deaths = records::of(&house.deaths()).since(since);
     let memory = records::older(&house.memory(), since).into_iter().chain([house.memory()]);
-    let memory = memory.flat_map(|path| records::of(&path));
     let mut owners = Owners::beside(&house.memory());
-    let mut memory = memory.filter(|record| text(record, "at") >= since).map(|it| owners.judged(it));
+    let mut memory = memory.flat_map(|path| records::of(&path).since(since)).map(|it| owners.judged(it));
     let files: [Told; 4] = [
         &mut || history.next(),
         &mut || deaths.next().map(|death| with_what("death", death)),
@@ -71,29 +73,29 @@ fn earliest<'a, 'b>(
 
 impl Spend {
     /// Counts a record of memory; returns its event, if it is one.
+    #[allow(clippy::wildcard_enum_match_arm)]
     fn take(&mut self, record: &Value) -> Option<Value> {
-        let (data, at) = (record.get("data")?, text(record, "at"));
-        match text(record, "kind") {
-            "thought" => {
+        let record = Record(record);
+        match record.data() {
+            Data::Thought(thought) => {
                 self.thoughts += 1;
                 for name in ["input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"] {
-                    let tokens = data.get("usage").and_then(|usage| usage.get(name)).and_then(Value::as_u64);
                     let sum = self.tokens.entry(name).or_default();
-                    *sum = sum.saturating_add(tokens.unwrap_or(0));
+                    *sum = sum.saturating_add(field(thought.usage().0, name));
                 }
                 None
             }
-            "action" => {
+            Data::Action(action) => {
                 self.actions += 1;
-                acted(at, text(data, "tool"), data.get("result")?)
+                acted(record.at(), action.tool(), action.result()?)
             }
-            "message" => Some(json!({
-                "at": at, "what": "message", "from": text(data, "from"), "kind": text(data, "kind"), "text": text(data, "text"),
+            Data::Message(said) => Some(json!({
+                "at": record.at(), "what": "message", "from": said.from(), "kind": said.kind(), "text": said.text(),
             })),
-            "agenda" => agenda(at, data.get("change")?),
-            "self_change" => Some(json!({
-                "at": at, "what": "self_edit", "stage": text(data, "stage"), "ok": data.get("ok"),
-                "summary": text(data, "summary"), "error": text(data, "error"),
+            Data::Agenda(agenda) => self::agenda(record.at(), agenda.change()?),
+            Data::SelfChange(change) => Some(json!({
+                "at": record.at(), "what": "self_edit", "stage": change.stage(), "ok": change.0.get("ok"),
+                "summary": change.summary(), "error": change.error(),
             })),
             _ => None,
         }
@@ -105,32 +107,31 @@ impl Spend {
 }
 
 /// The event of an action that sent something, or meant to.
-fn acted(at: &str, tool: &str, result: &Value) -> Option<Value> {
-    if result.get("ok").and_then(Value::as_bool) != Some(true) {
+fn acted(at: &str, tool: &str, result: Outcome) -> Option<Value> {
+    if !result.ok() {
         return None;
     }
-    if let Some(ask) = feed::asked(result) {
+    if let Some(ask) = result.asked() {
         return Some(json!({"at": at, "what": "asked", "tool": tool, "ask": ask}));
     }
-    let drafted = text(result, "drafted");
-    if !drafted.is_empty() {
-        return Some(json!({"at": at, "what": "drafted", "tool": tool, "path": drafted}));
+    if !result.drafted().is_empty() {
+        return Some(json!({"at": at, "what": "drafted", "tool": tool, "path": result.drafted()}));
     }
     let posts = matches!(tool, "x.post" | "x.reply");
-    posts.then(|| json!({"at": at, "what": "posted", "tool": tool, "id": result.get("id")}))
+    posts.then(|| json!({"at": at, "what": "posted", "tool": tool, "id": result.id()}))
 }
 
 /// The event of a change of a goal or of money earned or expected.
 fn agenda(at: &str, change: &Value) -> Option<Value> {
     let (what, of) = change.as_object()?.iter().next()?;
-    let earned = of.get("earned_usd").and_then(Value::as_f64);
+    let earned: Option<f64> = field(of, "earned_usd");
     let what = match what.as_str() {
         "goal" => "goal",
         "opportunity" if earned.is_some() => "revenue",
         "opportunity" => "opportunity",
         _ => return None,
     };
-    let amount = earned.or_else(|| of.get("amount_usd").and_then(Value::as_f64));
+    let amount = earned.or_else(|| field(of, "amount_usd"));
     let words = ["id", "title", "status", "stage", "outcome", "reason"].map(|name| text(of, name));
     let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
     Some(json!({"at": at, "what": what, "do": text(of, "do"), "text": words.join(" "), "usd": amount}))
@@ -141,7 +142,7 @@ pub fn print(house: &House, since: &str, as_json: bool) {
         return print_json(house, since);
     }
     let mut screen = Screen::open();
-    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     let (spend, audit) = stream(house, since, |event| {
         let at = text(&event, "at").parse().ok();
         screen.show(&Row {
@@ -150,7 +151,7 @@ pub fn print(house: &House, since: &str, as_json: bool) {
             paint: "1",
             text: sentence(&event),
         });
-        let times = event.get("count").and_then(Value::as_u64).and_then(|count| count.try_into().ok());
+        let times: Option<u64> = field(&event, "count");
         *counts.entry(text(&event, "what").replace('_', " ")).or_default() += times.unwrap_or(1);
     });
     let told: Vec<String> = counts.iter().map(|(what, count)| format!("{what} {count}")).collect();
@@ -196,68 +197,75 @@ fn tag(what: &str) -> &'static str {
 
 /// What happened, in words.
 pub fn sentence(event: &Value) -> String {
-    let short = |name: &str| text(event, name).chars().take(7).collect::<String>();
-    let number = |name: &str| event.get(name).and_then(Value::as_u64).unwrap_or(0);
-    match text(event, "what") {
-        "life" => format!("life {} began at {}", number("life"), short("commit")),
-        "death" => format!(
-            "life {} ended: {} ({}; blamed on {})",
-            number("life"),
-            text(event, "ended").replace('_', " "),
-            text(event, "cause"),
-            text(event, "blame")
-        ),
-        "examined" => format!("the tests of life {} {}", number("life"), text(event, "told")),
-        "blessed" => format!("blessed {}", short("commit")),
-        "fall" => text(event, "told").trim_start_matches("guardian: ").to_owned(),
-        "rescued" => format!("unfinished edits of life {} kept as {}", number("life"), text(event, "ref")),
-        "commit" => format!(
+    let (line, said) = (Line(event), Said(event));
+    let life = line.life().unwrap_or(0);
+    match Event::of(event) {
+        Event::Life(of) => format!("life {life} began at {}", short(of.commit())),
+        Event::Examined(_) => format!("the tests of life {life} {}", said.told()),
+        Event::Blessed(of) => format!("blessed {}", short(of.commit())),
+        Event::Fall(_) => said.plainly().to_owned(),
+        Event::Rescued(of) => format!("unfinished edits of life {life} kept as {}", of.reference()),
+        Event::Commit(of) => format!(
             "{} committed {}: {} ({} files, +{} -{})",
-            text(event, "by"),
-            short("commit"),
-            text(event, "summary").trim_start_matches("guardian: "),
-            number("files"),
-            number("added"),
-            number("removed")
+            of.by(),
+            short(of.commit()),
+            of.summary(),
+            of.files(),
+            of.added(),
+            of.removed()
         ),
-        "drafted" => format!("drafted {}", text(event, "path")),
-        "posted" => format!("posted by {}", text(event, "tool")),
-        "self_edit" if event.get("ok").and_then(Value::as_bool) == Some(true) => {
-            format!("self-edit, {}: {}", text(event, "stage"), text(event, "summary"))
+        Event::BrokerEnded(of) => format!("the broker ended: {} {}", of.cause(), of.said()),
+        Event::BegunAnew(of) => format!("the guardian began anew: {}", of.cause()),
+        Event::BrokerMissing(of) => of.cause().to_owned(),
+        Event::StateSetAside(of) | Event::Broken(of) => of.told().to_owned(),
+        Event::SettingsChanged(_) => "the owner's settings were taken over".into(),
+        Event::SettingsRefused(of) => format!("the owner's settings were not taken over: {}", of.told()),
+        Event::Other(what) => of_others(what, event),
+    }
+}
+
+/// What is on record of others than the guardian, in words.
+fn of_others(what: &str, event: &Value) -> String {
+    let said = |name: &str| text(event, name);
+    match what {
+        "death" => {
+            let death = Death(event);
+            let (life, ended) = (death.life(), death.ended().replace('_', " "));
+            format!("life {life} ended: {ended} ({}; blamed on {})", death.cause(), death.blame())
         }
+        "drafted" => format!("drafted {}", said("path")),
+        "posted" => format!("posted by {}", said("tool")),
         "self_edit" => {
-            let error: String =
-                text(event, "error").lines().next().unwrap_or_default().chars().take(100).collect();
-            format!("self-edit refused at {}: {} ({error})", text(event, "stage"), text(event, "summary"))
+            let edit = SelfChange(event);
+            let (stage, summary) = (edit.stage(), edit.summary());
+            if edit.ok() {
+                return format!("self-edit, {stage}: {summary}");
+            }
+            let error: String = edit.error().lines().next().unwrap_or_default().chars().take(100).collect();
+            format!("self-edit refused at {stage}: {summary} ({error})")
         }
-        "asked" if !text(event, "tool").is_empty() => {
-            format!("asked: {} waits for your word as ask {}", text(event, "tool"), text(event, "ask"))
+        "asked" if !said("tool").is_empty() => {
+            format!("asked: {} waits for your word as ask {}", said("tool"), said("ask"))
         }
         "refused" | "asked" | "answered" => {
-            let words = ["what", "method", "service", "path"].map(|name| text(event, name)).join(" ");
-            let reason = [text(event, "decision"), text(event, "note")].join(" ");
-            let again = match number("count") {
+            let words = ["what", "method", "service", "path"].map(said).join(" ");
+            let reason = [said("decision"), said("note")].join(" ");
+            let again = match field::<u64>(event, "count") {
                 0 => String::new(),
-                count => format!(" ({count} times, until {})", moments::told(text(event, "until"))),
+                count => format!(" ({count} times, until {})", moments::told(said("until"))),
             };
             format!("{words}: {}{again}", reason.trim())
         }
         "message" => {
-            let kind = Some(text(event, "kind")).filter(|kind| !kind.is_empty() && *kind != "answer");
-            let kind = kind.map(|kind| format!(" ({kind})")).unwrap_or_default();
-            format!("{}{kind}: {}", text(event, "from"), at_word(text(event, "text"), WORD_CHARS))
+            let message = Message(event);
+            let kind = message.odd_kind().map(|kind| format!(" ({kind})")).unwrap_or_default();
+            format!("{}{kind}: {}", message.from(), at_word(message.text(), WORD_CHARS))
         }
-        what @ ("goal" | "opportunity" | "revenue") => {
-            let usd = event.get("usd").and_then(Value::as_f64).filter(|usd| *usd != 0.0);
-            let usd = usd.map(|usd| format!(", {usd:.2} USD")).unwrap_or_default();
-            format!("{what} {}: {}{usd}", text(event, "do"), text(event, "text"))
+        "goal" | "opportunity" | "revenue" => {
+            let usd: Option<f64> = field(event, "usd");
+            let usd = usd.filter(|usd| *usd != 0.0).map(|usd| format!(", {usd:.2} USD")).unwrap_or_default();
+            format!("{what} {}: {}{usd}", said("do"), said("text"))
         }
-        "broker_ended" => format!("the broker ended: {} {}", text(event, "cause"), text(event, "said")),
-        "begun_anew" => format!("the guardian began anew: {}", text(event, "cause")),
-        "broker_missing" => text(event, "cause").to_owned(),
-        "state_set_aside" | "broken" => text(event, "told").to_owned(),
-        "settings_changed" => "the owner's settings were taken over".into(),
-        "settings_refused" => format!("the owner's settings were not taken over: {}", text(event, "told")),
         other => format!("{other} {event}"),
     }
 }

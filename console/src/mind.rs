@@ -2,16 +2,17 @@
 
 use crate::{agenda, budget, feed};
 use guardian::act::heartbeat;
-use house::bounds::{NAME_CHARS, brief};
+use house::bounds::{NAME_CHARS, brief, short};
 use house::moments::Place;
-use house::records::{self, text};
-use house::standing::{self, Known};
+use house::records::memory::Record;
+use house::records::{self, text, view::field};
+use house::standing::Known;
 use house::terminal::hinted;
 use house::terminal::{self, typed};
 use house::{House, asks, clock, instance, minds, moments};
 use jiff::{Timestamp, ToSpan};
 use serde_json::{Value, json};
-use std::path::Path;
+use std::collections::VecDeque;
 
 /// Bytes read from the end of memory and of the file of events.
 const MOST_BYTES: u64 = 1 << 20;
@@ -43,9 +44,11 @@ pub fn facts(house: &House) -> Value {
     let due = agenda::due(&items, &now);
     let (page, page_missing) = budget::page(house);
     missing.extend(page_missing);
-    let Wakes { last, rests_until, paused } = wakes(house);
+    let known = Known::read(house);
+    let last =
+        known.woke.map(|woke| json!({"at": format!("{woke:.3}"), "wake": known.wake, "why": known.why}));
     let list = |items: &[agenda::Item]| items.iter().map(agenda::Item::json).collect::<Vec<_>>();
-    let status = status(house, &page, &rests_until, &paused);
+    let status = status(house, &page, &known);
     let next = next_wake(text(&status, "rests_until"), &due);
     let acts = acts(house);
     if !house.memory().exists() {
@@ -68,7 +71,7 @@ pub fn facts(house: &House) -> Value {
 }
 
 /// What the guardian publishes, the heartbeat of the life that runs, and what keeps it from working.
-fn status(house: &House, page: &Value, rests_until: &str, paused: &str) -> Value {
+fn status(house: &House, page: &Value, known: &Known) -> Value {
     let Some(pid) = instance::running(house) else {
         let last = instance::last_published(house).unwrap_or_default();
         return json!({"phase": "not running", "note": "no guardian is running here", "life": last.get("life"),
@@ -77,62 +80,20 @@ fn status(house: &House, page: &Value, rests_until: &str, paused: &str) -> Value
     let told = instance::published(house, pid).unwrap_or_default();
     let claim = heartbeat::read(&house.heartbeat()).unwrap_or_default();
     let lives = told.get("creature_pid").is_some_and(Value::is_number)
-        && told.get("life").and_then(Value::as_u64) == Some(claim.life);
+        && field::<Option<u64>>(&told, "life") == Some(claim.life);
     let beat = records::newest(&house.heartbeat(), MOST_BYTES).next().filter(|_| lives).unwrap_or_default();
     let stage = brief(text(&beat, "stage"), NAME_CHARS);
-    let does = Known::read(house).headline(moments::now(), &Place::here()).text;
+    let rests_until = known.rests_until.filter(|_| stage == "resting");
+    let does = known.headline(moments::now(), &Place::here()).text;
     let model = minds::in_use(page).filter(|_| instance::broker_runs(house));
     json!({
         "does": does, "phase": text(&told, "phase"), "note": text(&told, "note"), "life": told.get("life"),
         "commit": text(&told, "commit"), "blessed": told.get("blessed"), "mind": brief(text(&beat, "mind"), NAME_CHARS),
-        "model": model, "down": minds::down(page), "rests_until": if stage == "resting" { rests_until } else { "" },
-        "paused": if stage == "resting" { paused } else { "" },
+        "model": model, "down": minds::down(page), "rests_until": rests_until.map(|at| format!("{at:.3}")).unwrap_or_default(),
+        "paused": if stage == "resting" { &known.paused } else { "" },
         "stage": stage, "next_try": text(&beat, "next_try"), "spent": beat.get("spent"), "own": claim.own, "walls": text(&told, "walls"),
         "asks_waiting": asks::waiting(house).len(),
     })
-}
-
-/// What the creature's own feed says of its wakes; empty where it does not.
-#[derive(Default)]
-struct Wakes {
-    /// The last one, with its reasons.
-    last: Value,
-    /// When the rest after it ends.
-    rests_until: String,
-    /// What holds it meanwhile.
-    paused: String,
-}
-
-fn wakes(house: &House) -> Wakes {
-    let newest = |path: &Path| records::newest(path, MOST_BYTES).collect::<Vec<_>>();
-    let mut events = newest(&house.events());
-    if !events.iter().any(|event| text(event, "event") == "wakeup") {
-        events =
-            newest(&house.events().with_file_name("feed.before.jsonl")).into_iter().chain(events).collect();
-    }
-    let mut wakes = Wakes::default();
-    for event in &events {
-        let data = event.get("data").unwrap_or(&Value::Null);
-        match text(event, "event") {
-            "wakeup" => {
-                let why = data.get("why").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-                let why: Vec<String> =
-                    why.iter().filter_map(Value::as_str).map(|why| brief(why, NAME_CHARS)).collect();
-                wakes.last = json!({"at": text(event, "at"), "wake": data.get("wake"), "why": why});
-                wakes.rests_until.clear();
-            }
-            "sleep" => {
-                let rest_ms = data.get("rest_ms").and_then(Value::as_i64).unwrap_or(0);
-                let begun: Option<Timestamp> = text(event, "at").parse().ok();
-                let end = begun.and_then(|begun| begun.checked_add(rest_ms.milliseconds()).ok());
-                wakes.rests_until = end.map(|end| format!("{end:.3}")).unwrap_or_default();
-            }
-            "paused" => wakes.paused = brief(&standing::paused(data), NAME_CHARS),
-            "resumed" => wakes.paused.clear(),
-            _ => {}
-        }
-    }
-    wakes
 }
 
 /// When it wakes by itself, and for what: what comes due by then, or else because the rest is over.
@@ -153,38 +114,37 @@ fn next_wake(rests_until: &str, due: &[agenda::Item]) -> Value {
 
 /// What it did last, the newest last.
 fn acts(house: &House) -> Vec<Value> {
-    let records = records::newest(&house.memory(), MOST_BYTES);
-    let mut acts: Vec<Value> = Vec::new();
-    for record in records.filter(|record| text(record, "kind") == "action") {
+    let mut acts: VecDeque<Value> = VecDeque::new();
+    for record in records::newest(&house.memory(), MOST_BYTES) {
+        let Some(act) = Record(&record).action() else { continue };
         let Some(row) = feed::row(&record) else { continue };
-        let data = record.get("data").unwrap_or(&Value::Null);
-        acts.push(
-            json!({"at": text(&record, "at"), "thought": data.get("thought"), "tool": text(data, "tool"),
-            "told": brief(&row.text, ACT_CHARS)}),
+        acts.push_back(
+            json!({"at": Record(&record).at(), "thought": act.thought(), "tool": act.tool(), "told": brief(&row.text, ACT_CHARS)}),
         );
         if acts.len() > MOST_ACTS {
-            acts.remove(0);
+            acts.pop_front();
         }
     }
-    acts
+    acts.into()
 }
 
 fn tell(facts: &Value) {
     let part = |name: &str| facts.get(name).unwrap_or(&Value::Null);
-    let list = |name: &str| part(name).as_array().map(Vec::as_slice).unwrap_or_default();
+    let list = |name: &str| field::<&[Value]>(facts, name);
+    let told = |name: &str| field::<Vec<&str>>(facts, name);
     tell_status(part("status"));
-    for (number, line) in list("budget_told").iter().filter_map(Value::as_str).enumerate() {
+    for (number, line) in told("budget_told").into_iter().enumerate() {
         if number == 0 { terminal::field("budget", line) } else { terminal::below(1, line) }
     }
     let last = part("last_wake");
     if !last.is_null() {
-        let why = texts(last, "why");
+        let why: Vec<&str> = field(last, "why");
         let why = if why.is_empty() { "no reason told".into() } else { why.join("; ") };
         terminal::field("last wake", &format!("{}: {why}", moments::near(text(last, "at"))));
     }
     let next = part("next_wake");
     let is_alive = !text(part("status"), "mind").is_empty();
-    let next = match texts(next, "why").as_slice() {
+    let next = match field::<Vec<&str>>(next, "why").as_slice() {
         _ if !is_alive => "none: nobody lives here now".to_owned(),
         _ if next.is_null() => "it is awake".to_owned(),
         [] => format!(
@@ -201,7 +161,7 @@ fn tell(facts: &Value) {
     rows("due", list("due"), MOST_DUE, "nothing by the clock", "goals");
     let revenue = part("revenue");
     let [earned, pending, expected] =
-        ["earned_usd", "pending_usd", "expected_usd"].map(|name| agenda::usd(revenue, name));
+        ["earned_usd", "pending_usd", "expected_usd"].map(|name| field::<f64>(revenue, name));
     terminal::field(
         "revenue",
         &format!("${earned:.2} earned, ${pending:.2} executed and not received, ${expected:.2} hoped for"),
@@ -211,14 +171,15 @@ fn tell(facts: &Value) {
     for act in acts {
         terminal::below(1, &format!("{} {}", moments::near(text(act, "at")), text(act, "told")));
     }
-    list("missing").iter().filter_map(Value::as_str).for_each(|what| terminal::field("missing", what));
+    told("missing").into_iter().for_each(|what| terminal::field("missing", what));
     terminal::line(&format!("more: {}, or goals, budget, asks", typed("why")));
 }
 
 fn tell_status(status: &Value) {
-    let commit: String = text(status, "commit").chars().take(7).collect();
-    let life = status.get("life").and_then(Value::as_u64).filter(|life| *life > 0);
-    let life = life.map(|life| format!(", life {life} at {commit}")).unwrap_or_default();
+    let life = match field::<u64>(status, "life") {
+        0 => String::new(),
+        life => format!(", life {life} at {}", short(text(status, "commit"))),
+    };
     terminal::field("status", &format!("{}{life}", hinted(text(status, "note"))));
     let does = text(status, "does");
     let is_more = |does: &&str| !does.is_empty() && *does != text(status, "note");
@@ -226,17 +187,12 @@ fn tell_status(status: &Value) {
     lines.extend(
         Some(text(status, "model")).filter(|told| !told.is_empty()).map(|told| format!("model: {told}")),
     );
-    lines.extend(texts(status, "down").iter().map(|told| format!("down: {told}")));
+    lines.extend(field::<Vec<&str>>(status, "down").iter().map(|told| format!("down: {told}")));
     let own = text(status, "own");
     lines.extend((!own.is_empty()).then(|| format!("its own wakes: {own}")));
-    let waiting = status.get("asks_waiting").and_then(Value::as_u64).unwrap_or(0);
+    let waiting: u64 = field(status, "asks_waiting");
     lines.extend((waiting > 0).then(|| format!("{}: {}", asks::told(waiting), typed("asks"))));
     lines.iter().for_each(|line| terminal::below(1, line));
-}
-
-fn texts<'a>(value: &'a Value, name: &str) -> Vec<&'a str> {
-    let list = value.get(name).and_then(Value::as_array).into_iter().flatten();
-    list.filter_map(Value::as_str).collect()
 }
 
 /// The first items of a list, a line each, and how many more there are.

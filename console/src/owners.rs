@@ -2,7 +2,7 @@
 
 use house::files::{self, Mark};
 use house::lines::{Lines, Next};
-use house::records::{LONGEST_LINE, text};
+use house::records::{LONGEST_LINE, memory::Record};
 use serde_json::Value;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -30,14 +30,11 @@ impl Owners {
     /// The record, with the name of whoever wrote it: a message that is neither the creature's own nor a word of the inbox
     /// was written by the creature in another's name.
     pub fn judged(&mut self, mut record: Value) -> Value {
-        if text(&record, "kind") != "message" {
-            return record;
-        }
-        let data = record.get("data").unwrap_or(&Value::Null);
-        let from = text(data, "from").to_owned();
+        let Some(message) = Record(&record).message() else { return record };
+        let from = message.from().to_owned();
         let is_true = match from.as_str() {
             "creature" | "" => true,
-            "owner" => self.holds(text(data, "at"), text(data, "text")),
+            "owner" => self.holds(message.at(), message.text()),
             _ => false,
         };
         if let Some(data) = record.get_mut("data").and_then(Value::as_object_mut).filter(|_| !is_true) {

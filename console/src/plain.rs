@@ -1,6 +1,8 @@
 //! The creature's own terms in the owner's words: reasons of a wake, items of its agenda, how a version stands. Pure.
 
+use house::bounds::short;
 use house::records::text;
+use house::records::view::field;
 use serde_json::Value;
 
 /// Kinds of items by how their ids begin, and what each is to the owner.
@@ -103,11 +105,11 @@ pub fn fate(told: &str) -> String {
 
 /// How the version that runs stands: `version 0c0470f, on probation · sandbox on`; none where no guardian tells.
 pub fn version(told: &Value) -> Option<String> {
-    let commit: String = text(told, "commit").chars().take(7).collect();
+    let commit = short(text(told, "commit"));
     if commit.is_empty() {
         return None;
     }
-    let trust = match told.get("safe").and_then(Value::as_bool) {
+    let trust = match field(told, "safe") {
         Some(true) => ", in safe mode",
         _ if text(told, "phase") == "probation" => ", on probation",
         _ => "",

@@ -5,6 +5,7 @@ use anyhow::Result;
 use guardian::git::repo::{Repo, Version};
 use guardian::git::tree::{self, short};
 use house::bounds::NAME_CHARS;
+use house::records::{text, view::field};
 use house::terminal::{self, typed};
 use house::{House, moments, printable};
 use serde_json::{Value, json};
@@ -54,13 +55,10 @@ fn commits(repo: &Repo, of: Version, not_of: Version) -> Result<Vec<String>> {
 }
 
 fn tell(facts: &Value, name: Option<&str>) {
-    let texts = |name: &str| {
-        let list = facts.get(name).and_then(Value::as_array).into_iter().flatten();
-        list.filter_map(Value::as_str).collect::<Vec<_>>()
-    };
-    let number = |name: &str| facts.get(name).and_then(Value::as_u64).unwrap_or(0);
-    let is = |name: &str| facts.get(name) == Some(&true.into());
-    terminal::field("would put", &format!("creature/ back to {}", house::records::text(facts, "to_told")));
+    let texts = |name: &str| field::<Vec<&str>>(facts, name);
+    let number = |name: &str| field::<u64>(facts, name);
+    let is = |name: &str| field::<bool>(facts, name);
+    terminal::field("would put", &format!("creature/ back to {}", text(facts, "to_told")));
     if is("nothing_to_do") {
         terminal::line("creature/ is already what that has; nothing would be done");
         return;
@@ -120,21 +118,21 @@ pub fn list(house: &House, as_json: bool) -> Result<u8> {
         terminal::json(&ladder);
         return Ok(0);
     }
-    let rungs = ladder.get("rungs").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let rungs: &[Value] = field(&ladder, "rungs");
     if rungs.is_empty() {
         terminal::line("no commit is blessed so far: there is no rung to go back to");
         return Ok(0);
     }
     for rung in rungs {
-        let is = |name: &str| rung.get(name) == Some(&true.into());
+        let is = |name: &str| field::<bool>(rung, name);
         let mark = match (is("is_head"), is("is_next")) {
             (true, _) => " (creature/ is this now)",
             (_, true) => " (a plain rollback goes here)",
             _ => "",
         };
-        let number = rung.get("rung").and_then(Value::as_u64).unwrap_or(0);
-        let told: String = house::records::text(rung, "told").chars().take(NAME_CHARS).collect();
-        let at = moments::near(house::records::text(rung, "at"));
+        let number: u64 = field(rung, "rung");
+        let told: String = text(rung, "told").chars().take(NAME_CHARS).collect();
+        let at = moments::near(text(rung, "at"));
         terminal::field(&format!("rung {number}"), &format!("{told}, {at}{mark}"));
     }
     terminal::line(&format!("what one would change: {}", typed("rollback --dry-run RUNG")));

@@ -6,6 +6,7 @@
 use crate::feed::Feed;
 use anyhow::{Context, Result};
 use house::clock::{self, Anchor, Clock};
+use house::records::memory::Record;
 use house::records::text;
 use house::terminal::{self, typed};
 use house::{House, files, instance, interrupt};
@@ -158,24 +159,19 @@ impl Word {
 
     /// What a record of memory says to this word.
     pub fn reply(&mut self, record: &Value) -> Option<Reply> {
-        let data = record.get("data")?;
-        let name = |key: &str| data.get(key).and_then(Value::as_str);
-        if name("thread").unwrap_or("main") != self.thread {
+        let message = Record(record).message().filter(|message| message.thread() == self.thread)?;
+        self.is_heard |= message.is_owners() && message.at() == self.at;
+        if !message.is_creatures() || !self.is_heard {
             return None;
         }
-        let from = text(data, "from");
-        self.is_heard |= from == "owner" && text(data, "at") == self.at;
-        if from != "creature" || !self.is_heard {
-            return None;
-        }
-        let (said, at) = (text(data, "text").to_owned(), text(record, "at").to_owned());
-        match name("kind") {
+        let (said, at) = (message.text().to_owned(), Record(record).at().to_owned());
+        match message.kind() {
             // Work on what was asked goes on: that is no answer to it.
-            Some("answer") if data.get("done") == Some(&false.into()) => Some(Reply::Waits(said)),
-            Some("answer") => Some(Reply::Answer { text: said, at }),
+            "answer" if message.done() == Some(false) => Some(Reply::Waits(said)),
+            "answer" => Some(Reply::Answer { text: said, at }),
             // So an older creature answers.
-            None if data.get("reminder").is_none() => Some(Reply::Answer { text: said, at }),
-            Some("waiting") => Some(Reply::Waits(said)),
+            "" if message.reminder().is_none() => Some(Reply::Answer { text: said, at }),
+            "waiting" => Some(Reply::Waits(said)),
             _ => None,
         }
     }
@@ -226,7 +222,7 @@ fn wait(house: &House, word: &mut Word, feed: &mut Feed, wait_s: u64) -> End {
     let until = clock.now().saturating_add(wait_s.saturating_mul(1_000));
     let mut unheard = None;
     for look in 0_u32.. {
-        let seen = feed.look(|record| (text(&record, "kind") == "message").then_some(record));
+        let seen = feed.look(|record| Record(&record).message().is_some().then_some(record));
         for record in &seen.shown {
             match word.reply(record) {
                 Some(Reply::Answer { text, at }) => return End::Answered { text, at },

@@ -2,7 +2,7 @@
 
 use crate::bounds::brief;
 use crate::printable::flat;
-use crate::records::{self, text};
+use crate::records::{self, ledger::AskLine, text};
 use crate::{House, clock, files, moments};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
@@ -10,7 +10,8 @@ use std::time::Duration;
 
 /// Tag of the row by which the guardian announces an ask.
 pub const ASKS: &str = "ASKS YOU";
-/// Characters of a summary in a list.
+/// Characters of a word of an ask, and of a summary in a list.
+const WORD_CHARS: usize = 80;
 const SUMMARY_CHARS: usize = 200;
 /// Bytes read from the end of the answers.
 const MOST_NOTED_BYTES: u64 = 256 << 10;
@@ -28,6 +29,16 @@ pub struct Ask {
 }
 
 impl Ask {
+    /// What was asked, when and why.
+    pub fn asked(&self) -> AskLine<'_> {
+        AskLine(&self.asked)
+    }
+
+    /// What came of it last.
+    pub fn newest(&self) -> AskLine<'_> {
+        AskLine(&self.newest)
+    }
+
     /// Whether the ask can still be answered: a failed one may be approved anew.
     pub fn open(&self) -> bool {
         self.event == "asked" || self.event == "failed"
@@ -43,48 +54,36 @@ impl Ask {
 
     /// The ask in a line: `12: POST x /2/tweets (to say hello)`.
     pub fn line(&self) -> String {
-        let field = |name: &str| brief(text(&self.asked, name), 80);
-        let why = field("why");
+        let why = brief(self.asked().why(), WORD_CHARS);
         let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
         flat(&format!("{}: {}{why}", self.id, self.what()))
     }
 
     /// What the ask is about, in a few words.
     pub fn what(&self) -> String {
-        let field = |name: &str| brief(text(&self.asked, name), 80);
-        match text(&self.asked, "kind") {
-            "purpose" => "rewrite PURPOSE.md".to_owned(),
-            _ => format!("{} {} {}", field("method"), field("service"), field("path")),
-        }
+        self.asked().what(WORD_CHARS)
     }
 
     pub fn summary(&self) -> String {
-        flat(&brief(text(&self.asked, "summary"), SUMMARY_CHARS))
+        flat(&brief(self.asked().summary(), SUMMARY_CHARS))
     }
 
     pub fn age(&self) -> String {
-        let then = text(&self.asked, "at").parse::<jiff::Timestamp>().map_or(0, |at| at.as_millisecond());
+        let then = self.asked().at().parse::<jiff::Timestamp>().map_or(0, |at| at.as_millisecond());
         let age = clock::wall_ms().saturating_sub(u64::try_from(then).unwrap_or(0));
         moments::span(Duration::from_millis(age))
     }
 
-    /// The HTTP status of a request that was sent and refused by its service (400 and above).
-    fn refused(&self) -> Option<u64> {
-        let status = self.newest.get("status").and_then(Value::as_u64);
-        status.filter(|status| self.event == "executed" && *status >= 400)
-    }
-
     pub fn has_failed(&self) -> bool {
-        self.event == "failed" || self.refused().is_some()
+        self.newest().has_failed()
     }
 
     /// The result of the ask in a line; the service's answer itself is in `result`.
     pub fn outcome(&self) -> String {
-        let status = self.newest.get("status").and_then(Value::as_u64);
-        let status = status.map(|status| format!(", status {status}")).unwrap_or_default();
-        match self.refused() {
+        let status = self.newest().status().map(|status| format!(", status {status}")).unwrap_or_default();
+        match self.newest().refused() {
             Some(refused) => {
-                let service = flat(&brief(text(&self.asked, "service"), 80));
+                let service = flat(&brief(self.asked().service(), WORD_CHARS));
                 format!("FAILED: it was sent, and {service} refused it with status {refused}")
             }
             None => format!("{}{status}", self.event),
@@ -96,8 +95,8 @@ impl Ask {
 pub fn all(house: &House) -> Vec<Ask> {
     let mut asks: Vec<Ask> = Vec::new();
     for line in records::of(&house.asks()) {
-        let Some(id) = id_of(&line) else { continue };
-        let event = text(&line, "event").to_owned();
+        let Some(id) = AskLine(&line).id() else { continue };
+        let event = AskLine(&line).event().to_owned();
         match asks.iter_mut().rev().find(|ask| ask.id == id) {
             Some(ask) => {
                 if event == "asked" {
@@ -115,9 +114,9 @@ pub fn all(house: &House) -> Vec<Ask> {
 pub fn waiting(house: &House) -> Vec<Ask> {
     let mut asks: Vec<Ask> = Vec::new();
     for line in records::of(&house.asks()) {
-        let Some(id) = id_of(&line) else { continue };
+        let Some(id) = AskLine(&line).id() else { continue };
         asks.retain(|ask| ask.id != id);
-        if text(&line, "event") == "asked" {
+        if AskLine(&line).event() == "asked" {
             asks.push(Ask { id, event: "asked".into(), asked: line.clone(), newest: line, lines: 1 });
         }
     }
@@ -136,16 +135,9 @@ pub fn told(waiting: u64) -> String {
 pub fn noted(house: &House, ask: &Ask) -> Option<Value> {
     let tail = files::tail(&house.answers(), MOST_NOTED_BYTES);
     let answers = tail.lines().rev().filter_map(|line| records::parse(line.as_bytes()));
-    let mut answers = answers
-        .filter(|answer| text(answer, "id") == ask.id && text(answer, "at") >= text(&ask.newest, "at"));
-    answers.find(|answer| ask.open() && text(answer, "digest") == text(&ask.asked, "digest"))
-}
-
-fn id_of(line: &Value) -> Option<String> {
-    let id = line.get("id")?;
-    let id = id.as_str().map(str::to_owned).or_else(|| Some(id.as_u64()?.to_string()))?;
-    let plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
-    ((1..=64).contains(&id.len()) && id.chars().all(plain)).then_some(id)
+    let mut answers =
+        answers.filter(|answer| text(answer, "id") == ask.id && text(answer, "at") >= ask.newest().at());
+    answers.find(|answer| ask.open() && text(answer, "digest") == ask.asked().digest())
 }
 
 /// The ask with this id; the error lists the ids that wait.

@@ -21,6 +21,11 @@ pub fn brief(text: &str, most: usize) -> String {
     }
 }
 
+/// The beginning of a commit's name, as it is told.
+pub fn short(commit: &str) -> &str {
+    commit.get(..commit.floor_char_boundary(7)).unwrap_or_default()
+}
+
 /// A document as text of at most `most` bytes. Until it fits, the largest list loses its oldest entry, down to the
 /// newest one; then the longest text is halved, again and again.
 pub fn fitted(mut document: Value, most: usize, write: impl Fn(&Value) -> String) -> String {

@@ -1,15 +1,16 @@
 //! The broker's page as rows for people: state, model in use, money spent, asks that wait.
 
+use crate::records::{text, view::field};
 use crate::terminal::typed;
-use crate::{House, asks, files, minds, moments, own_time, records};
+use crate::{House, asks, files, minds, moments, own_time};
 use serde_json::Value;
 
 /// The broker's state, what is spent and which asks wait: for the first screen and for `status`.
 pub fn lines(house: &House, broker: Option<&Value>) -> Vec<(&'static str, String)> {
     let Some(broker) = broker else { return vec![] };
-    let number = |name: &str| broker.get(name).and_then(Value::as_u64);
-    let note = records::text(broker, "note");
-    let port = number("port").filter(|_| broker.get("running") == Some(&Value::Bool(true)));
+    let number = |name: &str| field::<Option<u64>>(broker, name);
+    let (note, runs) = (text(broker, "note"), field::<bool>(broker, "running"));
+    let port = number("port").filter(|_| runs);
     let port = port.map(|port| format!("port {port}, ")).unwrap_or_default();
     let again = number("restarts").filter(|restarts| *restarts > 0);
     let again = again.map(|restarts| match restarts {
@@ -22,7 +23,7 @@ pub fn lines(house: &House, broker: Option<&Value>) -> Vec<(&'static str, String
     match serde_json::from_slice::<Value>(&budget) {
         Ok(page) => {
             // A broker that has ended wrote its model rows some time ago: they are out of date.
-            if broker.get("running") == Some(&Value::Bool(true)) {
+            if runs {
                 lines.extend(minds::in_use(&page).map(|told| ("model", told)));
                 lines.extend(minds::offered(&page).into_iter().map(|told| ("offered", told)));
                 lines.extend(minds::down(&page).into_iter().map(|told| ("down", told)));
@@ -40,10 +41,10 @@ pub fn lines(house: &House, broker: Option<&Value>) -> Vec<(&'static str, String
 
 /// What is spent of each cap, and what is the matter with the budget.
 pub fn budget_line(budget: &Value) -> String {
-    let usd = |of: &Value, name: &str| of.get(name).and_then(Value::as_f64).unwrap_or(0.0);
-    let caps = budget.get("caps").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let usd = field::<f64>;
+    let caps: &[Value] = field(budget, "caps");
     let spent = caps.iter().map(|cap| {
-        let now = match records::text(cap, "span") {
+        let now = match text(cap, "span") {
             "day" => "today".to_owned(),
             span => format!("this {span}"),
         };
@@ -65,7 +66,7 @@ pub fn budget_line(budget: &Value) -> String {
         match budget.get(name) {
             Some(Value::String(text)) => line.push_str(&format!("; {name}: {text}")),
             Some(object @ Value::Object(_)) => {
-                let (provider, hint) = (records::text(object, "provider"), records::text(object, "hint"));
+                let (provider, hint) = (text(object, "provider"), text(object, "hint"));
                 let status = object.get("status").map(Value::to_string).unwrap_or_default();
                 line.push_str(&format!("; {name}: {provider} said {status}; {hint}"));
             }

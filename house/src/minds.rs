@@ -1,7 +1,7 @@
 //! The model as the broker's page describes it: which one is in use and why, and which do not answer since when. Pure.
 
 use crate::moments;
-use crate::records::text;
+use crate::records::{text, view::field};
 use serde_json::Value;
 
 /// The model in use, as the page of a running broker names it.
@@ -16,22 +16,21 @@ pub fn is_none(told: &str) -> bool {
 
 /// A line for each model server on this machine that runs and is not used.
 pub fn offered(page: &Value) -> Vec<String> {
-    let told = page.get("nearby").and_then(Value::as_array).into_iter().flatten();
-    told.filter_map(Value::as_str).map(str::to_owned).collect()
+    field::<Vec<&str>>(page, "nearby").into_iter().map(str::to_owned).collect()
 }
 
 /// A line for each model that does not answer: since when, its server's error, and when that server wants the next
 /// try.
 pub fn down(page: &Value) -> Vec<String> {
-    let models = page.get("models").and_then(Value::as_array).into_iter().flatten();
-    models.filter(|model| text(model, "state") == "down").map(told).collect()
+    let models: &[Value] = field(page, "models");
+    models.iter().filter(|model| text(model, "state") == "down").map(told).collect()
 }
 
 /// How a model that does not answer is told of.
 pub fn told(model: &Value) -> String {
     let [name, upstream, since, error, again] =
-        ["model", "upstream", "since", "error", "next_try"].map(|field| text(model, field));
-    let status = model.get("status").and_then(Value::as_u64).map(|status| format!("{status} "));
+        ["model", "upstream", "since", "error", "next_try"].map(|name| text(model, name));
+    let status = field::<Option<u64>>(model, "status").map(|status| format!("{status} "));
     // Most servers' error texts begin with the status.
     let status = status.filter(|status| !error.starts_with(status.as_str()));
     let again = if again.is_empty() {

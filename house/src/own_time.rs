@@ -2,7 +2,7 @@
 
 use crate::bounds::{NAME_CHARS, brief};
 use crate::moments;
-use crate::records::text;
+use crate::records::{text, view::field};
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ pub fn of(page: &Value) -> Option<&Value> {
 pub fn line(page: &Value, now: Timestamp) -> Option<String> {
     // Instinct costs nothing.
     let own = of(page).filter(|_| !text(page, "mind").starts_with("instinct"))?;
-    let usd = |name: &str| own.get(name).and_then(Value::as_f64).unwrap_or(0.0);
+    let usd = |name: &str| field::<f64>(own, name);
     let [hours, wakes_at, room_at] = ["waking_hours", "wakes_at", "room_at"].map(|name| text(own, name));
     if usd("usd_per_day") <= 0.0 {
         return Some("none: [autonomy] usd_per_day is 0, and it thinks when you speak to it".to_owned());
@@ -39,7 +39,7 @@ pub fn line(page: &Value, now: Timestamp) -> Option<String> {
 /// From when on there is room for a thought; by model where it thinks with several, for one may wait for less than another.
 fn room(own: &Value, room_at: &str, now: Timestamp) -> String {
     let waits = |at: &str| at.parse::<Timestamp>().is_ok_and(|at| at > now);
-    let rooms = own.get("rooms").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let rooms: &[Value] = field(own, "rooms");
     let by_model = rooms.iter().filter(|room| waits(text(room, "at"))).map(|room| {
         let model = brief(text(room, "model"), NAME_CHARS);
         format!("from {} on with {model}", moments::told(text(room, "at")))
@@ -54,9 +54,7 @@ fn room(own: &Value, room_at: &str, now: Timestamp) -> String {
 
 /// Whether there is money for thoughts of the creature's own, but less than any thought costs.
 pub fn never(page: &Value) -> bool {
-    of(page).is_some_and(|own| {
-        own.get("usd_per_day").and_then(Value::as_f64) > Some(0.0) && text(own, "room_at").is_empty()
-    })
+    of(page).is_some_and(|own| field::<f64>(own, "usd_per_day") > 0.0 && text(own, "room_at").is_empty())
 }
 
 /// Dollars and cents; below a cent four decimals, so that a small amount does not read as zero.

@@ -108,7 +108,7 @@ pub fn announced(house: &House, ask: &Ask) -> Vec<String> {
 
 /// Prints the service's answer, exactly.
 fn result(ask: &Ask) {
-    let result = text(&ask.newest, "result");
+    let result = ask.newest().result();
     if !result.is_empty() {
         terminal::exactly(result);
     }
@@ -174,7 +174,7 @@ pub fn answerable(house: &House, id: &str) -> Result<Answerable> {
     }
     let stored = stored(house, id)?;
     let digest = text(&stored, "digest").to_owned();
-    if digest.is_empty() || digest != text(&ask.asked, "digest") {
+    if digest.is_empty() || digest != ask.asked().digest() {
         bail!("what is stored of ask {id} is not what was asked; nothing is answered");
     }
     Ok(Answerable { ask, stored, digest })
@@ -206,7 +206,7 @@ pub fn answer(house: &House, id: &str, approve: bool) -> Result<u8> {
     terminal::line(&format!("{doing} {}: {}", ask.what(), ask.summary()));
     // The window has shown it just before.
     if std::env::var_os(terminal::IN_WINDOW).is_none() {
-        terminal::line(&format!("asked {} ago, why: {}", ask.age(), flat(text(&ask.asked, "why"))));
+        terminal::line(&format!("asked {} ago, why: {}", ask.age(), flat(ask.asked().why())));
         readable(id, stored.get("act").unwrap_or(&stored));
     }
     keep(house, id, approve, &digest)?;

@@ -4,7 +4,7 @@
 
 use super::{Field, NAME_CHARS, fields};
 use house::bounds::brief;
-use house::records::text;
+use house::records::{text, view::field};
 use serde_json::Value;
 
 /// Fields of a body that say to whom it goes.
@@ -63,7 +63,7 @@ pub fn told(act: &Value) -> Vec<(String, String)> {
     if act.get("text").is_some() {
         told.push(("text".to_owned(), said("text")));
     }
-    let headers = act.get("headers").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let headers: &[Value] = field(act, "headers");
     told.extend(headers.iter().map(|header| ("header".to_owned(), line(header, ": "))));
     let others = act.as_object().into_iter().flatten().filter(|(name, _)| !KNOWN.contains(&name.as_str()));
     told.extend(others.map(|(name, value)| (name.clone(), line(value, ", "))));
@@ -84,7 +84,7 @@ fn what(act: &Value) -> String {
 
 /// The packages of an act, the first by name and the others by number; each name stands in a field below.
 fn package(act: &Value) -> String {
-    let others = act.get("others").and_then(Value::as_array).map_or(0, Vec::len);
+    let others = field::<&[Value]>(act, "others").len();
     let more = if others > 0 { format!(" and {others} more") } else { String::new() };
     format!("{} {}{more} ({})", text(act, "name"), text(act, "version"), text(act, "registry"))
 }
@@ -100,8 +100,8 @@ fn line(value: &Value, between: &str) -> String {
 
 /// Whether its headers say that the body is a form.
 fn is_form(act: &Value) -> bool {
-    let headers = act.get("headers").and_then(Value::as_array).into_iter().flatten();
-    let mut pairs = headers.filter_map(|pair| Some((pair.get(0)?.as_str()?, pair.get(1)?.as_str()?)));
+    let headers: &[Value] = field(act, "headers");
+    let mut pairs = headers.iter().filter_map(|pair| Some((pair.get(0)?.as_str()?, pair.get(1)?.as_str()?)));
     pairs.any(|(name, value)| {
         name.eq_ignore_ascii_case("content-type") && value.starts_with("application/x-www-form-urlencoded")
     })

@@ -3,13 +3,13 @@
 pub mod once;
 mod row;
 
-pub use row::{asked, at_word, is_ask, more, row};
+pub use row::{at_word, is_ask, more, row};
 
 use crate::owners::Owners;
 use crate::window::view::{Verbosity, shown};
 use anyhow::{Context, Result};
 use house::lines::{Lines, Next};
-use house::records::{self, text};
+use house::records::{self, memory::Record};
 use house::terminal::{self, Row, Screen, typed};
 use house::{House, moments, settings};
 use memchr::memmem;
@@ -145,7 +145,7 @@ impl Feed {
                 Next::End => break,
             };
             passed += 1;
-            words.extend(word.filter(|record| text(record, "kind") == "message"));
+            words.extend(word.filter(|record| Record(record).message().is_some()));
             if words.len() > MOST_WORDS {
                 words.pop_front();
             }
@@ -248,10 +248,8 @@ pub fn show(house: &House, wanted: &Wanted) -> Result<()> {
     }
     let since = wanted.since.as_deref().unwrap_or_default();
     let verbosity: Verbosity = settings::shown(house).feed.parse().unwrap_or_default();
-    let worth = |record: &Value| {
-        (wanted.json || shown(record, verbosity).is_some())
-            && (since.is_empty() || text(record, "at") >= since)
-    };
+    let worth =
+        |record: &Value| (wanted.json || shown(record, verbosity).is_some()) && Record(record).at() >= since;
     let (mut screen, mut once) = (Screen::open(), Once::default());
     let mut show = |record: &Value| match shown(record, verbosity) {
         _ if wanted.json => terminal::json_line(record),

@@ -1,6 +1,6 @@
 //! What is said once: a thought whose words are the answer that follows it is not shown beside that answer. Pure.
 
-use house::records::text;
+use house::records::memory::Record;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
@@ -37,19 +37,14 @@ impl Once {
 
 /// Whether a record is a thought for the owner's word that ends in words.
 fn is_closing(record: &Value) -> bool {
-    let data = record.get("data").unwrap_or(&Value::Null);
-    text(record, "kind") == "thought"
-        && data.get("owner") == Some(&Value::Bool(true))
-        && data.get("garbled").is_none()
+    Record(record).thought().is_some_and(|thought| thought.owner() == Some(true) && !thought.is_garbled())
 }
 
 /// Whether a record is the creature's word that says what the thought said; of a long thought its beginning was kept.
 fn is_said_by(thought: &Value, record: &Value) -> bool {
-    let [thought, said] = [thought, record].map(|record| record.get("data").unwrap_or(&Value::Null));
-    if text(record, "kind") != "message" || text(said, "from") != "creature" {
-        return false;
-    }
+    let said = Record(record).message().filter(|said| said.is_creatures());
+    let (Some(thought), Some(said)) = (Record(thought).thought(), said) else { return false };
     let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let (thought, said) = (flat(text(thought, "monologue")), flat(text(said, "text")));
+    let (thought, said) = (flat(thought.monologue()), flat(said.text()));
     !thought.is_empty() && said.starts_with(thought.trim_end_matches('…'))
 }

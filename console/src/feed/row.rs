@@ -1,6 +1,8 @@
 //! The row of a record of memory; one of a kind unknown here is shown by what it says. Pure.
 
-use house::bounds::brief;
+use house::bounds::{brief, short};
+use house::records::history::Death;
+use house::records::memory::{Agenda, Data, Outcome, Record};
 use house::records::text;
 use house::terminal::Row;
 use serde_json::Value;
@@ -12,21 +14,21 @@ const WORD_CHARS: usize = 64 << 10;
 const TAG_CHARS: usize = 20;
 
 /// A change of the agenda in words; `None` for mere looks at it and for bookkeeping.
-fn change(data: &Value) -> Option<String> {
-    if let Some(session) = data.get("session").and_then(Value::as_str) {
-        return Some(format!("{session}: {}", text(data, "thought")));
+fn change(agenda: Agenda) -> Option<String> {
+    if !agenda.session().is_empty() {
+        return Some(format!("{}: {}", agenda.session(), agenda.thought()));
     }
-    let (kind, change) = data.get("change")?.as_object()?.iter().next()?;
+    let (kind, change) = agenda.change()?.as_object()?.iter().next()?;
     let words = ["do", "id", "title", "text", "what", "place"].map(|key| text(change, key)).join(" ");
     (kind != "looked" && kind != "outbox").then(|| format!("{kind} {words}"))
 }
 
 /// The outcome of an action: done, drafted, asked, failed.
-fn outcome(result: &Value) -> (&'static str, String) {
-    if result.get("ok").and_then(Value::as_bool) != Some(true) {
-        return ("33", format!("failed: {}", text(result, "error")));
+fn outcome(result: Outcome) -> (&'static str, String) {
+    if !result.ok() {
+        return ("33", format!("failed: {}", result.error()));
     }
-    match (text(result, "drafted"), asked(result)) {
+    match (result.drafted(), result.asked()) {
         (_, Some(ask)) => ("33", format!("asks you first: ask {ask}")),
         ("", None) => ("32", "ok".into()),
         (path, None) => ("33", format!("drafted only: {path}")),
@@ -35,50 +37,44 @@ fn outcome(result: &Value) -> (&'static str, String) {
 
 /// Whether a record is an action that became an ask, which is shown as such.
 pub fn is_ask(record: &Value) -> bool {
-    let result = record.get("data").and_then(|data| data.get("result"));
-    text(record, "kind") == "action" && result.and_then(asked).is_some()
-}
-
-/// The id of the ask that an action became, if it waits for the owner.
-pub fn asked(result: &Value) -> Option<String> {
-    let id = result.get("asked")?;
-    id.as_str().map(str::to_owned).or_else(|| id.as_u64().map(|id| id.to_string()))
+    Record(record).action().and_then(|action| action.result()?.asked()).is_some()
 }
 
 /// The row of a record worth showing. Words between owner and creature are not cut.
 pub fn row(record: &Value) -> Option<Row> {
-    let data = record.get("data")?;
+    let record = Record(record);
+    let data = record.raw_data()?;
     let mut most = MOST_CHARS;
-    let (tag, paint, body) = match text(record, "kind") {
-        "thought" if data.get("garbled").is_some() => {
-            ("garbled", "31", format!("the mind's reply could not be read: {}", text(data, "error")))
+    let (tag, paint, body) = match record.data() {
+        Data::Thought(thought) if thought.is_garbled() => {
+            ("garbled", "31", format!("the mind's reply could not be read: {}", thought.error()))
         }
-        "thought" => ("thought", "36", thought(text(data, "monologue"), text(data, "intent"))),
-        "action" => {
-            let (paint, outcome) = outcome(data.get("result")?);
-            ("action", paint, format!("{} {outcome}", text(data, "tool")))
+        Data::Thought(of) => ("thought", "36", thought(of.monologue(), of.intent())),
+        Data::Action(action) => {
+            let (paint, outcome) = outcome(action.result()?);
+            ("action", paint, format!("{} {outcome}", action.tool()))
         }
-        "self_change" => {
-            let ok = data.get("ok").and_then(Value::as_bool) == Some(true);
-            let end = if ok { String::new() } else { format!(": {}", text(data, "error")) };
-            ("self-edit", "35", format!("{} ({}){end}", text(data, "summary"), text(data, "stage")))
+        Data::SelfChange(edit) => {
+            let end = if edit.ok() { String::new() } else { format!(": {}", edit.error()) };
+            ("self-edit", "35", format!("{} ({}){end}", edit.summary(), edit.stage()))
         }
-        "death" if text(data, "cause") == "owner" && !text(data, "from_commit").is_empty() => {
-            ("rollback", "33", rolled_back(data))
+        Data::Death(death) if death.cause() == "owner" && !death.from_commit().is_empty() => {
+            ("rollback", "33", rolled_back(death))
         }
-        "death" => ("death", "31", telling(data)),
-        "message" => {
+        Data::Death(_) => ("death", "31", telling(data)),
+        Data::Message(said) => {
             most = WORD_CHARS;
-            ("word", "1;34", format!("{}: {}", text(data, "from"), text(data, "text")))
+            ("word", "1;34", format!("{}: {}", said.from(), said.text()))
         }
-        "agenda" => ("agenda", "90", change(data)?),
-        "observation" => ("noticed", "90", telling(data)),
-        "" | "heartbeat" => return None,
-        kind => (kind, "90", telling(data)),
+        Data::Agenda(agenda) => ("agenda", "90", change(agenda)?),
+        Data::Observation(_) => ("noticed", "90", telling(data)),
+        Data::Heartbeat(_) | Data::Other("") => return None,
+        Data::Dream(_) => ("dream", "90", telling(data)),
+        Data::Other(kind) => (kind, "90", telling(data)),
     };
     let flat = || body.split_whitespace().collect::<Vec<_>>().join(" ");
     let text = if most == WORD_CHARS { body.trim().to_owned() } else { flat() };
-    let at = record.get("at").and_then(Value::as_str).and_then(|at| at.parse().ok());
+    let at = record.at().parse().ok();
     Some(Row { at, tag: brief(tag, TAG_CHARS), paint, text: at_word(&text, most) })
 }
 
@@ -99,10 +95,9 @@ pub fn more<'a>(monologue: &str, intent: &'a str) -> &'a str {
     if thought.starts_with(meant.trim_end_matches('…').trim_end()) { "" } else { intent }
 }
 
-fn rolled_back(data: &Value) -> String {
-    let [from, to] =
-        ["from_commit", "to_commit"].map(|name| text(data, name).chars().take(7).collect::<String>());
-    let kept = text(data, "fallen_ref");
+fn rolled_back(death: Death) -> String {
+    let [from, to] = [death.from_commit(), death.to_commit()].map(short);
+    let kept = death.fallen_ref();
     let kept = if kept.is_empty() { String::new() } else { format!("; what was undone is kept as {kept}") };
     format!("creature/ is put back from {from} to {to}, as you ordered{kept}")
 }

@@ -24,7 +24,7 @@ use jiff::Timestamp;
 use std::fs::{DirBuilder, File};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 
-pub use parts::{Refused, usd};
+pub use parts::{Refused, count, usd};
 
 /// How the index is written; one of another version is made anew.
 const VERSION: &str = "feral index 3";

@@ -9,7 +9,8 @@ use super::index::time;
 use super::{Life, Part, Span};
 use crate::owners::Owners;
 use anyhow::{Context, Result};
-use house::records::{self, text};
+use house::records;
+use house::records::memory::Record;
 use house::{House, clock};
 use serde_json::Value;
 
@@ -65,7 +66,7 @@ impl Life {
         let (since, until) = (format!("{:.3}", span.from), format!("{:.3}", span.to));
         let place = records::place(&file.path, &since);
         for record in records::from(&file.path, place, u64::MAX) {
-            let at = text(&record, "at");
+            let at = Record(&record).at();
             if at < since.as_str() {
                 continue;
             }
@@ -73,9 +74,8 @@ impl Life {
             if at > until.as_str() {
                 break;
             }
-            let life = record.get("life").and_then(Value::as_u64);
             if let Part::Life(wanted) = part
-                && life != Some(*wanted)
+                && Record(&record).life() != Some(*wanted)
             {
                 continue;
             }
@@ -90,7 +90,7 @@ impl Life {
 
     /// Takes a record in; returns when it was.
     fn takes(&mut self, of: Of, record: &Value) -> Option<(u64, Option<Entry>)> {
-        let at_ms = time::of(text(record, "at"), clock::wall_ms())?;
+        let at_ms = time::of(Record(record).at(), clock::wall_ms())?;
         let entry = self.known.take(of, record, at_ms, Stand::default());
         entry.iter().for_each(|entry| self.store.add(entry));
         Some((at_ms, entry))

@@ -78,7 +78,7 @@ impl Life {
     }
 
     pub(super) fn short_commit(&self, number: u32) -> String {
-        self.text(number).chars().take(7).collect()
+        house::bounds::short(self.text(number)).to_owned()
     }
 
     /// Where a record is shown whole; else the span it is in.

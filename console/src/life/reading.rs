@@ -7,7 +7,7 @@ use super::index::time;
 use super::{Life, Looked};
 use house::clock::{Anchor, Clock, Millis};
 use house::lines::{Lines, Next};
-use house::records::{self, LONGEST_LINE, text};
+use house::records::{self, LONGEST_LINE, memory::Record, view::field};
 use house::{bounds, clock, files};
 use serde_json::Value;
 use std::fs::File;
@@ -137,7 +137,7 @@ impl Life {
     fn take(&mut self, source: &Source, at: usize, offset: u64, line: &[u8], now_ms: u64) {
         let Some(record) = records::parse(line) else { return };
         let record = if source.of == Of::Memory { self.owners.judged(record) } else { record };
-        let Some(at_ms) = time::of(text(&record, "at"), now_ms) else { return };
+        let Some(at_ms) = time::of(Record(&record).at(), now_ms) else { return };
         let stand = Stand { file: u16::try_from(at).unwrap_or(u16::MAX), offset };
         let entry = self.known.take(source.of, &record, at_ms, stand);
         entry.iter().for_each(|entry| self.store.add(entry));
@@ -152,14 +152,10 @@ impl Life {
         self.caps_mark = mark;
         let page = files::read_small(&self.house.budget()).ok().flatten();
         let page = page.and_then(|page| bounds::read(&page)).unwrap_or_default();
-        let micro = |name: &str| {
-            let usd = page.get(name).and_then(Value::as_f64).unwrap_or(0.0);
-            (usd * 1e6).clamp(0.0, 1e15) as u64
-        };
-        let day = page.get("caps").and_then(Value::as_array).and_then(|caps| caps.first());
-        let of_day = |name: &str| day.and_then(|day| day.get(name)).and_then(Value::as_f64);
+        let day = field::<&[Value]>(&page, "caps").first();
         let or = |name: &str, old: &str| {
-            of_day(name).map_or_else(|| micro(old), |usd| (usd * 1e6).clamp(0.0, 1e15) as u64)
+            let of_day: Option<f64> = day.and_then(|day| field(day, name));
+            (of_day.unwrap_or_else(|| field(&page, old)) * 1e6).clamp(0.0, 1e15) as u64
         };
         let (all, own) = (or("cap_usd", "daily_cap_usd"), or("autonomous_cap_usd", "autonomous_cap_usd"));
         if all > 0 {

@@ -7,7 +7,7 @@ use super::parts::Thing;
 use super::{Life, Part};
 use anyhow::Result;
 use house::bounds::brief;
-use house::records::text;
+use house::records::memory::Record;
 use house::{House, printable};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -104,19 +104,20 @@ impl Trace<'_> {
     /// A thought, an act, or a call that was paid for, with what its record says.
     fn record(&mut self, record: &Value, at_ms: u64, entry: Option<&Entry>) -> Result<()> {
         let Some(entry) = entry else { return Ok(()) };
-        let data = record.get("data").unwrap_or(&Value::Null);
-        let short = |name: &str| brief(text(data, name), MOST_CHARS);
+        let short = |said: &str| brief(said, MOST_CHARS);
         let (lane, name, args) = match entry.kind {
             Kind::Thought | Kind::Garbled => {
-                let said = json!({"said": short("monologue"), "means": short("intent"), "mind": short("mind"),
-                    "tokens": entry.value, "error": short("error")});
+                let of = Record(record).thought().unwrap_or_default();
+                let said = json!({"said": short(of.monologue()), "means": short(of.intent()), "mind": short(of.mind()),
+                    "tokens": entry.value, "error": short(of.error())});
                 (3, format!("thought {}", entry.number), said)
             }
             Kind::Act | Kind::ActFailed => {
-                let error = data.get("result").map_or("", |result| text(result, "error"));
-                let given = data.get("args").map(|args| brief(&args.to_string(), MOST_CHARS));
-                let args = json!({"thought": entry.number, "args": given, "error": brief(error, MOST_CHARS)});
-                (if entry.kind == Kind::Act { 4 } else { 5 }, short("tool"), args)
+                let act = Record(record).action().unwrap_or_default();
+                let error = act.result().unwrap_or_default().error();
+                let given = act.args().map(|args| short(&args.to_string()));
+                let args = json!({"thought": entry.number, "args": given, "error": short(error)});
+                (if entry.kind == Kind::Act { 4 } else { 5 }, short(act.tool()), args)
             }
             Kind::Money | Kind::MoneyOwn => return self.spent(entry),
         };

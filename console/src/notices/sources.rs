@@ -3,11 +3,12 @@
 //! Invariant: no text of others is taken but harmless and short.
 
 use super::state::{Cursor, Notice, State, What};
-use house::bounds::{self, brief};
+use house::bounds::{self, brief, short};
 use house::files::{self, Mark};
 use house::lines::{Lines, Next};
 use house::printable::flat;
-use house::records::{self, text};
+use house::records::history::{Death, Event, Line, Said};
+use house::records::{self, text, view::field};
 use house::terminal::typed;
 use house::{House, asks, clock, instance, minds, moments};
 use serde_json::Value;
@@ -37,7 +38,7 @@ impl Sources {
     pub fn look(&mut self, house: &House, warn_percent: f64, state: &mut State) -> bool {
         let before = state.clone();
         for death in news(&house.deaths(), &mut state.deaths) {
-            add(state, died(&death));
+            add(state, died(Death(&death)));
         }
         for event in news(&house.history(), &mut state.history) {
             happened(&event).into_iter().for_each(|notice| add(state, notice));
@@ -62,7 +63,7 @@ impl Sources {
                 let said = brief(&format!("ask {}: {}", ask.line(), ask.summary()), SAID_CHARS);
                 let said = format!("{said}; {}", typed(&format!("asks {}", ask.id)));
                 let own = format!("ask {} waits for your word", ask.id);
-                add(state, notice(What::Ask, text(&ask.asked, "at"), &ask.id, &said, own));
+                add(state, notice(What::Ask, ask.asked().at(), &ask.id, &said, own));
             }
         }
     }
@@ -97,37 +98,36 @@ fn notice(what: What, at: &str, name: &str, said: &str, own: String) -> Notice {
 }
 
 /// A word of the guardian's own vocabulary; of anything else only its letters.
-fn word(record: &Value, name: &str) -> String {
-    let letters = text(record, name).chars().map(|letter| if letter == '_' { ' ' } else { letter });
+fn word(said: &str) -> String {
+    let letters = said.chars().map(|letter| if letter == '_' { ' ' } else { letter });
     letters.filter(|letter| letter.is_ascii_alphanumeric() || *letter == ' ').take(20).collect()
 }
 
-fn died(death: &Value) -> Notice {
-    let life = death.get("life").and_then(Value::as_u64).unwrap_or_default();
-    let [ended, blame] = ["ended", "blame"].map(|name| word(death, name));
-    let cause = brief(text(death, "cause"), WORD_CHARS);
-    let commit: String = text(death, "commit").chars().take(7).collect();
-    let how = format!("{ended} ({cause}), blamed on {blame}, at {commit}");
+fn died(death: Death) -> Notice {
+    let [ended, blame] = [death.ended(), death.blame()].map(word);
+    let (life, cause) = (death.life(), brief(death.cause(), WORD_CHARS));
+    let how = format!("{ended} ({cause}), blamed on {blame}, at {}", short(death.commit()));
     let own = format!("life {life} {ended}, blamed on {blame}");
-    notice(What::Death, text(death, "at"), &how, &format!("life {life} {how}"), own)
+    notice(What::Death, death.at(), &how, &format!("life {life} {how}"), own)
 }
 
 /// What an event of the guardian's is to the owner; nothing where it is routine, or came of the owner's word.
+#[allow(clippy::wildcard_enum_match_arm)]
 fn happened(event: &Value) -> Option<Notice> {
-    let (at, told) = (text(event, "at"), text(event, "told"));
-    match text(event, "what") {
-        "fall" if text(event, "cause") != "owner" => {
-            let told = told.trim_start_matches("guardian: ");
-            let own = format!("creature/ was put back: {}", word(event, "cause"));
+    let at = Line(event).at();
+    match Event::of(event) {
+        Event::Fall(fall) if fall.cause() != "owner" => {
+            let told = Said(event).plainly();
+            let own = format!("creature/ was put back: {}", word(fall.cause()));
             Some(notice(What::Fall, at, told, told, own))
         }
-        "broken" => {
+        Event::Broken(of) => {
             let own = "your creature breaks an invariant, and nothing is put back for it".to_owned();
-            Some(notice(What::Fall, at, told, told, own))
+            Some(notice(What::Fall, at, of.told(), of.told(), own))
         }
-        "settings_refused" => {
+        Event::SettingsRefused(of) => {
             let own = "your change of the settings is not taken over".to_owned();
-            Some(notice(What::Settings, at, told, &format!("{own}: {told}"), own.clone()))
+            Some(notice(What::Settings, at, of.told(), &format!("{own}: {}", of.told()), own.clone()))
         }
         _ => None,
     }
@@ -135,10 +135,10 @@ fn happened(event: &Value) -> Option<Notice> {
 
 /// Caps that are nearly spent, and a closed ledger: names and sentences.
 fn low(page: &Value, warn_percent: f64) -> Vec<(String, String)> {
-    let usd = |cap: &Value, name: &str| cap.get(name).and_then(Value::as_f64).unwrap_or_default();
-    let caps = page.get("caps").and_then(Value::as_array).into_iter().flatten().take(10);
+    let caps = field::<&[Value]>(page, "caps").iter().take(10);
     let caps = caps.filter_map(|cap| {
-        let (span, spent, whole) = (word(cap, "span"), usd(cap, "spent_usd"), usd(cap, "cap_usd"));
+        let (spent, whole): (f64, f64) = (field(cap, "spent_usd"), field(cap, "cap_usd"));
+        let span = word(text(cap, "span"));
         let percent = 100.0 * spent / whole;
         let when = if span == "day" { "today".to_owned() } else { format!("this {span}") };
         let told = format!(
@@ -147,7 +147,7 @@ fn low(page: &Value, warn_percent: f64) -> Vec<(String, String)> {
         );
         (spent > 0.0 && whole > 0.0 && percent >= warn_percent).then_some((span, told))
     });
-    let closed = page.get("closed").and_then(Value::as_str);
+    let closed: Option<&str> = field(page, "closed");
     let closed = closed.map(|_| {
         let told = format!("the ledger is closed, nothing that costs leaves: {}", typed("doctor"));
         ("closed".to_owned(), told)
@@ -158,8 +158,7 @@ fn low(page: &Value, warn_percent: f64) -> Vec<(String, String)> {
 /// Takes in which models are down and which answer again.
 fn models(page: &Value, state: &mut State) {
     let mut down = Vec::new();
-    let listed: Vec<&Value> =
-        page.get("models").and_then(Value::as_array).into_iter().flatten().take(MOST_NAMES).collect();
+    let listed: Vec<&Value> = field::<&[Value]>(page, "models").iter().take(MOST_NAMES).collect();
     let name = |model: &Value| {
         brief(&format!("{} at {}", text(model, "model"), text(model, "upstream")), TEXT_CHARS)
     };
@@ -168,7 +167,7 @@ fn models(page: &Value, state: &mut State) {
         down.push((name(told), minds::told(told)));
     }
     if let Some(stopped) = page.get("stopped").filter(|stopped| stopped.is_object()) {
-        let status = stopped.get("status").and_then(Value::as_u64).unwrap_or_default();
+        let status: u64 = field(stopped, "status");
         let told = format!("{} said {status}: {}", text(stopped, "provider"), text(stopped, "hint"));
         down.push((brief(&format!("stopped {}", text(stopped, "provider")), TEXT_CHARS), told));
     }

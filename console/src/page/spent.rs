@@ -1,11 +1,12 @@
 //! What was spent, and on what: settled calls by day and model, and by the question or reason they were for; sums, never calls.
 
 use crate::plain;
-use crate::report::gather;
+use crate::report::gather::{self, SETTLED_LATER_MS};
 use house::bounds::{NAME_CHARS, brief};
 use house::clock::Millis;
-use house::records::{self, text};
-use house::{House, moments};
+use house::records::ledger::{Booked, Entry};
+use house::records::memory::{Data, Record, Usage};
+use house::{House, moments, records};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,8 +15,6 @@ const MOST_CALLS: usize = 200_000;
 const MOST_NAMES: usize = 300;
 const MOST_WAKES: usize = 50_000;
 const MOST_UNDER_WAY: usize = 1_000;
-/// How much later than its thought's record a call may be settled.
-const SETTLED_LATER_MS: Millis = 2_000;
 /// Characters of a question.
 const QUESTION_CHARS: usize = 90;
 
@@ -75,10 +74,9 @@ impl Sum {
 }
 
 impl Tokens {
-    fn of(usage: &Value) -> Self {
-        let count = |name: &str| usage.get(name).and_then(Value::as_u64).unwrap_or(0);
-        let input = count("input_tokens").saturating_add(count("cache_write_tokens"));
-        Self { input, cached: count("cache_read_tokens"), output: count("output_tokens") }
+    fn of(usage: Usage) -> Self {
+        let input = usage.input_tokens().saturating_add(usage.cache_write_tokens());
+        Self { input, cached: usage.cache_read_tokens(), output: usage.output_tokens() }
     }
 
     fn add(&mut self, other: Self) {
@@ -109,24 +107,23 @@ pub fn read(house: &House, since: &str) -> Spent {
     let (mut spent, mut calls) = (Spent::default(), Vec::new());
     let mut under_way: HashMap<String, Millis> = HashMap::new();
     let cut = gather::each(&house.ledger(), since, |entry| {
-        let at_ms = moments::ms(text(entry, "at")).unwrap_or(0);
-        if text(entry, "event") == "reserve" && under_way.len() < MOST_UNDER_WAY {
-            under_way.insert(text(entry, "call").to_owned(), at_ms);
+        let entry = Entry(entry);
+        let at_ms = moments::ms(entry.at()).unwrap_or(0);
+        if entry.booked() == Booked::Reserve && under_way.len() < MOST_UNDER_WAY {
+            under_way.insert(entry.call().to_owned(), at_ms);
         }
-        if text(entry, "event") != "settle" {
+        if entry.paid().is_none() {
             return;
         }
-        let begun_ms = under_way.remove(text(entry, "call"));
-        if text(entry, "decision") == "never left" {
+        let begun_ms = under_way.remove(entry.call());
+        if entry.booked() == Booked::Unsent {
             return;
         }
-        let micro = entry.get("cost_micro_usd").and_then(Value::as_u64).unwrap_or(0);
         let took_ms = begun_ms.map(|begun_ms| at_ms.saturating_sub(begun_ms));
-        let call = Call { at_ms, micro, is_own: text(entry, "class") == "autonomous", took_ms };
-        let day = Some(text(entry, "day")).filter(|day| !day.is_empty()).unwrap_or(text(entry, "at"));
+        let call = Call { at_ms, micro: entry.cost_micro_usd(), is_own: entry.is_own(), took_ms };
         spent.all.add(&call);
-        sum(&mut spent.days, &day.chars().take(10).collect::<String>()).add(&call);
-        let model = ["service", "note"].map(|name| brief(text(entry, name), NAME_CHARS)).join(" ");
+        sum(&mut spent.days, entry.day()).add(&call);
+        let model = [entry.service(), entry.note()].map(|name| brief(name, NAME_CHARS)).join(" ");
         sum(&mut spent.models, model.trim()).add(&call);
         if calls.len() < MOST_CALLS {
             calls.push(call);
@@ -146,7 +143,7 @@ pub fn read(house: &House, since: &str) -> Spent {
         let tokens = purpose.take(record, &why);
         all.add(tokens);
         if !tokens.is_none() && days.len() < MOST_NAMES {
-            days.entry(text(record, "at").chars().take(10).collect()).or_default().add(tokens);
+            days.entry(Record(record).at().chars().take(10).collect()).or_default().add(tokens);
         }
     });
     purpose.end();
@@ -162,14 +159,11 @@ pub fn read(house: &House, since: &str) -> Spent {
 
 /// Why each wake was, as far as the bookkeeping reaches.
 fn reasons(house: &House) -> HashMap<u64, String> {
-    let before = house.bookkeeping().with_file_name("bookkeeping.before.jsonl");
     let mut why = HashMap::new();
-    for record in [before, house.bookkeeping()].iter().flat_map(|path| records::of(path)) {
-        let Some(data) = record.get("data").filter(|_| text(&record, "kind") == "heartbeat") else {
-            continue;
-        };
-        let first = data.get("why").and_then(Value::as_array).and_then(|why| why.first()?.as_str());
-        if let (Some(wake), Some(first)) = (data.get("wake").and_then(Value::as_u64), first)
+    for record in records::with_before(house.bookkeeping()).iter().flat_map(|path| records::of(path)) {
+        let Some(beat) = Record(&record).beat() else { continue };
+        let first = beat.why().and_then(|why| why.first().copied());
+        if let (Some(wake), Some(first)) = (beat.wake(), first)
             && why.len() < MOST_WAKES
         {
             why.insert(wake, kind(first));
@@ -203,23 +197,23 @@ struct Purposes<'a> {
 
 impl Purposes<'_> {
     /// Takes a record in order; returns the tokens of a thought.
+    #[allow(clippy::wildcard_enum_match_arm)]
     fn take(&mut self, record: &Value, why: &HashMap<u64, String>) -> Tokens {
-        let data = record.get("data").unwrap_or(&Value::Null);
-        match text(record, "kind") {
-            "message" if text(data, "from") == "owner" => {
-                let said: String = text(data, "text").split_whitespace().collect::<Vec<_>>().join(" ");
+        let record = Record(record);
+        match record.data() {
+            Data::Message(message) if message.is_owners() => {
+                let said: String = message.text().split_whitespace().collect::<Vec<_>>().join(" ");
                 self.question = brief(&said, QUESTION_CHARS);
             }
-            "thought" => {
+            Data::Thought(thought) => {
                 self.end();
-                let until_ms = moments::ms(text(record, "at")).unwrap_or(0).saturating_add(SETTLED_LATER_MS);
+                let until_ms = moments::ms(record.at()).unwrap_or(0).saturating_add(SETTLED_LATER_MS);
                 let first = self.next;
                 while self.calls.get(self.next).is_some_and(|call| call.at_ms <= until_ms) {
                     self.next += 1;
                 }
-                let wake = data.get("wake").and_then(Value::as_u64);
-                let known = || wake.and_then(|wake| why.get(&wake)).cloned();
-                let purpose = match data.get("owner").and_then(Value::as_bool) {
+                let known = || thought.wake().and_then(|wake| why.get(&wake)).cloned();
+                let purpose = match thought.owner() {
                     Some(true) if !self.question.is_empty() => format!("you: “{}”", self.question),
                     Some(true) => known().unwrap_or_else(|| "your messages".to_owned()),
                     Some(false) => {
@@ -227,12 +221,12 @@ impl Purposes<'_> {
                     }
                     None => known().unwrap_or_else(|| "not known".to_owned()),
                 };
-                let tokens = Tokens::of(data.get("usage").unwrap_or(&Value::Null));
+                let tokens = Tokens::of(thought.usage());
                 self.under_way = Some((first, purpose, tokens));
                 return tokens;
             }
-            "self_change" => {
-                let summary = brief(text(data, "summary"), NAME_CHARS);
+            Data::SelfChange(edit) => {
+                let summary = brief(edit.summary(), NAME_CHARS);
                 if let Some((_, purpose, _)) = &mut self.under_way {
                     *purpose = format!("self-edit: {summary}");
                 }

@@ -13,11 +13,10 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures_util::stream;
 use house::moments;
-use house::records::text;
+use house::records::memory::Record;
 use http::{HeaderValue, StatusCode, header};
 use maud::Markup;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use serde_json::Value;
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::io::PipeReader;
@@ -184,9 +183,8 @@ impl Follower {
             if let Some(row) = feed::row(record) {
                 self.send(event("row", &one_line(&views::now::row(record, &row))))?;
             }
-            if text(record, "kind") == "message" {
-                let said = record.get("data").unwrap_or(&Value::Null);
-                self.send(event("said", &one_line(&views::talk::message(said, text(record, "at")))))?;
+            if let Some(message) = Record(record).message() {
+                self.send(event("said", &one_line(&views::talk::message(message, Record(record).at()))))?;
             }
         }
         Ok(seen.more)

@@ -4,7 +4,8 @@ use crate::why::found::Found;
 use house::bounds::{NAME_CHARS, brief};
 use house::clock::Millis;
 use house::moments;
-use house::records::text;
+use house::records::ledger::{Booked, Entry};
+use house::records::memory::Record;
 use serde_json::Value;
 use std::collections::HashMap;
 
@@ -25,18 +26,19 @@ pub struct Span<'a> {
 }
 
 /// The calls of models among entries of the ledger, in order, each from when it was begun.
+#[allow(clippy::wildcard_enum_match_arm)]
 pub fn calls(entries: &[Value]) -> Vec<Span<'static>> {
     let (mut begun, mut spans): (HashMap<&str, Millis>, Vec<Span>) = (HashMap::new(), Vec::new());
-    for entry in entries {
-        let Some(at_ms) = moments::ms(text(entry, "at")) else { continue };
-        match text(entry, "event") {
-            "reserve" if begun.len() < MOST_CALLS => {
-                begun.insert(text(entry, "call"), at_ms);
+    for entry in entries.iter().map(Entry) {
+        let Some(at_ms) = moments::ms(entry.at()) else { continue };
+        match entry.booked() {
+            Booked::Reserve if begun.len() < MOST_CALLS => {
+                begun.insert(entry.call(), at_ms);
             }
-            "settle" if text(entry, "decision") != "never left" && spans.len() < MOST_CALLS => {
-                let micro = entry.get("cost_micro_usd").and_then(Value::as_u64).unwrap_or(0);
-                let from_ms = begun.remove(text(entry, "call")).unwrap_or(at_ms);
-                let name = brief(text(entry, "note"), NAME_CHARS);
+            Booked::Settle if spans.len() < MOST_CALLS => {
+                let micro = entry.cost_micro_usd();
+                let from_ms = begun.remove(entry.call()).unwrap_or(at_ms);
+                let name = brief(entry.note(), NAME_CHARS);
                 spans.push(Span { name, class: "model", from_ms, to_ms: at_ms, micro, record: None });
             }
             _ => {}
@@ -47,16 +49,14 @@ pub fn calls(entries: &[Value]) -> Vec<Span<'static>> {
 
 /// What a thought was, in order of time: its model's calls, then its acts, each from the end of what came before it.
 pub fn spans<'a>(found: &'a Found, calls: Vec<Span<'a>>) -> Vec<Span<'a>> {
-    let thought_ms = moments::ms(text(&found.thought, "at")).unwrap_or(0);
+    let thought_ms = moments::ms(Record(&found.thought).at()).unwrap_or(0);
     let mut spans = calls;
     let mut before_ms = spans.last().map_or(thought_ms, |span| span.to_ms).max(thought_ms);
     for record in &found.after {
-        let Some(at_ms) = moments::ms(text(record, "at")) else { continue };
-        let data = record.get("data").unwrap_or(&Value::Null);
-        if text(record, "kind") == "action" {
-            let is_ok = data.get("result").is_some_and(|result| result.get("ok") == Some(&Value::Bool(true)));
-            let class = if is_ok { "act" } else { "act-failed" };
-            let name = brief(text(data, "tool"), NAME_CHARS);
+        let Some(at_ms) = moments::ms(Record(record).at()) else { continue };
+        if let Some(action) = Record(record).action() {
+            let class = if action.is_ok() { "act" } else { "act-failed" };
+            let name = brief(action.tool(), NAME_CHARS);
             let from_ms = before_ms.min(at_ms);
             spans.push(Span { name, class, from_ms, to_ms: at_ms, micro: 0, record: Some(record) });
         }

@@ -3,7 +3,9 @@
 use crate::window::state::Known;
 use house::House;
 use house::clock::Millis;
-use house::records::{self, text};
+use house::records::ledger::Entry;
+use house::records::memory::{Fed, FeedLine};
+use house::records::{self, text, view::field};
 use house::{files, moments};
 use serde_json::Value;
 
@@ -39,11 +41,10 @@ pub fn read(house: &House, known: &Known) -> Option<UnderWay> {
     let parse = |line: &str| records::parse(line.as_bytes());
     let wakeup = feed.lines().rev().filter(|line| line.contains("\"wakeup\"")).find_map(parse);
     let word = inbox.lines().rev().find_map(parse);
-    let since = wakeup.as_ref().map(|line| text(line, "at")).unwrap_or_default().to_owned();
+    let since = wakeup.as_ref().map(|line| FeedLine(line).at()).unwrap_or_default().to_owned();
     let ledger = if since.is_empty() { String::new() } else { files::tail(&house.ledger(), TAIL_BYTES) };
-    let paid = ledger.lines().rev().filter_map(parse).take_while(|entry| text(entry, "at") >= since.as_str());
-    let micro = paid.filter(|entry| text(entry, "event") == "settle");
-    let micro = micro.filter_map(|entry| entry.get("cost_micro_usd").and_then(Value::as_u64));
+    let paid = ledger.lines().rev().filter_map(parse).take_while(|entry| Entry(entry).at() >= since.as_str());
+    let micro = paid.filter_map(|entry| Entry(&entry).paid());
     let words = match known.streams() {
         "" => String::new(),
         _ => files::tail(&house.thinking(), WORDS_BYTES).trim().to_owned(),
@@ -59,7 +60,7 @@ pub fn read(house: &House, known: &Known) -> Option<UnderWay> {
 
 /// Thinking or acting, where this life is the guardian's and does either.
 fn does(known: &Known) -> Option<Does> {
-    let life = |value: &Value| value.get("life").and_then(Value::as_u64);
+    let life = |value: &Value| field::<Option<u64>>(value, "life");
     let is_alive = known.runs && ["probation", "settled"].contains(&text(&known.told, "phase"));
     if !is_alive || life(&known.beat).is_none() || life(&known.beat) != life(&known.told) {
         return None;
@@ -75,6 +76,7 @@ fn does(known: &Known) -> Option<Does> {
 /// What is not told is taken for that too.
 fn is_owners(wakeup: Option<&Value>, word: Option<&Value>) -> bool {
     let Some(wakeup) = wakeup else { return true };
-    let came = word.is_some_and(|word| text(word, "at") >= text(wakeup, "at"));
-    came || wakeup.get("data").is_some_and(|data| text(data, "priority") == "owner")
+    let wakeup = FeedLine(wakeup);
+    let is_owners = matches!(wakeup.told(), Fed::Wakeup(beat) if beat.priority() == "owner");
+    is_owners || word.is_some_and(|word| text(word, "at") >= wakeup.at())
 }

@@ -1,11 +1,14 @@
 //! What happened last, a line a wake: what it was for, how much it did, what it cost; its rows in a fold. Pure but for reading.
 
 use super::back::{self, Line};
+use crate::life;
 use crate::owners::Owners;
+use crate::report::gather::SETTLED_LATER_MS;
 use crate::why::found;
 use house::House;
-use house::records::{self, text};
-use house::{clock::Millis, files, moments};
+use house::records::ledger::Entry;
+use house::records::memory::{Data, Message, Record, Thought};
+use house::{clock::Millis, moments, records};
 use serde_json::Value;
 use std::ops::ControlFlow;
 
@@ -14,8 +17,6 @@ const MOST_WAKES: usize = 12;
 const MOST_RECORDS: usize = 600;
 const MOST_BYTES: u64 = 4 << 20;
 const LEDGER_BYTES: u64 = 512 << 10;
-/// How much later than its last record a call of a wake may be settled.
-const SETTLED_LATER_MS: Millis = 2_000;
 
 /// A wake, or what happened before the first one that was read.
 #[derive(Debug, Default, PartialEq)]
@@ -39,11 +40,8 @@ pub fn read(house: &House) -> Vec<Wake> {
         },
     );
     records.reverse();
-    let ledger = files::tail(&house.ledger(), LEDGER_BYTES);
-    let paid = ledger.lines().filter_map(|line| records::parse(line.as_bytes()));
-    let paid = paid.filter(|entry| text(entry, "event") == "settle").filter_map(|entry| {
-        Some((moments::ms(text(&entry, "at"))?, entry.get("cost_micro_usd").and_then(Value::as_u64)?))
-    });
+    let paid = records::newest(&house.ledger(), LEDGER_BYTES)
+        .filter_map(|entry| Some((moments::ms(Entry(&entry).at())?, Entry(&entry).paid()?)));
     let mut wakes = grouped(records, &paid.collect::<Vec<_>>());
     wakes.drain(..wakes.len().saturating_sub(MOST_WAKES));
     wakes
@@ -55,15 +53,15 @@ pub fn grouped(records: Vec<Value>, paid: &[(Millis, u64)]) -> Vec<Wake> {
     // The owner's word comes before the wake that answers it.
     let mut before = Vec::new();
     for record in records {
-        let data = record.get("data").unwrap_or(&Value::Null);
-        let wake =
-            (text(&record, "kind") == "thought").then(|| data.get("wake").and_then(Value::as_u64)).flatten();
+        let seen = Record(&record);
+        let wake = seen.thought().and_then(Thought::wake);
+        let is_owners = seen.message().is_some_and(Message::is_owners);
         let is_next = wake.is_some() && wakes.last().is_none_or(|last| last.number != wake);
         if is_next {
             wakes.push(Wake { number: wake, records: std::mem::take(&mut before), micro: 0 });
         }
         match wakes.last_mut() {
-            _ if text(data, "from") == "owner" => before.push(record),
+            _ if is_owners => before.push(record),
             Some(last) => {
                 last.records.append(&mut before);
                 last.records.push(record);
@@ -77,7 +75,7 @@ pub fn grouped(records: Vec<Value>, paid: &[(Millis, u64)]) -> Vec<Wake> {
         None => wakes.push(Wake { records: before, ..Wake::default() }),
     }
     // What was paid before the first record belongs to wakes that were not read.
-    let at_ms = |record: Option<&Value>| record.and_then(|record| moments::ms(text(record, "at")));
+    let at_ms = |record: Option<&Value>| record.and_then(|record| moments::ms(Record(record).at()));
     let first = wakes.first().and_then(|wake| wake.records.first());
     let mut from_ms = at_ms(first).unwrap_or(0).saturating_sub(1);
     for wake in &mut wakes {
@@ -92,47 +90,37 @@ pub fn grouped(records: Vec<Value>, paid: &[(Millis, u64)]) -> Vec<Wake> {
 impl Wake {
     /// When it was over, as far as it was remembered.
     pub fn at(&self) -> &str {
-        self.records.last().map(|record| text(record, "at")).unwrap_or_default()
-    }
-
-    fn count(&self, is: impl Fn(&Value) -> bool) -> usize {
-        self.records.iter().filter(|record| is(record)).count()
+        self.records.last().map(|record| Record(record).at()).unwrap_or_default()
     }
 
     /// `answered you, 2 acts, 1 failed, $0.03`.
     pub fn told(&self) -> String {
-        let data = |record: &Value, name: &str| record.get("data").and_then(|data| data.get(name)).cloned();
-        let is = |record: &Value, kind: &str| text(record, "kind") == kind;
-        let said = |record: &Value, kind: &str| {
-            is(record, "message") && data(record, "kind").is_some_and(|of| of.as_str() == Some(kind))
+        let count = |is: &dyn Fn(Data) -> bool| {
+            self.records.iter().filter(|record| is(Record(record).data())).count()
         };
-        let ok = |record: &Value| {
-            data(record, "result").is_some_and(|result| result.get("ok") == Some(&Value::Bool(true)))
-        };
-        let edits = self.count(|record| is(record, "self_change"));
-        let acts = self.count(|record| is(record, "action"));
-        let failed = self.count(|record| is(record, "action") && !ok(record));
-        let owners =
-            self.count(|record| is(record, "thought") && data(record, "owner") == Some(Value::Bool(true)));
+        let said = |kind: &str| count(&|data| matches!(data, Data::Message(said) if said.kind() == kind)) > 0;
+        let edits = count(&|data| matches!(data, Data::SelfChange(_)));
+        let acts = count(&|data| matches!(data, Data::Action(_)));
+        let failed = count(&|data| matches!(data, Data::Action(action) if !action.is_ok()));
+        let owners = count(&|data| matches!(data, Data::Thought(thought) if thought.owner() == Some(true)));
         let first = match () {
-            () if self.count(|record| is(record, "death")) > 0 => "died and was started again",
-            () if self.count(|record| said(record, "answer")) > 0 => "answered you",
-            () if self.count(|record| said(record, "asked_for")) > 0 => "did what you asked for",
-            () if self.count(|record| said(record, "reminder")) > 0 => "reminded you",
+            () if count(&|data| matches!(data, Data::Death(_))) > 0 => "died and was started again",
+            () if said("answer") => "answered you",
+            () if said("asked_for") => "did what you asked for",
+            () if said("reminder") => "reminded you",
             () if edits > 0 => "edited itself",
             () if owners > 0 => "worked for you",
             () if self.number.is_some() => "worked on its own",
             () => "before that",
         };
         let mut parts = vec![first.to_owned()];
-        let plural =
-            |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-        parts.extend((acts > 0).then(|| plural(acts, "act")));
+        parts.extend((acts > 0).then(|| life::count(acts as u64, "act")));
         parts.extend((failed > 0).then(|| format!("{failed} failed")));
         parts.extend(
-            (edits > 0 && first != "edited itself").then(|| plural(edits, "step") + " of a self-edit"),
+            (edits > 0 && first != "edited itself")
+                .then(|| life::count(edits as u64, "step") + " of a self-edit"),
         );
-        parts.extend((self.micro > 0).then(|| crate::life::usd(self.micro)));
+        parts.extend((self.micro > 0).then(|| life::usd(self.micro)));
         parts.join(", ")
     }
 }

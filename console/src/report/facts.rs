@@ -1,8 +1,9 @@
 //! What a report is made of: records taken in one by one and held as sums, and as the newest of what is told singly. Pure.
 
-use crate::feed;
-use house::bounds::brief;
-use house::records::text;
+use house::bounds::{brief, short};
+use house::records::history::{Death, Event, Fall as Put, Line, Said};
+use house::records::ledger::{AskLine, Booked, Entry};
+use house::records::memory::{Action, Data, Message, Record};
 use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -173,41 +174,40 @@ impl Facts {
     }
 
     /// Takes in a record of memory.
+    #[allow(clippy::wildcard_enum_match_arm)]
     pub fn remembered(&mut self, record: &Value) {
-        let Some(data) = record.get("data") else { return };
-        match text(record, "kind") {
-            "thought" if data.get("garbled").is_some() => self.garbled += 1,
-            "thought" => self.thoughts += 1,
-            "action" => self.acted(data),
-            "dream" => self.dreams += u64::from(data.get("name").is_some()),
-            "self_change" if !is_ok(data) => {
-                let error = text(data, "error").lines().next().unwrap_or_default();
-                self.edits_refused.add(&format!("{} ({})", text(data, "stage"), brief(error, 60)));
+        match Record(record).data() {
+            Data::Thought(thought) if thought.is_garbled() => self.garbled += 1,
+            Data::Thought(_) => self.thoughts += 1,
+            Data::Action(action) => self.acted(action),
+            Data::Dream(dream) => self.dreams += u64::from(dream.name().is_some()),
+            Data::SelfChange(edit) if !edit.ok() => {
+                let error = edit.error().lines().next().unwrap_or_default();
+                self.edits_refused.add(&format!("{} ({})", edit.stage(), brief(error, 60)));
             }
-            "message" => self.said(data),
+            Data::Message(message) => self.said(message),
             _ => {}
         }
     }
 
-    fn said(&mut self, data: &Value) {
-        let (from, said) = (brief(text(data, "from"), 20), text(data, "text"));
-        let kind = Some(text(data, "kind")).filter(|kind| !kind.is_empty() && *kind != "answer");
-        let kind = kind.map(|kind| format!(" ({})", brief(kind, 20))).unwrap_or_default();
+    fn said(&mut self, message: Message) {
+        let (from, said) = (brief(message.from(), 20), message.text());
+        let kind = message.odd_kind().map(|kind| format!(" ({})", brief(kind, 20))).unwrap_or_default();
         let chars = said.chars().count();
         let text = Some(said.to_owned()).filter(|_| chars <= WORD_CHARS);
         self.words.add(Word { from: from + &kind, text, chars });
     }
 
-    fn acted(&mut self, data: &Value) {
-        let (tool, result) = (text(data, "tool"), data.get("result").unwrap_or(&Value::Null));
-        let path = text(result, "path");
+    fn acted(&mut self, action: Action) {
+        let (tool, result) = (action.tool(), action.result().unwrap_or_default());
+        let path = result.path();
         self.actions += 1;
         match tool {
-            _ if !is_ok(result) => {
-                self.failed.add(&format!("{} ({})", brief(tool, 40), brief(text(result, "error"), 60)));
+            _ if !result.ok() => {
+                self.failed.add(&format!("{} ({})", brief(tool, 40), brief(result.error(), 60)));
             }
-            _ if feed::asked(result).is_some() => {}
-            _ if !text(result, "drafted").is_empty() => self.made.add(text(result, "drafted")),
+            _ if result.asked().is_some() => {}
+            _ if !result.drafted().is_empty() => self.made.add(result.drafted()),
             _ if MAKING.contains(&tool) && !path.is_empty() => self.made.add(path),
             _ if LEARNING.contains(&tool) && !path.is_empty() => self.learnt.add(path),
             _ if POSTING.contains(&tool) => self.posted.add(tool),
@@ -217,42 +217,40 @@ impl Facts {
     }
 
     /// Takes in a line of the guardian's history.
+    #[allow(clippy::wildcard_enum_match_arm)]
     pub fn guarded(&mut self, event: &Value) {
-        let (what, commit) = (text(event, "what"), text(event, "commit"));
-        match what {
-            "commit" if text(event, "by") == "self" => {
-                let summary = brief(text(event, "summary"), NAME_CHARS);
-                self.edits.add(Edit { commit: commit.to_owned(), summary, came: Came::Papers });
-                return;
+        match Event::of(event) {
+            Event::Commit(of) if of.is_its_own() => {
+                return self.edited(of.commit(), brief(of.summary(), NAME_CHARS), Came::Papers);
             }
             // A life of a commit of papers alone runs the binary that was there.
-            "life" if event.get("kept_binary") != Some(&true.into()) => {
-                self.came(commit, Came::Lives);
+            Event::Life(life) if !life.kept_binary() => {
+                self.came(life.commit(), Came::Lives);
             }
-            "blessed" if !self.came(commit, Came::Blessed) => {
-                self.edits.add(Edit {
-                    commit: commit.to_owned(),
-                    summary: String::new(),
-                    came: Came::Blessed,
-                });
+            Event::Blessed(of) if !self.came(of.commit(), Came::Blessed) => {
+                self.edited(of.commit(), String::new(), Came::Blessed);
             }
-            "fall" => return self.fell(event),
-            "broker_ended" | "broker_missing" => self.broker = brief(text(event, "cause"), NAME_CHARS),
-            "settings_refused" => self.settings = brief(text(event, "told"), 2 * NAME_CHARS),
+            Event::Fall(fall) => return self.fell(fall),
+            Event::BrokerEnded(of) | Event::BrokerMissing(of) => self.broker = brief(of.cause(), NAME_CHARS),
+            Event::SettingsRefused(of) => self.settings = brief(of.told(), 2 * NAME_CHARS),
             _ => {}
         }
-        self.events.add(&what.replace('_', " "));
+        self.events.add(&Line(event).what().replace('_', " "));
     }
 
-    fn fell(&mut self, event: &Value) {
-        let told = brief(text(event, "told").trim_start_matches("guardian: "), 2 * NAME_CHARS);
-        let to = short(text(event, "to_commit"));
-        let came = match text(event, "cause") {
+    fn edited(&mut self, commit: &str, summary: String, came: Came) {
+        self.edits.add(Edit { commit: commit.to_owned(), summary, came });
+    }
+
+    fn fell(&mut self, fall: Put) {
+        let told = brief(Said(fall.0).plainly(), 2 * NAME_CHARS);
+        let to = short(fall.to_commit());
+        let came = match fall.cause() {
             "owner" => format!("put back to {to} as you asked"),
             cause => format!("fell ({}), put back to {to}", brief(&cause.replace('_', " "), 40)),
         };
-        self.came(text(event, "from_commit"), Came::Fell(came));
-        self.falls.add(Fall { told, fallen_ref: brief(text(event, "fallen_ref"), NAME_CHARS) });
+        self.came(fall.from_commit(), Came::Fell(came));
+        self.falls.add(Fall { told, fallen_ref: brief(fall.fallen_ref(), NAME_CHARS) });
     }
 
     /// Notes what came of a commit, if it is among those held; what was fatal stands.
@@ -271,9 +269,9 @@ impl Facts {
 
     /// Takes in a death, after the history.
     pub fn died(&mut self, death: &Value) {
-        let life = death.get("life").and_then(Value::as_u64).unwrap_or(0);
-        let [ended, cause, blame] = ["ended", "cause", "blame"].map(|name| brief(text(death, name), 80));
-        let commit = text(death, "commit");
+        let death = Death(death);
+        let [ended, cause, blame] = [death.ended(), death.cause(), death.blame()].map(|told| brief(told, 80));
+        let (life, commit) = (death.life(), death.commit());
         if ended == "build_failed" {
             self.came(commit, Came::Unbuilt);
         }
@@ -288,27 +286,24 @@ impl Facts {
     }
 
     /// Takes in a line of the ledger.
+    #[allow(clippy::wildcard_enum_match_arm)]
     pub fn entered(&mut self, entry: &Value) {
-        match text(entry, "event") {
-            "settle" => {
-                let cost = entry.get("cost_micro_usd").and_then(Value::as_u64).unwrap_or(0);
-                let day = Some(text(entry, "day")).filter(|day| !day.is_empty());
-                let day: String = day.unwrap_or(text(entry, "at")).chars().take(10).collect();
+        let entry = Entry(entry);
+        match entry.booked() {
+            Booked::Settle | Booked::Unsent => {
+                let (cost, day) = (entry.cost_micro_usd(), entry.day().to_owned());
                 if self.days.len() < MOST_NAMES || self.days.contains_key(&day) {
                     let (all, own) = self.days.entry(day).or_default();
                     *all = all.saturating_add(cost);
-                    *own = own.saturating_add(if text(entry, "class") == "autonomous" { cost } else { 0 });
+                    *own = own.saturating_add(if entry.is_own() { cost } else { 0 });
                 }
             }
-            "call" if text(entry, "decision") == "answered" => self.calls.add(text(entry, "service")),
-            "refuse" => {
+            Booked::Call if entry.decision() == "answered" => self.calls.add(entry.service()),
+            Booked::Refuse => {
                 let [method, service, path] =
-                    ["method", "service", "path"].map(|name| brief(text(entry, name), 40));
-                // Beyond the first of a minute a line stands for many.
-                let times = entry.get("count").and_then(Value::as_u64);
-                let decision = brief(text(entry, "decision"), 60);
-                self.refused
-                    .add_times(&format!("{method} {service} {path} ({decision})"), times.unwrap_or(1));
+                    [entry.method(), entry.service(), entry.path()].map(|name| brief(name, 40));
+                let name = format!("{method} {service} {path} ({})", brief(entry.decision(), 60));
+                self.refused.add_times(&name, entry.times());
             }
             _ => {}
         }
@@ -316,20 +311,10 @@ impl Facts {
 
     /// Takes in a line of the broker's on an ask.
     pub fn answered(&mut self, line: &Value) {
-        let event = text(line, "event");
-        self.asks.add(event);
-        let refused = line.get("status").and_then(Value::as_u64).is_some_and(|status| status >= 400);
-        if event == "failed" || (event == "executed" && refused) {
-            self.asks_failed.add(brief(text(line, "id"), 20));
+        let line = AskLine(line);
+        self.asks.add(line.event());
+        if line.has_failed() {
+            self.asks_failed.add(brief(&line.id().unwrap_or_default(), 20));
         }
     }
-}
-
-/// The beginning of a commit's name, as it is told.
-pub fn short(commit: &str) -> String {
-    commit.chars().take(7).collect()
-}
-
-fn is_ok(result: &Value) -> bool {
-    result.get("ok").and_then(Value::as_bool) == Some(true)
 }

@@ -1,18 +1,23 @@
 //! Gathers what a report is made of: records since a time, of each kind the newest so many bytes, and the state now.
 
 use super::facts::Facts;
-use crate::agenda::{self, AIM_CHARS, is_open, named, usd};
+use crate::agenda;
 use crate::owners::Owners;
 use house::bounds::{self, brief};
+use house::clock::Millis;
+use house::records::ledger::{Booked, Entry};
 use house::records::{self, text};
-use house::{House, asks, files, instance, minds};
+use house::{House, asks, clock, files, instance, minds, moments};
 use serde_json::Value;
 use std::path::Path;
 
+/// How much later than the record of a thought, a wake or an edit a call may be settled that was made for it.
+pub const SETTLED_LATER_MS: Millis = 2_000;
 /// Bytes read of each kind of record.
 const MOST_BYTES: u64 = 64 << 20;
-/// Asks that are told singly.
+/// Asks that are told singly, and models that are named.
 const MOST_ASKS: usize = 50;
+const MOST_MODELS: usize = 20;
 
 pub fn facts(house: &House, since: &str) -> Facts {
     let mut facts = Facts::default();
@@ -67,9 +72,7 @@ pub fn each(path: &Path, since: &str, mut take: impl FnMut(&Value)) -> Option<St
     }
     let mut owners = Owners::beside(path);
     for (path, place, most) in parts.into_iter().rev() {
-        records::from(&path, place, most)
-            .filter(|record| text(record, "at") >= since)
-            .for_each(|one| take(&owners.judged(one)));
+        records::from(&path, place, most).since(since).for_each(|one| take(&owners.judged(one)));
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     is_cut.then_some(name)
@@ -90,6 +93,36 @@ pub fn between(path: &Path, since: &str, until: &str, mut take: impl FnMut(&Valu
     }
 }
 
+/// Until when a call is settled that was made for what was remembered then.
+pub fn settled_by(at: &str) -> Option<String> {
+    moments::ms(at).map(|at_ms| clock::stamp_of(at_ms.saturating_add(SETTLED_LATER_MS)))
+}
+
+/// Calls of models that were settled in a span.
+#[derive(Default)]
+pub struct Paid {
+    pub micro: u64,
+    pub calls: u64,
+    pub models: Vec<String>,
+}
+
+/// What was paid for calls of models in a span.
+pub fn paid(house: &House, since: &str, until: &str) -> Paid {
+    let mut paid = Paid::default();
+    between(&house.ledger(), since, until, |entry| {
+        let entry = Entry(entry);
+        if entry.booked() == Booked::Settle {
+            paid.micro = paid.micro.saturating_add(entry.cost_micro_usd());
+            paid.calls += 1;
+            let model = brief(entry.note(), bounds::NAME_CHARS);
+            if !paid.models.contains(&model) && paid.models.len() < MOST_MODELS {
+                paid.models.push(model);
+            }
+        }
+    });
+    paid
+}
+
 /// Takes in what the creature means to do, what of it waits for a yes, and which goals ended.
 fn means_to(house: &House, since: &str, facts: &mut Facts) {
     let agenda = match agenda::read(house) {
@@ -101,51 +134,24 @@ fn means_to(house: &House, since: &str, facts: &mut Facts) {
         Err(_) => return,
     };
     facts.unasked = agenda::unasked(&agenda);
-    let list = |kind: &str| agenda::list(&agenda, kind);
-    let mut timed: Vec<(String, String)> = Vec::new();
-    let mut goals = Vec::new();
-    for goal in list("goals") {
-        match text(goal, "status") {
-            "open" => goals.push(step(goal)),
-            "awaiting" => facts.waits.push(yes(goal, usd(goal, "cost_usd"))),
-            status if text(goal, "changed_at") >= since => {
-                let reason = Some(text(goal, "reason")).filter(|reason| !reason.is_empty());
-                let reason =
-                    reason.map(|reason| format!(" ({})", brief(reason, AIM_CHARS))).unwrap_or_default();
-                let told = format!("goal {}: {}{reason}", brief(status, 20), named(goal, "title"));
-                facts.ended.add((status == "done", told));
+    let (mut goals, mut timed) = (Vec::new(), Vec::new());
+    for item in agenda::items(&agenda, &clock::stamp()) {
+        let named = format!("{} {}", item.id, item.title);
+        match (item.kind, item.state.as_str()) {
+            ("goals", "open") => goals.push(item.line()),
+            ("goals" | "opportunities", "awaiting") => {
+                let told = format!("{named}, {:.2} USD", agenda::asked_usd(&item.whole));
+                facts.waits.push((told, format!("say: approve {}", item.id)));
             }
+            ("goals", state) if text(&item.whole, "changed_at") >= since => {
+                let why = if item.why.is_empty() { String::new() } else { format!(" ({})", item.why) };
+                facts.ended.add((state == "done", format!("goal {state}: {named}{why}")));
+            }
+            ("tasks" | "reminders", "open") => timed.push((item.due, named)),
             _ => {}
         }
     }
-    for way in list("opportunities").iter().filter(|way| is_open(way, "ended_at")) {
-        if usd(way, "asked_usd") > usd(way, "approved_usd") {
-            facts.waits.push(yes(way, usd(way, "asked_usd")));
-        }
-    }
-    let tasks = list("tasks").iter().filter(|task| is_open(task, "ended_at"));
-    timed.extend(tasks.map(|task| (text(task, "at").to_owned(), named(task, "text"))));
-    let reminders = list("reminders").iter().filter(|reminder| is_open(reminder, "finished"));
-    timed.extend(reminders.map(|reminder| (text(reminder, "next").to_owned(), named(reminder, "text"))));
     timed.sort();
-    let timed = timed.into_iter().map(|(at, what)| format!("{what} ({})", house::moments::told(&at)));
+    let timed = timed.into_iter().map(|(at, what)| format!("{what} ({})", moments::told(&at)));
     facts.next = Some(goals.into_iter().chain(timed).collect());
-}
-
-/// What waits for the owner's yes to an amount, and the word that says it.
-fn yes(item: &Value, usd: f64) -> (String, String) {
-    let id = brief(text(item, "id"), 20);
-    (format!("{}, {usd:.2} USD", named(item, "title")), format!("say: approve {id}"))
-}
-
-/// A goal with the first of its steps that is not done.
-fn step(goal: &Value) -> String {
-    let next = agenda::next_step(goal).map(|step| (text(step, "status"), text(step, "text")));
-    match next.filter(|(_, next)| *next != text(goal, "title")) {
-        Some((status, next)) => {
-            let parked = if status == "blocked" { "parked at" } else { "next" };
-            format!("{}; {parked}: {}", named(goal, "title"), brief(next, AIM_CHARS))
-        }
-        None => named(goal, "title"),
-    }
 }

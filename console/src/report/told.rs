@@ -1,7 +1,8 @@
 //! A report told from its facts: sections by weight, each row with where more of it stands, fitted to a screen. Pure.
 
-use super::facts::{Came, Edit, Facts, short};
+use super::facts::{Came, Edit, Facts};
 use house::bounds::brief;
+use house::bounds::short;
 use house::{broker_page, moments, printable};
 use serde_json::{Value, json};
 

@@ -1,7 +1,8 @@
 //! What was put to the model before a thought: found in the conversations by the time of the thought and its calls.
 
 use house::House;
-use house::records::{self, text};
+use house::records::memory::Record;
+use house::records::{self, text, view::field};
 use jiff::Timestamp;
 use serde_json::Value;
 use std::ops::RangeInclusive;
@@ -24,14 +25,11 @@ pub struct Put {
 
 /// What was put to the model for this thought, begun `since` the one before; none where no conversation has it any more,
 /// or no model thought it.
-pub fn put(house: &House, thought: &Value, since: &str) -> Option<Put> {
-    let at_s = text(thought, "at").parse::<Timestamp>().ok()?.as_second();
+pub fn put(house: &House, thought: Record, since: &str) -> Option<Put> {
+    let at_s = thought.at().parse::<Timestamp>().ok()?.as_second();
     let since_s = since.parse::<Timestamp>().map_or(at_s - LONGEST_S, |since| since.as_second());
-    let data = thought.get("data")?;
-    if text(data, "mind") == "instinct" {
-        return None;
-    }
-    let tools = tools(data.get("tool_calls"));
+    let thought = thought.thought().filter(|thought| thought.mind() != "instinct")?;
+    let tools = tools(thought.tool_calls());
     let entries = std::fs::read_dir(house.conversations()).ok()?.flatten().take(MOST_FILES);
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     // What was not written since cannot have it.
@@ -60,10 +58,9 @@ fn latest(path: &Path, begun: &RangeInclusive<i64>, tools: &[String]) -> Option<
             "done" => texts.push(format!("result {}: {}", text(&entry, "id"), text(&entry, "text"))),
             "thought" => {
                 let given = std::mem::take(&mut texts);
-                let then_s =
-                    entry.get("at_s").and_then(Value::as_i64).filter(|then_s| begun.contains(then_s));
+                let then_s = field::<Option<i64>>(&entry, "at_s").filter(|then_s| begun.contains(then_s));
                 // Calls beyond those that are run at once stand in the conversation alone.
-                let is_it = self::tools(entry.get("calls")).starts_with(tools);
+                let is_it = self::tools(field(&entry, "calls")).starts_with(tools);
                 if let (Some(then_s), true) = (then_s, is_it) {
                     latest = Some((then_s, given));
                 }
@@ -74,7 +71,6 @@ fn latest(path: &Path, begun: &RangeInclusive<i64>, tools: &[String]) -> Option<
     latest
 }
 
-fn tools(calls: Option<&Value>) -> Vec<String> {
-    let calls = calls.and_then(Value::as_array).into_iter().flatten();
-    calls.map(|call| text(call, "tool").to_owned()).collect()
+fn tools(calls: &[Value]) -> Vec<String> {
+    calls.iter().map(|call| text(call, "tool").to_owned()).collect()
 }

@@ -2,7 +2,8 @@
 
 use crate::owners::Owners;
 use house::House;
-use house::records::{self, text};
+use house::records;
+use house::records::memory::Record;
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -31,19 +32,6 @@ pub struct Found {
     pub after: Vec<Value>,
 }
 
-/// The number of the thought that a record is, or belongs to.
-pub fn number(record: &Value) -> Option<u64> {
-    record.get("data")?.get("thought")?.as_u64()
-}
-
-fn is_thought(record: &Value) -> bool {
-    text(record, "kind") == "thought"
-}
-
-fn is_garbled(record: &Value) -> bool {
-    record.get("data").is_some_and(|data| data.get("garbled").is_some())
-}
-
 /// Memory and what was rotated away from it, the newest first.
 pub fn files(house: &House) -> Vec<PathBuf> {
     let older = records::older(&house.memory(), "");
@@ -56,8 +44,8 @@ pub fn last(house: &House) -> Option<u64> {
         let bytes = std::fs::metadata(&path).map_or(0, |meta| meta.len());
         let mut reach = END_BYTES;
         loop {
-            let thoughts = records::newest(&path, reach).filter(is_thought);
-            if let Some(last) = thoughts.filter_map(|record| number(&record)).last() {
+            let number = |record: Value| Record(&record).thought()?.thought();
+            if let Some(last) = records::newest(&path, reach).filter_map(number).last() {
                 return Some(last);
             }
             if reach >= bytes.min(MOST_END_BYTES) {
@@ -72,7 +60,7 @@ pub fn last(house: &House) -> Option<u64> {
 /// The thought with this number.
 pub fn thought(house: &House, wanted: u64) -> Option<Found> {
     files(house).into_iter().find_map(|path| {
-        let place = records::place_by(&path, |record| number(record).map(|number| number < wanted));
+        let place = records::place_by(&path, |record| Some(Record(record).number()? < wanted));
         let most = BEFORE_BYTES + BEHIND_BYTES;
         let mut found = Found { path: path.clone(), ..Found::default() };
         let (mut before, mut owners) = (VecDeque::new(), Owners::beside(&house.memory()));
@@ -88,32 +76,30 @@ pub fn thought(house: &House, wanted: u64) -> Option<Found> {
 impl Found {
     /// Takes a record in order; false where all that belongs to the thought was taken.
     fn take(&mut self, record: Value, wanted: u64, before: &mut VecDeque<Value>) -> bool {
-        let of = number(&record);
         let begun = !self.thought.is_null() || !self.garbled.is_empty();
-        match of {
-            Some(number) if is_thought(&record) && number != wanted => {
+        let seen = Record(&record);
+        let thought = seen.thought().and_then(|thought| Some((thought.thought()?, thought.is_garbled())));
+        match thought {
+            Some((number, _)) if number != wanted => {
                 if begun || number > wanted {
                     return false;
                 }
-                self.since = text(&record, "at").to_owned();
+                self.since = seen.at().to_owned();
                 before.clear();
             }
-            Some(_) if is_thought(&record) => {
+            Some((_, is_garbled)) => {
                 if !begun {
                     self.before = std::mem::take(before).into();
                 }
-                if is_garbled(&record) {
+                if is_garbled {
                     self.garbled.push(record);
                 } else {
                     self.thought = record;
                 }
             }
             _ if begun => {
-                let of = |record: &Value| record.get("life").and_then(Value::as_u64);
                 // What the next life remembers is not what came of this thought.
-                if self.garbled.last().unwrap_or(&self.thought).get("life").and_then(Value::as_u64)
-                    != of(&record)
-                {
+                if Record(self.garbled.last().unwrap_or(&self.thought)).life() != seen.life() {
                     return false;
                 }
                 if self.after.len() < MOST_RECORDS {
@@ -133,14 +119,11 @@ impl Found {
 
 /// Why the wake was that had this thought, by the creature's bookkeeping; empty where that is not kept any more.
 pub fn reasons(house: &House, wake: u64) -> Vec<String> {
-    let before = house.bookkeeping().with_file_name("bookkeeping.before.jsonl");
-    let of_wake = |record: &Value| {
-        let data = record.get("data");
-        text(record, "kind") == "heartbeat" && data.and_then(|data| data.get("wake")?.as_u64()) == Some(wake)
+    let paths = records::with_before(house.bookkeeping());
+    let mut beats = paths.iter().rev().flat_map(|path| records::of(path));
+    let why = |record: Value| {
+        let beat = Record(&record).beat().filter(|beat| beat.wake() == Some(wake))?;
+        Some(beat.why().unwrap_or_default().into_iter().map(str::to_owned).collect())
     };
-    let beat = [house.bookkeeping(), before]
-        .iter()
-        .find_map(|path| records::of(path).find(|record| of_wake(record)));
-    let why = beat.as_ref().and_then(|beat| beat.get("data")?.get("why")?.as_array());
-    why.into_iter().flatten().filter_map(|why| why.as_str().map(str::to_owned)).collect()
+    beats.find_map(why).unwrap_or_default()
 }

@@ -4,15 +4,15 @@ pub mod conversation;
 pub mod found;
 
 use crate::feed;
-use crate::report::gather;
+use crate::report::gather::{self, Paid};
 use anyhow::{Result, bail};
 use found::Found;
-use house::bounds::{NAME_CHARS, brief};
+use house::bounds::brief;
 use house::printable::flat;
-use house::records::text;
+use house::records::memory::{Action, Record, Thought};
+use house::records::{text, view::field};
 use house::terminal::{self, typed};
 use house::{House, moments};
-use jiff::{Timestamp, ToSpan};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -64,57 +64,40 @@ pub fn show(house: &House, which: Option<&str>, as_json: bool) -> Result<u8> {
 /// All that is known of a thought, as one document.
 pub fn facts(house: &House, number: u64, found: &Found) -> Value {
     let record = if found.thought.is_null() { found.garbled.last() } else { Some(&found.thought) };
-    let record = record.unwrap_or(&Value::Null);
-    let data = record.get("data").unwrap_or(&Value::Null);
-    let wake = data.get("wake").and_then(Value::as_u64);
+    let record = Record(record.unwrap_or(&Value::Null));
+    let data = record.raw_data().unwrap_or(&Value::Null);
+    let wake = Thought(data).wake();
     let put = conversation::put(house, record, &found.since);
     let name = |path: &Path| path.strip_prefix(house.root()).unwrap_or(path).display().to_string();
-    let (usd, calls, models) = cost(house, &found.since, text(record, "at"));
+    let Paid { micro, calls, models } = cost(house, &found.since, record.at());
     let mut evidence = vec![format!("{} (\"thought\":{number})", name(&found.path))];
     evidence.extend(put.as_ref().map(|put| name(&put.path)));
     evidence.extend(wake.map(|wake| format!(".self/mind/bookkeeping.jsonl (\"wake\":{wake})")));
     evidence.extend((calls > 0).then(|| ".self/ledger.jsonl".to_owned()));
-    let life = record.get("life").and_then(Value::as_u64);
+    let life = record.life();
     evidence.extend(life.map(|life| format!(".self/log/life-{life}.log")));
     json!({
-        "thought": number, "at": text(record, "at"), "life": life, "mind": data.get("mind"), "wake": wake,
+        "thought": number, "at": record.at(), "life": life, "mind": data.get("mind"), "wake": wake,
         "round": data.get("round"), "for_the_owner": data.get("owner"),
         "why": wake.map(|wake| found::reasons(house, wake)).unwrap_or_default(),
         "saw": found.before, "put_to_the_model": put.as_ref().map(|put| json!({"path": name(&put.path), "texts": put.texts})),
         "garbled": found.garbled, "monologue": data.get("monologue"), "intent": data.get("intent"),
         "state": data.get("state"), "calls": data.get("tool_calls"), "did": found.after, "sleep_s": data.get("sleep_s"),
-        "cost": {"usage": data.get("usage"), "usd": usd, "calls": calls, "models": models},
+        "cost": {"usage": data.get("usage"), "usd": micro as f64 / 1e6, "calls": calls, "models": models},
         "evidence": evidence,
     })
 }
 
-/// What was settled between the thought before and this one, in US dollars, for how many calls to which models: what
-/// ran beside it is in that.
-fn cost(house: &House, since: &str, at: &str) -> (f64, u64, Vec<String>) {
-    // A call is settled about when its thought is remembered.
-    let until = at.parse::<Timestamp>().ok().and_then(|at| at.checked_add(2.seconds()).ok());
-    let (Some(until), false) = (until.map(|until| format!("{until:.3}")), since.is_empty()) else {
-        return (0.0, 0, vec![]);
-    };
-    let (mut micro, mut calls, mut models) = (0_u64, 0, Vec::new());
-    gather::between(&house.ledger(), since, &until, |entry| {
-        if text(entry, "event") == "settle" && text(entry, "decision") != "never left" {
-            micro = micro.saturating_add(entry.get("cost_micro_usd").and_then(Value::as_u64).unwrap_or(0));
-            calls += 1;
-            let model = brief(text(entry, "note"), NAME_CHARS);
-            if !models.contains(&model) && models.len() < MOST_SEEN {
-                models.push(model);
-            }
-        }
-    });
-    (micro as f64 / 1e6, calls, models)
+/// What was settled between the thought before and this one: what ran beside it is in that.
+fn cost(house: &House, since: &str, at: &str) -> Paid {
+    let until = gather::settled_by(at).filter(|_| !since.is_empty());
+    until.map(|until| gather::paid(house, since, &until)).unwrap_or_default()
 }
 
 fn tell(facts: &Value, found: &Found) {
     let said = |name: &str| text(facts, name);
-    let number = |name: &str| facts.get(name).and_then(Value::as_u64).unwrap_or(0);
-    let list = |name: &str| facts.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let whose = match facts.get("for_the_owner").and_then(Value::as_bool) {
+    let number = |name: &str| field::<u64>(facts, name);
+    let whose = match field(facts, "for_the_owner") {
         Some(true) => ", for your words",
         Some(false) => ", on its own",
         None => "",
@@ -127,7 +110,7 @@ fn tell(facts: &Value, found: &Found) {
         1,
         &format!("life {}, wake {}, round {}", number("life"), number("wake"), number("round") + 1),
     );
-    let why: Vec<&str> = list("why").iter().filter_map(Value::as_str).collect();
+    let why: Vec<&str> = field(facts, "why");
     // A wake that a word cut in upon has no reason of its own on record.
     let why = match (why.as_slice(), whose) {
         ([], ", for your words") => "your words".to_owned(),
@@ -138,7 +121,7 @@ fn tell(facts: &Value, found: &Found) {
     saw(facts, found);
     terminal::field("thought", "");
     for garbled in &found.garbled {
-        let error = garbled.get("data").map(|data| text(data, "error")).unwrap_or_default();
+        let error = Record(garbled).thought().unwrap_or_default().error();
         terminal::below(1, &format!("a reply that could not be read: {error}"));
     }
     said("monologue")
@@ -149,14 +132,14 @@ fn tell(facts: &Value, found: &Found) {
     if !more.is_empty() {
         terminal::field("meant to", more);
     }
-    did(list("calls"), &found.after);
+    did(field(facts, "calls"), &found.after);
     let sleep_s = number("sleep_s");
     if sleep_s > 0 {
         terminal::field("then", &format!("rest {}", moments::span(std::time::Duration::from_secs(sleep_s))));
     }
     tell_cost(facts.get("cost").unwrap_or(&Value::Null));
     terminal::field("evidence", "");
-    list("evidence").iter().filter_map(Value::as_str).for_each(|place| terminal::below(1, place));
+    field::<Vec<&str>>(facts, "evidence").iter().for_each(|place| terminal::below(1, place));
 }
 
 /// What it saw: what was put to the model, or else what was remembered since the thought before.
@@ -172,8 +155,7 @@ fn saw(facts: &Value, found: &Found) {
         terminal::below(1, &format!("{}: {}", row.tag, brief(&row.text, SEEN_CHARS)));
     }
     let Some(put) = put else { return };
-    let texts = put.get("texts").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
-    let whole = texts.collect::<Vec<_>>().join("\n\n");
+    let whole = field::<Vec<&str>>(put, "texts").join("\n\n");
     let chars = whole.chars().count();
     terminal::below(1, &format!("put to the model, {chars} characters, in {}:", text(put, "path")));
     let lines = brief(&whole, PUT_CHARS);
@@ -187,15 +169,15 @@ fn did(calls: &[Value], after: &[Value]) {
     terminal::field("did", what);
     for (record, row) in &done {
         terminal::below(1, &format!("{}: {}", row.tag, row.text));
-        let args = record.get("data").and_then(|data| data.get("args"));
+        let args = Record(record).action().and_then(Action::args);
         let args = args.filter(|args| args.as_object().is_some_and(|args| !args.is_empty()));
         args.into_iter().for_each(|args| terminal::below(2, &brief(&args.to_string(), ARGS_CHARS)));
     }
     // A call without a record was cut short by the end of its life, or is under way.
-    let ran = done.iter().filter(|(record, _)| text(record, "kind") == "action").count();
+    let ran = done.iter().filter(|(record, _)| Record(record).action().is_some()).count();
     for call in calls.iter().skip(ran) {
         let tool = text(call, "tool");
-        let answered = done.iter().any(|(record, _)| text(record, "kind") == "message");
+        let answered = done.iter().any(|(record, _)| Record(record).message().is_some());
         if !(answered && matches!(tool, "owner.message" | "memory.append")) {
             terminal::below(1, &format!("{tool}: no result on record"));
         }
@@ -209,10 +191,9 @@ fn tell_cost(cost: &Value) {
         Some(format!("{} {count}", brief(name, 40).replace('_', " ")))
     });
     let tokens = tokens.collect::<Vec<_>>().join(", ");
-    let calls = cost.get("calls").and_then(Value::as_u64).unwrap_or(0);
-    let models = cost.get("models").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
-    let models = models.collect::<Vec<_>>().join(", ");
-    let usd = cost.get("usd").and_then(Value::as_f64).unwrap_or(0.0);
+    let calls: u64 = field(cost, "calls");
+    let models = field::<Vec<&str>>(cost, "models").join(", ");
+    let usd: f64 = field(cost, "usd");
     let money = (calls > 0)
         .then(|| format!("${usd:.4} for {calls} calls settled since the thought before ({models})"));
     let told: Vec<String> = money.into_iter().chain((!tokens.is_empty()).then_some(tokens)).collect();

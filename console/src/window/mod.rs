@@ -24,7 +24,7 @@ use crate::say::{Reply, Word};
 use anyhow::{Context, Result, bail};
 use child::{Running, Shows};
 use house::moments::{self, Place};
-use house::records::text;
+use house::records::memory::{Message, Record};
 use house::terminal::{self, Row, typed as as_typed};
 use house::{House, settings, window};
 use nix::errno::Errno;
@@ -270,16 +270,16 @@ impl Window {
             else {
                 continue;
             };
-            if text(record, "kind") == "message" {
+            if let Some(message) = Record(record).message() {
                 match self.is_ours(record) {
                     Some(true) => (row.tag, row.paint) = ("answer".to_owned(), "1;32"),
                     Some(false) => continue,
                     None => {}
                 }
-                match view::creatures(record) {
-                    Some(words) => lines.extend(self.view.words(&row, words, columns)),
-                    None => lines.extend(self.view.row(&row, &[], columns)),
-                }
+                lines.extend(match message.is_creatures() {
+                    true => self.view.words(&row, message.text(), columns),
+                    false => self.view.row(&row, &[], columns),
+                });
             } else if self.holds_back(record) {
                 self.held_back += 1;
             } else {
@@ -288,7 +288,8 @@ impl Window {
         }
         if !lines.is_empty() {
             // What was said takes the place of its stream.
-            if seen.shown.iter().any(|record| view::creatures(record).is_some()) {
+            let said = |record| Record(record).message().is_some_and(Message::is_creatures);
+            if seen.shown.iter().any(said) {
                 self.sources.known.thinking.clear();
                 self.draw()?;
             }
@@ -299,16 +300,15 @@ impl Window {
 
     /// Whether a record would push what greets the owner up: an act of the first life of all, before a word was typed.
     fn holds_back(&self, record: &Value) -> bool {
-        let is_first = record.get("life").and_then(Value::as_u64) == Some(1);
-        let is_act = text(record, "kind") == "action" && self.verbosity == Verbosity::Minimal;
-        self.greets && self.handed.is_some() && is_first && is_act
+        let record = Record(record);
+        let is_act = self.verbosity == Verbosity::Minimal && record.action().is_some();
+        self.greets && self.handed.is_some() && record.life() == Some(1) && is_act
     }
 
     /// Whether a message is the answer to a word said here; false for that word itself, which stands there already.
     fn is_ours(&mut self, record: &Value) -> Option<bool> {
-        let data = record.get("data")?;
-        let (from, at) = (text(data, "from"), text(data, "at"));
-        let is_word = from == "owner" && self.words.iter().any(|word| word.at == at);
+        let message = Record(record).message()?;
+        let is_word = message.is_owners() && self.words.iter().any(|word| word.at == message.at());
         let mut replies = self.words.iter_mut().map(|word| word.reply(record));
         let answered = replies.position(|reply| matches!(reply, Some(Reply::Answer { .. })));
         // Every word has to see every record.

@@ -5,6 +5,7 @@ use crate::feed::{Feed, Seen};
 use crate::window::view::{Verbosity, shown};
 use anyhow::Result;
 use house::files::{self, Mark};
+use house::records::view::field;
 use house::records::{self, text};
 use house::standing::{self, Known, small};
 use house::{House, asks, instance, moments};
@@ -109,8 +110,8 @@ impl Sources {
 
     /// What was spent since it woke, as far as it was seen here.
     fn count_cost(&mut self) {
-        let caps = self.known.budget.get("caps").and_then(Value::as_array);
-        let longest = caps.and_then(|caps| caps.last()?.get("spent_usd")?.as_f64()).unwrap_or(0.0);
+        let longest = field::<&[Value]>(&self.known.budget, "caps").last();
+        let longest: f64 = longest.map(|cap| field(cap, "spent_usd")).unwrap_or_default();
         if self.known.woke != self.woke.0 {
             self.woke = (self.known.woke, longest);
         }
@@ -207,7 +208,7 @@ impl Handed {
 }
 
 fn said(line: &Value) -> Option<Told> {
-    if let Some(frame) = line.get("frame").and_then(Value::as_str) {
+    if let Some(frame) = field::<Option<&str>>(line, "frame") {
         return Some(Told::Frame(frame.to_owned()));
     }
     const PAINTS: [&str; 8] = ["1", "31", "32", "33", "34", "35", "36", "90"];

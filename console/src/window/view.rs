@@ -8,7 +8,8 @@ use crate::window::typing::is_word;
 use house::bounds::brief;
 use house::moments::Place;
 use house::printable;
-use house::records::text;
+use house::records::memory::{Data, Record};
+use house::records::view::field;
 use house::settings::notices::VERBOSITIES;
 use house::standing::{Known, Piece};
 use house::terminal::{Row, Screen};
@@ -79,7 +80,7 @@ impl FromStr for Verbosity {
 pub fn shown(record: &Value, verbosity: Verbosity) -> Option<(Row, Vec<String>)> {
     let row = feed::row(record)?;
     match verbosity {
-        Verbosity::Minimal if text(record, "kind") == "action" => Some((Row { paint: DIM, ..row }, vec![])),
+        Verbosity::Minimal if Record(record).action().is_some() => Some((Row { paint: DIM, ..row }, vec![])),
         Verbosity::Minimal => is_weighty(record).then_some((row, vec![])),
         Verbosity::Normal => Some((row, vec![])),
         Verbosity::Verbose => {
@@ -89,38 +90,32 @@ pub fn shown(record: &Value, verbosity: Verbosity) -> Option<(Row, Vec<String>)>
     }
 }
 
+#[allow(clippy::wildcard_enum_match_arm)]
 fn is_weighty(record: &Value) -> bool {
-    let data = record.get("data").unwrap_or(&Value::Null);
-    match text(record, "kind") {
-        "message" | "death" | "self_change" => true,
-        "observation" => text(data, "about") == "ask",
+    match Record(record).data() {
+        Data::Message(_) | Data::Death(_) | Data::SelfChange(_) => true,
+        Data::Observation(seen) => seen.about() == "ask",
         _ => false,
     }
 }
 
-/// The words of a message of the creature's own; `None` of any other, whose row says who is said to have said it.
-pub fn creatures(record: &Value) -> Option<&str> {
-    let data = record.get("data")?;
-    (text(data, "from") == "creature").then(|| text(data, "text"))
-}
-
 /// What the row of a record leaves out, a line each.
+#[allow(clippy::wildcard_enum_match_arm)]
 fn details(record: &Value) -> Vec<String> {
-    let data = record.get("data").unwrap_or(&Value::Null);
+    let record = Record(record);
     let named = |name: &str| {
-        let value = data.get(name).filter(|value| !value.is_null())?;
+        let value: &Value = field::<Option<_>>(record.raw_data()?, name)?;
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         (!text.trim().is_empty()).then(|| format!("{name}: {}", brief(&text, DETAIL_CHARS)))
     };
-    match text(record, "kind") {
+    let names: &[&str] = match record.data() {
         // The row flattens both into one line and cuts it.
-        "thought" => {
-            ["monologue", "intent", "tool_calls", "text"].iter().filter_map(|name| named(name)).collect()
-        }
-        "action" => ["args", "result"].iter().filter_map(|name| named(name)).collect(),
-        "self_change" => ["files", "error"].iter().filter_map(|name| named(name)).collect(),
-        _ => vec![],
-    }
+        Data::Thought(_) => &["monologue", "intent", "tool_calls", "text"],
+        Data::Action(_) => &["args", "result"],
+        Data::SelfChange(_) => &["files", "error"],
+        _ => &[],
+    };
+    names.iter().filter_map(|name| named(name)).collect()
 }
 
 /// Lays rows out, and paints them where colour is wanted.

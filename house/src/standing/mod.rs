@@ -2,12 +2,12 @@
 
 mod read;
 
-pub use read::{due, paused, small};
+pub use read::{due, small};
 
-use crate::bounds::{NAME_CHARS, brief};
+use crate::bounds::{NAME_CHARS, brief, short};
 use crate::moments::{self, Place};
 use crate::printable::flat;
-use crate::records::text;
+use crate::records::{text, view::field};
 use crate::terminal::STARTS;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
@@ -34,9 +34,10 @@ pub struct Known {
     pub asks: Vec<String>,
     /// The end of what is being thought.
     pub thinking: String,
-    /// When it woke last, why, and whether the owner's word woke it, as its own feed tells.
+    /// Its last wake: its number, when, why, and whether the owner's word woke it, as its own feed tells.
+    pub wake: Option<u64>,
     pub woke: Option<Timestamp>,
-    pub why: String,
+    pub why: Vec<String>,
     pub is_for_owner: bool,
     /// The newest word of the owner's that is not answered yet, where that is known.
     pub said: Option<Timestamp>,
@@ -91,7 +92,7 @@ impl Known {
 
     /// Whether the heartbeat is of the life that the guardian tells of.
     fn is_of_this_life(&self) -> bool {
-        let life = |value: &Value| value.get("life").and_then(Value::as_u64);
+        let life = |value| field::<Option<u64>>(value, "life");
         life(&self.beat).is_some() && life(&self.beat) == life(&self.told)
     }
 
@@ -124,7 +125,7 @@ impl Known {
             return self.lifeless();
         }
         let mind = brief(text(&self.beat, "mind"), SHORT_CHARS);
-        let why = if self.why.is_empty() { String::new() } else { format!(" on: {}", self.why) };
+        let why = if self.why.is_empty() { String::new() } else { format!(" on: {}", self.why.join("; ")) };
         let rests = self.rests_until.is_some_and(|until| until > now);
         match (text(&self.beat, "stage"), self.answers_since()) {
             (_, Some(since)) => piece("36", &self.answering(now, since)),
@@ -191,8 +192,8 @@ impl Known {
 
     /// `today's $0.30 are spent`, of the cap that has least left.
     fn spent_caps(&self) -> String {
-        let caps = self.budget.get("caps").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        let usd = |cap: &Value, name: &str| cap.get(name).and_then(Value::as_f64).unwrap_or(0.0);
+        let caps: &[Value] = field(&self.budget, "caps");
+        let usd = |cap: &Value, name: &str| field::<f64>(cap, name);
         let left = |cap: &&Value| ((usd(cap, "cap_usd") - usd(cap, "spent_usd")) * 1e6) as i64;
         match caps.iter().min_by_key(left) {
             Some(cap) => {
@@ -230,7 +231,7 @@ impl Known {
 
     /// What goes on where nothing lives, and why.
     fn lifeless(&self) -> Piece {
-        let last = self.told.get("ends").and_then(Value::as_array).and_then(|ends| ends.last());
+        let last = field::<&[Value]>(&self.told, "ends").last();
         let last = last.filter(|_| RESTING.contains(&self.phase())).map(|end| text(end, "cause"));
         let cause =
             last.map(|cause| format!("; it died of {}", brief(cause, NAME_CHARS))).unwrap_or_default();
@@ -275,7 +276,7 @@ impl Known {
         }
         let caps = self.budget.get("caps")?.as_array()?;
         let day = caps.iter().find(|cap| text(cap, "span") == "day")?;
-        let usd = |name: &str| day.get(name).and_then(Value::as_f64);
+        let usd = |name: &str| field::<Option<f64>>(day, name);
         let left = (usd("cap_usd")? - usd("spent_usd")?).max(0.0);
         let paint = if text(&self.budget, "warning").is_empty() { "0" } else { "33" };
         Some(piece(paint, &format!("${left:.2} left today")))
@@ -283,9 +284,9 @@ impl Known {
 
     /// Which life this is.
     pub fn life(&self) -> Option<Piece> {
-        let number = self.told.get("life").and_then(Value::as_u64).filter(|_| self.runs)?;
-        let commit: String = text(&self.told, "commit").chars().take(7).collect();
-        let trust = match self.told.get("safe").and_then(Value::as_bool) {
+        let number = field::<Option<u64>>(&self.told, "life").filter(|_| self.runs)?;
+        let commit = short(text(&self.told, "commit"));
+        let trust = match field(&self.told, "safe") {
             Some(true) => " in safe mode",
             _ if self.phase() == "probation" => " not yet trusted",
             _ => "",

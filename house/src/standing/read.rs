@@ -1,15 +1,18 @@
 //! Reads what is known of the house, each file within a cap; the creature's own feed from its end.
 
 use super::{Known, TOLD_CHARS};
-use crate::records::{self, text};
+use crate::records::memory::{Fed, FeedLine};
+use crate::records::{self, text, view::field};
 use crate::{House, asks, bounds, files, instance};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 use std::path::Path;
 
-/// Bytes read of the agenda, of the creature's own feed from its end, and of a thought from its end.
+/// Bytes read of the agenda, of the creature's own feed from its end, most of it where its last wake is further back, and of
+/// a thought from its end.
 const AGENDA_BYTES: u64 = 4 << 20;
 const EVENTS_BYTES: u64 = 64 << 10;
+const FEED_BYTES: u64 = 1 << 20;
 const THINKING_BYTES: u64 = 4 << 10;
 
 impl Known {
@@ -38,44 +41,42 @@ impl Known {
         self.thinking = files::tail(&house.thinking(), THINKING_BYTES);
     }
 
-    /// What the creature's own feed says last of why it thinks, of its rest, of its pause, and of what failed.
+    /// What the creature's own feed says last of why it thinks, of its rest, of its pause, and of what failed. Of a wake that
+    /// began further back than its end, what is known already stays; where nothing is, more of the feed is read.
     pub fn read_events(&mut self, house: &House) {
-        let tail = files::tail(&house.events(), EVENTS_BYTES);
-        let lines: Vec<Value> = tail.lines().filter_map(|line| records::parse(line.as_bytes())).collect();
-        let newest = |names: &[&str]| lines.iter().rev().find(|line| names.contains(&text(line, "event")));
-        let data = |line: &Value, name: &str| line.get("data").and_then(|data| data.get(name)).cloned();
-        let words = |line: Option<&Value>, name: &str| {
-            let said = line.and_then(|line| data(line, name));
-            bounds::brief(said.as_ref().and_then(Value::as_str).unwrap_or_default(), TOLD_CHARS)
-        };
-        let woke = newest(&["wakeup"]);
-        let why = woke.and_then(|line| data(line, "why"));
-        let why = why.as_ref().and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        let why: Vec<&str> = why.iter().filter_map(Value::as_str).collect();
-        self.why = bounds::brief(&why.join("; "), TOLD_CHARS);
-        self.woke = woke.and_then(|line| text(line, "at").parse().ok());
-        self.is_for_owner = words(woke, "priority") == "owner";
-        let sleep = newest(&["sleep"]);
-        (self.why_rests, self.last) = (words(sleep, "why"), words(sleep, "last_action"));
-        // Once it wakes that rest is over, however long it was to be.
-        let rests = newest(&["sleep", "wakeup"]).filter(|line| text(line, "event") == "sleep");
-        self.rests_until = rests.and_then(|line| {
-            let rest_ms = data(line, "rest_ms")?.as_i64()?;
-            let at: Timestamp = text(line, "at").parse().ok()?;
-            at.checked_add(SignedDuration::from_millis(rest_ms)).ok()
-        });
-        let pause = newest(&["paused", "resumed"]).filter(|line| text(line, "event") == "paused");
-        let told = pause.and_then(|line| line.get("data")).map(paused).unwrap_or_default();
-        self.paused = bounds::brief(&told, TOLD_CHARS);
-        self.failed = words(newest(&["error"]), "about");
-    }
-}
-
-/// Why it pauses and what goes on afterwards, by what its feed says of it.
-pub fn paused(data: &Value) -> String {
-    match ["why", "what"].map(|name| text(data, name)) {
-        [why, ""] => why.to_owned(),
-        [why, what] => format!("{why}; afterwards: {what}"),
+        let is_wakeup = |line: &Value| FeedLine(line).event() == "wakeup";
+        let mut lines: Vec<Value> = records::newest(&house.events(), EVENTS_BYTES).collect();
+        let goes_on = !lines.is_empty() && !lines.iter().any(is_wakeup);
+        if goes_on && self.woke.is_none() {
+            let paths = records::with_before(house.events());
+            lines = paths.iter().flat_map(|path| records::newest(path, FEED_BYTES)).collect();
+        } else if !goes_on {
+            let none = Self::default();
+            (self.wake, self.woke, self.why, self.is_for_owner) = (none.wake, none.woke, none.why, false);
+            (self.why_rests, self.last, self.rests_until) = (none.why_rests, none.last, none.rests_until);
+            (self.paused, self.failed) = (none.paused, none.failed);
+        }
+        let told = |said: &str| bounds::brief(said, TOLD_CHARS);
+        for line in &lines {
+            let at: Option<Timestamp> = FeedLine(line).at().parse().ok();
+            match FeedLine(line).told() {
+                Fed::Wakeup(beat) => {
+                    (self.wake, self.woke, self.is_for_owner) = (beat.wake(), at, beat.priority() == "owner");
+                    self.why = beat.why().unwrap_or_default().into_iter().map(told).collect();
+                    // Once it wakes that rest is over, however long it was to be.
+                    self.rests_until = None;
+                }
+                Fed::Sleep(sleep) => {
+                    (self.why_rests, self.last) = (told(sleep.why()), told(sleep.last_action()));
+                    let rest = sleep.rest_ms().map(SignedDuration::from_millis);
+                    self.rests_until = at.zip(rest).and_then(|(at, rest)| at.checked_add(rest).ok());
+                }
+                Fed::Paused(paused) => self.paused = told(&paused.told()),
+                Fed::Resumed(_) => self.paused.clear(),
+                Fed::Failed(failed) => self.failed = told(failed.about()),
+                Fed::Other(_) => {}
+            }
+        }
     }
 }
 
@@ -88,9 +89,8 @@ pub fn small(path: &Path) -> Option<Value> {
 pub fn due(house: &House) -> Option<(Timestamp, String)> {
     let agenda = bounds::read(&files::read_most(&house.agenda(), AGENDA_BYTES).ok()??)?;
     let open = |kind: &str, at: &'static str, end: &'static str| {
-        let list = agenda.get(kind).and_then(|items| items.get("list")).and_then(Value::as_array);
-        let items = list.map(Vec::as_slice).unwrap_or_default().iter();
-        let items = items.filter(move |item| item.get(end).is_none_or(Value::is_null));
+        let list: &[Value] = agenda.get(kind).map(|items| field(items, "list")).unwrap_or_default();
+        let items = list.iter().filter(move |item| item.get(end).is_none_or(Value::is_null));
         let timed = items.filter_map(move |item| Some((text(item, at).parse().ok()?, text(item, "text"))));
         timed.map(|(at, what)| (at, bounds::brief(what, TOLD_CHARS))).collect::<Vec<_>>()
     };

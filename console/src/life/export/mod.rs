@@ -9,7 +9,7 @@ use crate::feed;
 use anyhow::Result;
 use house::bounds::brief;
 use house::moments::Place;
-use house::records::text;
+use house::records::memory::{Data, Record};
 use house::{House, terminal};
 use secrets::Secrets;
 use serde_json::Value;
@@ -58,46 +58,46 @@ pub fn html(house: &House, part: &Part, to: &mut dyn Write) -> Result<()> {
 }
 
 /// A record of memory as a row; none where there is nothing to read in it.
+#[allow(clippy::wildcard_enum_match_arm)]
 fn row(record: &Value, at_ms: u64, entry: Option<&Entry>, place: &Place, to: &mut dyn Write) -> Result<()> {
-    let data = record.get("data").unwrap_or(&Value::Null);
-    let said = |name: &str| escaped(&brief(text(data, name), SAID_CHARS));
-    let short = |of: &str| escaped(&brief(of, ACT_CHARS));
-    let (kind, mut anchor) = (text(record, "kind"), String::new());
-    let told = match kind {
-        "thought" => {
+    let said = |text: &str| escaped(&brief(text, SAID_CHARS));
+    let short = |text: &str| escaped(&brief(text, ACT_CHARS));
+    let (record, mut anchor) = (Record(record), String::new());
+    let told = match record.data() {
+        Data::Thought(thought) => {
             let number = entry.map_or(0, |entry| entry.number);
-            if data.get("garbled").is_none() {
+            if !thought.is_garbled() {
                 anchor = format!(" id=\"thought-{number}\"");
             }
             format!(
                 "<b>thought {number}</b> {}<p class=\"means\">{}{}</p>",
-                said("monologue"),
-                escaped(&brief(feed::more(text(data, "monologue"), text(data, "intent")), SAID_CHARS)),
-                said("error")
+                said(thought.monologue()),
+                said(feed::more(thought.monologue(), thought.intent())),
+                said(thought.error())
             )
         }
-        "action" => {
-            let result = data.get("result").unwrap_or(&Value::Null);
-            let came = match result.get("ok").and_then(Value::as_bool) {
-                Some(true) => "done".to_owned(),
-                _ => format!("failed: {}", short(text(result, "error"))),
+        Data::Action(action) => {
+            let came = match action.result().unwrap_or_default() {
+                result if result.ok() => "done".to_owned(),
+                result => format!("failed: {}", short(result.error())),
             };
-            let args = data.get("args").map(Value::to_string).unwrap_or_default();
-            format!("<b>{}</b> {came} <code>{}</code>", short(text(data, "tool")), short(&args))
+            let args = action.args().map(Value::to_string).unwrap_or_default();
+            format!("<b>{}</b> {came} <code>{}</code>", short(action.tool()), short(&args))
         }
-        "message" => format!("<b>{}</b> {}", short(text(data, "from")), said("text")),
-        "self_change" => {
-            format!("<b>self-edit, {}</b> {} {}", short(text(data, "stage")), said("summary"), said("error"))
+        Data::Message(message) => format!("<b>{}</b> {}", short(message.from()), said(message.text())),
+        Data::SelfChange(edit) => {
+            let (summary, error) = (said(edit.summary()), said(edit.error()));
+            format!("<b>self-edit, {}</b> {summary} {error}", short(edit.stage()))
         }
-        "dream" => format!("<b>dream</b> {}", said("monologue")),
-        "observation" => format!("<b>{}</b> {}", short(text(data, "about")), said("text")),
+        Data::Dream(dream) => format!("<b>dream</b> {}", said(dream.monologue())),
+        Data::Observation(seen) => format!("<b>{}</b> {}", short(seen.about()), said(seen.text())),
         _ => return Ok(()),
     };
     let when = picture::told(place, at_ms);
     writeln!(
         to,
         "<tr{anchor} class=\"{}\"><th scope=\"row\">{when}</th><td>{told}</td></tr>",
-        escaped(kind)
+        escaped(record.kind())
     )?;
     Ok(())
 }

@@ -73,9 +73,8 @@ pub fn there(house: &House) -> Vec<There> {
         let meta = std::fs::symlink_metadata(&path).ok().filter(|meta| meta.is_file() && meta.len() > 0);
         found.extend(meta.map(|meta| There { of, path, inode: meta.ino(), bytes: meta.len() }));
     };
-    let both = |path: PathBuf, before: &str| [path.with_file_name(before), path];
-    both(house.bookkeeping(), "bookkeeping.before.jsonl").into_iter().for_each(|path| put(Of::Beats, path));
-    both(house.events(), "feed.before.jsonl").into_iter().for_each(|path| put(Of::Events, path));
+    records::with_before(house.bookkeeping()).into_iter().for_each(|path| put(Of::Beats, path));
+    records::with_before(house.events()).into_iter().for_each(|path| put(Of::Events, path));
     put(Of::History, house.history());
     put(Of::Deaths, house.deaths());
     put(Of::Asks, house.asks());

@@ -3,8 +3,7 @@
 use super::entry::{Entry, Kind};
 use super::known::{Known, Mark, MarkKind, Stand, Told, Wake};
 use super::reason;
-use house::records::text;
-use serde_json::Value;
+use house::records::memory::{Action, Beat, Data, Dream, Message, Record, SelfChange, Thought};
 
 /// Longest that a thought is taken to have lasted, and a wake to go on without a word of it.
 const LONGEST_MS: u64 = 2 * 3_600_000;
@@ -12,33 +11,30 @@ const LONGEST_MS: u64 = 2 * 3_600_000;
 const WAKES_BACK: usize = 64;
 
 /// A number of a record's; 0 where it says none, or one that is none of ours.
-pub fn number(of: &Value, name: &str) -> u32 {
-    of.get(name).and_then(Value::as_u64).and_then(|number| u32::try_from(number).ok()).unwrap_or(0)
-}
-
-fn is_ok(of: &Value) -> bool {
-    of.get("ok").and_then(Value::as_bool) == Some(true)
+pub fn small(number: Option<u64>) -> u32 {
+    number.and_then(|number| u32::try_from(number).ok()).unwrap_or(0)
 }
 
 impl Known {
     /// Takes in a record of memory; returns what is kept on disk of it.
-    pub fn remembered(&mut self, record: &Value, at_ms: u64, stand: Stand) -> Option<Entry> {
-        let data = record.get("data")?;
-        let life = number(record, "life");
+    #[allow(clippy::wildcard_enum_match_arm)]
+    pub fn remembered(&mut self, record: Record, at_ms: u64, stand: Stand) -> Option<Entry> {
+        record.raw_data()?;
+        let life = small(record.life());
         self.reaches(at_ms);
         // A life the guardian knows nothing of is only believed where it told of none.
         let life = if self.newest_life == 0 || life <= self.newest_life { life } else { 0 };
         self.life(life, at_ms);
         let before_ms = std::mem::replace(&mut self.before_ms, at_ms);
-        match text(record, "kind") {
-            "thought" => return Some(self.thought(data, life, at_ms, before_ms, stand)),
-            "action" => return Some(self.act(data, life, at_ms, stand)),
-            "heartbeat" => self.beat(data, life, at_ms),
-            "message" => self.word(data, at_ms, stand),
-            "self_change" => self.changed(data, at_ms, stand),
-            "dream" => self.dreamt(data, at_ms, stand),
-            "observation" if text(data, "about") == "birth" => {
-                let commit = self.texts.number(text(data, "commit"));
+        match record.data() {
+            Data::Thought(thought) => return Some(self.thought(thought, life, at_ms, before_ms, stand)),
+            Data::Action(action) => return Some(self.act(action, life, at_ms, stand)),
+            Data::Heartbeat(beat) => self.beat(beat, life, at_ms),
+            Data::Message(message) => self.word(message, at_ms, stand),
+            Data::SelfChange(edit) => self.changed(edit, at_ms, stand),
+            Data::Dream(dream) => self.dreamt(dream, at_ms, stand),
+            Data::Observation(seen) if seen.about() == "birth" => {
+                let commit = self.texts.number(seen.commit());
                 if let Some(life) = self.life(life, at_ms).filter(|life| life.commit == 0) {
                     life.commit = commit;
                 }
@@ -48,16 +44,15 @@ impl Known {
         None
     }
 
-    fn thought(&mut self, data: &Value, life: u32, at_ms: u64, before_ms: u64, stand: Stand) -> Entry {
-        let is_garbled = data.get("garbled").is_some();
-        let (thought, wake) = (number(data, "thought"), number(data, "wake"));
-        let is_owners = data.get("owner").and_then(Value::as_bool) == Some(true);
+    fn thought(&mut self, of: Thought, life: u32, at_ms: u64, before_ms: u64, stand: Stand) -> Entry {
+        let (is_garbled, is_owners) = (of.is_garbled(), of.owner() == Some(true));
+        let (thought, wake) = (small(of.thought()), small(of.wake()));
         let begun_ms = self.thinks(life, wake, thought, at_ms, before_ms, is_owners);
         if let Some(hour) = self.hour(at_ms) {
             *(if is_garbled { &mut hour.garbled } else { &mut hour.thoughts }) += 1;
         }
-        let usage = data.get("usage").unwrap_or(&Value::Null);
-        let tokens = number(usage, "input_tokens").saturating_add(number(usage, "output_tokens"));
+        let (input, output) = (of.usage().input_tokens(), of.usage().output_tokens());
+        let tokens = small(Some(input)).saturating_add(small(Some(output)));
         let length_ms = u32::try_from(at_ms.saturating_sub(begun_ms)).unwrap_or(0);
         let kind = if is_garbled { Kind::Garbled } else { Kind::Thought };
         Entry {
@@ -109,8 +104,8 @@ impl Known {
         near(before_ms.max(from_ms), at_ms)
     }
 
-    fn act(&mut self, data: &Value, life: u32, at_ms: u64, stand: Stand) -> Entry {
-        let failed = !data.get("result").is_some_and(is_ok);
+    fn act(&mut self, action: Action, life: u32, at_ms: u64, stand: Stand) -> Entry {
+        let failed = !action.is_ok();
         let of_life = self.wakes.last_mut().filter(|wake| wake.life == life);
         if let Some(wake) = of_life.filter(|wake| at_ms.saturating_sub(wake.to_ms) < LONGEST_MS) {
             (wake.to_ms, wake.acts) = (wake.to_ms.max(at_ms), wake.acts.saturating_add(1));
@@ -119,20 +114,19 @@ impl Known {
         if let Some(hour) = self.hour(at_ms) {
             *(if failed { &mut hour.failed } else { &mut hour.acts }) += 1;
         }
-        let tool = self.texts.number(text(data, "tool"));
+        let tool = self.texts.number(action.tool());
         let kind = if failed { Kind::ActFailed } else { Kind::Act };
-        let number = number(data, "thought");
+        let number = small(action.thought());
         Entry { at_ms, offset: stand.offset, number, value: tool, length_ms: 0, file: stand.file, kind }
     }
 
     /// Takes in why a wake was: a record of the bookkeeping, or what the creature told of it.
-    pub fn beat(&mut self, data: &Value, life: u32, at_ms: u64) {
-        let number = number(data, "wake");
-        let why = data.get("why").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        let why: Vec<&str> = why.iter().filter_map(Value::as_str).collect();
-        if number == 0 || (why.is_empty() && data.get("why").is_some()) {
+    pub fn beat(&mut self, beat: Beat, life: u32, at_ms: u64) {
+        let (number, why) = (small(beat.wake()), beat.why());
+        if number == 0 || why.as_ref().is_some_and(Vec::is_empty) {
             return;
         }
+        let why = why.unwrap_or_default();
         let class = reason::class(why.iter().copied());
         let why = self.texts.number(&why.join("; "));
         let late = self.wakes.iter_mut().rev().take(WAKES_BACK);
@@ -148,34 +142,25 @@ impl Known {
         }
     }
 
-    /// Takes in a line of what the creature tells other programs.
-    pub fn told(&mut self, line: &Value, at_ms: u64) {
-        let (life, data) = (number(line, "life"), line.get("data").unwrap_or(&Value::Null));
-        if text(line, "event") == "wakeup" {
-            self.beat(data, life, at_ms);
-        }
-    }
-
-    fn word(&mut self, data: &Value, at_ms: u64, stand: Stand) {
-        let kind = match (text(data, "from"), text(data, "kind")) {
-            ("owner", _) => MarkKind::Word,
-            (_, "reminder") => MarkKind::Reminder,
+    fn word(&mut self, message: Message, at_ms: u64, stand: Stand) {
+        let kind = match message.kind() {
+            _ if message.is_owners() => MarkKind::Word,
+            "reminder" => MarkKind::Reminder,
             _ => MarkKind::Said,
         };
-        let (text, about) = (self.texts.number(text(data, "text")), self.texts.number(text(data, "kind")));
+        let (text, about) = (self.texts.number(message.text()), self.texts.number(message.kind()));
         self.mark(Mark { at_ms, length_ms: 0, kind, text, about, stand });
     }
 
-    fn changed(&mut self, data: &Value, at_ms: u64, stand: Stand) {
-        let kind = if is_ok(data) { MarkKind::Edit } else { MarkKind::EditFailed };
-        let (text, about) =
-            (self.texts.number(text(data, "summary")), self.texts.number(text(data, "stage")));
+    fn changed(&mut self, edit: SelfChange, at_ms: u64, stand: Stand) {
+        let kind = if edit.ok() { MarkKind::Edit } else { MarkKind::EditFailed };
+        let (text, about) = (self.texts.number(edit.summary()), self.texts.number(edit.stage()));
         self.mark(Mark { at_ms, length_ms: 0, kind, text, about, stand });
     }
 
-    fn dreamt(&mut self, data: &Value, at_ms: u64, stand: Stand) {
+    fn dreamt(&mut self, dream: Dream, at_ms: u64, stand: Stand) {
         let begun_ms = *self.dreams_ms.get_or_insert(at_ms);
-        let told = match (data.get("name").is_some(), data.get("undone").is_some()) {
+        let told = match (dream.name().is_some(), dream.undone().is_some()) {
             (_, true) => "taken back",
             (true, _) => "dreamt",
             // What its thought came to: the dream goes on.

@@ -8,51 +8,21 @@ const AHEAD_MS: u64 = 86_400_000;
 
 /// Milliseconds since the epoch of a record's time that can be true.
 pub fn of(at: &str, now_ms: u64) -> Option<u64> {
-    let at_ms = plain(at.as_bytes()).or_else(|| moments::ms(at))?;
+    let at_ms = plain(at).or_else(|| moments::ms(at))?;
     (EARLIEST_MS..=now_ms.saturating_add(AHEAD_MS)).contains(&at_ms).then_some(at_ms)
 }
 
 /// `2026-01-02T03:04:05.678Z`.
-fn plain(at: &[u8]) -> Option<u64> {
-    let [
-        y1,
-        y2,
-        y3,
-        y4,
-        b'-',
-        m1,
-        m2,
-        b'-',
-        d1,
-        d2,
-        b'T',
-        h1,
-        h2,
-        b':',
-        n1,
-        n2,
-        b':',
-        s1,
-        s2,
-        b'.',
-        f1,
-        f2,
-        f3,
-        b'Z',
-    ] = at
-    else {
+fn plain(at: &str) -> Option<u64> {
+    let marks = [(4, b'-'), (7, b'-'), (10, b'T'), (13, b':'), (16, b':'), (19, b'.'), (23, b'Z')];
+    let is_plain = |(place, mark): (usize, u8)| at.as_bytes().get(place) == Some(&mark);
+    if at.len() != 24 || at.contains('+') || !marks.into_iter().all(is_plain) {
         return None;
-    };
-    let number = |digits: &[u8]| {
-        let mut sum = 0_u64;
-        for digit in digits {
-            sum = sum * 10 + u64::from(digit.is_ascii_digit().then(|| digit - b'0')?);
-        }
-        Some(sum)
-    };
-    let (year, month, day) = (number(&[*y1, *y2, *y3, *y4])?, number(&[*m1, *m2])?, number(&[*d1, *d2])?);
-    let (hour, minute) = (number(&[*h1, *h2])?, number(&[*n1, *n2])?);
-    let (second, milli) = (number(&[*s1, *s2])?, number(&[*f1, *f2, *f3])?);
+    }
+    let number = |from: usize, to: usize| at.get(from..to)?.parse::<u64>().ok();
+    let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
+    let (hour, minute) = (number(11, 13)?, number(14, 16)?);
+    let (second, milli) = (number(17, 19)?, number(20, 23)?);
     let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     let most_days = match month {
         2 => 28 + u64::from(is_leap),

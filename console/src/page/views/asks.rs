@@ -42,7 +42,7 @@ fn write(server: &Server, out: &mut Out) -> Result<()> {
                 thead { tr { th scope="col" { "Ask" } th scope="col" { "What" } th scope="col" { "Asked" } th scope="col" { "What came of it" } } }
                 tbody { @for ask in over.iter().rev().take(MOST_OVER) { tr {
                     th scope="row" { a href={ "/asks/" (ask.id) } { (ask.id) } }
-                    td { (ask.what()) } td { (time(text(&ask.asked, "at"))) } td.(outcome(ask)) { (ask.outcome()) }
+                    td { (ask.what()) } td { (time(ask.asked().at())) } td.(outcome(ask)) { (ask.outcome()) }
                 } } }
             } }
         }
@@ -58,7 +58,7 @@ pub fn cards<'a>(server: &Server, waiting: impl Iterator<Item = &'a Ask>, from: 
 
 fn card(server: &Server, ask: &Ask, from: &str) -> Markup {
     let id = &ask.id;
-    let [why, reason] = ["why", "reason"].map(|name| text(&ask.asked, name));
+    let (why, reason) = (ask.asked().why(), ask.asked().reason());
     let answerable = answers::answerable(&server.house, id);
     let taken = answers::noted(&server.house, ask);
     let label = format!("ask-{id}");
@@ -69,7 +69,7 @@ fn card(server: &Server, ask: &Ask, from: &str) -> Markup {
                     @let act = answerable.stored.get("act").unwrap_or(&answerable.stored);
                     h2 id=(label) { (answers::title(act)) "?" }
                     (in_words(act))
-                    p.about { "Ask " a href={ "/asks/" (id) } { (id) } ", " (time(text(&ask.asked, "at"))) @if !why.is_empty() { "; it asks because " (why) } @if !reason.is_empty() { "; it says: " (reason) } }
+                    p.about { "Ask " a href={ "/asks/" (id) } { (id) } ", " (time(ask.asked().at())) @if !why.is_empty() { "; it asks because " (why) } @if !reason.is_empty() { "; it says: " (reason) } }
                     details { summary { "Exactly these bytes" } (exact_fields(act)) }
                     @if let Some(answer) = &taken { p role="status" { (noted(server, answer)) } }
                     (both(server, id, &answerable.digest, from))
@@ -142,17 +142,16 @@ fn whole(server: &Server, id: &str, out: &mut Out) -> Result<()> {
         }
     };
     let taken = answers::noted(&server.house, &ask);
-    let why = ["why", "reason"].map(|name| text(&ask.asked, name)).map(str::to_owned);
-    let [why, reason] = why;
+    let (why, reason) = (ask.asked().why(), ask.asked().reason());
     out.html(&html! {
         p.headline { (ask.what()) }
         dl.fields {
-            dt { "Asked" } dd { (exact(text(&ask.asked, "at"))) }
+            dt { "Asked" } dd { (exact(ask.asked().at())) }
             @if !why.is_empty() { dt { "Why it asks" } dd { (why) } }
             @if !reason.is_empty() { dt { "Its reason" } dd { (reason) } }
             dt { "How it stands" } dd.(outcome(&ask)) { @if ask.event == "asked" { @if taken.is_some() { "waits to be taken up" } @else { "waits for your answer" } } @else { (ask.outcome()) } }
         }
-        @let result = text(&ask.newest, "result");
+        @let result = ask.newest().result();
         @if !result.is_empty() { h2 { "What the service answered" } (exactly(result)) }
     })?;
     let stored = match asks::stored(&server.house, id) {
@@ -212,11 +211,10 @@ pub fn exactly(text: &str) -> Markup {
 
 /// What came of an answer that was not taken.
 pub fn not_taken(ask: Option<&Ask>, id: &str, told: &str) -> Markup {
-    let stands: Option<&Value> = ask.map(|ask| &ask.newest);
     html! {
         p.wrong role="alert" { (told) }
-        @if let (Some(ask), Some(newest)) = (ask, stands) {
-            p { "Ask " (id) ": " (ask.outcome()) ", " (exact(text(newest, "at"))) "." }
+        @if let Some(ask) = ask {
+            p { "Ask " (id) ": " (ask.outcome()) ", " (exact(ask.newest().at())) "." }
         }
         p { a href={ "/asks/" (id) } { "The ask as it stands" } }
     }

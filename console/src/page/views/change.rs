@@ -1,7 +1,7 @@
 //! A commit and what it changed, line by line, with what came of it.
 
 use super::now::paint;
-use super::{list, number, short, texts};
+use super::{list, number, texts};
 use crate::diff::{self, Change};
 use crate::page::frame::{self, Weight, exact};
 use crate::page::{Server, out::Out};
@@ -9,6 +9,7 @@ use crate::plain;
 use anyhow::Result;
 use axum::extract::{Path, State};
 use axum::response::Response;
+use house::bounds::short;
 use house::records::text;
 use maud::html;
 use std::sync::Arc;

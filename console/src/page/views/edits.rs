@@ -1,30 +1,26 @@
 //! Every change it made to its own source: what became of it, its size, tests, time and cost, and the way back to it.
 
-use super::short;
 use crate::diff::titled;
 use crate::edits::{self, Edit, Fate};
-use crate::life::{Refused, usd};
+use crate::life::{Refused, count, usd};
 use crate::page::frame::{self, Weight, time};
 use crate::page::{Server, out::Out, past};
-use crate::report::gather;
+use crate::report::gather::{self, SETTLED_LATER_MS};
 use anyhow::Result;
 use axum::extract::{Query, State};
 use axum::response::Response;
 use guardian::git::repo::Repo;
+use house::bounds::short;
 use house::clock::Millis;
-use house::records::{self, text};
-use house::{House, clock, moments};
+use house::{clock, moments, records};
 use maud::{Markup, html};
 use serde::Deserialize;
-use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// Rows of a page.
 const MOST_ROWS: usize = 40;
-/// How much later than a commit a call may be settled that led to it.
-const SETTLED_LATER_MS: Millis = 2_000;
 
 #[derive(Deserialize)]
 pub struct Asked {
@@ -126,8 +122,7 @@ impl Counts {
 
     fn told(&self) -> String {
         let Self { versions, proved, fell, back, refused } = self;
-        let plural = |count: usize, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
-        let mut parts = vec![plural(*versions, "version"), format!("{proved} proved")];
+        let mut parts = vec![count(*versions as u64, "version"), format!("{proved} proved")];
         parts.extend((*fell > 0).then(|| format!("{fell} fell")));
         parts.extend((*back > 0).then(|| format!("{back} rolled back by you")));
         parts.extend((*refused > 0).then(|| format!("{refused} refused before they ran")));
@@ -151,7 +146,7 @@ impl Seen<'_> {
             summary => summary.to_owned(),
         };
         // A commit's title begins with its name, which stands before it already.
-        let summary = summary.strip_prefix(&short(&edit.commit)).unwrap_or(&summary).trim().to_owned();
+        let summary = summary.strip_prefix(short(&edit.commit)).unwrap_or(&summary).trim().to_owned();
         let (born, proved) = (moments::ms(&edit.at), moments::ms(&edit.proved_at));
         let took = born.zip(proved).map(|(born, proved)| Duration::from_millis(proved.saturating_sub(born)));
         let number = self.rungs.get(&edit.tree);
@@ -194,17 +189,8 @@ impl Seen<'_> {
             self.server.past.with(self.server, |life| life.woke_for(at_ms)).map(|begun_ms| (begun_ms, at_ms))
         });
         let Some((begun_ms, at_ms)) = begun else { return String::new() };
-        let micro = paid(&self.server.house, begun_ms, at_ms.saturating_add(SETTLED_LATER_MS));
+        let until = clock::stamp_of(at_ms.saturating_add(SETTLED_LATER_MS));
+        let micro = gather::paid(&self.server.house, &clock::stamp_of(begun_ms), &until).micro;
         if micro == 0 { String::new() } else { usd(micro) }
     }
-}
-
-fn paid(house: &House, from_ms: Millis, to_ms: Millis) -> u64 {
-    let mut micro = 0_u64;
-    gather::between(&house.ledger(), &clock::stamp_of(from_ms), &clock::stamp_of(to_ms), |entry| {
-        if text(entry, "event") == "settle" {
-            micro = micro.saturating_add(entry.get("cost_micro_usd").and_then(Value::as_u64).unwrap_or(0));
-        }
-    });
-    micro
 }

@@ -1,6 +1,6 @@
 //! What going back to a version would change, and the order to do it.
 
-use super::{change, number, short, texts};
+use super::{change, number, texts};
 use crate::diff;
 use crate::page::form::button;
 use crate::page::frame::{self, Weight};
@@ -9,6 +9,7 @@ use crate::rollback;
 use anyhow::Result;
 use axum::extract::{Path, State};
 use axum::response::Response;
+use house::bounds::short;
 use house::records::text;
 use maud::html;
 use serde_json::Value;

@@ -1,14 +1,18 @@
 //! One life: its commit, how that was blessed, its death with the evidence, the end of its log, what was new in it.
 
-use super::{change, short};
+use super::change;
 use crate::page::frame::{self, Weight, exact, time};
 use crate::page::{Server, out::Out};
 use crate::{diff, history, plain};
 use anyhow::Result;
 use axum::extract::{Path, State};
 use axum::response::Response;
+use house::bounds::short;
 use house::files;
-use house::records::{self, text};
+use house::records::{
+    self,
+    history::{Death, Event, Line},
+};
 use maud::{Markup, html};
 use serde_json::Value;
 use std::sync::Arc;
@@ -28,23 +32,24 @@ pub async fn page(State(server): State<Arc<Server>>, Path(life): Path<u64>) -> R
 fn write(server: &Server, life: u64, out: &mut Out) -> Result<()> {
     let (mut events, mut commit, mut began) = (Vec::new(), String::new(), String::new());
     for event in records::of(&server.house.history()) {
-        let is_of = event.get("life").and_then(Value::as_u64) == Some(life);
-        if is_of && text(&event, "what") == "life" {
-            commit = text(&event, "commit").to_owned();
-            began = text(&event, "at").to_owned();
+        let is_of = Line(&event).life() == Some(life);
+        if let Event::Life(of) = Event::of(&event)
+            && is_of
+        {
+            (commit, began) = (of.commit().to_owned(), Line(&event).at().to_owned());
         }
         if is_of && events.len() < MOST_EVENTS {
             events.push(event);
         }
     }
-    let is_of = |record: &Value| record.get("life").and_then(Value::as_u64) == Some(life);
+    let is_of = |record: &Value| Line(record).life() == Some(life);
     let deaths: Vec<Value> = records::of(&server.house.deaths()).filter(is_of).take(MOST_EVENTS).collect();
     let log = files::tail(&server.house.life_log(life), LOG_BYTES);
     if events.is_empty() && deaths.is_empty() && log.is_empty() {
         out.missing()?;
         return out.html(&html! { p { "No such life is on record." } });
     }
-    let until = deaths.last().map(|death| text(death, "at")).unwrap_or_default();
+    let until = deaths.last().map(|death| Death(death).at()).unwrap_or_default();
     out.html(&html! {
         nav aria-label="Other lives" { ul {
             @if life > 1 { li { a href={ "/lives/" (life - 1) } { "The one before" } } }
@@ -54,10 +59,11 @@ fn write(server: &Server, life: u64, out: &mut Out) -> Result<()> {
             @if let Some(span) = span(&began, until) { li { a href={ "/life?" (span) } { "Its time as a picture" } } }
         } }
         @if !commit.is_empty() { p.headline { "Began " (exact(&began)) " at " a href={ "/commit/" (commit) } { (short(&commit)) } } }
-        @for death in &deaths { (self::death(death)) }
+        @for death in &deaths { (self::death(Death(death))) }
         h2 { "What the guardian did" }
         ol.rows { @for event in &events { li.row {
-            (time(text(event, "at"))) " " span.tag { @if text(event, "what") == "blessed" { "proved" } @else { (text(event, "what").replace('_', " ")) } } " " span.told { (plain::fate(&history::sentence(event))) }
+            @let what = Line(event).what();
+            (time(Line(event).at())) " " span.tag { @if what == "blessed" { "proved" } @else { (what.replace('_', " ")) } } " " span.told { (plain::fate(&history::sentence(event))) }
         } } }
         @if !log.is_empty() { h2 { "The end of its log" } (super::thought::pre("The end of its log", &log)) }
         h2 { "What was new in it" }
@@ -76,12 +82,12 @@ fn span(began: &str, until: &str) -> Option<String> {
     Some(format!("from={from}&to={to}"))
 }
 
-fn death(death: &Value) -> Markup {
-    let evidence = ["evidence", "log_tail"].map(|name| text(death, name));
+fn death(death: Death) -> Markup {
+    let evidence = [death.evidence(), death.log_tail()];
     html! {
         h2 { "How it ended" }
-        p.headline.red { (text(death, "ended").replace('_', " ")) ": " (text(death, "cause")) }
-        p { (exact(text(death, "at"))) ", blamed on " (text(death, "blame")) }
+        p.headline.red { (death.ended().replace('_', " ")) ": " (death.cause()) }
+        p { (exact(death.at())) ", blamed on " (death.blame()) }
         @for evidence in evidence.into_iter().filter(|evidence| !evidence.is_empty()) { (super::thought::pre("Evidence", evidence)) }
     }
 }

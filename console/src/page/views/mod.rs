@@ -17,23 +17,19 @@ pub mod spend;
 pub mod talk;
 pub mod thought;
 
+use house::records::view::field;
 use serde_json::Value;
 
 /// The entries of a list among facts.
 fn list<'a>(facts: &'a Value, name: &str) -> &'a [Value] {
-    facts.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+    field(facts, name)
 }
 
 /// The texts of a list among facts.
 fn texts<'a>(facts: &'a Value, name: &str) -> Vec<&'a str> {
-    list(facts, name).iter().filter_map(Value::as_str).collect()
+    field(facts, name)
 }
 
 fn number(facts: &Value, name: &str) -> u64 {
-    facts.get(name).and_then(Value::as_u64).unwrap_or(0)
-}
-
-/// The beginning of a commit's name.
-fn short(commit: &str) -> String {
-    commit.chars().take(7).collect()
+    field(facts, name)
 }

@@ -9,12 +9,14 @@ use crate::window::sources::Sources;
 use crate::window::state::{Known, Piece};
 use crate::window::typed::STOP;
 use crate::window::view::Verbosity;
-use crate::{feed, mind, plain, why::found};
+use crate::{feed, mind, plain};
 use anyhow::Result;
 use axum::extract::State;
 use axum::response::Response;
 use house::moments::{self, Place};
+use house::records::memory::Record;
 use house::records::text;
+use house::records::view::field;
 use house::terminal::Row;
 use jiff::Timestamp;
 use maud::{Markup, html};
@@ -96,9 +98,8 @@ fn money(facts: &Value) -> Markup {
     let budget = facts.get("budget").unwrap_or(&Value::Null);
     let day = list(budget, "caps").iter().find(|cap| text(cap, "span") == "day");
     let Some(day) = day else { return html! {} };
-    let usd = |name: &str| day.get(name).and_then(Value::as_f64).unwrap_or(0.0);
-    let matter: Vec<&str> =
-        ["warning", "price", "closed"].into_iter().map(|name| text(budget, name)).collect();
+    let usd = |name: &str| field(day, name);
+    let matter = ["warning", "price", "closed"].map(|name| text(budget, name));
     html! {
         section aria-labelledby="money" {
             h2 #money { a href="/spend" { "Money today" } }
@@ -199,10 +200,12 @@ pub fn status(known: &Known, now: Timestamp, place: &Place) -> Markup {
 
 /// A row of the feed; a thought leads to all that is known of it.
 pub fn row(record: &Value, row: &Row) -> Markup {
-    let thought = found::number(record).filter(|_| ["thought", "action"].contains(&text(record, "kind")));
+    let record = Record(record);
+    let leads = record.thought().is_some() || record.action().is_some();
+    let thought = record.number().filter(|_| leads);
     html! {
         li.row {
-            (time(text(record, "at"))) " "
+            (time(record.at())) " "
             @match thought {
                 Some(number) => a.tag.(paint(row.paint)) href={ "/thought/" (number) } { (row.tag) },
                 None => span.tag.(paint(row.paint)) { (row.tag) },

@@ -3,13 +3,13 @@
 use super::thought::{pre, pretty};
 use crate::page::frame::{self, Weight};
 use crate::page::{Server, out::Out};
-use crate::why::found;
 use anyhow::{Result, bail};
 use axum::extract::{Path, State};
 use axum::response::Response;
 use house::House;
 use house::lines::{Lines, Next};
-use house::records::{self, LONGEST_LINE, text};
+use house::records::memory::Record;
+use house::records::{self, LONGEST_LINE};
 use maud::html;
 use serde_json::Value;
 use std::io::{Seek, SeekFrom};
@@ -33,15 +33,15 @@ fn write(server: &Server, file: &str, at: u64, out: &mut Out) -> Result<()> {
             return out.html(&frame::wrong(&format!("{error:#}")));
         }
     };
-    let life = record.get("life").and_then(Value::as_u64);
+    let seen = Record(&record);
     out.html(&html! {
         dl {
             dt { "Where" } dd { code { ".self/" (file) } ", byte " (at) }
-            dt { "When" } dd { (frame::exact(text(&record, "at"))) }
+            dt { "When" } dd { (frame::exact(seen.at())) }
         }
         ul.links {
-            @if let Some(thought) = found::number(&record) { li { a href={ "/thought/" (thought) } { "Thought " (thought) } } }
-            @if let Some(life) = life.filter(|life| *life > 0) { li { a href={ "/lives/" (life) } { "Life " (life) } } }
+            @if let Some(thought) = seen.number() { li { a href={ "/thought/" (thought) } { "Thought " (thought) } } }
+            @if let Some(life) = seen.life().filter(|life| *life > 0) { li { a href={ "/lives/" (life) } { "Life " (life) } } }
         }
         (pre("The record", &pretty(&record)))
     })

@@ -11,7 +11,8 @@ use crate::why::found;
 use anyhow::Result;
 use axum::extract::{Query, State};
 use axum::response::Response;
-use house::records::{self, text};
+use house::records;
+use house::records::memory::Record;
 use maud::{Markup, html};
 use memchr::memmem::Finder;
 use serde::Deserialize;
@@ -99,17 +100,17 @@ fn look(server: &Server, wanted: &str, before: &str, out: &mut Out) -> Result<(u
 /// A record in which the words stand: what it is, and the place around them.
 fn hit(line: &Line, wanted: &str, owners: &mut Owners) -> Option<Markup> {
     let record = owners.judged(records::parse(line.bytes)?);
-    let row = feed::row(&record);
+    let (row, seen) = (feed::row(&record), Record(&record));
     let whole = match &row {
         Some(row) if contains(&row.text, wanted) => row.text.clone(),
-        _ => record.get("data").unwrap_or(&record).to_string(),
+        _ => seen.raw_data().unwrap_or(&record).to_string(),
     };
     let told = around(&whole, wanted);
-    let tag = row.map_or_else(|| text(&record, "kind").to_owned(), |row| row.tag);
-    let thought = found::number(&record);
+    let tag = row.map_or_else(|| seen.kind().to_owned(), |row| row.tag);
+    let thought = seen.number();
     Some(html! {
         li.row {
-            (time(text(&record, "at"))) " "
+            (time(seen.at())) " "
             a.tag href={ "/record/" (line.file) "/" (line.at) } { (house::bounds::brief(&tag, 20)) } " "
             span.told {
                 (told)

@@ -10,6 +10,7 @@ use crate::plain;
 use anyhow::Result;
 use axum::extract::{Query, State};
 use axum::response::Response;
+use house::records::view::field;
 use house::{clock, records::text};
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -53,7 +54,7 @@ fn write(server: &Server, days: u64, out: &mut Out) -> Result<()> {
     let since = clock::stamp_of(first_ms.saturating_sub((days - 1) * DAY_MS));
     let spent = spent::read(&server.house, &since);
     let cap = list(&page, "caps").iter().find(|cap| text(cap, "span") == "day");
-    let cap = cap.and_then(|cap| cap.get("cap_usd")).and_then(Value::as_f64);
+    let cap = cap.and_then(|cap| field(cap, "cap_usd"));
     out.html(&html! {
         (whole(&spent.all, days))
         (by_day(&spent, cap))
@@ -66,7 +67,7 @@ fn write(server: &Server, days: u64, out: &mut Out) -> Result<()> {
 
 /// What is used of each cap, as bars.
 fn caps(page: &Value) -> Markup {
-    let usd = |cap: &Value, name: &str| cap.get(name).and_then(Value::as_f64).unwrap_or(0.0);
+    let usd = field::<f64>;
     html! {
         div.caps { @for cap in list(page, "caps") {
             section { h2 { @if text(cap, "span") == "day" { "Today" } @else { "This " (text(cap, "span")) } }

@@ -16,8 +16,11 @@ use crate::window::view::Verbosity;
 use anyhow::Result;
 use axum::extract::{Query, State};
 use axum::response::Response;
-use house::records::{self, text};
-use house::{clock, files};
+use house::clock;
+use house::records::{
+    self,
+    memory::{Message, Record},
+};
 use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::Value;
@@ -56,16 +59,14 @@ fn write(server: &Server, asked: &Asked, out: &mut Out) -> Result<()> {
     let is_wanted = |block: &[u8]| memchr::memmem::find(block, b"\"message\"").is_some();
     let more = back::lines(files, before.as_ref(), MOST_BYTES, is_wanted, |line: &Line| {
         let record = Some(line.bytes).filter(|bytes| is_wanted(bytes)).and_then(records::parse);
-        let record = record.filter(|record| text(record, "kind") == "message");
-        let Some(record) = record.map(|record| owners.judged(record)) else {
+        let record = record.map(|record| owners.judged(record));
+        let message = record.as_ref().and_then(|record| Record(record).message());
+        let Some(thread) = message.map(|message| message.thread().to_owned()) else {
             return ControlFlow::Continue(());
         };
-        let thread = thread(record.get("data").unwrap_or(&Value::Null)).to_owned();
         let is_shown = asked.thread.is_empty() || thread == asked.thread;
         threads.insert(thread);
-        if is_shown {
-            said.push(record);
-        }
+        said.extend(record.filter(|_| is_shown));
         if said.len() < MOST_MESSAGES { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
     said.reverse();
@@ -84,7 +85,7 @@ fn write(server: &Server, asked: &Asked, out: &mut Out) -> Result<()> {
             p { a href={ "/talk?" (query(&[("thread", &asked.thread), ("before", &more.told())])) } { "What was said before" } }
         }
         ol.said #said aria-label="What was said" aria-live="polite" data-past=[(!is_now).then_some("yes")] {
-            @for record in &said { (message(record.get("data").unwrap_or(&Value::Null), text(record, "at"))) }
+            @for record in &said { (message(Record(record).message().unwrap_or_default(), Record(record).at())) }
             @if is_now { @for word in unheard(server, &said) { (waiting_word(&word)) } }
         }
         @if said.is_empty() { p.none { "Nothing was said so far. Say hello, or ask what it can do." } }
@@ -136,32 +137,20 @@ pub fn reply(way: Option<&UnderWay>) -> Markup {
 
 /// Words that are kept and not remembered yet: nobody has heard them.
 fn unheard(server: &Server, said: &[Value]) -> Vec<Value> {
-    let heard = said.iter().filter_map(|record| record.get("data"));
-    let heard = heard.filter(|data| text(data, "from") == "owner");
-    let heard: BTreeSet<&str> = heard.map(|data| text(data, "at")).collect();
-    let first = said.first().map(|record| text(record, "at")).unwrap_or_default();
-    let tail = files::tail(&server.house.inbox(), INBOX_BYTES);
-    let words = tail.lines().filter_map(|line| records::parse(line.as_bytes()));
-    words
-        .filter(|word| {
-            !text(word, "at").is_empty() && text(word, "at") >= first && !heard.contains(text(word, "at"))
-        })
-        .collect()
+    let heard = said.iter().filter_map(|record| Record(record).message());
+    let heard: BTreeSet<&str> = heard.filter(|said| said.is_owners()).map(Message::at).collect();
+    let first = said.first().map(|record| Record(record).at()).unwrap_or_default();
+    let words = records::newest(&server.house.inbox(), INBOX_BYTES);
+    let is_unheard = |at: &str| !at.is_empty() && at >= first && !heard.contains(at);
+    words.filter(|word| is_unheard(Message(word).at())).collect()
 }
 
 fn waiting_word(word: &Value) -> Markup {
     html! {
         li.owner.waiting {
-            p.who { "you " (time(text(word, "at"))) " · kept; not heard yet" }
-            div.words { (text(word, "text")) }
+            p.who { "you " (time(Message(word).at())) " · kept; not heard yet" }
+            div.words { (Message(word).text()) }
         }
-    }
-}
-
-fn thread(data: &Value) -> &str {
-    match text(data, "thread") {
-        "" => "main",
-        thread => thread,
     }
 }
 
@@ -179,16 +168,15 @@ fn named(thread: &str) -> String {
 }
 
 /// One message, whole: the owner's as it was written, the creature's with its markdown rendered.
-pub fn message(data: &Value, at: &str) -> Markup {
-    let is_owner = text(data, "from") == "owner";
-    let (kind, thread, said) = (text(data, "kind"), thread(data), text(data, "text"));
-    let from = if text(data, "from") == "creature" { "Feral" } else { text(data, "from") };
+pub fn message(message: Message, at: &str) -> Markup {
+    let (is_owner, thread, said) = (message.is_owners(), message.thread(), message.text());
+    let from = if message.is_creatures() { "Feral" } else { message.from() };
     html! {
         li.owner[is_owner].creature[!is_owner] {
             p.who {
                 @if is_owner { "you " } @else { (from) " " }
                 (time(at))
-                @if !kind.is_empty() && kind != "answer" { " · " span.kind { (kind.replace('_', " ")) } }
+                @if let Some(kind) = message.odd_kind() { " · " span.kind { (kind.replace('_', " ")) } }
                 @if thread != "main" { " · " span.thread { (named(thread)) } }
             }
             @if is_owner { div.words { (said) } }

@@ -15,8 +15,9 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use house::bounds::brief;
 use house::moments;
-use house::records::text;
-use jiff::{Timestamp, ToSpan};
+use house::records::ledger::Entry;
+use house::records::memory::{Record, Usage};
+use house::records::{text, view::field};
 use maud::{Markup, html};
 use serde_json::Value;
 use std::sync::Arc;
@@ -41,7 +42,7 @@ fn write(server: &Server, wanted: u64, out: &mut Out) -> Result<()> {
         return out.html(&html! { p { "It is not in memory; " (last) "." } });
     };
     let facts = why::facts(&server.house, wanted, &found);
-    let whose = match facts.get("for_the_owner").and_then(Value::as_bool) {
+    let whose = match field(&facts, "for_the_owner") {
         Some(true) => ", for your message",
         Some(false) => ", on its own",
         None => "",
@@ -58,7 +59,7 @@ fn write(server: &Server, wanted: u64, out: &mut Out) -> Result<()> {
             dt { "Woke for" } dd { @if why.is_empty() { "not on record any more" } @else { (plain::reasons(&why)) } }
         }
         h2 { "What it thought" }
-        @for garbled in &found.garbled { p.wrong { "A reply that could not be read: " (garbled.get("data").map(|data| text(data, "error")).unwrap_or_default()) } }
+        @for garbled in &found.garbled { p.wrong { "A reply that could not be read: " (Record(garbled).thought().unwrap_or_default().error()) } }
         div.words { (text(&facts, "monologue")) }
         @if let Some(intent) = meant(&facts) { p { strong { "Meant to: " } (intent) } }
     })?;
@@ -89,14 +90,10 @@ fn meant(facts: &Value) -> Option<&str> {
 /// The calls of its model and its acts as a waterfall: when each began, how long it took, and what it cost.
 fn traced(server: &Server, found: &Found, facts: &Value, out: &mut Out) -> Result<()> {
     let mut entries = Vec::new();
-    let at = text(facts, "at").parse::<Timestamp>().ok();
-    // A call is settled about when its thought is remembered.
-    if let Some(until) =
-        at.and_then(|at| at.checked_add(2.seconds()).ok()).filter(|_| !found.since.is_empty())
-    {
-        gather::between(&server.house.ledger(), &found.since, &format!("{until:.3}"), |entry| {
+    if let Some(until) = gather::settled_by(text(facts, "at")).filter(|_| !found.since.is_empty()) {
+        gather::between(&server.house.ledger(), &found.since, &until, |entry| {
             // What was settled when the thought before was remembered is that one's.
-            if text(entry, "at") > found.since.as_str() && entries.len() < MOST_ENTRIES {
+            if Entry(entry).at() > found.since.as_str() && entries.len() < MOST_ENTRIES {
                 entries.push(entry.clone());
             }
         });
@@ -109,16 +106,16 @@ fn traced(server: &Server, found: &Found, facts: &Value, out: &mut Out) -> Resul
     };
     let whole_ms = to_ms.saturating_sub(from_ms).max(1) as f64;
     let share = |at_ms: u64| at_ms.saturating_sub(from_ms) as f64 / whole_ms;
-    let usage = facts.get("cost").and_then(|cost| cost.get("usage")).filter(|usage| usage.is_object());
+    let usage = facts.pointer("/cost/usage").filter(|usage| usage.is_object()).map(Usage);
     let micro: u64 = spans.iter().map(|span| span.micro).fold(0, u64::saturating_add);
-    let count = |name: &str| usage.and_then(|usage| usage.get(name)).and_then(Value::as_u64).unwrap_or(0);
-    let (given, cached) = (count("input_tokens") + count("cache_write_tokens"), count("cache_read_tokens"));
+    let of = usage.unwrap_or_default();
+    let (given, cached) = (of.input_tokens().saturating_add(of.cache_write_tokens()), of.cache_read_tokens());
     out.html(&html! {
         h2 { "How it went" }
         p {
             (seconds(to_ms.saturating_sub(from_ms)))
             @if micro > 0 { " · " (usd(micro)) }
-            @if usage.is_some() { " · " (given + cached) " tokens in" @if cached > 0 { ", " (cached) " of them from the cache" } ", " (count("output_tokens")) " out" }
+            @if usage.is_some() { " · " (given.saturating_add(cached)) " tokens in" @if cached > 0 { ", " (cached) " of them from the cache" } ", " (of.output_tokens()) " out" }
         }
         div.scroll tabindex="0" role="region" aria-label="How it went" { table.dense.trace {
             thead { tr { th scope="col" { "What" } th.wide scope="col" { "When" } th.number scope="col" { "Took" } th.number scope="col" { "Cost" } } }
@@ -151,17 +148,18 @@ fn did(facts: &Value, after: &[Value], out: &mut Out) -> Result<()> {
     })?;
     for record in after {
         let Some(row) = feed::row(record) else { continue };
-        let data = record.get("data").unwrap_or(&Value::Null);
+        let act = Record(record).action().unwrap_or_default();
+        let result = act.result().map(|result| result.0);
         out.html(&html! {
             ol.rows { (told(record, &row)) }
-            @for (name, shown) in [("args", "Input"), ("result", "Output")] {
-                @if let Some(value) = data.get(name).filter(|value| !value.is_null()) {
+            @for (value, shown) in [(act.args(), "Input"), (result, "Output")] {
+                @if let Some(value) = value {
                     details { summary { (shown) } (pre(shown, &brief(&pretty(value), RESULT_CHARS))) }
                 }
             }
         })?;
     }
-    let ran = after.iter().filter(|record| text(record, "kind") == "action").count();
+    let ran = after.iter().filter(|record| Record(record).action().is_some()).count();
     for call in calls.iter().skip(ran) {
         out.html(&html! { p.none { (text(call, "tool")) ": no result on record" } })?;
     }

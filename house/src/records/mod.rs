@@ -1,5 +1,10 @@
 //! What the guardian records, a JSON line for each thing it did and each death; and how such lines are read.
 
+pub mod history;
+pub mod ledger;
+pub mod memory;
+pub mod view;
+
 use crate::lines::{Lines, Next};
 use crate::{House, bounds, clock, files, repair};
 use anyhow::Result;
@@ -123,6 +128,18 @@ pub fn older(path: &Path, since: &str) -> Vec<PathBuf> {
     paths
 }
 
+impl Records {
+    /// Those of a time and later.
+    pub fn since(self, since: &str) -> impl Iterator<Item = Value> {
+        self.filter(move |record| text(record, "at") >= since)
+    }
+}
+
+/// The part of a file from before it was begun anew (`feed.before.jsonl` of `feed.jsonl`), and the file.
+pub fn with_before(path: PathBuf) -> [PathBuf; 2] {
+    [path.with_extension("before.jsonl"), path]
+}
+
 /// The records of a file; none where it cannot be read.
 pub fn of(path: &Path) -> Records {
     from(path, 0, u64::MAX)
@@ -202,7 +219,7 @@ pub fn parse(line: &[u8]) -> Option<Value> {
     bounds::read(line).filter(Value::is_object)
 }
 
-/// A text field of a record, empty when it is not there.
+/// A text field of a document, empty when it is not there.
 pub fn text<'a>(value: &'a Value, name: &str) -> &'a str {
-    value.get(name).and_then(Value::as_str).unwrap_or_default()
+    view::field(value, name)
 }
