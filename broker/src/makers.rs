@@ -74,7 +74,7 @@ pub struct Row {
     /// Prompt length in tokens from which all of it costs more, and how many times as much.
     pub long_tokens: Option<u64>,
     pub long_times: Option<u64>,
-    /// What it sees besides text.
+    /// Kinds of content it sees besides text.
     #[serde(default)]
     pub sees: Vec<String>,
     /// The owner gave it no price: it stands here for its window alone.
@@ -136,7 +136,7 @@ impl Makers {
         Self { rows, begins: Vec::new() }
     }
 
-    /// In the order in which keys decide: those that are known by name, then the owner's own.
+    /// Lists all makers in the order in which keys decide: those known by name, then the owner's own.
     pub fn offers(&self) -> impl Iterator<Item = Offer<'_>> {
         let known = MAKERS.iter().filter_map(|known| {
             let (name, made) = self.rows.get_key_value(known.name)?;

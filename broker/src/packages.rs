@@ -65,7 +65,7 @@ impl Registry {
         }
     }
 
-    /// What it is asked for.
+    /// Returns the `accept` header for its index pages.
     fn accept(self) -> &'static str {
         match self {
             Self::Python => python::ACCEPT,
@@ -93,7 +93,7 @@ pub type Files = BTreeMap<String, Found>;
 
 type Kept = HashMap<(Registry, String), (Instant, Arc<Files>)>;
 
-/// What the door to registries needs.
+/// Dependencies of the door to registries.
 pub struct Packages {
     pub settings: policy::Packages,
     pub upstream: Upstream,

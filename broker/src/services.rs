@@ -41,7 +41,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use upstream::Upstream;
 
-/// What calling services needs.
+/// Dependencies of calling services.
 pub struct Services {
     pub all: BTreeMap<String, policy::Service>,
     pub hours: Hours,

@@ -1,4 +1,4 @@
-//! One ask as stored in its file, and its states.
+//! Ask as stored in its file, and its states.
 //!
 //! Invariant: asked → approved → executing → executed or failed; an ask that was executing is never started again by
 //! itself.

@@ -29,7 +29,7 @@ pub struct Place {
     pub index: Option<String>,
 }
 
-/// Where cargo keeps its settings.
+/// Places of cargo's settings, which name the registries.
 #[derive(Clone, Debug)]
 pub struct Registries {
     cargo_home: PathBuf,

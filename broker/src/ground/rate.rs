@@ -17,7 +17,7 @@ pub struct Bucket {
     pub level: i64,
 }
 
-/// What the creature may spend of its own accord, and when.
+/// Rate at which the creature may spend of its own accord, and its waking hours.
 #[derive(Clone, Debug)]
 pub struct Rate {
     pub per_day: Micros,

@@ -23,7 +23,7 @@ struct Hours {
     to: u16,
 }
 
-/// One day's waking hours, in milliseconds since 1970.
+/// Waking hours of one day, in milliseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stretch {
     pub begins_ms: i64,

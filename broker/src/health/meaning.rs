@@ -1,4 +1,4 @@
-//! What an error of a model's server means: whom it is about, and what follows; pure.
+//! Meaning of an error of a model's server: whom it is about, and what follows; pure.
 
 use crate::ledger::sums::Stopped;
 use serde_json::Value;
@@ -95,7 +95,7 @@ impl Meaning {
 }
 
 impl Meaning {
-    /// What the owner is to do: for an account, or a balance that does not allow a request twice.
+    /// Returns the owner's next step: for an account, or a balance that does not allow a request twice.
     pub fn hint(self) -> Option<&'static str> {
         match self {
             Self::Account(hint) => Some(hint),

@@ -36,7 +36,7 @@ pub struct Entry {
     /// The day it counts on, for calls that cost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub day: Option<Day>,
-    /// What was left of the creature's own money afterwards; negative: a debt.
+    /// Rest of the creature's own money afterwards; negative: a debt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub own_left_micro_usd: Option<i64>,
     #[serde(skip_serializing_if = "String::is_empty")]

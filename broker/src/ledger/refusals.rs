@@ -18,7 +18,7 @@ pub struct Refusals(BTreeMap<Kind, Span>);
 struct Span {
     began: Instant,
     whole: u64,
-    /// What all refusals have in common that are in no line yet; `count` is their number.
+    /// Fields shared by all refusals that are in no line yet; `count` is their number.
     sum: Option<Entry>,
 }
 

@@ -6,7 +6,7 @@ use super::request::{Judged, OVERHEAD_TOKENS, USUAL_MAX_TOKENS};
 use crate::ground::caps::{Cost, Micros};
 use crate::money::prices::{Rate, Usage};
 
-/// What a call is billed by.
+/// Figures that a call is billed by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bill {
     pub rate: Rate,

@@ -28,12 +28,12 @@ pub struct Chosen {
     pub first: Option<Provider>,
     pub quick: Option<Provider>,
     pub fallback: Vec<Provider>,
-    /// Those that may be asked by name beside these.
+    /// Providers that may be asked by name beside these.
     pub others: Vec<Provider>,
     pub other: Option<Provider>,
-    /// What could not be followed in the settings of the first.
+    /// Why the settings of the first could not be followed.
     pub said: Option<String>,
-    /// What could not be followed in the settings of the others.
+    /// Why settings of the others could not be followed, a sentence each.
     pub left_out: Vec<String>,
     pub aliases: Aliases,
     /// All makers, the owner's among them.

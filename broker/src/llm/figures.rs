@@ -31,7 +31,7 @@ const OUTPUT: &[&str] = &[
 ];
 /// Prompt and reply together, thinking included: what the names above leave out is the difference.
 const TOTAL: &[&str] = &["/total_tokens", "/totalTokens", "/totalTokenCount"];
-/// Of the reply, or beside it.
+/// Tokens of thinking, counted in the reply or beside it.
 const THINKING: &[&str] = &[
     "/completion_tokens_details/reasoning_tokens",
     "/output_tokens_details/reasoning_tokens",
@@ -71,7 +71,7 @@ const APART: [(&str, &[&str]); 2] = [
     ("/input_tokens", &["/cache_read_input_tokens", "/cache_creation_input_tokens"]),
     ("/inputTokens", &["/cacheReadInputTokens", "/cacheWriteInputTokens"]),
 ];
-/// What was charged, in USD (OpenRouter's documentation, usage accounting).
+/// Amount charged, in USD (OpenRouter's documentation, usage accounting).
 const CHARGED_USD: &str = "/cost";
 
 /// The highest of each figure so far: events count up, and repeat earlier figures.

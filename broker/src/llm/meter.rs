@@ -28,9 +28,9 @@ pub struct Meter {
     /// Whether it is a stream by its first bytes, else by its type.
     is_stream: Option<bool>,
     is_called_stream: bool,
-    /// Of a stream the unfinished line, else the whole body so far.
+    /// Unfinished line of a stream, else the whole body so far.
     text: Vec<u8>,
-    /// Of a stream the data of an unfinished event.
+    /// Data of an unfinished event of a stream.
     data: Vec<u8>,
     is_too_large: bool,
     seen: Option<Figures>,

@@ -1,4 +1,4 @@
-//! What the providers offer: which one a request goes to, and what `/status` says of each model.
+//! Offers of the providers: which one a request goes to, and what `/status` says of each model.
 
 use super::aliases::Aliases;
 use super::choice::{Chosen, OLLAMA};
@@ -32,7 +32,7 @@ pub struct Providers {
     found: Mutex<Found>,
 }
 
-/// What servers said about themselves.
+/// Answers of servers about themselves.
 #[derive(Default)]
 struct Found {
     /// By server: the model it offers, if the owner names none.
@@ -41,13 +41,13 @@ struct Found {
     said: BTreeMap<(String, String), (Said, Timestamp)>,
 }
 
-/// What a server said about one model.
+/// Answer of a server about one model.
 #[derive(Clone, Default)]
 struct Said {
     /// Size of its context window, in tokens.
     window: Option<u64>,
     build: Option<String>,
-    /// What it sees besides text.
+    /// Kinds of content it sees besides text.
     sees: Option<Vec<String>>,
     /// It is not loaded yet, perhaps with a smaller window than it was made for.
     is_unloaded: bool,
@@ -87,7 +87,7 @@ impl Providers {
         &self.chosen.aliases
     }
 
-    /// What could not be followed in the settings.
+    /// Returns why the settings of the first provider could not be followed.
     pub fn said(&self) -> Option<&str> {
         self.chosen.said.as_deref()
     }
@@ -177,7 +177,7 @@ impl Providers {
         page
     }
 
-    /// What a model sees besides text, and can be sent there: by its maker's row, its server's word or another maker's row.
+    /// Lists what a model sees and can be sent besides text: by its maker's row, its server's word or another maker's.
     fn sees(&self, provider: &Provider, name: &str, said: Option<Vec<String>>) -> Option<Vec<String>> {
         let last = name.rsplit('/').next().unwrap_or(name);
         let told = |row: &Row| (!row.is_unpriced || !row.sees.is_empty()).then(|| row.sees.clone());
@@ -213,7 +213,7 @@ impl Providers {
         known.models.get(&server).cloned()
     }
 
-    /// What a server says about a model, asked from time to time; its former answer if it does not answer now.
+    /// Asks a server about a model, from time to time; returns its former answer if it does not answer now.
     async fn said_of(&self, provider: &Provider, model: &str, key: Option<&str>) -> Said {
         if provider.is_makers() || provider.wire == Wire::Anthropic {
             return Said::default();
@@ -262,7 +262,7 @@ impl Providers {
         self.ask_ollama(root, model, key).await
     }
 
-    /// What a model of Ollama's was made for, and what of that is loaded.
+    /// Asks Ollama which window a model was made for, and how much of that is loaded.
     async fn ask_ollama(&self, root: &str, model: &str, key: Option<&str>) -> Option<Said> {
         let shown = self.asked(&format!("{root}/api/show"), key, Some(json!({"model": model}))).await?;
         let running = self.asked(&format!("{root}/api/ps"), key, None).await;
@@ -349,7 +349,7 @@ fn of_running(running: &Value, model: &str) -> Option<u64> {
     models.find(is_it)?.get("context_length")?.as_u64().filter(|window| *window > 0)
 }
 
-/// What LM Studio says of a model: the window it is loaded with, else the one it was made for.
+/// Reads a model's window from LM Studio's list: the one it is loaded with, else the one it was made for.
 fn of_studio(listed: &Value, model: &str) -> Option<Said> {
     let mut models = listed.get("data")?.as_array()?.iter();
     let found = models.find(|found| found.get("id").and_then(Value::as_str) == Some(model))?;

@@ -35,7 +35,7 @@ pub async fn find(registry: Registry, settings: &policy::Packages) -> Result<Url
     })
 }
 
-/// What the owner's tool says: npm by `npm config get registry`; pip in the help of its option `--index-url`, where it puts
+/// Asks the owner's tool: npm by `npm config get registry`; pip in the help of its option `--index-url`, where it puts
 /// what its settings and variables come to (pip's documentation, "pip install").
 async fn asked(registry: Registry) -> Result<String, String> {
     match registry {

@@ -1,4 +1,4 @@
-//! One request to a registry: an index page, held whole, or a file, passed on as it comes, within bounds.
+//! Request to a registry: an index page, held whole, or a file, passed on as it comes, within bounds.
 //!
 //! Invariant: the taint is set before the first byte goes back. A page's line is in the ledger before the page is passed on; a
 //! file's line follows its last byte, as a tunnel's does.

@@ -49,7 +49,7 @@ pub struct Head {
     pub is_plain: bool,
 }
 
-/// What a field of a head says.
+/// Meaning of a field of a head.
 #[derive(PartialEq)]
 pub enum Kind {
     People,
@@ -78,7 +78,7 @@ pub fn head(raw: &str) -> Option<Head> {
     Some(Head { fields, is_plain })
 }
 
-/// What the field of this name says.
+/// Tells the meaning of a field by its name.
 pub fn kind(name: &str) -> Kind {
     let bare = bare(name);
     let is_in = |table: &str| table.split_ascii_whitespace().any(|known| known == bare);

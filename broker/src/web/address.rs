@@ -100,7 +100,7 @@ pub fn resolved(host: &str, ip: IpAddr, web: &policy::Web, resolver: Resolver) -
     }
 }
 
-/// Checks an address by what it is, as one that is in the URL itself.
+/// Checks an address by its reach, as for an address in the URL itself.
 pub fn allowed(host: &str, ip: IpAddr, web: &policy::Web) -> Result<(), Refusal> {
     match reach(ip) {
         Reach::Public => Ok(()),

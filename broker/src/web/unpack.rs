@@ -4,7 +4,7 @@ use crate::ground::refusal::Refusal;
 use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 use std::io::Read;
 
-/// What is asked for; another coding that comes all the same is refused by its name.
+/// Codings asked for; another coding that comes all the same is refused by its name.
 pub const CODINGS: &str = "gzip, deflate";
 
 /// The body behind its codings, at most `most` bytes of it, and whether it is longer; refused by the coding's name.

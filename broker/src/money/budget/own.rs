@@ -61,7 +61,7 @@ impl Inner {
         state.bucket.level
     }
 
-    /// Its part of the page; no field changes merely because the bucket fills.
+    /// Returns the page's part on own spending; no field changes merely because the bucket fills.
     pub(super) fn autonomy(&self, state: &mut State) -> Value {
         let now_ms = self.redate(state);
         let rate = &self.rate;

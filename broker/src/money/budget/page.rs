@@ -128,14 +128,14 @@ pub(super) fn view(inner: &Inner) -> Value {
     })
 }
 
-/// What is nearly spent.
+/// Warning about caps that are nearly spent.
 pub(super) struct Warning {
     text: String,
-    /// Not only the creature's share: what can wait is not worth a call.
+    /// Whether it is about more than the creature's share: then no call is worth making that can wait.
     is_poor: bool,
 }
 
-/// A warning about caps that are nearly spent.
+/// Returns a warning if caps are nearly spent.
 fn warning(inner: &Inner, state: &State, today: Day) -> Option<Warning> {
     let limits = || inner.caps.0.iter().rev().map(|cap| (cap, state.money.spent_on(cap.span.begins(today))));
     let nearly_spent = |what: String, spent: Micros, cap: Micros| {

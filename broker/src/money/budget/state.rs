@@ -58,9 +58,9 @@ pub struct State {
 /// The likely cost of the creature's next call.
 #[derive(Default)]
 pub struct Likely {
-    /// By name of the models it thinks with by default.
+    /// Costs by name of the models it thinks with by default.
     pub offered: BTreeMap<String, Micros>,
-    /// Of the last call, if no default model is known by name.
+    /// Cost of the last call, if no default model is known by name.
     last: Micros,
 }
 
