@@ -114,7 +114,7 @@ pub fn missing(lock: &str) -> usize {
     packages(lock).iter().filter(|package| !is_held(package)).count()
 }
 
-/// One registry: its part of the owner's cache and of the creature's.
+/// Registry: its part of the owner's cache and of the creature's.
 struct Registry {
     theirs: PathBuf,
     ours: Folder,

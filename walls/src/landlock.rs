@@ -70,7 +70,7 @@ pub fn shut(spec: &Spec) -> Result<()> {
     Ok(())
 }
 
-/// Opens a path: one in the house beneath its root and through no link; any other as usual.
+/// Opens a path: in the house beneath its root and through no link, any other as usual.
 pub fn place(root: &OwnedFd, path: &Path) -> Result<OwnedFd> {
     if path.is_absolute() {
         return open(path, OFlag::empty());
