@@ -25,7 +25,7 @@ const MONTHS_AND_DAYS: &str = "january february march april may june july august
 /// Spans of time of which one has several.
 const UNITS: &str = "s ms µs millisecond sec second min minute hr hour day week";
 
-/// What is known of a page.
+/// Sentences known of a page.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Known {

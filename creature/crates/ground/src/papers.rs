@@ -14,7 +14,7 @@ const MOST_BYTES: u64 = 64 * 1024;
 const COPY_LOOKS: u32 = 40;
 const COPY_LOOK: Duration = Duration::from_millis(50);
 
-/// What stands in a paper.
+/// Paper as it was read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Paper {
     /// Its head; empty when it is missing, unreadable or not text.

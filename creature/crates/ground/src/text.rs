@@ -32,7 +32,7 @@ pub fn shorten(text: &str, most: usize) -> String {
     format!("{front}{note}{back}").chars().take(most).collect()
 }
 
-/// Its length in characters.
+/// Counts the characters of a text.
 pub fn count(text: &str) -> usize {
     text.chars().count()
 }
