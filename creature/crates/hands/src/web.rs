@@ -14,7 +14,7 @@ const FEEDS: &str =
 /// Longest a page may take, fetching and reading.
 const DEADLINE: Duration = Duration::from_secs(75);
 
-/// One page as readable text.
+/// Page as readable text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Page {
     /// Where the text came from, after redirects.
