@@ -43,7 +43,7 @@ impl Kind {
     }
 }
 
-/// Where the texts are.
+/// Places of the texts.
 #[derive(Clone, Debug)]
 pub struct SearchPaths {
     /// The folder that paths of hits are relative to.

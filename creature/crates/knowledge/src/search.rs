@@ -52,7 +52,7 @@ pub struct Found {
     pub anew: bool,
 }
 
-/// One text that answers.
+/// Text that answers the question.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Hit {
     pub kind: String,
