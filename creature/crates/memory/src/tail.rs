@@ -103,9 +103,9 @@ struct Backwards<'a> {
     block: usize,
     /// Everything before this offset is unread.
     unread: u64,
-    /// What is read and not yet handed out; ends where the next line ends.
+    /// Bytes read and not yet handed out; they end where the next line ends.
     held: Vec<u8>,
-    /// How much at the front of `held` has not been searched for a newline.
+    /// Bytes at the front of `held` that have not been searched for a newline.
     unsearched: usize,
     /// Bytes dropped from the end of a line too long to hold.
     dropped: u64,
