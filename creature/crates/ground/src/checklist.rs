@@ -1,4 +1,4 @@
-//! Items of the checklist and sources to follow, as the owner's papers name them; and lines of the papers replaced. Pure.
+//! Items of the checklist and sources to follow, as the owner's papers name them; and replacing of their lines. Pure.
 
 use crate::text::{host, urls};
 

@@ -145,7 +145,7 @@ impl Broker {
         })
     }
 
-    /// Makes a call and returns its answer's headers and body. A `harmless` call changes nothing, so it may be tried
+    /// Makes a call; returns its answer's headers and body. A `harmless` call changes nothing, so it may be tried
     /// again.
     async fn call(
         &self,

@@ -69,8 +69,7 @@ fn xml(body: &Body) -> Result<Feed, String> {
     Ok(Feed { title, items: feed.entries.iter().map(item).collect(), fresh_s })
 }
 
-/// Returns the text from the feed's own element on, without the declaration and what a broken program printed before
-/// it.
+/// Drops the declaration, and what a broken program printed, before the feed's own element.
 fn from_the_root(text: &str) -> &str {
     let roots = ["<rss", "<feed", "<rdf:RDF", "<RDF", "<channel"];
     let at = roots.iter().filter_map(|root| text.find(root)).min();
