@@ -45,11 +45,11 @@ const MOST_LEFT: usize = 96;
 /// Characters of the name of a thing left.
 const LONGEST_NAME: usize = 120;
 
-/// What the owner and the budget allow of own time now.
+/// Allowance of own time, by the owner and the budget, as it is now.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Allowance {
     pub usd_per_hour: f64,
-    /// What may be spent in the hour after `Own::settled_at`, where that is more.
+    /// US dollars for the hour after `Own::settled_at`, where that is more.
     pub first_hour_usd: f64,
     /// When the budget has room for a call, and when the hours begin in which the owner allows one; none: now.
     pub room_at: Option<Timestamp>,
@@ -121,7 +121,7 @@ pub struct Own {
     pub under_way: Option<UnderWay>,
     /// The rest the last look chose, in seconds.
     pub chosen_s: Option<u64>,
-    /// What the last look cost: the wait before the next one pays for it.
+    /// Cost of the last look: the wait before the next look pays for it.
     pub usd: f64,
     pub left: Vec<LeftThing>,
 }
@@ -137,7 +137,7 @@ pub enum OwnChange {
         what: String,
         sketch: Vec<u32>,
     },
-    /// What a look left was used.
+    /// A thing that a look left was used.
     Used {
         what: String,
     },
@@ -224,7 +224,7 @@ impl Own {
         self.looks + u64::from(self.under_way.is_none())
     }
 
-    /// What came of own time, in one sentence; empty before the first look.
+    /// Sums up own time in one sentence; empty before the first look.
     pub fn summary(&self, now: Timestamp) -> String {
         if self.looks == 0 {
             return String::new();

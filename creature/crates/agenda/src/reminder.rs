@@ -20,7 +20,7 @@ const MOST_PROMPT: usize = 2_000;
 /// All reminders, the oldest first.
 pub type Reminders = Items<Reminder>;
 
-/// One reminder.
+/// Reminder, due once or by a schedule.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Reminder {

@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// How often a call has the same result before it is warned of; one more is blocked.
+/// Times in a row a call has the same result before a warning; the next time it is blocked.
 const WARNED_AT: u32 = 3;
 
 /// How long a call is remembered; after that it may be made again.

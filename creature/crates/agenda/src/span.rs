@@ -12,7 +12,7 @@ use jiff::{SignedDuration, Timestamp, ToSpan};
 pub struct Span {
     pub since: Timestamp,
     pub until: Timestamp,
-    /// What was said, in lower case.
+    /// Words that were said, in lower case.
     pub said: String,
 }
 
@@ -20,7 +20,7 @@ pub struct Span {
 const PARTS: [(&str, i64, i64); 4] =
     [("morning", 5, 12), ("afternoon", 12, 18), ("evening", 18, 24), ("night", 18, 32)];
 
-/// The span these words mean; none where they are not certain. Whatever is meant, it ends no later than now.
+/// Reads the span these words mean; none where they are not certain. A span ends no later than now.
 pub fn read(said: &str, now: Timestamp, zone: &TimeZone) -> Option<Span> {
     let text = said.trim().to_lowercase();
     let words: Vec<&str> = text.split_whitespace().filter(|word| !matches!(*word, "at" | "the")).collect();

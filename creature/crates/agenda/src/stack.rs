@@ -27,20 +27,20 @@ const MOST_IDLE: u32 = 4;
 /// Changed papers that are named in a line.
 const NAMED: usize = 5;
 
-/// What asks for a thought and is not part of the agenda.
+/// Reasons for a thought that are not part of the agenda.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Around {
     /// Papers of knowledge that changed since they were last read.
     pub changed: Vec<String>,
     /// Open items of the checklist that do not recur.
     pub items: Vec<String>,
-    /// What is allowed of own time; none where there is none.
+    /// Allowance of own time; none where no own time is allowed.
     pub own: Option<Allowance>,
     /// Threads on which words of the owner's wait to be answered; none where no mind works on requests.
     pub talks: Option<Vec<String>>,
 }
 
-/// One line of the stack.
+/// Line of the stack.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Line {
     pub category: Category,
@@ -49,7 +49,7 @@ pub struct Line {
     pub title: String,
     /// Why it stands where it stands.
     pub why: String,
-    /// What is to be done next.
+    /// Next step.
     pub next: String,
     /// From when on the line is worth a thought.
     pub ready_at: Timestamp,
@@ -107,7 +107,7 @@ pub fn next_ready(lines: &[Line], now: Timestamp) -> Option<Timestamp> {
     lines.iter().map(|line| line.ready_at).filter(|at| *at > now).min()
 }
 
-/// Categories with a line ready for a day and no look for a day: they go first, for rank alone shall starve none.
+/// Lists categories with a line ready for a day and no look for a day: they go first, so that rank starves none.
 fn passed_over(agenda: &Agenda, entries: &[Entry], now: Timestamp) -> Vec<Category> {
     let (looked, long_ago) = (&agenda.looked, later(now, -DAY_S));
     let waits = |category: &Category| {

@@ -76,14 +76,14 @@ pub fn reasons(found: &Found) -> Vec<String> {
     all.into_iter().flatten().collect()
 }
 
-/// What a wake may be for first.
+/// Words for what a wake is for first.
 pub const OWNER: &str = "owner";
 pub const NEWS: &str = "news";
 pub const WORK: &str = "work";
 pub const UNFINISHED: &str = "unfinished";
 pub const NONE: &str = "none";
 
-/// What a wake with these reasons is for first.
+/// Decides what a wake with these reasons is for first.
 pub fn priority(found: &Found) -> &'static str {
     let news = found.newborn || found.events > 0 || found.purpose_changed || found.checklist_changed;
     match () {
