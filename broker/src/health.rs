@@ -1,4 +1,4 @@
-//! The health of models: which answer, since when not, and which need the owner first. How long to wait is the creature's.
+//! Health of models: which answer, since when not, and which need the owner first; how long to wait, the creature decides.
 //!
 //! Absent on purpose: the disk. After a restart nothing is known of a model before its first call; only stopped
 //! providers are in the ledger.

@@ -17,7 +17,7 @@ pub static TABLE_OF_MAKERS: LazyLock<Makers> = LazyLock::new(|| Makers::read(TAB
 #[derive(Clone, Debug, Default)]
 pub struct Makers {
     pub rows: BTreeMap<String, Made>,
-    /// How names of models begin that the owner's own makers have.
+    /// Beginnings of the names of models that the owner's own makers have.
     begins: Vec<String>,
 }
 
@@ -77,7 +77,7 @@ pub struct Row {
     /// Kinds of content it sees besides text.
     #[serde(default)]
     pub sees: Vec<String>,
-    /// The owner gave it no price: it stands here for its window alone.
+    /// Whether the owner gave it no price, so that it stands here for its window alone.
     #[serde(skip)]
     pub is_unpriced: bool,
 }
@@ -114,7 +114,7 @@ impl Offer<'_> {
         self.known?.model
     }
 
-    /// Whether a name is that of a model of its.
+    /// Whether this maker makes a model of this name.
     pub fn makes(&self, model: &str) -> bool {
         let has = || self.made.models.keys().any(|name| is_named(model, name));
         self.known.map_or_else(has, |known| known.makes(model))

@@ -255,7 +255,7 @@ async fn npm_any(
     told(&packages, Registry::Npm, life, &path, run.await).await
 }
 
-/// This door as npm sees it, with the life's token: npm takes an archive's address as it stands.
+/// Returns this door's address for npm, with the life's token: npm takes an archive's address as it stands.
 fn here(headers: &HeaderMap) -> String {
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
     format!("http://life:{}@{host}/packages/npm", given(headers).unwrap_or_default())

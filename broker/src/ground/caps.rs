@@ -36,7 +36,7 @@ pub struct Limit {
     pub span: Span,
     /// For all calls together.
     pub whole: Micros,
-    /// Of that, what autonomous calls may use.
+    /// Part of that for autonomous calls.
     pub share: Micros,
 }
 
@@ -327,7 +327,7 @@ fn is_within(most: Micros, parts: [Micros; 3]) -> bool {
     parts.into_iter().try_fold(0, Micros::checked_add).is_some_and(|sum| sum <= most)
 }
 
-/// 1_234_567 as 1.234567.
+/// Converts to dollars: 1_234_567 to 1.234567.
 pub fn dollars(amount: Micros) -> f64 {
     amount as f64 / 1e6
 }

@@ -14,7 +14,7 @@ pub enum Span {
 }
 
 impl Span {
-    /// The shortest first, which is the order they are told in.
+    /// All spans, the shortest first: the order they are told in.
     pub const ALL: [Self; 2] = [Self::Day, Self::Week];
 
     /// Returns the owner's cap for it.

@@ -67,7 +67,7 @@ impl Refusals {
     }
 }
 
-/// Adds a refusal to the line: what is not the same in all is left out.
+/// Adds a refusal to the line; fields that are not the same in all are left out.
 fn add(sum: &mut Entry, entry: &Entry) {
     sum.count = sum.count.map(|count| count.saturating_add(1));
     let fields = [

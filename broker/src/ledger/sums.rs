@@ -28,7 +28,7 @@ pub struct Sums {
     pub bucket: Option<Bucket>,
 }
 
-/// A provider said that asking again will not help.
+/// Provider that said that asking again will not help.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Stopped {

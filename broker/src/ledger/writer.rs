@@ -32,7 +32,7 @@ const QUIET: Duration = Duration::from_millis(250);
 /// A line to be written, and who waits for it.
 pub(super) struct Waiting {
     pub(super) entry: Entry,
-    /// `None`: no caller waits, so the line may wait for one that has a caller.
+    /// `None`: no caller waits, so the line may wait for a line that has a caller.
     pub(super) done: Option<oneshot::Sender<Result<(), Closed>>>,
 }
 
@@ -61,9 +61,9 @@ pub struct Writer {
     largest_bytes: u64,
     lines_since_anchor: u64,
     closed: Why,
-    /// The file cannot be used any more while this process lives.
+    /// Whether the file cannot be used any more while this process lives.
     is_over: bool,
-    /// A write failed: its remains are removed before the next one.
+    /// Whether a write failed: its remains are removed before the next write.
     has_remains: bool,
     _lock: Flock<File>,
 }

@@ -10,7 +10,7 @@ use crate::money::prices::{Rate, Usage};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bill {
     pub rate: Rate,
-    /// At most: a token has at least one byte.
+    /// Most tokens of the prompt: a token has at least one byte.
     pub input_tokens: u64,
     /// Of these, tokens that are not in the body's bytes.
     pub extra_tokens: u64,
@@ -18,7 +18,7 @@ pub struct Bill {
     pub unlikely_tokens: u64,
     /// Of these, tokens of documents beyond their bytes: a prompt whose usage nobody told may have had them all.
     pub page_tokens: u64,
-    /// At most, all replies together.
+    /// Most tokens of all replies together.
     pub output_tokens: u64,
     pub hour_cache: bool,
     /// Figures of the model's earlier calls, when this one was reserved.

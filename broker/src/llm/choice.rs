@@ -11,7 +11,7 @@ use house::makers;
 use reqwest::Url;
 use std::sync::Arc;
 
-/// The provider if the owner gives an address or a key without naming one.
+/// The provider if the owner gives an address or a key without naming a provider.
 const OPENAI: &str = "openai";
 pub const OLLAMA: &str = makers::OLLAMA.name;
 /// The variable that may hold its address.

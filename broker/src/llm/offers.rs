@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::time::Duration;
 
-/// Longest wait for a server on loopback: one that is there answers within milliseconds.
+/// Longest wait for a server on loopback: a running server answers within milliseconds.
 const LOOK: Duration = Duration::from_millis(500);
 /// Most bytes of a list of models.
 const LARGEST_LIST: usize = 4 << 20;
@@ -35,9 +35,9 @@ pub struct Providers {
 /// Answers of servers about themselves.
 #[derive(Default)]
 struct Found {
-    /// By server: the model it offers, if the owner names none.
+    /// Models by server: the one it offers, if the owner names none.
     models: BTreeMap<String, String>,
-    /// By server and model.
+    /// Answers by server and model.
     said: BTreeMap<(String, String), (Said, Timestamp)>,
 }
 
@@ -49,7 +49,7 @@ struct Said {
     build: Option<String>,
     /// Kinds of content it sees besides text.
     sees: Option<Vec<String>>,
-    /// It is not loaded yet, perhaps with a smaller window than it was made for.
+    /// Whether it is not loaded yet, so that its window may become smaller than the one it was made for.
     is_unloaded: bool,
 }
 
@@ -67,8 +67,8 @@ impl Providers {
         if is_named(&first) { Some(first) } else { all.find(is_named).or(Some(first)) }
     }
 
-    /// The models that may be asked of a provider by this name in this API: all it offers where the owner named none,
-    /// else those the owner named. Empty where this one may.
+    /// Lists the models to ask instead in this API: those the owner named. Empty where this model may be asked of the
+    /// provider: the owner named it there, or named none there.
     pub fn allowed_instead(&self, provider: &Provider, model: &str) -> Vec<&str> {
         if provider.model.as_deref().is_none_or(|known| known == model) {
             return Vec::new();
@@ -239,7 +239,7 @@ impl Providers {
         said
     }
 
-    /// Asks where each kind of server says it: Ollama, llama.cpp, LM Studio, vLLM and gateways.
+    /// Asks each kind of server where it answers this: Ollama, llama.cpp, LM Studio, vLLM and gateways.
     async fn ask(&self, provider: &Provider, model: &str, key: Option<&str>) -> Option<Said> {
         let root = root(provider);
         if provider.name == OLLAMA {

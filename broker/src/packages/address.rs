@@ -8,9 +8,9 @@ use std::process::Stdio;
 use std::time::Duration;
 use tokio::process::Command;
 
-/// How long the owner's tool may take to say it.
+/// Longest time for the owner's tool to answer.
 const DEADLINE: Duration = Duration::from_secs(30);
-/// How the variables begin that the owner's tools may see: none of them is a key of a model's or service's.
+/// Beginnings of the variables that the owner's tools may see: none of them holds a model's or service's key.
 const PASSED: [&str; 8] = ["PATH", "HOME", "USER", "LANG", "XDG_CONFIG_", "PIP_", "NPM_CONFIG_", "PYENV_"];
 
 /// The address of a registry's index, without a slash at its end.

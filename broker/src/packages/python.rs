@@ -12,7 +12,7 @@ pub const ACCEPT: &str =
     "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1";
 /// Content type of pages for pip: every pip understands it.
 pub const HTML: &str = "text/html; charset=utf-8";
-/// Behind the name of a wheel: its metadata alone.
+/// Ending of a wheel's name or address that stands for its metadata alone.
 pub const METADATA: &str = ".metadata";
 
 /// A project's name as the specification normalises it; none where it is no name.

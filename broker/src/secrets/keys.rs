@@ -116,7 +116,7 @@ impl Keys {
         self.search = if self.known.is_empty() { None } else { search() };
     }
 
-    /// Where secrets are.
+    /// Finds the ranges of bytes in which secrets are.
     fn found(&self, bytes: &[u8]) -> Vec<Range<usize>> {
         let mut found = Vec::new();
         let Some(search) = &self.search else { return found };

@@ -31,7 +31,7 @@ pub fn unpacked(codings: &str, packed: Vec<u8>, most: usize) -> Result<(Vec<u8>,
     Ok((bytes, cut))
 }
 
-/// As much as can be read; a body that was cut off ends where it was cut.
+/// Reads as much as can be read; a body that was cut off ends where it was cut.
 fn at_most(reader: impl Read, most: usize) -> (Vec<u8>, bool) {
     let mut bytes = Vec::new();
     // What was unpacked before an error is in `bytes`.

@@ -93,7 +93,7 @@ impl Inner {
         state.window.spoke()
     }
 
-    /// On whose behalf a call is made, judged by what the owner did and when.
+    /// Judges on whose behalf a call is made, by what the owner did and when.
     pub fn class(&self, state: &mut State, lowered: bool) -> Class {
         let bytes = files::mark(&self.house.inbox()).map_or(0, |mark| mark.bytes);
         if let Some(note) = state.window.look(bytes, self.clock.now()) {
