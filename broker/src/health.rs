@@ -1,4 +1,4 @@
-//! Health of models: which answer, since when not, and which need the owner first; how long to wait, the creature decides.
+//! Health of models: which answer, since when not, which need the owner first; the creature decides how long to wait.
 //!
 //! Absent on purpose: the disk. After a restart nothing is known of a model before its first call; only stopped
 //! providers are in the ledger.
