@@ -1,6 +1,6 @@
 //! The hosts the owner's cargo gets crates from: read from cargo's settings and index folders, never listed here.
 //!
-//! Invariant: only the owner's files are read. What a registry says in its own `config.json` may add public hosts,
+//! Invariant: only the owner's files are read. A registry's word in its own `config.json` may add public hosts,
 //! and private ones only if the registry itself is private.
 
 use crate::ground::files;

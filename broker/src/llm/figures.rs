@@ -29,7 +29,7 @@ const OUTPUT: &[&str] = &[
     "/tokens/output_tokens",
     "/billed_units/output_tokens",
 ];
-/// Prompt and reply together, thinking included: what the names above leave out is the difference.
+/// Prompt and reply together, thinking included: the difference is the part that the names above leave out.
 const TOTAL: &[&str] = &["/total_tokens", "/totalTokens", "/totalTokenCount"];
 /// Tokens of thinking, counted in the reply or beside it.
 const THINKING: &[&str] = &[

@@ -82,7 +82,7 @@ pub enum OpportunityChange {
     },
 }
 
-/// A change of one opportunity: what is left out stays as it is, but for `not_before`, which is cleared.
+/// A change of one opportunity: fields left out stay as they are, but for `not_before`, which is cleared.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Move {

@@ -90,7 +90,7 @@ pub fn entries(folder: &Path) -> impl Iterator<Item = DirEntry> + use<> {
 }
 
 /// Removes a file, or a folder with all that is in it; a missing one is no error. However deep a folder goes, only one
-/// is open at a time: what lies deep is moved up first.
+/// is open at a time: deep folders are moved up first.
 pub fn remove(path: &Path) -> io::Result<()> {
     let removed = match fs::symlink_metadata(path) {
         Ok(found) if found.is_dir() => remove_folder(path),

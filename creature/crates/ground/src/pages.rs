@@ -7,7 +7,7 @@ use crate::text::{hash, keep_last};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Sentences remembered of a page; what goes first may be told again, should it come back.
+/// Sentences remembered of a page; a forgotten one may be told again, should it come back.
 const MOST_SENTENCES: usize = 400;
 
 /// Looks in a row at which a sentence may come with other numbers and be told; from then on it is a counter.

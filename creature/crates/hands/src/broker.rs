@@ -145,8 +145,7 @@ impl Broker {
         })
     }
 
-    /// Makes a call; returns its answer's headers and body. A `harmless` call changes nothing, so it may be tried
-    /// again.
+    /// Makes a call; returns its answer's headers and body. A `harmless` call changes nothing: it may be tried again.
     async fn call(
         &self,
         doing: &str,

@@ -1,6 +1,6 @@
 //! Knowledge of the web in this life: feeds as they were read last, and addresses that asked to be left alone.
 //!
-//! Invariant: bounded; what is forgotten costs a whole answer more, nothing else.
+//! Invariant: bounded; a forgotten feed or address costs a whole answer more, nothing else.
 
 use crate::body::Age;
 use crate::feed::Feed;

@@ -50,7 +50,7 @@ pub struct SearchPaths {
     pub root: PathBuf,
     /// Papers of each kind: files, or folders of them; only `.md` files count.
     pub papers: Vec<(Kind, PathBuf)>,
-    /// The record file; what was moved aside lies beside it as `<stem>-<time>.jsonl`.
+    /// The record file; logs moved aside lie beside it as `<stem>-<time>.jsonl`.
     pub memory: PathBuf,
 }
 

@@ -14,7 +14,7 @@ use crate::{Error, MAX_LINE, Record};
 /// Bytes of the first block; a tail of small records is one read.
 const FIRST_BLOCK: usize = 64 << 10;
 
-/// Bytes of the largest block; what one read may cost in memory.
+/// Bytes of the largest block: the most memory that one read may cost.
 const LAST_BLOCK: usize = 1 << 20;
 
 /// Bytes searched at once for a newline: without optimisation `contains` is fast and a search from the end is not.
