@@ -17,7 +17,7 @@ impl Span {
     /// All spans, the shortest first: the order they are told in.
     pub const ALL: [Self; 2] = [Self::Day, Self::Week];
 
-    /// Returns the owner's cap for it.
+    /// Returns the owner's cap for it, in US dollars.
     pub(super) fn cap_usd(self, budget: &Budget) -> f64 {
         match self {
             Self::Day => budget.daily_usd,

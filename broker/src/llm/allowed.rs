@@ -1,4 +1,4 @@
-//! Content allowed in a paid request: fields, tools and betas whose price its bytes and token limit bound; pure.
+//! Content allowed in a paid request: fields, tools and betas with a price bounded by bytes and token limit; pure.
 
 use super::refusals::{malformed, refused, short};
 use super::wire::Wire;
