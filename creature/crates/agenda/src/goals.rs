@@ -221,7 +221,7 @@ impl Item for Goal {
 /// Verbs that begin a request for something to be made.
 const MAKE: [&str; 5] = ["build", "make", "write", "create", "draft"];
 
-/// Words that may follow such a verb.
+/// Words that follow such a verb.
 const MADE: [&str; 7] = ["me", "us", "a", "an", "the", "my", "your"];
 
 /// The steps of a request in phases, as in "first read it, then write a note" or "build me a page, then share it"; none

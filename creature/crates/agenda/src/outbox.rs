@@ -129,8 +129,7 @@ pub enum OutboxChange {
 }
 
 impl Outbox {
-    /// Lists messages that may go out now, the urgent first: singly where one waits on a thread, gathered where several
-    /// do.
+    /// Lists messages that may go now, the urgent first: singly where one waits on a thread, gathered where several do.
     pub fn due(&self, directives: &Directives, rules: &Rules, now: Timestamp) -> Vec<Delivery> {
         let room = (rules.messages_per_hour as usize).saturating_sub(self.recent(now).count());
         let mut open: Vec<&Waiting> = self.waiting.iter().collect();

@@ -34,8 +34,7 @@ pub(super) fn answered(
     Ok(json!({"ended": ended, "open": open}))
 }
 
-/// Finds the requests an answer on this thread is for: the named one, else the unanswered ones, else those worked on
-/// last.
+/// Finds the requests an answer on this thread is for: the named one, else unanswered ones, else those worked on last.
 fn meant(list: &mut [Request], id: Option<&str>, thread: &str) -> Result<Vec<String>, Refusal> {
     if let Some(id) = id {
         return items::find(list, id).map(|one| vec![one.id.clone()]);
