@@ -91,7 +91,7 @@ impl Ledger {
         self.shared.is_new
     }
 
-    /// Why nothing may be sent, if that is so.
+    /// Returns the reason why nothing may be sent, if that is so.
     pub fn closed(&self) -> Option<String> {
         self.shared.closed.get()
     }

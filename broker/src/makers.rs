@@ -30,7 +30,7 @@ pub enum Spoken {
     Chat,
 }
 
-/// How a maker is asked. A missing or unknown field makes the table unreadable, so that no mistake makes a model free.
+/// Maker, and how it is asked. A missing or unknown field makes the table unreadable: no mistake makes a model free.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Made {

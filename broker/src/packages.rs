@@ -36,7 +36,7 @@ use tokio::time::Instant;
 
 /// Most requests to a registry at once; npm has up to fifteen.
 const MOST_AT_ONCE: usize = 16;
-/// How long the addresses of a package's files are kept, and of how many packages.
+/// Time the addresses of a package's files are kept, and the number of packages.
 const KEPT: Duration = Duration::from_secs(600);
 const MOST_KEPT: usize = 300;
 /// Longest reason in the first line of an answer, where pip shows it.

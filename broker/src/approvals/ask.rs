@@ -44,7 +44,7 @@ pub struct Ask {
     pub state: State,
     /// The last state announced in `asks.jsonl`.
     pub told: Option<State>,
-    /// Why the owner is asked.
+    /// Reason why the owner is asked.
     pub why: String,
     /// The purpose the creature gives.
     pub reason: String,

@@ -23,7 +23,7 @@ pub struct Place {
     pub host: String,
     pub port: u16,
     pub https: bool,
-    /// How far from the public internet its addresses may be.
+    /// Furthest reach that its addresses may have.
     pub furthest: Reach,
     /// For a host from a registry's `config.json`: the host of its index, whose reach it may not exceed.
     pub index: Option<String>,

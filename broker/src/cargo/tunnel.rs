@@ -28,7 +28,7 @@ const CHUNK_BYTES: usize = 32 << 10;
 pub struct Passed {
     pub bytes_out: u64,
     pub bytes_in: u64,
-    /// Why it was cut; empty if both ends closed it.
+    /// Reason why it was cut; empty if both ends closed it.
     pub cut: &'static str,
 }
 

@@ -147,7 +147,7 @@ impl fmt::Display for Cap {
     }
 }
 
-/// Why a call does not fit.
+/// Reason why a call does not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoRoom {
     pub cap: Cap,

@@ -1,4 +1,4 @@
-//! How long a server asks to wait: by `retry-after` in every form, its own headers, or the body of its error; pure.
+//! Wait that a server asks for: by `retry-after` in every form, its own headers, or the body of its error; pure.
 
 use http::HeaderMap;
 use jiff::fmt::rfc2822::DateTimeParser;
@@ -39,7 +39,7 @@ pub fn asked_s(headers: &HeaderMap, body: &[u8], now: Timestamp) -> Option<u64> 
     (wait_s >= 0.0).then(|| wait_s.min(LONGEST_S).ceil() as u64)
 }
 
-/// When a server wants the next try.
+/// Returns the time a server wants the next try.
 pub fn next_try(wait_s: Option<u64>, now: Timestamp) -> Option<Timestamp> {
     now.checked_add(SignedDuration::from_secs(i64::try_from(wait_s?).ok()?)).ok()
 }

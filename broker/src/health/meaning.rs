@@ -110,7 +110,7 @@ pub fn stop(provider: &str, status: u16, hint: &str) -> Stopped {
     Stopped { provider: provider.to_owned(), status, hint: hint.to_owned(), ..Stopped::default() }
 }
 
-/// How many tokens of a reply the balance allows: the smallest number in a message that speaks of it (OpenRouter).
+/// Reads how many tokens the balance allows a reply: the smallest number in a message that speaks of it (OpenRouter).
 fn affordable(message: &str) -> Option<u64> {
     if !message.contains("afford") {
         return None;

@@ -22,7 +22,7 @@ struct Span {
     sum: Option<Entry>,
 }
 
-/// How a refusal comes into the ledger.
+/// Form in which a refusal comes into the ledger.
 #[derive(Debug, PartialEq)]
 pub enum Noted {
     /// As a line of its own.

@@ -24,7 +24,7 @@ use tokio::sync::oneshot;
 const MOST_AT_ONCE: usize = 1_024;
 /// Lines after which the anchor is written even without a pause; a start reads about as many lines again.
 const ANCHOR_LINES: u64 = 4_096;
-/// How long a line without a waiting caller may wait for others.
+/// Longest time a line without a waiting caller waits for others.
 const MOMENT: Duration = Duration::from_millis(40);
 /// Pause after which the anchor is written.
 const QUIET: Duration = Duration::from_millis(250);
@@ -36,7 +36,7 @@ pub(super) struct Waiting {
     pub(super) done: Option<oneshot::Sender<Result<(), Closed>>>,
 }
 
-/// Why nothing can be written now; shared with the ledger's handles.
+/// Reason why nothing can be written now; shared with the ledger's handles.
 #[derive(Clone, Default)]
 pub(super) struct Why(Arc<Mutex<Option<String>>>);
 

@@ -100,7 +100,7 @@ impl Bill {
         Cost { most, likely: self.rate.likely(input - read, read, output, self.hour_cache).min(most) }
     }
 
-    /// How many tokens a prompt to this model may have, to fit what is left.
+    /// Counts the tokens that a prompt to this model may have, to fit what is left.
     pub fn fitting_tokens(&self, room: Cost) -> u64 {
         let beside = self.extra_tokens.saturating_add(self.unlikely_tokens);
         let of_bytes = |bytes: u64| Self { input_tokens: beside.saturating_add(bytes), ..*self };

@@ -31,9 +31,9 @@ pub struct Chosen {
     /// Providers that may be asked by name beside these.
     pub others: Vec<Provider>,
     pub other: Option<Provider>,
-    /// Why the settings of the first could not be followed.
+    /// Reason why the settings of the first could not be followed.
     pub said: Option<String>,
-    /// Why settings of the others could not be followed, a sentence each.
+    /// Reasons why settings of the others could not be followed, a sentence each.
     pub left_out: Vec<String>,
     pub aliases: Aliases,
     /// All makers, the owner's among them.

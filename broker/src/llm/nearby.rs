@@ -52,7 +52,7 @@ pub async fn narrow(providers: &Providers, chosen: &Chosen) -> Vec<String> {
     told
 }
 
-/// How each server is given a larger window.
+/// Tells how each server is given a larger window.
 fn wider(name: &str, model: &str) -> String {
     match name {
         OLLAMA => format!(

@@ -19,7 +19,7 @@ use std::time::Duration;
 const LOOK: Duration = Duration::from_millis(500);
 /// Most bytes of a list of models.
 const LARGEST_LIST: usize = 4 << 20;
-/// How long an answer about a model's context window is used before the server is asked again.
+/// Time an answer about a model's context window is used before the server is asked again.
 const ASK_AGAIN: SignedDuration = SignedDuration::from_secs(600);
 /// Most models whose answers are kept, and most characters of a build's name.
 const MOST_WINDOWS: usize = 64;

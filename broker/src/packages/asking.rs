@@ -15,7 +15,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long a look at a package's page counts as part of the same installation.
+/// Time for which a look at a package's page counts as part of the same installation.
 const TOGETHER: Duration = Duration::from_secs(120);
 /// Most packages of one ask; the owner has to be able to read them.
 const MOST_NAMES: usize = 100;

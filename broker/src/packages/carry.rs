@@ -21,7 +21,7 @@ const MOST_PAGE: usize = 64 << 20;
 /// Largest file, in bytes.
 const MOST_FILE: u64 = 1 << 30;
 const PAGE: Duration = Duration::from_secs(60);
-/// How long a file may be silent, and take in all.
+/// Longest time a file may be silent, and take in all.
 const IDLE: Duration = Duration::from_secs(60);
 const LONGEST: Duration = Duration::from_secs(crate::ground::taint::WINDOW_S.unsigned_abs());
 /// Most pieces of a file that wait to be passed on.

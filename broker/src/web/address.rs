@@ -1,4 +1,4 @@
-//! Which addresses a fetch may reach: checked in the URL as written, and again in what its name resolves to.
+//! Addresses a fetch may reach: checked in the URL as written, and again in what its name resolves to.
 //!
 //! Invariant: link-local, multicast and metadata addresses are out of reach, whatever the owner allows.
 //! Not covered: behind a proxy the proxy resolves names, so only the URL itself is checked.

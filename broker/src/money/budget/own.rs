@@ -77,13 +77,13 @@ impl Inner {
         })
     }
 
-    /// From when on each model it thinks with by default has room, by what its last call was likely to cost.
+    /// Tells from when on each of its default models has room, by what its last call was likely to cost.
     fn rooms(&self, state: &State) -> Vec<Value> {
         let room = |(model, likely): (&String, &Micros)| json!({"model": model, "at": self.room_at(state, *likely).map(clock::told)});
         state.likely.offered.iter().map(room).collect()
     }
 
-    /// From when on a call of this likely cost fits the rate and the caps.
+    /// Returns the time from which a call of this likely cost fits the rate and the caps.
     fn room_at(&self, state: &State, likely: Micros) -> Option<i64> {
         let by_rate = self.rate.room_at(state.bucket, likely)?;
         let today = Day::of(self.clock.now());

@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-/// How long changes are collected before the page is written.
+/// Time for which changes are collected before the page is written.
 const GATHER: Duration = Duration::from_millis(200);
 /// Longest time between two looks without a change: the clock may be set, the machine may sleep.
 const LOOK: Duration = Duration::from_secs(60);
