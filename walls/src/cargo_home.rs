@@ -103,7 +103,7 @@ pub fn prepare_once(home: Home) -> Result<Vec<String>> {
     Ok(told)
 }
 
-/// How many packages of this lock file no registry cache of the owner's holds.
+/// Counts the packages of this lock file that no registry cache of the owner's holds.
 pub fn missing(lock: &str) -> usize {
     let cache = owners().join("registry/cache");
     let held: Vec<PathBuf> =

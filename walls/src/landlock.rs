@@ -28,7 +28,7 @@ pub fn landlock_version() -> i64 {
     }
 }
 
-/// Why there is no Landlock here: none in the kernel, not switched on, or refused by a filter.
+/// Returns the error by which there is no Landlock here: none in the kernel, not switched on, or refused by a filter.
 pub fn no_landlock() -> Errno {
     // SAFETY: as in `landlock_version`.
     #[allow(unsafe_code)]

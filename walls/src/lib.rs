@@ -58,7 +58,7 @@ pub enum Choice {
     Off,
 }
 
-/// How a process tree is held together, so that it can be ended whole.
+/// Means of holding a process tree together, so that it can be ended whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Trees {
     /// A PID namespace, which ends with its init.

@@ -21,7 +21,7 @@ pub struct Machine {
     /// Whether system calls of this process are filtered.
     pub filtered: bool,
     pub landlock: i64,
-    /// Why there is none.
+    /// Reason why there is no Landlock.
     pub no_landlock: Option<Errno>,
     /// The guardian's program, for a profile that names it.
     pub program: PathBuf,

@@ -35,7 +35,7 @@ pub struct Spec {
     pub groups: Vec<PathBuf>,
 }
 
-/// How the launcher hands the tree over and ends itself.
+/// Pipes by which the launcher hands the tree over and ends itself.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Handover {
     /// A pipe for the init's process id and later the program's wait status, four bytes each.
