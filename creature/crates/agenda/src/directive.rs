@@ -40,9 +40,9 @@ pub struct Directive {
     /// Words of the owner's.
     pub text: String,
     pub at: Timestamp,
-    /// When it expires; none: it holds until the owner ends it.
+    /// Time it expires; none: it holds until the owner ends it.
     pub until: Option<Timestamp>,
-    /// When a standing order (`Wish::Every`) comes due.
+    /// Time a standing order (`Wish::Every`) comes due.
     pub next: Option<Timestamp>,
     pub ended: Option<Timestamp>,
 }

@@ -15,7 +15,7 @@ pub type Gaps = Items<Gap>;
 pub struct Gap {
     pub id: String,
     pub what: String,
-    /// How often it was missed, the last time at `changed_at`.
+    /// Times it was missed, the last time at `changed_at`.
     pub times: u32,
     pub changed_at: Timestamp,
     pub ended_at: Option<Timestamp>,

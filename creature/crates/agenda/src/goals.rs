@@ -27,7 +27,7 @@ pub struct Goal {
     pub title: String,
     #[serde(deserialize_with = "items::lenient")]
     pub status: GoalStatus,
-    /// Why it ended.
+    /// Reason for its end.
     pub reason: String,
     pub cost_usd: f64,
     pub checkpoints: Vec<Checkpoint>,

@@ -112,7 +112,7 @@ pub(crate) fn purge<T: Item>(list: &mut Vec<T>, before: Timestamp) -> usize {
     all - list.len()
 }
 
-/// How often a thing was tried, and why it failed last.
+/// Tries of a thing: their number, and why it failed last.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Tries {
@@ -146,7 +146,7 @@ impl Tries {
         *self = Self { attempts: self.attempts, ..Self::default() };
     }
 
-    /// From when on it is worth another try: later with each failure.
+    /// Returns the time from which it is worth another try: later with each failure.
     pub(crate) fn again_at(&self) -> Option<Timestamp> {
         self.failed_at.map(|at| later(at, backoff_s(self.failures)))
     }

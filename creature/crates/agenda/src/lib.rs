@@ -65,7 +65,7 @@ pub struct Agenda {
     /// Asks of a model of the creature's own accord, by reason, and what came of them.
     #[serde(deserialize_with = "items::lenient")]
     pub reasons: reasons::Reasons,
-    /// When each line of the stack was last shown to a thought.
+    /// Time each line of the stack was last shown to a thought.
     pub looked: stack::Looked,
     /// Keys that only a newer self knows, written back as they are so that a rollback does not lose them.
     #[serde(flatten)]

@@ -39,7 +39,7 @@ pub struct Opportunity {
     pub made_at: Timestamp,
     pub changed_at: Timestamp,
     pub ended_at: Option<Timestamp>,
-    /// Why it ended.
+    /// Reason for its end.
     pub reason: String,
 }
 

@@ -25,7 +25,7 @@ const MOST_SAID: usize = 100;
 
 const HOUR_S: u64 = 3_600;
 
-/// When the week is summed up: Mondays at this hour of the owner's.
+/// Hour of the owner's at which the week is summed up, on Mondays.
 const WEEKLY: Time = Time::constant(9, 0, 0, 0);
 
 /// Phrases without content; a message with one needs five other words.
@@ -79,13 +79,13 @@ impl Kind {
 pub struct Outbox {
     /// Oldest first.
     pub waiting: Vec<Waiting>,
-    /// When messages went out in the last hour, oldest first.
+    /// Times of the messages of the last hour, oldest first.
     pub sent: Vec<Timestamp>,
     /// Texts said in the last day: when, and the hash of each.
     pub said: Vec<(Timestamp, u64)>,
     /// Messages dropped for want of room since the last summary.
     pub dropped: u64,
-    /// When the running week is over; none before the first week began.
+    /// End of the running week; none before the first week began.
     pub weekly_at: Option<Timestamp>,
 }
 
@@ -109,7 +109,7 @@ pub struct Delivery {
     pub thread: String,
 }
 
-/// How the week stands.
+/// State of the week.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Week {
     Running,
@@ -151,7 +151,7 @@ impl Outbox {
         self.sent.iter().copied().filter(move |sent| now < later(*sent, HOUR_S))
     }
 
-    /// How the week stands.
+    /// Tells the state of the week.
     pub fn week(&self, now: Timestamp) -> Week {
         match self.weekly_at {
             None => Week::Unbegun,

@@ -51,7 +51,7 @@ pub struct Allowance {
     pub usd_per_hour: f64,
     /// US dollars for the hour after `Own::settled_at`, where that is more.
     pub first_hour_usd: f64,
-    /// When the budget has room for a call, and when the hours begin in which the owner allows one; none: now.
+    /// Time the budget has room for a call, and time the hours begin in which the owner allows a call; none: now.
     pub room_at: Option<Timestamp>,
     pub wakes_at: Option<Timestamp>,
     /// Unread news at the creature's sources.
@@ -105,11 +105,11 @@ pub struct UnderWay {
     pub left: bool,
 }
 
-/// How own time was used.
+/// Use of own time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Own {
-    /// When the house got its first goal.
+    /// Time the house got its first goal.
     pub settled_at: Option<Timestamp>,
     /// The number of the last look.
     pub looks: u64,
@@ -160,7 +160,7 @@ impl Own {
         (self.all.worth().powf(1.5) * halved).max(LEAST_SHARE)
     }
 
-    /// When the next look comes due.
+    /// Returns the time the next look comes due.
     pub fn due_at(&self, allowance: &Allowance, now: Timestamp) -> Timestamp {
         let gates = [allowance.room_at, allowance.wakes_at].into_iter().flatten().max();
         let after = |last: Timestamp| {

@@ -46,7 +46,7 @@ pub enum PresenceChange {
 }
 
 impl Place {
-    /// When the creature means to be seen there again.
+    /// Returns the time the creature means to be seen there again.
     pub fn due_at(&self) -> Option<Timestamp> {
         self.every_days.map(|days| later(self.last_at, i64::from(days) * 86_400))
     }

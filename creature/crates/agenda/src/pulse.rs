@@ -45,7 +45,7 @@ pub struct Concern {
     /// Mode of a review: how much it may do.
     pub mode: Mode,
     pub finished: Option<Timestamp>,
-    /// Why it was closed.
+    /// Reason for closing it.
     pub why: String,
 }
 

@@ -75,7 +75,7 @@ pub enum ReasonChange {
 }
 
 impl Reasons {
-    /// When this reason may be asked for again; none where it may at any time.
+    /// Returns the time this reason may be asked for again; none where it may at any time.
     pub fn due_at(&self, reason: &str) -> Option<Timestamp> {
         let asked = self.by_reason.get(reason)?;
         let times = asked.idle.checked_sub(FREE)?;

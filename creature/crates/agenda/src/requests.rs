@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// How long a request allows the owner's tools after the last word about it, in seconds.
+/// Seconds for which a request allows the owner's tools after the last word about it.
 const ALLOWS_S: u64 = 86_400;
 
 /// Requests open at once; past this the oldest ends, and says so.
@@ -46,13 +46,13 @@ pub struct Request {
     /// Whether one of the tools did its work: then the next answer ends the request, unless it says that it does not.
     pub used: bool,
     pub made_at: Timestamp,
-    /// When it was last spoken of.
+    /// Time it was last spoken of.
     pub changed_at: Timestamp,
     /// Words that told the owner that work on it goes on; none before.
     pub so_far: Option<String>,
     /// Next step, as the last thought about it said.
     pub next: String,
-    /// When a wake was last for it.
+    /// Time a wake was last for it.
     pub worked_at: Option<Timestamp>,
     /// Time before which it is not worked on.
     pub not_before: Option<Timestamp>,
@@ -159,13 +159,13 @@ impl Request {
         self.so_far.is_none()
     }
 
-    /// From when on it is worth a wake: at once, after the rest its last wake chose, or when its wait is over.
+    /// Returns the time from which it is worth a wake: at once, after the rest its last wake chose, or after its wait.
     pub fn ready_at(&self) -> Timestamp {
         let wait = self.wait.as_ref().map(|wait| wait.until);
         wait.or(self.not_before).unwrap_or(self.made_at)
     }
 
-    /// Why it stands where it stands, and what is next.
+    /// Says why it ranks where it does, and what is next.
     pub(crate) fn why_and_next(&self) -> (String, String) {
         let why = match &self.so_far {
             None => "your owner asked for it, and has no answer yet".to_owned(),

@@ -73,7 +73,7 @@ impl Default for Rules {
     }
 }
 
-/// Why a change was not made, and what to do instead.
+/// Refusal of a change: why it was not made, and what to do instead.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refusal {
     pub error: String,

@@ -47,7 +47,7 @@ pub const NO_ACTION: &str = "[NO_ACTION]";
 /// The answer of a look in own time that found nothing to say: one word, for a quick model.
 pub const NOTHING: &str = "NOTHING";
 
-/// How much of the creature a session is given: prompts and tools.
+/// Mode of a session: the prompts and tools it is given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
@@ -84,7 +84,7 @@ impl Default for Origin {
     }
 }
 
-/// How far a session is.
+/// Status of a session: how far it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
@@ -201,7 +201,7 @@ impl Sessions {
             || self.unreported().next().is_some()
     }
 
-    /// When sessions next need work: `now` where they do; none where none waits for a time alone.
+    /// Returns the time sessions next need work: `now` where they do; none where none waits for a time alone.
     pub fn next_at(&self, now: Timestamp) -> Option<Timestamp> {
         if self.needs_work(now) {
             return Some(now);

@@ -47,13 +47,13 @@ pub struct Line {
     /// The item it is about, as in `goal-7`.
     pub id: String,
     pub title: String,
-    /// Why it stands where it stands.
+    /// Reason for its rank.
     pub why: String,
     /// Next step.
     pub next: String,
-    /// From when on the line is worth a thought.
+    /// Time from which the line is worth a thought.
     pub ready_at: Timestamp,
-    /// When it last changed or came due by the clock: no reason to end a rest that a thought chose after that.
+    /// Time it last changed or came due by the clock: no reason to end a rest that a thought chose after that.
     #[serde(default, skip)]
     pub changed_at: Timestamp,
 }
@@ -102,7 +102,7 @@ pub fn ready(lines: &[Line], now: Timestamp) -> impl Iterator<Item = &Line> {
     lines.iter().filter(move |line| line.ready_at <= now)
 }
 
-/// When the next line becomes worth a thought.
+/// Returns the time the next line becomes worth a thought.
 pub fn next_ready(lines: &[Line], now: Timestamp) -> Option<Timestamp> {
     lines.iter().map(|line| line.ready_at).filter(|at| *at > now).min()
 }
@@ -124,7 +124,7 @@ struct Entry {
     rank: usize,
     /// Its last look; `Timestamp::MIN` where there was none since it changed.
     seen_at: Timestamp,
-    /// When the line came to be: of equals the oldest goes first.
+    /// Time the line came to be: of equals the oldest goes first.
     since: Timestamp,
 }
 

@@ -66,7 +66,7 @@ pub struct Standing {
     pub confidence: Confidence,
 }
 
-/// How much of the state can be relied on.
+/// Confidence in the state: how far it can be relied on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Confidence {

@@ -18,7 +18,7 @@ pub type Tasks = Items<Task>;
 pub struct Task {
     pub id: String,
     pub text: String,
-    /// When its turn is due; a retry after a failure comes later and does not move the turn.
+    /// Time its turn is due; a retry after a failure comes later and does not move the turn.
     pub at: Timestamp,
     pub every_s: Option<i64>,
     /// Whether the owner asked for it.
@@ -28,7 +28,7 @@ pub struct Task {
     pub tries: Tries,
     pub changed_at: Timestamp,
     pub ended_at: Option<Timestamp>,
-    /// How it ended.
+    /// Outcome: how it ended.
     pub outcome: String,
 }
 
@@ -61,7 +61,7 @@ impl Items<Task> {
 }
 
 impl Task {
-    /// When the task is to be tried: at its turn, or later after a failure.
+    /// Returns the time the task is to be tried: at its turn, or later after a failure.
     pub fn due_at(&self) -> Timestamp {
         self.tries.again_at().map_or(self.at, |again| again.max(self.at))
     }

@@ -68,7 +68,7 @@ const USUAL_ORDER: &str = "no more focus, drop the focus, end the focus, back to
 pub struct Understood {
     /// The change, to be applied as the owner's (`When::owner`).
     pub change: DirectiveChange,
-    /// How long the directive holds, as the owner said it; empty where that was left open.
+    /// Time the directive holds, as the owner said it; empty where that was left open.
     pub span: String,
 }
 

@@ -18,7 +18,7 @@ const NAMED: [&str; 8] = ["ask", "session", "job", "watch", "task", "goal", "opp
 #[serde(default)]
 pub struct Wait {
     pub what: String,
-    /// When it is looked at again, whatever came.
+    /// Time it is looked at again, whatever came.
     pub until: Timestamp,
     /// The owner's next word on its thread ends it.
     pub owner: bool,

@@ -27,7 +27,7 @@ pub struct Request {
     pub objective: String,
     pub mode: Mode,
     pub depends_on: Vec<String>,
-    /// Which of its parent's earlier sessions it depends on.
+    /// Earlier sessions of its parent that it depends on.
     pub depends_on_previous: Previous,
     pub not_before: Option<Timestamp>,
     pub tools: Vec<String>,
@@ -39,7 +39,7 @@ pub struct Request {
     pub warnings: Vec<String>,
 }
 
-/// Which of its parent's earlier sessions a session depends on.
+/// Earlier sessions of its parent that a session depends on.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(untagged)]
 pub enum Previous {

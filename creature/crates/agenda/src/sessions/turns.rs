@@ -17,7 +17,7 @@ const MOST_CUTS: u32 = 2;
 const MOST_FRUITLESS: u32 = 8;
 
 impl Session {
-    /// Why its hop is over; none while it is not.
+    /// Says why its hop is over; none while it is not.
     fn used_up(&self, now: Timestamp, most_cost: u64) -> Option<String> {
         let late = now.duration_since(self.hop_began) >= SignedDuration::from_secs(HOP_S);
         let dear = self.hop_rounds >= HOP_ROUNDS && self.hop_cost > most_cost;
