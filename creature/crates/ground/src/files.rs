@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// Entries of one folder that are looked at; more are nobody's honest work.
 const MOST_ENTRIES: usize = 50_000;
 
-/// How deep folders are removed where they lie.
+/// Depth to which folders are removed where they lie.
 const DEEPEST: usize = 8;
 
 /// Opens a regular file for reading.

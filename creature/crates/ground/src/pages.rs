@@ -1,4 +1,4 @@
-//! Which sentences of a page are new, where it is looked at again and again. Pure.
+//! Finds the new sentences of a page that is looked at again and again. Pure.
 //!
 //! Invariant: clocks and counters make no news, and a sentence is told once.
 

@@ -122,7 +122,7 @@ impl House {
         self.root.join(".self/mind/conversations")
     }
 
-    /// Which talks with the owner are over, and what each came to.
+    /// Talks with the owner that are over, and what each came to.
     pub fn talks(&self) -> PathBuf {
         self.root.join(".self/mind/talks.json")
     }
@@ -177,7 +177,7 @@ impl House {
         self.root.join(".self/mind/dreams")
     }
 
-    /// When the creature last dreamt, and how far a dream under way has come.
+    /// Time the creature last dreamt, and how far a dream under way has come.
     pub fn dream(&self) -> PathBuf {
         self.root.join(".self/mind/dream.json")
     }
@@ -211,7 +211,7 @@ impl House {
         self.root.join(".self/workspace/results")
     }
 
-    /// How each test of the tree that lives went when it last ran.
+    /// Last result of each test of the tree that lives.
     pub fn tests(&self) -> PathBuf {
         self.root.join(".self/mind/tests.json")
     }

@@ -72,7 +72,7 @@ impl Job {
     }
 }
 
-/// How a command ended and what it said.
+/// End of a command, and its output.
 #[derive(Clone, Debug)]
 pub struct Ended {
     /// Exit status; none when a signal ended it.
