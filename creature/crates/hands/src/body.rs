@@ -14,7 +14,7 @@ pub(crate) struct Age {
 /// The bytes of one page, as much of them as the broker passes.
 #[derive(Clone, Debug)]
 pub(crate) struct Body {
-    /// Where the bytes came from, after redirects.
+    /// Address the bytes came from, after redirects.
     pub url: Url,
     pub content_type: String,
     pub bytes: Vec<u8>,

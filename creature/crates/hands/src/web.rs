@@ -17,7 +17,7 @@ const DEADLINE: Duration = Duration::from_secs(75);
 /// Page as readable text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Page {
-    /// Where the text came from, after redirects.
+    /// Address the text came from, after redirects.
     pub url: String,
     /// Empty where the page has none.
     pub title: String,
