@@ -57,7 +57,7 @@ pub struct Found {
 pub struct Hit {
     pub kind: String,
     pub path: String,
-    /// When a record was written; of a paper, with `only_told`, the day that goes with its sentence; else empty.
+    /// Time a record was written; of a paper, with `only_told`, the day that goes with its sentence; else empty.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub at: String,
     pub text: String,
