@@ -13,7 +13,7 @@ pub struct Kind {
     pub what: &'static str,
     /// Whether a mind may write it, by `memory.append`.
     pub minds: bool,
-    /// How its data reads in a thought's context, with at most so many characters of arguments.
+    /// Tells its data in a thought's context, with at most so many characters of arguments.
     said: fn(&Value, usize) -> String,
     /// The gist of that, for a list of many.
     gist: fn(&Value, usize) -> String,

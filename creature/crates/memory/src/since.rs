@@ -17,7 +17,7 @@ const STRETCH: u64 = 64 << 10;
 /// Result of reading: how much of the span could be read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Read {
-    /// When the oldest record there is was written, if it is later than what was asked for.
+    /// Time of the oldest record there is, if it is later than the time asked for.
     pub begins: Option<Timestamp>,
     /// More bytes than the cap lie in the span: its beginning was not read.
     pub capped: bool,
