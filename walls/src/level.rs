@@ -1,4 +1,4 @@
-//! Level of the walls on this machine: how each is held or why it is missing; a line for people, an object for programs.
+//! Level of the walls on this machine: how each is held or why it is missing; as a line for people, or as an object.
 
 use crate::landlock::landlock_version;
 use crate::network::Network;

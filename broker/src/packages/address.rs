@@ -1,4 +1,4 @@
-//! Addresses of packages: the owner's setting, else the one that the owner's own pip or npm uses. No address stands here.
+//! Addresses of registries: the owner's setting, else what the owner's own pip or npm says it uses. None stands here.
 
 use super::Registry;
 use crate::ground::refusal::Refusal;
