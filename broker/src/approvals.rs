@@ -34,12 +34,12 @@ const MOST_WORDS: usize = 600;
 /// Usual duration of the tests beside a new commit's first life, in seconds.
 const PROBATION_S: u64 = 60;
 
-/// What judging an act needs, besides its service's rules.
+/// Dependencies of judging an act, besides its service's rules.
 pub struct Approvals {
     pub asks: Asks,
     pub tokens: Arc<Tokens>,
     pub taint: Arc<Taint>,
-    /// What happens to outward acts after untrusted text was read.
+    /// Treatment of outward acts after untrusted text was read.
     pub when_tainted: policy::Taint,
     pub ledger: Ledger,
     pub secrets: Secrets,

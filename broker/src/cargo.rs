@@ -50,7 +50,7 @@ const HOPS: [&str; 10] = [
     "host",
 ];
 
-/// What the proxy for cargo needs.
+/// Dependencies of the proxy for cargo.
 pub struct Cargo {
     pub registries: Registries,
     /// The owner's proxy settings.

@@ -37,7 +37,7 @@ use tower::ServiceExt;
 const HEAD: Duration = Duration::from_secs(10);
 /// Largest accepted body, in bytes: a context of a million tokens fits.
 pub const MOST_BODY_BYTES: usize = 32 << 20;
-/// Bytes from which a body counts as large; one of unstated length does too.
+/// Bytes from which a body counts as large; a body of unstated length does too.
 const LARGE: u64 = 1 << 20;
 /// Most large bodies held at once.
 const MOST_LARGE: usize = 8;

@@ -1,4 +1,4 @@
-//! What all parts of the broker share: files, the clock, refusals, and arithmetic without a network.
+//! Ground shared by all parts of the broker: files, the clock, refusals, and arithmetic without a network.
 
 pub mod caps;
 pub mod clock;

@@ -1,4 +1,4 @@
-//! The health of models: which answer, since when not, and which need the owner first. How long to wait is the creature's.
+//! Health of models: which answer, since when not, which need the owner first; the creature decides how long to wait.
 //!
 //! Absent on purpose: the disk. After a restart nothing is known of a model before its first call; only stopped
 //! providers are in the ledger.
@@ -20,7 +20,7 @@ use std::sync::Mutex;
 const MOST: usize = 16;
 /// Most silent servers that are remembered.
 const MOST_SILENT: usize = 64;
-/// How long a stopped provider is left alone before one call tries it anew: a refused call costs nothing.
+/// Time a stopped provider is left alone before a call tries it anew: a refused call costs nothing.
 const TRY_ANEW: SignedDuration = SignedDuration::from_hours(1);
 
 pub struct Health {
@@ -42,12 +42,12 @@ struct Known {
     down: Option<Down>,
 }
 
-/// Why a model does not answer.
+/// Failure by which a model does not answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Down {
     pub status: Option<u16>,
     pub error: String,
-    /// When the upstream asked for the next try.
+    /// Time at which the upstream wants the next try.
     pub next_try: Option<Timestamp>,
 }
 

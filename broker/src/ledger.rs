@@ -44,7 +44,7 @@ struct Shared {
 pub const LARGEST_BYTES: u64 = 64 << 20;
 
 impl Ledger {
-    /// Opens a house's ledger; one with a fault is opened as closed.
+    /// Opens a house's ledger; a ledger with a fault is opened as closed.
     pub fn open(house: &House, clock: Clock) -> Self {
         Self::open_with(house, clock, LARGEST_BYTES)
     }
@@ -91,7 +91,7 @@ impl Ledger {
         self.shared.is_new
     }
 
-    /// Why nothing may be sent, if that is so.
+    /// Returns the reason why nothing may be sent, if that is so.
     pub fn closed(&self) -> Option<String> {
         self.shared.closed.get()
     }

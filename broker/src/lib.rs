@@ -1,7 +1,6 @@
 //! The broker: the creature's only way out. It holds keys, money and permission, and records every call that leaves.
 //!
-//! Invariant: what a client says about itself decides nothing; only the owner's files and what passed through here
-//! do.
+//! Invariant: a client's words about itself decide nothing; only the owner's files and what passed through here do.
 
 pub mod approvals;
 pub mod broker;

@@ -37,7 +37,7 @@ use offers::Providers;
 use provider::Provider;
 use serde_json::{Value, json};
 
-/// What passing a call to a model needs.
+/// Dependencies of passing a call to a model.
 pub struct Llm {
     pub providers: Providers,
     pub prices: Prices,

@@ -93,7 +93,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What is to be told of the model servers on this machine; nothing where they cannot be asked.
+/// Returns sentences about the model servers on this machine; none where they cannot be asked.
 fn nearby(chosen: &choice::Chosen) -> Vec<String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let (Ok(runtime), Ok(outward)) = (runtime, Outward::new()) else { return Vec::new() };

@@ -17,7 +17,7 @@ pub static TABLE_OF_MAKERS: LazyLock<Makers> = LazyLock::new(|| Makers::read(TAB
 #[derive(Clone, Debug, Default)]
 pub struct Makers {
     pub rows: BTreeMap<String, Made>,
-    /// How names of models begin that the owner's own makers have.
+    /// Beginnings of the names of models that the owner's own makers have.
     begins: Vec<String>,
 }
 
@@ -30,7 +30,7 @@ pub enum Spoken {
     Chat,
 }
 
-/// How a maker is asked. A missing or unknown field makes the table unreadable, so that no mistake makes a model free.
+/// Maker, and how it is asked. A missing or unknown field makes the table unreadable: no mistake makes a model free.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Made {
@@ -74,10 +74,10 @@ pub struct Row {
     /// Prompt length in tokens from which all of it costs more, and how many times as much.
     pub long_tokens: Option<u64>,
     pub long_times: Option<u64>,
-    /// What it sees besides text.
+    /// Kinds of content it sees besides text.
     #[serde(default)]
     pub sees: Vec<String>,
-    /// The owner gave it no price: it stands here for its window alone.
+    /// Whether the owner gave it no price, so that it stands here for its window alone.
     #[serde(skip)]
     pub is_unpriced: bool,
 }
@@ -114,7 +114,7 @@ impl Offer<'_> {
         self.known?.model
     }
 
-    /// Whether a name is that of a model of its.
+    /// Whether this maker makes a model of this name.
     pub fn makes(&self, model: &str) -> bool {
         let has = || self.made.models.keys().any(|name| is_named(model, name));
         self.known.map_or_else(has, |known| known.makes(model))
@@ -136,7 +136,7 @@ impl Makers {
         Self { rows, begins: Vec::new() }
     }
 
-    /// In the order in which keys decide: those that are known by name, then the owner's own.
+    /// Lists all makers in the order in which keys decide: those known by name, then the owner's own.
     pub fn offers(&self) -> impl Iterator<Item = Offer<'_>> {
         let known = MAKERS.iter().filter_map(|known| {
             let (name, made) = self.rows.get_key_value(known.name)?;

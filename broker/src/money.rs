@@ -1,4 +1,4 @@
-//! Money: what calls cost, and what may be spent.
+//! Money: the cost of calls, and the limits on spending.
 
 pub mod budget;
 pub mod prices;

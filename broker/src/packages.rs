@@ -36,7 +36,7 @@ use tokio::time::Instant;
 
 /// Most requests to a registry at once; npm has up to fifteen.
 const MOST_AT_ONCE: usize = 16;
-/// How long the addresses of a package's files are kept, and of how many packages.
+/// Time the addresses of a package's files are kept, and the number of packages.
 const KEPT: Duration = Duration::from_secs(600);
 const MOST_KEPT: usize = 300;
 /// Longest reason in the first line of an answer, where pip shows it.
@@ -65,7 +65,7 @@ impl Registry {
         }
     }
 
-    /// What it is asked for.
+    /// Returns the `accept` header for its index pages.
     fn accept(self) -> &'static str {
         match self {
             Self::Python => python::ACCEPT,
@@ -93,7 +93,7 @@ pub type Files = BTreeMap<String, Found>;
 
 type Kept = HashMap<(Registry, String), (Instant, Arc<Files>)>;
 
-/// What the door to registries needs.
+/// Dependencies of the door to registries.
 pub struct Packages {
     pub settings: policy::Packages,
     pub upstream: Upstream,
@@ -255,7 +255,7 @@ async fn npm_any(
     told(&packages, Registry::Npm, life, &path, run.await).await
 }
 
-/// This door as npm sees it, with the life's token: npm takes an archive's address as it stands.
+/// Returns this door's address for npm, with the life's token: npm takes an archive's address as it stands.
 fn here(headers: &HeaderMap) -> String {
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
     format!("http://life:{}@{host}/packages/npm", given(headers).unwrap_or_default())

@@ -80,7 +80,7 @@ impl Policy {
         names
     }
 
-    /// What the creature may spend of its own accord, and when.
+    /// Returns how much the creature may spend of its own accord, and when.
     pub fn rate(&self) -> Rate {
         let caps = Caps::of(&self.budget);
         let asked = self.autonomy.usd_per_day.map_or(caps.even_share(), micros);

@@ -1,7 +1,7 @@
 //! Services: the places the owner named; each call is judged by the owner's rules before it is sent.
 //!
 //! Invariant: nothing is sent unless a rule allows it, the ledger holds it, and it is in the canonical form that was
-//! judged. What a client says about itself decides nothing.
+//! judged. A client's words about itself decide nothing.
 
 pub mod approved;
 pub mod call;
@@ -41,7 +41,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use upstream::Upstream;
 
-/// What calling services needs.
+/// Dependencies of calling services.
 pub struct Services {
     pub all: BTreeMap<String, policy::Service>,
     pub hours: Hours,

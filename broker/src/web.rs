@@ -35,13 +35,13 @@ use std::time::Duration;
 const MOST_REDIRECTS: usize = 5;
 const PAGES: &str = "text/html,application/xhtml+xml,text/plain;q=0.9,application/json;q=0.9,*/*;q=0.5";
 const LONGEST_HEADER: usize = 200;
-/// What a server tells of a page's age; passed on, so that it can be asked for no more than what is new.
+/// Headers that tell a page's age; passed on, so that the next request can ask for changes only.
 const OF_AGE: [HeaderName; 3] = [ETAG, LAST_MODIFIED, CACHE_CONTROL];
 
-/// One fetch: the request, and its progress, for the ledger and the taint.
+/// Fetch under way: the request, and its progress, for the ledger and the taint.
 struct Fetch {
     url: Option<Url>,
-    /// What is asked of the server: `accept`, and what is known of the page already.
+    /// Headers sent to the server: `accept`, and the etag and date of the copy that is known already.
     headers: HeaderMap,
     bytes_out: u64,
     bytes_in: u64,
@@ -55,11 +55,11 @@ struct Page {
     content_type: String,
     bytes: Vec<u8>,
     cut: bool,
-    /// Those of `OF_AGE` that were sent.
+    /// Headers of `OF_AGE` that the server sent.
     of_age: Vec<(HeaderName, String)>,
 }
 
-/// What fetching pages needs.
+/// Dependencies of fetching pages.
 pub struct Web {
     pub settings: policy::Web,
     pub pages: Pages,

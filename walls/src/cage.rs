@@ -7,7 +7,7 @@ use nix::unistd::Pid;
 use std::fs;
 use std::path::PathBuf;
 
-/// How often a group is checked for being frozen before its processes are killed all the same.
+/// Most checks of whether a group is frozen before its processes are killed all the same.
 const LOOKS: usize = 50;
 
 #[derive(Debug)]
@@ -61,7 +61,7 @@ impl Cage {
         opens(self.door())
     }
 
-    /// How the group is ended, for people.
+    /// Tells people how the group is ended.
     pub fn told(&self) -> &'static str {
         match self.ended_by {
             EndedBy::Kill => "control group, killed whole",

@@ -105,8 +105,8 @@ const NEVER: &[i64] = &[
 /// read.
 const UNKNOWN: &[i64] = &[SYS_clone3, SYS_openat2];
 
-/// What may be asked of a descriptor by `fcntl`; every other command is refused, those of later kernels too. Leases
-/// (`F_SETLEASE`, `F_SETDELEG`) make whoever opens the file wait, by the minute; `F_NOTIFY`, `F_SETOWN` and `F_SETSIG` have
+/// Commands allowed to `fcntl`; every other command is refused, those of later kernels too. Leases (`F_SETLEASE`,
+/// `F_SETDELEG`) make each process that opens the file wait, by the minute; `F_NOTIFY`, `F_SETOWN` and `F_SETSIG` have
 /// signals sent, to others too.
 const DESCRIPTOR_COMMANDS: [i32; 26] = [
     F_DUPFD,

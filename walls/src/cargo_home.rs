@@ -103,7 +103,7 @@ pub fn prepare_once(home: Home) -> Result<Vec<String>> {
     Ok(told)
 }
 
-/// How many packages of this lock file no registry cache of the owner's holds.
+/// Counts the packages of this lock file that no registry cache of the owner's holds.
 pub fn missing(lock: &str) -> usize {
     let cache = owners().join("registry/cache");
     let held: Vec<PathBuf> =
@@ -114,7 +114,7 @@ pub fn missing(lock: &str) -> usize {
     packages(lock).iter().filter(|package| !is_held(package)).count()
 }
 
-/// One registry: its part of the owner's cache and of the creature's.
+/// Registry: its part of the owner's cache and of the creature's.
 struct Registry {
     theirs: PathBuf,
     ours: Folder,

@@ -1,4 +1,4 @@
-//! What the owner's cargo settings name outside the house: programs that builds run, and folders that crates come from.
+//! Paths outside the house in the owner's cargo settings: programs that builds run, and folders that crates come from.
 //!
 //! Paths are read as cargo reads them: a program without a slash is looked for on `PATH`, any other path is seen from the
 //! folder that holds the settings' own (The Cargo Book, Configuration, Executable paths, Config-relative paths).
@@ -15,7 +15,7 @@ pub struct Named {
     pub path: PathBuf,
 }
 
-/// What stands in all settings that count for a house.
+/// Programs and folders named in all settings that count for a house.
 #[derive(Clone, Debug, Default)]
 pub struct Outside {
     /// Linkers and compilers that are named.
@@ -25,7 +25,7 @@ pub struct Outside {
 }
 
 impl Outside {
-    /// What the settings of the owner's cargo name, those above the house included.
+    /// Reads the settings of the owner's cargo, those above the house included.
     pub fn of(house: &Path) -> Self {
         let mut found = Self::default();
         for settings in home_settings(&owners()).into_iter().chain(above(house)) {
@@ -62,7 +62,7 @@ impl Outside {
     }
 }
 
-/// A section, or for those that name something each of its own.
+/// Returns a section itself, or its inner sections where each of them names something.
 fn sections<'a>(table: &'a Table, name: &str) -> Vec<(String, &'a Table)> {
     let Some(section) = table.get(name).and_then(Value::as_table) else { return vec![] };
     if name == "build" {

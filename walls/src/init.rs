@@ -158,7 +158,7 @@ fn is_cut(pipe: BorrowedFd) -> bool {
         && heard.iter().any(|heard| heard.revents().is_some_and(|seen| seen.contains(PollFlags::POLLHUP)))
 }
 
-/// As `is_cut`, of an inherited descriptor.
+/// Says the same as `is_cut` of an inherited descriptor.
 pub fn is_cut_off(pipe: RawFd) -> bool {
     is_cut(borrow(pipe))
 }
@@ -171,7 +171,7 @@ fn borrow<'a>(descriptor: RawFd) -> BorrowedFd<'a> {
     }
 }
 
-/// Ends at once, without flushing or running destructors: the process is a copy of one that goes on.
+/// Ends at once, without flushing or running destructors: the process is a copy of another that goes on.
 fn end(code: i32) -> ! {
     // SAFETY: ends this process.
     #[allow(unsafe_code)]

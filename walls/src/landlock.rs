@@ -28,7 +28,7 @@ pub fn landlock_version() -> i64 {
     }
 }
 
-/// Why there is no Landlock here: none in the kernel, not switched on, or refused by a filter.
+/// Returns the error by which there is no Landlock here: none in the kernel, not switched on, or refused by a filter.
 pub fn no_landlock() -> Errno {
     // SAFETY: as in `landlock_version`.
     #[allow(unsafe_code)]
@@ -70,7 +70,7 @@ pub fn shut(spec: &Spec) -> Result<()> {
     Ok(())
 }
 
-/// Opens a path: one in the house beneath its root and through no link; any other as usual.
+/// Opens a path: in the house beneath its root and through no link, any other as usual.
 pub fn place(root: &OwnedFd, path: &Path) -> Result<OwnedFd> {
     if path.is_absolute() {
         return open(path, OFlag::empty());

@@ -1,4 +1,4 @@
-//! How far the walls reach on this machine: how each is held or why it is missing; a line for people, an object for programs.
+//! Level of the walls on this machine: how each is held or why it is missing; as a line for people, or as an object.
 
 use crate::landlock::landlock_version;
 use crate::network::Network;
@@ -29,7 +29,7 @@ pub struct Level {
 #[derive(Clone, Debug)]
 struct Wall {
     name: &'static str,
-    /// How the wall is held, or why it is missing.
+    /// Means by which the wall is held, or the reason why it is missing.
     found: Result<String, String>,
 }
 

@@ -38,7 +38,7 @@ pub const STAGE: &str = "wall";
 
 /// The place of the walled processes: where they work, and what they may touch there as it is now.
 pub trait Place {
-    /// Where they start; relative rules lie beneath it.
+    /// Folder they start in; relative rules lie beneath it.
     fn root(&self) -> &Path;
     /// A name no other place on this kernel has; control groups are named after it.
     fn name(&self) -> String;
@@ -46,7 +46,7 @@ pub trait Place {
     fn view(&self) -> View;
 }
 
-/// What the owner asks for.
+/// Choice of the owner's: whether walls are put up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Choice {
@@ -58,7 +58,7 @@ pub enum Choice {
     Off,
 }
 
-/// How a process tree is held together, so that it can be ended whole.
+/// Means of holding a process tree together, so that it can be ended whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Trees {
     /// A PID namespace, which ends with its init.

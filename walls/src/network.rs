@@ -24,7 +24,7 @@ pub struct Network {
     pub port: u16,
     /// `None`: the creature shares the machine's network, restricted by rules on ports alone.
     pub space: Option<Space>,
-    /// Why there is no namespace.
+    /// Reason why there is no namespace.
     pub missing: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What puts up the walls that are missing on this machine: found in what its kernel and container say, told in a sentence each.
+//! Remedies for the walls missing on this machine: found in what its kernel and container say, told in a sentence each.
 //!
 //! Finding reads the kernel's files; which remedy fits is decided from what was found alone.
 
@@ -8,7 +8,7 @@ use house::files;
 use nix::errno::Errno;
 use std::path::{Path, PathBuf};
 
-/// What is known of a machine that may keep walls from being put up.
+/// Facts about a machine that may keep walls from being put up.
 #[derive(Clone, Debug, Default)]
 pub struct Machine {
     pub is_root: bool,
@@ -21,7 +21,7 @@ pub struct Machine {
     /// Whether system calls of this process are filtered.
     pub filtered: bool,
     pub landlock: i64,
-    /// Why there is none.
+    /// Reason why there is no Landlock.
     pub no_landlock: Option<Errno>,
     /// The guardian's program, for a profile that names it.
     pub program: PathBuf,
@@ -50,7 +50,7 @@ impl Machine {
         }
     }
 
-    /// What to do about the walls that a level lacks, the likeliest cause first; empty where none is missing.
+    /// Says what to do about the walls that a level lacks, the likeliest cause first; empty where none is missing.
     pub fn remedies(&self, level: &Level) -> Vec<String> {
         let lacks = |walls: &[&str]| walls.iter().any(|wall| level.lacks(wall));
         let mut found = Vec::new();

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::os::fd::RawFd;
 use std::path::PathBuf;
 
-/// The walls of one process tree. A field left out puts up no wall; one that is set and fails ends the launch.
+/// Walls of one process tree. A field left out puts up no wall; a field that is set and fails ends the launch.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Spec {
     /// Gives the tree an init and a `/proc` of its own: it ends as a whole.
@@ -35,7 +35,7 @@ pub struct Spec {
     pub groups: Vec<PathBuf>,
 }
 
-/// How the launcher hands the tree over and ends itself.
+/// Pipes by which the launcher hands the tree over and ends itself.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Handover {
     /// A pipe for the init's process id and later the program's wait status, four bytes each.

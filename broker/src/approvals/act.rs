@@ -1,4 +1,4 @@
-//! One outward act with its exact bytes: these are judged, shown to the owner, and sent.
+//! Outward act with its exact bytes: these are judged, shown to the owner, and sent.
 //!
 //! Invariant: the digest covers everything that is sent except the secret. Pure: nothing here reads, sends or waits.
 
@@ -30,7 +30,7 @@ pub struct Package {
     /// `python` or `npm`.
     pub registry: String,
     pub name: String,
-    /// Of the file that was asked for; a yes is to the name.
+    /// Version of the file that was asked for; a yes is to the name.
     pub version: String,
     /// Packages whose pages the same life read within two minutes: what it needs, where the client looks first.
     pub others: Vec<String>,

@@ -1,4 +1,4 @@
-//! One ask as stored in its file, and its states.
+//! Ask as stored in its file, and its states.
 //!
 //! Invariant: asked → approved → executing → executed or failed; an ask that was executing is never started again by
 //! itself.
@@ -44,7 +44,7 @@ pub struct Ask {
     pub state: State,
     /// The last state announced in `asks.jsonl`.
     pub told: Option<State>,
-    /// Why the owner is asked.
+    /// Reason why the owner is asked.
     pub why: String,
     /// The purpose the creature gives.
     pub reason: String,

@@ -26,7 +26,7 @@ const MOST_WAITING: usize = 100;
 const MOST_BYTES: usize = 512 << 10;
 /// Most finished asks that are kept.
 const MOST_KEPT: usize = 500;
-/// How long a no keeps the same bytes from being asked again, in milliseconds.
+/// Milliseconds for which a no keeps the same bytes from being asked again.
 const NO_LASTS_MS: i64 = 86_400_000;
 
 /// The result of asking.
@@ -192,8 +192,7 @@ impl Asks {
         self.held().values().filter(|ask| ask.state.waits()).map(|ask| ask.answers_from).min()
     }
 
-    /// When the file of answers has become shorter, it is another file: answers now in it do not count, those added
-    /// later do.
+    /// Handles a file of answers that has become shorter: it is another file, and only answers added from now on count.
     pub fn answers_shrank(&self) -> Result<()> {
         let bytes = self.answers_bytes();
         let late: Vec<u64> =

@@ -1,6 +1,6 @@
 //! The hosts the owner's cargo gets crates from: read from cargo's settings and index folders, never listed here.
 //!
-//! Invariant: only the owner's files are read. What a registry says in its own `config.json` may add public hosts,
+//! Invariant: only the owner's files are read. A registry's word in its own `config.json` may add public hosts,
 //! and private ones only if the registry itself is private.
 
 use crate::ground::files;
@@ -23,13 +23,13 @@ pub struct Place {
     pub host: String,
     pub port: u16,
     pub https: bool,
-    /// How far from the public internet its addresses may be.
+    /// Furthest reach that its addresses may have.
     pub furthest: Reach,
     /// For a host from a registry's `config.json`: the host of its index, whose reach it may not exceed.
     pub index: Option<String>,
 }
 
-/// Where cargo keeps its settings.
+/// Places of cargo's settings, which name the registries.
 #[derive(Clone, Debug)]
 pub struct Registries {
     cargo_home: PathBuf,

@@ -23,12 +23,12 @@ const MOST_IN: u64 = 4 << 30;
 const MOST_HEAD_BYTES: usize = 16 << 10;
 const CHUNK_BYTES: usize = 32 << 10;
 
-/// What a tunnel carried, and why it ended.
+/// Bytes that a tunnel carried, and why it ended.
 #[derive(Debug, Default)]
 pub struct Passed {
     pub bytes_out: u64,
     pub bytes_in: u64,
-    /// Why it was cut; empty if both ends closed it.
+    /// Reason why it was cut; empty if both ends closed it.
     pub cut: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! Who is calling, by token: one for each life and one for builds, written by the guardian; nothing else identifies a caller.
+//! Callers by token: one for each life and one for builds, written by the guardian; nothing else identifies a caller.
 
 use crate::ground::files::{self, Mark};
 use crate::ground::lock::lock;

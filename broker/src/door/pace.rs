@@ -1,4 +1,4 @@
-//! Bodies passing the door: a body that arrives too slowly is an error; one being sent keeps its connection.
+//! Bodies passing the door: a body that arrives too slowly is an error; a body being sent keeps its connection.
 
 use super::limit::InHand;
 use crate::ground::refusal::Refusal;

@@ -30,17 +30,17 @@ pub enum Class {
     Autonomous,
 }
 
-/// What may be spent in a span.
+/// Limit on spending in a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
     pub span: Span,
-    /// By anybody.
+    /// For all calls together.
     pub whole: Micros,
-    /// Of that, what autonomous calls may use.
+    /// Part of that for autonomous calls.
     pub share: Micros,
 }
 
-/// What may be spent, in every span.
+/// Limits on spending, for every span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Caps(pub [Limit; Span::ALL.len()]);
 
@@ -53,24 +53,24 @@ impl Caps {
         }))
     }
 
-    /// What anybody may use in a span.
+    /// Returns how much all calls together may use in a span.
     pub fn whole(&self, span: Span) -> Micros {
         self.0.iter().find(|limit| limit.span == span).map_or(0, |limit| limit.whole)
     }
 
-    /// What autonomous calls may use in a span.
+    /// Returns how much autonomous calls may use in a span.
     pub fn share(&self, span: Span) -> Micros {
         self.0.iter().find(|limit| limit.span == span).map_or(0, |limit| limit.share)
     }
 
-    /// What autonomous calls may use on every day of every span. Seven daily shares may exceed the weekly one: then
-    /// nothing would be left before Sunday.
+    /// Returns how much autonomous calls may use on every day of every span. Seven daily shares may exceed the weekly
+    /// share: then nothing would be left before Sunday.
     pub fn even_share(&self) -> Micros {
         let a_day = self.0.iter().map(|limit| limit.share / Micros::from(limit.span.most_days()));
         a_day.min().unwrap_or(0)
     }
 
-    /// What uses up every one of them.
+    /// Returns the largest limit; spending that much uses up all of them.
     pub fn largest(&self) -> Micros {
         self.0.iter().map(|limit| limit.whole).max().unwrap_or(0)
     }
@@ -147,7 +147,7 @@ impl fmt::Display for Cap {
     }
 }
 
-/// Why a call does not fit.
+/// Reason why a call does not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoRoom {
     pub cap: Cap,
@@ -163,7 +163,7 @@ pub struct NoRoom {
 }
 
 impl NoRoom {
-    /// What of the cap is spent, for people.
+    /// Says for people how much of the cap is spent.
     pub fn told(self) -> String {
         let (now, most, spent) = (self.cap.span.now(), dollars(self.most), dollars(self.spent));
         let own = if self.cap.is_share { " for ideas of its own" } else { "" };
@@ -174,7 +174,7 @@ impl NoRoom {
     }
 }
 
-/// What is spent and reserved; until it is settled, a reservation counts like spend.
+/// Money spent and reserved; until it is settled, a reservation counts like spend.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Money {
@@ -327,7 +327,7 @@ fn is_within(most: Micros, parts: [Micros; 3]) -> bool {
     parts.into_iter().try_fold(0, Micros::checked_add).is_some_and(|sum| sum <= most)
 }
 
-/// 1_234_567 as 1.234567.
+/// Converts to dollars: 1_234_567 to 1.234567.
 pub fn dollars(amount: Micros) -> f64 {
     amount as f64 / 1e6
 }

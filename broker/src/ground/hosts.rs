@@ -1,4 +1,4 @@
-//! How far away a host or address is: this machine, a private network, or the public internet.
+//! Reach of hosts and addresses: this machine, a private network, or the public internet.
 //!
 //! Invariant: link-local, multicast and metadata addresses form a class of their own that no owner's setting allows.
 
@@ -6,7 +6,7 @@ use house::settings::broker::Dns;
 use reqwest::Url;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// How far away an address is; permission for one includes those before it.
+/// Reach of an address: how far away it is; permission for a reach includes those before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reach {
     Public,
@@ -18,7 +18,7 @@ pub enum Reach {
     Never,
 }
 
-/// How the answers of this machine's resolver are taken.
+/// Resolver of this machine, by how its answers are taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Resolver {
     /// Whether answers of the fake-IP range count as public: a proxy takes the connection and knows the name.
@@ -26,12 +26,12 @@ pub struct Resolver {
 }
 
 impl Resolver {
-    /// How far away an address is that a name resolved to. In a URL as written the same address stays what it is.
+    /// Returns the reach of an address that a name resolved to. In a URL as written the same address stays what it is.
     pub fn reach(self, ip: IpAddr) -> Reach {
         if self.fake_ip && Dns::is_fake(ip) { Reach::Public } else { reach(ip) }
     }
 
-    /// Why a name is refused that resolved to an address of the fake-IP range.
+    /// Says why a name is refused that resolved to an address of the fake-IP range.
     pub fn refused(self, host: &str, ip: IpAddr) -> Option<String> {
         (!self.fake_ip && Dns::is_fake(ip)).then(|| {
             format!(
@@ -45,7 +45,7 @@ impl Resolver {
 pub const FAKE_IP_HINT: &str = "the owner lets these addresses through with fake_ip = true under [dns] in owner.toml; \
                                 private and local ones stay refused";
 
-/// How far away an address is.
+/// Returns the reach of an address.
 pub fn reach(ip: IpAddr) -> Reach {
     match ip {
         IpAddr::V4(v4) => reach_v4(v4),

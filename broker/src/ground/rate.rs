@@ -17,18 +17,18 @@ pub struct Bucket {
     pub level: i64,
 }
 
-/// What the creature may spend of its own accord, and when.
+/// Rate at which the creature may spend of its own accord, and its waking hours.
 #[derive(Clone, Debug)]
 pub struct Rate {
     pub per_day: Micros,
     pub waking: Waking,
 }
 
-/// Why a call has to wait.
+/// Reason why a call has to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Short {
     pub level: i64,
-    /// When there will be room for it; `None`: never, as the owner allows nothing.
+    /// Time there will be room for it; `None`: never, as the owner allows nothing.
     pub room_at_ms: Option<i64>,
     /// Whether it would fit without the calls under way.
     pub waits: bool,
@@ -73,7 +73,7 @@ impl Rate {
         Err(Short { level, room_at_ms: self.room_at(bucket, likely), waits })
     }
 
-    /// From when on a call of this likely cost fits, if nothing else is spent. The result does not change while
+    /// Returns the time from which a call of this likely cost fits, if nothing else is spent. It does not change while
     /// nothing is spent, so the page that shows it need not be rewritten.
     pub fn room_at(&self, bucket: Bucket, likely: Micros) -> Option<i64> {
         let mut missing = signed(likely.min(self.size())).saturating_sub(bucket.level);
@@ -104,13 +104,13 @@ impl Rate {
         stretch.map_or(0, |stretch| Micros::try_from(hour(stretch)).unwrap_or(Micros::MAX))
     }
 
-    /// When waking hours begin next; `None` during them, or if they last all day.
+    /// Returns the time waking hours begin next; `None` during them, or if they last all day.
     pub fn wakes_at(&self, now_ms: i64) -> Option<i64> {
         let next = self.waking.from(now_ms).next()?;
         (!next.holds(now_ms)).then_some(next.begins_ms)
     }
 
-    /// When waking hours begin or end next.
+    /// Returns the time waking hours begin or end next.
     pub fn turns_at(&self, now_ms: i64) -> Option<i64> {
         let next = self.waking.from(now_ms).next()?;
         Some(if next.holds(now_ms) { next.ends_ms } else { next.begins_ms })

@@ -53,7 +53,7 @@ impl IntoResponse for Refusal {
     }
 }
 
-/// Why an act is not carried out, and what to do instead; returned in an envelope with status 200.
+/// Reason why an act is not carried out, and what to do instead; returned in an envelope with status 200.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unfit {
     pub error: String,

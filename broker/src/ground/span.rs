@@ -14,10 +14,10 @@ pub enum Span {
 }
 
 impl Span {
-    /// The shortest first, which is the order they are told in.
+    /// All spans, the shortest first: the order they are told in.
     pub const ALL: [Self; 2] = [Self::Day, Self::Week];
 
-    /// What the owner lets it cost.
+    /// Returns the owner's cap for it, in US dollars.
     pub(super) fn cap_usd(self, budget: &Budget) -> f64 {
         match self {
             Self::Day => budget.daily_usd,
@@ -25,7 +25,7 @@ impl Span {
         }
     }
 
-    /// The first day of the one a day is in.
+    /// Returns the first day of the span that holds `day`.
     pub fn begins(self, day: Day) -> Day {
         match self {
             Self::Day => day,
@@ -33,7 +33,7 @@ impl Span {
         }
     }
 
-    /// The first day after it.
+    /// Returns the first day after the span that holds `day`.
     pub fn ends(self, day: Day) -> Day {
         let begins = self.begins(day);
         let later = (1..i64::from(self.most_days())).map(|days| Day(begins.0 + days));
@@ -41,7 +41,7 @@ impl Span {
         next.unwrap_or(Day(begins.0 + i64::from(self.most_days())))
     }
 
-    /// The most days one has.
+    /// Returns the most days a span has.
     pub(super) fn most_days(self) -> u32 {
         match self {
             Self::Day => 1,
@@ -56,7 +56,7 @@ impl Span {
         }
     }
 
-    /// Of its cap.
+    /// Returns the adjective of its cap.
     pub(super) fn adjective(self) -> &'static str {
         match self {
             Self::Day => "daily",
@@ -64,7 +64,7 @@ impl Span {
         }
     }
 
-    /// The one that is now.
+    /// Names the current span.
     pub fn now(self) -> &'static str {
         match self {
             Self::Day => "today",
@@ -72,12 +72,12 @@ impl Span {
         }
     }
 
-    /// The first day of all that are now.
+    /// Returns the first day of all spans that hold `day`.
     pub fn earliest(day: Day) -> Day {
         Self::ALL.map(|span| span.begins(day)).into_iter().min().unwrap_or(day)
     }
 
-    /// Every one that is now, as in `today and this week`.
+    /// Names all current spans, as in `today and this week`.
     pub fn all_now() -> String {
         Self::ALL.map(Self::now).join(" and ")
     }

@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use std::collections::{HashSet, VecDeque};
 use std::sync::Mutex;
 
-/// How long untrusted text may still influence the creature, in seconds after the last of it: about one wake.
+/// Seconds after the last untrusted text for which it may still influence the creature: about one wake.
 pub const WINDOW_S: i64 = 900;
 /// Seconds by which the time on disk is ahead, so that a busy reader writes it once a minute and not at every read.
 const AHEAD_S: i64 = 60;

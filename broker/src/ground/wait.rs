@@ -1,4 +1,4 @@
-//! How long a server asks to wait: by `retry-after` in every form, its own headers, or the body of its error; pure.
+//! Wait that a server asks for: by `retry-after` in every form, its own headers, or the body of its error; pure.
 
 use http::HeaderMap;
 use jiff::fmt::rfc2822::DateTimeParser;
@@ -9,8 +9,8 @@ use serde_json::Value;
 const LONGEST_S: f64 = 86_400.0;
 /// Milliseconds: OpenAI's SDKs, and Azure's reference.
 const IN_MS: [&str; 2] = ["retry-after-ms", "x-ms-retry-after-ms"];
-/// What is left, and when there is more of it: OpenAI and Groq say `1m30s`, Anthropic a time, OpenRouter milliseconds
-/// since 1970, others seconds from now or since 1970. Only what is used up has to be waited for.
+/// Headers for what is left, and for when there is more: OpenAI and Groq say `1m30s`, Anthropic a time, OpenRouter
+/// milliseconds since 1970, others seconds from now or since 1970. Only a limit that is used up has to be waited for.
 const USED_UP: [(&str, &str); 8] = [
     ("x-ratelimit-remaining-requests", "x-ratelimit-reset-requests"),
     ("x-ratelimit-remaining-tokens", "x-ratelimit-reset-tokens"),
@@ -21,7 +21,7 @@ const USED_UP: [(&str, &str); 8] = [
     ("x-ratelimit-remaining", "x-ratelimit-reset"),
     ("ratelimit-remaining", "ratelimit-reset"),
 ];
-/// A number of seconds above this is a time since 1970, and one above the other is so in milliseconds.
+/// A number from this one on is a time since 1970 in seconds; from `SINCE_1970_MS` on, in milliseconds.
 const SINCE_1970_S: f64 = 1e9;
 const SINCE_1970_MS: f64 = 1e12;
 
@@ -39,7 +39,7 @@ pub fn asked_s(headers: &HeaderMap, body: &[u8], now: Timestamp) -> Option<u64> 
     (wait_s >= 0.0).then(|| wait_s.min(LONGEST_S).ceil() as u64)
 }
 
-/// When a server wants the next try.
+/// Returns the time a server wants the next try.
 pub fn next_try(wait_s: Option<u64>, now: Timestamp) -> Option<Timestamp> {
     now.checked_add(SignedDuration::from_secs(i64::try_from(wait_s?).ok()?)).ok()
 }

@@ -23,7 +23,7 @@ struct Hours {
     to: u16,
 }
 
-/// One day's waking hours, in milliseconds since 1970.
+/// Waking hours of one day, in milliseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stretch {
     pub begins_ms: i64,
@@ -69,7 +69,7 @@ fn minutes(text: &str) -> Option<u16> {
 }
 
 impl Waking {
-    /// Waking hours that were checked before; UTC where there is no such time zone.
+    /// Parses waking hours that were checked before; takes UTC where there is no such time zone.
     pub fn new(hours: &str, zone: &str) -> Self {
         let all_day = Hours { from: 0, to: MINUTES_OF_A_DAY };
         let zone = TimeZone::get(zone).unwrap_or(TimeZone::UTC);

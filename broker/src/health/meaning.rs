@@ -1,4 +1,4 @@
-//! What an error of a model's server means: whom it is about, and what follows; pure.
+//! Meaning of an error of a model's server: whom it is about, and what follows; pure.
 
 use crate::ledger::sums::Stopped;
 use serde_json::Value;
@@ -95,7 +95,7 @@ impl Meaning {
 }
 
 impl Meaning {
-    /// What the owner is to do: for an account, or a balance that does not allow a request twice.
+    /// Returns the owner's next step: for an account, or a balance that does not allow a request twice.
     pub fn hint(self) -> Option<&'static str> {
         match self {
             Self::Account(hint) => Some(hint),
@@ -110,7 +110,7 @@ pub fn stop(provider: &str, status: u16, hint: &str) -> Stopped {
     Stopped { provider: provider.to_owned(), status, hint: hint.to_owned(), ..Stopped::default() }
 }
 
-/// How many tokens of a reply the balance allows: the smallest number in a message that speaks of it (OpenRouter).
+/// Reads how many tokens the balance allows a reply: the smallest number in a message that speaks of it (OpenRouter).
 fn affordable(message: &str) -> Option<u64> {
     if !message.contains("afford") {
         return None;

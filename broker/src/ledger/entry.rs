@@ -36,17 +36,17 @@ pub struct Entry {
     /// The day it counts on, for calls that cost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub day: Option<Day>,
-    /// What was left of the creature's own money afterwards; negative: a debt.
+    /// Rest of the creature's own money afterwards; negative: a debt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub own_left_micro_usd: Option<i64>,
     #[serde(skip_serializing_if = "String::is_empty")]
     pub note: String,
-    /// How many refusals the line stands for, where it is not one.
+    /// Number of refusals that the line sums up; `None` for any other line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
 }
 
-/// The ledger cannot be read or written: nothing that costs or changes anything may be sent.
+/// Closed ledger: it cannot be read or written, so nothing that costs or changes anything may be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Closed(pub String);
 

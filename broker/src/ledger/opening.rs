@@ -18,7 +18,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How long to wait for a former broker to end.
+/// Longest wait for a former broker to end.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A ledger whose lines were all checked.

@@ -18,11 +18,11 @@ pub struct Refusals(BTreeMap<Kind, Span>);
 struct Span {
     began: Instant,
     whole: u64,
-    /// What all refusals have in common that are in no line yet; `count` is their number.
+    /// Fields shared by all refusals that are in no line yet; `count` is their number.
     sum: Option<Entry>,
 }
 
-/// How a refusal comes into the ledger.
+/// Form in which a refusal comes into the ledger.
 #[derive(Debug, PartialEq)]
 pub enum Noted {
     /// As a line of its own.
@@ -67,7 +67,7 @@ impl Refusals {
     }
 }
 
-/// Adds a refusal to the line: what is not the same in all is left out.
+/// Adds a refusal to the line; fields that are not the same in all are left out.
 fn add(sum: &mut Entry, entry: &Entry) {
     sum.count = sum.count.map(|count| count.saturating_add(1));
     let fields = [

@@ -20,7 +20,7 @@ pub struct Sums {
     pub money: Money,
     /// Length of the inbox when it was last looked at.
     pub inbox_bytes: Option<u64>,
-    /// When the owner was last heard, RFC 3339.
+    /// Time the owner was last heard, RFC 3339.
     pub owner_spoke_at: Option<String>,
     pub warned_on: Option<crate::ground::caps::Day>,
     pub stopped: Option<Stopped>,
@@ -28,7 +28,7 @@ pub struct Sums {
     pub bucket: Option<Bucket>,
 }
 
-/// A provider said that asking again will not help.
+/// Provider that said that asking again will not help.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Stopped {

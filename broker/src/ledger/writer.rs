@@ -24,7 +24,7 @@ use tokio::sync::oneshot;
 const MOST_AT_ONCE: usize = 1_024;
 /// Lines after which the anchor is written even without a pause; a start reads about as many lines again.
 const ANCHOR_LINES: u64 = 4_096;
-/// How long a line without a waiting caller may wait for others.
+/// Longest time a line without a waiting caller waits for others.
 const MOMENT: Duration = Duration::from_millis(40);
 /// Pause after which the anchor is written.
 const QUIET: Duration = Duration::from_millis(250);
@@ -32,11 +32,11 @@ const QUIET: Duration = Duration::from_millis(250);
 /// A line to be written, and who waits for it.
 pub(super) struct Waiting {
     pub(super) entry: Entry,
-    /// `None`: no caller waits, so the line may wait for one that has a caller.
+    /// `None`: no caller waits, so the line may wait for a line that has a caller.
     pub(super) done: Option<oneshot::Sender<Result<(), Closed>>>,
 }
 
-/// Why nothing can be written now; shared with the ledger's handles.
+/// Reason why nothing can be written now; shared with the ledger's handles.
 #[derive(Clone, Default)]
 pub(super) struct Why(Arc<Mutex<Option<String>>>);
 
@@ -61,9 +61,9 @@ pub struct Writer {
     largest_bytes: u64,
     lines_since_anchor: u64,
     closed: Why,
-    /// The file cannot be used any more while this process lives.
+    /// Whether the file cannot be used any more while this process lives.
     is_over: bool,
-    /// A write failed: its remains are removed before the next one.
+    /// Whether a write failed: its remains are removed before the next write.
     has_remains: bool,
     _lock: Flock<File>,
 }

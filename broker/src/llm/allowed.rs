@@ -1,4 +1,4 @@
-//! What a request that costs may contain: fields, tools and betas whose price is bounded by its bytes and token limit; pure.
+//! Content allowed in a paid request: fields, tools and betas with a price bounded by bytes and token limit; pure.
 
 use super::refusals::{malformed, refused, short};
 use super::wire::Wire;

@@ -5,8 +5,8 @@ use super::provider::Provider;
 use crate::makers::Makers;
 use crate::policy::{Besides, Model};
 
-/// Its settings, as if it were the only model. A model without an address of its own is at the first one's, unless
-/// its name is another maker's and the first is at its own maker's address.
+/// Returns its settings, as if it were the only model. A model without an address of its own is at the first's address,
+/// unless its name is another maker's and the first is at its own maker's address.
 pub fn as_first(
     settings: &Model,
     first: &Provider,

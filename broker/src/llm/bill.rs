@@ -6,11 +6,11 @@ use super::request::{Judged, OVERHEAD_TOKENS, USUAL_MAX_TOKENS};
 use crate::ground::caps::{Cost, Micros};
 use crate::money::prices::{Rate, Usage};
 
-/// What a call is billed by.
+/// Figures that a call is billed by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bill {
     pub rate: Rate,
-    /// At most: a token has at least one byte.
+    /// Most tokens of the prompt: a token has at least one byte.
     pub input_tokens: u64,
     /// Of these, tokens that are not in the body's bytes.
     pub extra_tokens: u64,
@@ -18,7 +18,7 @@ pub struct Bill {
     pub unlikely_tokens: u64,
     /// Of these, tokens of documents beyond their bytes: a prompt whose usage nobody told may have had them all.
     pub page_tokens: u64,
-    /// At most, all replies together.
+    /// Most tokens of all replies together.
     pub output_tokens: u64,
     pub hour_cache: bool,
     /// Figures of the model's earlier calls, when this one was reserved.
@@ -100,7 +100,7 @@ impl Bill {
         Cost { most, likely: self.rate.likely(input - read, read, output, self.hour_cache).min(most) }
     }
 
-    /// How many tokens a prompt to this model may have, to fit what is left.
+    /// Counts the tokens that a prompt to this model may have, to fit what is left.
     pub fn fitting_tokens(&self, room: Cost) -> u64 {
         let beside = self.extra_tokens.saturating_add(self.unlikely_tokens);
         let of_bytes = |bytes: u64| Self { input_tokens: beside.saturating_add(bytes), ..*self };

@@ -22,7 +22,7 @@ const ELSEWHERE: &str =
 /// Fields of a message that are judged as blocks, or are a call's arguments.
 const OF_MESSAGE: [&str; 3] = ["content", "tool_calls", "function_call"];
 
-/// What of a request is seen, and not read.
+/// Images and documents of a request, which are seen and not read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Media {
     pub images: u64,

@@ -11,7 +11,7 @@ use house::makers;
 use reqwest::Url;
 use std::sync::Arc;
 
-/// The provider if the owner gives an address or a key without naming one.
+/// The provider if the owner gives an address or a key without naming a provider.
 const OPENAI: &str = "openai";
 pub const OLLAMA: &str = makers::OLLAMA.name;
 /// The variable that may hold its address.
@@ -28,12 +28,12 @@ pub struct Chosen {
     pub first: Option<Provider>,
     pub quick: Option<Provider>,
     pub fallback: Vec<Provider>,
-    /// Those that may be asked by name beside these.
+    /// Providers that may be asked by name beside these.
     pub others: Vec<Provider>,
     pub other: Option<Provider>,
-    /// What could not be followed in the settings of the first.
+    /// Reason why the settings of the first could not be followed.
     pub said: Option<String>,
-    /// What could not be followed in the settings of the others.
+    /// Reasons why settings of the others could not be followed, a sentence each.
     pub left_out: Vec<String>,
     pub aliases: Aliases,
     /// All makers, the owner's among them.

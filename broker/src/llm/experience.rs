@@ -1,4 +1,4 @@
-//! What earlier calls taught: the figures of each model's calls, and which name for a reply's limit a server wants.
+//! Lessons of earlier calls: the figures of each model's calls, and which name for a reply's limit a server wants.
 //!
 //! Absent on purpose: the disk. After a restart the broker assumes usual figures for a model until it has answered.
 

@@ -22,7 +22,7 @@ const UNKNOWN: u16 = 500;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failure {
     pub status: u16,
-    /// As the body of an answer of that status.
+    /// The error as the body of an answer of that status.
     pub body: Vec<u8>,
 }
 
@@ -45,7 +45,7 @@ impl Failure {
     }
 }
 
-/// Where a wire tells of an error.
+/// Finds the error in a message of any wire.
 fn error(told: &Value) -> Option<&Value> {
     let is_said = |error: &&Value| match error {
         Value::Object(fields) => !fields.is_empty(),

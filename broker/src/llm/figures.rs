@@ -29,9 +29,9 @@ const OUTPUT: &[&str] = &[
     "/tokens/output_tokens",
     "/billed_units/output_tokens",
 ];
-/// Prompt and reply together, thinking included: what the names above leave out is the difference.
+/// Prompt and reply together, thinking included: the difference is the part that the names above leave out.
 const TOTAL: &[&str] = &["/total_tokens", "/totalTokens", "/totalTokenCount"];
-/// Of the reply, or beside it.
+/// Tokens of thinking, counted in the reply or beside it.
 const THINKING: &[&str] = &[
     "/completion_tokens_details/reasoning_tokens",
     "/output_tokens_details/reasoning_tokens",
@@ -71,7 +71,7 @@ const APART: [(&str, &[&str]); 2] = [
     ("/input_tokens", &["/cache_read_input_tokens", "/cache_creation_input_tokens"]),
     ("/inputTokens", &["/cacheReadInputTokens", "/cacheWriteInputTokens"]),
 ];
-/// What was charged, in USD (OpenRouter's documentation, usage accounting).
+/// Amount charged, in USD (OpenRouter's documentation, usage accounting).
 const CHARGED_USD: &str = "/cost";
 
 /// The highest of each figure so far: events count up, and repeat earlier figures.

@@ -10,12 +10,12 @@ use serde_json::Value;
 
 /// Most bytes of an event or a whole JSON body that are kept for reading; a larger one yields no usage.
 const LARGEST: usize = 32 << 20;
-/// How a line of a stream of events begins (HTML standard, server-sent events).
+/// Beginnings of the lines of a stream of events (HTML standard, server-sent events).
 const OF_EVENTS: [&[u8]; 5] = [b"data:", b"event:", b"id:", b"retry:", b":"];
 /// The mark that may stand before a text.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Where a usage stands: in the answer, in what the event is about (Anthropic, Responses), in Groq's own field
+/// Places of a usage: in the answer, in what the event is about (Anthropic, Responses), in Groq's own field
 /// (vercel/ai#1651), or under Gemini's name.
 const PLACES: [&str; 5] = ["/usage", "/message/usage", "/response/usage", "/x_groq/usage", "/usageMetadata"];
 /// Fields of a piece that say which kind it is, and nothing that the model wrote.
@@ -28,9 +28,9 @@ pub struct Meter {
     /// Whether it is a stream by its first bytes, else by its type.
     is_stream: Option<bool>,
     is_called_stream: bool,
-    /// Of a stream the unfinished line, else the whole body so far.
+    /// Unfinished line of a stream, else the whole body so far.
     text: Vec<u8>,
-    /// Of a stream the data of an unfinished event.
+    /// Data of an unfinished event of a stream.
     data: Vec<u8>,
     is_too_large: bool,
     seen: Option<Figures>,

@@ -29,7 +29,7 @@ pub async fn offered(outward: &Outward, chosen: &Chosen, servers: Vec<(&str, Url
     futures_util::future::join_all(asked).await.into_iter().flatten().collect()
 }
 
-/// Tokens that a thought with its tools and a conversation needs, as the creature counts with where nobody says.
+/// Tokens that a thought with its tools and a conversation needs; the creature assumes as many where nobody says.
 pub const NEED_TOKENS: u64 = 32_000;
 
 /// Begins the sentences of [`narrow`].
@@ -52,7 +52,7 @@ pub async fn narrow(providers: &Providers, chosen: &Chosen) -> Vec<String> {
     told
 }
 
-/// How each server is given a larger window.
+/// Tells how each server is given a larger window.
 fn wider(name: &str, model: &str) -> String {
     match name {
         OLLAMA => format!(

@@ -1,4 +1,4 @@
-//! What the providers offer: which one a request goes to, and what `/status` says of each model.
+//! Offers of the providers: which one a request goes to, and what `/status` says of each model.
 
 use super::aliases::Aliases;
 use super::choice::{Chosen, OLLAMA};
@@ -15,11 +15,11 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::time::Duration;
 
-/// Longest wait for a server on loopback: one that is there answers within milliseconds.
+/// Longest wait for a server on loopback: a running server answers within milliseconds.
 const LOOK: Duration = Duration::from_millis(500);
 /// Most bytes of a list of models.
 const LARGEST_LIST: usize = 4 << 20;
-/// How long an answer about a model's context window is used before the server is asked again.
+/// Time an answer about a model's context window is used before the server is asked again.
 const ASK_AGAIN: SignedDuration = SignedDuration::from_secs(600);
 /// Most models whose answers are kept, and most characters of a build's name.
 const MOST_WINDOWS: usize = 64;
@@ -32,24 +32,24 @@ pub struct Providers {
     found: Mutex<Found>,
 }
 
-/// What servers said about themselves.
+/// Answers of servers about themselves.
 #[derive(Default)]
 struct Found {
-    /// By server: the model it offers, if the owner names none.
+    /// Models by server: the one it offers, if the owner names none.
     models: BTreeMap<String, String>,
-    /// By server and model.
+    /// Answers by server and model.
     said: BTreeMap<(String, String), (Said, Timestamp)>,
 }
 
-/// What a server said about one model.
+/// Answer of a server about one model.
 #[derive(Clone, Default)]
 struct Said {
     /// Size of its context window, in tokens.
     window: Option<u64>,
     build: Option<String>,
-    /// What it sees besides text.
+    /// Kinds of content it sees besides text.
     sees: Option<Vec<String>>,
-    /// It is not loaded yet, perhaps with a smaller window than it was made for.
+    /// Whether it is not loaded yet, so that its window may become smaller than the one it was made for.
     is_unloaded: bool,
 }
 
@@ -67,8 +67,8 @@ impl Providers {
         if is_named(&first) { Some(first) } else { all.find(is_named).or(Some(first)) }
     }
 
-    /// The models that may be asked of a provider by this name in this API: all it offers where the owner named none,
-    /// else those the owner named. Empty where this one may.
+    /// Lists the models to ask instead in this API: those the owner named. Empty where this model may be asked of the
+    /// provider: the owner named it there, or named none there.
     pub fn allowed_instead(&self, provider: &Provider, model: &str) -> Vec<&str> {
         if provider.model.as_deref().is_none_or(|known| known == model) {
             return Vec::new();
@@ -87,7 +87,7 @@ impl Providers {
         &self.chosen.aliases
     }
 
-    /// What could not be followed in the settings.
+    /// Returns why the settings of the first provider could not be followed.
     pub fn said(&self) -> Option<&str> {
         self.chosen.said.as_deref()
     }
@@ -177,7 +177,7 @@ impl Providers {
         page
     }
 
-    /// What a model sees besides text, and can be sent there: by its maker's row, its server's word or another maker's row.
+    /// Lists what a model sees and can be sent besides text: by its maker's row, its server's word or another maker's.
     fn sees(&self, provider: &Provider, name: &str, said: Option<Vec<String>>) -> Option<Vec<String>> {
         let last = name.rsplit('/').next().unwrap_or(name);
         let told = |row: &Row| (!row.is_unpriced || !row.sees.is_empty()).then(|| row.sees.clone());
@@ -213,7 +213,7 @@ impl Providers {
         known.models.get(&server).cloned()
     }
 
-    /// What a server says about a model, asked from time to time; its former answer if it does not answer now.
+    /// Asks a server about a model, from time to time; returns its former answer if it does not answer now.
     async fn said_of(&self, provider: &Provider, model: &str, key: Option<&str>) -> Said {
         if provider.is_makers() || provider.wire == Wire::Anthropic {
             return Said::default();
@@ -239,7 +239,7 @@ impl Providers {
         said
     }
 
-    /// Asks where each kind of server says it: Ollama, llama.cpp, LM Studio, vLLM and gateways.
+    /// Asks each kind of server where it answers this: Ollama, llama.cpp, LM Studio, vLLM and gateways.
     async fn ask(&self, provider: &Provider, model: &str, key: Option<&str>) -> Option<Said> {
         let root = root(provider);
         if provider.name == OLLAMA {
@@ -262,7 +262,7 @@ impl Providers {
         self.ask_ollama(root, model, key).await
     }
 
-    /// What a model of Ollama's was made for, and what of that is loaded.
+    /// Asks Ollama which window a model was made for, and how much of that is loaded.
     async fn ask_ollama(&self, root: &str, model: &str, key: Option<&str>) -> Option<Said> {
         let shown = self.asked(&format!("{root}/api/show"), key, Some(json!({"model": model}))).await?;
         let running = self.asked(&format!("{root}/api/ps"), key, None).await;
@@ -349,7 +349,7 @@ fn of_running(running: &Value, model: &str) -> Option<u64> {
     models.find(is_it)?.get("context_length")?.as_u64().filter(|window| *window > 0)
 }
 
-/// What LM Studio says of a model: the window it is loaded with, else the one it was made for.
+/// Reads a model's window from LM Studio's list: the one it is loaded with, else the one it was made for.
 fn of_studio(listed: &Value, model: &str) -> Option<Said> {
     let mut models = listed.get("data")?.as_array()?.iter();
     let found = models.find(|found| found.get("id").and_then(Value::as_str) == Some(model))?;

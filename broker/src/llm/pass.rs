@@ -1,4 +1,4 @@
-//! One call to a model: judged, reserved, sent with the broker's key, and its answer passed on.
+//! Call to a model: judged, reserved, sent with the broker's key, and its answer passed on.
 
 use super::Llm;
 use super::answer::{self, Flow};

@@ -24,7 +24,7 @@ pub struct Provider {
     pub key_env: Option<String>,
     /// Size of its context window in tokens, if the owner set it.
     pub window: Option<u64>,
-    /// How much its model thinks, in its maker's words, if the owner set it.
+    /// Effort of its model's thinking, in its maker's words, if the owner set it.
     pub effort: Option<String>,
 }
 

@@ -32,7 +32,7 @@ const MOST_REPLIES: u64 = 128;
 pub struct Judged {
     pub model: String,
     pub is_stream: bool,
-    /// At most.
+    /// Most tokens of the prompt.
     pub input_tokens: u64,
     /// Of these, tokens not in its bytes: images, documents, and what a provider adds.
     pub extra_tokens: u64,
@@ -41,7 +41,7 @@ pub struct Judged {
     pub unlikely_tokens: u64,
     /// Of these, tokens of documents beyond their bytes.
     pub page_tokens: u64,
-    /// At most, all replies together.
+    /// Most tokens of all replies together.
     pub output_tokens: u64,
     /// Whether it may write to a cache that keeps for an hour.
     pub hour_cache: bool,

@@ -124,7 +124,7 @@ impl Budget {
         state.money.room(&self.inner.caps, Day::of(self.inner.clock.now()), class)
     }
 
-    /// What the creature may spend of its own accord in a day.
+    /// Returns how much the creature may spend of its own accord in a day.
     pub fn own_daily_cap(&self) -> Micros {
         self.inner.caps.share(Span::Day)
     }

@@ -21,7 +21,7 @@ pub struct Usage {
     pub cache_write: u64,
     /// Written to a cache that keeps for an hour.
     pub cache_write_hour: u64,
-    /// What the answer says was charged; nought where it does not say.
+    /// Amount charged as the answer says; nought where it does not say.
     pub charged_micro_usd: Micros,
 }
 
@@ -48,7 +48,7 @@ pub struct Rate {
 impl Rate {
     pub const FREE: Self = Self::flat(0, 0);
 
-    /// One price for the whole prompt, and one for the reply.
+    /// Returns a rate with one price for the whole prompt, and one for the reply.
     const fn flat(input: u64, output: u64) -> Self {
         Self {
             input,
@@ -205,7 +205,7 @@ impl Prices {
         known.or_else(|| self.of_family(model).map(|(_, rate)| rate)).unwrap_or(self.worst)
     }
 
-    /// What a model without a price counts as, for the owner; `None` if its price is known.
+    /// Says for the owner what a model without a price counts as; `None` if its price is known.
     pub fn guess(&self, model: &str) -> Option<String> {
         if self.of_owner(model).is_some() || self.of_table(model).is_some() {
             return None;

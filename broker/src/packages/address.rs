@@ -1,4 +1,4 @@
-//! Where packages come from: the owner's setting, else what the owner's own pip or npm says it uses. No address stands here.
+//! Addresses of registries: the owner's setting, else what the owner's own pip or npm says it uses. None stands here.
 
 use super::Registry;
 use crate::ground::refusal::Refusal;
@@ -8,9 +8,9 @@ use std::process::Stdio;
 use std::time::Duration;
 use tokio::process::Command;
 
-/// How long the owner's tool may take to say it.
+/// Longest time for the owner's tool to answer.
 const DEADLINE: Duration = Duration::from_secs(30);
-/// How the variables begin that the owner's tools may see: none of them is a key of a model's or service's.
+/// Beginnings of the variables that the owner's tools may see: none of them holds a model's or service's key.
 const PASSED: [&str; 8] = ["PATH", "HOME", "USER", "LANG", "XDG_CONFIG_", "PIP_", "NPM_CONFIG_", "PYENV_"];
 
 /// The address of a registry's index, without a slash at its end.
@@ -35,7 +35,7 @@ pub async fn find(registry: Registry, settings: &policy::Packages) -> Result<Url
     })
 }
 
-/// What the owner's tool says: npm by `npm config get registry`; pip in the help of its option `--index-url`, where it puts
+/// Asks the owner's tool: npm by `npm config get registry`; pip in the help of its option `--index-url`, where it puts
 /// what its settings and variables come to (pip's documentation, "pip install").
 async fn asked(registry: Registry) -> Result<String, String> {
     match registry {

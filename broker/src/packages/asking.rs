@@ -15,14 +15,14 @@ use std::sync::Mutex;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long a look at a package's page counts as part of the same installation.
+/// Time for which a look at a package's page counts as part of the same installation.
 const TOGETHER: Duration = Duration::from_secs(120);
 /// Most packages of one ask; the owner has to be able to read them.
 const MOST_NAMES: usize = 100;
 /// Most looks that are remembered.
 const MOST_LOOKS: usize = 1_000;
 
-/// Packages whose pages were read lately, oldest first; and who is being asked about, one at a time.
+/// Packages whose pages were read lately, oldest first; and the lock by which one package is asked about at a time.
 #[derive(Default)]
 pub struct Looked {
     lately: Mutex<VecDeque<(Instant, Registry, u64, String)>>,
@@ -55,7 +55,7 @@ impl Looked {
 }
 
 impl Packages {
-    /// Ok where the owner said yes to the package; else the owner is asked, once, and the refusal says so.
+    /// Permits a package the owner said yes to; else the owner is asked, once, and the refusal says so.
     pub(super) async fn permit(&self, asked: &Asked, version: &str) -> Result<(), Refusal> {
         let registry = asked.registry;
         // Off means off, also for what was allowed before.

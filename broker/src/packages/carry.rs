@@ -1,4 +1,4 @@
-//! One request to a registry: an index page, held whole, or a file, passed on as it comes, within bounds.
+//! Request to a registry: an index page, held whole, or a file, passed on as it comes, within bounds.
 //!
 //! Invariant: the taint is set before the first byte goes back. A page's line is in the ledger before the page is passed on; a
 //! file's line follows its last byte, as a tunnel's does.
@@ -21,10 +21,10 @@ const MOST_PAGE: usize = 64 << 20;
 /// Largest file, in bytes.
 const MOST_FILE: u64 = 1 << 30;
 const PAGE: Duration = Duration::from_secs(60);
-/// How long a file may be silent, and take in all.
+/// Longest time a file may be silent, and take in all.
 const IDLE: Duration = Duration::from_secs(60);
 const LONGEST: Duration = Duration::from_secs(crate::ground::taint::WINDOW_S.unsigned_abs());
-/// Pieces of a file in hand.
+/// Most pieces of a file that wait to be passed on.
 const PIECES: usize = 4;
 
 impl Packages {
@@ -110,7 +110,7 @@ impl Packages {
         Ok(body)
     }
 
-    /// Sends a GET and has its head; the taint is set by then.
+    /// Sends a GET and returns when its head is there; the taint is set by then.
     async fn send(&self, asked: &Asked, url: &Url, accept: &str) -> Result<reqwest::Response, Refusal> {
         if let Some(why) = self.approvals.ledger.closed() {
             return Err(Closed(why).of_fetch());
@@ -150,7 +150,7 @@ impl Packages {
     }
 }
 
-/// Passes on what comes; why it was cut, empty where it came whole.
+/// Passes on what comes; returns why it was cut, empty where it came whole.
 async fn pass(
     response: &mut reqwest::Response,
     send: &mpsc::Sender<io::Result<Bytes>>,

@@ -6,7 +6,7 @@
 use super::{Files, Found};
 use serde_json::Value;
 
-/// What npm asks for, and gets where the registry has it.
+/// `accept` header as npm sends it: the short metadata, where the registry has it.
 pub const ACCEPT: &str = "application/vnd.npm.install-v1+json; q=1.0, application/json; q=0.8, */*";
 /// Longest name of a package.
 const LONGEST_NAME: usize = 214;

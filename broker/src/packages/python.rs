@@ -7,12 +7,12 @@ use super::{Files, Found, python_html};
 use serde_json::Value;
 use std::fmt::Write;
 
-/// What the index is asked for: JSON, else HTML.
+/// `accept` header for the index: JSON, else HTML.
 pub const ACCEPT: &str =
     "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1";
-/// What pip is given: every pip understands it.
+/// Content type of pages for pip: every pip understands it.
 pub const HTML: &str = "text/html; charset=utf-8";
-/// Behind the name of a wheel: its metadata alone.
+/// Ending of a wheel's name or address that stands for its metadata alone.
 pub const METADATA: &str = ".metadata";
 
 /// A project's name as the specification normalises it; none where it is no name.

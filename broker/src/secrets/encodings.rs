@@ -15,7 +15,7 @@ const BLANKS: [&str; 3] = ["Tab", "NewLine", "nbsp"];
 /// The kinds of escapes that are undone.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
-    /// Of JSON, JavaScript and similar.
+    /// Escapes of JSON, JavaScript and similar.
     Backslash,
     Percent,
     Html,
@@ -110,7 +110,7 @@ fn begins(kind: Kind, byte: u8) -> bool {
     }
 }
 
-/// What an escape stands for; empty for a soft line break.
+/// Bytes that an escape stands for; empty for a soft line break.
 #[derive(Default)]
 struct Piece {
     bytes: [u8; 4],
@@ -129,7 +129,7 @@ impl Piece {
     }
 }
 
-/// What the escape at the beginning stands for, and its length; `None` if there is none.
+/// Decodes the escape at the beginning, and returns its length too; `None` if there is none.
 fn unescaped(rest: &[u8]) -> Option<(Piece, usize)> {
     match rest {
         [b'%' | b'=', high, low, ..] if hex(&[*high, *low]).is_some() => {

@@ -116,7 +116,7 @@ impl Keys {
         self.search = if self.known.is_empty() { None } else { search() };
     }
 
-    /// Where secrets are.
+    /// Finds the ranges of bytes in which secrets are.
     fn found(&self, bytes: &[u8]) -> Vec<Range<usize>> {
         let mut found = Vec::new();
         let Some(search) = &self.search else { return found };
@@ -185,13 +185,13 @@ fn in_digits(secret: &str) -> Vec<Vec<u8>> {
     in_utf16(secret).iter().map(|bytes| hex(bytes)).chain([hex(secret.as_bytes())]).collect()
 }
 
-/// In both byte orders.
+/// Returns the secret as UTF-16 in both byte orders.
 fn in_utf16(secret: &str) -> [Vec<u8>; 2] {
     let units = || secret.encode_utf16();
     [units().flat_map(u16::to_le_bytes).collect(), units().flat_map(u16::to_be_bytes).collect()]
 }
 
-/// In both alphabets, at each of three offsets; characters that depend on neighbouring bytes are left out.
+/// Encodes in both alphabets, at each of three offsets; characters that depend on neighbouring bytes are left out.
 fn in_base64(bytes: &[u8]) -> Vec<Vec<u8>> {
     let at = |offset: usize| {
         let padded = [vec![0; offset], bytes.to_vec()].concat();

@@ -1,4 +1,4 @@
-//! One call, from the client's request to its envelope.
+//! Call to a service, from the client's request to its envelope.
 
 use super::{Services, canonical, carry, janee, upstream};
 use crate::approvals::act::{Act, Call};

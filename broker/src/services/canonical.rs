@@ -228,7 +228,7 @@ fn fit_fields(json: &Value) -> Result<(), Unfit> {
     }
 }
 
-/// The same for a body whose type has no fields: a server may look for some all the same.
+/// Refuses the same in a body whose type has no fields: a server may look for some all the same.
 fn fit_text(text: &str) -> Result<(), Unfit> {
     if let Ok(json) = serde_json::from_str(text) {
         fit_fields(&json)?;

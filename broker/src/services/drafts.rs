@@ -64,7 +64,7 @@ fn text(clock: &Clock, call: &Call) -> String {
     )
 }
 
-/// What a reader wants to see: the text of a post, else the whole body.
+/// Returns the words for a reader: the text of a post, else the whole body.
 fn words(call: &Call) -> String {
     let json = serde_json::from_str::<Value>(&call.body).ok();
     let text = json.as_ref().and_then(|json| json.get("text")).and_then(Value::as_str);

@@ -25,11 +25,11 @@ struct Line {
 struct Held {
     uses: BTreeMap<String, Vec<i64>>,
     lines: usize,
-    /// Why uses cannot be counted.
+    /// Reason why uses cannot be counted.
     closed: Option<String>,
 }
 
-/// Why a use is refused.
+/// Reason why a use is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Full {
     /// Seconds until the next use is possible.
@@ -84,7 +84,7 @@ impl Hours {
         Ok(u32::try_from(left - 1).unwrap_or(u32::MAX))
     }
 
-    /// How many uses are left now.
+    /// Counts the uses left now.
     pub fn left(&self, rule: &str, most: u32) -> u32 {
         let now = self.clock.now().as_millisecond();
         let mut held = self.held();

@@ -23,7 +23,7 @@ const HARMLESS: &str = "from sender subject date messageid references mimeversio
     xpriority sensitivity autosubmitted keywords comments listunsubscribe listunsubscribepost \
     resentfrom resentsender resentdate resentmessageid";
 
-/// How a line's end is spelled inside a value, for servers that decode once more; in lower case.
+/// Spellings of a line's end inside a value, for servers that decode once more; in lower case.
 const SPELLED: [&str; 14] = [
     "%0a",
     "%0d",
@@ -49,7 +49,7 @@ pub struct Head {
     pub is_plain: bool,
 }
 
-/// What a field of a head says.
+/// Meaning of a field of a head.
 #[derive(PartialEq)]
 pub enum Kind {
     People,
@@ -78,7 +78,7 @@ pub fn head(raw: &str) -> Option<Head> {
     Some(Head { fields, is_plain })
 }
 
-/// What the field of this name says.
+/// Tells the meaning of a field by its name.
 pub fn kind(name: &str) -> Kind {
     let bare = bare(name);
     let is_in = |table: &str| table.split_ascii_whitespace().any(|known| known == bare);
@@ -97,7 +97,7 @@ pub fn breaks(text: &str) -> bool {
         || SPELLED.iter().chain(&SPELLED_IN_ONE_LINE).any(|spelled| lower.contains(spelled))
 }
 
-/// Whether a text of many lines has one that names people in a head, or a line's end that only some readers see.
+/// Whether a text of many lines has a line that names people in a head, or a line's end that only some readers see.
 pub fn holds_head(text: &str) -> bool {
     let unix = text.replace("\r\n", "\n");
     if unix.chars().any(|letter| letter != '\n' && ends_line(letter)) {

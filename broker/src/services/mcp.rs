@@ -59,8 +59,8 @@ fn initialized(parameters: &Value) -> Value {
     })
 }
 
-/// In the one form that every maker's server takes: clients pass these schemas on to their models, and one object without
-/// properties has the whole list refused.
+/// Lists the tools in the one form that every maker's server takes: clients pass these schemas on to their models, and
+/// an object without properties has the whole list refused.
 fn tools() -> Value {
     let text = json!({"type": "string"});
     let headers = json!({

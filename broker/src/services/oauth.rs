@@ -53,7 +53,7 @@ pub struct SignIns {
     refused: Mutex<BTreeMap<String, (i64, Unfit)>>,
 }
 
-/// What is kept of a sign-in, in memory and on disk.
+/// Tokens of a sign-in, as kept in memory and on disk.
 #[derive(Clone, Serialize, Deserialize)]
 struct Kept {
     refresh_token: String,

@@ -24,7 +24,7 @@ pub const PEOPLE: &str = "to cc bcc recipient recipients recipientid recipientid
 /// Fields of prose: only mentions in them count as recipients.
 pub const WORDS: &str = "text body content message subject title html plain caption description comment summary \
     question markdown status note notes";
-/// Of these, fields of one line, which become the head of a mail, an invitation or a page.
+/// Fields among `WORDS` that have one line and become the head of a mail, an invitation or a page.
 pub const ONE_LINE: &str = "subject title summary";
 /// Paths that identify the recipient themselves, so that the body need not.
 pub const PLACES: [&str; 7] = [

@@ -1,4 +1,4 @@
-//! One call to a service: sent once, answered within bounds of time and size, scrubbed before it is passed on.
+//! Call to a service: sent once, answered within bounds of time and size, scrubbed before it is passed on.
 //!
 //! Invariant: exactly what was judged is sent, redirects are not followed, and an outcome says so if nobody can know
 //! whether the call happened.

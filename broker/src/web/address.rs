@@ -1,4 +1,4 @@
-//! Which addresses a fetch may reach: checked in the URL as written, and again in what its name resolves to.
+//! Addresses a fetch may reach: checked in the URL as written, and again in what its name resolves to.
 //!
 //! Invariant: link-local, multicast and metadata addresses are out of reach, whatever the owner allows.
 //! Not covered: behind a proxy the proxy resolves names, so only the URL itself is checked.
@@ -100,7 +100,7 @@ pub fn resolved(host: &str, ip: IpAddr, web: &policy::Web, resolver: Resolver) -
     }
 }
 
-/// Checks an address by what it is, as one that is in the URL itself.
+/// Checks an address by its reach, as for an address in the URL itself.
 pub fn allowed(host: &str, ip: IpAddr, web: &policy::Web) -> Result<(), Refusal> {
     match reach(ip) {
         Reach::Public => Ok(()),

@@ -24,7 +24,7 @@ const AGENT: &str = "feral/0.1 (+a self-editing program; its owner runs it)";
 /// Most fetches at once; each may hold `most_bytes`.
 const MOST_AT_ONCE: usize = 8;
 
-/// What fetching needs, made once.
+/// Clients and limits of fetching, made once.
 pub struct Pages {
     pins: Arc<Pins>,
     direct: Client,

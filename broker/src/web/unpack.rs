@@ -4,7 +4,7 @@ use crate::ground::refusal::Refusal;
 use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 use std::io::Read;
 
-/// What is asked for; another coding that comes all the same is refused by its name.
+/// Codings asked for; another coding that comes all the same is refused by its name.
 pub const CODINGS: &str = "gzip, deflate";
 
 /// The body behind its codings, at most `most` bytes of it, and whether it is longer; refused by the coding's name.
@@ -31,7 +31,7 @@ pub fn unpacked(codings: &str, packed: Vec<u8>, most: usize) -> Result<(Vec<u8>,
     Ok((bytes, cut))
 }
 
-/// As much as can be read; a body that was cut off ends where it was cut.
+/// Reads as much as can be read; a body that was cut off ends where it was cut.
 fn at_most(reader: impl Read, most: usize) -> (Vec<u8>, bool) {
     let mut bytes = Vec::new();
     // What was unpacked before an error is in `bytes`.

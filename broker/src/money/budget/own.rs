@@ -61,7 +61,7 @@ impl Inner {
         state.bucket.level
     }
 
-    /// Its part of the page; no field changes merely because the bucket fills.
+    /// Returns the page's part on own spending; no field changes merely because the bucket fills.
     pub(super) fn autonomy(&self, state: &mut State) -> Value {
         let now_ms = self.redate(state);
         let rate = &self.rate;
@@ -77,13 +77,13 @@ impl Inner {
         })
     }
 
-    /// From when on each model it thinks with by default has room, by what its last call was likely to cost.
+    /// Tells from when on each of its default models has room, by what its last call was likely to cost.
     fn rooms(&self, state: &State) -> Vec<Value> {
         let room = |(model, likely): (&String, &Micros)| json!({"model": model, "at": self.room_at(state, *likely).map(clock::told)});
         state.likely.offered.iter().map(room).collect()
     }
 
-    /// From when on a call of this likely cost fits the rate and the caps.
+    /// Returns the time from which a call of this likely cost fits the rate and the caps.
     fn room_at(&self, state: &State, likely: Micros) -> Option<i64> {
         let by_rate = self.rate.room_at(state.bucket, likely)?;
         let today = Day::of(self.clock.now());

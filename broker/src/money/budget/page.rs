@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-/// How long changes are collected before the page is written.
+/// Time for which changes are collected before the page is written.
 const GATHER: Duration = Duration::from_millis(200);
 /// Longest time between two looks without a change: the clock may be set, the machine may sleep.
 const LOOK: Duration = Duration::from_secs(60);
@@ -128,14 +128,14 @@ pub(super) fn view(inner: &Inner) -> Value {
     })
 }
 
-/// What is nearly spent.
+/// Warning about caps that are nearly spent.
 pub(super) struct Warning {
     text: String,
-    /// Not only the creature's share: what can wait is not worth a call.
+    /// Whether it is about more than the creature's share: then no call is worth making that can wait.
     is_poor: bool,
 }
 
-/// A warning about caps that are nearly spent.
+/// Returns a warning if caps are nearly spent.
 fn warning(inner: &Inner, state: &State, today: Day) -> Option<Warning> {
     let limits = || inner.caps.0.iter().rev().map(|cap| (cap, state.money.spent_on(cap.span.begins(today))));
     let nearly_spent = |what: String, spent: Micros, cap: Micros| {

@@ -24,10 +24,10 @@ pub const UNDER_WAY_S: u64 = 30;
 pub struct Inner {
     pub house: House,
     pub clock: Clock,
-    /// When this process began, with the settings the owner saved last.
+    /// Time this process began, with the settings the owner saved last.
     pub since: String,
     pub ledger: Ledger,
-    /// Which models answer; shown on the page.
+    /// Health of the models, by which answer; shown on the page.
     pub health: Health,
     pub caps: Caps,
     pub rate: Rate,
@@ -45,9 +45,9 @@ pub struct State {
     pub window: Window,
     pub warned_on: Option<Day>,
     pub refused_ms: i64,
-    /// How prices were estimated that neither a list nor an answer gives.
+    /// Estimates of prices that neither a list nor an answer gives, a sentence each.
     pub prices_told: Vec<String>,
-    /// Which model the owner's settings and keys select, and why.
+    /// Model that the owner's settings and keys select, and why.
     pub mind: String,
     /// Model servers on this machine that run and are not used.
     pub nearby: Vec<String>,
@@ -58,9 +58,9 @@ pub struct State {
 /// The likely cost of the creature's next call.
 #[derive(Default)]
 pub struct Likely {
-    /// By name of the models it thinks with by default.
+    /// Costs by name of the models it thinks with by default.
     pub offered: BTreeMap<String, Micros>,
-    /// Of the last call, if no default model is known by name.
+    /// Cost of the last call, if no default model is known by name.
     last: Micros,
 }
 
@@ -86,14 +86,14 @@ impl Inner {
         let _ = self.changed.send(());
     }
 
-    /// When the owner was heard last.
+    /// Returns the time the owner was heard last.
     pub fn spoke(&self) -> Option<Timestamp> {
         let mut state = self.state();
         self.class(&mut state, false);
         state.window.spoke()
     }
 
-    /// On whose behalf a call is made, judged by what the owner did and when.
+    /// Judges on whose behalf a call is made, by what the owner did and when.
     pub fn class(&self, state: &mut State, lowered: bool) -> Class {
         let bytes = files::mark(&self.house.inbox()).map_or(0, |mark| mark.bytes);
         if let Some(note) = state.window.look(bytes, self.clock.now()) {

@@ -35,7 +35,7 @@ impl Window {
         Some(Entry { decision: decision.into(), bytes_in: bytes, ..Entry::note(note) })
     }
 
-    /// When the owner was heard last.
+    /// Returns the time the owner was heard last.
     pub fn spoke(&self) -> Option<Timestamp> {
         self.spoke
     }

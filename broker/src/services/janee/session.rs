@@ -37,7 +37,7 @@ pub struct Janee {
     secrets: Secrets,
 }
 
-/// Why a tool returned no result.
+/// Reason why a tool returned no result.
 pub enum Lost {
     /// Nothing was sent.
     Unreached(String),

@@ -19,7 +19,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// One change, as a tool asks for it and as a record of the bookkeeping keeps it.
+/// Change of the agenda, as a tool asks for it and as a record of the bookkeeping keeps it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
@@ -54,7 +54,7 @@ impl Change {
 }
 
 impl Line {
-    /// The change that says that a thought is shown this line. Made before the thought acts, so that what the
+    /// Returns the change that notes that a thought is shown this line. Made before the thought acts, so that what the
     /// thought changes counts as changed since the look.
     pub fn looked(&self) -> Change {
         let (id, next) = (self.id.clone(), self.next.clone());

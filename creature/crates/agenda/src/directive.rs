@@ -27,7 +27,7 @@ const EVERY_S: (u64, u64) = (60, 30 * 86_400);
 /// All directives, the oldest first.
 pub type Directives = Items<Directive>;
 
-/// One directive of the owner's, standing or ended.
+/// Directive of the owner's, standing or ended.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Directive {
@@ -37,17 +37,17 @@ pub struct Directive {
     /// The categories that a focus puts first, for readers that do not know its words.
     #[serde(default, deserialize_with = "items::lenient")]
     pub first: Vec<Category>,
-    /// What the owner said.
+    /// Words of the owner's.
     pub text: String,
     pub at: Timestamp,
-    /// When it expires; none: it holds until the owner ends it.
+    /// Time it expires; none: it holds until the owner ends it.
     pub until: Option<Timestamp>,
-    /// When a standing order (`Wish::Every`) comes due.
+    /// Time a standing order (`Wish::Every`) comes due.
     pub next: Option<Timestamp>,
     pub ended: Option<Timestamp>,
 }
 
-/// What the owner wants.
+/// Wish of the owner's.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Wish {
@@ -83,7 +83,7 @@ pub enum DirectiveChange {
         text: String,
         until: Option<Timestamp>,
     },
-    /// Takes back every wish of this kind; who lifts a pause lifts a quiet without a topic too, and the other way round.
+    /// Takes back every wish of this kind; lifting a pause lifts a quiet without a topic too, and the other way round.
     Lift {
         wished: Wished,
     },
@@ -157,7 +157,7 @@ impl Items<Directive> {
         wanted.iter().chain(rest).copied().collect()
     }
 
-    /// What the owner wants to go first, in the owner's words.
+    /// Returns the topic that goes first, in the owner's words.
     pub fn focus(&self, now: Timestamp) -> Option<&str> {
         self.newest(Wished::Focus, now)?.wish.topic()
     }
@@ -167,7 +167,7 @@ impl Items<Directive> {
         self.newest(Wished::Pause, now)
     }
 
-    /// What messages may be about; none where all may be sent, empty where none may.
+    /// Returns the topic that messages may be about; none where all may be sent, empty where none may.
     pub fn quiet(&self, now: Timestamp) -> Option<&str> {
         self.newest(Wished::Quiet, now)?.wish.topic()
     }

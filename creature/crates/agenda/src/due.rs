@@ -5,11 +5,11 @@ use crate::requests::Request;
 use crate::{Agenda, directive::Wish};
 use jiff::Timestamp;
 
-/// Characters of what a thing is about.
+/// Characters of a thing's title or text.
 const ABOUT_CHARS: usize = 80;
 
 impl Agenda {
-    /// What comes due after `now` and needs a thought: when, and its id with what it is about.
+    /// Lists the work that comes due after `now` and needs a thought: when, and its id with what it is about.
     pub fn due(&self, now: Timestamp) -> Vec<(Timestamp, String)> {
         let named = |id: &str, about: &str| format!("{id} {}", clip(about, ABOUT_CHARS));
         let tasks = self.tasks.open().map(|task| (task.due_at(), named(&task.id, &task.text)));

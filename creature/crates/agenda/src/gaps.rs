@@ -15,11 +15,11 @@ pub type Gaps = Items<Gap>;
 pub struct Gap {
     pub id: String,
     pub what: String,
-    /// How often it was missed, the last time at `changed_at`.
+    /// Times it was missed, the last time at `changed_at`.
     pub times: u32,
     pub changed_at: Timestamp,
     pub ended_at: Option<Timestamp>,
-    /// What became of it.
+    /// Reason for closing it.
     pub reason: String,
 }
 
@@ -27,7 +27,7 @@ pub struct Gap {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "do")]
 pub enum GapChange {
-    /// Missed now, for the first time or again.
+    /// The creature missed it now, for the first time or again.
     Note {
         what: String,
     },

@@ -27,16 +27,16 @@ pub struct Goal {
     pub title: String,
     #[serde(deserialize_with = "items::lenient")]
     pub status: GoalStatus,
-    /// Why it ended.
+    /// Reason for its end.
     pub reason: String,
     pub cost_usd: f64,
     pub checkpoints: Vec<Checkpoint>,
-    /// The owner asked for it.
+    /// Whether the owner asked for it.
     pub owner: bool,
     pub thread: String,
     pub made_at: Timestamp,
     pub changed_at: Timestamp,
-    /// Its next step is not worked on before this time.
+    /// Time before which its next step is not worked on.
     pub not_before: Option<Timestamp>,
 }
 
@@ -52,7 +52,7 @@ pub enum GoalStatus {
     Dropped,
 }
 
-/// One step of a goal.
+/// Checkpoint: a step of a goal, and its tries.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Checkpoint {
@@ -221,7 +221,7 @@ impl Item for Goal {
 /// Verbs that begin a request for something to be made.
 const MAKE: [&str; 5] = ["build", "make", "write", "create", "draft"];
 
-/// Words of which one follows such a verb.
+/// Words that follow such a verb.
 const MADE: [&str; 7] = ["me", "us", "a", "an", "the", "my", "your"];
 
 /// The steps of a request in phases, as in "first read it, then write a note" or "build me a page, then share it"; none

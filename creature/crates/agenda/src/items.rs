@@ -1,4 +1,4 @@
-//! What items of every kind share: found by name, admitted within bounds, tried, forgotten once ended.
+//! Items of every kind: found by name, admitted within bounds, tried, forgotten once ended.
 
 use crate::{Refusal, When};
 use jiff::{SignedDuration, Timestamp};
@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-/// Items of one kind; past this the one that ended first makes room.
+/// Items of one kind; past this the item that ended first makes room.
 pub const MOST: usize = 1_000;
 
 /// Characters of a title or step, and of a reason.
@@ -27,7 +27,7 @@ pub trait Item {
     fn info(&self) -> ItemInfo<'_>;
 }
 
-/// What all items are known by.
+/// Fields that all items are known by.
 pub struct ItemInfo<'a> {
     pub id: &'a str,
     /// No two open items of a kind are about the same.
@@ -35,7 +35,7 @@ pub struct ItemInfo<'a> {
     pub ended_at: Option<Timestamp>,
 }
 
-/// All of one kind, the oldest first.
+/// All items of one kind, the oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Items<T> {
@@ -44,7 +44,7 @@ pub struct Items<T> {
 }
 
 impl<T: Item> Items<T> {
-    /// Those that have not ended.
+    /// Returns the items that have not ended.
     pub fn open(&self) -> impl DoubleEndedIterator<Item = &T> {
         self.list.iter().filter(|item| item.info().ended_at.is_none())
     }
@@ -112,7 +112,7 @@ pub(crate) fn purge<T: Item>(list: &mut Vec<T>, before: Timestamp) -> usize {
     all - list.len()
 }
 
-/// How often a thing was tried, and why it failed last.
+/// Tries of a thing: their number, and why it failed last.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Tries {
@@ -141,12 +141,12 @@ impl Tries {
         self.forgive();
     }
 
-    /// As if it had never failed; the attempts stay counted.
+    /// Forgets the failures; the attempts stay counted.
     pub(crate) fn forgive(&mut self) {
         *self = Self { attempts: self.attempts, ..Self::default() };
     }
 
-    /// From when on it is worth another try: later with each failure.
+    /// Returns the time from which it is worth another try: later with each failure.
     pub(crate) fn again_at(&self) -> Option<Timestamp> {
         self.failed_at.map(|at| later(at, backoff_s(self.failures)))
     }

@@ -62,10 +62,10 @@ pub struct Agenda {
     /// Looks the creature took in its own time, and what came of them.
     #[serde(deserialize_with = "items::lenient")]
     pub own: own::Own,
-    /// What a model was asked for unasked, and what came of it.
+    /// Asks of a model of the creature's own accord, by reason, and what came of them.
     #[serde(deserialize_with = "items::lenient")]
     pub reasons: reasons::Reasons,
-    /// When each line of the stack was last shown to a thought.
+    /// Time each line of the stack was last shown to a thought.
     pub looked: stack::Looked,
     /// Keys that only a newer self knows, written back as they are so that a rollback does not lose them.
     #[serde(flatten)]
@@ -79,7 +79,7 @@ impl Agenda {
         told.into_iter().flatten().min()
     }
 
-    /// The same, or at which a task or concern comes due.
+    /// Returns `told_at`, or an earlier moment at which work or a concern comes due.
     pub fn next_at(&self, now: Timestamp) -> Option<Timestamp> {
         let work = [self.due(now).first().map(|(at, _)| *at), self.pulse.next_at(now)];
         // Due work is not done in a pause: its time, already past, must not hide the end of the pause.

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 #[serde(default)]
 pub struct Opportunities {
     pub list: Vec<Opportunity>,
-    /// Earned in all, by forgotten opportunities as well.
+    /// US dollars earned in all, by forgotten opportunities as well.
     pub earned_usd: f64,
 }
 
@@ -21,29 +21,29 @@ pub struct Opportunities {
 pub struct Opportunity {
     pub id: String,
     pub title: String,
-    /// The owner asked for it.
+    /// Whether the owner asked for it.
     pub owner: bool,
     #[serde(deserialize_with = "items::lenient")]
     pub stage: Stage,
-    /// What it is expected to bring in all.
+    /// US dollars it is expected to bring in all.
     pub amount_usd: f64,
     pub earned_usd: f64,
-    /// The owner was asked about this amount; 0 where nobody asked.
+    /// US dollars the owner was asked about; 0 where nobody asked.
     pub asked_usd: f64,
-    /// The owner said yes up to this amount.
+    /// US dollars up to which the owner said yes.
     pub approved_usd: f64,
-    /// What is to be done next; empty where the stage says it all.
+    /// Next step; empty where the stage says it all.
     pub next: String,
-    /// Not worth a thought before this.
+    /// Time before which it is not worth a thought.
     pub not_before: Option<Timestamp>,
     pub made_at: Timestamp,
     pub changed_at: Timestamp,
     pub ended_at: Option<Timestamp>,
-    /// Why it ended.
+    /// Reason for its end.
     pub reason: String,
 }
 
-/// Where it stands; it goes forward one stage at a time, and back to any.
+/// Stage of an opportunity; it goes forward one stage at a time, and back to any.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
@@ -82,41 +82,41 @@ pub enum OpportunityChange {
     },
 }
 
-/// A change of one opportunity: what is left out stays as it is, but for `not_before`, which is cleared.
+/// A change of one opportunity: fields left out stay as they are, but for `not_before`, which is cleared.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Move {
     pub stage: Option<Stage>,
     pub amount_usd: Option<f64>,
-    /// Received now, on top of what was.
+    /// US dollars received now, on top of earlier ones.
     pub earned_usd: Option<f64>,
     pub next: Option<String>,
-    /// It waits for others until then.
+    /// Time until which it waits for others.
     pub not_before: Option<Timestamp>,
 }
 
-/// How the money stands, in US dollars.
+/// Totals of all opportunities, in US dollars.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Totals {
-    /// Expected of what is not executed yet.
+    /// Expected of opportunities that are not executed yet.
     pub pipeline_usd: f64,
-    /// Executed and not received.
+    /// Expected of executed opportunities, and not received yet.
     pub pending_usd: f64,
     pub earned_usd: f64,
 }
 
 impl Opportunities {
-    /// Forgets those that ended before this time; returns how many.
+    /// Forgets opportunities that ended before this time; returns how many.
     pub fn purge(&mut self, before: Timestamp) -> usize {
         items::purge(&mut self.list, before)
     }
 
-    /// Those that have not ended.
+    /// Returns the opportunities that have not ended.
     pub fn open(&self) -> impl Iterator<Item = &Opportunity> {
         self.list.iter().filter(|one| one.ended_at.is_none())
     }
 
-    /// How the money stands.
+    /// Sums up the money of all opportunities.
     pub fn totals(&self) -> Totals {
         let mut totals = Totals { earned_usd: self.earned_usd, ..Totals::default() };
         for one in self.open() {
@@ -180,7 +180,7 @@ impl Stage {
         Self::ALL.into_iter().find(|stage| *stage > self)
     }
 
-    /// What is to be done at this stage.
+    /// Says what is to be done at this stage.
     pub(crate) fn work(self) -> &'static str {
         match self {
             Stage::Scan => "find out what it is and who pays",

@@ -25,7 +25,7 @@ const MOST_SAID: usize = 100;
 
 const HOUR_S: u64 = 3_600;
 
-/// When the week is summed up: Mondays at this hour of the owner's.
+/// Hour of the owner's at which the week is summed up, on Mondays.
 const WEEKLY: Time = Time::constant(9, 0, 0, 0);
 
 /// Phrases without content; a message with one needs five other words.
@@ -33,11 +33,11 @@ const CHATTER: &str = "just checking in, checking in, nothing new, nothing to re
     no update, all quiet, all good, all is well, everything is fine, still here, still working, \
     hope you are well, good morning, have a nice day";
 
-/// What a message is about.
+/// Kind of a message, by what it is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// What the owner asked to be told when it happens.
+    /// News that the owner asked to be told when it happens.
     AskedFor,
     Revenue,
     Approval,
@@ -46,7 +46,7 @@ pub enum Kind {
     WeeklySummary,
     /// The first word to the owner of a new house.
     Greeting,
-    /// What is new at the sources, once a day.
+    /// News at the sources, once a day.
     Digest,
     /// An answer to the owner's words; it goes at once, not through the outbox.
     Answer,
@@ -79,17 +79,17 @@ impl Kind {
 pub struct Outbox {
     /// Oldest first.
     pub waiting: Vec<Waiting>,
-    /// When messages went out in the last hour, oldest first.
+    /// Times of the messages of the last hour, oldest first.
     pub sent: Vec<Timestamp>,
     /// Texts said in the last day: when, and the hash of each.
     pub said: Vec<(Timestamp, u64)>,
     /// Messages dropped for want of room since the last summary.
     pub dropped: u64,
-    /// When the running week is over; none before the first week began.
+    /// End of the running week; none before the first week began.
     pub weekly_at: Option<Timestamp>,
 }
 
-/// One message on its way.
+/// Message on its way.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Waiting {
@@ -100,7 +100,7 @@ pub struct Waiting {
     pub thread: String,
 }
 
-/// One message that may go out now: a single one, or several gathered.
+/// Message that may go out now: a single message, or several gathered.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Delivery {
     pub ids: Vec<String>,
@@ -109,7 +109,7 @@ pub struct Delivery {
     pub thread: String,
 }
 
-/// How the week stands.
+/// State of the week.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Week {
     Running,
@@ -129,7 +129,7 @@ pub enum OutboxChange {
 }
 
 impl Outbox {
-    /// What may go out now, the urgent first: singly where one waits on a thread, gathered where several do.
+    /// Lists messages that may go now, the urgent first: singly where one waits on a thread, gathered where several do.
     pub fn due(&self, directives: &Directives, rules: &Rules, now: Timestamp) -> Vec<Delivery> {
         let room = (rules.messages_per_hour as usize).saturating_sub(self.recent(now).count());
         let mut open: Vec<&Waiting> = self.waiting.iter().collect();
@@ -151,7 +151,7 @@ impl Outbox {
         self.sent.iter().copied().filter(move |sent| now < later(*sent, HOUR_S))
     }
 
-    /// How the week stands.
+    /// Tells the state of the week.
     pub fn week(&self, now: Timestamp) -> Week {
         match self.weekly_at {
             None => Week::Unbegun,
@@ -237,7 +237,7 @@ fn asked(agenda: &mut Agenda, text: String) -> String {
     if prices.is_empty() { text } else { format!("{text} [{}]", prices.join("; ")) }
 }
 
-/// Refuses what an owner would not want to be disturbed for.
+/// Refuses a message that an owner would not want to be disturbed for.
 fn worth(kind: Kind, text: &str) -> Result<(), Refusal> {
     let refused = |error: &str, hint: &str| Err(Refusal::new(error, hint));
     if kind == Kind::Other {
@@ -270,7 +270,7 @@ fn worth(kind: Kind, text: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// One message of as many as fit, and those that did not.
+/// Gathers as many messages as fit into one, and returns those that did not fit.
 fn gathered<'a>(first: &Waiting, waiting: &[&'a Waiting], dropped: u64) -> (Delivery, Vec<&'a Waiting>) {
     let (kind, thread) = (first.kind, first.thread.clone());
     if let [one] = waiting {

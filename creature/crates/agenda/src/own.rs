@@ -45,13 +45,13 @@ const MOST_LEFT: usize = 96;
 /// Characters of the name of a thing left.
 const LONGEST_NAME: usize = 120;
 
-/// What the owner and the budget allow of own time now.
+/// Allowance of own time, by the owner and the budget, as it is now.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Allowance {
     pub usd_per_hour: f64,
-    /// What may be spent in the hour after `Own::settled_at`, where that is more.
+    /// US dollars for the hour after `Own::settled_at`, where that is more.
     pub first_hour_usd: f64,
-    /// When the budget has room for a call, and when the hours begin in which the owner allows one; none: now.
+    /// Time the budget has room for a call, and time the hours begin in which the owner allows a call; none: now.
     pub room_at: Option<Timestamp>,
     pub wakes_at: Option<Timestamp>,
     /// Unread news at the creature's sources.
@@ -105,11 +105,11 @@ pub struct UnderWay {
     pub left: bool,
 }
 
-/// How own time was used.
+/// Use of own time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Own {
-    /// When the house got its first goal.
+    /// Time the house got its first goal.
     pub settled_at: Option<Timestamp>,
     /// The number of the last look.
     pub looks: u64,
@@ -121,7 +121,7 @@ pub struct Own {
     pub under_way: Option<UnderWay>,
     /// The rest the last look chose, in seconds.
     pub chosen_s: Option<u64>,
-    /// What the last look cost: the wait before the next one pays for it.
+    /// Cost of the last look: the wait before the next look pays for it.
     pub usd: f64,
     pub left: Vec<LeftThing>,
 }
@@ -137,7 +137,7 @@ pub enum OwnChange {
         what: String,
         sketch: Vec<u32>,
     },
-    /// What a look left was used.
+    /// A thing that a look left was used.
     Used {
         what: String,
     },
@@ -160,7 +160,7 @@ impl Own {
         (self.all.worth().powf(1.5) * halved).max(LEAST_SHARE)
     }
 
-    /// When the next look comes due.
+    /// Returns the time the next look comes due.
     pub fn due_at(&self, allowance: &Allowance, now: Timestamp) -> Timestamp {
         let gates = [allowance.room_at, allowance.wakes_at].into_iter().flatten().max();
         let after = |last: Timestamp| {
@@ -224,7 +224,7 @@ impl Own {
         self.looks + u64::from(self.under_way.is_none())
     }
 
-    /// What came of own time, in one sentence; empty before the first look.
+    /// Sums up own time in one sentence; empty before the first look.
     pub fn summary(&self, now: Timestamp) -> String {
         if self.looks == 0 {
             return String::new();

@@ -21,14 +21,14 @@ pub struct Presence {
     pub places: BTreeMap<String, Place>,
 }
 
-/// One place it posts to.
+/// Place the creature posts to.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Place {
     pub last_at: Timestamp,
-    /// What the creature said there last.
+    /// Words the creature posted there last.
     pub last: String,
-    /// The creature means to be seen there every so many days; none: it posts when there is something to say.
+    /// Days within which the creature means to be seen there again; none: it posts when there is something to say.
     pub every_days: Option<u32>,
 }
 
@@ -46,7 +46,7 @@ pub enum PresenceChange {
 }
 
 impl Place {
-    /// When the creature means to be seen there again.
+    /// Returns the time the creature means to be seen there again.
     pub fn due_at(&self) -> Option<Timestamp> {
         self.every_days.map(|days| later(self.last_at, i64::from(days) * 86_400))
     }

@@ -27,7 +27,7 @@ pub const PULSE: &str = "pulse";
 /// All concerns, the oldest first.
 pub type Pulse = Items<Concern>;
 
-/// One standing concern.
+/// Standing concern, reviewed at intervals.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Concern {
@@ -38,14 +38,14 @@ pub struct Concern {
     pub every_s: u64,
     pub next: Timestamp,
     pub last: Option<Timestamp>,
-    /// It was made for the owner, by their word.
+    /// Whether it was made for the owner, by their word.
     pub owner: bool,
-    /// What its last review said; the next one builds on it.
+    /// Words of its last review; the next review builds on them.
     pub said: String,
-    /// What a review may do.
+    /// Mode of a review: how much it may do.
     pub mode: Mode,
     pub finished: Option<Timestamp>,
-    /// Why it was closed.
+    /// Reason for closing it.
     pub why: String,
 }
 
@@ -80,7 +80,7 @@ pub enum PulseChange {
     Reviewed {
         id: String,
     },
-    /// What a review came to.
+    /// A review came to this.
     Found {
         id: String,
         said: String,

@@ -28,9 +28,9 @@ const LONGEST_S: i64 = 21_600;
 #[serde(default)]
 pub struct Asked {
     pub asked: u64,
-    /// Those of which something was used.
+    /// Asks of which something was used.
     pub used: u64,
-    /// Asks since the last of which something was used.
+    /// Asks in a row of which nothing was used.
     pub idle: u32,
     pub last_at: Option<Timestamp>,
 }
@@ -70,12 +70,12 @@ pub enum ReasonChange {
     Left { what: String },
     /// Something of the last ask was used at once: a step was ticked, a word was delivered.
     Came,
-    /// What an ask left was used.
+    /// A thing that an ask left was used.
     Used { what: String },
 }
 
 impl Reasons {
-    /// When this reason may be asked for again; none where it may at any time.
+    /// Returns the time this reason may be asked for again; none where it may at any time.
     pub fn due_at(&self, reason: &str) -> Option<Timestamp> {
         let asked = self.by_reason.get(reason)?;
         let times = asked.idle.checked_sub(FREE)?;
@@ -94,7 +94,7 @@ impl Reasons {
         all.iter().map(|(name, one)| format!("{name}: {} of {} were used", one.used, one.asked)).collect()
     }
 
-    /// All of them in a sentence; empty where a model was never asked.
+    /// Sums up all asks in a sentence; empty where a model was never asked.
     pub fn summary(&self) -> String {
         let sum = |of: fn(&Asked) -> u64| self.by_reason.values().map(of).sum::<u64>();
         match (self.since, sum(|one| one.used), sum(|one| one.asked)) {
@@ -107,7 +107,7 @@ impl Reasons {
         }
     }
 
-    /// Counts an ask for this reason; the name it is counted under.
+    /// Counts an ask for this reason; returns the name it is counted under.
     fn count(&mut self, reason: &str, now: Timestamp) -> String {
         self.since.get_or_insert(now);
         let name = match self.by_reason.contains_key(reason) || self.by_reason.len() < MOST {
@@ -126,7 +126,7 @@ impl Reasons {
         (self.last, self.last_used) = (name, false);
     }
 
-    /// What ran apart leaves the last ask of the life itself as it is.
+    /// Counts an ask that ran apart; the last ask of the life itself stays as it is.
     fn apart(&mut self, reason: &str, used: bool, now: Timestamp) {
         let name = self.count(reason, now);
         if used {
@@ -134,7 +134,7 @@ impl Reasons {
         }
     }
 
-    /// Ends all pauses: the owner's order may have made worth something what was not.
+    /// Ends all pauses: after the owner's order, asks may be worth something that were not.
     pub(crate) fn begin_anew(&mut self) {
         self.by_reason.values_mut().for_each(|one| one.idle = 0);
     }
@@ -146,7 +146,7 @@ impl Reasons {
         }
     }
 
-    /// Once something of an ask was used, what else it leaves counts no more.
+    /// Remembers a thing the last ask left, unless something of that ask was used already.
     fn left(&mut self, what: &str) {
         if self.last_used || self.last.is_empty() {
             return;
@@ -158,7 +158,7 @@ impl Reasons {
         self.left.drain(..over);
     }
 
-    /// An ask counts as used once, however many of its things are: the others are struck off with the first.
+    /// Counts an ask as used once, however many of its things are: the others are struck off with the first.
     fn used(&mut self, what: &str) -> bool {
         let Some(Left { reason, ask, .. }) = self.left.iter().find(|left| left.what == what).cloned() else {
             return false;

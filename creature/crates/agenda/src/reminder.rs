@@ -20,7 +20,7 @@ const MOST_PROMPT: usize = 2_000;
 /// All reminders, the oldest first.
 pub type Reminders = Items<Reminder>;
 
-/// One reminder.
+/// Reminder, due once or by a schedule.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Reminder {
@@ -49,13 +49,13 @@ impl Item for Reminder {
 }
 
 impl Reminder {
-    /// When it comes next, as people say it by the owner's clock; none where it never does.
+    /// Says when it comes next, as people say it by the owner's clock; none where it never does.
     pub fn said(&self, now: Timestamp, usual: &TimeZone) -> Option<String> {
         Some(said(&self.schedule, self.next?, &self.zone, now, usual))
     }
 }
 
-/// When a schedule comes, with its zone where that is not the `usual` one.
+/// Says when a schedule comes, with its zone where that is not the `usual` one.
 fn said(schedule: &Schedule, next: Timestamp, zone: &str, now: Timestamp, usual: &TimeZone) -> String {
     let hours = TimeZone::get(zone).unwrap_or_else(|_| usual.clone());
     let said = schedule.said(next, now, &hours);
@@ -69,7 +69,7 @@ pub struct Due {
     pub text: String,
     pub prompt: Option<String>,
     pub thread: String,
-    /// When it was due.
+    /// Time it was due.
     pub due_at: Timestamp,
 }
 

@@ -3,10 +3,10 @@
 use jiff::{SignedDuration, Timestamp};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// How often a call has the same result before it is warned of; one more is blocked.
+/// Times in a row a call has the same result before a warning; the next time it is blocked.
 const WARNED_AT: u32 = 3;
 
-/// How long a call is remembered; after that it may be made again.
+/// Time a call is remembered; after that it may be made again.
 const LONG_AGO: SignedDuration = SignedDuration::from_hours(1);
 
 /// Calls that are remembered; the oldest make room.
@@ -27,7 +27,7 @@ struct Call {
 }
 
 impl Repeats {
-    /// Why this call is not to be made again; none where it may be.
+    /// Says why this call is not to be made again; none where it may be.
     pub fn blocked(&self, call: &str, now: Timestamp) -> Option<String> {
         let call = hash(call);
         let last = self.calls.iter().find(|known| known.call == call)?;

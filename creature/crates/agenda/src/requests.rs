@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// How long a request allows the owner's tools after the last word about it, in seconds.
+/// Seconds for which a request allows the owner's tools after the last word about it.
 const ALLOWS_S: u64 = 86_400;
 
 /// Requests open at once; past this the oldest ends, and says so.
@@ -43,21 +43,21 @@ pub struct Request {
     pub word: String,
     /// Names of the owner's tools that may be used for it.
     pub tools: Vec<String>,
-    /// One of the tools did its work: the next answer ends the request, unless it says that it does not.
+    /// Whether one of the tools did its work: then the next answer ends the request, unless it says that it does not.
     pub used: bool,
     pub made_at: Timestamp,
-    /// When it was last spoken of.
+    /// Time it was last spoken of.
     pub changed_at: Timestamp,
-    /// The owner was answered that work on it goes on, in these words; none before.
+    /// Words that told the owner that work on it goes on; none before.
     pub so_far: Option<String>,
-    /// What is to be done next, as the last thought about it said.
+    /// Next step, as the last thought about it said.
     pub next: String,
-    /// When a wake was last for it.
+    /// Time a wake was last for it.
     pub worked_at: Option<Timestamp>,
-    /// Not worked on before this time.
+    /// Time before which it is not worked on.
     pub not_before: Option<Timestamp>,
     pub wait: Option<Wait>,
-    /// What it waited for, when that came.
+    /// Thing it waited for, once that came.
     pub came: String,
     /// Wakes in a row that made no progress with it, `APART_S` apart at least, and when the last one was counted.
     pub idle: u32,
@@ -80,8 +80,9 @@ pub enum RequestChange {
     Used {
         tool: String,
     },
-    /// The owner was answered: ends what the answer is for, unless `done` is false; if left out, not where a tool of the
-    /// owner's was wanted and not used. Without `id` it is for the words not answered yet, else for what is worked on.
+    /// The owner was answered: ends the requests the answer is for, unless `done` is false; if left out, not those that
+    /// wanted a tool of the owner's and did not use it. Without `id` the answer is for words not answered yet, else for
+    /// requests worked on.
     Answered {
         done: Option<bool>,
         #[serde(default)]
@@ -89,11 +90,11 @@ pub enum RequestChange {
         /// The words of the answer.
         #[serde(default)]
         said: String,
-        /// What the request waits for from now on.
+        /// Wait of the request from now on.
         #[serde(default)]
         wait: Option<Wait>,
     },
-    /// A wake is for it.
+    /// A wake began that is for it.
     Taken {
         id: String,
     },
@@ -101,17 +102,17 @@ pub enum RequestChange {
     Rested {
         since: Timestamp,
         next: String,
-        /// The rest that the thought chose ends then.
+        /// End of the rest that the thought chose.
         until: Option<Timestamp>,
-        /// Work was done in it.
+        /// Whether work was done in it.
         progress: bool,
     },
-    /// What it waited for happened.
+    /// The thing it waited for happened.
     Came {
         id: String,
         what: String,
     },
-    /// The owner was told that it does not come on.
+    /// The owner was told that it makes no progress.
     Stuck {
         id: String,
     },
@@ -158,13 +159,13 @@ impl Request {
         self.so_far.is_none()
     }
 
-    /// From when on it is worth a wake: at once, after the rest its last wake chose, or when its wait is over.
+    /// Returns the time from which it is worth a wake: at once, after the rest its last wake chose, or after its wait.
     pub fn ready_at(&self) -> Timestamp {
         let wait = self.wait.as_ref().map(|wait| wait.until);
         wait.or(self.not_before).unwrap_or(self.made_at)
     }
 
-    /// Why it stands where it stands, and what is next.
+    /// Says why it ranks where it does, and what is next.
     pub(crate) fn why_and_next(&self) -> (String, String) {
         let why = match &self.so_far {
             None => "your owner asked for it, and has no answer yet".to_owned(),
@@ -204,7 +205,7 @@ impl Request {
         self.outcome = items::clip(outcome, LONGEST_REASON);
     }
 
-    /// A wake ended with it open: when it is worked on again.
+    /// Notes that a wake ended with it open, and decides when it is worked on again.
     fn rested(&mut self, next: &str, until: Option<Timestamp>, progress: bool, now: Timestamp) {
         let waits = self.wait.as_ref().is_some_and(|wait| wait.costs_little(now));
         let counts = !waits && self.idle_at.is_none_or(|at| later(at, APART_S) <= now);

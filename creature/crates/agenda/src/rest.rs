@@ -26,7 +26,7 @@ impl Bounds {
     }
 }
 
-/// How things stand at the end of a wake.
+/// Situation at the end of a wake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Situation {

@@ -4,11 +4,11 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
-/// What a line of the stack is about, in the order they rank by default.
+/// Categories of the stack's lines, in the order they rank by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Category {
-    /// What the owner asked for; it goes before all else, and has no place in the owner's order.
+    /// Requests of the owner's; they go before all else, and have no place in the owner's order.
     Requests,
     Goals,
     Opportunities,
@@ -46,7 +46,7 @@ pub struct When<'a> {
     pub rules: &'a Rules,
 }
 
-/// What the owner's settings say of the agenda.
+/// Rules for the agenda in the owner's settings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rules {
     /// Categories by rank, the first goes first.
@@ -73,7 +73,7 @@ impl Default for Rules {
     }
 }
 
-/// Why a change was not made, and what to do instead.
+/// Refusal of a change: why it was not made, and what to do instead.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refusal {
     pub error: String,

@@ -44,10 +44,10 @@ pub const MOST_GIVEN: usize = 8_000;
 /// The answer of a review that found nothing to say.
 pub const NO_ACTION: &str = "[NO_ACTION]";
 
-/// The same for a look in own time: one word, for a quick model.
+/// The answer of a look in own time that found nothing to say: one word, for a quick model.
 pub const NOTHING: &str = "NOTHING";
 
-/// How much of the creature a session is given: prompts and tools.
+/// Mode of a session: the prompts and tools it is given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
@@ -62,7 +62,7 @@ pub enum Mode {
     None,
 }
 
-/// Who wanted a session.
+/// Origin of a session: who wanted it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
@@ -84,7 +84,7 @@ impl Default for Origin {
     }
 }
 
-/// How far a session is.
+/// Status of a session: how far it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
@@ -112,7 +112,7 @@ impl Status {
     }
 }
 
-/// One objective that runs apart.
+/// Session: an objective that runs apart.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Session {
@@ -122,7 +122,7 @@ pub struct Session {
     pub depth: u32,
     /// The root thread: where its report goes.
     pub thread: String,
-    /// It works on the owner's own request.
+    /// Whether it works on the owner's own request.
     pub owner: bool,
     pub objective: String,
     pub mode: Mode,
@@ -139,7 +139,7 @@ pub struct Session {
     pub hop: u32,
     pub hop_began: Timestamp,
     pub hop_rounds: u32,
-    /// What the hop has cost so far, in millionths of a dollar; 0 where no price is known.
+    /// Cost of the hop so far, in millionths of a dollar; 0 where no price is known.
     pub hop_cost: u64,
     /// Replies in a row that could not be read.
     pub misread: u32,
@@ -149,9 +149,9 @@ pub struct Session {
     pub cuts: u32,
     /// Calls it made that have no result yet; the first may be under way.
     pub acting: Vec<String>,
-    /// Answers of those it depended on.
+    /// Answers of the sessions it depended on.
     pub given: Vec<String>,
-    /// What it answered, or why it failed.
+    /// Its answer, or why it failed.
     pub answer: String,
     pub ended_at: Option<Timestamp>,
     pub reported: bool,
@@ -201,7 +201,7 @@ impl Sessions {
             || self.unreported().next().is_some()
     }
 
-    /// When sessions next need work: `now` where they do; none where none waits for a time alone.
+    /// Returns the time sessions next need work: `now` where they do; none where none waits for a time alone.
     pub fn next_at(&self, now: Timestamp) -> Option<Timestamp> {
         if self.needs_work(now) {
             return Some(now);

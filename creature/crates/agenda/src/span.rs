@@ -12,15 +12,15 @@ use jiff::{SignedDuration, Timestamp, ToSpan};
 pub struct Span {
     pub since: Timestamp,
     pub until: Timestamp,
-    /// What was said, in lower case.
+    /// Words that were said, in lower case.
     pub said: String,
 }
 
-/// When a part of a day begins and ends, in hours of the clock; past 24 on the next day.
+/// Parts of a day, with the hours of the clock at which they begin and end; past 24 on the next day.
 const PARTS: [(&str, i64, i64); 4] =
     [("morning", 5, 12), ("afternoon", 12, 18), ("evening", 18, 24), ("night", 18, 32)];
 
-/// The span these words mean; none where they are not certain. Whatever is meant, it ends no later than now.
+/// Reads the span these words mean; none where they are not certain. A span ends no later than now.
 pub fn read(said: &str, now: Timestamp, zone: &TimeZone) -> Option<Span> {
     let text = said.trim().to_lowercase();
     let words: Vec<&str> = text.split_whitespace().filter(|word| !matches!(*word, "at" | "the")).collect();
@@ -53,7 +53,7 @@ impl Here<'_> {
         self.zone.to_datetime(self.now).date()
     }
 
-    /// When a clock in the zone shows this hour of a day; an hour from 24 on is one of a later day.
+    /// Returns the moment a clock in the zone shows this hour of a day; an hour from 24 on is on a later day.
     fn at(&self, day: Date, hour: i64) -> Option<Timestamp> {
         let day = day.checked_add((hour / 24).days()).ok()?;
         let time = Time::new(i8::try_from(hour % 24).ok()?, 0, 0, 0).ok()?;

@@ -113,7 +113,7 @@ pub fn length_s(words: &[&str]) -> Option<u64> {
     (1..=1_000).contains(&count).then(|| count * unit_s)
 }
 
-/// When the span these words name ends, later than now: `today`, `this week`, `until friday`, `for 3 days`.
+/// Reads the end of the span these words name, later than now: `today`, `this week`, `until friday`, `for 3 days`.
 pub fn until(words: &[&str], now: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
     let over = match words {
         ["for", "the", "rest", "of", "the", unit] | ["for", "the", unit @ "day"] => end_of(unit, now, zone),

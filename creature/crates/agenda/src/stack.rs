@@ -27,33 +27,33 @@ const MOST_IDLE: u32 = 4;
 /// Changed papers that are named in a line.
 const NAMED: usize = 5;
 
-/// What asks for a thought and is not part of the agenda.
+/// Reasons for a thought that are not part of the agenda.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Around {
     /// Papers of knowledge that changed since they were last read.
     pub changed: Vec<String>,
     /// Open items of the checklist that do not recur.
     pub items: Vec<String>,
-    /// What is allowed of own time; none where there is none.
+    /// Allowance of own time; none where no own time is allowed.
     pub own: Option<Allowance>,
     /// Threads on which words of the owner's wait to be answered; none where no mind works on requests.
     pub talks: Option<Vec<String>>,
 }
 
-/// One line of the stack.
+/// Line of the stack.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Line {
     pub category: Category,
     /// The item it is about, as in `goal-7`.
     pub id: String,
     pub title: String,
-    /// Why it stands where it stands.
+    /// Reason for its rank.
     pub why: String,
-    /// What is to be done next.
+    /// Next step.
     pub next: String,
-    /// From when on the line is worth a thought.
+    /// Time from which the line is worth a thought.
     pub ready_at: Timestamp,
-    /// When it last changed or came due by the clock: no reason to end a rest that a thought chose after that.
+    /// Time it last changed or came due by the clock: no reason to end a rest that a thought chose after that.
     #[serde(default, skip)]
     pub changed_at: Timestamp,
 }
@@ -102,12 +102,12 @@ pub fn ready(lines: &[Line], now: Timestamp) -> impl Iterator<Item = &Line> {
     lines.iter().filter(move |line| line.ready_at <= now)
 }
 
-/// When the next line becomes worth a thought.
+/// Returns the time the next line becomes worth a thought.
 pub fn next_ready(lines: &[Line], now: Timestamp) -> Option<Timestamp> {
     lines.iter().map(|line| line.ready_at).filter(|at| *at > now).min()
 }
 
-/// Categories with a line ready for a day and no look for a day: they go first, for rank alone shall starve none.
+/// Lists categories with a line ready for a day and no look for a day: they go first, so that rank starves none.
 fn passed_over(agenda: &Agenda, entries: &[Entry], now: Timestamp) -> Vec<Category> {
     let (looked, long_ago) = (&agenda.looked, later(now, -DAY_S));
     let waits = |category: &Category| {
@@ -124,7 +124,7 @@ struct Entry {
     rank: usize,
     /// Its last look; `Timestamp::MIN` where there was none since it changed.
     seen_at: Timestamp,
-    /// When the line came to be: of equals the oldest goes first.
+    /// Time the line came to be: of equals the oldest goes first.
     since: Timestamp,
 }
 

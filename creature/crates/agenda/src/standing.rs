@@ -42,7 +42,7 @@ const MOST_SAID: usize = 2_000;
 /// Texts of a kind that are read, the newest: only a few lines are shown.
 const MOST_TEXTS: usize = 24;
 
-/// What a creature that acts by itself should do with what is under way.
+/// Mode of a creature that acts by itself: how it should treat the work under way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
@@ -66,7 +66,7 @@ pub struct Standing {
     pub confidence: Confidence,
 }
 
-/// How much of the state can be relied on.
+/// Confidence in the state: how far it can be relied on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Confidence {
@@ -77,7 +77,7 @@ pub enum Confidence {
 }
 
 impl Confidence {
-    /// By the weights of what leaves a doubt.
+    /// Rates confidence by `doubt`, the weight of all that leaves a doubt.
     fn with(doubt: u8) -> Self {
         match doubt {
             0..20 => Self::High,
@@ -100,28 +100,28 @@ impl Confidence {
 pub struct Dated {
     pub at: Timestamp,
     pub text: String,
-    /// Answered, kept or done; what is not goes first.
+    /// Whether it was answered, kept or done; texts that were not go first.
     pub resolved: bool,
-    /// Void from then on, where that is sooner than its kind's usual age.
+    /// Time from which it is void, where that is sooner than its kind's usual age.
     pub until: Option<Timestamp>,
 }
 
-/// All a state is composed of; any order, any length.
+/// Input that a state is composed of; in any order, of any length.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Input {
     pub now: Timestamp,
-    /// What the owner said.
+    /// Words of the owner's.
     pub said: Vec<Dated>,
     /// The owner's directives that hold now, newest first.
     pub directives: Vec<String>,
-    /// What the creature promised.
+    /// Commitments of the creature's.
     pub commitments: Vec<Dated>,
-    /// Who the owner is, and as whom the creature acts.
+    /// Identities: who the owner is, and as whom the creature acts.
     pub identities: Vec<Dated>,
-    /// What the loop did.
+    /// Outcomes of the loop.
     pub outcomes: Vec<Dated>,
     pub failure: Option<Dated>,
-    /// The creature tries nothing more until then.
+    /// Time until which the creature tries nothing more.
     pub cooling_until: Option<Timestamp>,
     /// Open items; the first goes first.
     pub open: Vec<String>,
@@ -129,9 +129,9 @@ pub struct Input {
     pub draft: String,
     /// Acts that wait for the owner's yes.
     pub awaiting: u64,
-    /// The owner said pause, and it holds.
+    /// Whether the owner said pause, and it holds.
     pub paused: bool,
-    /// The owner spoke, and the creature has done nothing by itself since.
+    /// Whether the owner spoke, and the creature has done nothing by itself since.
     pub interrupted: bool,
 }
 
@@ -253,7 +253,7 @@ fn footer(input: &Input, mode: Mode, confidence: Confidence) -> String {
     clip(&line, FOOTER)
 }
 
-/// Those younger than `good_s`, cleaned, newest first; of two of one time the later in the list is newer.
+/// Returns the texts younger than `good_s`, cleaned, newest first; of two of one time the later in the list is newer.
 fn fresh(all: &[Dated], now: Timestamp, good_s: i64, most: usize) -> Vec<Dated> {
     let holds = |dated: &&Dated| {
         seconds(now, dated.at) < good_s

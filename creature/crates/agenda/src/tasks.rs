@@ -18,17 +18,17 @@ pub type Tasks = Items<Task>;
 pub struct Task {
     pub id: String,
     pub text: String,
-    /// When its turn is due; a retry after a failure comes later and does not move the turn.
+    /// Time its turn is due; a retry after a failure comes later and does not move the turn.
     pub at: Timestamp,
     pub every_s: Option<i64>,
-    /// The owner asked for it.
+    /// Whether the owner asked for it.
     pub owner: bool,
     pub thread: String,
     #[serde(flatten)]
     pub tries: Tries,
     pub changed_at: Timestamp,
     pub ended_at: Option<Timestamp>,
-    /// How it ended.
+    /// Outcome: how it ended.
     pub outcome: String,
 }
 
@@ -61,12 +61,12 @@ impl Items<Task> {
 }
 
 impl Task {
-    /// When the task is to be tried: at its turn, or later after a failure.
+    /// Returns the time the task is to be tried: at its turn, or later after a failure.
     pub fn due_at(&self) -> Timestamp {
         self.tries.again_at().map_or(self.at, |again| again.max(self.at))
     }
 
-    /// Its next turn after `now`; missed turns are not made up for.
+    /// Returns its next turn after `now`; missed turns are not made up for.
     fn turn_after(&self, now: Timestamp, every_s: i64) -> Timestamp {
         let late_s = now.as_second().saturating_sub(self.at.as_second()).max(0);
         items::later(self.at, every_s.saturating_mul((late_s / every_s.max(1)).saturating_add(1)))
@@ -77,7 +77,7 @@ impl Task {
         self.outcome = items::clip(outcome, LONGEST_REASON);
     }
 
-    /// One try is over. A failure is tried again; done or failed too often, it ends or waits for its next turn.
+    /// Notes the end of a try. A failure is tried again; done or failed too often, it ends or waits for its next turn.
     fn turned(&mut self, failed: Option<&str>, now: Timestamp) {
         self.changed_at = now;
         match failed {

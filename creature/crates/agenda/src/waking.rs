@@ -7,10 +7,10 @@ use jiff::{SignedDuration, Timestamp};
 /// Characters one event takes at most in a thought, its list mark and line end included.
 const MOST_EVENT: usize = 1_203;
 
-/// How long a draft must lie unedited before it is a reason for a thought.
+/// Time a draft must lie unedited before it is a reason for a thought.
 const DRAFT_WAITS: SignedDuration = SignedDuration::from_secs(300);
 
-/// How things stand when a wake asks whether to think.
+/// Findings of a wake that asks whether to think.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
     /// No thought of this life was completed: until one is, nobody knows that it can think.
@@ -39,7 +39,7 @@ pub struct Found {
     pub spent: bool,
 }
 
-/// Why a thought is worth its price, the weightiest first; empty when nothing is.
+/// Lists the reasons why a thought is worth its price, the weightiest first; empty when it is not.
 pub fn reasons(found: &Found) -> Vec<String> {
     let count = |number: usize, one: &str, more: &str| match number {
         0 => None,
@@ -76,14 +76,14 @@ pub fn reasons(found: &Found) -> Vec<String> {
     all.into_iter().flatten().collect()
 }
 
-/// What a wake may be for first.
+/// Words for what a wake is for first.
 pub const OWNER: &str = "owner";
 pub const NEWS: &str = "news";
 pub const WORK: &str = "work";
 pub const UNFINISHED: &str = "unfinished";
 pub const NONE: &str = "none";
 
-/// What a wake with these reasons is for first.
+/// Decides what a wake with these reasons is for first.
 pub fn priority(found: &Found) -> &'static str {
     let news = found.newborn || found.events > 0 || found.purpose_changed || found.checklist_changed;
     match () {
@@ -95,14 +95,14 @@ pub fn priority(found: &Found) -> &'static str {
     }
 }
 
-/// When an unfinished draft is looked at again: the longer nobody edits it, the more rarely.
+/// Returns the time an unfinished draft is looked at again: the longer nobody edits it, the more rarely.
 pub fn draft_due(touched: Timestamp, looked: Option<Timestamp>) -> Timestamp {
     let last = looked.map_or(touched, |looked| looked.max(touched));
     let idle = last.duration_since(touched).max(DRAFT_WAITS);
     last.saturating_add(idle).unwrap_or(Timestamp::MAX)
 }
 
-/// How many events a thought is shown: the newest that fit into `most` characters. The others wait.
+/// Counts the events that a thought is shown: the newest that fit into `most` characters. The others wait.
 pub fn shown(events: &[String], most: usize) -> usize {
     let mut used = 0;
     let fits = |event: &&String| {

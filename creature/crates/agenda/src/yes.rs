@@ -16,12 +16,12 @@ const AROUND: &str =
 /// Words in the sentences after a yes that leave it in doubt.
 const DOUBT: &str = "no not don't dont never nothing wait stop hold unless if but except until cancel only";
 
-/// What the owner says yes to.
+/// Yes of the owner's, and the items it is for.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Yes {
     /// The ids of items named; empty where the yes answers what was asked last.
     pub ids: Vec<String>,
-    /// Something else was said after the yes.
+    /// Whether something else was said after the yes.
     pub more: bool,
 }
 
@@ -69,7 +69,7 @@ fn named(word: &str) -> bool {
 }
 
 impl Agenda {
-    /// What this item is and what it comes to, as the owner is asked about it.
+    /// Tells the item and its price, as the owner is asked about it.
     pub fn price(&self, id: &str) -> Option<String> {
         let told = |title: &str, usd: f64| format!("{id}, \"{}\", {usd} USD", items::clip(title, 120));
         let goal = self.goals.open().find(|goal| goal.id == id).map(|goal| told(&goal.title, goal.cost_usd));

@@ -1,11 +1,11 @@
-//! What the owner's papers name: the open items of the checklist, the sources to follow; and lines of them put anew. Pure.
+//! Items of the checklist and sources to follow, as the owner's papers name them; and replacing of their lines. Pure.
 
 use crate::text::{host, urls};
 
 /// Sources that are followed.
 pub const MOST_SOURCES: usize = 16;
 
-/// How the remark begins that instinct puts on an item it gave up.
+/// Beginning of the remark that instinct puts on an item it gave up.
 pub const REMARK: &str = "(instinct:";
 
 /// An open item.
@@ -13,11 +13,11 @@ pub const REMARK: &str = "(instinct:";
 pub struct Item {
     /// The line as it stands, without its end.
     pub line: String,
-    /// What is to be done.
+    /// Text behind the box and the interval: the work to do.
     pub text: String,
     /// Seconds between two times, for an item that recurs.
     pub every_s: Option<i64>,
-    /// Instinct gave it up.
+    /// Whether instinct gave it up.
     pub left: bool,
 }
 
@@ -34,7 +34,7 @@ pub fn open(checklist: &str, reads: bool) -> Vec<Item> {
     lines.filter_map(|(line, _)| item(line)).filter(|item| reads || !item.left).collect()
 }
 
-/// The open item that a line is.
+/// Reads a line as an open item; none where it is something else.
 pub fn item(line: &str) -> Option<Item> {
     let text = line.trim_start().trim_start_matches(['-', '*']);
     let text = text.strip_prefix(" [ ] ")?.trim();
@@ -158,7 +158,7 @@ pub fn boxed(line: &str) -> (Option<bool>, &str) {
     found.unwrap_or((None, bare))
 }
 
-/// The text with `new` in place of the first line that stands so, or without it; none where no line does.
+/// Replaces the first line that equals `line` by `new`, or removes it; none where no line does.
 pub fn relined(text: &str, line: &str, new: Option<&str>) -> Option<String> {
     let lines = || text.split_inclusive('\n');
     let at = lines().position(|old| old.trim_end() == line)?;

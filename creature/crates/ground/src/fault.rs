@@ -1,12 +1,12 @@
-//! What failed and what to do next: the two sentences a mind needs of every refusal.
+//! Faults: what failed and what to do next, the two sentences a mind needs of every refusal.
 
 use std::error::Error;
 use std::fmt;
 use std::io::ErrorKind;
 
-/// How an error names a full disk and a used-up quota.
+/// Parts of an error's text that name a full disk and a used-up quota.
 const FULL: [&str; 2] = ["(os error 28)", "(os error 122)"];
-/// What helps where the disk is full.
+/// Hint where the disk is full.
 const FULL_DISK: &str = "the disk is full: files.delete frees what you made and need no more; tell your owner, who may delete \
                          target/, which is built anew";
 
@@ -50,7 +50,7 @@ impl fmt::Display for Fault {
 
 impl Error for Fault {}
 
-/// What helps where nothing can be written; `risky` says that the owner named another folder than the workspace.
+/// Returns the hint where nothing can be written; `risky` says that the owner named another folder than the workspace.
 pub fn unwritable(kind: ErrorKind, risky: bool) -> &'static str {
     match kind {
         ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied if risky => {

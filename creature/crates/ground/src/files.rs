@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// Entries of one folder that are looked at; more are nobody's honest work.
 const MOST_ENTRIES: usize = 50_000;
 
-/// How deep folders are removed where they lie.
+/// Depth to which folders are removed where they lie.
 const DEEPEST: usize = 8;
 
 /// Opens a regular file for reading.
@@ -53,7 +53,7 @@ pub fn head_linked(path: &Path, offset: u64, most: u64) -> io::Result<(Vec<u8>, 
     part(open_linked(path)?, offset, most)
 }
 
-/// A whole file; one of more than `most` bytes is an error.
+/// Reads a whole file; more than `most` bytes are an error.
 pub fn whole(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let (bytes, _) = head(path, 0, most + 1)?;
     if bytes.len() as u64 > most {
@@ -89,8 +89,8 @@ pub fn entries(folder: &Path) -> impl Iterator<Item = DirEntry> + use<> {
     list(folder).into_iter().flatten()
 }
 
-/// Removes a file, or a folder with all that is in it; none there is none to remove. However deep it goes, one folder is
-/// open at a time: what lies deep is moved up first.
+/// Removes a file, or a folder with all that is in it; a missing one is no error. However deep a folder goes, only one
+/// is open at a time: deep folders are moved up first.
 pub fn remove(path: &Path) -> io::Result<()> {
     let removed = match fs::symlink_metadata(path) {
         Ok(found) if found.is_dir() => remove_folder(path),

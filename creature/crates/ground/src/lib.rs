@@ -1,4 +1,4 @@
-//! What every part of the creature stands on: where files are, how a failure is told, how a command is run.
+//! Ground shared by every part of the creature: where files are, how a failure is told, how a command is run.
 
 pub mod checklist;
 pub mod fault;

@@ -1,4 +1,4 @@
-//! Which sentences of a page are new, where it is looked at again and again. Pure.
+//! Finds the new sentences of a page that is looked at again and again. Pure.
 //!
 //! Invariant: clocks and counters make no news, and a sentence is told once.
 
@@ -7,7 +7,7 @@ use crate::text::{hash, keep_last};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Sentences remembered of a page; what goes first may be told again, should it come back.
+/// Sentences remembered of a page; a forgotten one may be told again, should it come back.
 const MOST_SENTENCES: usize = 400;
 
 /// Looks in a row at which a sentence may come with other numbers and be told; from then on it is a counter.
@@ -25,7 +25,7 @@ const MONTHS_AND_DAYS: &str = "january february march april may june july august
 /// Spans of time of which one has several.
 const UNITS: &str = "s ms µs millisecond sec second min minute hr hour day week";
 
-/// What is known of a page.
+/// Sentences known of a page.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Known {

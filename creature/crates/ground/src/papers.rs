@@ -10,16 +10,16 @@ use std::time::Duration;
 /// Bytes read of any paper; no purpose or checklist needs more.
 const MOST_BYTES: u64 = 64 * 1024;
 
-/// How often the guardian's copy of a paper is looked for, and how long between two looks.
+/// Number of looks for the guardian's copy of a paper, and the time between two looks.
 const COPY_LOOKS: u32 = 40;
 const COPY_LOOK: Duration = Duration::from_millis(50);
 
-/// What stands in a paper.
+/// Paper as it was read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Paper {
     /// Its head; empty when it is missing, unreadable or not text.
     pub text: String,
-    /// Why there is no text, or less than all of it, for the record; empty when all is well.
+    /// Reason why there is no text, or less than all of it, for the record; empty when all is well.
     pub problem: String,
 }
 

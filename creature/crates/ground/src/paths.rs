@@ -1,4 +1,4 @@
-//! Where everything is: the one file that spells the house's paths.
+//! Paths of the house: no other file spells them.
 
 use std::path::{Path, PathBuf};
 
@@ -66,17 +66,17 @@ impl House {
         self.root.join(".self/heartbeat")
     }
 
-    /// What the guardian says: phase, life, falls, answers. Read only.
+    /// Status of the guardian: phase, life, falls, answers. Read only.
     pub fn guardian(&self) -> PathBuf {
         self.root.join(".self/guardian.json")
     }
 
-    /// What the guardian did, a line an event. Read only.
+    /// Events of the guardian, one a line. Read only.
     pub fn history(&self) -> PathBuf {
         self.root.join(".self/history.jsonl")
     }
 
-    /// Until when the owner, who is typing a word, is not to be overtaken.
+    /// Time until which the owner, who is typing a word, is not to be overtaken.
     pub fn typing(&self) -> PathBuf {
         self.root.join(".self/typing")
     }
@@ -85,7 +85,7 @@ impl House {
         self.root.join(".self/inbox.jsonl")
     }
 
-    /// What became of acts that needed the owner's yes; written by the broker.
+    /// Outcomes of acts that needed the owner's yes; written by the broker.
     pub fn asks(&self) -> PathBuf {
         self.root.join(".self/asks.jsonl")
     }
@@ -95,7 +95,7 @@ impl House {
         self.root.join(".self/ledger.jsonl")
     }
 
-    /// What models cost so far and may cost; written by the broker.
+    /// Costs of models so far, and their caps; written by the broker.
     pub fn budget(&self) -> PathBuf {
         self.root.join(".self/budget.json")
     }
@@ -122,12 +122,12 @@ impl House {
         self.root.join(".self/mind/conversations")
     }
 
-    /// Which talks with the owner are over, and what each came to.
+    /// Talks with the owner that are over, and what each came to.
     pub fn talks(&self) -> PathBuf {
         self.root.join(".self/mind/talks.json")
     }
 
-    /// The thought under way, as far as it is streamed, for whoever follows it.
+    /// The thought under way, as far as it is streamed, for those who follow it.
     pub fn thinking(&self) -> PathBuf {
         self.root.join(".self/mind/thinking.txt")
     }
@@ -137,7 +137,7 @@ impl House {
         self.root.join(".self/mind/servers.json")
     }
 
-    /// What the creature means to do: goals, tasks and all else on the agenda.
+    /// The agenda: goals, tasks and all else the creature means to do.
     pub fn agenda(&self) -> PathBuf {
         self.root.join(".self/mind/agenda.json")
     }
@@ -147,12 +147,12 @@ impl House {
         self.root.join(".self/mind/bookkeeping.jsonl")
     }
 
-    /// What is watched, and what was seen of it.
+    /// Watches, and what each of them saw.
     pub fn watches(&self) -> PathBuf {
         self.root.join(".self/mind/watches.json")
     }
 
-    /// What is known of the sources the creature follows.
+    /// State of the sources the creature follows.
     pub fn scanned(&self) -> PathBuf {
         self.root.join(".self/mind/scanned.json")
     }
@@ -162,7 +162,7 @@ impl House {
         self.root.join(".self/mind/sessions.json")
     }
 
-    /// Events of this life as they happen, for whoever shows them.
+    /// Events of this life as they happen, for those who show them.
     pub fn feed(&self) -> PathBuf {
         self.root.join(".self/mind/feed.jsonl")
     }
@@ -172,12 +172,12 @@ impl House {
         self.root.join(".self/mind/index.sqlite")
     }
 
-    /// What each part of the last dreams found and left, a folder a dream.
+    /// Facts and agenda before and after each part of the last dreams, a folder a dream.
     pub fn dreams(&self) -> PathBuf {
         self.root.join(".self/mind/dreams")
     }
 
-    /// When the creature last dreamt, and how far a dream under way has come.
+    /// Time the creature last dreamt, and how far a dream under way has come.
     pub fn dream(&self) -> PathBuf {
         self.root.join(".self/mind/dream.json")
     }
@@ -187,7 +187,7 @@ impl House {
         self.root.join(".self/mind/looked.json")
     }
 
-    /// What the creature holds for true, a line a fact.
+    /// Facts that the creature holds for true, one a line.
     pub fn facts(&self) -> PathBuf {
         self.root.join("self/facts.md")
     }
@@ -211,7 +211,7 @@ impl House {
         self.root.join(".self/workspace/results")
     }
 
-    /// How each test of the tree that lives went when it last ran.
+    /// Last result of each test of the tree that lives.
     pub fn tests(&self) -> PathBuf {
         self.root.join(".self/mind/tests.json")
     }

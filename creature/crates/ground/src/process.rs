@@ -26,17 +26,17 @@ use tokio::time::{sleep, sleep_until, timeout};
 /// Parts of a variable's name that mark it as a secret.
 const SECRET: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
 
-/// What cargo and rustup leak into the programs they run; a cargo below us must not inherit it.
+/// Variables that cargo and rustup leak into the programs they run; a cargo below us must not inherit them.
 /// `RUSTUP_TOOLCHAIN` stays: without it rustup obeys the `rust-toolchain` file of every dependency it compiles.
 const LEAKED: [&str; 2] = ["LD_LIBRARY_PATH", "RUST_RECURSION_COUNT"];
 
-/// How long strays are being ended; one still there is stuck in the kernel, and is ended after the next command.
+/// Time in which strays are ended; a stray still there is stuck in the kernel, and is ended after the next command.
 const END_STRAYS_WITHIN: Duration = Duration::from_secs(2);
 
 /// Process ids of commands now running, so that `end_strays` spares them.
 static RUNNING: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 
-/// One command to run.
+/// Command to run, with its bounds.
 #[derive(Clone, Debug)]
 pub struct Job {
     pub program: OsString,
@@ -72,7 +72,7 @@ impl Job {
     }
 }
 
-/// How a command ended and what it said.
+/// End of a command, and its output.
 #[derive(Clone, Debug)]
 pub struct Ended {
     /// Exit status; none when a signal ended it.
@@ -102,7 +102,7 @@ impl Ended {
     }
 }
 
-/// One output of a command, capped: its head and its tail.
+/// Output of a command, capped: its head and its tail.
 #[derive(Clone, Debug, Default)]
 pub struct Capture {
     head: Vec<u8>,
@@ -130,7 +130,7 @@ impl Capture {
         }
     }
 
-    /// What is kept, as text; says how much is missing from its middle.
+    /// Returns the kept bytes as text, with a note of how many are missing from its middle.
     pub fn text(&self) -> String {
         let over = self.tail.len().saturating_sub(self.most);
         let tail = self.tail.get(over..).unwrap_or_default();
@@ -145,7 +145,7 @@ impl Capture {
     }
 }
 
-/// What a command has said so far, standard output and standard error apart; it can be read while the command runs.
+/// Output of a command so far, standard output and standard error apart; it can be read while the command runs.
 #[derive(Clone, Debug, Default)]
 pub struct Output(Arc<Mutex<(Capture, Capture)>>);
 
@@ -154,7 +154,7 @@ impl Output {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Standard output and standard error as text, what is kept of them.
+    /// Returns standard output and standard error as text, as far as they are kept.
     pub fn texts(&self) -> (String, String) {
         let both = self.both();
         (both.0.text(), both.1.text())
@@ -190,7 +190,7 @@ pub async fn run(job: Job) -> Result<Ended, Fault> {
     run_into(job, &Output::default()).await
 }
 
-/// The same; what it says goes into `output` while it runs.
+/// Runs the command as `run` does; its output goes into `output` while it runs.
 pub async fn run_into(job: Job, output: &Output) -> Result<Ended, Fault> {
     let started = Instant::now();
     let mut child = command(&job).spawn().map_err(|cause| {

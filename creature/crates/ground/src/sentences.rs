@@ -12,7 +12,7 @@ pub struct Sentence {
     pub text: String,
     /// The last day written in its line or before, as in `2026-03-01`; empty where there is none.
     pub date: String,
-    /// How many of the terms are in it.
+    /// Number of the terms that are in it.
     pub terms: usize,
 }
 
@@ -46,7 +46,7 @@ pub fn best(text: &str, terms: &[String]) -> Option<Sentence> {
     [Some(best), alone].into_iter().flatten().find(|sentence| sentence.terms > 0)
 }
 
-/// How many of the terms a text has, by their first letters.
+/// Counts the terms that a text has, by their first letters.
 pub fn matched(text: &str, terms: &[String]) -> usize {
     let words: Vec<String> = text.split(|c: char| !c.is_alphanumeric()).map(stem).collect();
     let has = |part: &str| words.iter().any(|word| *word == stem(part));

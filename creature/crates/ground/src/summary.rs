@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Longer than this is no sentence but text without punctuation: it is cut between words.
+/// Longest sentence: anything longer is text without punctuation, and is cut between words.
 const LONGEST_SENTENCE_CHARS: usize = 320;
 const FEWEST_WORDS: usize = 4;
-/// Words that say nothing about what a text is about; shorter ones than three letters never do.
+/// Words that say nothing about the subject of a text; words shorter than three letters never do.
 const EMPTY_WORDS: &str = "the and for are was were has have had not but you your they their them this that \
     these those with from into over about will would can could should its our his her she him who which what when \
     where while than then there here been being also more most some such only just very all any one out how \

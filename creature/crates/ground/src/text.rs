@@ -18,7 +18,7 @@ pub fn head(text: &str, most: usize) -> String {
     (kept + &note).chars().take(most).collect()
 }
 
-/// Head and tail of a text within `most` characters; what matters in a result is at its ends.
+/// Head and tail of a text within `most` characters, since the ends of a result matter most.
 pub fn shorten(text: &str, most: usize) -> String {
     let total = count(text);
     if total <= most {
@@ -32,7 +32,7 @@ pub fn shorten(text: &str, most: usize) -> String {
     format!("{front}{note}{back}").chars().take(most).collect()
 }
 
-/// Its length in characters.
+/// Counts the characters of a text.
 pub fn count(text: &str) -> usize {
     text.chars().count()
 }

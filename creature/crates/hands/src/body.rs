@@ -2,7 +2,7 @@
 
 use reqwest::Url;
 
-/// What a server told of an answer's age.
+/// Age of an answer, as its server told it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Age {
     pub etag: Option<String>,
@@ -14,14 +14,14 @@ pub(crate) struct Age {
 /// The bytes of one page, as much of them as the broker passes.
 #[derive(Clone, Debug)]
 pub(crate) struct Body {
-    /// Where the bytes came from, after redirects.
+    /// Address the bytes came from, after redirects.
     pub url: Url,
     pub content_type: String,
     pub bytes: Vec<u8>,
     /// The page is longer than what the broker passed.
     pub cut: bool,
     pub age: Age,
-    /// It is as it was when it had the age that was asked with; then there are no bytes.
+    /// Whether it is unchanged since the age that was sent with the request; then there are no bytes.
     pub unchanged: bool,
 }
 

@@ -34,11 +34,11 @@ pub struct Broker {
     base: String,
     token: String,
     http: Client,
-    /// Of this life; shared by every copy of the client.
+    /// The token of this life; shared by every copy of the client.
     pub(crate) known: Arc<Known>,
 }
 
-/// What a service answered.
+/// Answer of a service.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reply {
     pub status: u16,
@@ -66,7 +66,7 @@ impl Broker {
         &self.token
     }
 
-    /// How things stand: model, budget, services, what waits for the owner.
+    /// Asks for the status: model, budget, services, what waits for the owner.
     pub async fn status(&self) -> Result<Value, Error> {
         self.json("ask the broker how things stand", Method::GET, "/status", None, true, GLANCE).await
     }
@@ -77,7 +77,7 @@ impl Broker {
         judged(&doing, self.post(&doing, "/service", request).await?)
     }
 
-    /// What Janee can do.
+    /// Lists the capabilities of Janee.
     pub async fn janee_services(&self) -> Result<Value, Error> {
         let doing = "list what janee can do";
         let said = self.json(doing, Method::GET, "/janee/services", None, true, PATIENCE).await?;
@@ -145,7 +145,7 @@ impl Broker {
         })
     }
 
-    /// One call; its answer's headers and body. A `harmless` one changes nothing, so it may be tried again.
+    /// Makes a call; returns its answer's headers and body. A `harmless` call changes nothing: it may be tried again.
     async fn call(
         &self,
         doing: &str,
@@ -219,7 +219,7 @@ async fn read(mut response: Response) -> Result<Vec<u8>, reqwest::Error> {
     Ok(bytes)
 }
 
-/// What the broker decided: an answer, or an error that says whether it waits for the owner.
+/// Reads the broker's decision: an answer, or an error that says whether the act waits for the owner.
 fn judged(doing: &str, said: Value) -> Result<Reply, Error> {
     let word = |key: &str| said.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     let flag = |key: &str| said.get(key) == Some(&Value::Bool(true));
@@ -256,7 +256,7 @@ fn refused(doing: &str, status: u16, headers: &HeaderMap, bytes: &[u8]) -> Error
     Error { status: upstream.or(Some(status)), after_s, ..Error::new(message, hint) }
 }
 
-/// What failed and why; the broker's words often begin with the request, which is not said twice.
+/// Tells what failed and why; the broker's words often begin with the request, which is not said twice.
 fn told(doing: &str, said: &str) -> String {
     match doing.split_once(' ') {
         Some((verb, object)) if said.starts_with(object) => format!("{verb} {said}"),

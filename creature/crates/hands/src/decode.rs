@@ -2,11 +2,11 @@
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
-/// How far into a page its encoding may be declared; browsers look at 1024 bytes, sloppy pages need more.
+/// Bytes of a page in which its encoding may be declared; browsers look at 1024 bytes, sloppy pages need more.
 const DECLARED_WITHIN_BYTES: usize = 4096;
 const SNIFFED_BYTES: usize = 1024;
 
-/// What an answer is to a reader.
+/// Kind of an answer, for a reader.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     Html,

@@ -16,7 +16,7 @@ pub(crate) const MOST_TITLE_CHARS: usize = 300;
 /// Items of a feed that are looked at; of those beyond, which are the oldest, nothing is known.
 pub const MOST_ITEMS: usize = 200;
 
-/// One feed: dated items first, the newest before the others, then those without a date in the publisher's order.
+/// Feed: dated items first, the newest before the others, then those without a date in the publisher's order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Feed {
     pub title: String,
@@ -25,15 +25,15 @@ pub struct Feed {
     pub fresh_s: u64,
 }
 
-/// One item of a feed.
+/// Item of a feed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Item {
-    /// The same for the same item in every reading: as published, else its link, title or first words.
+    /// Id that is the same in every reading of the item: as published, else its link, title or first words.
     pub id: String,
     pub title: String,
     /// The page about the item, else what is attached to it; empty where the item has neither.
     pub url: String,
-    /// The link is of what is attached: a sound, a film.
+    /// Whether the link leads to an attachment: a sound, a film.
     pub enclosure: bool,
     /// RFC 3339, UTC, with milliseconds.
     pub published: Option<String>,
@@ -69,7 +69,7 @@ fn xml(body: &Body) -> Result<Feed, String> {
     Ok(Feed { title, items: feed.entries.iter().map(item).collect(), fresh_s })
 }
 
-/// The text from the feed's own element on: what a broken program printed before it, and the declaration, are none.
+/// Drops the declaration, and what a broken program printed, before the feed's own element.
 fn from_the_root(text: &str) -> &str {
     let roots = ["<rss", "<feed", "<rdf:RDF", "<RDF", "<channel"];
     let at = roots.iter().filter_map(|root| text.find(root)).min();
@@ -142,7 +142,7 @@ fn closed(text: &str) -> String {
     String::new()
 }
 
-/// An item that stands twice is one; different items under one id are told apart by their links and titles.
+/// Drops an item that stands twice; tells different items under one id apart by their links and titles.
 fn apart(items: Vec<Item>) -> Vec<Item> {
     let mut all: Vec<Item> = Vec::with_capacity(items.len());
     for item in items {

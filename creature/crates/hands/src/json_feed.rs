@@ -1,6 +1,6 @@
-//! JSON Feed, read field by field, so that one of another type than it should be spoils no more than itself.
+//! Reads JSON Feed field by field, so that a field of a wrong type spoils no more than itself.
 //!
-//! Source: jsonfeed.org/version/1.1; ids that are numbers are to be read as text, says it.
+//! Source: jsonfeed.org/version/1.1, which says that ids that are numbers are to be read as text.
 
 use crate::feed::{Feed, Item, MOST_SUMMARY_CHARS, MOST_TITLE_CHARS, shown};
 use crate::readable;

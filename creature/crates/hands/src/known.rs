@@ -1,6 +1,6 @@
-//! What is known of the web in this life: feeds as they were read last, and addresses that asked to be left alone.
+//! Knowledge of the web in this life: feeds as they were read last, and addresses that asked to be left alone.
 //!
-//! Invariant: bounded; what is forgotten costs a whole answer more, nothing else.
+//! Invariant: bounded; a forgotten feed or address costs a whole answer more, nothing else.
 
 use crate::body::Age;
 use crate::feed::Feed;
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 /// Feeds and addresses remembered.
 const MOST: usize = 64;
 
-/// Longest a feed's own word is taken that it does not change; of longer ones a look is still wanted now and then.
+/// Longest time for which a feed's own word is taken that it does not change; after that it is looked at again.
 const LONGEST_FRESH: Duration = Duration::from_secs(6 * 3_600);
 
 /// A feed as it was read last.

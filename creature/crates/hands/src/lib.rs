@@ -1,4 +1,4 @@
-//! Hands: what the creature reaches the world with, all of it through the broker.
+//! Hands: the creature's reach into the world, all of it through the broker.
 
 mod body;
 mod broker;
@@ -18,7 +18,7 @@ pub use web::{Page, fetch_feed, fetch_text};
 
 use std::fmt;
 
-/// What failed, and what to do next; `status` where a server answered with one.
+/// Error: what failed, and what to do next; `status` where a server answered with a status.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Error {
     pub message: String,
@@ -26,11 +26,11 @@ pub struct Error {
     pub status: Option<u16>,
     /// Seconds after which it may be asked again, where the other end said so.
     pub after_s: Option<u64>,
-    /// Where the broker keeps the act instead of doing it; then nothing has failed.
+    /// Set where the broker keeps the act instead of doing it; then nothing has failed.
     pub deferred: Option<Deferred>,
 }
 
-/// What the broker kept of an act, by the owner's rules.
+/// Form in which the broker kept an act, by the owner's rules.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Deferred {
     /// The id under which the act waits for the owner's yes.

@@ -7,7 +7,7 @@ const MOST_SNIPPET_CHARS: usize = 400;
 /// Brave refuses to give more at once.
 const MOST_HITS: usize = 20;
 
-/// One search result; `snippet` is plain text.
+/// Result of a search; `snippet` is plain text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
     pub title: String,

@@ -51,7 +51,7 @@ pub fn flatten(html: &str) -> String {
     flat
 }
 
-/// One tag, or a comment (which has no name), or a hidden element from its first tag to its last.
+/// Tag, or a comment (which has no name), or a hidden element from its first tag to its last.
 struct Tag {
     name: String,
     closing: bool,
@@ -96,7 +96,7 @@ impl Iterator for Tags<'_> {
     }
 }
 
-/// How many bytes of `rest` it takes to get past `</name>`; all of them where it is never closed.
+/// Counts the bytes of `rest` up to the end of `</name>`; all of them where it is never closed.
 fn after_close(rest: &str, name: &str) -> usize {
     let mut from = 0;
     while let Some(found) = rest.get(from..).and_then(|rest| rest.find("</")) {

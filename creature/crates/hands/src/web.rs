@@ -14,10 +14,10 @@ const FEEDS: &str =
 /// Longest a page may take, fetching and reading.
 const DEADLINE: Duration = Duration::from_secs(75);
 
-/// One page as readable text.
+/// Page as readable text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Page {
-    /// Where the text came from, after redirects.
+    /// Address the text came from, after redirects.
     pub url: String,
     /// Empty where the page has none.
     pub title: String,
@@ -44,8 +44,8 @@ pub async fn fetch_text(broker: &Broker, url: &str, most_chars: usize) -> Result
     fetched(broker, &url, PAGES, &Age::default(), read).await
 }
 
-/// A feed in RSS, Atom or JSON, its newest `most_items` items. What was read before in this life is used again while
-/// the feed says that it stays as it is, or its server that it does.
+/// Reads a feed in RSS, Atom or JSON, its newest `most_items` items. A feed read before in this life is used again
+/// while the feed or its server says that it stays as it is.
 pub async fn fetch_feed(broker: &Broker, url: &str, most_items: usize) -> Result<Feed, Error> {
     let url = parsed(url)?;
     let before = broker.known.feed(url.as_str());

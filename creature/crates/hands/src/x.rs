@@ -6,7 +6,7 @@ use crate::{Broker, Error};
 use serde_json::{Value, json};
 
 const MOST_WEIGHT: usize = 280;
-/// What X counts for a link, whatever its length.
+/// Characters that X counts for a link, whatever its length.
 const LINK_WEIGHT: usize = 23;
 const FIELDS: (&str, &str) = ("tweet.fields", "author_id,created_at");
 
@@ -95,7 +95,7 @@ async fn call(
 const UNSURE: &str =
     "the post may have gone through: look for it among your own posts before sending it again";
 
-/// How long X takes a text to be, in its own counting: links are 23, CJK and emoji count double.
+/// Counts the length of a text as X does: links are 23, CJK and emoji count double.
 pub fn weight(text: &str) -> usize {
     let mut weight = 0;
     for word in text.split_inclusive(char::is_whitespace) {
@@ -150,7 +150,7 @@ fn refusal(status: u16, body: &str, posting: bool) -> Error {
     Error { status: Some(status), ..Error::new(format!("call x: it answered {status}{detail}"), hint) }
 }
 
-/// What X says went wrong, in one line.
+/// Reads the error in X's answer, as one line.
 fn detail(body: &str) -> Option<String> {
     let answer: Value = serde_json::from_str(body).ok()?;
     let places = ["/detail", "/errors/0/message", "/errors/0/detail", "/title", "/error"];

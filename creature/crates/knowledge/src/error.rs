@@ -7,7 +7,7 @@ use std::path::Path;
 /// A failed search or update of the index.
 #[derive(Debug)]
 pub enum Error {
-    /// What was done, to which file.
+    /// Failed act with the path of its file, and the cause.
     File(String, io::Error),
     Index(rusqlite::Error),
     /// The index is not one of ours, or no longer agrees with the files.

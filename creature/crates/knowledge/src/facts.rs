@@ -10,11 +10,11 @@ use std::collections::{BTreeMap, BTreeSet};
 pub const MOST_TEXT: usize = 500;
 pub const MOST_SOURCE: usize = 120;
 
-/// One statement.
+/// Statement with its source and its date.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fact {
     pub text: String,
-    /// Who said so: an address, a tool, a person.
+    /// Source of the statement: an address, a tool, a person.
     pub source: String,
     /// The day it was learned, as in `2026-03-01`; empty where nobody wrote it down.
     pub date: String,

@@ -43,14 +43,14 @@ impl Kind {
     }
 }
 
-/// Where the texts are.
+/// Places of the texts.
 #[derive(Clone, Debug)]
 pub struct SearchPaths {
     /// The folder that paths of hits are relative to.
     pub root: PathBuf,
     /// Papers of each kind: files, or folders of them; only `.md` files count.
     pub papers: Vec<(Kind, PathBuf)>,
-    /// The record file; what was moved aside lies beside it as `<stem>-<time>.jsonl`.
+    /// The record file; logs moved aside lie beside it as `<stem>-<time>.jsonl`.
     pub memory: PathBuf,
 }
 

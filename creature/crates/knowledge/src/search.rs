@@ -52,12 +52,12 @@ pub struct Found {
     pub anew: bool,
 }
 
-/// One text that answers.
+/// Text that answers the question.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Hit {
     pub kind: String,
     pub path: String,
-    /// When a record was written; of a paper, with `only_told`, the day that goes with its sentence; else empty.
+    /// Time a record was written; of a paper, with `only_told`, the day that goes with its sentence; else empty.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub at: String,
     pub text: String,

@@ -6,14 +6,14 @@ use crate::Record;
 use ground::text::shorten;
 use serde_json::Value;
 
-/// What is done with records of a kind; what stands in their data is told in `docs/formats.md`.
+/// Kind of record, and how it is read; `docs/formats.md` says what stands in its data.
 pub struct Kind {
     name: &'static str,
-    /// In plain words, for a mind that would write it and may not.
+    /// Description in plain words, for a mind that would write it and may not.
     pub what: &'static str,
     /// Whether a mind may write it, by `memory.append`.
     pub minds: bool,
-    /// How its data reads in a thought's context, with at most so many characters of arguments.
+    /// Tells its data in a thought's context, with at most so many characters of arguments.
     said: fn(&Value, usize) -> String,
     /// The gist of that, for a list of many.
     gist: fn(&Value, usize) -> String,
@@ -49,7 +49,7 @@ impl Account {
     }
 }
 
-/// What holds of a kind whose row does not say otherwise.
+/// Defaults for a kind whose row does not say otherwise.
 const PLAIN: Kind = Kind {
     name: "",
     what: "",
@@ -134,7 +134,7 @@ pub fn of(name: &str) -> &'static Kind {
     KINDS.iter().find(|kind| kind.name == name).unwrap_or(&OTHER)
 }
 
-/// What a record says, with at most so many characters of arguments.
+/// Tells a record in words, with at most so many characters of arguments.
 pub fn said(record: &Record, most: usize) -> String {
     (of(&record.kind).said)(&record.data, most)
 }
@@ -154,8 +154,8 @@ pub fn account(record: &Record) -> Option<Account> {
     (of(&record.kind).account)(&record.data)
 }
 
-/// What a thought said, and what it means to do where that says anything new: a turn that names no intent has its own
-/// first line for one.
+/// Tells what a thought said, and its intent where that adds anything: a turn that names no intent has its own first
+/// line for one.
 fn thought(data: &Value) -> String {
     let (said, intent) = (field(data, "monologue"), field(data, "intent"));
     match said.trim_start().starts_with(intent.trim().trim_end_matches('…')) {
@@ -164,7 +164,7 @@ fn thought(data: &Value) -> String {
     }
 }
 
-/// Its text, and what that is about; all of it where there is none.
+/// Tells the text of a record, and what it is about; all its data where there is no text.
 fn noted(data: &Value, _: usize) -> String {
     if field(data, "text").is_empty() { data.to_string() } else { pair(data, "about", "text") }
 }

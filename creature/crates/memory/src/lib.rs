@@ -1,7 +1,7 @@
 //! Memory: append-only records that survive a crash, the newest read without the rest; snapshots; files of state.
 //!
 //! Invariant: one process writes a log; a line is one write ending in a newline, synced before the next act.
-//! Absent on purpose: an index and a lock. What a kind of record means stands in `kinds`; nothing else here looks at it.
+//! Absent on purpose: an index and a lock. The meaning of a kind stands in `kinds`; nothing else here looks at it.
 
 mod error;
 pub mod kinds;

@@ -32,7 +32,7 @@ pub struct Log {
     hidden: String,
 }
 
-/// What opening had to mend.
+/// Damage that opening mended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mended {
     /// Bytes of a torn last line, now a garbage line that readers skip; 0 when nothing was lost.

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// One line of memory.
+/// Record: one line of memory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// When, RFC 3339 UTC.
@@ -26,7 +26,7 @@ impl Record {
     }
 }
 
-/// This moment as RFC 3339 UTC with milliseconds and a `Z`.
+/// Returns the current time as RFC 3339 UTC with milliseconds and a `Z`.
 pub fn now() -> String {
     format!("{:.3}", Timestamp::now())
 }

@@ -14,10 +14,10 @@ use std::path::{Path, PathBuf};
 /// Bytes of the file that a search reads through rather than halves again; also the size of the read buffer.
 const STRETCH: u64 = 64 << 10;
 
-/// What was read.
+/// Result of reading: how much of the span could be read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Read {
-    /// When the oldest record there is was written, if it is later than what was asked for.
+    /// Time of the oldest record there is, if it is later than the time asked for.
     pub begins: Option<Timestamp>,
     /// More bytes than the cap lie in the span: its beginning was not read.
     pub capped: bool,
@@ -102,7 +102,7 @@ fn seek(file: &File, size: u64, from: Timestamp) -> io::Result<(u64, Option<Time
     Ok((low, first))
 }
 
-/// Where the first dated line that begins after `start` and before `end` begins, and its time.
+/// Finds the first dated line that begins after `start` and before `end`: its offset and its time.
 fn dated_after(file: &File, start: u64, end: u64) -> io::Result<Option<(u64, Timestamp)>> {
     let mut lines = Lines::new(file, start)?;
     let mut line = Vec::new();
@@ -146,7 +146,7 @@ fn show(
     Ok(())
 }
 
-/// Lines of a file from an offset on; one that is too long to hold comes as its beginning.
+/// Lines of a file from an offset on; a line too long to hold comes as its beginning.
 struct Lines<'a> {
     reader: BufReader<&'a File>,
     at: u64,

@@ -11,7 +11,7 @@ use crate::{Error, replace};
 /// The longest snapshot that is read, in bytes; it goes into every thought.
 const MAX_TEXT: u64 = 1 << 20;
 
-/// One compacted summary.
+/// Snapshot: a compacted summary of memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snapshot {
     pub path: PathBuf,

@@ -11,7 +11,7 @@ use std::path::Path;
 /// Bytes read of a file of state; everything it may hold at its longest fits.
 const MOST_BYTES: u64 = 16 << 20;
 
-/// What the file holds; none where it is missing or garbage.
+/// Reads the state in the file; none where it is missing or garbage.
 pub fn read<T: DeserializeOwned>(path: &Path) -> Option<T> {
     let (bytes, _) = head(path, 0, MOST_BYTES).ok()?;
     serde_json::from_slice(&bytes).ok()

@@ -14,7 +14,7 @@ use crate::{Error, MAX_LINE, Record};
 /// Bytes of the first block; a tail of small records is one read.
 const FIRST_BLOCK: usize = 64 << 10;
 
-/// Bytes of the largest block; what one read may cost in memory.
+/// Bytes of the largest block: the most memory that one read may cost.
 const LAST_BLOCK: usize = 1 << 20;
 
 /// Bytes searched at once for a newline: without optimisation `contains` is fast and a search from the end is not.
@@ -103,9 +103,9 @@ struct Backwards<'a> {
     block: usize,
     /// Everything before this offset is unread.
     unread: u64,
-    /// What is read and not yet handed out; ends where the next line ends.
+    /// Bytes read and not yet handed out; they end where the next line ends.
     held: Vec<u8>,
-    /// How much at the front of `held` has not been searched for a newline.
+    /// Bytes at the front of `held` that have not been searched for a newline.
     unsearched: usize,
     /// Bytes dropped from the end of a line too long to hold.
     dropped: u64,

@@ -68,11 +68,11 @@ const USUAL_ORDER: &str = "no more focus, drop the focus, end the focus, back to
 pub struct Understood {
     /// The change, to be applied as the owner's (`When::owner`).
     pub change: DirectiveChange,
-    /// How long the directive holds, as the owner said it; empty where that was left open.
+    /// Time the directive holds, as the owner said it; empty where that was left open.
     pub span: String,
 }
 
-/// One word as it was said, and as it is compared.
+/// Word as it was said, and as it is compared.
 struct Word<'a> {
     said: &'a str,
     plain: String,
@@ -113,7 +113,7 @@ pub fn compacts(text: &str) -> bool {
     words(text).is_some_and(|words| one_of(COMPACT, &plain(bare(&words)).join(" ")))
 }
 
-/// One sentence that tells the owner what was noted.
+/// Tells the owner in one sentence what was noted.
 pub fn reply(understood: &Understood) -> String {
     let span = if understood.span.is_empty() { "until you say otherwise" } else { &understood.span };
     let noted = match &understood.change {

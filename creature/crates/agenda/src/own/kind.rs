@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a look is about.
+/// Kind of a look, by what it is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -24,7 +24,7 @@ impl Kind {
     pub const ALL: [Kind; 6] =
         [Kind::Sources, Kind::Goals, Kind::Writing, Kind::Opportunities, Kind::Growth, Kind::Mentions];
 
-    /// In one word, as it is kept.
+    /// Names the kind in one word, as it is kept.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Sources => "sources",

@@ -20,8 +20,8 @@ const DAY: (Time, Time) = (Time::constant(8, 0, 0, 0), Time::constant(20, 0, 0, 
 const MORNING: Time = Time::constant(9, 0, 0, 0);
 const EVENING: Time = Time::constant(18, 0, 0, 0);
 
-/// When a reminder comes. Hours are those of its time zone: one that a clock put forward skips comes as much
-/// later, of one shown twice the first counts.
+/// Schedule of a reminder. Hours are those of its time zone: an hour that a clock put forward skips comes as much
+/// later, of an hour shown twice the first counts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Schedule {
@@ -186,7 +186,7 @@ impl Schedule {
         }
     }
 
-    /// When it comes, as people say it: `tomorrow at 09:00`, `every Monday at 08:00, first on 30 November`.
+    /// Says when it comes, as people say it: `tomorrow at 09:00`, `every Monday at 08:00, first on 30 November`.
     pub fn said(&self, next: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
         let clock = |time: &Time| time.strftime("%H:%M").to_string();
         let every = match self {

@@ -1,4 +1,4 @@
-//! What an answer to the owner does to the open requests of its thread. Pure.
+//! Answers to the owner: how they end or keep the open requests of their thread. Pure.
 
 use super::{Request, Wait};
 use crate::items::{self, LONGEST_REASON};
@@ -6,7 +6,7 @@ use crate::{Refusal, When};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-/// Ends what the answer is for, or notes that it goes on; the result names what of the thread is open still.
+/// Ends the requests the answer is for, or notes that they go on; the result names those of the thread still open.
 pub(super) fn answered(
     list: &mut [Request],
     done: Option<bool>,
@@ -34,7 +34,7 @@ pub(super) fn answered(
     Ok(json!({"ended": ended, "open": open}))
 }
 
-/// Ids of what an answer on this thread is for: the one named, else all without an answer, else what was worked on last.
+/// Finds the requests an answer on this thread is for: the named one, else unanswered ones, else those worked on last.
 fn meant(list: &mut [Request], id: Option<&str>, thread: &str) -> Result<Vec<String>, Refusal> {
     if let Some(id) = id {
         return items::find(list, id).map(|one| vec![one.id.clone()]);

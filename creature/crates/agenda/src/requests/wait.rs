@@ -1,4 +1,4 @@
-//! What a request waits for: a time, something by its name, or the owner's word; until then it costs no thought. Pure.
+//! Waits of requests: for a time, something by its name, or the owner's word; until then it costs no thought. Pure.
 
 use crate::items::{self, LONGEST_REASON, later};
 use jiff::Timestamp;
@@ -13,12 +13,12 @@ const LITTLE_S: i64 = 3_600;
 /// Kinds of things that are waited for by name, as in `session-4`.
 const NAMED: [&str; 8] = ["ask", "session", "job", "watch", "task", "goal", "opportunity", "reminder"];
 
-/// What a request waits for.
+/// Wait of a request.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Wait {
     pub what: String,
-    /// When it is looked at again, whatever came.
+    /// Time it is looked at again, whatever came.
     pub until: Timestamp,
     /// The owner's next word on its thread ends it.
     pub owner: bool,

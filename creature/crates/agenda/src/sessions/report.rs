@@ -17,27 +17,27 @@ const LEAST: usize = 40;
 /// Characters of a line beside the answer: ids, how it ended, where the whole of it is.
 const LINE: usize = 72;
 
-/// So many have a line each; of more some are only named, in so many characters.
+/// Sessions with a line each; of more some are only named, in `NAME` characters.
 const FEW: usize = 8;
 const NAME: usize = 13;
 
 /// The report of sub-sessions that belong together and have ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// Those it tells of: first what did not end as done.
+    /// Ids of the sessions it tells of: first those that did not end as done.
     pub ids: Vec<String>,
     pub thread: String,
-    /// Who wanted the first of them.
+    /// Origin of the first of them.
     pub origin: Origin,
-    /// They worked on the owner's own request.
+    /// Whether they worked on the owner's own request.
     pub owner: bool,
-    /// What became of them, in few words for a thought.
+    /// Outcome of the sessions, in few words for a thought.
     pub text: String,
-    /// The same for the owner to read.
+    /// Outcome in words for the owner.
     pub message: String,
-    /// They found nothing to say: nobody is told.
+    /// Whether they found nothing to say: then nobody is told.
     pub silent: bool,
-    /// Each was cancelled: whoever did that knows.
+    /// Whether each was cancelled; the canceller knows that already.
     pub cancelled: bool,
 }
 
@@ -66,7 +66,7 @@ impl Session {
         quiet && self.status == Status::Done
     }
 
-    /// What became of it in `most` characters of its answer; a thought is told where the whole of it is.
+    /// Tells the outcome in `most` characters of the answer; a thought is told where the whole answer is.
     fn told(&self, most: usize, to_thought: bool) -> String {
         let is_cut = to_thought && self.answer.chars().count() > most;
         let whole = if is_cut { format!(" (whole: sessions.list {})", self.id) } else { String::new() };
@@ -118,7 +118,7 @@ impl Sessions {
         })
     }
 
-    /// What a session comes of in the end: the thought that began its family, or the session that no tool spawned.
+    /// Finds the root of a session: the thought that began its family, or the session that no tool spawned.
     fn root<'a>(&'a self, session: &'a Session) -> &'a str {
         let mut session = session;
         // A parent is older than its child; the bound is for a file that somebody wrote.
@@ -179,7 +179,7 @@ impl Sessions {
     }
 }
 
-/// What became of sessions, within so many characters: one by itself, several under a line that counts them.
+/// Tells the outcome of sessions within `most` characters: one by itself, several under a line that counts them.
 fn text(ended: &[&Session], most: usize, to_thought: bool) -> String {
     if let [one] = ended {
         return one.told(most.saturating_sub(LINE), to_thought);

@@ -8,11 +8,11 @@ use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 const MOST_OBJECTIVE: usize = 2_000;
-/// As many as may be open: a session that gathers the answers of all others is usual.
+/// As many dependencies as sessions may be open: a session that gathers the answers of all others is usual.
 const MOST_DEPENDENCIES: usize = MOST_OPEN;
 const MOST_TOOLS: usize = 64;
 
-/// One session as the caller asks for it; the skipped fields are not the caller's to set.
+/// Request for a session; the skipped fields are not the caller's to set.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
@@ -27,19 +27,19 @@ pub struct Request {
     pub objective: String,
     pub mode: Mode,
     pub depends_on: Vec<String>,
-    /// Which of its parent's earlier sessions it depends on.
+    /// Earlier sessions of its parent that it depends on.
     pub depends_on_previous: Previous,
     pub not_before: Option<Timestamp>,
     pub tools: Vec<String>,
     /// The model that works on it, and how much that thinks; empty: the usual of its mode.
     pub model: String,
     pub effort: String,
-    /// What the caller dropped of the request, a sentence each; `Spawned` passes them on.
+    /// Parts of the request that the caller dropped, a sentence each; `Spawned` passes them on.
     #[serde(skip)]
     pub warnings: Vec<String>,
 }
 
-/// Which of its parent's earlier sessions a session depends on.
+/// Earlier sessions of its parent that a session depends on.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(untagged)]
 pub enum Previous {
@@ -47,7 +47,7 @@ pub enum Previous {
     All(bool),
     /// `all`, or the one of this name.
     Said(String),
-    /// Those of these names.
+    /// The sessions of these names.
     Named(Vec<String>),
 }
 
@@ -81,7 +81,7 @@ impl Previous {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spawned {
     pub id: String,
-    /// What of the request was dropped, a sentence each.
+    /// Parts of the request that were dropped, a sentence each.
     pub warnings: Vec<String>,
 }
 

@@ -17,7 +17,7 @@ const MOST_CUTS: u32 = 2;
 const MOST_FRUITLESS: u32 = 8;
 
 impl Session {
-    /// Why its hop is over; none while it is not.
+    /// Says why its hop is over; none while it is not.
     fn used_up(&self, now: Timestamp, most_cost: u64) -> Option<String> {
         let late = now.duration_since(self.hop_began) >= SignedDuration::from_secs(HOP_S);
         let dear = self.hop_rounds >= HOP_ROUNDS && self.hop_cost > most_cost;
@@ -133,14 +133,14 @@ impl Sessions {
         self.end(id, Status::Done, answer, now)
     }
 
-    /// The session cannot go on; what depends on it fails too.
+    /// The session cannot go on; sessions that depend on it fail too.
     pub fn failed(&mut self, id: &str, why: &str, now: Timestamp) -> Vec<String> {
         let mut changed = self.end(id, Status::Failed, why, now);
         changed.extend(self.cascade(now));
         changed
     }
 
-    /// Cancels a session that has not ended, with its children; what depends on them fails.
+    /// Cancels a session that has not ended, with its children; sessions that depend on them fail.
     pub fn cancel(&mut self, id: &str, now: Timestamp) -> Result<Vec<String>, Refusal> {
         let Some(session) = self.get(id) else {
             let error = format!("cancel {:?}: no sub-session is called that", clip(id, 40));

@@ -11,14 +11,14 @@ use std::collections::BTreeMap;
 /// Lines whose last look is remembered.
 const MOST_LOOKS: usize = 4_096;
 
-/// When each line was last thought about.
+/// Time each line was last thought about.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Looked {
     pub lines: BTreeMap<String, Look>,
     /// The last look at any line of a category, by the category's name.
     pub categories: BTreeMap<String, Timestamp>,
-    /// When the first look of all was.
+    /// Time of the first look of all.
     pub since: Option<Timestamp>,
     /// Looks in a row, at whatever line, after which no work was changed.
     pub idle: u32,

@@ -94,7 +94,7 @@ fn secret<'a>(label: &str, after: &'a str, code: bool) -> Option<(usize, &'a str
     is_secret(&label, value, plain, how, code).then_some((lead, value))
 }
 
-/// How a value stands behind its label.
+/// Form in which a value stands behind its label.
 #[derive(Clone, Copy, PartialEq)]
 enum How {
     Quoted,

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 /// Statements that are weighed against each other.
 const MOST: usize = 40;
 
-/// One sentence that asks for an act.
+/// Statement: a sentence that asks for an act.
 pub(super) struct Statement {
     pub at: jiff::Timestamp,
     pub text: String,
@@ -25,14 +25,14 @@ const ORDERS: &str = "add always answer archive ask avoid backup build buy call 
     run save schedule search sell send set share ship show sort spend start stay stop summarise summarize switch \
     take talk tell test track translate try turn tweet update upload use wait watch work write";
 
-/// What may stand before an order without changing it.
+/// Words that may stand before an order without changing it.
 const POLITE: &str = "please ok okay and then also now so hey hi hello feral just well yes no thanks but instead \
     today tomorrow";
 
 const WISHES: &str = "i want, i need, i'd like, i would like, you should, you must, you may not, make sure, let's, \
     from now on, need you to, no longer, has to be, must not";
 
-/// Words that make a sentence one that forbids.
+/// Words that make a sentence forbid.
 const AGAINST: &str = "don't dont not never stop no without avoid cancel forget longer quit ignore drop";
 
 /// Words that are no part of a subject.
@@ -101,7 +101,7 @@ pub(super) fn standing(said: &[Dated]) -> Vec<Statement> {
     kept
 }
 
-/// What a sentence is about.
+/// Subject of a sentence.
 struct Subject {
     /// Whether it forbids.
     against: bool,
@@ -157,7 +157,7 @@ fn among(list: &str, word: &str) -> bool {
     list.split_whitespace().any(|known| known == word)
 }
 
-/// `posts` and `posting` are about what `post` is about.
+/// Cuts the ending: `posts` and `posting` count as `post`.
 fn stem(word: &str) -> &str {
     let stems = ["ing", "s"].iter().find_map(|end| word.strip_suffix(end));
     stems.filter(|stem| stem.len() > 2).unwrap_or(word)
