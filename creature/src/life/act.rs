@@ -144,7 +144,7 @@ impl Life {
         let CallOutcome { result, shown, usage } = done;
         let ok = result.get("ok") == Some(&Value::Bool(true));
         // Instinct in the mind's place answers other words than those that wait for the mind.
-        if ok && answers(call) && !self.course.stands_in {
+        if ok && answers(call) && !self.toolbox.stands_in {
             // Instinct answers several threads in one thought, and names them.
             let named = call.args.get("data").and_then(|data| data.get("thread")).and_then(Value::as_str);
             let thread = named.unwrap_or(&caller.thread);

@@ -46,9 +46,9 @@ impl Life {
         if !self.is_away() || self.cursors.words.is_empty() {
             return Ok(None);
         }
-        (self.course.stands_in, self.toolbox.stands_in) = (true, true);
+        self.toolbox.stands_in = true;
         let end = self.stand_in(leaving).await;
-        (self.course.stands_in, self.toolbox.stands_in) = (false, false);
+        self.toolbox.stands_in = false;
         if let Some(end) = end? {
             return Ok(Some(end));
         }
@@ -112,7 +112,7 @@ impl Life {
 
     /// The moment as it is, with those words of a thread that instinct knows.
     fn known_words(&mut self, round: u32, thread: &str) -> Result<Moment, Fault> {
-        let mut moment = self.sense(round)?;
+        let mut moment = self.sense(round)?.moment;
         self.caller = Caller::owner(thread);
         let words = self.cursors.words.iter().map(|waiting| &waiting.word);
         let words = words.filter(|word| word.thread == thread && instinct::knows(&word.text));

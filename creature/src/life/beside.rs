@@ -164,14 +164,14 @@ impl Life {
         tracing::info!("the owner speaks: answered beside the call under way");
         let parked = self.mind.talk().and_then(|talk| talk.park());
         let (before, works_for) = (self.caller.clone(), self.course.works_for.take());
-        let (line, busy) = (self.course.line.take(), self.course.busy.take());
+        let busy = self.course.busy.take();
         self.course.beside = true;
         let next = match away {
             true => Box::pin(self.meanwhile(false, leaving)).await,
             false => Box::pin(self.minded(leaving)).await.map(Some),
         };
         self.course.beside = false;
-        (self.course.line, self.course.busy) = (line, busy);
+        self.course.busy = busy;
         (self.caller, self.course.works_for, self.toolbox.completed) = (before, works_for, false);
         if let Some(talk) = self.mind.talk() {
             talk.take_up(parked);

@@ -1,8 +1,6 @@
 //! The course of a life: what is known from one wake to the next, and lost with the life.
 
 use crate::life::stop::Stop;
-use agenda::stack::Line;
-use agenda::standing::Standing;
 use jiff::Timestamp;
 
 /// Seconds between two records of looks that found nothing.
@@ -23,8 +21,6 @@ pub(crate) struct Course {
     pub overran: u32,
     /// The owner's threads that want another round, the one under way first.
     pub threads: Vec<String>,
-    /// The request this wake was begun for, until a thought was had for it.
-    pub request: Option<String>,
     /// When the wake under way began; none before the first.
     pub began: Option<Timestamp>,
     /// What the last act came to, in a line.
@@ -44,20 +40,12 @@ pub(crate) struct Course {
     pub purpose_changed: bool,
     /// The budget is nearly gone.
     pub poor: bool,
-    /// The state that the first thought of a wake was shown, to be kept with it.
-    pub state: Option<Standing>,
     /// Mark of the checklist the thought under way was shown.
     pub checklist: String,
-    /// Events the thought under way was shown.
-    pub shown: Vec<String>,
-    /// The first ready line of the stack the thought under way was shown; only in the first round of a wake.
-    pub line: Option<Line>,
     /// Papers of knowledge that somebody else changed, by their paths from the house.
     pub changed: Vec<String>,
     /// The mind failed or said nothing new in this wake: nothing that waits shortens the rest.
     pub setback: bool,
-    /// The last thought chose its rest itself.
-    pub chose_rest: bool,
     /// The last thought also said that its work is done: only what is new or due shortens the rest.
     pub said_done: bool,
     pub emptied: Emptied,
@@ -71,8 +59,6 @@ pub(crate) struct Course {
     pub handed: Vec<u8>,
     /// The budget file's mark when it was last looked at; a new one ends the wait for a mind that is down.
     pub budget_mark: Option<String>,
-    /// Instinct answers in the mind's place.
-    pub stands_in: bool,
     /// Until when no step of a sub-session begins, for its model is down.
     pub apart_until: Option<Timestamp>,
     /// The owner is answered while a call runs beside the life: no other work meanwhile.

@@ -14,7 +14,7 @@ use agenda::own::{Allowance, Kind, OwnChange, sketch};
 use agenda::reasons::ReasonChange;
 use agenda::sessions::{Mode, Origin, Request};
 use agenda::span;
-use agenda::stack::{Around, Category};
+use agenda::stack::{Around, Category, Line};
 use agenda::waking;
 use ground::checklist;
 use ground::papers;
@@ -183,8 +183,8 @@ impl Life {
     }
 
     /// What a thought is told that is shown a line of own time; empty for any other.
-    pub(crate) fn own_brief(&self) -> String {
-        let line = self.course.line.as_ref().filter(|line| line.category == Category::Own);
+    pub(crate) fn own_brief(&self, line: Option<&Line>) -> String {
+        let line = line.filter(|line| line.category == Category::Own);
         let Some(kind) = line.and_then(|line| Kind::of_line(&line.id)) else {
             return String::new();
         };
@@ -271,9 +271,9 @@ impl Life {
         }
     }
 
-    /// Counts that a model was asked of its own accord, once a wake, for the first of the reasons that is its own.
-    pub(crate) fn asked_unasked(&mut self) {
-        let reason = self.course.why.iter().find_map(|why| waking::kind(why)).map(str::to_owned);
+    /// Counts that a model was asked of its own accord, once a wake, for the first of these reasons that is its own.
+    pub(crate) fn asked_unasked(&mut self, why: &[String]) {
+        let reason = why.iter().find_map(|why| waking::kind(why)).map(str::to_owned);
         let is_model = matches!(self.mind, Mind::Model(_));
         if let (Some(reason), true) =
             (reason, is_model && !std::mem::replace(&mut self.course.asked, is_model))

@@ -32,12 +32,11 @@ impl Life {
         self.stack().into_iter().find(|line| line.category == Category::Requests && line.ready_at <= now)
     }
 
-    /// Takes up the first request that is ready; the thread it was said on.
-    pub(crate) fn take_request(&mut self) -> Option<String> {
+    /// The first request that is ready, and the thread it was said on.
+    pub(crate) fn next_request(&self) -> Option<(String, String)> {
         let line = self.ready_request()?;
         let thread = self.store.agenda.requests.open().find(|one| one.id == line.id)?.thread.clone();
-        self.course.request = Some(line.id);
-        Some(thread)
+        Some((line.id, thread))
     }
 
     /// The request that a wake for this thread goes on with, where no word waits on it and no thought of this wake was
@@ -57,8 +56,9 @@ impl Life {
         waiting.seen > 0 && open.any(|one| one.thread == waiting.word.thread && rests(one))
     }
 
-    /// The open requests, a line each, those of this thread first; without words that are shown as such.
-    pub(crate) fn open_requests(&self) -> Vec<String> {
+    /// The open requests, a line each, those of this thread first; without words that are shown as such. `taken` is the
+    /// one this wake is for.
+    pub(crate) fn open_requests(&self, taken: Option<&str>) -> Vec<String> {
         let thread = &self.caller.thread;
         let is_here = |one: &Request| self.caller.owner && one.thread == *thread;
         let waits = |one: &Request| self.cursors.words.iter().any(|word| word.word.thread == one.thread);
@@ -67,7 +67,7 @@ impl Life {
         open.sort_by_key(|one| !is_here(one));
         let more = open.len().saturating_sub(MOST_TOLD);
         let line = |one: &&Request| {
-            let this = self.course.request.as_ref() == Some(&one.id);
+            let this = taken == Some(one.id.as_str());
             let most = if is_here(one) { WORKED_CHARS } else { OTHER_CHARS };
             one.line(most) + if this { " This wake is for it." } else { "" }
         };

@@ -106,7 +106,6 @@ impl Life {
             // What interrupted the rest is done: it goes on.
             return Next::Rest(rest.until.duration_since(now).unsigned_abs());
         }
-        self.course.chose_rest = said.is_some();
         let rest = Duration::from_secs(self.situation().rest_s(said, self.bounds()));
         let until = now.checked_add(rest).ok();
         self.course.rest =
@@ -152,7 +151,7 @@ impl Life {
         match self.situation() {
             Situation::Poor => "little of its money is left",
             Situation::Spent => "its own money is spent",
-            _ if self.course.chose_rest => "as its last thought chose",
+            _ if self.course.rest.is_some() => "as its last thought chose",
             Situation::Checkpoint => "a step of a goal is next",
             Situation::Lead => "an opportunity is next",
             Situation::Normal => "its next work can wait",
@@ -178,7 +177,7 @@ impl Life {
         if held {
             let spent = self.spent_until(now).filter(|_| !self.is_stopped());
             let (hour, requests) = match spent {
-                Some(_) => (self.store.agenda.told_at(now), self.next_request(now)),
+                Some(_) => (self.store.agenda.told_at(now), self.request_at(now)),
                 None => (hour, None),
             };
             let ends = [hour, requests, spent, self.course.down_until, self.typing_until()];
@@ -205,7 +204,7 @@ impl Life {
     }
 
     /// When the next request of the owner's is ready.
-    fn next_request(&self, now: Timestamp) -> Option<Timestamp> {
+    fn request_at(&self, now: Timestamp) -> Option<Timestamp> {
         let mut lines = self.stack();
         lines.retain(|line| line.category == Category::Requests);
         stack::next_ready(&lines, now)

@@ -21,15 +21,33 @@ const MOST_NEWS: usize = 1_800;
 /// Seconds for which what a life was born with is told to each new conversation.
 const BORN_S: i64 = 3_600;
 
+/// What a thought is given, and what was read of it that its moment does not hold.
+pub struct Sensed {
+    pub moment: Moment,
+    /// How many thoughts this wake had before.
+    pub(crate) round: u32,
+    /// The request this wake is for, where no thought of it was had for that yet.
+    pub(crate) request: Option<String>,
+    pub(crate) shown: Shown,
+}
+
+/// What is not told again once a thought of its own was had that was shown it.
+pub(crate) struct Shown {
+    pub events: Vec<String>,
+    /// The first ready line of the stack; only in the first round of a wake, for later ones see another because that
+    /// one was done.
+    pub line: Option<Line>,
+}
+
 impl Life {
     /// Everything a mind is given, read now.
-    pub fn sense(&mut self, round: u32) -> Result<Moment, Fault> {
+    pub fn sense(&mut self, round: u32) -> Result<Sensed, Fault> {
         let house = self.told.house.clone();
         self.watch.know();
         self.hear()?;
         self.hear_outcomes()?;
         self.notice()?;
-        self.attend()?;
+        let request = self.attend()?;
         if round == 0 && !self.caller.owner {
             self.measure();
         }
@@ -39,13 +57,13 @@ impl Life {
         let (records, snapshot) = self.looked_back();
         let Caller { owner, thread, .. } = self.caller.clone();
         let (stack, now) = (self.stack(), self.told.clock.now());
-        // Only the first round's line counts as looked at: later rounds see another because that one was done.
         let is_own = |line: &&Line| line.ready_at <= now && line.category != Category::Requests;
-        self.course.line = stack.iter().find(is_own).filter(|_| round == 0 && !owner).cloned();
+        let line = stack.iter().find(is_own).filter(|_| round == 0 && !owner).cloned();
         let waiting = || self.cursors.words.iter().filter(|waiting| waiting.word.thread == thread);
         let words = waiting().map(|waiting| waiting.word.clone()).collect();
         let unseen = waiting().filter(|waiting| waiting.seen == 0).count();
         let money = budget::read(&house.budget());
+        let (events, news) = self.news();
         let mut moment = Moment {
             now: self.told.clock.text(),
             time_zone: Some(self.store.rules.time_zone.clone()),
@@ -55,14 +73,14 @@ impl Life {
             rehearsal: self.told.rehearsal,
             thoughts_before: self.cursors.thoughts,
             // The first thought for a request is told all, also in the middle of a wake.
-            round: if self.course.request.is_some() { 0 } else { round },
+            round: if request.is_some() { 0 } else { round },
             purpose: papers::read(&house.purpose()).text,
             purpose_changed: self.course.purpose_changed,
             checklist: checklist.text,
             scratch: papers::read(&house.papers().join("scratch.md")).text,
             words,
             unseen,
-            news: self.news(),
+            news,
             snapshot,
             records,
             rest_s: (self.bounds().shortest_s, self.bounds().chosen_s),
@@ -79,16 +97,15 @@ impl Life {
             rounds: self.settings.agenda.rounds,
             goals: self.store.agenda.goals.lines().join("\n"),
             stack,
-            requests: self.open_requests(),
-            own: self.own_brief(),
+            requests: self.open_requests(request.as_deref()),
+            own: self.own_brief(line.as_ref()),
             directives: self.store.agenda.directives.lines(now, &self.store.rules.time_zone),
             paused: self.told_to_pause(),
             sessions: self.store.sessions.lines(),
             ..Moment::default()
         };
         moment.standing = standing::standing(&moment);
-        self.course.state = moment.standing.clone().filter(|_| round == 0);
-        Ok(moment)
+        Ok(Sensed { moment, round, request, shown: Shown { events, line } })
     }
 
     /// The newest records and the newest snapshot; neither in safe mode.
@@ -110,8 +127,8 @@ impl Life {
     }
 
     /// Turns to the owner where a word waits, one thread at a time, or a request is still worked on or ready; else back
-    /// to what it does by itself.
-    fn attend(&mut self) -> Result<(), Fault> {
+    /// to what it does by itself. The request it goes on with or takes up.
+    fn attend(&mut self) -> Result<Option<String>, Fault> {
         let next = self.cursors.words.iter().filter(|waiting| !self.is_put_off(waiting));
         let next = next.min_by_key(|waiting| waiting.seen);
         let spoken = next.map(|waiting| waiting.word.thread.clone());
@@ -120,33 +137,39 @@ impl Life {
             self.course.threads.first().cloned().or_else(ended)
         };
         let going = if spoken.is_some() { None } else { going() };
-        self.course.request = going.as_ref().and_then(|thread| self.goes_on_with(thread));
-        let thread = spoken.or(going).or_else(|| self.take_request());
+        let mut request = going.as_ref().and_then(|thread| self.goes_on_with(thread));
+        let mut take_up = || {
+            let (id, thread) = self.next_request()?;
+            request = Some(id);
+            Some(thread)
+        };
+        let thread = spoken.or(going).or_else(&mut take_up);
         match &thread {
             Some(_) => self.interrupted()?,
             None => self.resumed(),
         }
         self.caller = thread.map_or_else(Caller::own, |thread| Caller::owner(&thread));
-        Ok(())
+        Ok(request)
     }
 
-    /// The events this thought is shown. One that answers the owner has none: they wait for the next.
-    fn news(&mut self) -> Vec<String> {
-        let Cursors { news, gathered, .. } = &self.cursors;
-        let shown = if self.caller.owner { 0 } else { waking::shown(news, MOST_NEWS) };
-        let waiting = news.len() - shown;
-        self.course.shown = news.iter().skip(waiting).cloned().collect();
+    /// The events this thought is shown, and what it is told of events. One that answers the owner is shown none: they
+    /// wait for the next.
+    fn news(&self) -> (Vec<String>, Vec<String>) {
         if self.caller.owner {
             let ended = self.course.ended_jobs.iter().filter(|(thread, _)| *thread == self.caller.thread);
-            return ended.map(|(_, text)| text.clone()).collect();
+            return (Vec::new(), ended.map(|(_, text)| text.clone()).collect());
         }
+        let Cursors { news, gathered, .. } = &self.cursors;
+        let shown = waking::shown(news, MOST_NEWS);
+        let waiting = news.len() - shown;
+        let events: Vec<String> = news.iter().skip(waiting).cloned().collect();
         let mut told = Vec::new();
         if shown > 0 && (waiting > 0 || *gathered > 0) {
             told.push(format!(
                 "{waiting} older events wait for a later thought; {gathered} more were too many to keep"
             ));
         }
-        told.extend(news.iter().skip(waiting).cloned());
-        told
+        told.extend(events.iter().cloned());
+        (events, told)
     }
 }

@@ -3,6 +3,7 @@
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
 use crate::life::act::args;
+use crate::life::sense::Sensed;
 use crate::life::{Leaving, Life, Next};
 use crate::mind::Mind;
 use crate::store::caller::Caller;
@@ -123,7 +124,8 @@ impl Life {
             self.report_apart()?;
             // What a request waits for is told with it, and not to a thought of something else.
             self.end_waits();
-            let moment = self.sense(round)?;
+            let sensed = self.sense(round)?;
+            let moment = &sensed.moment;
             if self.course.stop.is_some() {
                 return self.obey();
             }
@@ -136,7 +138,7 @@ impl Life {
             }
             self.compact();
             self.course.works_for = moment.answers().then(|| self.caller.thread.clone());
-            let outcome = match self.listening(&moment, leaving).await? {
+            let outcome = match self.listening(moment, leaving).await? {
                 Came::Thought(outcome) => outcome,
                 Came::Left => return Ok(Next::Leave),
                 Came::Cut => continue,
@@ -152,11 +154,11 @@ impl Life {
             self.heart.stage(Stage::Remembering, Duration::from_secs(60));
             let next = match outcome {
                 Outcome::Thought { thought, .. } if self.is_unrecorded(&thought, round) => {
-                    self.seen();
+                    self.seen(sensed.shown);
                     self.rested(thought, false, &self.caller.clone())
                 }
                 Outcome::Thought { thought, usage } => {
-                    self.thought(thought, usage, round, self.caller.clone(), leaving).await?
+                    self.thought(sensed, thought, usage, self.caller.clone(), leaving).await?
                 }
                 Outcome::Garbled { error, text, usage } => Some(self.garbled(&error, &text, &usage)?),
                 Outcome::Down(down) if self.falls_back(&down)? => None,
@@ -176,13 +178,13 @@ impl Life {
     /// Remembers a thought and does what it says; none asks for another round.
     pub(crate) async fn thought(
         &mut self,
+        sensed: Sensed,
         thought: Thought,
         usage: Value,
-        round: u32,
         caller: Caller,
         leaving: &mut impl Leaving,
     ) -> Result<Option<Next>, Fault> {
-        let number = self.remembered(&thought, usage, round, &caller)?;
+        let number = self.remembered(sensed, &thought, usage, &caller)?;
         self.course.heard_meanwhile = false;
         for call in &thought.tool_calls {
             if let Some((why, hint)) = self.held_back() {
@@ -239,9 +241,9 @@ impl Life {
     /// Remembers a thought, marks what it was shown as seen, and returns its number.
     fn remembered(
         &mut self,
+        sensed: Sensed,
         thought: &Thought,
         usage: Value,
-        round: u32,
         caller: &Caller,
     ) -> Result<u64, Fault> {
         let number = self.cursors.thoughts.saturating_add(1);
@@ -251,27 +253,28 @@ impl Life {
             .map(|call| json!({"tool": call.tool, "args": args(call, 400)}))
             .collect();
         tracing::info!("thought {number}: {}", text::shorten(&thought.intent, 200));
+        let state = sensed.moment.standing.filter(|_| sensed.round == 0);
         let mut record = json!({
-            "mind": self.mind.name(), "thought": number, "wake": self.cursors.wakes, "round": round,
+            "mind": self.mind.name(), "thought": number, "wake": self.cursors.wakes, "round": sensed.round,
             "monologue": text::shorten(&thought.monologue, MOST_MONOLOGUE),
             "intent": text::shorten(&thought.intent, MOST_MONOLOGUE),
             "tool_calls": calls, "sleep_s": thought.sleep_s, "usage": usage,
             "owner": caller.owner,
         });
-        if let (Value::Object(fields), Some(state)) = (&mut record, self.course.state.take()) {
+        if let (Value::Object(fields), Some(state)) = (&mut record, state) {
             fields.insert("state".to_owned(), kept(state));
         }
         self.paid_for_look(&record, !caller.owner);
         if !caller.owner {
-            self.asked_unasked();
+            self.asked_unasked(&sensed.moment.reasons);
         }
-        if let Some(id) = self.course.request.take().filter(|_| caller.owner) {
+        if let Some(id) = sensed.request.filter(|_| caller.owner) {
             self.made_by(caller, &Change::Request(RequestChange::Taken { id }));
         }
         self.store.record("thought", record)?;
         self.cursors.thoughts = number;
         self.heart.thought();
-        self.seen();
+        self.seen(sensed.shown);
         let shown = self.cursors.words.iter_mut().filter(|waiting| waiting.word.thread == caller.thread);
         shown.for_each(|waiting| waiting.seen = waiting.seen.saturating_add(1));
         self.cursors.words.retain(|waiting| waiting.seen < MOST_SEEN);

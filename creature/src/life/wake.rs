@@ -5,6 +5,7 @@
 
 use crate::dream;
 use crate::fault::Fault;
+use crate::life::sense::Shown;
 use crate::life::{Leaving, Life};
 use crate::mind::Mind;
 use crate::senses::{budget, cursors::Interrupted, typing};
@@ -176,7 +177,7 @@ impl Life {
 
     /// Notes that a thought was completed: what it was shown is not told again. After one that answers
     /// the owner all else is still to be told.
-    pub(crate) fn seen(&mut self) {
+    pub(crate) fn seen(&mut self, shown: Shown) {
         (self.course.proven, self.course.down_until) = (true, None);
         self.course.born_told.get_or_insert(self.told.clock.now());
         if self.caller.owner {
@@ -185,9 +186,9 @@ impl Life {
         }
         self.course.purpose_changed = false;
         self.course.draft_seen = Some(self.told.clock.now());
-        self.cursors.take_news(&std::mem::take(&mut self.course.shown));
+        self.cursors.take_news(&shown.events);
         self.cursors.checklist = std::mem::take(&mut self.course.checklist);
-        match self.course.line.take() {
+        match shown.line {
             Some(line) if line.category == Category::Own => self.began_look(&line.id),
             Some(line) => _ = self.made(&line.looked()),
             None => {}
