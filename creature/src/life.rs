@@ -3,6 +3,7 @@
 //! Invariant: a mind that is down, a garbled reply and a failing tool cost a record and a rest, never the
 //! life. What ends a life: the guardian's wish, a rebirth, a memory that cannot be written, a panic.
 
+mod access;
 pub mod act;
 mod away;
 mod beside;
@@ -39,9 +40,8 @@ pub mod wake;
 use crate::config::{Settings, Told};
 use crate::fault::Fault;
 use crate::heartbeat::{Heart, Stage};
+use crate::life::access::Access;
 use crate::life::course::Course;
-use crate::life::outage::Outage;
-use crate::life::patience::Patience;
 use crate::life::scanned::Scanned;
 use crate::mind::Mind;
 use crate::senses::cursors::{Cursors, Heard};
@@ -93,9 +93,7 @@ pub struct Life {
     pub(crate) talks: BTreeMap<String, Conversation>,
     /// The change this life was born of, or the one that was put back before it, as a text for thoughts.
     pub(crate) born: String,
-    pub(crate) patience: Patience,
-    /// Why the mind gives no thoughts; none while it does.
-    pub(crate) outage: Option<Outage>,
+    pub(crate) access: Access,
     pub(crate) repeats: Repeats,
     pub(crate) scanned: Scanned,
     /// Looks at what is watched, beside all else.
@@ -152,8 +150,7 @@ impl Life {
             steps: Steps::default(),
             talks: BTreeMap::new(),
             born: String::new(),
-            patience: Patience::default(),
-            outage: None,
+            access: Access::default(),
             repeats: Repeats::default(),
             scanned,
             watching: None,

@@ -26,12 +26,12 @@ const MOST_TOLD: usize = 3;
 impl Life {
     /// Whether a mind that reads is known to be away.
     pub(crate) fn is_away(&self) -> bool {
-        matches!(self.mind, Mind::Model(_)) && self.outage.is_some()
+        matches!(self.mind, Mind::Model(_)) && self.access.outage().is_some()
     }
 
     /// The owner's words that were not told of this outage.
     pub(crate) fn untold(&self) -> usize {
-        let mark = self.outage.as_ref().map(|outage| outage.mark());
+        let mark = self.access.outage().map(Outage::mark);
         let untold =
             |told: &[String]| told.len() < MOST_TOLD && mark.as_ref().is_none_or(|mark| !told.contains(mark));
         self.cursors.words.iter().filter(|waiting| untold(&waiting.told)).count()
@@ -58,7 +58,7 @@ impl Life {
 
     /// One answer a thread, for all words on it that were not told yet.
     fn tell_of_outage(&mut self, asks: bool) -> Result<(), Fault> {
-        let Some(outage) = self.outage.clone() else { return Ok(()) };
+        let Some(outage) = self.access.outage().cloned() else { return Ok(()) };
         // Known at once anyway, and perhaps otherwise for the owner's own word.
         if asks && !outage.is_slow() {
             return Ok(());
@@ -118,7 +118,7 @@ impl Life {
         let words = words.filter(|word| word.thread == thread && instinct::knows(&word.text));
         let (words, now) = (words.cloned().collect(), self.told.clock.now());
         let zone = &self.store.rules.time_zone;
-        let said = self.outage.as_ref().map(|outage| outage.sentence(false, now, zone));
+        let said = self.access.outage().map(|outage| outage.sentence(false, now, zone));
         (moment.owner, moment.thread, moment.words) = (true, thread.to_owned(), words);
         moment.outage = said.unwrap_or_default();
         Ok(moment)
@@ -169,7 +169,7 @@ impl Life {
     pub(crate) fn garbled(&mut self, error: &str, text: &str, usage: &Value) -> Result<Next, Fault> {
         let error = text::shorten(error, MOST_CHARS);
         tracing::warn!("garbled reply: {error}");
-        let rest_s = self.patience.garbled();
+        let rest_s = self.access.garbled(&error, self.told.clock.now());
         let recovery = format!("it is asked again in {rest_s} s");
         self.store
             .feed
@@ -182,11 +182,7 @@ impl Life {
                 "text": text::shorten(text, 4_000), "usage": usage, "owner": self.caller.owner,
             }),
         )?;
-        (self.course.overran, self.course.setback) = (1, true);
-        if self.patience.babbles() {
-            let down = Down { why: Why::Garbled, cause: error, ..Down::default() };
-            self.outage = Some(Outage::new(&down, rest_s, self.outage.as_ref(), self.told.clock.now()));
-        }
+        self.course.overran = 1;
         Ok(Next::Rest(self.clamped(rest_s)))
     }
 
@@ -196,29 +192,16 @@ impl Life {
             self.course.overran = 1;
             return self.spent(down);
         }
-        let (error, now) = (&down.error, self.told.clock.now());
-        let before = self.outage.take();
-        // When it is asked again is decided below.
-        let mut outage = Outage::new(down, 0, before.as_ref(), now);
-        let same = before.is_some_and(|before| before.mark() == outage.mark());
-        let rest_s = match self.course.down_until.filter(|until| same && now < *until) {
-            // Tried out of turn, for the owner's word: that costs the others no longer wait.
-            Some(until) => until.duration_since(now).as_secs().unsigned_abs() + 1,
-            None => {
-                let (rest_s, tell) = self.patience.down(down);
-                if tell {
-                    self.tell_of_down(down, rest_s)?;
-                }
-                rest_s
-            }
-        };
-        tracing::warn!("the mind is down, next try in {rest_s} s: {}", text::shorten(error, MOST_CHARS));
-        let span = jiff::SignedDuration::from_secs(rest_s.try_into().unwrap_or(i64::MAX));
-        (self.course.overran, self.course.setback) = (1, true);
-        let until = now.checked_add(span).unwrap_or(now);
-        outage.next = until;
+        let (rest_s, until, tell) = self.access.down(down, self.told.clock.now());
+        if tell {
+            self.tell_of_down(down, rest_s)?;
+        }
+        tracing::warn!(
+            "the mind is down, next try in {rest_s} s: {}",
+            text::shorten(&down.error, MOST_CHARS)
+        );
+        self.course.overran = 1;
         self.heart.next_try(Some(format!("{until:.0}")));
-        (self.outage, self.course.down_until) = (Some(outage), Some(until));
         Ok(Next::Rest(Duration::from_secs(rest_s)))
     }
 

@@ -31,21 +31,11 @@ pub(crate) struct Course {
     pub rest: Option<ChosenRest>,
     /// Wakes in a row that thought nothing.
     pub quiet: u64,
-    /// Until when the mind is not asked, but for the owner's word.
-    pub down_until: Option<Timestamp>,
-    /// Until when its own money is spent: until then nothing of its own is done that costs any.
-    pub spent_until: Option<Timestamp>,
-    /// That it is spent was told, and no thought of its own was paid for since.
-    pub spent_told: bool,
     pub purpose_changed: bool,
-    /// The budget is nearly gone.
-    pub poor: bool,
     /// Mark of the checklist the thought under way was shown.
     pub checklist: String,
     /// Papers of knowledge that somebody else changed, by their paths from the house.
     pub changed: Vec<String>,
-    /// The mind failed or said nothing new in this wake: nothing that waits shortens the rest.
-    pub setback: bool,
     /// The last thought also said that its work is done: only what is new or due shortens the rest.
     pub said_done: bool,
     pub emptied: Emptied,
@@ -57,10 +47,6 @@ pub(crate) struct Course {
     pub to_compact: Vec<Option<String>>,
     /// The settings file as it was last read.
     pub handed: Vec<u8>,
-    /// The budget file's mark when it was last looked at; a new one ends the wait for a mind that is down.
-    pub budget_mark: Option<String>,
-    /// Until when no step of a sub-session begins, for its model is down.
-    pub apart_until: Option<Timestamp>,
     /// The owner is answered while a call runs beside the life: no other work meanwhile.
     pub beside: bool,
     /// When a thought was first shown what this life was born with.

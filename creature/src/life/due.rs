@@ -5,7 +5,6 @@
 
 use crate::fault::Fault;
 use crate::life::Life;
-use crate::life::patience::LONGEST_S;
 use crate::mind::Mind;
 use crate::pace;
 use crate::store::caller::Caller;
@@ -21,7 +20,6 @@ use agenda::tasks::TaskChange;
 use ground::checklist;
 use ground::text::shorten;
 use instinct::sources;
-use jiff::SignedDuration;
 use serde_json::{Value, json};
 
 /// Most records and bytes looked back on for reminders that were told already.
@@ -37,7 +35,7 @@ impl Life {
         self.remind()?;
         if !self.paused() {
             // A review that nothing can pay for stays due.
-            if self.spent_until(self.told.clock.now()).is_none() {
+            if self.access.spent_until(self.told.clock.now()).is_none() {
                 self.review()?;
             }
             self.order();
@@ -56,11 +54,7 @@ impl Life {
         if ahead {
             self.store.keep_agenda();
         }
-        // No wait for a mind or for money is longer.
-        let longest = now.checked_add(SignedDuration::from_secs(LONGEST_S.cast_signed())).ok();
-        for until in [&mut self.course.down_until, &mut self.course.spent_until] {
-            *until = until.and_then(|until| longest.map(|longest| until.min(longest)));
-        }
+        self.access.set_back(now);
         let mut to = |at_s: &mut i64, wait_s: i64| {
             let most = now.as_second().saturating_add(wait_s);
             ahead |= *at_s > most;

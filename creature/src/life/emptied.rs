@@ -30,7 +30,7 @@ impl Life {
         let reasons_left = waking::reasons(&self.found(now));
         let until = now.checked_add(SignedDuration::from_secs(span_s as i64)).ok();
         self.course.emptied = Emptied { spoke: true, times, reasons_left, until };
-        (self.course.overran, self.course.setback, self.course.busy) = (0, true, None);
+        (self.course.overran, self.access.setback, self.course.busy) = (0, true, None);
         let Next::Rest(rest) = self.chosen(None) else { return None };
         Some(Next::Rest(rest.max(Duration::from_secs(span_s))))
     }

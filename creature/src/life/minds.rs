@@ -61,16 +61,8 @@ impl Life {
 
     /// Ends the wait for a mind that is down where another broker or another day began.
     fn find_way(&mut self) {
-        let mark = self.watch.know_budget();
-        let known = self.course.budget_mark.replace(mark.clone());
-        if known.is_none_or(|known| known == mark) {
-            return;
-        }
-        let waited = [self.course.down_until.take(), self.course.spent_until.take()];
-        if waited.iter().any(Option::is_some) {
+        if self.access.is_found_anew(self.watch.know_budget()) {
             tracing::info!("the way to the model has changed: it is asked again");
-            self.course.apart_until = None;
-            self.patience.ease();
             self.heart.next_try(None);
         }
     }
@@ -111,8 +103,7 @@ impl Life {
             self.offer.get("quick").filter(|quick| quick.is_object()).and_then(|quick| named(quick).ok());
         (self.mind, self.first) = (mind, None);
         self.take_up();
-        (self.course.down_until, self.course.spent_until) = (None, None);
-        (self.course.apart_until, self.outage) = (None, None);
+        self.access.offered();
         self.toolbox.models = Models::of(&self.offer, &self.settings.model.effort);
         self.heart.next_try(None);
         self.heart.mind(&self.mind.name());

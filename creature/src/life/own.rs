@@ -75,7 +75,7 @@ impl Life {
 
     /// What owner and money allow for own time; none for instinct, while money is short, and where nobody said.
     pub(crate) fn allowance(&self) -> Option<Allowance> {
-        if self.told.safe || self.told.rehearsal || self.course.poor || !matches!(self.mind, Mind::Model(_)) {
+        if self.told.safe || self.told.rehearsal || self.access.poor || !matches!(self.mind, Mind::Model(_)) {
             return None;
         }
         let mut allowance = budget::allowance(&self.told.house.budget())?;

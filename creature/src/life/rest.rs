@@ -116,7 +116,7 @@ impl Life {
     /// The rest this wake ends with: the shortest where something waits, and never past what comes due.
     pub(crate) fn resting(&mut self, rest: Duration) -> Duration {
         let now = self.told.clock.now();
-        let (held, is_spent) = (self.held(now), self.spent_until(now).is_some());
+        let (held, is_spent) = (self.held(now), self.access.spent_until(now).is_some());
         let words = match self.cursors.words.is_empty() {
             // The owner was answered: work that waited for that is looked at again at once.
             true => self.caller.owner && !self.course.said_done && !self.rests(now) && !is_spent,
@@ -125,7 +125,7 @@ impl Life {
         let interrupted = self.cursors.interrupted.is_some() && !self.course.said_done;
         let asked = words || self.ready_request().is_some();
         let events = !self.cursors.news.is_empty() || interrupted;
-        let is_short = (asked || ((events || self.has_reason(now)) && !held)) && !self.course.setback;
+        let is_short = (asked || ((events || self.has_reason(now)) && !held)) && !self.access.setback;
         let cut = match is_short {
             true => rest.min(Duration::from_secs(self.settings.rest.shortest_s)),
             false => {
@@ -175,12 +175,12 @@ impl Life {
     fn next_due(&self, now: Timestamp, held: bool) -> Option<Timestamp> {
         let hour = self.store.agenda.next_at(now);
         if held {
-            let spent = self.spent_until(now).filter(|_| !self.is_stopped());
+            let spent = self.access.spent_until(now).filter(|_| !self.is_stopped());
             let (hour, requests) = match spent {
                 Some(_) => (self.store.agenda.told_at(now), self.request_at(now)),
                 None => (hour, None),
             };
-            let ends = [hour, requests, spent, self.course.down_until, self.typing_until()];
+            let ends = [hour, requests, spent, self.access.down_until(), self.typing_until()];
             return ends.into_iter().flatten().filter(|at| *at > now).min();
         }
         let items = checklist::items(&self.checklist().text);
@@ -213,8 +213,8 @@ impl Life {
     fn situation(&self) -> Situation {
         let (lines, now) = (self.stack(), self.told.clock.now());
         match stack::ready(&lines, now).next().map(|line| line.category) {
-            _ if self.course.poor && matches!(self.mind, Mind::Model(_)) => Situation::Poor,
-            _ if self.spent_until(now).is_some() => Situation::Spent,
+            _ if self.access.poor && matches!(self.mind, Mind::Model(_)) => Situation::Poor,
+            _ if self.access.spent_until(now).is_some() => Situation::Spent,
             _ if self.paused() => Situation::Quiet(self.course.quiet),
             Some(Category::Goals) => Situation::Checkpoint,
             Some(Category::Opportunities) => Situation::Lead,

@@ -13,10 +13,10 @@ use agenda::repeat::Repeats;
 use agenda::requests::RequestChange;
 use agenda::standing::Standing;
 use ground::text;
+use mind::Outcome;
 use mind::llm::ModelMind;
 use mind::moment::Moment;
 use mind::thought::Thought;
-use mind::{Outcome, Why};
 use serde_json::{Value, json};
 use std::pin::pin;
 use std::time::Duration;
@@ -278,9 +278,12 @@ impl Life {
         let shown = self.cursors.words.iter_mut().filter(|waiting| waiting.word.thread == caller.thread);
         shown.for_each(|waiting| waiting.seen = waiting.seen.saturating_add(1));
         self.cursors.words.retain(|waiting| waiting.seen < MOST_SEEN);
-        let was_spent = self.outage.take().is_some_and(|outage| outage.why == Why::Budget);
-        self.paid(caller.owner);
-        if self.patience.over() {
+        let over = self.access.answered(caller.owner);
+        match self.access.spent_until(self.told.clock.now()) {
+            Some(until) => self.heart.spent(format!("{until:.0}")),
+            None => self.heart.next_try(None),
+        }
+        if let Some(was_spent) = over {
             let (about, text) = match was_spent {
                 true => ("budget", "there is money again".to_owned()),
                 false => ("model", format!("{} answers again", self.mind.name())),

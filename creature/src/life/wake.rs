@@ -29,7 +29,7 @@ impl Life {
     /// Does what came due and takes what was said; none of it needs a mind.
     pub(crate) async fn tick(&mut self) -> Result<(), Fault> {
         self.caller = Caller::own();
-        (self.course.setback, self.course.said_done) = (false, false);
+        (self.access.setback, self.course.said_done) = (false, false);
         (self.course.began, self.course.progress) = (Some(self.told.clock.now()), false);
         self.course.asked = false;
         self.watch.know();
@@ -54,7 +54,7 @@ impl Life {
     pub(crate) fn notice(&mut self) -> Result<(), Fault> {
         let house = self.told.house.clone();
         let money = budget::read(&house.budget());
-        self.course.poor = money.poor;
+        self.access.poor = money.poor;
         self.observe("budget", &money.alarm)?;
         self.tell_of_money(&money.warning)?;
         let purpose = papers::read(&house.purpose());
@@ -117,7 +117,7 @@ impl Life {
                 || !self.course.ended_jobs.is_empty(),
             paused: self.paused(),
             down: self.is_down(),
-            spent: self.spent_until(now).is_some(),
+            spent: self.access.spent_until(now).is_some(),
         }
     }
 
@@ -178,7 +178,8 @@ impl Life {
     /// Notes that a thought was completed: what it was shown is not told again. After one that answers
     /// the owner all else is still to be told.
     pub(crate) fn seen(&mut self, shown: Shown) {
-        (self.course.proven, self.course.down_until) = (true, None);
+        self.course.proven = true;
+        self.access.thought();
         self.course.born_told.get_or_insert(self.told.clock.now());
         if self.caller.owner {
             self.course.ended_jobs.retain(|(thread, _)| *thread != self.caller.thread);
@@ -253,7 +254,7 @@ impl Life {
 
     /// Whether nothing is done now that nobody asked for: where nothing is done at all, and while its own money is spent.
     pub(crate) fn held(&self, now: Timestamp) -> bool {
-        self.is_stopped() || self.spent_until(now).is_some()
+        self.is_stopped() || self.access.spent_until(now).is_some()
     }
 
     /// Whether no work is done now, the owner's included: in safe mode, while paused, and while the mind is down.
@@ -261,9 +262,9 @@ impl Life {
         self.told.safe || self.paused() || self.is_down()
     }
 
-    /// Whether the mind is down, and not asked until `down_until`.
+    /// Whether the mind is down, and not asked just now.
     pub(crate) fn is_down(&self) -> bool {
-        self.course.down_until.is_some_and(|until| self.told.clock.now() < until)
+        self.access.is_down(self.told.clock.now())
     }
 
     /// After the wake's own thoughts: the dream, if it is due, and a talk that is over summed up.

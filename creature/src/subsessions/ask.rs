@@ -6,14 +6,13 @@ use crate::fault::Fault;
 use crate::life::Life;
 use crate::life::act::{MOST_ARGS, args};
 use crate::life::minds::reach;
-use crate::life::patience::first_s;
 use crate::mind::Mind;
 use crate::panic::caught;
 use crate::paths::House;
 use agenda::sessions::{Mode, Origin, Session};
 use ground::papers;
 use ground::text::shorten;
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use memory::snapshot;
 use mind::conversation::Conversation;
 use mind::llm::{self, ModelMind};
@@ -147,12 +146,7 @@ impl Life {
 
     /// Sub-sessions wait for a model that is down; where it is the mind's own, that is not asked either.
     fn session_waits(&mut self, down: &Down, asker: Asker) -> Result<(), Fault> {
-        let wait_s = i64::try_from(first_s(down.why, down.asked_s)).unwrap_or(i64::MAX);
-        let until = self.told.clock.now().checked_add(SignedDuration::from_secs(wait_s)).ok();
-        self.course.apart_until = self.course.apart_until.max(until);
-        if asker == Asker::Mind {
-            (self.course.down_until, self.course.setback) = (self.course.down_until.max(until), true);
-        }
+        self.access.down_apart(down, asker == Asker::Mind, self.told.clock.now());
         self.observe("sessions", &format!("sub-sessions wait: {}", shorten(&down.error, 500)))
     }
 
