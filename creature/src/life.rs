@@ -10,7 +10,6 @@ mod beside;
 pub mod birth;
 mod compact;
 mod consent;
-mod course;
 mod draft;
 mod dreaming;
 pub mod due;
@@ -20,6 +19,7 @@ mod events;
 mod hear;
 mod looks;
 pub(crate) mod minds;
+mod newborn;
 pub mod outage;
 mod own;
 pub mod patience;
@@ -35,14 +35,21 @@ mod spent;
 mod stop;
 pub mod talked;
 mod think;
+mod unfinished;
 pub mod wake;
 
 use crate::config::{Settings, Told};
 use crate::fault::Fault;
 use crate::heartbeat::{Heart, Stage};
 use crate::life::access::Access;
-use crate::life::course::Course;
+use crate::life::act::Acts;
+use crate::life::newborn::Newborn;
+use crate::life::own::OwnTime;
+use crate::life::rest::Resting;
 use crate::life::scanned::Scanned;
+use crate::life::stop::Attention;
+use crate::life::unfinished::Unfinished;
+use crate::life::wake::{Papers, Wakes};
 use crate::mind::Mind;
 use crate::senses::cursors::{Cursors, Heard};
 use crate::senses::watch::Watch;
@@ -51,7 +58,6 @@ use crate::store::caller::Caller;
 use crate::subsessions::Steps;
 use crate::tools::{ToolContext, Toolbox};
 use crate::watches::task::Watching;
-use agenda::repeat::Repeats;
 use mind::conversation::Conversation;
 use mind::llm::ModelMind;
 use serde_json::Value;
@@ -78,7 +84,18 @@ pub struct Life {
     pub(crate) configured: Vec<String>,
     /// How many asks wait for the owner, as the broker last said.
     pub(crate) asks_waiting: u64,
-    pub(crate) course: Course,
+    pub(crate) wakes: Wakes,
+    pub(crate) papers: Papers,
+    pub(crate) attention: Attention,
+    pub(crate) unfinished: Unfinished,
+    pub(crate) acts: Acts,
+    pub(crate) resting: Resting,
+    pub(crate) own: OwnTime,
+    pub(crate) born: Newborn,
+    /// The settings file as it was last read.
+    pub(crate) handed: Vec<u8>,
+    /// Threads whose conversations are to be summed up; none is its own work.
+    pub(crate) to_compact: Vec<Option<String>>,
     /// The fallback models, in the owner's order.
     pub(crate) others: Vec<Mind>,
     /// The first model, while a fallback stands in for it.
@@ -91,10 +108,7 @@ pub struct Life {
     pub(crate) steps: Steps,
     /// Conversations of sub-sessions, by the ids of these.
     pub(crate) talks: BTreeMap<String, Conversation>,
-    /// The change this life was born of, or the one that was put back before it, as a text for thoughts.
-    pub(crate) born: String,
     pub(crate) access: Access,
-    pub(crate) repeats: Repeats,
     pub(crate) scanned: Scanned,
     /// Looks at what is watched, beside all else.
     pub(crate) watching: Option<Watching>,
@@ -142,16 +156,23 @@ impl Life {
             offer: Value::Null,
             configured: Vec::new(),
             asks_waiting: 0,
-            course: Course::default(),
+            wakes: Wakes::default(),
+            papers: Papers::default(),
+            attention: Attention::default(),
+            unfinished: Unfinished::default(),
+            acts: Acts::default(),
+            resting: Resting::default(),
+            own: OwnTime::default(),
+            born: Newborn::default(),
+            handed: Vec::new(),
+            to_compact: Vec::new(),
             others: Vec::new(),
             first: None,
             quick: None,
             quick_is_away: false,
             steps: Steps::default(),
             talks: BTreeMap::new(),
-            born: String::new(),
             access: Access::default(),
-            repeats: Repeats::default(),
             scanned,
             watching: None,
             observed: BTreeMap::new(),
@@ -202,16 +223,18 @@ impl Life {
         {
             return Ok(Next::Reborn(rebirth.summary));
         }
-        let next = match self.woken()? {
+        let reasons = self.woken()?;
+        let thinks = !reasons.why.is_empty();
+        let next = match thinks {
             // The look is a sub-session, at work in the rest after this wake.
-            true if self.quick_look() => self.chosen(None),
-            true => self.minded(leaving).await?,
+            true if self.quick_look(&reasons) => self.chosen(None),
+            true => self.minded(&reasons, leaving).await?,
             false => self.chosen(None),
         };
         self.heart.turn();
         self.save()?;
         let Next::Rest(rest) = next else { return Ok(next) };
-        self.dream_and_sum_up(leaving).await?;
-        Ok(Next::Rest(self.resting(rest)))
+        let dreamless = self.dream_and_sum_up(leaving).await?;
+        Ok(Next::Rest(self.resting(rest, &reasons, dreamless)))
     }
 }

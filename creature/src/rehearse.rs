@@ -7,6 +7,8 @@ use crate::config::Told;
 use crate::fault::Fault;
 use crate::life::Leaving;
 use crate::life::birth::birth;
+use crate::life::sense::Sensed;
+use crate::life::wake::Reasons;
 use crate::pace;
 use crate::store::caller::Caller;
 use crate::tools::catalogue::LIST;
@@ -41,7 +43,7 @@ pub async fn rehearse(told: Told) -> Result<(), Fault> {
     let told = Told { rehearsal: true, safe: false, ..told };
     let house = told.house.clone();
     let mut life = birth(told).await?;
-    let sensed = life.sense(0)?;
+    let sensed = life.sense(0, &Reasons::default())?;
     let moment = &sensed.moment;
     let parts = context::choose(moment, &context::Caps::default(), &LIST);
     let said = situation::standing(&parts).text + &situation::opening(moment, &parts).text;
@@ -68,7 +70,13 @@ pub async fn rehearse(told: Told) -> Result<(), Fault> {
         Fault::new(format!("the canned reply cannot be read: {why}"), "look at crates/mind/src/thought.rs")
     })?;
     let calls = canned.tool_calls.len();
-    life.thought(sensed, canned, json!({"repaired": how}), Caller::own(), &mut Undisturbed).await?;
+    life.thought(
+        Sensed { caller: Caller::own(), ..sensed },
+        canned,
+        json!({"repaired": how}),
+        &mut Undisturbed,
+    )
+    .await?;
     let tail = memory::tail(&house.memory(), calls + 8, 1 << 20)
         .map_err(|cause| Fault::caused("read back memory", &cause, "look at crates/memory"))?;
     let life_number = life.told.life;

@@ -3,7 +3,10 @@
 //! Invariant: a word is told once of each cause, and waits on for the mind; none is met with silence.
 
 use crate::fault::Fault;
+use crate::life::act::Turn;
 use crate::life::outage::Outage;
+use crate::life::sense::Sensed;
+use crate::life::wake::Reasons;
 use crate::life::{Leaving, Life, Next};
 use crate::mind::Mind;
 use crate::pace;
@@ -11,7 +14,6 @@ use crate::store::caller::Caller;
 use crate::store::feed::Event;
 use ground::text;
 use instinct::Instinct;
-use mind::moment::Moment;
 use mind::thought::Thought;
 use mind::{Down, Outcome, Why};
 use serde_json::{Value, json};
@@ -41,13 +43,14 @@ impl Life {
     pub(crate) async fn meanwhile(
         &mut self,
         asks: bool,
+        reasons: &Reasons,
         leaving: &mut impl Leaving,
     ) -> Result<Option<Next>, Fault> {
         if !self.is_away() || self.cursors.words.is_empty() {
             return Ok(None);
         }
         self.toolbox.stands_in = true;
-        let end = self.stand_in(leaving).await;
+        let end = self.stand_in(reasons, leaving).await;
         self.toolbox.stands_in = false;
         if let Some(end) = end? {
             return Ok(Some(end));
@@ -89,17 +92,23 @@ impl Life {
     }
 
     /// Instinct in the mind's place, for the owner's words that it knows and for nothing else.
-    async fn stand_in(&mut self, leaving: &mut impl Leaving) -> Result<Option<Next>, Fault> {
+    async fn stand_in(
+        &mut self,
+        reasons: &Reasons,
+        leaving: &mut impl Leaving,
+    ) -> Result<Option<Next>, Fault> {
         let mut thread = None;
         let mut instinct = None;
         for round in 0..self.settings.agenda.rounds {
             let known = self.cursors.words.iter().find(|waiting| instinct::knows(&waiting.word.text));
             let Some(on) = known.map(|waiting| waiting.word.thread.clone()).or(thread.clone()) else { break };
             let instinct = instinct.get_or_insert_with(|| Instinct::load(&self.told.house, pace::BUILT));
-            let moment = self.known_words(round, &on)?;
-            let Outcome::Thought { thought, .. } = instinct.stand_in(&moment, round == 0) else { break };
+            let sensed = self.known_words(round, &on, reasons)?;
+            let Outcome::Thought { thought, .. } = instinct.stand_in(&sensed.moment, round == 0) else {
+                break;
+            };
             let goes_on = !thought.tool_calls.is_empty();
-            if let Some(end) = self.stood_in(thought, &moment, round, leaving).await? {
+            if let Some(end) = self.stood_in(thought, &sensed, leaving).await? {
                 return Ok(Some(end));
             }
             if !goes_on && !self.cursors.words.iter().any(|waiting| instinct::knows(&waiting.word.text)) {
@@ -111,9 +120,11 @@ impl Life {
     }
 
     /// The moment as it is, with those words of a thread that instinct knows.
-    fn known_words(&mut self, round: u32, thread: &str) -> Result<Moment, Fault> {
-        let mut moment = self.sense(round)?.moment;
-        self.caller = Caller::owner(thread);
+    fn known_words(&mut self, round: u32, thread: &str, reasons: &Reasons) -> Result<Sensed, Fault> {
+        let mut sensed = self.sense(round, reasons)?;
+        sensed.caller = Caller::owner(thread);
+        self.caller = sensed.caller.clone();
+        let moment = &mut sensed.moment;
         let words = self.cursors.words.iter().map(|waiting| &waiting.word);
         let words = words.filter(|word| word.thread == thread && instinct::knows(&word.text));
         let (words, now) = (words.cloned().collect(), self.told.clock.now());
@@ -121,15 +132,14 @@ impl Life {
         let said = self.access.outage().map(|outage| outage.sentence(false, now, zone));
         (moment.owner, moment.thread, moment.words) = (true, thread.to_owned(), words);
         moment.outage = said.unwrap_or_default();
-        Ok(moment)
+        Ok(sensed)
     }
 
     /// Remembers what instinct decided and does it; the words it had are gone after that.
     async fn stood_in(
         &mut self,
         thought: Thought,
-        moment: &Moment,
-        round: u32,
+        Sensed { moment, round, reasons, caller, .. }: &Sensed,
         leaving: &mut impl Leaving,
     ) -> Result<Option<Next>, Fault> {
         if !thought.tool_calls.is_empty() || !moment.words.is_empty() {
@@ -144,9 +154,9 @@ impl Life {
             });
             self.store.record("thought", record)?;
             self.cursors.thoughts = number;
-            let caller = Caller::owner(&moment.thread);
+            let turn = Turn { number, caller, reasons };
             for call in &thought.tool_calls {
-                if self.act(call, number, &caller, leaving).await? {
+                if self.act(call, &turn, leaving).await? {
                     return Ok(Some(Next::Leave));
                 }
             }
@@ -166,7 +176,13 @@ impl Life {
     }
 
     /// A reply that could not be read: remembered, and paid for with a rest.
-    pub(crate) fn garbled(&mut self, error: &str, text: &str, usage: &Value) -> Result<Next, Fault> {
+    pub(crate) fn garbled(
+        &mut self,
+        error: &str,
+        text: &str,
+        usage: &Value,
+        owner: bool,
+    ) -> Result<Next, Fault> {
         let error = text::shorten(error, MOST_CHARS);
         tracing::warn!("garbled reply: {error}");
         let rest_s = self.access.garbled(&error, self.told.clock.now());
@@ -179,17 +195,17 @@ impl Life {
             "thought",
             json!({
                 "mind": mind, "thought": number, "garbled": true, "error": error,
-                "text": text::shorten(text, 4_000), "usage": usage, "owner": self.caller.owner,
+                "text": text::shorten(text, 4_000), "usage": usage, "owner": owner,
             }),
         )?;
-        self.course.overran = 1;
+        self.unfinished.failed();
         Ok(Next::Rest(self.clamped(rest_s)))
     }
 
     /// A mind that is down: left alone for a while, and told of once.
-    pub(crate) fn down(&mut self, down: &Down) -> Result<Next, Fault> {
-        if down.why == Why::Budget && !self.caller.owner {
-            self.course.overran = 1;
+    pub(crate) fn down(&mut self, down: &Down, owner: bool) -> Result<Next, Fault> {
+        self.unfinished.failed();
+        if down.why == Why::Budget && !owner {
             return self.spent(down);
         }
         let (rest_s, until, tell) = self.access.down(down, self.told.clock.now());
@@ -200,7 +216,6 @@ impl Life {
             "the mind is down, next try in {rest_s} s: {}",
             text::shorten(&down.error, MOST_CHARS)
         );
-        self.course.overran = 1;
         self.heart.next_try(Some(format!("{until:.0}")));
         Ok(Next::Rest(Duration::from_secs(rest_s)))
     }

@@ -96,7 +96,7 @@ pub async fn birth(told: Told) -> Result<Life, Fault> {
     let told = Told { commit, ..told };
     let mind = Mind::Instinct(Instinct::load(&house, pace::BUILT));
     let mut life = Life::new(told, settings, (store, toolbox), mind, heart, cursors, watch, heard);
-    life.course.handed = handed;
+    life.handed = handed;
     let said = life.consult().await;
     odd.extend(Some(said).filter(|said| !said.is_empty()).map(|said| ("broker", said)));
     announce(&mut life, standing, odd)?;
@@ -268,15 +268,15 @@ fn announce(life: &mut Life, standing: Option<Standing>, odd: Vec<(&str, String)
             put_dead_draft_aside(&life.told.house);
             let died = born::change(&life.told.house, Some(&fall.to_commit), &fall.from_commit);
             if !died.patch.is_empty() {
-                life.born = format!(
+                life.born.text = format!(
                     "The change that was put back, \"{}\", as it died:\n{}\n",
                     died.summary, died.patch
                 );
                 if !fall.evidence.is_empty() {
-                    life.born += &format!("The end of what its tests said:\n{}\n", fall.evidence);
+                    life.born.text += &format!("The end of what its tests said:\n{}\n", fall.evidence);
                 }
                 if life.told.house.draft_aside().is_dir() {
-                    life.born += "repo.drop {back: true} takes up the draft that was put aside last.\n";
+                    life.born.text += "repo.drop {back: true} takes up the draft that was put aside last.\n";
                 }
             }
             life.cursors.tell(fall.told());
@@ -286,7 +286,7 @@ fn announce(life: &mut Life, standing: Option<Standing>, odd: Vec<(&str, String)
     if let Some(born) = standing.born.filter(|_| standing.life == life.told.life) {
         let (summary, change) = (born.summary, born::change(&life.told.house, None, &life.told.commit));
         let used = product::edit(&summary);
-        life.born += &format!(
+        life.born.text += &format!(
             "You are life {} now, born again of your own change \"{summary}\" (commit {commit}):\n{}\n",
             life.told.life, change.patch
         );

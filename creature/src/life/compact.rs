@@ -21,7 +21,7 @@ impl Life {
         if matches!(self.mind, Mind::Instinct(_)) {
             return Some(format!("Compacted: {memory}."));
         }
-        self.course.to_compact.extend([None, Some(thread.to_owned())]);
+        self.to_compact.extend([None, Some(thread.to_owned())]);
         Some(format!(
             "Compacted: {memory}; my work and this talk go on from a summary of themselves, with their last messages as they were."
         ))
@@ -30,6 +30,6 @@ impl Life {
     /// Hands what is to be compacted to the mind, which has the conversations.
     pub(crate) fn compact(&mut self) {
         let Some(talk) = self.mind.talk() else { return };
-        self.course.to_compact.drain(..).for_each(|thread| talk.compact(thread.as_deref()));
+        self.to_compact.drain(..).for_each(|thread| talk.compact(thread.as_deref()));
     }
 }

@@ -23,7 +23,7 @@ impl Life {
     pub(crate) fn draft_due(&self) -> Option<(Timestamp, String)> {
         let draft = self.draft()?;
         let touched = draft.state.touched.parse().ok()?;
-        Some((waking::draft_due(touched, self.course.draft_seen), draft.line()))
+        Some((waking::draft_due(touched, self.papers.draft_seen), draft.line()))
     }
 
     /// A draft that nobody touched for a week is kept under a ref and put aside; without a guardian it stays.

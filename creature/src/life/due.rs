@@ -77,7 +77,7 @@ impl Life {
             own.for_each(|job| job.stop("your owner paused you"));
             self.pause_apart();
         }
-        if std::mem::replace(&mut self.course.pause_told, paused) != paused {
+        if std::mem::replace(&mut self.attention.pause_told, paused) != paused {
             let event = if paused { Event::Paused } else { Event::Resumed };
             let is_typed = paused && !self.told_to_pause();
             let why = if is_typed { "you are typing" } else { "your word" };

@@ -82,7 +82,7 @@ impl Life {
     fn hear_before_rebirth(&mut self) -> Result<(), Fault> {
         self.watch.know_word();
         self.hear()?;
-        let late = self.course.stop.take().map(|stop| stop.thread);
+        let late = self.attention.stop.take().map(|stop| stop.thread);
         let waiting =
             self.cursors.words.iter_mut().filter(|waiting| waiting.told.is_empty() && waiting.seen == 0);
         let mut threads: Vec<(String, &str)> = Vec::new();

@@ -143,10 +143,7 @@ impl Life {
         let Mind::Model(mind) = &self.mind else { return };
         self.toolbox.most_shown = mind.most_shown();
         for thread in mind.unfinished() {
-            match thread {
-                Some(thread) => self.course.threads.push(thread),
-                None => self.course.overran = self.course.overran.max(1),
-            }
+            self.unfinished.take_up(thread);
         }
     }
 }

@@ -4,6 +4,7 @@
 
 use crate::examine;
 use crate::life::Life;
+use crate::life::wake::Reasons;
 use crate::mind::Mind;
 use crate::senses::budget;
 use crate::store::caller::Caller;
@@ -51,6 +52,17 @@ const MOST_NEWS: usize = 2_000;
 const NEWS: &str = "New at your sources";
 const OFFERS: &str = "In your records of this week";
 
+/// What is counted of own time from wake to wake.
+#[derive(Debug, Default)]
+pub(crate) struct OwnTime {
+    /// A thought of its own was had in this wake: what it leaves counts for its reason.
+    pub asked: bool,
+    /// Papers earlier looks left that this wake read; used once something is made of them.
+    read: Vec<String>,
+    /// What the look under way has cost so far, in dollars.
+    usd: f64,
+}
+
 impl Life {
     /// What beside the agenda asks for a thought: changed papers, open items of the checklist, own time.
     pub(crate) fn around(&self) -> Around {
@@ -61,7 +73,7 @@ impl Life {
         let open = items.into_iter().filter(|item| item.every_s.is_none());
         let waiting = || self.cursors.words.iter().map(|waiting| waiting.word.thread.clone()).collect();
         Around {
-            changed: self.course.changed.clone(),
+            changed: self.papers.changed.clone(),
             items: open.map(|item| item.text).collect(),
             own: self.allowance(),
             talks: matches!(self.mind, Mind::Model(_)).then(waiting),
@@ -106,15 +118,16 @@ impl Life {
     }
 
     /// The kind of look that is the only reason for this wake.
-    pub(crate) fn only_look(&self) -> Option<Kind> {
+    pub(crate) fn only_look(&self, reasons: &Reasons) -> Option<Kind> {
         let first = self.first_line(self.told.clock.now())?;
-        let alone = first.category == Category::Own && self.course.why.len() == 1;
-        Kind::of_line(&first.id).filter(|_| alone && self.course.proven)
+        let alone = first.category == Category::Own && reasons.why.len() == 1;
+        Kind::of_line(&first.id).filter(|_| alone && self.born.is_proven())
     }
 
     /// Begins a look as a sub-session of the quick model; whether it began. Without one the mind itself looks.
-    pub(crate) fn quick_look(&mut self) -> bool {
-        let Some(kind) = self.only_look().filter(|_| self.quick.is_some() && !self.quick_is_away) else {
+    pub(crate) fn quick_look(&mut self, reasons: &Reasons) -> bool {
+        let Some(kind) = self.only_look(reasons).filter(|_| self.quick.is_some() && !self.quick_is_away)
+        else {
             return false;
         };
         let request = Request {
@@ -210,7 +223,7 @@ impl Life {
     /// Adds what a thought cost, by its record, to the look under way, where it was the creature's `own`.
     pub(crate) fn paid_for_look(&mut self, record: &Value, own: bool) {
         let usd = record.pointer("/usage/cost_usd").and_then(Value::as_f64);
-        self.course.own_usd += usd.filter(|_| own).unwrap_or(0.0);
+        self.own.usd += usd.filter(|_| own).unwrap_or(0.0);
     }
 
     /// Ends the look under way, unless its sub-session still runs, and keeps the rest the thought chose, if any.
@@ -220,8 +233,8 @@ impl Life {
             matches!(session.origin, Origin::Own(_)) && !session.status.ended()
         };
         let is_apart = self.store.sessions.all.iter().any(apart);
-        self.course.read.clear();
-        let usd = if is_apart { 0.0 } else { std::mem::take(&mut self.course.own_usd) };
+        self.own.read.clear();
+        let usd = if is_apart { 0.0 } else { std::mem::take(&mut self.own.usd) };
         if own.under_way.is_some() && !is_apart {
             self.made(&Change::Own(OwnChange::Ended { usd, rest_s }));
         } else if let (Some(rest_s), Some(_), None) = (rest_s, self.allowance(), &own.under_way) {
@@ -245,21 +258,21 @@ impl Life {
         }
         let product = product::of(catalogue::marks(&call.tool).and_then(|marks| marks.product), call, result);
         let is_product = |what: &str| product.as_ref().is_some_and(|(name, _)| name == what);
-        let unused: BTreeSet<&str> = own.unused().chain(reasons.unused(!self.course.asked)).collect();
+        let unused: BTreeSet<&str> = own.unused().chain(reasons.unused(!self.own.asked)).collect();
         let used =
             unused.into_iter().filter(|what| !is_product(what) && names(&named, what)).map(str::to_owned);
         let (read, mut used): (Vec<String>, Vec<String>) =
             used.partition(|what| what.contains('/') && !caller.owner);
         let counts = own.under_way.is_some() && !caller.owner;
-        self.course.read.extend(read);
+        self.own.read.extend(read);
         if let Some((name, _)) = &product {
-            let read = std::mem::take(&mut self.course.read);
+            let read = std::mem::take(&mut self.own.read);
             used.extend(read.into_iter().filter(|what| stem(what) != stem(name)));
         }
         for what in used {
             self.used(&what);
         }
-        if self.course.asked && !caller.owner {
+        if self.own.asked && !caller.owner {
             if product::is_step(call, result) {
                 self.made(&Change::Reason(ReasonChange::Came));
             } else if let Some((what, _)) = product.as_ref().filter(|(what, _)| !product::is_item(what)) {
@@ -275,8 +288,7 @@ impl Life {
     pub(crate) fn asked_unasked(&mut self, why: &[String]) {
         let reason = why.iter().find_map(|why| waking::kind(why)).map(str::to_owned);
         let is_model = matches!(self.mind, Mind::Model(_));
-        if let (Some(reason), true) =
-            (reason, is_model && !std::mem::replace(&mut self.course.asked, is_model))
+        if let (Some(reason), true) = (reason, is_model && !std::mem::replace(&mut self.own.asked, is_model))
         {
             self.made(&Change::Reason(ReasonChange::Asked { reason }));
         }
@@ -287,7 +299,7 @@ impl Life {
         if self.store.agenda.own.unused().any(|unused| unused == what) {
             self.made(&Change::Own(OwnChange::Used { what: what.to_owned() }));
         }
-        if self.store.agenda.reasons.unused(!self.course.asked).any(|unused| unused == what) {
+        if self.store.agenda.reasons.unused(!self.own.asked).any(|unused| unused == what) {
             self.made(&Change::Reason(ReasonChange::Used { what: what.to_owned() }));
         }
     }

@@ -26,7 +26,7 @@ impl Life {
     /// The first request of the owner's that a wake may be for now.
     pub(crate) fn ready_request(&self) -> Option<Line> {
         let now = self.told.clock.now();
-        if self.is_stopped() || self.course.beside || !matches!(self.mind, Mind::Model(_)) {
+        if self.is_stopped() || self.attention.beside || !matches!(self.mind, Mind::Model(_)) {
             return None;
         }
         self.stack().into_iter().find(|line| line.category == Category::Requests && line.ready_at <= now)
@@ -114,7 +114,7 @@ impl Life {
 
     /// When the wake under way began.
     pub(crate) fn wake_began(&self) -> Timestamp {
-        self.course.began.unwrap_or(Timestamp::MIN)
+        self.wakes.began.unwrap_or(Timestamp::MIN)
     }
 
     /// Notes that a wake for the owner ended: its open requests go on after the rest, or soon where none was chosen.
@@ -125,10 +125,10 @@ impl Life {
         if !self.store.agenda.requests.open().any(is_mine) {
             return;
         }
-        let rest = self.course.rest.filter(|_| chosen).map(|rest| rest.until);
+        let rest = self.resting.until().filter(|_| chosen);
         let later = || now.checked_add(SignedDuration::from_secs(COMPLETED_S)).ok();
         let until = rest.or_else(|| if ended { later() } else { None });
-        let (next, progress) = (shorten(next, 300), self.course.progress);
+        let (next, progress) = (shorten(next, 300), self.acts.progress);
         let rested = RequestChange::Rested { since, next, until, progress };
         let Ok(done) = self.store.change(caller, &Change::Request(rested)) else { return };
         let stuck = done.get("stuck").and_then(Value::as_array).cloned().unwrap_or_default();

@@ -3,6 +3,7 @@
 use crate::fault::Fault;
 use crate::life::Life;
 use crate::life::birth::LOOK_BACK;
+use crate::life::wake::Reasons;
 use crate::senses::budget;
 use crate::senses::cursors::Cursors;
 use crate::senses::packages;
@@ -10,7 +11,6 @@ use crate::store::caller::Caller;
 use agenda::stack::{Category, Line};
 use agenda::waking;
 use ground::papers;
-use jiff::Timestamp;
 use memory::{Record, snapshot};
 use mind::moment::Moment;
 use mind::standing;
@@ -18,14 +18,14 @@ use mind::standing;
 /// Characters of events in one thought: what its prompt has room for, less the line on those that wait.
 const MOST_NEWS: usize = 1_800;
 
-/// Seconds for which what a life was born with is told to each new conversation.
-const BORN_S: i64 = 3_600;
-
 /// What a thought is given, and what was read of it that its moment does not hold.
 pub struct Sensed {
     pub moment: Moment,
     /// How many thoughts this wake had before.
     pub(crate) round: u32,
+    pub(crate) reasons: Reasons,
+    /// In whose name it is had.
+    pub(crate) caller: Caller,
     /// The request this wake is for, where no thought of it was had for that yet.
     pub(crate) request: Option<String>,
     pub(crate) shown: Shown,
@@ -41,7 +41,7 @@ pub(crate) struct Shown {
 
 impl Life {
     /// Everything a mind is given, read now.
-    pub fn sense(&mut self, round: u32) -> Result<Sensed, Fault> {
+    pub fn sense(&mut self, round: u32, reasons: &Reasons) -> Result<Sensed, Fault> {
         let house = self.told.house.clone();
         self.watch.know();
         self.hear()?;
@@ -53,7 +53,7 @@ impl Life {
         }
         let checklist = self.checklist();
         self.observe("checklist", &checklist.problem)?;
-        self.course.checklist = checklist.mark();
+        self.papers.checklist = checklist.mark();
         let (records, snapshot) = self.looked_back();
         let Caller { owner, thread, .. } = self.caller.clone();
         let (stack, now) = (self.stack(), self.told.clock.now());
@@ -75,7 +75,7 @@ impl Life {
             // The first thought for a request is told all, also in the middle of a wake.
             round: if request.is_some() { 0 } else { round },
             purpose: papers::read(&house.purpose()).text,
-            purpose_changed: self.course.purpose_changed,
+            purpose_changed: self.papers.purpose_changed,
             checklist: checklist.text,
             scratch: papers::read(&house.papers().join("scratch.md")).text,
             words,
@@ -87,13 +87,13 @@ impl Life {
             budget: money.line,
             alarm: money.alarm,
             unconsulted: self.observed.get("broker").is_some_and(|said| !said.is_empty()),
-            born: self.born_of(now),
+            born: self.born.told(now).to_owned(),
             packages: packages::told(|name| std::env::var(name).ok()),
             asks_waiting: self.asks_waiting,
             draft: self.draft().map_or(String::new(), |draft| draft.line()),
             owner,
             thread,
-            reasons: self.course.why.clone(),
+            reasons: reasons.why.clone(),
             rounds: self.settings.agenda.rounds,
             goals: self.store.agenda.goals.lines().join("\n"),
             stack,
@@ -105,7 +105,8 @@ impl Life {
             ..Moment::default()
         };
         moment.standing = standing::standing(&moment);
-        Ok(Sensed { moment, round, request, shown: Shown { events, line } })
+        let (reasons, caller) = (reasons.clone(), self.caller.clone());
+        Ok(Sensed { moment, round, reasons, caller, request, shown: Shown { events, line } })
     }
 
     /// The newest records and the newest snapshot; neither in safe mode.
@@ -120,23 +121,13 @@ impl Life {
         (records, snapshot::latest(&house.snapshots()).ok().flatten().map(|found| found.text))
     }
 
-    /// What this life was born with, while that is news: until an hour after a thought was first shown it.
-    fn born_of(&self, now: Timestamp) -> String {
-        let told = self.course.born_told.is_some_and(|at| now.duration_since(at).as_secs() > BORN_S);
-        if told { String::new() } else { self.born.clone() }
-    }
-
     /// Turns to the owner where a word waits, one thread at a time, or a request is still worked on or ready; else back
     /// to what it does by itself. The request it goes on with or takes up.
     fn attend(&mut self) -> Result<Option<String>, Fault> {
         let next = self.cursors.words.iter().filter(|waiting| !self.is_put_off(waiting));
         let next = next.min_by_key(|waiting| waiting.seen);
         let spoken = next.map(|waiting| waiting.word.thread.clone());
-        let going = || {
-            let ended = || self.course.ended_jobs.first().map(|(thread, _)| thread.clone());
-            self.course.threads.first().cloned().or_else(ended)
-        };
-        let going = if spoken.is_some() { None } else { going() };
+        let going = if spoken.is_some() { None } else { self.unfinished.thread() };
         let mut request = going.as_ref().and_then(|thread| self.goes_on_with(thread));
         let mut take_up = || {
             let (id, thread) = self.next_request()?;
@@ -156,8 +147,7 @@ impl Life {
     /// wait for the next.
     fn news(&self) -> (Vec<String>, Vec<String>) {
         if self.caller.owner {
-            let ended = self.course.ended_jobs.iter().filter(|(thread, _)| *thread == self.caller.thread);
-            return (Vec::new(), ended.map(|(_, text)| text.clone()).collect());
+            return (Vec::new(), self.unfinished.jobs_of(&self.caller.thread));
         }
         let Cursors { news, gathered, .. } = &self.cursors;
         let shown = waking::shown(news, MOST_NEWS);

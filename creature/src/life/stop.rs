@@ -38,6 +38,21 @@ pub(crate) struct Stop {
     pub threads: BTreeSet<String>,
 }
 
+/// Whom the life works for just now, and what of the owner's word it knows meanwhile.
+#[derive(Debug, Default)]
+pub(crate) struct Attention {
+    /// The owner's thread that is worked for.
+    pub works_for: Option<String>,
+    /// The owner's word that means stop, until it is obeyed.
+    pub stop: Option<Stop>,
+    /// The owner is answered while a call runs beside the life: no other work meanwhile.
+    pub beside: bool,
+    /// The owner spoke while a call ran: the other calls of its thought are not run.
+    pub heard_meanwhile: bool,
+    /// The feed was told that the owner's pause began.
+    pub pause_told: bool,
+}
+
 impl Life {
     /// Takes a word for a stop: what waited for an answer before it does no longer. A plain `stop` is a pause where
     /// nothing of the owner's is under way.
@@ -46,7 +61,7 @@ impl Life {
             return false;
         }
         let (now, zone) = (self.told.clock.now(), &self.store.rules.time_zone);
-        let works_for = self.course.works_for.clone();
+        let works_for = self.attention.works_for.clone();
         let is_idle = works_for.is_none() && self.works_apart().is_empty();
         // With nothing under way instinct knows what `cancel that` means: the last thing it made.
         let is_instincts = matches!(self.mind, Mind::Instinct(_))
@@ -63,14 +78,14 @@ impl Life {
             cancelled.extend((!stays && waiting.id != id).then(|| waiting.clone()));
             stays
         });
-        let stop = self.course.stop.get_or_insert_default();
+        let stop = self.attention.stop.get_or_insert_default();
         stop.thread.clone_from(&word.thread);
         stop.work = works_for.or(stop.work.take());
         stop.cancelled.extend(cancelled);
         // Before it is obeyed: a death until then must not have it taken up again.
         let mut stop = stop.clone();
         stop.threads.extend(self.give_up(&stop));
-        self.course.stop = Some(stop);
+        self.attention.stop = Some(stop);
         true
     }
 
@@ -85,7 +100,7 @@ impl Life {
         };
         self.store.record("observation", json!({"about": "cut", "text": text}))?;
         let (life, now_s) = (self.told.life, self.told.clock.now().as_second());
-        let thread = self.course.works_for.clone();
+        let thread = self.attention.works_for.clone();
         if let (true, Some(talk)) = (by_stop, self.mind.talk()) {
             talk.stopped(thread.as_deref(), &text, life, now_s);
         }
@@ -94,10 +109,10 @@ impl Life {
 
     /// Ends the wake at the owner's word that means stop, and says what was stopped.
     pub(crate) fn obey(&mut self) -> Result<Next, Fault> {
-        let Some(mut stop) = self.course.stop.take() else {
+        let Some(mut stop) = self.attention.stop.take() else {
             return Ok(self.chosen(None));
         };
-        let mut own = self.course.works_for.is_none();
+        let mut own = self.attention.works_for.is_none();
         let unseen = stop.cancelled.iter().filter(|waiting| waiting.seen == 0);
         let unbegun: Vec<String> = unseen
             .map(|waiting| format!("what you asked, \"{}\"", shorten(&waiting.word.text, 80)))
@@ -143,7 +158,7 @@ impl Life {
                 format!("Stopped, as you said on thread {}. What there is of it is kept.", stop.thread);
             self.answer_stop(&thread, &text)?;
         }
-        (self.course.busy, self.course.overran) = (None, 0);
+        self.unfinished.stopped();
         self.cursors.interrupted = None;
         if let Some(talk) = self.mind.talk() {
             talk.rested();
@@ -174,7 +189,7 @@ impl Life {
         let mut threads: BTreeSet<String> = stop.work.iter().cloned().collect();
         threads.extend(stop.cancelled.iter().map(|waiting| waiting.word.thread.clone()));
         self.close_stopped(stopped);
-        self.course.threads.retain(|working| *working != stop.thread && !threads.contains(working));
+        self.unfinished.give_up(|working| *working == stop.thread || threads.contains(working));
         threads
     }
 
@@ -236,7 +251,7 @@ impl Life {
             match job.caller.owner {
                 true => {
                     self.came(&text);
-                    self.course.ended_jobs.push((job.caller.thread.clone(), text));
+                    self.unfinished.job_ended(&job.caller.thread, text);
                 }
                 false => self.cursors.tell(text),
             }
@@ -258,7 +273,7 @@ impl Life {
     /// next one knows.
     pub(crate) fn end_jobs(&mut self) {
         self.settle_jobs();
-        for (_, text) in std::mem::take(&mut self.course.ended_jobs) {
+        for text in self.unfinished.take_jobs() {
             self.cursors.tell(text);
         }
         for job in self.toolbox.jobs.in_background() {

@@ -2,11 +2,11 @@
 
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
-use crate::life::act::args;
+use crate::life::act::{Turn, args};
 use crate::life::sense::Sensed;
+use crate::life::wake::Reasons;
 use crate::life::{Leaving, Life, Next};
 use crate::mind::Mind;
-use crate::store::caller::Caller;
 use crate::tools::CallOutcome;
 use agenda::Change;
 use agenda::repeat::Repeats;
@@ -40,19 +40,23 @@ enum Came {
 
 impl Life {
     /// Has the thoughts of a wake; none while the mind is down and no word of the owner's still waits for it.
-    pub(crate) async fn minded(&mut self, leaving: &mut impl Leaving) -> Result<Next, Fault> {
-        if let Some(end) = self.meanwhile(true, leaving).await? {
+    pub(crate) async fn minded(
+        &mut self,
+        reasons: &Reasons,
+        leaving: &mut impl Leaving,
+    ) -> Result<Next, Fault> {
+        if let Some(end) = self.meanwhile(true, reasons, leaving).await? {
             return Ok(end);
         }
         if self.is_down() && self.cursors.words.is_empty() {
             return Ok(self.chosen(None));
         }
-        let next = self.rounds(leaving).await;
+        let next = self.rounds(reasons, leaving).await;
         self.fall_forward();
-        self.course.works_for = None;
+        self.attention.works_for = None;
         let next = next?;
         match next {
-            Next::Rest(_) => Ok(self.meanwhile(false, leaving).await?.unwrap_or(next)),
+            Next::Rest(_) => Ok(self.meanwhile(false, reasons, leaving).await?.unwrap_or(next)),
             end => Ok(end),
         }
     }
@@ -96,20 +100,20 @@ impl Life {
             }
             self.watch.know_word();
             self.hear()?;
-            if let Some(stop) = &mut self.course.stop {
+            if let Some(stop) = &mut self.attention.stop {
                 stop.ended
                     .push(if answers { "the thought under way" } else { "a thought of my own" }.to_owned());
                 return Ok(Came::Stopped);
             }
             if !answers && (self.unheard() || self.told_to_pause()) {
-                self.course.busy.get_or_insert_with(|| "go on with the thought that was cut".to_owned());
+                self.unfinished.busy.get_or_insert_with(|| "go on with the thought that was cut".to_owned());
                 return Ok(Came::Cut);
             }
         }
     }
 
     /// Thoughts until one wants to rest, as many as the owner allows in one wake.
-    async fn rounds(&mut self, leaving: &mut impl Leaving) -> Result<Next, Fault> {
+    async fn rounds(&mut self, reasons: &Reasons, leaving: &mut impl Leaving) -> Result<Next, Fault> {
         for round in 0..MOST_OWNER_ROUNDS {
             self.heart.stage(Stage::Sensing, Duration::from_secs(30));
             if round > 0 && !self.told.safe {
@@ -124,12 +128,12 @@ impl Life {
             self.report_apart()?;
             // What a request waits for is told with it, and not to a thought of something else.
             self.end_waits();
-            let sensed = self.sense(round)?;
+            let sensed = self.sense(round, reasons)?;
             let moment = &sensed.moment;
-            if self.course.stop.is_some() {
+            if self.attention.stop.is_some() {
                 return self.obey();
             }
-            if !moment.answers() && (self.course.beside || round >= self.settings.agenda.rounds) {
+            if !moment.answers() && (self.attention.beside || round >= self.settings.agenda.rounds) {
                 break;
             }
             // The owner's pause is heard between rounds.
@@ -137,7 +141,7 @@ impl Life {
                 return Ok(self.chosen(None));
             }
             self.compact();
-            self.course.works_for = moment.answers().then(|| self.caller.thread.clone());
+            self.attention.works_for = moment.answers().then(|| sensed.caller.thread.clone());
             let outcome = match self.listening(moment, leaving).await? {
                 Came::Thought(outcome) => outcome,
                 Came::Left => return Ok(Next::Leave),
@@ -145,7 +149,7 @@ impl Life {
                 Came::Stopped => return self.obey(),
             };
             if self.mind.talk().is_some_and(ModelMind::began_since_asked) {
-                self.repeats = Repeats::default();
+                self.acts.repeats = Repeats::default();
             }
             let oddity = self.mind.talk().map_or(String::new(), |talk| talk.server_oddity().to_owned());
             self.observe("window", &oddity)?;
@@ -153,16 +157,16 @@ impl Life {
             self.observe("server", &news)?;
             self.heart.stage(Stage::Remembering, Duration::from_secs(60));
             let next = match outcome {
-                Outcome::Thought { thought, .. } if self.is_unrecorded(&thought, round) => {
-                    self.seen(sensed.shown);
-                    self.rested(thought, false, &self.caller.clone())
+                Outcome::Thought { thought, .. } if self.is_unrecorded(&thought, &sensed) => {
+                    self.seen(sensed.shown, &sensed.caller);
+                    self.rested(thought, false, &sensed.caller)
                 }
-                Outcome::Thought { thought, usage } => {
-                    self.thought(sensed, thought, usage, self.caller.clone(), leaving).await?
+                Outcome::Thought { thought, usage } => self.thought(sensed, thought, usage, leaving).await?,
+                Outcome::Garbled { error, text, usage } => {
+                    Some(self.garbled(&error, &text, &usage, sensed.caller.owner)?)
                 }
-                Outcome::Garbled { error, text, usage } => Some(self.garbled(&error, &text, &usage)?),
                 Outcome::Down(down) if self.falls_back(&down)? => None,
-                Outcome::Down(down) => Some(self.down(&down)?),
+                Outcome::Down(down) => Some(self.down(&down, sensed.caller.owner)?),
             };
             if let Some(next) = next {
                 return Ok(next);
@@ -171,8 +175,7 @@ impl Life {
             self.save()?;
         }
         // The conversation is kept and goes on at the next wake, which the first time comes as soon as it may.
-        self.course.overran += 1;
-        Ok(if self.course.overran == 1 { Next::Rest(self.clamped(0)) } else { self.chosen(None) })
+        Ok(if self.unfinished.overrun() { Next::Rest(self.clamped(0)) } else { self.chosen(None) })
     }
 
     /// Remembers a thought and does what it says; none asks for another round.
@@ -181,16 +184,17 @@ impl Life {
         sensed: Sensed,
         thought: Thought,
         usage: Value,
-        caller: Caller,
         leaving: &mut impl Leaving,
     ) -> Result<Option<Next>, Fault> {
-        let number = self.remembered(sensed, &thought, usage, &caller)?;
-        self.course.heard_meanwhile = false;
+        let (reasons, caller) = (sensed.reasons.clone(), sensed.caller.clone());
+        let number = self.remembered(sensed, &thought, usage)?;
+        let turn = Turn { number, caller: &caller, reasons: &reasons };
+        self.attention.heard_meanwhile = false;
         for call in &thought.tool_calls {
             if let Some((why, hint)) = self.held_back() {
                 let why = format!("{} was not run: {why}", call.tool);
-                self.acted(call, number, &caller, CallOutcome::failed(why, hint))?;
-            } else if self.act(call, number, &caller, leaving).await? {
+                self.acted(call, &turn, CallOutcome::failed(why, hint))?;
+            } else if self.act(call, &turn, leaving).await? {
                 return Ok(Some(Next::Leave));
             }
         }
@@ -203,7 +207,7 @@ impl Life {
         if !self.told.safe && self.cursors.thoughts.saturating_sub(self.cursors.snapshot_at) >= due {
             self.keep_snapshot()?;
         }
-        if self.course.stop.is_some() {
+        if self.attention.stop.is_some() {
             return self.obey().map(Some);
         }
         if let Some(rebirth) = self.toolbox.rebirth.take() {
@@ -231,21 +235,16 @@ impl Life {
             // The call could change the tree, which was rehearsed as it is.
             return Some(("a rebirth comes first", "call it in the next life"));
         }
-        if self.course.stop.is_some() {
+        if self.attention.stop.is_some() {
             return Some(("your owner said stop", "do not call it again unless your owner asks for it"));
         }
         let spoke = "your owner spoke while a call before it ran";
-        self.course.heard_meanwhile.then_some((spoke, "call it again if it is still wanted"))
+        self.attention.heard_meanwhile.then_some((spoke, "call it again if it is still wanted"))
     }
 
     /// Remembers a thought, marks what it was shown as seen, and returns its number.
-    fn remembered(
-        &mut self,
-        sensed: Sensed,
-        thought: &Thought,
-        usage: Value,
-        caller: &Caller,
-    ) -> Result<u64, Fault> {
+    fn remembered(&mut self, sensed: Sensed, thought: &Thought, usage: Value) -> Result<u64, Fault> {
+        let caller = &sensed.caller;
         let number = self.cursors.thoughts.saturating_add(1);
         let calls: Vec<Value> = thought
             .tool_calls
@@ -266,7 +265,7 @@ impl Life {
         }
         self.paid_for_look(&record, !caller.owner);
         if !caller.owner {
-            self.asked_unasked(&sensed.moment.reasons);
+            self.asked_unasked(&sensed.reasons.why);
         }
         if let Some(id) = sensed.request.filter(|_| caller.owner) {
             self.made_by(caller, &Change::Request(RequestChange::Taken { id }));
@@ -274,7 +273,7 @@ impl Life {
         self.store.record("thought", record)?;
         self.cursors.thoughts = number;
         self.heart.thought();
-        self.seen(sensed.shown);
+        self.seen(sensed.shown, caller);
         let shown = self.cursors.words.iter_mut().filter(|waiting| waiting.word.thread == caller.thread);
         shown.for_each(|waiting| waiting.seen = waiting.seen.saturating_add(1));
         self.cursors.words.retain(|waiting| waiting.seen < MOST_SEEN);

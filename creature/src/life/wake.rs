@@ -25,16 +25,64 @@ use serde_json::json;
 /// Characters of a text that go into an event.
 const MOST_CHARS: usize = 300;
 
+/// Seconds between two records of looks that found nothing.
+const LOOK_RECORDED_EVERY_S: i64 = 3_600;
+
+/// Why a wake thinks; without a reason it does not.
+#[derive(Clone, Debug, Default)]
+pub struct Reasons {
+    pub why: Vec<String>,
+    /// A look of instinct's within an hour of a recorded one: it leaves no record.
+    pub unrecorded: bool,
+}
+
+/// What is known of the wake under way, or the last one.
+#[derive(Debug, Default)]
+pub(crate) struct Wakes {
+    /// None before the first.
+    pub began: Option<Timestamp>,
+    /// Wakes in a row that thought nothing.
+    pub quiet: u64,
+    why: Vec<String>,
+    /// When a look of instinct's was last recorded.
+    look_recorded_at: Option<Timestamp>,
+}
+
+/// What is known of papers from wake to wake.
+#[derive(Debug, Default)]
+pub(crate) struct Papers {
+    /// PURPOSE.md changed, and no thought of its own was told so.
+    pub purpose_changed: bool,
+    /// Mark of the checklist that was last shown to a thought, until one of its own had it.
+    pub checklist: String,
+    /// Papers of knowledge that somebody else changed, by their paths from the house.
+    pub changed: Vec<String>,
+    /// When a thought last had the unfinished draft before it.
+    pub draft_seen: Option<Timestamp>,
+}
+
+impl Wakes {
+    /// Whether a look leaves no record, for another did within the hour; after a clock that was set back it does.
+    fn is_unrecorded(&mut self, now: Timestamp) -> bool {
+        let since_s = self.look_recorded_at.map(|at| now.duration_since(at).as_secs());
+        let unrecorded = since_s.is_some_and(|since_s| (0..LOOK_RECORDED_EVERY_S).contains(&since_s));
+        if !unrecorded {
+            self.look_recorded_at = Some(now);
+        }
+        unrecorded
+    }
+}
+
 impl Life {
     /// Does what came due and takes what was said; none of it needs a mind.
     pub(crate) async fn tick(&mut self) -> Result<(), Fault> {
         self.caller = Caller::own();
-        (self.access.setback, self.course.said_done) = (false, false);
-        (self.course.began, self.course.progress) = (Some(self.told.clock.now()), false);
-        self.course.asked = false;
+        (self.access.setback, self.resting.said_done) = (false, false);
+        self.wakes.began = Some(self.told.clock.now());
+        (self.acts.progress, self.own.asked) = (false, false);
         self.watch.know();
         self.hear()?;
-        if self.course.stop.is_some() {
+        if self.attention.stop.is_some() {
             self.obey()?;
         }
         self.hear_outcomes()?;
@@ -45,7 +93,7 @@ impl Life {
         self.settle_in();
         self.attend_hour()?;
         self.put_old_draft_away().await?;
-        self.course.changed = dream::changed(&self.told.house);
+        self.papers.changed = dream::changed(&self.told.house);
         self.end_waits();
         self.scan().await
     }
@@ -61,7 +109,7 @@ impl Life {
         let mark = purpose.mark();
         if mark != self.cursors.purpose {
             if !self.cursors.purpose.is_empty() {
-                self.course.purpose_changed = true;
+                self.papers.purpose_changed = true;
                 let text = "PURPOSE.md changed";
                 self.store.record("observation", json!({"about": "purpose", "text": text, "mark": mark}))?;
             }
@@ -95,16 +143,16 @@ impl Life {
     /// How things stand now, for the decision whether to think.
     pub(crate) fn found(&self, now: Timestamp) -> Found {
         let paper = self.checklist();
-        let rests = self.course.rest.is_some_and(|rest| rest.holds(now));
+        let rests = self.rests(now);
         Found {
-            newborn: !self.course.proven,
+            newborn: !self.born.is_proven(),
             words: match self.is_down() {
                 // A word whose owner was told why it waits is no reason until the next try.
                 true => self.untold(),
                 false => self.cursors.words.iter().filter(|waiting| !self.is_put_off(waiting)).count(),
             },
             events: self.cursors.news.len() + usize::from(self.cursors.interrupted.is_some()),
-            purpose_changed: self.course.purpose_changed,
+            purpose_changed: self.papers.purpose_changed,
             checklist_changed: self.settings.agenda.checklist
                 && paper.mark() != self.cursors.checklist
                 && !(paper.text.trim().is_empty() && self.cursors.checklist.is_empty()),
@@ -112,9 +160,7 @@ impl Life {
             request: self.ready_request().map(|line| named(&line)),
             line: self.first_line(now).map(|line| named(&line)),
             draft: self.draft_due().filter(|(at, _)| *at <= now && !rests).map(|(_, line)| line),
-            unfinished: self.course.overran > 0
-                || !self.course.threads.is_empty()
-                || !self.course.ended_jobs.is_empty(),
+            unfinished: self.unfinished.any(),
             paused: self.paused(),
             down: self.is_down(),
             spent: self.access.spent_until(now).is_some(),
@@ -123,7 +169,7 @@ impl Life {
 
     /// The first line of its own work that is worth a thought; in a rest that a thought chose, only one that is new.
     pub(crate) fn first_line(&self, now: Timestamp) -> Option<Line> {
-        let rest = self.course.rest.filter(|rest| rest.holds(now));
+        let rest = self.resting.chosen(now);
         let is_new = |line: &Line| rest.is_none_or(|rest| line.changed_at > rest.began);
         let lines = self.stack().into_iter();
         lines
@@ -136,35 +182,34 @@ impl Life {
         self.cursors.words.iter().any(|waiting| waiting.seen == 0)
     }
 
-    /// Decides whether this wake thinks, and says why in its record.
-    pub(crate) fn woken(&mut self) -> Result<bool, Fault> {
+    /// Finds the reasons for which this wake thinks, and says them in its record.
+    pub(crate) fn woken(&mut self) -> Result<Reasons, Fault> {
         let now = self.told.clock.now();
         let (found, instinct) = (self.found(now), matches!(self.mind, Mind::Instinct(_)));
         let mut why = waking::reasons(&found);
-        if self.course.emptied.holds(&why, now).is_some() && !self.unheard() {
+        if self.resting.emptied.holds(&why, now).is_some() && !self.unheard() {
             why.clear();
         }
-        if found.words > 0 || why != self.course.why {
+        if found.words > 0 || why != self.wakes.why {
             // With new words or other reasons the same call is no repeat.
-            self.repeats = Repeats::default();
+            self.acts.repeats = Repeats::default();
         }
-        self.course.why = why;
-        let looks = instinct && self.course.why.is_empty() && !found.paused && !found.down;
+        let looks = instinct && why.is_empty() && !found.paused && !found.down;
         if looks {
-            self.course.why.push("instinct looks around".to_owned());
+            why.push("instinct looks around".to_owned());
         }
-        self.course.looks.wake(looks, now);
-        let why = &self.course.why;
+        let unrecorded = looks && self.wakes.is_unrecorded(now);
         let beat = json!({"wake": self.cursors.wakes, "thoughts": self.cursors.thoughts, "why": why});
-        self.store.feed.tell(Event::Wakeup, self.wakeup(&found, &beat, now));
+        self.store.feed.tell(Event::Wakeup, self.wakeup(&found, &why, &beat, now));
         // A wake whose record cannot be written costs no life; the failure is observed.
-        let booked = if self.course.looks.unrecorded { Ok(()) } else { self.store.book("heartbeat", beat) };
+        let booked = if unrecorded { Ok(()) } else { self.store.book("heartbeat", beat) };
         self.observe(
             "bookkeeping",
             &booked.err().map_or(String::new(), |fault| format!("failed to {}", fault.error)),
         )?;
-        self.course.quiet = if self.course.why.is_empty() { self.course.quiet + 1 } else { 0 };
-        Ok(!self.course.why.is_empty())
+        self.wakes.quiet = if why.is_empty() { self.wakes.quiet + 1 } else { 0 };
+        self.wakes.why.clone_from(&why);
+        Ok(Reasons { why, unrecorded })
     }
 
     /// Recurring items of the checklist whose time has come.
@@ -177,18 +222,18 @@ impl Life {
 
     /// Notes that a thought was completed: what it was shown is not told again. After one that answers
     /// the owner all else is still to be told.
-    pub(crate) fn seen(&mut self, shown: Shown) {
-        self.course.proven = true;
+    pub(crate) fn seen(&mut self, shown: Shown, caller: &Caller) {
+        let now = self.told.clock.now();
         self.access.thought();
-        self.course.born_told.get_or_insert(self.told.clock.now());
-        if self.caller.owner {
-            self.course.ended_jobs.retain(|(thread, _)| *thread != self.caller.thread);
+        self.born.thought(now);
+        if caller.owner {
+            self.unfinished.had_jobs(&caller.thread);
             return;
         }
-        self.course.purpose_changed = false;
-        self.course.draft_seen = Some(self.told.clock.now());
+        self.papers.purpose_changed = false;
+        self.papers.draft_seen = Some(now);
         self.cursors.take_news(&shown.events);
-        self.cursors.checklist = std::mem::take(&mut self.course.checklist);
+        self.cursors.checklist = std::mem::take(&mut self.papers.checklist);
         match shown.line {
             Some(line) if line.category == Category::Own => self.began_look(&line.id),
             Some(line) => _ = self.made(&line.looked()),
@@ -208,7 +253,7 @@ impl Life {
 
     /// Sets the creature's own work aside for the owner's word; `resumed` takes it up once the word is answered.
     pub(crate) fn interrupted(&mut self) -> Result<(), Fault> {
-        let Some(what) = self.course.busy.take() else { return Ok(()) };
+        let Some(what) = self.unfinished.busy.take() else { return Ok(()) };
         let said = self.cursors.words.iter().map(|waiting| text::shorten(&waiting.word.text, MOST_CHARS));
         let (said, what) = (said.collect(), text::shorten(&what, MOST_CHARS));
         self.store.feed.tell(Event::Paused, json!({"why": "the owner's word", "what": what}));
@@ -267,17 +312,19 @@ impl Life {
         self.access.is_down(self.told.clock.now())
     }
 
-    /// After the wake's own thoughts: the dream, if it is due, and a talk that is over summed up.
-    pub(crate) async fn dream_and_sum_up(&mut self, leaving: &mut impl Leaving) -> Result<(), Fault> {
+    /// After the wake's own thoughts: the dream, if it is due, and a talk that is over summed up. Whether the dream is due
+    /// and could not be had.
+    pub(crate) async fn dream_and_sum_up(&mut self, leaving: &mut impl Leaving) -> Result<bool, Fault> {
         let now = self.told.clock.now();
+        let mut dreamless = false;
         if !self.told.safe && !self.paused() {
             self.dream_if_due(leaving).await?;
-            self.course.dreamless = self.next_dream(now) <= now;
+            dreamless = self.next_dream(now) <= now;
         }
         if !self.held(now) {
             self.sum_up_talks(leaving).await?;
         }
-        Ok(())
+        Ok(dreamless)
     }
 }
 

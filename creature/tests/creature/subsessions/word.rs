@@ -7,6 +7,7 @@ use agenda::Change;
 use agenda::requests::RequestChange;
 use agenda::sessions::{Origin, Request};
 use creature::life::Leaving;
+use creature::life::wake::Reasons;
 use creature::store::caller::Caller;
 use memory::Record;
 use serde_json::json;
@@ -34,7 +35,7 @@ async fn the_owners_word_cuts_the_rest_and_costs_a_session_nothing() {
     assert!(work(&mut life).await.is_none(), "the rest was not cut");
     life.spawn_session(objective(Origin::Dream, "Read the scratch")).unwrap();
     let _ = work(&mut life).await;
-    life.sense(0).unwrap();
+    life.sense(0, &Reasons::default()).unwrap();
     assert_eq!(life.cursors.words.len(), 1);
     while life.cursors.news.is_empty() {
         life.rest(Some(Duration::from_secs(1)), &mut After(None)).await.unwrap();
