@@ -43,6 +43,7 @@ use crate::fault::Fault;
 use crate::heartbeat::{Heart, Stage};
 use crate::life::access::Access;
 use crate::life::act::Acts;
+use crate::life::minds::Minds;
 use crate::life::newborn::Newborn;
 use crate::life::own::OwnTime;
 use crate::life::rest::Resting;
@@ -59,15 +60,12 @@ use crate::subsessions::Steps;
 use crate::tools::{ToolContext, Toolbox};
 use crate::watches::task::Watching;
 use mind::conversation::Conversation;
-use mind::llm::ModelMind;
-use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// A life from birth to end.
 pub struct Life {
     pub told: Told,
-    pub mind: Mind,
     pub cursors: Cursors,
     pub store: Store,
     pub toolbox: Toolbox,
@@ -78,12 +76,7 @@ pub struct Life {
     pub(crate) watch: Watch,
     /// The owner's words that memory holds already: read again from the inbox, they are not remembered twice.
     pub(crate) heard: Vec<Heard>,
-    /// The `model` part of the broker's status, as it is in use.
-    pub(crate) offer: Value,
-    /// What the owner configured that tools need.
-    pub(crate) configured: Vec<String>,
-    /// How many asks wait for the owner, as the broker last said.
-    pub(crate) asks_waiting: u64,
+    pub(crate) minds: Minds,
     pub(crate) wakes: Wakes,
     pub(crate) papers: Papers,
     pub(crate) attention: Attention,
@@ -94,16 +87,6 @@ pub struct Life {
     pub(crate) born: Newborn,
     /// The settings file as it was last read.
     pub(crate) handed: Vec<u8>,
-    /// Threads whose conversations are to be summed up; none is its own work.
-    pub(crate) to_compact: Vec<Option<String>>,
-    /// The fallback models, in the owner's order.
-    pub(crate) others: Vec<Mind>,
-    /// The first model, while a fallback stands in for it.
-    pub(crate) first: Option<Mind>,
-    /// The model for small work: dreams, talks that are over, sub-sessions but the full ones.
-    pub(crate) quick: Option<ModelMind>,
-    /// The quick model did not answer in this wake.
-    pub(crate) quick_is_away: bool,
     /// What sub-sessions do just now.
     pub(crate) steps: Steps,
     /// Conversations of sub-sessions, by the ids of these.
@@ -144,7 +127,7 @@ impl Life {
         let scanned = Scanned::load(&told.house.scanned());
         Self {
             told,
-            mind,
+            minds: Minds::new(mind),
             cursors,
             store,
             toolbox,
@@ -153,9 +136,6 @@ impl Life {
             settings,
             watch,
             heard,
-            offer: Value::Null,
-            configured: Vec::new(),
-            asks_waiting: 0,
             wakes: Wakes::default(),
             papers: Papers::default(),
             attention: Attention::default(),
@@ -165,11 +145,6 @@ impl Life {
             own: OwnTime::default(),
             born: Newborn::default(),
             handed: Vec::new(),
-            to_compact: Vec::new(),
-            others: Vec::new(),
-            first: None,
-            quick: None,
-            quick_is_away: false,
             steps: Steps::default(),
             talks: BTreeMap::new(),
             access: Access::default(),
@@ -206,7 +181,7 @@ impl Life {
     /// One wake: what came due is done, then, where there is a reason, thoughts with no rest between.
     pub async fn wake(&mut self, leaving: &mut impl Leaving) -> Result<Next, Fault> {
         self.cursors.wakes = self.cursors.wakes.saturating_add(1);
-        self.quick_is_away = false;
+        self.minds.quick_is_away = false;
         self.heart.stage(Stage::Sensing, Duration::from_secs(30));
         tokio::select! {
             biased;

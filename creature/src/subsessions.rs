@@ -206,7 +206,7 @@ impl Life {
 
     /// What a hop may cost, in millionths of a dollar: a fiftieth of the day's money, where that is known.
     fn hop_cost(&self) -> u64 {
-        let cap_usd = self.offer.get("cap_usd").and_then(Value::as_f64).filter(|cap| *cap > 0.0);
+        let cap_usd = self.minds.offer.get("cap_usd").and_then(Value::as_f64).filter(|cap| *cap > 0.0);
         cap_usd.map_or(u64::MAX, |cap_usd| (cap_usd / 50.0 * 1e6) as u64)
     }
 }

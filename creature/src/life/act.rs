@@ -4,7 +4,6 @@ use crate::fault::Fault;
 use crate::heartbeat::Stage;
 use crate::life::wake::Reasons;
 use crate::life::{Leaving, Life, events};
-use crate::mind::Mind;
 use crate::store::caller::Caller;
 use crate::store::feed::Event;
 use crate::tools::catalogue;
@@ -51,7 +50,7 @@ impl Life {
         let caller = turn.caller;
         self.heart.stage(Stage::Acting, patience(&call.tool));
         // The same answer to another word of the owner's is no repeat.
-        let speaks = answers(call) && (caller.owner || matches!(self.mind, Mind::Instinct(_)));
+        let speaks = answers(call) && (caller.owner || self.minds.are_instinct());
         let blocked = self.acts.repeats.blocked(&key(call), self.told.clock.now());
         if let Some(why) = blocked.filter(|_| !speaks) {
             let why = format!("{} was not run: {why}", call.tool);
@@ -63,7 +62,7 @@ impl Life {
             self.acted(call, turn, CallOutcome::failed(why, "nothing of it was done"))?;
             return Ok(false);
         }
-        if let Some(talk) = self.mind.talk() {
+        if let Some(talk) = self.minds.now.talk() {
             talk.began(&call.id);
         }
         if catalogue::marks(&call.tool).is_some_and(|marks| marks.ends) {
@@ -197,7 +196,7 @@ impl Life {
             }
             self.store.record("action", record)?;
         }
-        if let Some(talk) = self.mind.talk() {
+        if let Some(talk) = self.minds.now.talk() {
             talk.done(&call.id, &shown, !ok);
         }
         Ok(())

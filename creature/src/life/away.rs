@@ -8,7 +8,6 @@ use crate::life::outage::Outage;
 use crate::life::sense::Sensed;
 use crate::life::wake::Reasons;
 use crate::life::{Leaving, Life, Next};
-use crate::mind::Mind;
 use crate::pace;
 use crate::store::caller::Caller;
 use crate::store::feed::Event;
@@ -28,7 +27,7 @@ const MOST_TOLD: usize = 3;
 impl Life {
     /// Whether a mind that reads is known to be away.
     pub(crate) fn is_away(&self) -> bool {
-        matches!(self.mind, Mind::Model(_)) && self.access.outage().is_some()
+        self.minds.read() && self.access.outage().is_some()
     }
 
     /// The owner's words that were not told of this outage.
@@ -190,7 +189,7 @@ impl Life {
         self.store
             .feed
             .tell(Event::Error, json!({"about": "garbled reply", "text": error, "recovery": recovery}));
-        let (mind, number) = (self.mind.name(), self.cursors.thoughts.saturating_add(1));
+        let (mind, number) = (self.minds.now.name(), self.cursors.thoughts.saturating_add(1));
         self.store.record(
             "thought",
             json!({
@@ -224,7 +223,7 @@ impl Life {
         let error = text::shorten(&down.error, 1_000);
         let (about, text) = match down.why {
             Why::Budget => ("budget", format!("the money is spent: {error}")),
-            _ => ("model", format!("{} is down: {error}", self.mind.name())),
+            _ => ("model", format!("{} is down: {error}", self.minds.now.name())),
         };
         let recovery = format!("it is asked again in {rest_s} s, or at a word of the owner's");
         self.store.feed.tell(Event::Error, json!({"about": about, "text": text, "recovery": recovery}));

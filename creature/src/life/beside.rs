@@ -167,7 +167,7 @@ impl Life {
             return Ok(Goes::On);
         }
         tracing::info!("the owner speaks: answered beside the call under way");
-        let parked = self.mind.talk().and_then(|talk| talk.park());
+        let parked = self.minds.now.talk().and_then(|talk| talk.park());
         let (before, works_for) = (self.caller.clone(), self.attention.works_for.take());
         let busy = self.unfinished.busy.take();
         self.attention.beside = true;
@@ -178,7 +178,7 @@ impl Life {
         self.attention.beside = false;
         self.unfinished.busy = busy;
         (self.caller, self.attention.works_for, self.toolbox.completed) = (before, works_for, false);
-        if let Some(talk) = self.mind.talk() {
+        if let Some(talk) = self.minds.now.talk() {
             talk.take_up(parked);
         }
         match next? {

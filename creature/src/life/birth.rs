@@ -244,11 +244,11 @@ fn announce(life: &mut Life, standing: Option<Standing>, odd: Vec<(&str, String)
         told if told.rehearsal || told.broker.is_some() => "",
         _ => ", without a broker: no way out",
     };
-    let text = format!("life {} of commit {commit}, mind {}{how}", life.told.life, life.mind.name());
+    let text = format!("life {} of commit {commit}, mind {}{how}", life.told.life, life.minds.now.name());
     tracing::info!("{text}");
     let born = json!({
         "about": "birth", "text": text, "life": life.told.life, "commit": life.told.commit,
-        "mind": life.mind.name(), "safe": life.told.safe, "pid": std::process::id(),
+        "mind": life.minds.now.name(), "safe": life.told.safe, "pid": std::process::id(),
     });
     life.store.record("observation", born)?;
     for (about, text) in odd {

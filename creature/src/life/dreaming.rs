@@ -11,7 +11,6 @@ use crate::dream::{undoing, upkeep};
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
 use crate::life::{Leaving, Life};
-use crate::mind::Mind;
 use crate::panic::caught;
 use crate::paths::House;
 use crate::store::Store;
@@ -221,7 +220,7 @@ impl Life {
 
     /// Measures the papers for a thought of its own, which is told what grew too long since; that wakes nobody.
     pub(crate) fn measure(&mut self) {
-        if self.told.safe || self.told.rehearsal || !matches!(self.mind, Mind::Model(_)) {
+        if self.told.safe || self.told.rehearsal || !self.minds.read() {
             return;
         }
         let mut state = DreamState::load(&self.told.house);

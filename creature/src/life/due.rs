@@ -190,7 +190,7 @@ impl Life {
 
     /// Says of an order that instinct cannot follow that it is kept for a mind that can.
     fn waits(&self, change: &DirectiveChange) -> String {
-        match (change, &self.mind) {
+        match (change, &self.minds.now) {
             (DirectiveChange::Set { wish: Wish::Every { what, .. }, .. }, Mind::Instinct(_))
                 if !instinct::can_do(what) =>
             {
@@ -203,7 +203,7 @@ impl Life {
     /// On instinct, makes a goal of a request in phases; the word itself is still answered. A model reads for itself
     /// what is asked, and has tools that add goals.
     pub(crate) fn goal_of_phases(&mut self, text: &str, thread: &str) {
-        if self.told.safe || !matches!(self.mind, Mind::Instinct(_)) {
+        if self.told.safe || !self.minds.are_instinct() {
             return;
         }
         let Some(checkpoints) = goals::phases(text) else { return };

@@ -2,15 +2,9 @@
 
 use crate::life::Life;
 use crate::life::sense::Sensed;
-use crate::mind::Mind;
 use mind::thought::Thought;
 
 impl Life {
-    /// Whether the mind in use is a model, which can read.
-    pub(crate) fn reads(&self) -> bool {
-        matches!(self.mind, Mind::Model(_))
-    }
-
     /// Whether this thought leaves no record: a look that is unrecorded and found nothing, or the end of a wake's work
     /// without a word.
     pub(crate) fn is_unrecorded(&self, thought: &Thought, sensed: &Sensed) -> bool {

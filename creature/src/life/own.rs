@@ -66,7 +66,7 @@ pub(crate) struct OwnTime {
 impl Life {
     /// What beside the agenda asks for a thought: changed papers, open items of the checklist, own time.
     pub(crate) fn around(&self) -> Around {
-        let items = match self.mind {
+        let items = match self.minds.now {
             Mind::Model(_) | Mind::Thinking(_) => checklist::items(&self.checklist().text),
             Mind::Instinct(_) => Vec::new(),
         };
@@ -76,7 +76,7 @@ impl Life {
             changed: self.papers.changed.clone(),
             items: open.map(|item| item.text).collect(),
             own: self.allowance(),
-            talks: matches!(self.mind, Mind::Model(_)).then(waiting),
+            talks: self.minds.read().then(waiting),
         }
     }
 
@@ -87,7 +87,7 @@ impl Life {
 
     /// What owner and money allow for own time; none for instinct, while money is short, and where nobody said.
     pub(crate) fn allowance(&self) -> Option<Allowance> {
-        if self.told.safe || self.told.rehearsal || self.access.poor || !matches!(self.mind, Mind::Model(_)) {
+        if self.told.safe || self.told.rehearsal || self.access.poor || !self.minds.read() {
             return None;
         }
         let mut allowance = budget::allowance(&self.told.house.budget())?;
@@ -126,8 +126,7 @@ impl Life {
 
     /// Begins a look as a sub-session of the quick model; whether it began. Without one the mind itself looks.
     pub(crate) fn quick_look(&mut self, reasons: &Reasons) -> bool {
-        let Some(kind) = self.only_look(reasons).filter(|_| self.quick.is_some() && !self.quick_is_away)
-        else {
+        let Some(kind) = self.only_look(reasons).filter(|_| self.minds.quick().is_some()) else {
             return false;
         };
         let request = Request {
@@ -287,7 +286,7 @@ impl Life {
     /// Counts that a model was asked of its own accord, once a wake, for the first of these reasons that is its own.
     pub(crate) fn asked_unasked(&mut self, why: &[String]) {
         let reason = why.iter().find_map(|why| waking::kind(why)).map(str::to_owned);
-        let is_model = matches!(self.mind, Mind::Model(_));
+        let is_model = self.minds.read();
         if let (Some(reason), true) = (reason, is_model && !std::mem::replace(&mut self.own.asked, is_model))
         {
             self.made(&Change::Reason(ReasonChange::Asked { reason }));

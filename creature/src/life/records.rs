@@ -14,7 +14,7 @@ impl Life {
             life: self.told.life,
             commit: self.told.commit.clone(),
             thoughts: self.cursors.thoughts,
-            mind: self.mind.name(),
+            mind: self.minds.now.name(),
             tools: &LIST,
             purpose: papers::read(&self.told.house.purpose()).text,
             ..Facts::default()

@@ -2,7 +2,6 @@
 
 use crate::fault::Fault;
 use crate::life::Life;
-use crate::mind::Mind;
 use crate::senses::cursors::Waiting;
 use crate::store::caller::Caller;
 use agenda::Change;
@@ -26,7 +25,7 @@ impl Life {
     /// The first request of the owner's that a wake may be for now.
     pub(crate) fn ready_request(&self) -> Option<Line> {
         let now = self.told.clock.now();
-        if self.is_stopped() || self.attention.beside || !matches!(self.mind, Mind::Model(_)) {
+        if self.is_stopped() || self.attention.beside || !self.minds.read() {
             return None;
         }
         self.stack().into_iter().find(|line| line.category == Category::Requests && line.ready_at <= now)

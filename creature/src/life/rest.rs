@@ -5,7 +5,6 @@ use crate::heartbeat::Stage;
 use crate::life::emptied::Emptied;
 use crate::life::wake::Reasons;
 use crate::life::{Leaving, Life, Next};
-use crate::mind::Mind;
 use crate::senses::cursors::Waiting;
 use crate::store::caller::Caller;
 use crate::store::feed::Event;
@@ -194,7 +193,7 @@ impl Life {
 
     /// The least rest of a mind that makes itself work without end: that of a checkpoint, cut to a due reminder.
     fn least_rest(&mut self, is_asked: bool, now: Timestamp) -> Duration {
-        let busy = matches!(self.mind, Mind::Model(_)) && !is_asked;
+        let busy = self.minds.read() && !is_asked;
         self.resting.restless = if busy { self.resting.restless.saturating_add(1) } else { 0 };
         if self.resting.restless <= MOST_RESTLESS {
             return Duration::ZERO;
@@ -246,7 +245,7 @@ impl Life {
     fn situation(&self) -> Situation {
         let (lines, now) = (self.stack(), self.told.clock.now());
         match stack::ready(&lines, now).next().map(|line| line.category) {
-            _ if self.access.poor && matches!(self.mind, Mind::Model(_)) => Situation::Poor,
+            _ if self.access.poor && self.minds.read() => Situation::Poor,
             _ if self.access.spent_until(now).is_some() => Situation::Spent,
             _ if self.paused() => Situation::Quiet(self.wakes.quiet),
             Some(Category::Goals) => Situation::Checkpoint,

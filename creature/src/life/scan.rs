@@ -5,7 +5,6 @@
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
 use crate::life::{Life, platforms};
-use crate::mind::Mind;
 use crate::pace;
 use ground::checklist::{self, Named};
 use ground::papers;
@@ -30,7 +29,7 @@ const MOST_NEWS: usize = 16;
 impl Life {
     /// Sources to follow; none on instinct, while paused, and where there is no way out.
     fn followed(&self) -> Vec<Named> {
-        if matches!(self.mind, Mind::Instinct(_)) || self.told.broker.is_none() || self.paused() {
+        if self.minds.are_instinct() || self.told.broker.is_none() || self.paused() {
             return Vec::new();
         }
         let house = &self.told.house;

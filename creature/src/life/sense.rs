@@ -89,7 +89,7 @@ impl Life {
             unconsulted: self.observed.get("broker").is_some_and(|said| !said.is_empty()),
             born: self.born.told(now).to_owned(),
             packages: packages::told(|name| std::env::var(name).ok()),
-            asks_waiting: self.asks_waiting,
+            asks_waiting: self.minds.asks_waiting,
             draft: self.draft().map_or(String::new(), |draft| draft.line()),
             owner,
             thread,

@@ -5,7 +5,6 @@
 use crate::fault::Fault;
 use crate::jobs::{Job, Left};
 use crate::life::{Life, Next};
-use crate::mind::Mind;
 use crate::senses::cursors::Waiting;
 use crate::store::caller::Caller;
 use agenda::Change;
@@ -64,7 +63,7 @@ impl Life {
         let works_for = self.attention.works_for.clone();
         let is_idle = works_for.is_none() && self.works_apart().is_empty();
         // With nothing under way instinct knows what `cancel that` means: the last thing it made.
-        let is_instincts = matches!(self.mind, Mind::Instinct(_))
+        let is_instincts = self.minds.are_instinct()
             && word.text.trim_start().get(..6).is_some_and(|verb| verb.eq_ignore_ascii_case("cancel"));
         if is_idle && (is_instincts || directive::understand(&word.text, now, zone).is_some()) {
             return false;
@@ -101,7 +100,7 @@ impl Life {
         self.store.record("observation", json!({"about": "cut", "text": text}))?;
         let (life, now_s) = (self.told.life, self.told.clock.now().as_second());
         let thread = self.attention.works_for.clone();
-        if let (true, Some(talk)) = (by_stop, self.mind.talk()) {
+        if let (true, Some(talk)) = (by_stop, self.minds.now.talk()) {
             talk.stopped(thread.as_deref(), &text, life, now_s);
         }
         Ok(())
@@ -160,7 +159,7 @@ impl Life {
         }
         self.unfinished.stopped();
         self.cursors.interrupted = None;
-        if let Some(talk) = self.mind.talk() {
+        if let Some(talk) = self.minds.now.talk() {
             talk.rested();
         }
         self.save()?;

@@ -5,7 +5,6 @@
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
 use crate::life::{Leaving, Life};
-use crate::mind::Mind;
 use crate::tools::catalogue::LIST;
 use ground::text::shorten;
 use ground::{files, papers};
@@ -38,7 +37,7 @@ impl Life {
     /// Sums up one talk that is over, if there is one. A failure is told and costs nothing else.
     pub(crate) async fn sum_up_talks(&mut self, leaving: &mut impl Leaving) -> Result<(), Fault> {
         let (path, now_s) = (self.told.house.talks(), self.told.clock.now().as_second());
-        if !matches!(self.mind, Mind::Model(_)) || self.access.poor || self.told.rehearsal {
+        if !self.minds.read() || self.access.poor || self.told.rehearsal {
             return Ok(());
         }
         let mut talks: Talks = state::read(&path).unwrap_or_default();
@@ -148,11 +147,11 @@ impl Life {
 
     /// The summary of a talk by the quick model, or else by the mind; none where neither answers.
     fn ask_of(&mut self, talk: &Conversation) -> impl Future<Output = Option<String>> + use<> {
-        let (now, quick) = (self.told.clock.now(), self.quick.as_mut().filter(|_| !self.quick_is_away));
-        let minds = quick.into_iter().chain(self.mind.talk()).map(|mind| mind.beside(now));
-        let minds: Vec<ModelMind> = minds.collect();
+        let now = self.told.clock.now();
+        let mut minds: Vec<ModelMind> = self.minds.quick().map(|mind| mind.beside(now)).into_iter().collect();
+        minds.extend(self.minds.now.talk().map(|mind| mind.beside(now)));
         let lines = transcript::latest(transcript::lines(&talk.turns, &LIST), MOST_READ);
-        let (stage, patience) = (self.heart.stages(), self.mind.patience() + Duration::from_secs(10));
+        let (stage, patience) = (self.heart.stages(), self.minds.now.patience() + Duration::from_secs(10));
         let asking = papers::prompt(&self.told.house.prompt("talked"), ASKING);
         async move {
             let alive = || stage(Stage::Thinking, patience);

@@ -64,14 +64,14 @@ impl Life {
     /// One thought, while the owner's words are heard. One of its own is cut where a word waits for an answer, any where
     /// the owner says stop.
     async fn listening(&mut self, moment: &Moment, leaving: &mut impl Leaving) -> Result<Came, Fault> {
-        let (stage, patience) = (self.heart.stages(), self.mind.patience() + Duration::from_secs(10));
+        let (stage, patience) = (self.heart.stages(), self.minds.now.patience() + Duration::from_secs(10));
         let alive = || stage(Stage::Thinking, patience);
         alive();
-        let (name, now) = (self.mind.name(), self.told.clock.now());
-        self.steps.aside = self.mind.talk().map(|mind| mind.beside(now));
-        let mut mind = std::mem::replace(&mut self.mind, Mind::Thinking(name));
+        let (name, now) = (self.minds.now.name(), self.told.clock.now());
+        self.steps.aside = self.minds.now.talk().map(|mind| mind.beside(now));
+        let mut mind = std::mem::replace(&mut self.minds.now, Mind::Thinking(name));
         let came = self.hears_while(mind.think(moment, &alive), moment.answers(), leaving).await;
-        self.mind = mind;
+        self.minds.now = mind;
         let came = came?;
         if matches!(came, Came::Cut | Came::Stopped) {
             tracing::info!("the owner speaks: the thought under way is cut");
@@ -140,7 +140,7 @@ impl Life {
             if round > 0 && !moment.answers() && self.paused() {
                 return Ok(self.chosen(None));
             }
-            self.compact();
+            self.minds.compact();
             self.attention.works_for = moment.answers().then(|| sensed.caller.thread.clone());
             let outcome = match self.listening(moment, leaving).await? {
                 Came::Thought(outcome) => outcome,
@@ -148,12 +148,12 @@ impl Life {
                 Came::Cut => continue,
                 Came::Stopped => return self.obey(),
             };
-            if self.mind.talk().is_some_and(ModelMind::began_since_asked) {
+            if self.minds.now.talk().is_some_and(ModelMind::began_since_asked) {
                 self.acts.repeats = Repeats::default();
             }
-            let oddity = self.mind.talk().map_or(String::new(), |talk| talk.server_oddity().to_owned());
+            let oddity = self.minds.now.talk().map_or(String::new(), |talk| talk.server_oddity().to_owned());
             self.observe("window", &oddity)?;
-            let news = self.mind.talk().map_or(String::new(), ModelMind::server_news);
+            let news = self.minds.now.talk().map_or(String::new(), ModelMind::server_news);
             self.observe("server", &news)?;
             self.heart.stage(Stage::Remembering, Duration::from_secs(60));
             let next = match outcome {
@@ -222,7 +222,7 @@ impl Life {
             self.deliver(&thought.monologue, &caller)?;
         }
         let next = self.rested(thought, not_run.is_some(), &caller);
-        if let (Some(_), Some(talk)) = (&next, self.mind.talk()) {
+        if let (Some(_), Some(talk)) = (&next, self.minds.now.talk()) {
             talk.rested();
         }
         Ok(next)
@@ -254,7 +254,7 @@ impl Life {
         tracing::info!("thought {number}: {}", text::shorten(&thought.intent, 200));
         let state = sensed.moment.standing.filter(|_| sensed.round == 0);
         let mut record = json!({
-            "mind": self.mind.name(), "thought": number, "wake": self.cursors.wakes, "round": sensed.round,
+            "mind": self.minds.now.name(), "thought": number, "wake": self.cursors.wakes, "round": sensed.round,
             "monologue": text::shorten(&thought.monologue, MOST_MONOLOGUE),
             "intent": text::shorten(&thought.intent, MOST_MONOLOGUE),
             "tool_calls": calls, "sleep_s": thought.sleep_s, "usage": usage,
@@ -285,7 +285,7 @@ impl Life {
         if let Some(was_spent) = over {
             let (about, text) = match was_spent {
                 true => ("budget", "there is money again".to_owned()),
-                false => ("model", format!("{} answers again", self.mind.name())),
+                false => ("model", format!("{} answers again", self.minds.now.name())),
             };
             self.store.record("observation", json!({"about": about, "text": text}))?;
         }

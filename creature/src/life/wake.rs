@@ -7,7 +7,6 @@ use crate::dream;
 use crate::fault::Fault;
 use crate::life::sense::Shown;
 use crate::life::{Leaving, Life};
-use crate::mind::Mind;
 use crate::senses::{budget, cursors::Interrupted, typing};
 use crate::store::Store;
 use crate::store::caller::Caller;
@@ -185,7 +184,7 @@ impl Life {
     /// Finds the reasons for which this wake thinks, and says them in its record.
     pub(crate) fn woken(&mut self) -> Result<Reasons, Fault> {
         let now = self.told.clock.now();
-        let (found, instinct) = (self.found(now), matches!(self.mind, Mind::Instinct(_)));
+        let (found, instinct) = (self.found(now), self.minds.are_instinct());
         let mut why = waking::reasons(&found);
         if self.resting.emptied.holds(&why, now).is_some() && !self.unheard() {
             why.clear();
@@ -216,7 +215,7 @@ impl Life {
     fn items_due(&self, checklist: &str, now: Timestamp) -> Vec<String> {
         let due = |line: &str| self.cursors.items.get(line).is_none_or(|next_s| *next_s <= now.as_second());
         let items =
-            checklist::open(checklist, self.reads()).into_iter().filter(|item| item.every_s.is_some());
+            checklist::open(checklist, self.minds.read()).into_iter().filter(|item| item.every_s.is_some());
         items.filter(|item| due(&item.line)).map(|item| text::shorten(&item.text, 160)).collect()
     }
 
@@ -240,7 +239,7 @@ impl Life {
             None => {}
         }
         let now_s = self.told.clock.now().as_second();
-        let items = checklist::open(&self.checklist().text, self.reads());
+        let items = checklist::open(&self.checklist().text, self.minds.read());
         self.cursors.items.retain(|line, _| items.iter().any(|item| item.line == *line));
         for item in items {
             let Some(every_s) = item.every_s else { continue };

@@ -40,7 +40,7 @@ struct Question {
 impl Life {
     /// Whether there is a model, for its own thoughts and for those apart.
     pub(super) fn has_model(&self) -> bool {
-        !matches!(self.mind, Mind::Instinct(_))
+        !self.minds.are_instinct()
     }
 
     /// Begins the next thought of a session. One whose model is not to be had fails.
@@ -84,11 +84,11 @@ impl Life {
             return self.named(session).map(|named| named.map(|mind| (mind, Asker::Named)));
         }
         if self.is_quick(session)
-            && let Some(quick) = &mut self.quick
+            && let Some(quick) = &mut self.minds.quick
         {
             return Ok(Some((quick.beside(now), Asker::Quick)));
         }
-        let mind = match &mut self.mind {
+        let mind = match &mut self.minds.now {
             Mind::Model(mind) => Some(mind),
             Mind::Thinking(_) => self.steps.aside.as_mut(),
             Mind::Instinct(_) => None,
@@ -104,18 +104,18 @@ impl Life {
         };
         let usual = self.toolbox.models.usual_effort(&session.model);
         let effort = if session.effort.is_empty() { usual } else { &session.effort };
-        let reach = reach(broker, &self.settings.model, &self.told, &self.configured);
+        let reach = reach(broker, &self.settings.model, &self.told, &self.minds.configured);
         llm::apart(&reach, offer, effort).map(Some)
     }
 
     /// Whether the quick model works on a session: on all but full ones, and on every look of own time.
     fn is_quick(&self, session: &Session) -> bool {
         let small = session.mode != Mode::Full || matches!(session.origin, Origin::Own(_));
-        small && !self.quick_is_away && self.quick.is_some()
+        small && !self.minds.quick_is_away && self.minds.quick.is_some()
     }
 
     fn quick_is_simpler(&self) -> bool {
-        self.quick.as_ref().is_some_and(ModelMind::is_simpler_next)
+        self.minds.quick.as_ref().is_some_and(ModelMind::is_simpler_next)
     }
 
     /// Takes over what the model said that was asked for a session's thought.
@@ -131,7 +131,7 @@ impl Life {
             Outcome::Down(_) if asker == Asker::Quick && self.quick_is_simpler() => Ok(()),
             // For the rest of this wake the first model works in the quick one's place.
             Outcome::Down(down) if asker == Asker::Quick && down.is_of_server() => {
-                self.quick_is_away = true;
+                self.minds.quick_is_away = true;
                 Ok(())
             }
             Outcome::Down(down) if asker == Asker::Named && down.is_of_server() => {
