@@ -180,7 +180,7 @@ impl Life {
 
     /// One wake: what came due is done, then, where there is a reason, thoughts with no rest between.
     pub async fn wake(&mut self, leaving: &mut impl Leaving) -> Result<Next, Fault> {
-        self.cursors.wakes = self.cursors.wakes.saturating_add(1);
+        self.cursors.counts.wakes = self.cursors.counts.wakes.saturating_add(1);
         self.minds.quick_is_away = false;
         self.heart.stage(Stage::Sensing, Duration::from_secs(30));
         tokio::select! {

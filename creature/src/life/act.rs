@@ -78,7 +78,7 @@ impl Life {
         self.knew_checklist(own);
         if call.tool == "purpose.rewrite" && done.result.get("ok") == Some(&Value::Bool(true)) {
             // Its own change is no news to it.
-            self.cursors.purpose = papers::read(&self.told.house.purpose()).mark();
+            self.cursors.papers.purpose = papers::read(&self.told.house.purpose()).mark();
         }
         let done = self.noted(call, done);
         self.counted(call, caller, &done.result);
@@ -115,7 +115,7 @@ impl Life {
             return None;
         }
         let paper = papers::read(&self.told.house.checklist());
-        [&self.cursors.checklist, &self.papers.checklist].contains(&&paper.mark()).then_some(paper)
+        [&self.cursors.papers.checklist, &self.papers.checklist].contains(&&paper.mark()).then_some(paper)
     }
 
     /// Takes the creature's own change of a checklist it knew (`before`) for known; a recurring line it wrote is
@@ -126,11 +126,11 @@ impl Life {
         if after == before {
             return;
         }
-        self.cursors.checklist = after.mark();
+        self.cursors.papers.checklist = after.mark();
         let (known, now_s) = (checklist::items(&before.text), self.told.clock.now().as_second());
         for item in checklist::items(&after.text).into_iter().filter(|item| !known.contains(item)) {
             let Some(every_s) = item.every_s else { continue };
-            self.cursors.items.entry(item.line).or_insert(now_s.saturating_add(every_s));
+            self.cursors.papers.items.entry(item.line).or_insert(now_s.saturating_add(every_s));
         }
     }
 
@@ -165,10 +165,10 @@ impl Life {
             // Instinct answers several threads in one thought, and names them.
             let named = call.args.get("data").and_then(|data| data.get("thread")).and_then(Value::as_str);
             let thread = named.unwrap_or(&caller.thread);
-            self.cursors.words.retain(|waiting| waiting.seen == 0 || waiting.word.thread != *thread);
+            self.cursors.owner.answered(thread);
         }
         if ok && changes(call) == Changes::Memory {
-            self.cursors.snapshot_at = self.cursors.thoughts;
+            self.cursors.counts.summed_up();
         }
         if !ok {
             let error = result.get("error").and_then(Value::as_str).unwrap_or("no reason given");

@@ -35,7 +35,7 @@ impl Life {
         let mark = self.access.outage().map(Outage::mark);
         let untold =
             |told: &[String]| told.len() < MOST_TOLD && mark.as_ref().is_none_or(|mark| !told.contains(mark));
-        self.cursors.words.iter().filter(|waiting| untold(&waiting.told)).count()
+        self.cursors.owner.words.iter().filter(|waiting| untold(&waiting.told)).count()
     }
 
     /// Does what instinct knows by name, and tells the owner of the rest; `asks`: the mind is asked next.
@@ -45,7 +45,7 @@ impl Life {
         reasons: &Reasons,
         leaving: &mut impl Leaving,
     ) -> Result<Option<Next>, Fault> {
-        if !self.is_away() || self.cursors.words.is_empty() {
+        if !self.is_away() || self.cursors.owner.words.is_empty() {
             return Ok(None);
         }
         self.toolbox.stands_in = true;
@@ -67,7 +67,7 @@ impl Life {
         }
         let (mark, now) = (outage.mark(), self.told.clock.now());
         let mut threads: Vec<(String, usize)> = Vec::new();
-        for waiting in &mut self.cursors.words {
+        for waiting in &mut self.cursors.owner.words {
             if waiting.told.len() >= MOST_TOLD || waiting.told.contains(&mark) {
                 continue;
             }
@@ -99,7 +99,7 @@ impl Life {
         let mut thread = None;
         let mut instinct = None;
         for round in 0..self.settings.agenda.rounds {
-            let known = self.cursors.words.iter().find(|waiting| instinct::knows(&waiting.word.text));
+            let known = self.cursors.owner.words.iter().find(|waiting| instinct::knows(&waiting.word.text));
             let Some(on) = known.map(|waiting| waiting.word.thread.clone()).or(thread.clone()) else { break };
             let instinct = instinct.get_or_insert_with(|| Instinct::load(&self.told.house, pace::BUILT));
             let sensed = self.known_words(round, &on, reasons)?;
@@ -110,7 +110,8 @@ impl Life {
             if let Some(end) = self.stood_in(thought, &sensed, leaving).await? {
                 return Ok(Some(end));
             }
-            if !goes_on && !self.cursors.words.iter().any(|waiting| instinct::knows(&waiting.word.text)) {
+            if !goes_on && !self.cursors.owner.words.iter().any(|waiting| instinct::knows(&waiting.word.text))
+            {
                 break;
             }
             thread = Some(on);
@@ -124,7 +125,7 @@ impl Life {
         sensed.caller = Caller::owner(thread);
         self.caller = sensed.caller.clone();
         let moment = &mut sensed.moment;
-        let words = self.cursors.words.iter().map(|waiting| &waiting.word);
+        let words = self.cursors.owner.words.iter().map(|waiting| &waiting.word);
         let words = words.filter(|word| word.thread == thread && instinct::knows(&word.text));
         let (words, now) = (words.cloned().collect(), self.told.clock.now());
         let zone = &self.store.rules.time_zone;
@@ -142,17 +143,17 @@ impl Life {
         leaving: &mut impl Leaving,
     ) -> Result<Option<Next>, Fault> {
         if !thought.tool_calls.is_empty() || !moment.words.is_empty() {
-            let number = self.cursors.thoughts.saturating_add(1);
+            let number = self.cursors.counts.next_thought();
             let calls: Vec<Value> =
                 thought.tool_calls.iter().map(|call| json!({"tool": call.tool})).collect();
             let record = json!({
-                "mind": "instinct", "thought": number, "wake": self.cursors.wakes, "round": round,
+                "mind": "instinct", "thought": number, "wake": self.cursors.counts.wakes, "round": round,
                 "monologue": thought.monologue, "intent": text::shorten(&thought.intent, 200),
                 "tool_calls": calls, "sleep_s": thought.sleep_s, "usage": Value::Null,
                 "owner": true,
             });
             self.store.record("thought", record)?;
-            self.cursors.thoughts = number;
+            self.cursors.counts.thoughts = number;
             let turn = Turn { number, caller, reasons };
             for call in &thought.tool_calls {
                 if self.act(call, &turn, leaving).await? {
@@ -167,9 +168,9 @@ impl Life {
             let id = mine.map(|one| one.id.clone()).next();
             self.request_answered(id, &word.thread);
         }
-        self.cursors.words.retain(|waiting| !moment.words.contains(&waiting.word));
+        self.cursors.owner.words.retain(|waiting| !moment.words.contains(&waiting.word));
         // What was answered was another word: the next life must not take these for it.
-        self.cursors.words.iter_mut().for_each(|waiting| waiting.seen = 0);
+        self.cursors.owner.words.iter_mut().for_each(|waiting| waiting.seen = 0);
         self.save()?;
         Ok(None)
     }
@@ -189,7 +190,7 @@ impl Life {
         self.store
             .feed
             .tell(Event::Error, json!({"about": "garbled reply", "text": error, "recovery": recovery}));
-        let (mind, number) = (self.minds.now.name(), self.cursors.thoughts.saturating_add(1));
+        let (mind, number) = (self.minds.now.name(), self.cursors.counts.next_thought());
         self.store.record(
             "thought",
             json!({

@@ -78,7 +78,7 @@ impl Life {
         loop {
             let mut step = None;
             let due = self.store.agenda.reminders.next_at(self.told.clock.now());
-            let waits = caller.owner && self.unheard();
+            let waits = caller.owner && self.cursors.owner.is_unseen();
             tokio::select! {
                 biased;
                 () = leaving.asked() => return Ok(None),
@@ -157,7 +157,7 @@ impl Life {
         }
         // A mind that is down is not asked again at every look: the waiting words are told why they wait.
         let away = self.is_down();
-        if self.cursors.words.is_empty() || !(away || self.unheard()) {
+        if self.cursors.owner.words.is_empty() || !(away || self.cursors.owner.is_unseen()) {
             return Ok(Goes::On);
         }
         if caller.owner && !away {

@@ -58,18 +58,18 @@ pub async fn birth(told: Told) -> Result<Life, Fault> {
     odd.extend(complaint.map(|said| ("cursors", said)));
     let mut heard = heard(&records);
     let done = |waiting: &Waiting| heard.iter().any(|heard| heard.answered && heard.word == waiting.word);
-    cursors.words.retain(|waiting| waiting.seen == 0 || !done(waiting));
+    cursors.owner.words.retain(|waiting| waiting.seen == 0 || !done(waiting));
     // An equal line in the inbox is this word if it has a time of its own, or if all of the inbox is read anew.
-    heard
-        .iter_mut()
-        .for_each(|heard| heard.is_same_if_equal = cursors.inbox.offset == 0 || !heard.word.at.is_empty());
-    if cursors.asks.offset == 0 {
+    heard.iter_mut().for_each(|heard| {
+        heard.is_same_if_equal = cursors.owner.inbox.offset == 0 || !heard.word.at.is_empty()
+    });
+    if cursors.events.asks.offset == 0 {
         // Outcomes in memory were told: a lost cursor tells none twice.
-        asks::remembered(&records).for_each(|key| _ = cursors.first_telling(key));
+        asks::remembered(&records).for_each(|key| _ = cursors.events.first_telling(key));
     }
     let booked = if told.safe { Vec::new() } else { books::newest(&house) };
-    cursors.correct(&records);
-    cursors.correct(&booked);
+    cursors.counts.correct(&records);
+    cursors.counts.correct(&booked);
     let mut handed = Vec::new();
     // What is handed over while it is read is taken up before the first word.
     let _ = Settings::handed_anew(&house, told.life, &mut handed);
@@ -258,13 +258,13 @@ fn announce(life: &mut Life, standing: Option<Standing>, odd: Vec<(&str, String)
     life.tell_of_lost_jobs();
     let Some(standing) = standing else { return Ok(()) };
     for end in &standing.ends {
-        if life.cursors.first_telling(end.key()) {
-            life.cursors.tell(end.told());
+        if life.cursors.events.first_telling(end.key()) {
+            life.cursors.events.tell(end.told());
             life.store.record("death", end.record())?;
         }
     }
     for fall in &standing.falls {
-        if life.cursors.first_telling(fall.key()) {
+        if life.cursors.events.first_telling(fall.key()) {
             put_dead_draft_aside(&life.told.house);
             let died = born::change(&life.told.house, Some(&fall.to_commit), &fall.from_commit);
             if !died.patch.is_empty() {
@@ -279,7 +279,7 @@ fn announce(life: &mut Life, standing: Option<Standing>, odd: Vec<(&str, String)
                     life.born.text += "repo.drop {back: true} takes up the draft that was put aside last.\n";
                 }
             }
-            life.cursors.tell(fall.told());
+            life.cursors.events.tell(fall.told());
             life.store.record("death", fall.record())?;
         }
     }

@@ -12,7 +12,7 @@ impl Life {
         let facts = self.facts();
         let memory = match self.store.keep_snapshot(&facts, None) {
             Ok((path, chars)) => {
-                self.cursors.snapshot_at = self.cursors.thoughts;
+                self.cursors.counts.summed_up();
                 format!("a snapshot of {chars} characters is in {path}")
             }
             Err(fault) => format!("no snapshot could be taken: {} ({})", fault.error, fault.hint),

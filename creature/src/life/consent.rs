@@ -48,7 +48,7 @@ impl Life {
             match self.store.change(&Caller::owner(&word.thread), &yes::change(id)) {
                 Ok(_) => {
                     told.push(format!("Approved: {what}. I go on with it."));
-                    self.cursors.tell(format!("Your owner approved {what}: go on with it."));
+                    self.cursors.events.tell(format!("Your owner approved {what}: go on with it."));
                 }
                 Err(fault) => told.push(format!("Not approved: {} ({}).", fault.error, fault.hint)),
             }

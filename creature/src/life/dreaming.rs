@@ -139,7 +139,7 @@ impl Life {
             "snapshot" => {
                 let facts = self.facts();
                 let (path, _) = self.store.keep_snapshot(&facts, None)?;
-                self.cursors.snapshot_at = self.cursors.thoughts;
+                self.cursors.counts.summed_up();
                 Some(path)
             }
             "index" => self.indexed(leaving).await?,
@@ -244,7 +244,7 @@ impl Life {
             if state.told.get(what).is_none_or(|said| chars > said + said / 4) {
                 state.told.insert(what.to_owned(), chars);
                 let text = format!("Upkeep: {what} has {chars} characters; condense it to less than {most}.");
-                self.cursors.tell(text);
+                self.cursors.events.tell(text);
             }
             long.push(what);
         }

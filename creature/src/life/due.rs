@@ -62,7 +62,7 @@ impl Life {
         };
         let longest_s = sources::backoff_s(pace::BUILT, u32::MAX).max(pace::BUILT.source_pace_s as i64);
         self.scanned.sources.values_mut().for_each(|source| to(&mut source.next_s, longest_s));
-        for (line, next_s) in &mut self.cursors.items {
+        for (line, next_s) in &mut self.cursors.papers.items {
             to(next_s, checklist::items(line).first().and_then(|item| item.every_s).unwrap_or(0));
         }
         let said = if ahead { "the clock was put back: what was planned by it counts from now" } else { "" };
@@ -81,7 +81,7 @@ impl Life {
             let event = if paused { Event::Paused } else { Event::Resumed };
             let is_typed = paused && !self.told_to_pause();
             let why = if is_typed { "you are typing" } else { "your word" };
-            let (what, pending) = (self.held_up(), self.cursors.news.len());
+            let (what, pending) = (self.held_up(), self.cursors.events.news.len());
             self.store.feed.tell(event, json!({"why": why, "what": what, "pending_events": pending}));
         }
     }
@@ -183,6 +183,7 @@ impl Life {
         }
         if matches!(understood.change, DirectiveChange::Set { wish: Wish::Focus { .. }, .. }) {
             self.cursors
+                .events
                 .tell(format!("Your owner said \"{}\": what you do next follows it.", shorten(text, 300)));
         }
         Some(directive::reply(&understood) + &self.waits(&understood.change))
@@ -212,6 +213,7 @@ impl Life {
         if self.made_by(&Caller::owner(thread), &change) {
             let text = shorten(text, 300);
             self.cursors
+                .events
                 .tell(format!("Your owner's word \"{text}\" stands on the agenda as a goal, step by step."));
         }
     }

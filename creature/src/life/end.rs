@@ -83,8 +83,12 @@ impl Life {
         self.watch.know_word();
         self.hear()?;
         let late = self.attention.stop.take().map(|stop| stop.thread);
-        let waiting =
-            self.cursors.words.iter_mut().filter(|waiting| waiting.told.is_empty() && waiting.seen == 0);
+        let waiting = self
+            .cursors
+            .owner
+            .words
+            .iter_mut()
+            .filter(|waiting| waiting.told.is_empty() && waiting.seen == 0);
         let mut threads: Vec<(String, &str)> = Vec::new();
         for waiting in waiting {
             waiting.told.push(REBIRTH.to_owned());

@@ -42,7 +42,7 @@ impl Life {
 
     /// What a pause holds up and what goes on after it; empty where nothing would.
     pub(crate) fn held_up(&self) -> String {
-        let interrupted = || self.cursors.interrupted.as_ref().map(|one| one.what.clone());
+        let interrupted = || self.cursors.owner.interrupted.as_ref().map(|one| one.what.clone());
         let line =
             || self.first_line(self.told.clock.now()).map(|line| format!("{} {}", line.id, line.title));
         let what = self.unfinished.busy.clone().or_else(interrupted).or_else(line);

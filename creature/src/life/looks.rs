@@ -9,6 +9,6 @@ impl Life {
     /// without a word.
     pub(crate) fn is_unrecorded(&self, thought: &Thought, sensed: &Sensed) -> bool {
         let told = sensed.reasons.unrecorded || sensed.round > 0;
-        told && thought.idle && self.born.is_proven() && self.cursors.words.is_empty()
+        told && thought.idle && self.born.is_proven() && self.cursors.owner.words.is_empty()
     }
 }

@@ -71,7 +71,7 @@ impl Life {
             Mind::Instinct(_) => Vec::new(),
         };
         let open = items.into_iter().filter(|item| item.every_s.is_none());
-        let waiting = || self.cursors.words.iter().map(|waiting| waiting.word.thread.clone()).collect();
+        let waiting = || self.cursors.owner.words.iter().map(|waiting| waiting.word.thread.clone()).collect();
         Around {
             changed: self.papers.changed.clone(),
             items: open.map(|item| item.text).collect(),
@@ -105,7 +105,7 @@ impl Life {
     /// Gives a new house its first goal: to settle in.
     pub(crate) fn settle_in(&mut self) {
         let agenda = &self.store.agenda;
-        let new = self.cursors.thoughts < NOT_NEW && agenda.goals.list.is_empty();
+        let new = self.cursors.counts.thoughts < NOT_NEW && agenda.goals.list.is_empty();
         // In the owner's night this waits for the morning.
         let awake = self.allowance().is_some_and(|allowance| allowance.wakes_at.is_none());
         if !new || agenda.own.settled_at.is_some() || !awake {

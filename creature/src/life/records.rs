@@ -13,7 +13,7 @@ impl Life {
         Facts {
             life: self.told.life,
             commit: self.told.commit.clone(),
-            thoughts: self.cursors.thoughts,
+            thoughts: self.cursors.counts.thoughts,
             mind: self.minds.now.name(),
             tools: &LIST,
             purpose: papers::read(&self.told.house.purpose()).text,
@@ -44,7 +44,7 @@ impl Life {
     /// Writes a snapshot of this life so far; a failure is observed and survived.
     pub(crate) fn keep_snapshot(&mut self) -> Result<(), Fault> {
         let facts = self.facts();
-        self.cursors.snapshot_at = self.cursors.thoughts;
+        self.cursors.counts.summed_up();
         match self.store.keep_snapshot(&facts, None) {
             Ok(_) => Ok(()),
             Err(fault) => self.observe("snapshot", &fault.error),

@@ -60,7 +60,8 @@ impl Life {
     pub(crate) fn open_requests(&self, taken: Option<&str>) -> Vec<String> {
         let thread = &self.caller.thread;
         let is_here = |one: &Request| self.caller.owner && one.thread == *thread;
-        let waits = |one: &Request| self.cursors.words.iter().any(|word| word.word.thread == one.thread);
+        let waits =
+            |one: &Request| self.cursors.owner.words.iter().any(|word| word.word.thread == one.thread);
         let is_said = |one: &&Request| is_here(one) && one.is_fresh() && one.tools.is_empty() && waits(one);
         let mut open: Vec<&Request> = self.store.agenda.requests.open().filter(|one| !is_said(one)).collect();
         open.sort_by_key(|one| !is_here(one));
@@ -80,18 +81,14 @@ impl Life {
     /// Whether the words of a thought are the answer: they end the turn, or stand beside a call that only ends the wake
     /// while the owner has no answer yet or the work is said to be complete.
     pub(crate) fn closes(&self, thought: &Thought, caller: &Caller) -> bool {
-        let waits = || self.waits_for_answer(&caller.thread);
+        let waits = || self.cursors.owner.awaits_answer(&caller.thread);
         thought.delivers && (thought.tool_calls.is_empty() || self.toolbox.completed || waits())
-    }
-
-    fn waits_for_answer(&self, thread: &str) -> bool {
-        self.cursors.words.iter().any(|waiting| waiting.seen > 0 && waiting.word.thread == *thread)
     }
 
     /// The closing words of a wake for the owner are the answer, where none was given that said it is done.
     pub(crate) fn deliver(&mut self, text: &str, caller: &Caller) -> Result<(), Fault> {
         let thread = &caller.thread;
-        let waits = self.waits_for_answer(thread);
+        let waits = self.cursors.owner.awaits_answer(thread);
         let open = || self.store.agenda.requests.under_work(thread, self.wake_began());
         // Said once already, as what goes on.
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -107,7 +104,7 @@ impl Life {
             caller,
             &Change::Request(RequestChange::Answered { done: None, id: None, said, wait: None }),
         );
-        self.cursors.words.retain(|waiting| waiting.seen == 0 || waiting.word.thread != *thread);
+        self.cursors.owner.answered(thread);
         self.save()
     }
 
@@ -177,8 +174,10 @@ impl Life {
             self.store.agenda.requests.open().filter(|one| one.wait.is_some()).cloned().collect();
         for one in waiting {
             let Some(wait) = &one.wait else { continue };
-            let Some(at) = self.cursors.news.iter().position(|event| wait.is_for(event)) else { continue };
-            let what = self.cursors.news.remove(at);
+            let Some(at) = self.cursors.events.news.iter().position(|event| wait.is_for(event)) else {
+                continue;
+            };
+            let what = self.cursors.events.news.remove(at);
             self.came(&what);
         }
     }
@@ -186,10 +185,12 @@ impl Life {
     /// Tells of jobs that requests wait for and whose life ended without a word of them, as where it was killed.
     pub(crate) fn tell_of_lost_jobs(&mut self) {
         let waits = self.store.agenda.requests.open().filter_map(|one| one.wait.as_ref());
-        let is_untold = |wait: &&Wait| !self.cursors.news.iter().any(|event| wait.is_for(event));
+        let is_untold = |wait: &&Wait| !self.cursors.events.news.iter().any(|event| wait.is_for(event));
         let lost: BTreeSet<String> = waits.filter(is_untold).flat_map(Wait::jobs).collect();
         for job in lost {
-            self.cursors.tell(format!("{job} ended with the life that began it, and what it said is lost"));
+            self.cursors
+                .events
+                .tell(format!("{job} ended with the life that began it, and what it said is lost"));
         }
     }
 
@@ -211,7 +212,7 @@ impl Life {
             let is_owners = owners.iter().any(|one| one.owner && news.starts_with(&format!("{} ", one.id)));
             let waits = |one: &Request| one.wait.as_ref().is_some_and(|wait| wait.is_for(news));
             if !is_owners || self.store.agenda.requests.open().any(waits) {
-                self.cursors.tell(news);
+                self.cursors.events.tell(news);
             }
         }
         if all.is_empty() {

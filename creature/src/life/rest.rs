@@ -149,14 +149,14 @@ impl Life {
     pub(crate) fn resting(&mut self, rest: Duration, reasons: &Reasons, dreamless: bool) -> Duration {
         let now = self.told.clock.now();
         let (held, is_spent) = (self.held(now), self.access.spent_until(now).is_some());
-        let words = match self.cursors.words.is_empty() {
+        let words = match self.cursors.owner.words.is_empty() {
             // The owner was answered: work that waited for that is looked at again at once.
             true => self.caller.owner && !self.resting.said_done && !self.rests(now) && !is_spent,
-            false => !self.is_down() && (self.unheard() || self.is_amid_another()),
+            false => !self.is_down() && (self.cursors.owner.is_unseen() || self.is_amid_another()),
         };
-        let interrupted = self.cursors.interrupted.is_some() && !self.resting.said_done;
+        let interrupted = self.cursors.owner.interrupted.is_some() && !self.resting.said_done;
         let asked = words || self.ready_request().is_some();
-        let events = !self.cursors.news.is_empty() || interrupted;
+        let events = !self.cursors.events.news.is_empty() || interrupted;
         let is_short = (asked || ((events || self.has_reason(now)) && !held)) && !self.access.setback;
         let cut = match is_short {
             true => rest.min(Duration::from_secs(self.settings.rest.shortest_s)),
@@ -219,7 +219,8 @@ impl Life {
         let checklist_s = i64::try_from(self.settings.agenda.checklist_s).unwrap_or(i64::MAX);
         let after = |wait_s: i64| now.checked_add(jiff::SignedDuration::from_secs(wait_s)).ok();
         let look = (!items.is_empty()).then(|| after(checklist_s)).flatten();
-        let recurring = self.cursors.items.values().filter_map(|at_s| Timestamp::from_second(*at_s).ok());
+        let recurring =
+            self.cursors.papers.items.values().filter_map(|at_s| Timestamp::from_second(*at_s).ok());
         // A thought that chose its rest had seen stack and draft: they do not shorten that rest.
         let (ready, draft) = match self.rests(now) || self.situation() == Situation::Poor {
             true => (None, None),
@@ -269,7 +270,7 @@ impl Life {
 
     /// Whether something is a reason to think in spite of the rest that the last thought chose: it was not seen by it.
     fn has_reason(&self, now: Timestamp) -> bool {
-        let purpose = || papers::read(&self.told.house.purpose()).mark() != self.cursors.purpose;
+        let purpose = || papers::read(&self.told.house.purpose()).mark() != self.cursors.papers.purpose;
         self.rests(now)
             && !self.resting.said_done
             && (purpose() || !waking::reasons(&self.found(now)).is_empty())
@@ -282,7 +283,7 @@ impl Life {
             let thread = &word.word.thread;
             self.unfinished.is_amid(thread) && is_other(thread) && !self.is_put_off(word)
         };
-        self.cursors.words.iter().any(goes_on)
+        self.cursors.owner.words.iter().any(goes_on)
     }
 
     /// When the next look of its own is due while there is news at its sources: the rest that it chose ends then.
@@ -295,7 +296,7 @@ impl Life {
     pub(super) fn rest_ends(&self, caller: &Caller) -> Rests {
         let now = self.told.clock.now();
         let mut due = self.store.agenda.due(now);
-        for (line, at_s) in &self.cursors.items {
+        for (line, at_s) in &self.cursors.papers.items {
             let item = checklist::items(line).into_iter().next().map(|item| item.text);
             due.extend(Timestamp::from_second(*at_s).ok().zip(item).filter(|(at, _)| *at > now));
         }
@@ -306,9 +307,9 @@ impl Life {
         let others = self.ready_request().filter(is_other);
         due.extend(others.map(|line| (now, format!("{} {}", line.id, line.title))));
         due.extend(self.look_at(now).map(|at| (at, "news at your sources".to_owned())));
-        if self.unheard() || self.is_amid_another() {
+        if self.cursors.owner.is_unseen() || self.is_amid_another() {
             due.push((now, "a word of your owner's".to_owned()));
-        } else if !(self.cursors.news.is_empty() && self.cursors.interrupted.is_none()) {
+        } else if !(self.cursors.events.news.is_empty() && self.cursors.owner.interrupted.is_none()) {
             due.push((now, "news, or work that your owner's word interrupted".to_owned()));
         }
         due.sort();

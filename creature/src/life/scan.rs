@@ -145,7 +145,7 @@ impl Life {
                 let over = self.scanned.news.len().saturating_sub(MOST_NEWS);
                 self.scanned.news.drain(..over);
             }
-            false => self.cursors.tell(text.clone()),
+            false => self.cursors.events.tell(text.clone()),
         }
         self.store.record("observation", json!({"about": "source", "text": text}))
     }

@@ -5,7 +5,7 @@ use crate::life::Life;
 use crate::life::birth::LOOK_BACK;
 use crate::life::wake::Reasons;
 use crate::senses::budget;
-use crate::senses::cursors::Cursors;
+use crate::senses::cursors::Events;
 use crate::senses::packages;
 use crate::store::caller::Caller;
 use agenda::stack::{Category, Line};
@@ -59,7 +59,7 @@ impl Life {
         let (stack, now) = (self.stack(), self.told.clock.now());
         let is_own = |line: &&Line| line.ready_at <= now && line.category != Category::Requests;
         let line = stack.iter().find(is_own).filter(|_| round == 0 && !owner).cloned();
-        let waiting = || self.cursors.words.iter().filter(|waiting| waiting.word.thread == thread);
+        let waiting = || self.cursors.owner.words.iter().filter(|waiting| waiting.word.thread == thread);
         let words = waiting().map(|waiting| waiting.word.clone()).collect();
         let unseen = waiting().filter(|waiting| waiting.seen == 0).count();
         let money = budget::read(&house.budget());
@@ -71,7 +71,7 @@ impl Life {
             commit: self.told.commit.clone(),
             safe: self.told.safe,
             rehearsal: self.told.rehearsal,
-            thoughts_before: self.cursors.thoughts,
+            thoughts_before: self.cursors.counts.thoughts,
             // The first thought for a request is told all, also in the middle of a wake.
             round: if request.is_some() { 0 } else { round },
             purpose: papers::read(&house.purpose()).text,
@@ -124,7 +124,7 @@ impl Life {
     /// Turns to the owner where a word waits, one thread at a time, or a request is still worked on or ready; else back
     /// to what it does by itself. The request it goes on with or takes up.
     fn attend(&mut self) -> Result<Option<String>, Fault> {
-        let next = self.cursors.words.iter().filter(|waiting| !self.is_put_off(waiting));
+        let next = self.cursors.owner.words.iter().filter(|waiting| !self.is_put_off(waiting));
         let next = next.min_by_key(|waiting| waiting.seen);
         let spoken = next.map(|waiting| waiting.word.thread.clone());
         let going = if spoken.is_some() { None } else { self.unfinished.thread() };
@@ -149,7 +149,7 @@ impl Life {
         if self.caller.owner {
             return (Vec::new(), self.unfinished.jobs_of(&self.caller.thread));
         }
-        let Cursors { news, gathered, .. } = &self.cursors;
+        let Events { news, gathered, .. } = &self.cursors.events;
         let shown = waking::shown(news, MOST_NEWS);
         let waiting = news.len() - shown;
         let events: Vec<String> = news.iter().skip(waiting).cloned().collect();

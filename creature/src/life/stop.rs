@@ -68,9 +68,9 @@ impl Life {
         if is_idle && (is_instincts || directive::understand(&word.text, now, zone).is_some()) {
             return false;
         }
-        let at = self.cursors.words.iter().position(|waiting| waiting.id == id).unwrap_or(0);
+        let at = self.cursors.owner.words.iter().position(|waiting| waiting.id == id).unwrap_or(0);
         let (mut nth, mut cancelled) = (0, Vec::new());
-        self.cursors.words.retain(|waiting| {
+        self.cursors.owner.words.retain(|waiting| {
             let of = [Some(&word.thread), works_for.as_ref()].contains(&Some(&waiting.word.thread));
             nth += 1;
             let stays = nth > at && waiting.id != id || nth <= at && !of;
@@ -158,7 +158,7 @@ impl Life {
             self.answer_stop(&thread, &text)?;
         }
         self.unfinished.stopped();
-        self.cursors.interrupted = None;
+        self.cursors.owner.interrupted = None;
         if let Some(talk) = self.minds.now.talk() {
             talk.rested();
         }
@@ -252,7 +252,7 @@ impl Life {
                     self.came(&text);
                     self.unfinished.job_ended(&job.caller.thread, text);
                 }
-                false => self.cursors.tell(text),
+                false => self.cursors.events.tell(text),
             }
         }
         reborn
@@ -273,12 +273,14 @@ impl Life {
     pub(crate) fn end_jobs(&mut self) {
         self.settle_jobs();
         for text in self.unfinished.take_jobs() {
-            self.cursors.tell(text);
+            self.cursors.events.tell(text);
         }
         for job in self.toolbox.jobs.in_background() {
             let (line, said) = (job.line(), said_so_far(&job));
             job.stop("the life ended");
-            self.cursors.tell(format!("{line}; it ended with the life that began it. It had said: {said}"));
+            self.cursors
+                .events
+                .tell(format!("{line}; it ended with the life that began it. It had said: {said}"));
         }
     }
 }

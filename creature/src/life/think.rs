@@ -21,9 +21,6 @@ use serde_json::{Value, json};
 use std::pin::pin;
 use std::time::Duration;
 
-/// Thoughts after which an unanswered word is taken for unanswerable.
-const MOST_SEEN: u32 = 10;
-
 /// Thoughts of one wake on the owner's request; beyond, it goes on at the next.
 const MOST_OWNER_ROUNDS: u32 = 50;
 
@@ -48,7 +45,7 @@ impl Life {
         if let Some(end) = self.meanwhile(true, reasons, leaving).await? {
             return Ok(end);
         }
-        if self.is_down() && self.cursors.words.is_empty() {
+        if self.is_down() && self.cursors.owner.words.is_empty() {
             return Ok(self.chosen(None));
         }
         let next = self.rounds(reasons, leaving).await;
@@ -105,7 +102,7 @@ impl Life {
                     .push(if answers { "the thought under way" } else { "a thought of my own" }.to_owned());
                 return Ok(Came::Stopped);
             }
-            if !answers && (self.unheard() || self.told_to_pause()) {
+            if !answers && (self.cursors.owner.is_unseen() || self.told_to_pause()) {
                 self.unfinished.busy.get_or_insert_with(|| "go on with the thought that was cut".to_owned());
                 return Ok(Came::Cut);
             }
@@ -204,7 +201,9 @@ impl Life {
             self.store.record("observation", json!({"about": "calls", "text": text}))?;
         }
         let due = self.settings.own.number("thoughts_between_snapshots");
-        if !self.told.safe && self.cursors.thoughts.saturating_sub(self.cursors.snapshot_at) >= due {
+        if !self.told.safe
+            && self.cursors.counts.thoughts.saturating_sub(self.cursors.counts.snapshot_at) >= due
+        {
             self.keep_snapshot()?;
         }
         if self.attention.stop.is_some() {
@@ -245,7 +244,7 @@ impl Life {
     /// Remembers a thought, marks what it was shown as seen, and returns its number.
     fn remembered(&mut self, sensed: Sensed, thought: &Thought, usage: Value) -> Result<u64, Fault> {
         let caller = &sensed.caller;
-        let number = self.cursors.thoughts.saturating_add(1);
+        let number = self.cursors.counts.next_thought();
         let calls: Vec<Value> = thought
             .tool_calls
             .iter()
@@ -254,7 +253,7 @@ impl Life {
         tracing::info!("thought {number}: {}", text::shorten(&thought.intent, 200));
         let state = sensed.moment.standing.filter(|_| sensed.round == 0);
         let mut record = json!({
-            "mind": self.minds.now.name(), "thought": number, "wake": self.cursors.wakes, "round": sensed.round,
+            "mind": self.minds.now.name(), "thought": number, "wake": self.cursors.counts.wakes, "round": sensed.round,
             "monologue": text::shorten(&thought.monologue, MOST_MONOLOGUE),
             "intent": text::shorten(&thought.intent, MOST_MONOLOGUE),
             "tool_calls": calls, "sleep_s": thought.sleep_s, "usage": usage,
@@ -271,12 +270,10 @@ impl Life {
             self.made_by(caller, &Change::Request(RequestChange::Taken { id }));
         }
         self.store.record("thought", record)?;
-        self.cursors.thoughts = number;
+        self.cursors.counts.thoughts = number;
         self.heart.thought();
         self.seen(sensed.shown, caller);
-        let shown = self.cursors.words.iter_mut().filter(|waiting| waiting.word.thread == caller.thread);
-        shown.for_each(|waiting| waiting.seen = waiting.seen.saturating_add(1));
-        self.cursors.words.retain(|waiting| waiting.seen < MOST_SEEN);
+        self.cursors.owner.shown(&caller.thread);
         let over = self.access.answered(caller.owner);
         match self.access.spent_until(self.told.clock.now()) {
             Some(until) => self.heart.spent(format!("{until:.0}")),

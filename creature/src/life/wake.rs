@@ -106,13 +106,13 @@ impl Life {
         self.tell_of_money(&money.warning)?;
         let purpose = papers::read(&house.purpose());
         let mark = purpose.mark();
-        if mark != self.cursors.purpose {
-            if !self.cursors.purpose.is_empty() {
+        if mark != self.cursors.papers.purpose {
+            if !self.cursors.papers.purpose.is_empty() {
                 self.papers.purpose_changed = true;
                 let text = "PURPOSE.md changed";
                 self.store.record("observation", json!({"about": "purpose", "text": text, "mark": mark}))?;
             }
-            self.cursors.purpose = mark;
+            self.cursors.papers.purpose = mark;
         }
         self.observe("purpose", &purpose.problem)
     }
@@ -122,10 +122,10 @@ impl Life {
         let today: String = self.told.clock.text().chars().take(10).collect();
         let now = self.told.clock.now();
         let wanted = self.store.agenda.directives.lets_through(Kind::Approval, warning, now);
-        if warning.is_empty() || self.cursors.money_told == today || !wanted {
+        if warning.is_empty() || self.cursors.events.money_told == today || !wanted {
             return Ok(());
         }
-        self.cursors.money_told = today;
+        self.cursors.events.money_told = today;
         let data = json!({"from": "creature", "kind": "money", "thread": "main", "text": warning});
         self.store.record("message", data)?;
         self.save()
@@ -148,13 +148,13 @@ impl Life {
             words: match self.is_down() {
                 // A word whose owner was told why it waits is no reason until the next try.
                 true => self.untold(),
-                false => self.cursors.words.iter().filter(|waiting| !self.is_put_off(waiting)).count(),
+                false => self.cursors.owner.words.iter().filter(|waiting| !self.is_put_off(waiting)).count(),
             },
-            events: self.cursors.news.len() + usize::from(self.cursors.interrupted.is_some()),
+            events: self.cursors.events.news.len() + usize::from(self.cursors.owner.interrupted.is_some()),
             purpose_changed: self.papers.purpose_changed,
             checklist_changed: self.settings.agenda.checklist
-                && paper.mark() != self.cursors.checklist
-                && !(paper.text.trim().is_empty() && self.cursors.checklist.is_empty()),
+                && paper.mark() != self.cursors.papers.checklist
+                && !(paper.text.trim().is_empty() && self.cursors.papers.checklist.is_empty()),
             items_due: self.items_due(&paper.text, now),
             request: self.ready_request().map(|line| named(&line)),
             line: self.first_line(now).map(|line| named(&line)),
@@ -176,17 +176,12 @@ impl Life {
             .find(|line| is_new(line))
     }
 
-    /// Whether the owner said something that no thought has seen.
-    pub(crate) fn unheard(&self) -> bool {
-        self.cursors.words.iter().any(|waiting| waiting.seen == 0)
-    }
-
     /// Finds the reasons for which this wake thinks, and says them in its record.
     pub(crate) fn woken(&mut self) -> Result<Reasons, Fault> {
         let now = self.told.clock.now();
         let (found, instinct) = (self.found(now), self.minds.are_instinct());
         let mut why = waking::reasons(&found);
-        if self.resting.emptied.holds(&why, now).is_some() && !self.unheard() {
+        if self.resting.emptied.holds(&why, now).is_some() && !self.cursors.owner.is_unseen() {
             why.clear();
         }
         if found.words > 0 || why != self.wakes.why {
@@ -198,7 +193,8 @@ impl Life {
             why.push("instinct looks around".to_owned());
         }
         let unrecorded = looks && self.wakes.is_unrecorded(now);
-        let beat = json!({"wake": self.cursors.wakes, "thoughts": self.cursors.thoughts, "why": why});
+        let beat =
+            json!({"wake": self.cursors.counts.wakes, "thoughts": self.cursors.counts.thoughts, "why": why});
         self.store.feed.tell(Event::Wakeup, self.wakeup(&found, &why, &beat, now));
         // A wake whose record cannot be written costs no life; the failure is observed.
         let booked = if unrecorded { Ok(()) } else { self.store.book("heartbeat", beat) };
@@ -213,7 +209,8 @@ impl Life {
 
     /// Recurring items of the checklist whose time has come.
     fn items_due(&self, checklist: &str, now: Timestamp) -> Vec<String> {
-        let due = |line: &str| self.cursors.items.get(line).is_none_or(|next_s| *next_s <= now.as_second());
+        let due =
+            |line: &str| self.cursors.papers.items.get(line).is_none_or(|next_s| *next_s <= now.as_second());
         let items =
             checklist::open(checklist, self.minds.read()).into_iter().filter(|item| item.every_s.is_some());
         items.filter(|item| due(&item.line)).map(|item| text::shorten(&item.text, 160)).collect()
@@ -231,8 +228,8 @@ impl Life {
         }
         self.papers.purpose_changed = false;
         self.papers.draft_seen = Some(now);
-        self.cursors.take_news(&shown.events);
-        self.cursors.checklist = std::mem::take(&mut self.papers.checklist);
+        self.cursors.events.take_news(&shown.events);
+        self.cursors.papers.checklist = std::mem::take(&mut self.papers.checklist);
         match shown.line {
             Some(line) if line.category == Category::Own => self.began_look(&line.id),
             Some(line) => _ = self.made(&line.looked()),
@@ -240,10 +237,10 @@ impl Life {
         }
         let now_s = self.told.clock.now().as_second();
         let items = checklist::open(&self.checklist().text, self.minds.read());
-        self.cursors.items.retain(|line, _| items.iter().any(|item| item.line == *line));
+        self.cursors.papers.items.retain(|line, _| items.iter().any(|item| item.line == *line));
         for item in items {
             let Some(every_s) = item.every_s else { continue };
-            let next_s = self.cursors.items.entry(item.line).or_insert(now_s);
+            let next_s = self.cursors.papers.items.entry(item.line).or_insert(now_s);
             if *next_s <= now_s {
                 *next_s = now_s.saturating_add(every_s);
             }
@@ -253,20 +250,21 @@ impl Life {
     /// Sets the creature's own work aside for the owner's word; `resumed` takes it up once the word is answered.
     pub(crate) fn interrupted(&mut self) -> Result<(), Fault> {
         let Some(what) = self.unfinished.busy.take() else { return Ok(()) };
-        let said = self.cursors.words.iter().map(|waiting| text::shorten(&waiting.word.text, MOST_CHARS));
+        let said =
+            self.cursors.owner.words.iter().map(|waiting| text::shorten(&waiting.word.text, MOST_CHARS));
         let (said, what) = (said.collect(), text::shorten(&what, MOST_CHARS));
         self.store.feed.tell(Event::Paused, json!({"why": "the owner's word", "what": what}));
-        self.cursors.interrupted = Some(Interrupted { at: self.told.clock.text(), what, said });
+        self.cursors.owner.interrupted = Some(Interrupted { at: self.told.clock.text(), what, said });
         self.save()
     }
 
     /// Takes up again what the owner's word interrupted, by an event for the next thought.
     pub(crate) fn resumed(&mut self) {
-        let Some(Interrupted { at, what, said }) = self.cursors.interrupted.take() else { return };
-        let pending = self.cursors.news.len();
+        let Some(Interrupted { at, what, said }) = self.cursors.owner.interrupted.take() else { return };
+        let pending = self.cursors.events.news.len();
         self.store.feed.tell(Event::Resumed, json!({"what": what, "since": at, "pending_events": pending}));
         let said = said.join("\" and \"");
-        self.cursors.tell(format!(
+        self.cursors.events.tell(format!(
             "Your owner's word interrupted you at {at} while you meant to: {what}. Your owner said \"{said}\", and was \
              answered. Go on, unless the word changed it."
         ));

@@ -23,7 +23,7 @@ impl Life {
         }
         for (key, id) in self.store.sessions.untold() {
             // A life ended after it told of this one, and before that was kept.
-            if self.cursors.has_told(&key) {
+            if self.cursors.events.has_told(&key) {
                 self.store.sessions.reported(&id);
             }
         }
@@ -37,7 +37,7 @@ impl Life {
             }
             for id in &report.ids {
                 let key = self.store.sessions.get(id).map(Session::key);
-                key.into_iter().for_each(|key| _ = self.cursors.first_telling(key));
+                key.into_iter().for_each(|key| _ = self.cursors.events.first_telling(key));
             }
             self.save()?;
             report.ids.iter().for_each(|id| self.store.sessions.reported(id));
@@ -87,7 +87,7 @@ impl Life {
             }
             Origin::Own(kind) => {
                 let found = self.first_of(report).map_or("", |session| &session.answer);
-                self.cursors.tell(format!("your quick look ({kind}) found: {found}"));
+                self.cursors.events.tell(format!("your quick look ({kind}) found: {found}"));
                 return Ok(true);
             }
             Origin::Tool { .. } if report.ids.len() == 1 => "sub-session".to_owned(),
@@ -106,7 +106,7 @@ impl Life {
             thread => format!("[thread {thread}] "),
         };
         let said = if is_said { " (your owner was told so)" } else { "" };
-        self.cursors.tell(format!("{thread}{what}{said}: {}", report.text));
+        self.cursors.events.tell(format!("{thread}{what}{said}: {}", report.text));
         Ok(true)
     }
 
