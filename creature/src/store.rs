@@ -19,7 +19,7 @@ use books::Books;
 use feed::Feed;
 use memory::state;
 use memory::{Log, Record};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// What a life keeps.
 pub struct Store {
@@ -83,6 +83,21 @@ impl Store {
     pub fn record(&mut self, kind: &str, data: Value) -> Result<(), Fault> {
         let record = self.at_present(kind, data);
         self.memory.append(&record).map_err(|cause| unwritten(kind, &cause))
+    }
+
+    /// Records what the owner is told on a thread, and when.
+    pub(crate) fn say(&mut self, kind: &str, thread: &str, text: &str) -> Result<(), Fault> {
+        let at = self.clock.text();
+        self.record(
+            "message",
+            json!({"from": "creature", "kind": kind, "thread": thread, "text": text, "at": at}),
+        )
+    }
+
+    /// The newest records, so many and so many bytes of them at most; none where memory cannot be read.
+    pub(crate) fn newest(&self, (most, bytes): (usize, u64)) -> Vec<Record> {
+        let tail = memory::tail(&self.house.memory(), most, bytes);
+        tail.inspect_err(|error| tracing::warn!("failed to {error}")).map_or(Vec::new(), |tail| tail.records)
     }
 
     /// Appends one record to the bookkeeping, synced: what no thought needs to see, but a restart or an account does.

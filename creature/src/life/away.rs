@@ -4,7 +4,7 @@
 
 use crate::fault::Fault;
 use crate::life::act::Turn;
-use crate::life::outage::Outage;
+use crate::life::outage::{Outage, hour};
 use crate::life::sense::Sensed;
 use crate::life::wake::Reasons;
 use crate::life::{Leaving, Life, Next};
@@ -20,6 +20,9 @@ use std::time::Duration;
 
 /// Characters of an error that go into an event.
 const MOST_CHARS: usize = 300;
+
+/// Characters of an error that are remembered.
+const MOST_ERROR: usize = 1_000;
 
 /// Causes of which one word is told.
 const MOST_TOLD: usize = 3;
@@ -81,11 +84,7 @@ impl Life {
         let zone = self.store.rules.time_zone.clone();
         let told = !threads.is_empty();
         for (thread, words) in threads {
-            let text = outage.answer(words, asks, now, &zone);
-            let at = self.told.clock.text();
-            let data =
-                json!({"from": "creature", "kind": "waiting", "thread": thread, "text": text, "at": at});
-            self.store.record("message", data)?;
+            self.store.say("waiting", &thread, &outage.answer(words, asks, now, &zone))?;
         }
         if told { self.save() } else { Ok(()) }
     }
@@ -220,13 +219,40 @@ impl Life {
         Ok(Next::Rest(Duration::from_secs(rest_s)))
     }
 
+    /// Takes a refusal of a call of its own for want of money: it asks again when there is room, after an hour at most.
+    /// That is told once, and is no failure of the model.
+    pub(crate) fn spent(&mut self, down: &Down) -> Result<Next, Fault> {
+        let now = self.told.clock.now();
+        let (rest_s, until, is_new) = self.access.spent(down, now);
+        tracing::info!("its own money is spent; it asks again in {rest_s} s");
+        if is_new {
+            let text = format!("its own money is spent: {}", text::shorten(&down.error, MOST_ERROR));
+            let again = hour(until, now, &self.store.rules.time_zone);
+            self.tell_of_error("budget", text, format!("it asks again at {again}"), down, rest_s)?;
+        }
+        self.heart.spent(format!("{until:.0}"));
+        Ok(Next::Rest(Duration::from_secs(rest_s)))
+    }
+
     fn tell_of_down(&mut self, down: &Down, rest_s: u64) -> Result<(), Fault> {
-        let error = text::shorten(&down.error, 1_000);
+        let error = text::shorten(&down.error, MOST_ERROR);
         let (about, text) = match down.why {
             Why::Budget => ("budget", format!("the money is spent: {error}")),
             _ => ("model", format!("{} is down: {error}", self.minds.now.name())),
         };
         let recovery = format!("it is asked again in {rest_s} s, or at a word of the owner's");
+        self.tell_of_error(about, text, recovery, down, rest_s)
+    }
+
+    /// Tells feed and memory why the mind is not asked for so long.
+    fn tell_of_error(
+        &mut self,
+        about: &str,
+        text: String,
+        recovery: String,
+        down: &Down,
+        rest_s: u64,
+    ) -> Result<(), Fault> {
         self.store.feed.tell(Event::Error, json!({"about": about, "text": text, "recovery": recovery}));
         self.store
             .record("observation", json!({"about": about, "text": text, "hint": down.hint, "rest_s": rest_s}))

@@ -92,8 +92,7 @@ impl Life {
         if due.is_empty() {
             return Ok(());
         }
-        let tail = memory::tail(&self.told.house.memory(), LOOK_BACK.0, LOOK_BACK.1);
-        let records = tail.map_or(Vec::new(), |tail| tail.records);
+        let records = self.store.newest(LOOK_BACK);
         // All at once would overstay the stage; the others are due at the next wake, right after this one.
         for due in due.into_iter().take(MOST_AT_ONCE) {
             let (id, at) = (json!(due.id), json!(due.due_at));

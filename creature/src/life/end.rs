@@ -99,8 +99,7 @@ impl Life {
         }));
         threads.dedup();
         for (thread, text) in threads {
-            let data = json!({"from": "creature", "kind": "waiting", "thread": thread, "text": text, "at": self.told.clock.text()});
-            self.store.record("message", data)?;
+            self.store.say("waiting", &thread, text)?;
         }
         self.save()
     }

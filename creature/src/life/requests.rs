@@ -10,7 +10,7 @@ use agenda::stack::{Category, Line};
 use ground::text::shorten;
 use jiff::{SignedDuration, Timestamp};
 use mind::thought::Thought;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// Requests that one thought is told of, and characters of the owner's words of one it works on, and of another.
@@ -96,9 +96,7 @@ impl Life {
         if !(waits || open().next().is_some() && !is_said) || text.trim().is_empty() {
             return Ok(());
         }
-        let at = self.told.clock.text();
-        let data = json!({"from": "creature", "kind": "answer", "thread": thread, "text": text, "at": at});
-        self.store.record("message", data)?;
+        self.store.say("answer", thread, text)?;
         let said = shorten(text, 300);
         self.made_by(
             caller,
@@ -160,9 +158,7 @@ impl Life {
             shorten(&one.text, 160),
             agenda::requests::MOST_IDLE
         );
-        let at = self.told.clock.text();
-        let data = json!({"from": "creature", "kind": "stuck", "thread": one.thread, "text": text, "at": at});
-        self.store.record("message", data)?;
+        self.store.say("stuck", &one.thread, &text)?;
         let caller = Caller::owner(&one.thread);
         self.store.change(&caller, &Change::Request(RequestChange::Stuck { id: id.to_owned() })).map(drop)
     }

@@ -114,11 +114,10 @@ impl Life {
         if self.told.safe {
             return (Vec::new(), None);
         }
-        let house = &self.told.house;
-        let records = memory::tail(&house.memory(), LOOK_BACK.0, LOOK_BACK.1)
-            .inspect_err(|error| tracing::warn!("failed to {error}"))
-            .map_or(Vec::new(), |tail| tail.records);
-        (records, snapshot::latest(&house.snapshots()).ok().flatten().map(|found| found.text))
+        (
+            self.store.newest(LOOK_BACK),
+            snapshot::latest(&self.told.house.snapshots()).ok().flatten().map(|found| found.text),
+        )
     }
 
     /// Turns to the owner where a word waits, one thread at a time, or a request is still worked on or ready; else back

@@ -150,12 +150,12 @@ impl Life {
         if !running.is_empty() {
             text += &format!(" In the background still: {}; `stop that` again ends it.", running.join(", "));
         }
-        self.answer_stop(&stop.thread, &text)?;
+        self.store.say("answer", &stop.thread, &text)?;
         threads.retain(|thread| *thread != stop.thread);
         for thread in threads {
             let text =
                 format!("Stopped, as you said on thread {}. What there is of it is kept.", stop.thread);
-            self.answer_stop(&thread, &text)?;
+            self.store.say("answer", &thread, &text)?;
         }
         self.unfinished.stopped();
         self.cursors.owner.interrupted = None;
@@ -164,12 +164,6 @@ impl Life {
         }
         self.save()?;
         Ok(self.chosen(None))
-    }
-
-    fn answer_stop(&mut self, thread: &str, text: &str) -> Result<(), Fault> {
-        let at = self.told.clock.text();
-        let data = json!({"from": "creature", "kind": "answer", "thread": thread, "text": text, "at": at});
-        self.store.record("message", data).map(drop)
     }
 
     /// Ends what the owner asked for and the stop ended: it is not taken up again. The threads it was asked on.

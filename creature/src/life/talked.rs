@@ -111,8 +111,7 @@ impl Life {
         leaving: &mut impl Leaving,
     ) -> Result<Option<String>, Fault> {
         let (key, thread) = (key(talk), talk.head.thread.clone().unwrap_or_default());
-        let tail = memory::tail(&self.told.house.memory(), LOOK_BACK.0, LOOK_BACK.1);
-        let records = tail.map_or(Vec::new(), |tail| tail.records);
+        let records = self.store.newest(LOOK_BACK);
         let known = records.iter().rev().find(|record| record.data.get("talk") == Some(&json!(key)));
         let known =
             known.and_then(|record| record.data.get("text")).and_then(Value::as_str).map(str::to_owned);

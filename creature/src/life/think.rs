@@ -175,6 +175,13 @@ impl Life {
         Ok(if self.unfinished.overrun() { Next::Rest(self.clamped(0)) } else { self.chosen(None) })
     }
 
+    /// Whether this thought leaves no record: a look of instinct's that is unrecorded and found nothing, or the end of a
+    /// wake's work without a word.
+    fn is_unrecorded(&self, thought: &Thought, sensed: &Sensed) -> bool {
+        let told = sensed.reasons.unrecorded || sensed.round > 0;
+        told && thought.idle && self.born.is_proven() && self.cursors.owner.words.is_empty()
+    }
+
     /// Remembers a thought and does what it says; none asks for another round.
     pub(crate) async fn thought(
         &mut self,

@@ -114,9 +114,8 @@ impl Life {
     fn told_of_work(&mut self, report: &Report) -> Result<bool, Fault> {
         let keys: Vec<String> =
             report.ids.iter().filter_map(|id| self.store.sessions.get(id)).map(Session::key).collect();
-        let tail = memory::tail(&self.told.house.memory(), LOOK_BACK.0, LOOK_BACK.1);
-        let mut records = tail.map_or(Vec::new(), |tail| tail.records).into_iter();
-        if !records.any(|record| record.data.get("apart") == Some(&json!(keys))) {
+        let records = self.store.newest(LOOK_BACK);
+        if !records.iter().any(|record| record.data.get("apart") == Some(&json!(keys))) {
             let said = json!({
                 "from": "creature", "kind": "sub-sessions", "thread": report.thread, "text": report.message, "apart": keys,
                 "at": self.told.clock.text(),

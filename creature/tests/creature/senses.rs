@@ -32,6 +32,17 @@ fn papers_of_any_kind_are_read_within_bounds() {
     assert_ne!(papers::read(&file(&dir, "a")).mark(), papers::read(&file(&dir, "b")).mark());
 }
 
+/// Older creatures read this file: the parts it has in memory are not seen in it.
+#[test]
+fn cursors_are_kept_flat() {
+    let kept = serde_json::to_value(Cursors::default()).unwrap();
+    let keys: Vec<&str> = kept.as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(
+        keys.join(" "),
+        "wakes thoughts snapshot_at inbox words interrupted asks told news gathered money_told purpose checklist items"
+    );
+}
+
 #[test]
 fn cursors_survive_garbage_and_newer_selves() {
     let dir = TempDir::new().unwrap();
