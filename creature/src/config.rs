@@ -1,7 +1,8 @@
 //! The owner's settings for the creature, and what the guardian sets in its environment; every default is safe.
 //!
 //! The guardian judges `owner.toml` and writes the creature's part to `.self/settings.json`; where an older one
-//! does not, `owner.toml` is read here, over the defaults of the golden file. Settings of the creature's own are declared in `creature/settings.toml`.
+//! does not, `owner.toml` is read here, over the defaults of the golden file. Settings of the creature's own are
+//! declared in `creature/settings.toml`.
 
 use crate::clock::Clock;
 use crate::lifeline::Lifeline;

@@ -1,53 +1,44 @@
-//! The one loop: sense, think, act, remember, rest; a file below for each.
+//! The one loop: hear, wake, sense, think, act, rest, dream; a file and a folder below for each.
 //!
 //! Invariant: a mind that is down, a garbled reply and a failing tool cost a record and a rest, never the
 //! life. What ends a life: the guardian's wish, a rebirth, a memory that cannot be written, a panic.
 
-mod access;
-pub mod act;
-mod away;
-mod beside;
 pub mod birth;
-mod compact;
-mod consent;
-mod draft;
-mod dreaming;
-pub mod due;
-mod emptied;
-pub mod end;
-mod events;
-mod hear;
-pub(crate) mod minds;
-mod newborn;
-pub mod outage;
-mod own;
-pub mod patience;
-mod platforms;
 mod records;
-mod requests;
-mod rest;
-mod scan;
-pub(crate) mod scanned;
-pub mod sense;
-mod settings;
-mod stop;
-pub mod talked;
-mod think;
-mod unfinished;
+
+// The stages, in their order: what was said, which mind there is, why to think, what is known, the thought, its calls,
+// the rest, the night, the end.
+
+mod hear;
+
+pub mod minds;
+
 pub mod wake;
+
+pub mod sense;
+
+mod think;
+
+pub mod act;
+
+mod rest;
+
+mod dreaming;
+
+pub mod end;
 
 use crate::config::{Settings, Told};
 use crate::fault::Fault;
 use crate::heartbeat::{Heart, Stage};
-use crate::life::access::Access;
 use crate::life::act::Acts;
+use crate::life::hear::stop::Attention;
 use crate::life::minds::Minds;
-use crate::life::newborn::Newborn;
-use crate::life::own::OwnTime;
+use crate::life::minds::access::Access;
 use crate::life::rest::Resting;
-use crate::life::scanned::Scanned;
-use crate::life::stop::Attention;
-use crate::life::unfinished::Unfinished;
+use crate::life::rest::unfinished::Unfinished;
+use crate::life::sense::newborn::Newborn;
+use crate::life::wake::own::OwnTime;
+use crate::life::wake::scanned::Scanned;
 use crate::life::wake::{Papers, Wakes};
 use crate::mind::Mind;
 use crate::senses::cursors::{Cursors, Heard};

@@ -1,9 +1,12 @@
 //! Acts: runs the calls of a thought, notices what is repeated, and remembers what came of each.
 
+mod beside;
+
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
 use crate::life::wake::Reasons;
-use crate::life::{Leaving, Life, events};
+use crate::life::wake::events;
+use crate::life::{Leaving, Life};
 use crate::store::caller::Caller;
 use crate::store::feed::Event;
 use crate::tools::catalogue;

@@ -6,7 +6,8 @@
 use crate::config::{Settings, Told};
 use crate::fault::Fault;
 use crate::heartbeat::Heart;
-use crate::life::{Life, settings};
+use crate::life::Life;
+use crate::life::hear::settings;
 use crate::mind::Mind;
 use crate::pace;
 use crate::paths::House;

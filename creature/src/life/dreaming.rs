@@ -4,6 +4,7 @@
 //! Invariant: whatever ends the life in the middle, the next life ends the dream; doing a part again does no harm.
 
 mod asked;
+mod talked;
 
 use crate::dream::facts::{facts_text, keep_facts, search_paths};
 use crate::dream::state::{DreamState, PartResult, UnderWay};

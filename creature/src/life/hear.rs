@@ -1,5 +1,10 @@
 //! Hears the owner's words and decisions; each is remembered once, over ends of lives too.
 
+mod compact;
+mod consent;
+pub(super) mod settings;
+pub(super) mod stop;
+
 use crate::fault::Fault;
 use crate::life::Life;
 use crate::senses::cursors::{Heard, Waiting};

@@ -2,6 +2,10 @@
 //!
 //! Invariant: a broker that does not answer changes nothing but what is observed; the mind in use stays.
 
+pub(super) mod access;
+pub(super) mod outage;
+pub mod patience;
+
 use crate::config::Told;
 use crate::fault::Fault;
 use crate::life::Life;

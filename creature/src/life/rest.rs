@@ -1,8 +1,11 @@
 //! Rests: how long this life rests after a wake, and what cuts it short.
 
+mod emptied;
+pub(super) mod unfinished;
+
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
-use crate::life::emptied::Emptied;
+use crate::life::rest::emptied::Emptied;
 use crate::life::wake::Reasons;
 use crate::life::{Leaving, Life, Next};
 use crate::senses::cursors::Waiting;

@@ -1,5 +1,8 @@
 //! Senses: all that a thought is given, read when it begins, and in whose name it is had.
 
+pub(super) mod newborn;
+mod requests;
+
 use crate::fault::Fault;
 use crate::life::Life;
 use crate::life::birth::LOOK_BACK;

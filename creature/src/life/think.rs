@@ -1,5 +1,7 @@
 //! Thinks: thoughts with no rest between, each remembered before what it says is done.
 
+mod away;
+
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
 use crate::life::act::{Turn, args};

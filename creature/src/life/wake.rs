@@ -3,6 +3,14 @@
 //! Invariant: a model is called only for a reason that stands in the wake's record; instinct costs nothing and
 //! looks at every wake. What is due by the clock is done here, without either.
 
+mod draft;
+mod due;
+pub(super) mod events;
+pub(super) mod own;
+mod platforms;
+mod scan;
+pub(crate) mod scanned;
+
 use crate::dream;
 use crate::fault::Fault;
 use crate::life::sense::Shown;

@@ -4,7 +4,8 @@
 
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
-use crate::life::{Life, platforms};
+use crate::life::Life;
+use crate::life::wake::platforms;
 use crate::pace;
 use ground::checklist::{self, Named};
 use ground::papers;

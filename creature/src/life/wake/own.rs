@@ -25,7 +25,7 @@ use mind::thought::ToolCall;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-const BRIEFS: &str = include_str!("../../prompts/own.md");
+const BRIEFS: &str = include_str!("../../../prompts/own.md");
 
 /// The first goal of a new house.
 const SETTLE_IN: &str = "settle in";

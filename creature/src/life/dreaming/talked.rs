@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-const ASKING: &str = include_str!("../../prompts/talked.md");
+const ASKING: &str = include_str!("../../../prompts/talked.md");
 
 /// Seconds between looks for talks that are over.
 const LOOK_S: i64 = 600;

@@ -4,7 +4,7 @@
 
 use crate::fault::Fault;
 use crate::life::act::Turn;
-use crate::life::outage::{Outage, hour};
+use crate::life::minds::outage::{Outage, hour};
 use crate::life::sense::Sensed;
 use crate::life::wake::Reasons;
 use crate::life::{Leaving, Life, Next};
