@@ -5,6 +5,7 @@
 
 pub mod birth;
 mod records;
+mod situation;
 
 // The stages, in their order: what was said, which mind there is, why to think, what is known, the thought, its calls,
 // the rest, the night, the end.

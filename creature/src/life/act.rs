@@ -1,6 +1,7 @@
 //! Acts: runs the calls of a thought, notices what is repeated, and remembers what came of each.
 
 mod beside;
+mod jobs;
 
 use crate::fault::Fault;
 use crate::heartbeat::Stage;

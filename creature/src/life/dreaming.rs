@@ -254,6 +254,21 @@ impl Life {
         }
         format!("too long: {}", long.join(", "))
     }
+
+    /// After the wake's own thoughts: the dream, if it is due, and a talk that is over summed up. Whether the dream is due
+    /// and could not be had.
+    pub(crate) async fn dream_and_sum_up(&mut self, leaving: &mut impl Leaving) -> Result<bool, Fault> {
+        let now = self.told.clock.now();
+        let mut dreamless = false;
+        if !self.told.safe && !self.paused() {
+            self.dream_if_due(leaving).await?;
+            dreamless = self.next_dream(now) <= now;
+        }
+        if !self.held(now) {
+            self.sum_up_talks(leaving).await?;
+        }
+        Ok(dreamless)
+    }
 }
 
 fn merged(house: &House) -> Result<String, Fault> {

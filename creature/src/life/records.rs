@@ -1,11 +1,13 @@
-//! What a life writes down of itself: observations, its cursors and snapshots.
+//! What a life writes down of itself: observations, its cursors, changes of the agenda, snapshots.
 
 use crate::digest::Facts;
 use crate::fault::Fault;
 use crate::life::Life;
+use crate::store::caller::Caller;
 use crate::tools::catalogue::LIST;
+use agenda::Change;
 use ground::papers;
-use serde_json::json;
+use serde_json::{Value, json};
 
 impl Life {
     /// What a snapshot says of this life beside its records.
@@ -49,5 +51,21 @@ impl Life {
             Ok(_) => Ok(()),
             Err(fault) => self.observe("snapshot", &fault.error),
         }
+    }
+
+    /// Makes a change of the agenda.
+    pub fn change(&mut self, change: &Change) -> Result<Value, Fault> {
+        self.store.change(&self.caller, change)
+    }
+
+    /// Makes a change nobody waits for; whether it was made. A refusal is only logged.
+    pub(crate) fn made(&mut self, change: &Change) -> bool {
+        self.made_by(&self.caller.clone(), change)
+    }
+
+    /// As `made`, in another's name.
+    pub(crate) fn made_by(&mut self, caller: &Caller, change: &Change) -> bool {
+        let made = self.store.change(caller, change);
+        made.inspect_err(|fault| tracing::warn!("failed to {} ({})", fault.error, fault.hint)).is_ok()
     }
 }

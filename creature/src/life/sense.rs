@@ -8,15 +8,20 @@ use crate::life::Life;
 use crate::life::birth::LOOK_BACK;
 use crate::life::wake::Reasons;
 use crate::senses::budget;
-use crate::senses::cursors::Events;
+use crate::senses::cursors::{Events, Interrupted};
 use crate::senses::packages;
 use crate::store::caller::Caller;
+use crate::store::feed::Event;
 use agenda::stack::{Category, Line};
 use agenda::waking;
-use ground::papers;
+use ground::{papers, text};
 use memory::{Record, snapshot};
 use mind::moment::Moment;
 use mind::standing;
+use serde_json::json;
+
+/// Characters of a text that go into an event.
+const MOST_CHARS: usize = 300;
 
 /// Characters of events in one thought: what its prompt has room for, less the line on those that wait.
 const MOST_NEWS: usize = 1_800;
@@ -163,5 +168,28 @@ impl Life {
         }
         told.extend(events.iter().cloned());
         (events, told)
+    }
+
+    /// Sets the creature's own work aside for the owner's word; `resumed` takes it up once the word is answered.
+    fn interrupted(&mut self) -> Result<(), Fault> {
+        let Some(what) = self.unfinished.busy.take() else { return Ok(()) };
+        let said =
+            self.cursors.owner.words.iter().map(|waiting| text::shorten(&waiting.word.text, MOST_CHARS));
+        let (said, what) = (said.collect(), text::shorten(&what, MOST_CHARS));
+        self.store.feed.tell(Event::Paused, json!({"why": "the owner's word", "what": what}));
+        self.cursors.owner.interrupted = Some(Interrupted { at: self.told.clock.text(), what, said });
+        self.save()
+    }
+
+    /// Takes up again what the owner's word interrupted, by an event for the next thought.
+    fn resumed(&mut self) {
+        let Some(Interrupted { at, what, said }) = self.cursors.owner.interrupted.take() else { return };
+        let pending = self.cursors.events.news.len();
+        self.store.feed.tell(Event::Resumed, json!({"what": what, "since": at, "pending_events": pending}));
+        let said = said.join("\" and \"");
+        self.cursors.events.tell(format!(
+            "Your owner's word interrupted you at {at} while you meant to: {what}. Your owner said \"{said}\", and was \
+             answered. Go on, unless the word changed it."
+        ));
     }
 }

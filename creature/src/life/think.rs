@@ -5,16 +5,18 @@ mod away;
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
 use crate::life::act::{Turn, args};
-use crate::life::sense::Sensed;
+use crate::life::sense::{Sensed, Shown};
 use crate::life::wake::Reasons;
 use crate::life::{Leaving, Life, Next};
 use crate::mind::Mind;
+use crate::store::caller::Caller;
 use crate::tools::CallOutcome;
 use agenda::Change;
 use agenda::repeat::Repeats;
 use agenda::requests::RequestChange;
+use agenda::stack::Category;
 use agenda::standing::Standing;
-use ground::text;
+use ground::{checklist, text};
 use mind::Outcome;
 use mind::llm::ModelMind;
 use mind::moment::Moment;
@@ -298,6 +300,37 @@ impl Life {
         // Saved before acting: a tool that kills this life must not make the next one hear of old deaths.
         self.save()?;
         Ok(number)
+    }
+
+    /// Notes that a thought was completed: what it was shown is not told again. After one that answers
+    /// the owner all else is still to be told.
+    fn seen(&mut self, shown: Shown, caller: &Caller) {
+        let now = self.told.clock.now();
+        self.access.thought();
+        self.born.thought(now);
+        if caller.owner {
+            self.unfinished.had_jobs(&caller.thread);
+            return;
+        }
+        self.papers.purpose_changed = false;
+        self.papers.draft_seen = Some(now);
+        self.cursors.events.take_news(&shown.events);
+        self.cursors.papers.checklist = std::mem::take(&mut self.papers.checklist);
+        match shown.line {
+            Some(line) if line.category == Category::Own => self.began_look(&line.id),
+            Some(line) => _ = self.made(&line.looked()),
+            None => {}
+        }
+        let now_s = self.told.clock.now().as_second();
+        let items = checklist::open(&self.checklist().text, self.minds.read());
+        self.cursors.papers.items.retain(|line, _| items.iter().any(|item| item.line == *line));
+        for item in items {
+            let Some(every_s) = item.every_s else { continue };
+            let next_s = self.cursors.papers.items.entry(item.line).or_insert(now_s);
+            if *next_s <= now_s {
+                *next_s = now_s.saturating_add(every_s);
+            }
+        }
     }
 }
 

@@ -13,24 +13,16 @@ pub(crate) mod scanned;
 
 use crate::dream;
 use crate::fault::Fault;
-use crate::life::sense::Shown;
-use crate::life::{Leaving, Life};
-use crate::senses::{budget, cursors::Interrupted, typing};
-use crate::store::Store;
+use crate::life::Life;
+use crate::senses::budget;
 use crate::store::caller::Caller;
 use crate::store::feed::Event;
 use agenda::outbox::Kind;
 use agenda::repeat::Repeats;
-use agenda::stack::{self, Category, Line};
-use agenda::waking::{self, Found};
-use ground::checklist;
-use ground::papers::{self, Paper};
-use ground::text;
+use agenda::waking;
+use ground::papers;
 use jiff::Timestamp;
 use serde_json::json;
-
-/// Characters of a text that go into an event.
-const MOST_CHARS: usize = 300;
 
 /// Seconds between two records of looks that found nothing.
 const LOOK_RECORDED_EVERY_S: i64 = 3_600;
@@ -139,51 +131,6 @@ impl Life {
         self.save()
     }
 
-    /// The checklist; empty where the owner wants it left alone.
-    pub(crate) fn checklist(&self) -> Paper {
-        match self.settings.agenda.checklist {
-            true => papers::read(&self.told.house.checklist()),
-            false => Paper::default(),
-        }
-    }
-
-    /// How things stand now, for the decision whether to think.
-    pub(crate) fn found(&self, now: Timestamp) -> Found {
-        let paper = self.checklist();
-        let rests = self.rests(now);
-        Found {
-            newborn: !self.born.is_proven(),
-            words: match self.is_down() {
-                // A word whose owner was told why it waits is no reason until the next try.
-                true => self.untold(),
-                false => self.cursors.owner.words.iter().filter(|waiting| !self.is_put_off(waiting)).count(),
-            },
-            events: self.cursors.events.news.len() + usize::from(self.cursors.owner.interrupted.is_some()),
-            purpose_changed: self.papers.purpose_changed,
-            checklist_changed: self.settings.agenda.checklist
-                && paper.mark() != self.cursors.papers.checklist
-                && !(paper.text.trim().is_empty() && self.cursors.papers.checklist.is_empty()),
-            items_due: self.items_due(&paper.text, now),
-            request: self.ready_request().map(|line| named(&line)),
-            line: self.first_line(now).map(|line| named(&line)),
-            draft: self.draft_due().filter(|(at, _)| *at <= now && !rests).map(|(_, line)| line),
-            unfinished: self.unfinished.any(),
-            paused: self.paused(),
-            down: self.is_down(),
-            spent: self.access.spent_until(now).is_some(),
-        }
-    }
-
-    /// The first line of its own work that is worth a thought; in a rest that a thought chose, only one that is new.
-    pub(crate) fn first_line(&self, now: Timestamp) -> Option<Line> {
-        let rest = self.resting.chosen(now);
-        let is_new = |line: &Line| rest.is_none_or(|rest| line.changed_at > rest.began);
-        let lines = self.stack().into_iter();
-        lines
-            .filter(|line| line.ready_at <= now && line.category != Category::Requests)
-            .find(|line| is_new(line))
-    }
-
     /// Finds the reasons for which this wake thinks, and says them in its record.
     pub(crate) fn woken(&mut self) -> Result<Reasons, Fault> {
         let now = self.told.clock.now();
@@ -214,126 +161,4 @@ impl Life {
         self.wakes.why.clone_from(&why);
         Ok(Reasons { why, unrecorded })
     }
-
-    /// Recurring items of the checklist whose time has come.
-    fn items_due(&self, checklist: &str, now: Timestamp) -> Vec<String> {
-        let due =
-            |line: &str| self.cursors.papers.items.get(line).is_none_or(|next_s| *next_s <= now.as_second());
-        let items =
-            checklist::open(checklist, self.minds.read()).into_iter().filter(|item| item.every_s.is_some());
-        items.filter(|item| due(&item.line)).map(|item| text::shorten(&item.text, 160)).collect()
-    }
-
-    /// Notes that a thought was completed: what it was shown is not told again. After one that answers
-    /// the owner all else is still to be told.
-    pub(crate) fn seen(&mut self, shown: Shown, caller: &Caller) {
-        let now = self.told.clock.now();
-        self.access.thought();
-        self.born.thought(now);
-        if caller.owner {
-            self.unfinished.had_jobs(&caller.thread);
-            return;
-        }
-        self.papers.purpose_changed = false;
-        self.papers.draft_seen = Some(now);
-        self.cursors.events.take_news(&shown.events);
-        self.cursors.papers.checklist = std::mem::take(&mut self.papers.checklist);
-        match shown.line {
-            Some(line) if line.category == Category::Own => self.began_look(&line.id),
-            Some(line) => _ = self.made(&line.looked()),
-            None => {}
-        }
-        let now_s = self.told.clock.now().as_second();
-        let items = checklist::open(&self.checklist().text, self.minds.read());
-        self.cursors.papers.items.retain(|line, _| items.iter().any(|item| item.line == *line));
-        for item in items {
-            let Some(every_s) = item.every_s else { continue };
-            let next_s = self.cursors.papers.items.entry(item.line).or_insert(now_s);
-            if *next_s <= now_s {
-                *next_s = now_s.saturating_add(every_s);
-            }
-        }
-    }
-
-    /// Sets the creature's own work aside for the owner's word; `resumed` takes it up once the word is answered.
-    pub(crate) fn interrupted(&mut self) -> Result<(), Fault> {
-        let Some(what) = self.unfinished.busy.take() else { return Ok(()) };
-        let said =
-            self.cursors.owner.words.iter().map(|waiting| text::shorten(&waiting.word.text, MOST_CHARS));
-        let (said, what) = (said.collect(), text::shorten(&what, MOST_CHARS));
-        self.store.feed.tell(Event::Paused, json!({"why": "the owner's word", "what": what}));
-        self.cursors.owner.interrupted = Some(Interrupted { at: self.told.clock.text(), what, said });
-        self.save()
-    }
-
-    /// Takes up again what the owner's word interrupted, by an event for the next thought.
-    pub(crate) fn resumed(&mut self) {
-        let Some(Interrupted { at, what, said }) = self.cursors.owner.interrupted.take() else { return };
-        let pending = self.cursors.events.news.len();
-        self.store.feed.tell(Event::Resumed, json!({"what": what, "since": at, "pending_events": pending}));
-        let said = said.join("\" and \"");
-        self.cursors.events.tell(format!(
-            "Your owner's word interrupted you at {at} while you meant to: {what}. Your owner said \"{said}\", and was \
-             answered. Go on, unless the word changed it."
-        ));
-    }
-
-    /// Whether the owner paused the creature by a word.
-    pub(crate) fn told_to_pause(&self) -> bool {
-        self.store.agenda.directives.paused(self.told.clock.now()).is_some()
-    }
-
-    /// Until when it waits for a word that the owner is typing.
-    pub fn typing_until(&self) -> Option<Timestamp> {
-        typing::until(&self.told.house.typing(), self.told.clock.now())
-    }
-
-    /// Whether the owner paused the creature, by a word or by typing one.
-    pub(crate) fn paused(&self) -> bool {
-        self.told_to_pause() || self.typing_until().is_some()
-    }
-
-    /// The priority stack as it is now; empty in safe mode.
-    pub(crate) fn stack(&self) -> Vec<Line> {
-        if self.told.safe {
-            return Vec::new();
-        }
-        let Store { agenda, rules, .. } = &self.store;
-        stack::stack(agenda, rules, &self.around(), self.told.clock.now())
-    }
-
-    /// Whether nothing is done now that nobody asked for: where nothing is done at all, and while its own money is spent.
-    pub(crate) fn held(&self, now: Timestamp) -> bool {
-        self.is_stopped() || self.access.spent_until(now).is_some()
-    }
-
-    /// Whether no work is done now, the owner's included: in safe mode, while paused, and while the mind is down.
-    pub(crate) fn is_stopped(&self) -> bool {
-        self.told.safe || self.paused() || self.is_down()
-    }
-
-    /// Whether the mind is down, and not asked just now.
-    pub(crate) fn is_down(&self) -> bool {
-        self.access.is_down(self.told.clock.now())
-    }
-
-    /// After the wake's own thoughts: the dream, if it is due, and a talk that is over summed up. Whether the dream is due
-    /// and could not be had.
-    pub(crate) async fn dream_and_sum_up(&mut self, leaving: &mut impl Leaving) -> Result<bool, Fault> {
-        let now = self.told.clock.now();
-        let mut dreamless = false;
-        if !self.told.safe && !self.paused() {
-            self.dream_if_due(leaving).await?;
-            dreamless = self.next_dream(now) <= now;
-        }
-        if !self.held(now) {
-            self.sum_up_talks(leaving).await?;
-        }
-        Ok(dreamless)
-    }
-}
-
-/// A line of the stack as a reason names it.
-fn named(line: &Line) -> String {
-    format!("{} {}", line.id, text::shorten(&line.title, 100))
 }

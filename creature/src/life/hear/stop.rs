@@ -3,7 +3,7 @@
 //! Invariant: after it nothing of what was stopped is paid for; what there was is kept, and the owner is told.
 
 use crate::fault::Fault;
-use crate::jobs::{Job, Left};
+use crate::jobs::Job;
 use crate::life::{Life, Next};
 use crate::senses::cursors::Waiting;
 use crate::store::caller::Caller;
@@ -13,15 +13,14 @@ use agenda::requests::{Request, RequestChange};
 use ground::text::shorten;
 use jiff::ToSpan;
 use mind::moment::Word;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::collections::BTreeSet;
 
 /// Minutes for which it does nothing of its own after its own work was stopped.
 const HELD_MIN: i64 = 10;
 
-/// Characters kept of a thought that was cut, and told of the end of a job.
+/// Characters kept of a thought that was cut.
 const MOST_CUT: usize = 8_000;
-const MOST_END: usize = 1_000;
 
 /// The owner's word that means stop, until it is obeyed.
 #[derive(Clone, Debug, Default)]
@@ -222,68 +221,14 @@ impl Life {
             job.stop("your owner said stop");
             job.is_known();
             ended.push(named(&job));
-            let text = format!("{}; your owner said stop. It had said: {}", job.line(), said_so_far(&job));
+            let text = format!("{}; your owner said stop. It had said: {}", job.line(), job.said_so_far());
             self.store.record("observation", json!({"about": "cut", "text": text}))?;
             threads.extend(job.caller.owner.then(|| job.caller.thread.clone()));
         }
         Ok(threads)
     }
-
-    /// Takes over what calls in the background came to; each end that nobody has seen is news for a thought. Whether
-    /// one of them leaves a rebirth.
-    pub(crate) fn settle_jobs(&mut self) -> bool {
-        let mut reborn = false;
-        for (job, is_news, left) in self.toolbox.jobs.ended() {
-            reborn |= left.rebirth.is_some();
-            self.take_over(&job.caller, left);
-            if !is_news {
-                continue;
-            }
-            let came = job.told().map_or(String::new(), |came| came.shown);
-            let text = format!("{}\n{}", job.line(), shorten(came.trim(), MOST_END));
-            match job.caller.owner {
-                true => {
-                    self.came(&text);
-                    self.unfinished.job_ended(&job.caller.thread, text);
-                }
-                false => self.cursors.events.tell(text),
-            }
-        }
-        reborn
-    }
-
-    /// Takes over what a call that ran beside the life leaves.
-    pub(crate) fn take_over(&mut self, caller: &Caller, left: Left) {
-        if let Some(rebirth) = left.rebirth {
-            self.toolbox.rebirth = Some(rebirth);
-        }
-        for tool in left.used {
-            self.made_by(caller, &Change::Request(RequestChange::Used { tool }));
-        }
-    }
-
-    /// Says in records which jobs end with this life, and which ended without a thought that heard of it, so that the
-    /// next one knows.
-    pub(crate) fn end_jobs(&mut self) {
-        self.settle_jobs();
-        for text in self.unfinished.take_jobs() {
-            self.cursors.events.tell(text);
-        }
-        for job in self.toolbox.jobs.in_background() {
-            let (line, said) = (job.line(), said_so_far(&job));
-            job.stop("the life ended");
-            self.cursors
-                .events
-                .tell(format!("{line}; it ended with the life that began it. It had said: {said}"));
-        }
-    }
 }
 
 fn named(job: &Job) -> String {
     format!("{} ({})", job.id, shorten(&job.what, 80))
-}
-
-fn said_so_far(job: &Job) -> String {
-    let said: String = job.said().values().filter_map(Value::as_str).collect::<Vec<_>>().join("\n");
-    shorten(said.trim(), MOST_END)
 }

@@ -2,13 +2,11 @@
 
 use crate::fault::Fault;
 use crate::life::Life;
-use crate::senses::cursors::Waiting;
 use crate::store::caller::Caller;
 use agenda::Change;
 use agenda::requests::{Request, RequestChange, Wait};
-use agenda::stack::{Category, Line};
 use ground::text::shorten;
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use mind::thought::Thought;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -22,15 +20,6 @@ const OTHER_CHARS: usize = 160;
 const COMPLETED_S: i64 = 300;
 
 impl Life {
-    /// The first request of the owner's that a wake may be for now.
-    pub(crate) fn ready_request(&self) -> Option<Line> {
-        let now = self.told.clock.now();
-        if self.is_stopped() || self.attention.beside || !self.minds.read() {
-            return None;
-        }
-        self.stack().into_iter().find(|line| line.category == Category::Requests && line.ready_at <= now)
-    }
-
     /// The first request that is ready, and the thread it was said on.
     pub(crate) fn next_request(&self) -> Option<(String, String)> {
         let line = self.ready_request()?;
@@ -45,14 +34,6 @@ impl Life {
         let last = open().filter(|one| one.wait.is_none()).max_by_key(|one| one.worked_at)?;
         let is_earlier = last.worked_at.is_some_and(|at| at < self.wake_began());
         (is_earlier && !open().any(Request::is_fresh)).then(|| last.id.clone())
-    }
-
-    /// Whether a thought that saw this word chose a rest that is not over.
-    pub(crate) fn is_put_off(&self, waiting: &Waiting) -> bool {
-        let now = self.told.clock.now();
-        let mut open = self.store.agenda.requests.open();
-        let rests = |one: &Request| one.is_fresh() && one.not_before.is_some_and(|at| now < at);
-        waiting.seen > 0 && open.any(|one| one.thread == waiting.word.thread && rests(one))
     }
 
     /// The open requests, a line each, those of this thread first; without words that are shown as such. `taken` is the
@@ -104,11 +85,6 @@ impl Life {
         );
         self.cursors.owner.answered(thread);
         self.save()
-    }
-
-    /// When the wake under way began.
-    pub(crate) fn wake_began(&self) -> Timestamp {
-        self.wakes.began.unwrap_or(Timestamp::MIN)
     }
 
     /// Notes that a wake for the owner ended: its open requests go on after the rest, or soon where none was chosen.

@@ -20,7 +20,7 @@ use agenda::tasks::TaskChange;
 use ground::checklist;
 use ground::text::shorten;
 use instinct::sources;
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// Most records and bytes looked back on for reminders that were told already.
 const LOOK_BACK: (usize, u64) = (400, 4 << 20);
@@ -215,21 +215,5 @@ impl Life {
                 .events
                 .tell(format!("Your owner's word \"{text}\" stands on the agenda as a goal, step by step."));
         }
-    }
-
-    /// Makes a change of the agenda.
-    pub fn change(&mut self, change: &Change) -> Result<Value, Fault> {
-        self.store.change(&self.caller, change)
-    }
-
-    /// Makes a change nobody waits for; whether it was made. A refusal is only logged.
-    pub(crate) fn made(&mut self, change: &Change) -> bool {
-        self.made_by(&self.caller.clone(), change)
-    }
-
-    /// As `made`, in another's name.
-    pub(crate) fn made_by(&mut self, caller: &Caller, change: &Change) -> bool {
-        let made = self.store.change(caller, change);
-        made.inspect_err(|fault| tracing::warn!("failed to {} ({})", fault.error, fault.hint)).is_ok()
     }
 }

@@ -5,17 +5,15 @@
 use crate::examine;
 use crate::life::Life;
 use crate::life::wake::Reasons;
-use crate::mind::Mind;
-use crate::senses::budget;
 use crate::store::caller::Caller;
 use crate::tools::{catalogue, product};
 use agenda::Change;
 use agenda::goals::GoalChange;
-use agenda::own::{Allowance, Kind, OwnChange, sketch};
+use agenda::own::{Kind, OwnChange, sketch};
 use agenda::reasons::ReasonChange;
 use agenda::sessions::{Mode, Origin, Request};
 use agenda::span;
-use agenda::stack::{Around, Category, Line};
+use agenda::stack::{Category, Line};
 use agenda::waking;
 use ground::checklist;
 use ground::papers;
@@ -64,44 +62,6 @@ pub(crate) struct OwnTime {
 }
 
 impl Life {
-    /// What beside the agenda asks for a thought: changed papers, open items of the checklist, own time.
-    pub(crate) fn around(&self) -> Around {
-        let items = match self.minds.now {
-            Mind::Model(_) | Mind::Thinking(_) => checklist::items(&self.checklist().text),
-            Mind::Instinct(_) => Vec::new(),
-        };
-        let open = items.into_iter().filter(|item| item.every_s.is_none());
-        let waiting = || self.cursors.owner.words.iter().map(|waiting| waiting.word.thread.clone()).collect();
-        Around {
-            changed: self.papers.changed.clone(),
-            items: open.map(|item| item.text).collect(),
-            own: self.allowance(),
-            talks: self.minds.read().then(waiting),
-        }
-    }
-
-    /// Whether the creature has time of its own at all.
-    pub(crate) fn has_own_time(&self) -> bool {
-        self.allowance().is_some()
-    }
-
-    /// What owner and money allow for own time; none for instinct, while money is short, and where nobody said.
-    pub(crate) fn allowance(&self) -> Option<Allowance> {
-        if self.told.safe || self.told.rehearsal || self.access.poor || !self.minds.read() {
-            return None;
-        }
-        let mut allowance = budget::allowance(&self.told.house.budget())?;
-        let is_there = |kind: &Kind| match kind {
-            Kind::Sources => !self.scanned.news.is_empty(),
-            Kind::Opportunities => self.settings.revenue.enabled,
-            Kind::Mentions => !self.store.agenda.presence.places.is_empty(),
-            _ => true,
-        };
-        allowance.news = self.scanned.news.len();
-        allowance.kinds = Kind::ALL.into_iter().filter(is_there).collect();
-        Some(allowance)
-    }
-
     /// Gives a new house its first goal: to settle in.
     pub(crate) fn settle_in(&mut self) {
         let agenda = &self.store.agenda;
