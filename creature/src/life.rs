@@ -85,8 +85,6 @@ pub struct Life {
     pub(crate) scanned: Scanned,
     /// Looks at what is watched, beside all else.
     pub(crate) watching: Option<Watching>,
-    /// The last observation of each subject: the same again is not remembered.
-    pub(crate) observed: BTreeMap<&'static str, String>,
 }
 
 /// What follows a wake.
@@ -140,7 +138,6 @@ impl Life {
             access: Access::default(),
             scanned,
             watching: None,
-            observed: BTreeMap::new(),
         }
     }
 

@@ -20,6 +20,7 @@ use feed::Feed;
 use memory::state;
 use memory::{Log, Record};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 /// What a life keeps.
 pub struct Store {
@@ -33,6 +34,8 @@ pub struct Store {
     pub rules: Rules,
     pub sessions: Sessions,
     pub feed: Feed,
+    /// The last observation of each subject: the same again is not remembered.
+    pub(crate) observed: BTreeMap<&'static str, String>,
 }
 
 impl Store {
@@ -52,6 +55,7 @@ impl Store {
             memory,
             agenda,
             sessions,
+            observed: BTreeMap::new(),
         }
     }
 
@@ -70,6 +74,7 @@ impl Store {
             rules: self.rules.clone(),
             sessions: Sessions::default(),
             feed: self.feed.clone(),
+            observed: BTreeMap::new(),
         })
     }
 
@@ -83,6 +88,18 @@ impl Store {
     pub fn record(&mut self, kind: &str, data: Value) -> Result<(), Fault> {
         let record = self.at_present(kind, data);
         self.memory.append(&record).map_err(|cause| unwritten(kind, &cause))
+    }
+
+    /// Remembers an observation unless it is the last one of this subject; empty is nothing to observe.
+    pub(crate) fn observe(&mut self, about: &'static str, text: &str) -> Result<(), Fault> {
+        if self.observed.get(about).is_some_and(|last| last == text) {
+            return Ok(());
+        }
+        self.observed.insert(about, text.to_owned());
+        if text.is_empty() {
+            return Ok(());
+        }
+        self.record("observation", json!({"about": about, "text": text}))
     }
 
     /// Records what the owner is told on a thread, and when.

@@ -75,7 +75,7 @@ impl Life {
     fn keep_dream_state(&mut self, state: &DreamState) -> Result<bool, Fault> {
         match state.save(&self.told.house) {
             Ok(()) => Ok(true),
-            Err(fault) => self.observe("dream", &fault.error).map(|()| false),
+            Err(fault) => self.store.observe("dream", &fault.error).map(|()| false),
         }
     }
 
@@ -108,7 +108,7 @@ impl Life {
         }
         self.heart.stage(Stage::Remembering, Duration::from_secs(60));
         if let Err(fault) = undoing::end(&self.told.house, &under) {
-            self.observe("dream", &fault.error)?;
+            self.store.observe("dream", &fault.error)?;
         }
         let told = json!({"name": under.name, "parts": under.came});
         self.store.record("dream", told.clone())?;

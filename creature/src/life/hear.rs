@@ -18,7 +18,7 @@ impl Life {
     pub(crate) fn hear(&mut self) -> Result<(), Fault> {
         self.follow_settings()?;
         let heard = inbox::read(&self.told.house.inbox(), &mut self.cursors.owner.inbox);
-        self.observe("inbox", &heard.problem)?;
+        self.store.observe("inbox", &heard.problem)?;
         let mut known = std::mem::take(&mut self.heard);
         let mut taken = Vec::new();
         for (nth, word) in heard.words.into_iter().enumerate() {
@@ -94,7 +94,7 @@ impl Life {
                 "{over} words waited for an answer and were too many; what they ask stands as requests"
             ),
         };
-        self.observe("words", &over)?;
+        self.store.observe("words", &over)?;
         self.save()
     }
 
@@ -104,7 +104,7 @@ impl Life {
             return Ok(());
         }
         let (outcomes, odd) = asks::read(&self.told.house.asks(), &mut self.cursors.events.asks);
-        self.observe("asks", &odd)?;
+        self.store.observe("asks", &odd)?;
         for outcome in outcomes {
             if self.cursors.events.first_telling(outcome.key) {
                 tracing::info!("{}", text::shorten(&outcome.told, 200));

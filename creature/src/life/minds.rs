@@ -170,7 +170,7 @@ impl Life {
         self.find_way();
         let before = self.minds.now.name();
         let said = self.consult().await;
-        self.observe("broker", &said)?;
+        self.store.observe("broker", &said)?;
         let now = self.minds.now.name();
         if before != now {
             let text = format!("from now on I think with {now}, no longer with {before}");
@@ -220,7 +220,7 @@ impl Life {
         let Some(text) = self.minds.fall_back(down) else { return Ok(false) };
         tracing::warn!("{text}");
         self.heart.mind(&self.minds.now.name());
-        self.observe("fallback", &text)?;
+        self.store.observe("fallback", &text)?;
         Ok(true)
     }
 

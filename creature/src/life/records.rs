@@ -3,11 +3,10 @@
 use crate::digest::Facts;
 use crate::fault::Fault;
 use crate::life::Life;
-use crate::store::caller::Caller;
 use crate::tools::catalogue::LIST;
 use agenda::Change;
 use ground::papers;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 impl Life {
     /// What a snapshot says of this life beside its records.
@@ -23,23 +22,11 @@ impl Life {
         }
     }
 
-    /// Remembers an observation unless it is the last one of this subject; empty is nothing to observe.
-    pub(crate) fn observe(&mut self, about: &'static str, text: &str) -> Result<(), Fault> {
-        if self.observed.get(about).is_some_and(|last| last == text) {
-            return Ok(());
-        }
-        self.observed.insert(about, text.to_owned());
-        if text.is_empty() {
-            return Ok(());
-        }
-        self.store.record("observation", json!({"about": about, "text": text}))
-    }
-
     /// Writes the cursors; a failure is observed and survived, for memory holds what counts.
     pub fn save(&mut self) -> Result<(), Fault> {
         match self.cursors.save(&self.told.house.cursors()) {
-            Ok(()) => self.observe("cursors", ""),
-            Err(cause) => self.observe("cursors", &Fault::caused("keep the cursors", &cause, "").error),
+            Ok(()) => self.store.observe("cursors", ""),
+            Err(cause) => self.store.observe("cursors", &Fault::caused("keep the cursors", &cause, "").error),
         }
     }
 
@@ -49,23 +36,12 @@ impl Life {
         self.cursors.counts.summed_up();
         match self.store.keep_snapshot(&facts, None) {
             Ok(_) => Ok(()),
-            Err(fault) => self.observe("snapshot", &fault.error),
+            Err(fault) => self.store.observe("snapshot", &fault.error),
         }
     }
 
     /// Makes a change of the agenda.
     pub fn change(&mut self, change: &Change) -> Result<Value, Fault> {
         self.store.change(&self.caller, change)
-    }
-
-    /// Makes a change nobody waits for; whether it was made. A refusal is only logged.
-    pub(crate) fn made(&mut self, change: &Change) -> bool {
-        self.made_by(&self.caller.clone(), change)
-    }
-
-    /// As `made`, in another's name.
-    pub(crate) fn made_by(&mut self, caller: &Caller, change: &Change) -> bool {
-        let made = self.store.change(caller, change);
-        made.inspect_err(|fault| tracing::warn!("failed to {} ({})", fault.error, fault.hint)).is_ok()
     }
 }

@@ -60,7 +60,7 @@ impl Life {
             self.measure();
         }
         let checklist = self.checklist();
-        self.observe("checklist", &checklist.problem)?;
+        self.store.observe("checklist", &checklist.problem)?;
         self.papers.checklist = checklist.mark();
         let (records, snapshot) = self.looked_back();
         let Caller { owner, thread, .. } = self.caller.clone();
@@ -94,7 +94,7 @@ impl Life {
             rest_s: (self.bounds().shortest_s, self.bounds().chosen_s),
             budget: money.line,
             alarm: money.alarm,
-            unconsulted: self.observed.get("broker").is_some_and(|said| !said.is_empty()),
+            unconsulted: self.store.observed.get("broker").is_some_and(|said| !said.is_empty()),
             born: self.born.told(now).to_owned(),
             packages: packages::told(|name| std::env::var(name).ok()),
             asks_waiting: self.minds.asks_waiting,

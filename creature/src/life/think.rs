@@ -153,9 +153,9 @@ impl Life {
                 self.acts.repeats = Repeats::default();
             }
             let oddity = self.minds.now.talk().map_or(String::new(), |talk| talk.server_oddity().to_owned());
-            self.observe("window", &oddity)?;
+            self.store.observe("window", &oddity)?;
             let news = self.minds.now.talk().map_or(String::new(), ModelMind::server_news);
-            self.observe("server", &news)?;
+            self.store.observe("server", &news)?;
             self.heart.stage(Stage::Remembering, Duration::from_secs(60));
             let next = match outcome {
                 Outcome::Thought { thought, .. } if self.is_unrecorded(&thought, &sensed) => {
@@ -278,7 +278,7 @@ impl Life {
             self.asked_unasked(&sensed.reasons.why);
         }
         if let Some(id) = sensed.request.filter(|_| caller.owner) {
-            self.made_by(caller, &Change::Request(RequestChange::Taken { id }));
+            self.store.made(caller, &Change::Request(RequestChange::Taken { id }));
         }
         self.store.record("thought", record)?;
         self.cursors.counts.thoughts = number;
@@ -318,7 +318,7 @@ impl Life {
         self.cursors.papers.checklist = std::mem::take(&mut self.papers.checklist);
         match shown.line {
             Some(line) if line.category == Category::Own => self.began_look(&line.id),
-            Some(line) => _ = self.made(&line.looked()),
+            Some(line) => _ = self.store.made(&self.caller, &line.looked()),
             None => {}
         }
         let now_s = self.told.clock.now().as_second();

@@ -102,7 +102,7 @@ impl Life {
         let house = self.told.house.clone();
         let money = budget::read(&house.budget());
         self.access.poor = money.poor;
-        self.observe("budget", &money.alarm)?;
+        self.store.observe("budget", &money.alarm)?;
         self.tell_of_money(&money.warning)?;
         let purpose = papers::read(&house.purpose());
         let mark = purpose.mark();
@@ -114,7 +114,7 @@ impl Life {
             }
             self.cursors.papers.purpose = mark;
         }
-        self.observe("purpose", &purpose.problem)
+        self.store.observe("purpose", &purpose.problem)
     }
 
     /// The owner hears that the money runs short, once a day.
@@ -153,7 +153,7 @@ impl Life {
         self.store.feed.tell(Event::Wakeup, self.wakeup(&found, &why, &beat, now));
         // A wake whose record cannot be written costs no life; the failure is observed.
         let booked = if unrecorded { Ok(()) } else { self.store.book("heartbeat", beat) };
-        self.observe(
+        self.store.observe(
             "bookkeeping",
             &booked.err().map_or(String::new(), |fault| format!("failed to {}", fault.error)),
         )?;

@@ -147,7 +147,7 @@ impl Life {
     /// Sub-sessions wait for a model that is down; where it is the mind's own, that is not asked either.
     fn session_waits(&mut self, down: &Down, asker: Asker) -> Result<(), Fault> {
         self.access.down_apart(down, asker == Asker::Mind, self.told.clock.now());
-        self.observe("sessions", &format!("sub-sessions wait: {}", shorten(&down.error, 500)))
+        self.store.observe("sessions", &format!("sub-sessions wait: {}", shorten(&down.error, 500)))
     }
 
     fn session_misread(&mut self, id: &str, error: &str, text: &str, usage: Value) -> Result<(), Fault> {

@@ -63,7 +63,7 @@ impl Life {
             Origin::Own(kind) => format!("own-{kind}"),
             _ => return,
         };
-        self.made(&Change::Reason(ReasonChange::Apart { reason, used }));
+        self.store.made(&self.caller, &Change::Reason(ReasonChange::Apart { reason, used }));
     }
 
     /// The session that a report is of, where no tool spawned that.
@@ -134,7 +134,7 @@ impl Life {
         let said = self.first_of(report).map_or(report.message.as_str(), |session| &session.answer);
         let text = shorten(&format!("{about}: {said}"), outbox::MOST_CHARS);
         let caller = Caller::own().on(&report.thread);
-        let taken = self.made_by(&caller, &Change::Outbox(OutboxChange::Say { kind, text }));
+        let taken = self.store.made(&caller, &Change::Outbox(OutboxChange::Say { kind, text }));
         let posted = self.lend(caller).post();
         posted.map_or_else(|fault| tracing::warn!("failed to {} ({})", fault.error, fault.hint), |_| ());
         taken

@@ -37,7 +37,7 @@ impl Life {
             self.toolbox.rebirth = Some(rebirth);
         }
         for tool in left.used {
-            self.made_by(caller, &Change::Request(RequestChange::Used { tool }));
+            self.store.made(caller, &Change::Request(RequestChange::Used { tool }));
         }
     }
 

@@ -139,7 +139,7 @@ impl Life {
             let call = ToolCall { tool: "notes.append".to_owned(), args, ..ToolCall::default() };
             let done = self.lend(self.caller.clone()).call(&call).await.result;
             let why = done.get("error").and_then(Value::as_str).unwrap_or_default();
-            self.observe("talk", why)?;
+            self.store.observe("talk", why)?;
         }
         Ok(Some(summary))
     }

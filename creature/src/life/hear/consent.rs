@@ -25,7 +25,7 @@ impl Life {
         if id.is_some() {
             let said = "answered by plain code".to_owned();
             let answered = RequestChange::Answered { done: None, id, said, wait: None };
-            self.made_by(&Caller::owner(thread), &Change::Request(answered));
+            self.store.made(&Caller::owner(thread), &Change::Request(answered));
         }
     }
 

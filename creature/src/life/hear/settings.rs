@@ -29,6 +29,6 @@ impl Life {
         let unfollowed = put(&self.settings, &mut self.store, &mut self.toolbox);
         let odd: Vec<String> = odd.into_iter().chain(unfollowed).collect();
         self.heart.odd(&odd.join("; "));
-        self.observe("settings", &odd.join("; "))
+        self.store.observe("settings", &odd.join("; "))
     }
 }

@@ -140,7 +140,7 @@ impl Life {
         if holds {
             let until = self.told.clock.now().checked_add(HELD_MIN.minutes()).ok();
             let set = DirectiveChange::Set { wish: Wish::Pause, text: "stop".to_owned(), until };
-            self.made_by(&Caller::owner(&stop.thread), &Change::Directive(set));
+            self.store.made(&Caller::owner(&stop.thread), &Change::Directive(set));
             text += &format!(" I do nothing of my own for {HELD_MIN} minutes, unless you say `resume`.");
         }
         let jobs = self.toolbox.jobs.in_background();
@@ -210,7 +210,7 @@ impl Life {
     fn close_stopped(&mut self, stopped: Vec<Request>) {
         for Request { id, thread, .. } in stopped {
             let close = RequestChange::Close { id, reason: "stopped by your owner".to_owned() };
-            self.made_by(&Caller::owner(&thread), &Change::Request(close));
+            self.store.made(&Caller::owner(&thread), &Change::Request(close));
         }
     }
 

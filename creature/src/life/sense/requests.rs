@@ -79,7 +79,7 @@ impl Life {
         }
         self.store.say("answer", thread, text)?;
         let said = shorten(text, 300);
-        self.made_by(
+        self.store.made(
             caller,
             &Change::Request(RequestChange::Answered { done: None, id: None, said, wait: None }),
         );
@@ -172,7 +172,7 @@ impl Life {
         let waiting: Vec<Request> = self.store.agenda.requests.open().filter(is_for).cloned().collect();
         for Request { id, thread, .. } in waiting {
             let came = RequestChange::Came { id, what: event.to_owned() };
-            self.made_by(&Caller::owner(&thread), &Change::Request(came));
+            self.store.made(&Caller::owner(&thread), &Change::Request(came));
         }
     }
 

@@ -22,7 +22,7 @@ impl Life {
             Ok(said) => said,
             Err(fault) => format!("an old draft could not be put away: {fault}"),
         };
-        self.observe("draft", &said)
+        self.store.observe("draft", &said)
     }
 
     async fn put_away(&self, draft: &Draft) -> Result<String, Fault> {

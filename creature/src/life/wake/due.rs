@@ -41,7 +41,7 @@ impl Life {
             self.order();
         }
         if let Err(fault) = self.lend(self.caller.clone()).post() {
-            self.observe("outbox", &format!("failed to {}", fault.error))?;
+            self.store.observe("outbox", &format!("failed to {}", fault.error))?;
         }
         self.pause();
         Ok(())
@@ -66,7 +66,7 @@ impl Life {
             to(next_s, checklist::items(line).first().and_then(|item| item.every_s).unwrap_or(0));
         }
         let said = if ahead { "the clock was put back: what was planned by it counts from now" } else { "" };
-        self.observe("clock", said)
+        self.store.observe("clock", said)
     }
 
     /// Says in the feed when the owner's pause begins and ends.
@@ -107,7 +107,7 @@ impl Life {
                 self.store.record("message", said)?;
             }
             let at = self.told.clock.now();
-            self.made(&Change::Reminder(ReminderChange::Fired { id: due.id, at }));
+            self.store.made(&self.caller, &Change::Reminder(ReminderChange::Fired { id: due.id, at }));
         }
         Ok(())
     }
@@ -140,14 +140,14 @@ impl Life {
             let is_passed_over = pauses && !concern.owner;
             let request = review::request(&concern);
             // Struck off first: a review that cannot be struck off would be made, and paid for, at every wake.
-            if !self.made(&Change::Pulse(PulseChange::Reviewed { id: concern.id })) {
+            if !self.store.made(&self.caller, &Change::Pulse(PulseChange::Reviewed { id: concern.id })) {
                 continue;
             }
             if is_passed_over {
                 continue;
             }
             if let Err(fault) = self.spawn_session(request) {
-                self.observe("pulse", &format!("failed to review concerns: {}", fault.error))?;
+                self.store.observe("pulse", &format!("failed to review concerns: {}", fault.error))?;
             }
         }
         Ok(())
@@ -162,10 +162,10 @@ impl Life {
                 let waits = |task: &agenda::tasks::Task| task.ended_at.is_none() && task.text == what;
                 if !self.store.agenda.tasks.list.iter().any(waits) {
                     let add = TaskChange::Add { text: what, at: now, every_s: None };
-                    self.made_by(&Caller::owner("main"), &Change::Task(add));
+                    self.store.made(&Caller::owner("main"), &Change::Task(add));
                 }
             }
-            self.made(&Change::Directive(DirectiveChange::Did { id: order.id }));
+            self.store.made(&self.caller, &Change::Directive(DirectiveChange::Did { id: order.id }));
         }
     }
 
@@ -177,7 +177,7 @@ impl Life {
         let (now, zone) = (self.told.clock.now(), self.store.rules.time_zone.clone());
         let understood = directive::understand(text, now, &zone)?;
         let change = Change::Directive(understood.change.clone());
-        if !self.made_by(&Caller::owner(thread), &change) {
+        if !self.store.made(&Caller::owner(thread), &change) {
             return None;
         }
         if matches!(understood.change, DirectiveChange::Set { wish: Wish::Focus { .. }, .. }) {
@@ -209,7 +209,7 @@ impl Life {
         let Some(checkpoints) = goals::phases(text) else { return };
         let title = shorten(text, 120);
         let change = Change::Goal(GoalChange::Add { title, checkpoints, cost_usd: 0.0 });
-        if self.made_by(&Caller::owner(thread), &change) {
+        if self.store.made(&Caller::owner(thread), &change) {
             let text = shorten(text, 300);
             self.cursors
                 .events

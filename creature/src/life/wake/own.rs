@@ -72,8 +72,9 @@ impl Life {
             return;
         }
         let (title, checkpoints) = (SETTLE_IN.to_owned(), FIRST_STEPS.map(str::to_owned).to_vec());
-        if self.made(&Change::Own(OwnChange::Settled)) {
-            self.made(&Change::Goal(GoalChange::Add { title, checkpoints, cost_usd: 0.0 }));
+        if self.store.made(&self.caller, &Change::Own(OwnChange::Settled)) {
+            self.store
+                .made(&self.caller, &Change::Goal(GoalChange::Add { title, checkpoints, cost_usd: 0.0 }));
         }
     }
 
@@ -96,7 +97,7 @@ impl Life {
             mode: Mode::Minimal,
             ..Request::default()
         };
-        let begun = self.made(&Change::Own(OwnChange::Began { look: kind })) && {
+        let begun = self.store.made(&self.caller, &Change::Own(OwnChange::Began { look: kind })) && {
             let spawned = self.spawn_session(request);
             spawned.inspect_err(|fault| tracing::warn!("failed to {} ({})", fault.error, fault.hint)).is_ok()
         };
@@ -175,7 +176,7 @@ impl Life {
         let kind = Kind::of_line(id);
         if let Some(look) = kind.filter(|_| self.store.agenda.own.under_way.is_none()) {
             self.begun_look(look);
-            self.made(&Change::Own(OwnChange::Began { look }));
+            self.store.made(&self.caller, &Change::Own(OwnChange::Began { look }));
         }
     }
 
@@ -195,9 +196,9 @@ impl Life {
         self.own.read.clear();
         let usd = if is_apart { 0.0 } else { std::mem::take(&mut self.own.usd) };
         if own.under_way.is_some() && !is_apart {
-            self.made(&Change::Own(OwnChange::Ended { usd, rest_s }));
+            self.store.made(&self.caller, &Change::Own(OwnChange::Ended { usd, rest_s }));
         } else if let (Some(rest_s), Some(_), None) = (rest_s, self.allowance(), &own.under_way) {
-            self.made(&Change::Own(OwnChange::Rested { rest_s }));
+            self.store.made(&self.caller, &Change::Own(OwnChange::Rested { rest_s }));
         }
         let told =
             [self.store.agenda.own.summary(self.told.clock.now()), self.store.agenda.reasons.summary()];
@@ -233,13 +234,13 @@ impl Life {
         }
         if self.own.asked && !caller.owner {
             if product::is_step(call, result) {
-                self.made(&Change::Reason(ReasonChange::Came));
+                self.store.made(&self.caller, &Change::Reason(ReasonChange::Came));
             } else if let Some((what, _)) = product.as_ref().filter(|(what, _)| !product::is_item(what)) {
-                self.made(&Change::Reason(ReasonChange::Left { what: what.clone() }));
+                self.store.made(&self.caller, &Change::Reason(ReasonChange::Left { what: what.clone() }));
             }
         }
         if let Some((what, text)) = product.filter(|_| counts) {
-            self.made(&Change::Own(OwnChange::Left { what, sketch: sketch(&text) }));
+            self.store.made(&self.caller, &Change::Own(OwnChange::Left { what, sketch: sketch(&text) }));
         }
     }
 
@@ -249,17 +250,17 @@ impl Life {
         let is_model = self.minds.read();
         if let (Some(reason), true) = (reason, is_model && !std::mem::replace(&mut self.own.asked, is_model))
         {
-            self.made(&Change::Reason(ReasonChange::Asked { reason }));
+            self.store.made(&self.caller, &Change::Reason(ReasonChange::Asked { reason }));
         }
     }
 
     /// Notes that what a look left by this name was used: by a call, the owner or a proof.
     pub(crate) fn used(&mut self, what: &str) {
         if self.store.agenda.own.unused().any(|unused| unused == what) {
-            self.made(&Change::Own(OwnChange::Used { what: what.to_owned() }));
+            self.store.made(&self.caller, &Change::Own(OwnChange::Used { what: what.to_owned() }));
         }
         if self.store.agenda.reasons.unused(!self.own.asked).any(|unused| unused == what) {
-            self.made(&Change::Reason(ReasonChange::Used { what: what.to_owned() }));
+            self.store.made(&self.caller, &Change::Reason(ReasonChange::Used { what: what.to_owned() }));
         }
     }
 }
