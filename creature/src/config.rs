@@ -213,7 +213,8 @@ impl Settings {
     /// The creature's part as the guardian handed it to this life, else what `owner.toml` says. What cannot be
     /// read is at its default, and the second value says so in a sentence.
     pub fn load(house: &House, life: u64) -> (Self, Option<String>) {
-        if let Some(handed) = Self::handed(house, life) {
+        // Another life's may be older than `owner.toml`.
+        if let Some(handed) = Self::handed_anew(house, life, &mut Vec::new()) {
             return handed;
         }
         let path = house.owner_settings();
@@ -230,12 +231,7 @@ impl Settings {
         }
     }
 
-    /// The settings the guardian wrote for this life; another one's may be older than `owner.toml`.
-    fn handed(house: &House, life: u64) -> Option<(Self, Option<String>)> {
-        Self::handed_anew(house, life, &mut Vec::new())
-    }
-
-    /// As `handed`; none where the file is as it was `known`, which it is from then on.
+    /// The settings the guardian wrote for this life; none where the file is as it was `known`, which it is from then on.
     pub fn handed_anew(house: &House, life: u64, known: &mut Vec<u8>) -> Option<(Self, Option<String>)> {
         let (bytes, _) = files::head(&house.settings(), 0, MOST_BYTES).ok()?;
         if bytes == *known {

@@ -1,5 +1,6 @@
-//! How things stand now, for every stage to read: the stack, the checklist, pauses, money, the draft, requests. Changes
-//! nothing.
+//! How things stand now, for every stage to read: the stack, the checklist, pauses, money, the draft, requests.
+//!
+//! Invariant: nothing here changes anything.
 
 use crate::life::Life;
 use crate::mind::Mind;
