@@ -7,6 +7,7 @@ use agenda::{Agenda, Change, Rules, When};
 use creature::clock::Clock;
 use creature::config::Told;
 use creature::life::birth::birth;
+use creature::life::wake::Reasons;
 use creature::life::{Leaving, Life};
 use creature::paths::House;
 use creature::tools::catalogue::LIST;
@@ -128,7 +129,9 @@ fn measured(house: &House) -> Taken {
 /// One thought without its model, in its parts.
 fn one(life: &mut Life) -> Vec<(&'static str, f64)> {
     let mut parts = Vec::new();
-    let moment = timed("sense: papers, words, records, agenda, stack", &mut parts, || life.sense(0).unwrap());
+    let moment = timed("sense: papers, words, records, agenda, stack", &mut parts, || {
+        life.sense(0, &Reasons::default()).unwrap().moment
+    });
     let shown = timed("context", &mut parts, || context::choose(&moment, &context::Caps::default(), &LIST));
     let said = timed("prompt", &mut parts, || {
         prompt::system(prompt::MIND, &prompt::in_json(Wire::Chat, &LIST.lines(&|_| true)), 35_000)

@@ -1,7 +1,8 @@
 //! The owner's settings for the creature, and what the guardian sets in its environment; every default is safe.
 //!
 //! The guardian judges `owner.toml` and writes the creature's part to `.self/settings.json`; where an older one
-//! does not, `owner.toml` is read here. Settings of the creature's own are declared in `creature/settings.toml`.
+//! does not, `owner.toml` is read here, over the defaults of the golden file. Settings of the creature's own are
+//! declared in `creature/settings.toml`.
 
 use crate::clock::Clock;
 use crate::lifeline::Lifeline;
@@ -15,6 +16,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::io;
+use std::sync::LazyLock;
 
 /// Most bytes read of a settings file.
 const MOST_BYTES: u64 = 256 * 1024;
@@ -80,128 +82,108 @@ pub enum Permission {
     Never,
 }
 
-/// `[agenda]`: the order of work, and above which cost the owner is asked.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(default)]
-pub struct AgendaSettings {
-    /// Categories by rank; those left out follow in their usual order.
-    pub order: Vec<Category>,
-    pub ask_above_usd: f64,
-    pub goal_cost_usd: f64,
-    pub messages_per_hour: u32,
-    /// An IANA name, as in `Europe/Berlin`.
-    pub time_zone: String,
-    /// Most thoughts in one wake.
-    pub rounds: u32,
-    /// Whether the checklist is worked through, and seconds between looks at it.
-    pub checklist: bool,
-    pub checklist_s: u64,
+/// What the guardian hands over where the owner says nothing: the creature's defaults, which the guardian's schema
+/// declares. The same bytes are pinned on both sides, so a life without that file has the same.
+static USUAL: LazyLock<Value> = LazyLock::new(|| {
+    let handed: Value =
+        serde_json::from_str(include_str!("../tests/golden/settings.json")).unwrap_or_default();
+    handed.get("settings").cloned().unwrap_or_default()
+});
+
+/// The default of a setting.
+fn usual<T: DeserializeOwned + Default>(section: &str, key: &str) -> T {
+    let value = USUAL.get(section).and_then(|section| section.get(key));
+    value.and_then(|value| T::deserialize(value).ok()).unwrap_or_default()
 }
 
-impl Default for AgendaSettings {
-    fn default() -> Self {
-        Self {
-            order: Vec::new(),
-            ask_above_usd: 500.0,
-            goal_cost_usd: 50.0,
-            messages_per_hour: 5,
-            time_zone: "UTC".to_owned(),
-            rounds: 8,
-            checklist: true,
-            checklist_s: 300,
+macro_rules! section {
+    ($(#[$doc:meta])* $name:ident $section:literal { $($(#[$meaning:meta])* $key:ident: $type:ty,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, Deserialize)]
+        #[serde(default)]
+        pub struct $name {
+            $($(#[$meaning])* pub $key: $type,)*
         }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self { $($key: usual($section, stringify!($key)),)* }
+            }
+        }
+    };
+}
+
+section! {
+    /// `[agenda]`: the order of work, and above which cost the owner is asked.
+    AgendaSettings "agenda" {
+        /// Categories by rank; those left out follow in their usual order.
+        order: Vec<Category>,
+        ask_above_usd: f64,
+        goal_cost_usd: f64,
+        messages_per_hour: u32,
+        /// An IANA name, as in `Europe/Berlin`.
+        time_zone: String,
+        /// Most thoughts in one wake.
+        rounds: u32,
+        /// Whether the checklist is worked through, and seconds between looks at it.
+        checklist: bool,
+        checklist_s: u64,
     }
 }
 
-/// `[revenue]`: where ways to earn are looked for, and how often.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(default)]
-pub struct RevenueSettings {
-    pub enabled: bool,
-    pub scan_interval_minutes: u64,
-    /// Pages and feeds by address, services by name.
-    pub platforms: Vec<String>,
-}
-
-impl Default for RevenueSettings {
-    fn default() -> Self {
-        Self { enabled: true, scan_interval_minutes: 30, platforms: Vec::new() }
+section! {
+    /// `[revenue]`: where ways to earn are looked for, and how often.
+    RevenueSettings "revenue" {
+        enabled: bool,
+        scan_interval_minutes: u64,
+        /// Pages and feeds by address, services by name.
+        platforms: Vec<String>,
     }
 }
 
-/// `[sessions]`: how many sub-sessions run at once.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(default)]
-pub struct SessionSettings {
-    pub at_once: u32,
-}
-
-impl Default for SessionSettings {
-    fn default() -> Self {
-        Self { at_once: 3 }
+section! {
+    /// `[sessions]`: how many sub-sessions run at once.
+    SessionSettings "sessions" {
+        at_once: u32,
     }
 }
 
-/// `[dream]`: when the nightly dream comes (`HH:MM` UTC), and with which model.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(default)]
-pub struct DreamSettings {
-    pub at: String,
-    pub model: Option<String>,
-}
-
-impl Default for DreamSettings {
-    fn default() -> Self {
-        Self { at: "01:00".to_owned(), model: None }
+section! {
+    /// `[dream]`: when the nightly dream comes (`HH:MM` UTC), and with which model.
+    DreamSettings "dream" {
+        at: String,
+        model: Option<String>,
     }
 }
 
-/// `[files]`: the folder of the file tools (in risky mode `risky_root`, within the house), and their limits.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(default)]
-pub struct FileSettings {
-    pub risky: bool,
-    pub risky_root: String,
-    /// Most entries in one list.
-    pub most_entries: usize,
-    /// A file of more bytes is not read.
-    pub most_bytes: u64,
-}
-
-impl Default for FileSettings {
-    fn default() -> Self {
-        Self { risky: false, risky_root: String::new(), most_entries: 300, most_bytes: 512 * 1024 }
+section! {
+    /// `[files]`: the folder of the file tools (in risky mode `risky_root`, within the house), and their limits.
+    FileSettings "files" {
+        risky: bool,
+        risky_root: String,
+        /// Most entries in one list.
+        most_entries: usize,
+        /// A file of more bytes is not read.
+        most_bytes: u64,
     }
 }
 
-/// `[rest]`: bounds on the rest between wakes, in seconds.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(default)]
-pub struct RestSettings {
-    pub shortest_s: u64,
-    pub longest_s: u64,
-    /// The longest rest with nothing to do.
-    pub quiet_s: u64,
-}
-
-impl Default for RestSettings {
-    fn default() -> Self {
-        Self { shortest_s: 2, longest_s: 300, quiet_s: 1_800 }
+section! {
+    /// `[rest]`: bounds on the rest between wakes, in seconds.
+    RestSettings "rest" {
+        shortest_s: u64,
+        longest_s: u64,
+        /// The longest rest with nothing to do.
+        quiet_s: u64,
     }
 }
 
-/// `[self_edit]`: how long each step of a self-edit may take, in seconds.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(default)]
-pub struct SelfEditSettings {
-    pub build_s: u64,
-    pub test_s: u64,
-    pub rehearsal_s: u64,
-}
-
-impl Default for SelfEditSettings {
-    fn default() -> Self {
-        Self { build_s: 900, test_s: 600, rehearsal_s: 60 }
+section! {
+    /// `[self_edit]`: how long each step of a self-edit may take, in seconds.
+    SelfEditSettings "self_edit" {
+        build_s: u64,
+        test_s: u64,
+        rehearsal_s: u64,
     }
 }
 
@@ -231,7 +213,8 @@ impl Settings {
     /// The creature's part as the guardian handed it to this life, else what `owner.toml` says. What cannot be
     /// read is at its default, and the second value says so in a sentence.
     pub fn load(house: &House, life: u64) -> (Self, Option<String>) {
-        if let Some(handed) = Self::handed(house, life) {
+        // Another life's may be older than `owner.toml`.
+        if let Some(handed) = Self::handed_anew(house, life, &mut Vec::new()) {
             return handed;
         }
         let path = house.owner_settings();
@@ -248,12 +231,7 @@ impl Settings {
         }
     }
 
-    /// The settings the guardian wrote for this life; another one's may be older than `owner.toml`.
-    fn handed(house: &House, life: u64) -> Option<(Self, Option<String>)> {
-        Self::handed_anew(house, life, &mut Vec::new())
-    }
-
-    /// As `handed`; none where the file is as it was `known`, which it is from then on.
+    /// The settings the guardian wrote for this life; none where the file is as it was `known`, which it is from then on.
     pub fn handed_anew(house: &House, life: u64, known: &mut Vec<u8>) -> Option<(Self, Option<String>)> {
         let (bytes, _) = files::head(&house.settings(), 0, MOST_BYTES).ok()?;
         if bytes == *known {

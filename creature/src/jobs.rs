@@ -6,6 +6,7 @@ use crate::store::caller::Caller;
 use crate::tools::tool_context::failure;
 use crate::tools::{CallOutcome, Rebirth, Toolbox};
 use ground::process::Output;
+use ground::text::shorten;
 use serde_json::{Map, Value, json};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,6 +18,9 @@ pub const MOST_RUNNING: usize = 4;
 
 /// Jobs that are over and can still be looked at; of more, the oldest go.
 const MOST_KEPT: usize = 8;
+
+/// Characters told of the end of a job.
+pub const MOST_END: usize = 1_000;
 
 /// All jobs of a life.
 #[derive(Clone, Default)]
@@ -243,6 +247,12 @@ impl Job {
         let (stdout, stderr) = self.output.texts();
         let said = [("stdout", stdout), ("stderr", stderr)].into_iter().filter(|(_, text)| !text.is_empty());
         said.map(|(name, text)| (name.to_owned(), json!(text))).collect()
+    }
+
+    /// What its command has said so far, as much as is told of the end of a job.
+    pub fn said_so_far(&self) -> String {
+        let said: String = self.said().values().filter_map(Value::as_str).collect::<Vec<_>>().join("\n");
+        shorten(said.trim(), MOST_END)
     }
 
     /// The name of its tool.

@@ -1,48 +1,46 @@
-//! The one loop: sense, think, act, remember, rest; a file below for each.
+//! The one loop: hear, wake, sense, think, act, rest, dream; a file and a folder below for each.
 //!
 //! Invariant: a mind that is down, a garbled reply and a failing tool cost a record and a rest, never the
 //! life. What ends a life: the guardian's wish, a rebirth, a memory that cannot be written, a panic.
 
-pub mod act;
-mod away;
-mod beside;
 pub mod birth;
-mod compact;
-mod consent;
-mod course;
-mod draft;
-mod dreaming;
-pub mod due;
-mod emptied;
-pub mod end;
-mod events;
-mod hear;
-mod looks;
-pub(crate) mod minds;
-pub mod outage;
-mod own;
-pub mod patience;
-mod platforms;
 mod records;
-mod requests;
-mod rest;
-mod scan;
-pub(crate) mod scanned;
-pub mod sense;
-mod settings;
-mod spent;
-mod stop;
-pub mod talked;
-mod think;
+mod situation;
+
+// The stages, in their order: what was said, which mind there is, why to think, what is known, the thought, its calls,
+// the rest, the night, the end.
+
+mod hear;
+
+pub mod minds;
+
 pub mod wake;
+
+pub mod sense;
+
+mod think;
+
+pub mod act;
+
+mod rest;
+
+mod dreaming;
+
+pub mod end;
 
 use crate::config::{Settings, Told};
 use crate::fault::Fault;
 use crate::heartbeat::{Heart, Stage};
-use crate::life::course::Course;
-use crate::life::outage::Outage;
-use crate::life::patience::Patience;
-use crate::life::scanned::Scanned;
+use crate::life::act::Acts;
+use crate::life::hear::stop::Attention;
+use crate::life::minds::Minds;
+use crate::life::minds::access::Access;
+use crate::life::rest::Resting;
+use crate::life::rest::unfinished::Unfinished;
+use crate::life::sense::newborn::Newborn;
+use crate::life::wake::own::OwnTime;
+use crate::life::wake::scanned::Scanned;
+use crate::life::wake::{Papers, Wakes};
 use crate::mind::Mind;
 use crate::senses::cursors::{Cursors, Heard};
 use crate::senses::watch::Watch;
@@ -51,17 +49,13 @@ use crate::store::caller::Caller;
 use crate::subsessions::Steps;
 use crate::tools::{ToolContext, Toolbox};
 use crate::watches::task::Watching;
-use agenda::repeat::Repeats;
 use mind::conversation::Conversation;
-use mind::llm::ModelMind;
-use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// A life from birth to end.
 pub struct Life {
     pub told: Told,
-    pub mind: Mind,
     pub cursors: Cursors,
     pub store: Store,
     pub toolbox: Toolbox,
@@ -72,36 +66,25 @@ pub struct Life {
     pub(crate) watch: Watch,
     /// The owner's words that memory holds already: read again from the inbox, they are not remembered twice.
     pub(crate) heard: Vec<Heard>,
-    /// The `model` part of the broker's status, as it is in use.
-    pub(crate) offer: Value,
-    /// What the owner configured that tools need.
-    pub(crate) configured: Vec<String>,
-    /// How many asks wait for the owner, as the broker last said.
-    pub(crate) asks_waiting: u64,
-    pub(crate) course: Course,
-    /// The fallback models, in the owner's order.
-    pub(crate) others: Vec<Mind>,
-    /// The first model, while a fallback stands in for it.
-    pub(crate) first: Option<Mind>,
-    /// The model for small work: dreams, talks that are over, sub-sessions but the full ones.
-    pub(crate) quick: Option<ModelMind>,
-    /// The quick model did not answer in this wake.
-    pub(crate) quick_is_away: bool,
+    pub(crate) minds: Minds,
+    pub(crate) wakes: Wakes,
+    pub(crate) papers: Papers,
+    pub(crate) attention: Attention,
+    pub(crate) unfinished: Unfinished,
+    pub(crate) acts: Acts,
+    pub(crate) resting: Resting,
+    pub(crate) own: OwnTime,
+    pub(crate) born: Newborn,
+    /// The settings file as it was last read.
+    pub(crate) handed: Vec<u8>,
     /// What sub-sessions do just now.
     pub(crate) steps: Steps,
     /// Conversations of sub-sessions, by the ids of these.
     pub(crate) talks: BTreeMap<String, Conversation>,
-    /// The change this life was born of, or the one that was put back before it, as a text for thoughts.
-    pub(crate) born: String,
-    pub(crate) patience: Patience,
-    /// Why the mind gives no thoughts; none while it does.
-    pub(crate) outage: Option<Outage>,
-    pub(crate) repeats: Repeats,
+    pub(crate) access: Access,
     pub(crate) scanned: Scanned,
     /// Looks at what is watched, beside all else.
     pub(crate) watching: Option<Watching>,
-    /// The last observation of each subject: the same again is not remembered.
-    pub(crate) observed: BTreeMap<&'static str, String>,
 }
 
 /// What follows a wake.
@@ -132,7 +115,7 @@ impl Life {
         let scanned = Scanned::load(&told.house.scanned());
         Self {
             told,
-            mind,
+            minds: Minds::new(mind),
             cursors,
             store,
             toolbox,
@@ -141,23 +124,20 @@ impl Life {
             settings,
             watch,
             heard,
-            offer: Value::Null,
-            configured: Vec::new(),
-            asks_waiting: 0,
-            course: Course::default(),
-            others: Vec::new(),
-            first: None,
-            quick: None,
-            quick_is_away: false,
+            wakes: Wakes::default(),
+            papers: Papers::default(),
+            attention: Attention::default(),
+            unfinished: Unfinished::default(),
+            acts: Acts::default(),
+            resting: Resting::default(),
+            own: OwnTime::default(),
+            born: Newborn::default(),
+            handed: Vec::new(),
             steps: Steps::default(),
             talks: BTreeMap::new(),
-            born: String::new(),
-            patience: Patience::default(),
-            outage: None,
-            repeats: Repeats::default(),
+            access: Access::default(),
             scanned,
             watching: None,
-            observed: BTreeMap::new(),
         }
     }
 
@@ -187,8 +167,8 @@ impl Life {
 
     /// One wake: what came due is done, then, where there is a reason, thoughts with no rest between.
     pub async fn wake(&mut self, leaving: &mut impl Leaving) -> Result<Next, Fault> {
-        self.cursors.wakes = self.cursors.wakes.saturating_add(1);
-        self.quick_is_away = false;
+        self.cursors.counts.wakes = self.cursors.counts.wakes.saturating_add(1);
+        self.minds.quick_is_away = false;
         self.heart.stage(Stage::Sensing, Duration::from_secs(30));
         tokio::select! {
             biased;
@@ -205,16 +185,18 @@ impl Life {
         {
             return Ok(Next::Reborn(rebirth.summary));
         }
-        let next = match self.woken()? {
+        let reasons = self.woken()?;
+        let thinks = !reasons.why.is_empty();
+        let next = match thinks {
             // The look is a sub-session, at work in the rest after this wake.
-            true if self.quick_look() => self.chosen(None),
-            true => self.minded(leaving).await?,
+            true if self.quick_look(&reasons) => self.chosen(None),
+            true => self.minded(&reasons, leaving).await?,
             false => self.chosen(None),
         };
         self.heart.turn();
         self.save()?;
         let Next::Rest(rest) = next else { return Ok(next) };
-        self.dream_and_sum_up(leaving).await?;
-        Ok(Next::Rest(self.resting(rest)))
+        let dreamless = self.dream_and_sum_up(leaving).await?;
+        Ok(Next::Rest(self.resting(rest, &reasons, dreamless)))
     }
 }

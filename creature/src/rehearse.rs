@@ -7,6 +7,8 @@ use crate::config::Told;
 use crate::fault::Fault;
 use crate::life::Leaving;
 use crate::life::birth::birth;
+use crate::life::sense::Sensed;
+use crate::life::wake::Reasons;
 use crate::pace;
 use crate::store::caller::Caller;
 use crate::tools::catalogue::LIST;
@@ -41,9 +43,10 @@ pub async fn rehearse(told: Told) -> Result<(), Fault> {
     let told = Told { rehearsal: true, safe: false, ..told };
     let house = told.house.clone();
     let mut life = birth(told).await?;
-    let moment = life.sense(0)?;
-    let parts = context::choose(&moment, &context::Caps::default(), &LIST);
-    let said = situation::standing(&parts).text + &situation::opening(&moment, &parts).text;
+    let sensed = life.sense(0, &Reasons::default())?;
+    let moment = &sensed.moment;
+    let parts = context::choose(moment, &context::Caps::default(), &LIST);
+    let said = situation::standing(&parts).text + &situation::opening(moment, &parts).text;
     let in_json = |wire| prompt::in_json(wire, &LIST.lines(&|_| true));
     for answer in [prompt::NATIVE.to_owned(), in_json(Wire::Anthropic), in_json(Wire::Chat)] {
         let system = prompt::system(prompt::MIND, &answer, life.toolbox.most_shown);
@@ -57,7 +60,7 @@ pub async fn rehearse(told: Told) -> Result<(), Fault> {
     if LIST.native(&|_| true).is_empty() {
         return Err(Fault::new("there are no tools", "look at tools/catalogue.rs"));
     }
-    match Instinct::load(&house, pace::BUILT).think(&moment) {
+    match Instinct::load(&house, pace::BUILT).think(moment) {
         Outcome::Thought { .. } => {}
         other => {
             return Err(Fault::new(format!("instinct had no thought: {other:?}"), "look at crates/instinct"));
@@ -67,7 +70,13 @@ pub async fn rehearse(told: Told) -> Result<(), Fault> {
         Fault::new(format!("the canned reply cannot be read: {why}"), "look at crates/mind/src/thought.rs")
     })?;
     let calls = canned.tool_calls.len();
-    life.thought(canned, json!({"repaired": how}), 0, Caller::own(), &mut Undisturbed).await?;
+    life.thought(
+        Sensed { caller: Caller::own(), ..sensed },
+        canned,
+        json!({"repaired": how}),
+        &mut Undisturbed,
+    )
+    .await?;
     let tail = memory::tail(&house.memory(), calls + 8, 1 << 20)
         .map_err(|cause| Fault::caused("read back memory", &cause, "look at crates/memory"))?;
     let life_number = life.told.life;

@@ -19,7 +19,8 @@ use books::Books;
 use feed::Feed;
 use memory::state;
 use memory::{Log, Record};
-use serde_json::Value;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 /// What a life keeps.
 pub struct Store {
@@ -33,6 +34,8 @@ pub struct Store {
     pub rules: Rules,
     pub sessions: Sessions,
     pub feed: Feed,
+    /// The last observation of each subject: the same again is not remembered.
+    pub(crate) observed: BTreeMap<&'static str, String>,
 }
 
 impl Store {
@@ -52,6 +55,7 @@ impl Store {
             memory,
             agenda,
             sessions,
+            observed: BTreeMap::new(),
         }
     }
 
@@ -70,6 +74,7 @@ impl Store {
             rules: self.rules.clone(),
             sessions: Sessions::default(),
             feed: self.feed.clone(),
+            observed: BTreeMap::new(),
         })
     }
 
@@ -83,6 +88,33 @@ impl Store {
     pub fn record(&mut self, kind: &str, data: Value) -> Result<(), Fault> {
         let record = self.at_present(kind, data);
         self.memory.append(&record).map_err(|cause| unwritten(kind, &cause))
+    }
+
+    /// Remembers an observation unless it is the last one of this subject; empty is nothing to observe.
+    pub(crate) fn observe(&mut self, about: &'static str, text: &str) -> Result<(), Fault> {
+        if self.observed.get(about).is_some_and(|last| last == text) {
+            return Ok(());
+        }
+        self.observed.insert(about, text.to_owned());
+        if text.is_empty() {
+            return Ok(());
+        }
+        self.record("observation", json!({"about": about, "text": text}))
+    }
+
+    /// Records what the owner is told on a thread, and when.
+    pub(crate) fn say(&mut self, kind: &str, thread: &str, text: &str) -> Result<(), Fault> {
+        let at = self.clock.text();
+        self.record(
+            "message",
+            json!({"from": "creature", "kind": kind, "thread": thread, "text": text, "at": at}),
+        )
+    }
+
+    /// The newest records, so many and so many bytes of them at most; none where memory cannot be read.
+    pub(crate) fn newest(&self, (most, bytes): (usize, u64)) -> Vec<Record> {
+        let tail = memory::tail(&self.house.memory(), most, bytes);
+        tail.inspect_err(|error| tracing::warn!("failed to {error}")).map_or(Vec::new(), |tail| tail.records)
     }
 
     /// Appends one record to the bookkeeping, synced: what no thought needs to see, but a restart or an account does.

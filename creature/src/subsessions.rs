@@ -46,7 +46,7 @@ impl Life {
             let cut = self.store.sessions.cut_off(now);
             self.store.turned(&cut)?;
         }
-        let waits = self.is_stopped() || self.course.apart_until.is_some_and(|until| now < until);
+        let waits = self.is_stopped() || self.access.apart_until().is_some_and(|until| now < until);
         if !waits {
             let mut changed = self.store.sessions.tick(now, self.hop_cost());
             // Without a model none begins: its time would run out with nothing done.
@@ -65,7 +65,7 @@ impl Life {
         let sessions = &self.store.sessions;
         self.talks.retain(|id, _| sessions.get(id).is_some_and(|session| !session.status.ended()));
         // While its own money is spent, what was begun for the owner goes on.
-        let goes_on = |session: &&Session| session.owner || self.spent_until(now).is_none();
+        let goes_on = |session: &&Session| session.owner || self.access.spent_until(now).is_none();
         let running = self.store.sessions.running().filter(goes_on);
         let running: Vec<String> = running.map(|session| session.id.clone()).collect();
         for id in running.iter().filter(|_| !waits) {
@@ -201,12 +201,12 @@ impl Life {
         let mut open = self.store.sessions.all.iter().filter(|session| !session.status.ended());
         let is_own = open.all(|session| !session.owner);
         let paced = if is_own { self.steps.waits_until() } else { next };
-        Some(next.max(self.course.apart_until.unwrap_or(next)).max(paced))
+        Some(next.max(self.access.apart_until().unwrap_or(next)).max(paced))
     }
 
     /// What a hop may cost, in millionths of a dollar: a fiftieth of the day's money, where that is known.
     fn hop_cost(&self) -> u64 {
-        let cap_usd = self.offer.get("cap_usd").and_then(Value::as_f64).filter(|cap| *cap > 0.0);
+        let cap_usd = self.minds.offer.get("cap_usd").and_then(Value::as_f64).filter(|cap| *cap > 0.0);
         cap_usd.map_or(u64::MAX, |cap_usd| (cap_usd / 50.0 * 1e6) as u64)
     }
 }

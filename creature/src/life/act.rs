@@ -1,14 +1,19 @@
 //! Acts: runs the calls of a thought, notices what is repeated, and remembers what came of each.
 
+mod beside;
+mod jobs;
+
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
-use crate::life::{Leaving, Life, events};
-use crate::mind::Mind;
+use crate::life::wake::Reasons;
+use crate::life::wake::events;
+use crate::life::{Leaving, Life};
 use crate::store::caller::Caller;
 use crate::store::feed::Event;
 use crate::tools::catalogue;
 use crate::tools::marks::Changes;
 use crate::tools::{CallOutcome, ToolContext};
+use agenda::repeat::Repeats;
 use ground::checklist;
 use ground::papers::{self, Paper};
 use ground::text;
@@ -19,37 +24,56 @@ use std::time::Duration;
 /// Characters of arguments that stay in a record.
 pub(crate) const MOST_ARGS: usize = 4_000;
 
+/// The calls of one thought.
+pub(crate) struct Turn<'a> {
+    /// The thought's number.
+    pub number: u64,
+    pub caller: &'a Caller,
+    /// Why the wake thinks.
+    pub reasons: &'a Reasons,
+}
+
+/// What is known of the calls of this life.
+#[derive(Debug, Default)]
+pub(crate) struct Acts {
+    pub repeats: Repeats,
+    /// What the last one came to, in a line.
+    pub last: String,
+    /// One of this wake did more than look.
+    pub progress: bool,
+}
+
 impl Life {
     /// Runs one call and remembers what came of it; true when the life is to end.
     pub(crate) async fn act(
         &mut self,
         call: &ToolCall,
-        number: u64,
-        caller: &Caller,
+        turn: &Turn<'_>,
         leaving: &mut impl Leaving,
     ) -> Result<bool, Fault> {
+        let caller = turn.caller;
         self.heart.stage(Stage::Acting, patience(&call.tool));
         // The same answer to another word of the owner's is no repeat.
-        let speaks = answers(call) && (caller.owner || matches!(self.mind, Mind::Instinct(_)));
-        let blocked = self.repeats.blocked(&key(call), self.told.clock.now());
+        let speaks = answers(call) && (caller.owner || self.minds.are_instinct());
+        let blocked = self.acts.repeats.blocked(&key(call), self.told.clock.now());
         if let Some(why) = blocked.filter(|_| !speaks) {
             let why = format!("{} was not run: {why}", call.tool);
             let hint = "do something else; if it matters, note why it does not work";
-            self.acted(call, number, caller, CallOutcome::failed(why, hint))?;
+            self.acted(call, turn, CallOutcome::failed(why, hint))?;
             return Ok(false);
         }
         if let Some(why) = &call.refused {
-            self.acted(call, number, caller, CallOutcome::failed(why, "nothing of it was done"))?;
+            self.acted(call, turn, CallOutcome::failed(why, "nothing of it was done"))?;
             return Ok(false);
         }
-        if let Some(talk) = self.mind.talk() {
+        if let Some(talk) = self.minds.now.talk() {
             talk.began(&call.id);
         }
         if catalogue::marks(&call.tool).is_some_and(|marks| marks.ends) {
             self.toolbox.rests = self.rest_ends(caller);
         }
         let own = self.knows_checklist(call);
-        let done = self.called(call, caller, leaving).await?;
+        let done = self.called(call, turn, leaving).await?;
         let left = done.is_none();
         let done = done.unwrap_or_else(|| {
             let why = format!("{} was stopped: this life was asked to leave", call.tool);
@@ -58,12 +82,12 @@ impl Life {
         self.knew_checklist(own);
         if call.tool == "purpose.rewrite" && done.result.get("ok") == Some(&Value::Bool(true)) {
             // Its own change is no news to it.
-            self.cursors.purpose = papers::read(&self.told.house.purpose()).mark();
+            self.cursors.papers.purpose = papers::read(&self.told.house.purpose()).mark();
         }
         let done = self.noted(call, done);
         self.counted(call, caller, &done.result);
-        self.course.progress |= works(call) && done.result.get("ok") == Some(&Value::Bool(true));
-        self.acted(call, number, caller, done)?;
+        self.acts.progress |= works(call) && done.result.get("ok") == Some(&Value::Bool(true));
+        self.acted(call, turn, done)?;
         Ok(left)
     }
 
@@ -71,14 +95,14 @@ impl Life {
     pub(crate) async fn called(
         &mut self,
         call: &ToolCall,
-        caller: &Caller,
+        turn: &Turn<'_>,
         leaving: &mut impl Leaving,
     ) -> Result<Option<CallOutcome>, Fault> {
         if self.is_long(call) {
-            return self.beside(call, caller, leaving).await;
+            return self.beside(call, turn, leaving).await;
         }
         let facts = self.facts();
-        let (belt, store, caller) = (&mut self.toolbox, &mut self.store, caller.clone());
+        let (belt, store, caller) = (&mut self.toolbox, &mut self.store, turn.caller.clone());
         let mut tools = ToolContext { belt, store, caller, facts };
         let calling = CallOutcome::guarded(&call.tool, tools.call(call));
         Ok(tokio::select! {
@@ -95,7 +119,7 @@ impl Life {
             return None;
         }
         let paper = papers::read(&self.told.house.checklist());
-        [&self.cursors.checklist, &self.course.checklist].contains(&&paper.mark()).then_some(paper)
+        [&self.cursors.papers.checklist, &self.papers.checklist].contains(&&paper.mark()).then_some(paper)
     }
 
     /// Takes the creature's own change of a checklist it knew (`before`) for known; a recurring line it wrote is
@@ -106,11 +130,11 @@ impl Life {
         if after == before {
             return;
         }
-        self.cursors.checklist = after.mark();
+        self.cursors.papers.checklist = after.mark();
         let (known, now_s) = (checklist::items(&before.text), self.told.clock.now().as_second());
         for item in checklist::items(&after.text).into_iter().filter(|item| !known.contains(item)) {
             let Some(every_s) = item.every_s else { continue };
-            self.cursors.items.entry(item.line).or_insert(now_s.saturating_add(every_s));
+            self.cursors.papers.items.entry(item.line).or_insert(now_s.saturating_add(every_s));
         }
     }
 
@@ -123,7 +147,9 @@ impl Life {
         let now = self.told.clock.now();
         let warning = match catalogue::marks(&call.tool).is_some_and(|marks| marks.ends) {
             true => None,
-            false => self.repeats.note(&key(call), &same.to_string(), changes(call) == Changes::House, now),
+            false => {
+                self.acts.repeats.note(&key(call), &same.to_string(), changes(call) == Changes::House, now)
+            }
         };
         if let (Some(warning), Value::Object(fields)) = (warning, &mut done.result) {
             done.shown += &format!("\nwarning: {warning}");
@@ -133,36 +159,31 @@ impl Life {
     }
 
     /// Remembers what came of a call.
-    pub(crate) fn acted(
-        &mut self,
-        call: &ToolCall,
-        number: u64,
-        caller: &Caller,
-        done: CallOutcome,
-    ) -> Result<(), Fault> {
+    pub(crate) fn acted(&mut self, call: &ToolCall, turn: &Turn<'_>, done: CallOutcome) -> Result<(), Fault> {
+        let Turn { number, caller, .. } = *turn;
         self.heart.stage(Stage::Remembering, Duration::from_secs(60));
         let CallOutcome { result, shown, usage } = done;
         let ok = result.get("ok") == Some(&Value::Bool(true));
         // Instinct in the mind's place answers other words than those that wait for the mind.
-        if ok && answers(call) && !self.course.stands_in {
+        if ok && answers(call) && !self.toolbox.stands_in {
             // Instinct answers several threads in one thought, and names them.
             let named = call.args.get("data").and_then(|data| data.get("thread")).and_then(Value::as_str);
             let thread = named.unwrap_or(&caller.thread);
-            self.cursors.words.retain(|waiting| waiting.seen == 0 || waiting.word.thread != *thread);
+            self.cursors.owner.answered(thread);
         }
         if ok && changes(call) == Changes::Memory {
-            self.cursors.snapshot_at = self.cursors.thoughts;
+            self.cursors.counts.summed_up();
         }
         if !ok {
             let error = result.get("error").and_then(Value::as_str).unwrap_or("no reason given");
             tracing::warn!("{} failed: {}", call.tool, text::shorten(error, 300));
         }
-        self.course.last_act = events::summary(call, &result);
+        self.acts.last = events::summary(call, &result);
         self.store.feed.tell(
             Event::Action,
             json!({
                 "thought": number, "tool": call.tool, "args": args(call, 300), "ok": ok,
-                "summary": self.course.last_act,
+                "summary": self.acts.last,
             }),
         );
         // An answer is in memory already, as a message.
@@ -179,7 +200,7 @@ impl Life {
             }
             self.store.record("action", record)?;
         }
-        if let Some(talk) = self.mind.talk() {
+        if let Some(talk) = self.minds.now.talk() {
             talk.done(&call.id, &shown, !ok);
         }
         Ok(())

@@ -6,7 +6,8 @@
 use crate::config::{Settings, Told};
 use crate::fault::Fault;
 use crate::heartbeat::Heart;
-use crate::life::{Life, settings};
+use crate::life::Life;
+use crate::life::hear::settings;
 use crate::mind::Mind;
 use crate::pace;
 use crate::paths::House;
@@ -58,18 +59,18 @@ pub async fn birth(told: Told) -> Result<Life, Fault> {
     odd.extend(complaint.map(|said| ("cursors", said)));
     let mut heard = heard(&records);
     let done = |waiting: &Waiting| heard.iter().any(|heard| heard.answered && heard.word == waiting.word);
-    cursors.words.retain(|waiting| waiting.seen == 0 || !done(waiting));
+    cursors.owner.words.retain(|waiting| waiting.seen == 0 || !done(waiting));
     // An equal line in the inbox is this word if it has a time of its own, or if all of the inbox is read anew.
-    heard
-        .iter_mut()
-        .for_each(|heard| heard.is_same_if_equal = cursors.inbox.offset == 0 || !heard.word.at.is_empty());
-    if cursors.asks.offset == 0 {
+    heard.iter_mut().for_each(|heard| {
+        heard.is_same_if_equal = cursors.owner.inbox.offset == 0 || !heard.word.at.is_empty()
+    });
+    if cursors.events.asks.offset == 0 {
         // Outcomes in memory were told: a lost cursor tells none twice.
-        asks::remembered(&records).for_each(|key| _ = cursors.first_telling(key));
+        asks::remembered(&records).for_each(|key| _ = cursors.events.first_telling(key));
     }
     let booked = if told.safe { Vec::new() } else { books::newest(&house) };
-    cursors.correct(&records);
-    cursors.correct(&booked);
+    cursors.counts.correct(&records);
+    cursors.counts.correct(&booked);
     let mut handed = Vec::new();
     // What is handed over while it is read is taken up before the first word.
     let _ = Settings::handed_anew(&house, told.life, &mut handed);
@@ -96,7 +97,7 @@ pub async fn birth(told: Told) -> Result<Life, Fault> {
     let told = Told { commit, ..told };
     let mind = Mind::Instinct(Instinct::load(&house, pace::BUILT));
     let mut life = Life::new(told, settings, (store, toolbox), mind, heart, cursors, watch, heard);
-    life.course.handed = handed;
+    life.handed = handed;
     let said = life.consult().await;
     odd.extend(Some(said).filter(|said| !said.is_empty()).map(|said| ("broker", said)));
     announce(&mut life, standing, odd)?;
@@ -244,11 +245,11 @@ fn announce(life: &mut Life, standing: Option<Standing>, odd: Vec<(&str, String)
         told if told.rehearsal || told.broker.is_some() => "",
         _ => ", without a broker: no way out",
     };
-    let text = format!("life {} of commit {commit}, mind {}{how}", life.told.life, life.mind.name());
+    let text = format!("life {} of commit {commit}, mind {}{how}", life.told.life, life.minds.now.name());
     tracing::info!("{text}");
     let born = json!({
         "about": "birth", "text": text, "life": life.told.life, "commit": life.told.commit,
-        "mind": life.mind.name(), "safe": life.told.safe, "pid": std::process::id(),
+        "mind": life.minds.now.name(), "safe": life.told.safe, "pid": std::process::id(),
     });
     life.store.record("observation", born)?;
     for (about, text) in odd {
@@ -258,35 +259,35 @@ fn announce(life: &mut Life, standing: Option<Standing>, odd: Vec<(&str, String)
     life.tell_of_lost_jobs();
     let Some(standing) = standing else { return Ok(()) };
     for end in &standing.ends {
-        if life.cursors.first_telling(end.key()) {
-            life.cursors.tell(end.told());
+        if life.cursors.events.first_telling(end.key()) {
+            life.cursors.events.tell(end.told());
             life.store.record("death", end.record())?;
         }
     }
     for fall in &standing.falls {
-        if life.cursors.first_telling(fall.key()) {
+        if life.cursors.events.first_telling(fall.key()) {
             put_dead_draft_aside(&life.told.house);
             let died = born::change(&life.told.house, Some(&fall.to_commit), &fall.from_commit);
             if !died.patch.is_empty() {
-                life.born = format!(
+                life.born.text = format!(
                     "The change that was put back, \"{}\", as it died:\n{}\n",
                     died.summary, died.patch
                 );
                 if !fall.evidence.is_empty() {
-                    life.born += &format!("The end of what its tests said:\n{}\n", fall.evidence);
+                    life.born.text += &format!("The end of what its tests said:\n{}\n", fall.evidence);
                 }
                 if life.told.house.draft_aside().is_dir() {
-                    life.born += "repo.drop {back: true} takes up the draft that was put aside last.\n";
+                    life.born.text += "repo.drop {back: true} takes up the draft that was put aside last.\n";
                 }
             }
-            life.cursors.tell(fall.told());
+            life.cursors.events.tell(fall.told());
             life.store.record("death", fall.record())?;
         }
     }
     if let Some(born) = standing.born.filter(|_| standing.life == life.told.life) {
         let (summary, change) = (born.summary, born::change(&life.told.house, None, &life.told.commit));
         let used = product::edit(&summary);
-        life.born += &format!(
+        life.born.text += &format!(
             "You are life {} now, born again of your own change \"{summary}\" (commit {commit}):\n{}\n",
             life.told.life, change.patch
         );

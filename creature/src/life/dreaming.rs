@@ -4,6 +4,7 @@
 //! Invariant: whatever ends the life in the middle, the next life ends the dream; doing a part again does no harm.
 
 mod asked;
+mod talked;
 
 use crate::dream::facts::{facts_text, keep_facts, search_paths};
 use crate::dream::state::{DreamState, PartResult, UnderWay};
@@ -11,7 +12,6 @@ use crate::dream::{undoing, upkeep};
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
 use crate::life::{Leaving, Life};
-use crate::mind::Mind;
 use crate::panic::caught;
 use crate::paths::House;
 use crate::store::Store;
@@ -75,7 +75,7 @@ impl Life {
     fn keep_dream_state(&mut self, state: &DreamState) -> Result<bool, Fault> {
         match state.save(&self.told.house) {
             Ok(()) => Ok(true),
-            Err(fault) => self.observe("dream", &fault.error).map(|()| false),
+            Err(fault) => self.store.observe("dream", &fault.error).map(|()| false),
         }
     }
 
@@ -108,7 +108,7 @@ impl Life {
         }
         self.heart.stage(Stage::Remembering, Duration::from_secs(60));
         if let Err(fault) = undoing::end(&self.told.house, &under) {
-            self.observe("dream", &fault.error)?;
+            self.store.observe("dream", &fault.error)?;
         }
         let told = json!({"name": under.name, "parts": under.came});
         self.store.record("dream", told.clone())?;
@@ -140,7 +140,7 @@ impl Life {
             "snapshot" => {
                 let facts = self.facts();
                 let (path, _) = self.store.keep_snapshot(&facts, None)?;
-                self.cursors.snapshot_at = self.cursors.thoughts;
+                self.cursors.counts.summed_up();
                 Some(path)
             }
             "index" => self.indexed(leaving).await?,
@@ -221,7 +221,7 @@ impl Life {
 
     /// Measures the papers for a thought of its own, which is told what grew too long since; that wakes nobody.
     pub(crate) fn measure(&mut self) {
-        if self.told.safe || self.told.rehearsal || !matches!(self.mind, Mind::Model(_)) {
+        if self.told.safe || self.told.rehearsal || !self.minds.read() {
             return;
         }
         let mut state = DreamState::load(&self.told.house);
@@ -245,7 +245,7 @@ impl Life {
             if state.told.get(what).is_none_or(|said| chars > said + said / 4) {
                 state.told.insert(what.to_owned(), chars);
                 let text = format!("Upkeep: {what} has {chars} characters; condense it to less than {most}.");
-                self.cursors.tell(text);
+                self.cursors.events.tell(text);
             }
             long.push(what);
         }
@@ -253,6 +253,21 @@ impl Life {
             return "all is short enough".to_owned();
         }
         format!("too long: {}", long.join(", "))
+    }
+
+    /// After the wake's own thoughts: the dream, if it is due, and a talk that is over summed up. Whether the dream is due
+    /// and could not be had.
+    pub(crate) async fn dream_and_sum_up(&mut self, leaving: &mut impl Leaving) -> Result<bool, Fault> {
+        let now = self.told.clock.now();
+        let mut dreamless = false;
+        if !self.told.safe && !self.paused() {
+            self.dream_if_due(leaving).await?;
+            dreamless = self.next_dream(now) <= now;
+        }
+        if !self.held(now) {
+            self.sum_up_talks(leaving).await?;
+        }
+        Ok(dreamless)
     }
 }
 

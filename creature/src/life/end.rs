@@ -82,9 +82,13 @@ impl Life {
     fn hear_before_rebirth(&mut self) -> Result<(), Fault> {
         self.watch.know_word();
         self.hear()?;
-        let late = self.course.stop.take().map(|stop| stop.thread);
-        let waiting =
-            self.cursors.words.iter_mut().filter(|waiting| waiting.told.is_empty() && waiting.seen == 0);
+        let late = self.attention.stop.take().map(|stop| stop.thread);
+        let waiting = self
+            .cursors
+            .owner
+            .words
+            .iter_mut()
+            .filter(|waiting| waiting.told.is_empty() && waiting.seen == 0);
         let mut threads: Vec<(String, &str)> = Vec::new();
         for waiting in waiting {
             waiting.told.push(REBIRTH.to_owned());
@@ -95,8 +99,7 @@ impl Life {
         }));
         threads.dedup();
         for (thread, text) in threads {
-            let data = json!({"from": "creature", "kind": "waiting", "thread": thread, "text": text, "at": self.told.clock.text()});
-            self.store.record("message", data)?;
+            self.store.say("waiting", &thread, text)?;
         }
         self.save()
     }

@@ -1,5 +1,10 @@
 //! Hears the owner's words and decisions; each is remembered once, over ends of lives too.
 
+mod compact;
+mod consent;
+pub(super) mod settings;
+pub(super) mod stop;
+
 use crate::fault::Fault;
 use crate::life::Life;
 use crate::senses::cursors::{Heard, Waiting};
@@ -12,8 +17,8 @@ impl Life {
     /// Takes the owner's new words: each is remembered and waits for an answer.
     pub(crate) fn hear(&mut self) -> Result<(), Fault> {
         self.follow_settings()?;
-        let heard = inbox::read(&self.told.house.inbox(), &mut self.cursors.inbox);
-        self.observe("inbox", &heard.problem)?;
+        let heard = inbox::read(&self.told.house.inbox(), &mut self.cursors.owner.inbox);
+        self.store.observe("inbox", &heard.problem)?;
         let mut known = std::mem::take(&mut self.heard);
         let mut taken = Vec::new();
         for (nth, word) in heard.words.into_iter().enumerate() {
@@ -26,7 +31,7 @@ impl Life {
             let id = before.as_ref().map(|known| known.id.clone()).filter(|id| !id.is_empty());
             let id = id.unwrap_or_else(name);
             taken.extend(before.map(|known| Heard { id: id.clone(), ..known }));
-            self.cursors.words.push(Waiting { id, ..Waiting::new(word) });
+            self.cursors.owner.words.push(Waiting { id, ..Waiting::new(word) });
         }
         known.extend(taken);
         self.take_in(&known)
@@ -36,7 +41,7 @@ impl Life {
     /// neither loses a word nor doubles it.
     fn take_in(&mut self, known: &[Heard]) -> Result<(), Fault> {
         let new: Vec<Waiting> =
-            self.cursors.words.iter().filter(|waiting| !waiting.id.is_empty()).cloned().collect();
+            self.cursors.owner.words.iter().filter(|waiting| !waiting.id.is_empty()).cloned().collect();
         if new.is_empty() {
             return Ok(());
         }
@@ -67,29 +72,29 @@ impl Life {
                 self.store.record("message", data)?;
             }
             if answered || reply.is_some() {
-                self.cursors.words.retain(|waiting| waiting.id != id);
+                self.cursors.owner.words.retain(|waiting| waiting.id != id);
                 continue;
             }
             let request = self.requested(&word, &id);
             if let Some(answered) = self.approved(&word)? {
                 if answered {
                     self.request_answered(request, &word.thread);
-                    self.cursors.words.retain(|waiting| waiting.id != id);
+                    self.cursors.owner.words.retain(|waiting| waiting.id != id);
                     continue;
                 }
             } else if before.is_none() {
                 self.goal_of_phases(&word.text, &word.thread);
             }
-            let mine = self.cursors.words.iter_mut().find(|waiting| waiting.id == id);
+            let mine = self.cursors.owner.words.iter_mut().find(|waiting| waiting.id == id);
             mine.into_iter().for_each(|waiting| waiting.id.clear());
         }
-        let over = match self.cursors.pass_over() {
+        let over = match self.cursors.owner.pass_over() {
             0 => String::new(),
             over => format!(
                 "{over} words waited for an answer and were too many; what they ask stands as requests"
             ),
         };
-        self.observe("words", &over)?;
+        self.store.observe("words", &over)?;
         self.save()
     }
 
@@ -98,10 +103,10 @@ impl Life {
         if self.told.safe {
             return Ok(());
         }
-        let (outcomes, odd) = asks::read(&self.told.house.asks(), &mut self.cursors.asks);
-        self.observe("asks", &odd)?;
+        let (outcomes, odd) = asks::read(&self.told.house.asks(), &mut self.cursors.events.asks);
+        self.store.observe("asks", &odd)?;
         for outcome in outcomes {
-            if self.cursors.first_telling(outcome.key) {
+            if self.cursors.events.first_telling(outcome.key) {
                 tracing::info!("{}", text::shorten(&outcome.told, 200));
                 if outcome.record.get("event") == Some(&json!("executed")) {
                     self.used(&format!(
@@ -109,7 +114,7 @@ impl Life {
                         outcome.record.get("id").and_then(Value::as_str).unwrap_or("")
                     ));
                 }
-                self.cursors.tell(outcome.told);
+                self.cursors.events.tell(outcome.told);
                 self.store.record("observation", outcome.record)?;
             }
         }

@@ -2,6 +2,10 @@
 //!
 //! Invariant: a broker that does not answer changes nothing but what is observed; the mind in use stays.
 
+pub(super) mod access;
+pub(super) mod outage;
+pub mod patience;
+
 use crate::config::Told;
 use crate::fault::Fault;
 use crate::life::Life;
@@ -43,14 +47,131 @@ fn configured(status: &Value) -> Vec<String> {
     found
 }
 
+/// What the broker offers, as it is in use.
+pub(crate) struct Minds {
+    /// The mind in use.
+    pub now: Mind,
+    /// The first model, while a fallback stands in for it.
+    first: Option<Mind>,
+    /// The fallback models, in the owner's order.
+    others: Vec<Mind>,
+    /// The model for small work: dreams, talks that are over, sub-sessions but the full ones.
+    pub quick: Option<ModelMind>,
+    /// The quick model did not answer in this wake.
+    pub quick_is_away: bool,
+    /// The `model` part of the broker's status.
+    pub offer: Value,
+    /// What the owner configured that tools need.
+    pub configured: Vec<String>,
+    /// How many asks wait for the owner.
+    pub asks_waiting: u64,
+    /// Threads whose conversations are to be summed up; none is its own work.
+    to_compact: Vec<Option<String>>,
+}
+
+impl Minds {
+    /// Instinct alone, until the broker offers more.
+    pub fn new(now: Mind) -> Self {
+        let (others, configured, to_compact) = (Vec::new(), Vec::new(), Vec::new());
+        let (first, quick, offer) = (None, None, Value::Null);
+        Self {
+            now,
+            first,
+            others,
+            quick,
+            quick_is_away: false,
+            offer,
+            configured,
+            asks_waiting: 0,
+            to_compact,
+        }
+    }
+
+    /// Whether the mind in use is a model, which can read.
+    pub fn read(&self) -> bool {
+        matches!(self.now, Mind::Model(_))
+    }
+
+    pub fn are_instinct(&self) -> bool {
+        matches!(self.now, Mind::Instinct(_))
+    }
+
+    /// The quick model, where there is one and it answers.
+    pub fn quick(&mut self) -> Option<&mut ModelMind> {
+        self.quick.as_mut().filter(|_| !self.quick_is_away)
+    }
+
+    /// Takes the minds of another offer; what is wrong with it, empty when all is well.
+    fn offered(&mut self, status: &Value, broker: &Broker, settings: &ModelSettings, told: &Told) -> String {
+        let reach = reach(broker, settings, told, &self.configured);
+        let instinct = || Mind::Instinct(Instinct::load(&told.house, pace::BUILT));
+        let (mind, said) = match llm::offered(&reach, status) {
+            Ok(Some(mind)) => (Mind::Model(mind), String::new()),
+            Ok(None) => (instinct(), String::new()),
+            Err(said) => (instinct(), said),
+        };
+        if said.is_empty() {
+            self.offer = offer(status);
+        }
+        let others = self.offer.get("fallback").and_then(Value::as_array).cloned().unwrap_or_default();
+        let named = |offer: &Value| llm::other(&reach, offer, None);
+        self.others = others.iter().filter_map(|offer| named(offer).ok()).map(Mind::Model).collect();
+        self.quick =
+            self.offer.get("quick").filter(|quick| quick.is_object()).and_then(|quick| named(quick).ok());
+        (self.now, self.first) = (mind, None);
+        said
+    }
+
+    /// Hands this wake to the next model of the owner's list, where the one in use is down; what is said of that, none
+    /// where it did not.
+    fn fall_back(&mut self, down: &Down) -> Option<String> {
+        if !down.is_of_server() || self.others.is_empty() {
+            return None;
+        }
+        let next = self.others.remove(0);
+        let text =
+            format!("{} does not answer ({}): {} takes over", self.now.name(), down.cause, next.name());
+        let mut before = std::mem::replace(&mut self.now, next);
+        before.talk().into_iter().for_each(ModelMind::let_go);
+        // The first model is kept for the next wake; fallbacks that failed return with the broker's next offer.
+        self.first.get_or_insert(before);
+        Some(text)
+    }
+
+    /// Puts the first model back in use, for the next wake; whether another stood in for it.
+    fn fall_forward(&mut self) -> bool {
+        let Some(first) = self.first.take() else { return false };
+        let mut stood_in = std::mem::replace(&mut self.now, first);
+        stood_in.talk().into_iter().for_each(ModelMind::let_go);
+        self.others.insert(0, stood_in);
+        true
+    }
+
+    /// Has its own work and this thread summed up, when they are next gone on with.
+    pub fn compact_later(&mut self, thread: &str) {
+        self.to_compact.extend([None, Some(thread.to_owned())]);
+    }
+
+    /// Hands what is to be compacted to the mind, which has the conversations.
+    pub fn compact(&mut self) {
+        let Some(talk) = self.now.talk() else { return };
+        self.to_compact.drain(..).for_each(|thread| talk.compact(thread.as_deref()));
+    }
+}
+
+/// The `model` part of the broker's status.
+fn offer(status: &Value) -> Value {
+    status.get("model").cloned().unwrap_or(Value::Null)
+}
+
 impl Life {
     /// Asks the broker how things stand and tells of what is new.
     pub(crate) async fn look_out(&mut self) -> Result<(), Fault> {
         self.find_way();
-        let before = self.mind.name();
+        let before = self.minds.now.name();
         let said = self.consult().await;
-        self.observe("broker", &said)?;
-        let now = self.mind.name();
+        self.store.observe("broker", &said)?;
+        let now = self.minds.now.name();
         if before != now {
             let text = format!("from now on I think with {now}, no longer with {before}");
             tracing::info!("{text}");
@@ -61,23 +182,15 @@ impl Life {
 
     /// Ends the wait for a mind that is down where another broker or another day began.
     fn find_way(&mut self) {
-        let mark = self.watch.know_budget();
-        let known = self.course.budget_mark.replace(mark.clone());
-        if known.is_none_or(|known| known == mark) {
-            return;
-        }
-        let waited = [self.course.down_until.take(), self.course.spent_until.take()];
-        if waited.iter().any(Option::is_some) {
+        if self.access.is_found_anew(self.watch.know_budget()) {
             tracing::info!("the way to the model has changed: it is asked again");
-            self.course.apart_until = None;
-            self.patience.ease();
             self.heart.next_try(None);
         }
     }
 
     /// Takes the mind the broker offers; what was wrong with its answer, empty when all is well.
     pub(crate) async fn consult(&mut self) -> String {
-        self.heart.mind(&self.mind.name());
+        self.heart.mind(&self.minds.now.name());
         let Some(broker) = &self.told.broker else { return String::new() };
         if Standing::is_before_broker(&self.told.house.guardian()) {
             // Its page changes when it begins, and that ends a rest.
@@ -87,75 +200,43 @@ impl Life {
             Ok(status) => status,
             Err(error) => return format!("failed to {} ({})", error.message, error.hint),
         };
-        self.asks_waiting = status.get("asks_waiting").and_then(Value::as_u64).unwrap_or(0);
-        let offer = status.get("model").cloned().unwrap_or(Value::Null);
+        self.minds.asks_waiting = status.get("asks_waiting").and_then(Value::as_u64).unwrap_or(0);
         let configured = configured(&status);
-        if offer == self.offer && configured == self.configured {
+        if offer(&status) == self.minds.offer && configured == self.minds.configured {
             return String::new();
         }
-        self.configured = configured;
-        let reach = reach(broker, &self.settings.model, &self.told, &self.configured);
-        let instinct = || Mind::Instinct(Instinct::load(&self.told.house, pace::BUILT));
-        let (mind, said) = match llm::offered(&reach, &status) {
-            Ok(Some(mind)) => (Mind::Model(mind), String::new()),
-            Ok(None) => (instinct(), String::new()),
-            Err(said) => (instinct(), said),
-        };
-        if said.is_empty() {
-            self.offer = offer;
-        }
-        let others = self.offer.get("fallback").and_then(Value::as_array).cloned().unwrap_or_default();
-        let named = |offer: &Value| llm::other(&reach, offer, None);
-        self.others = others.iter().filter_map(|offer| named(offer).ok()).map(Mind::Model).collect();
-        self.quick =
-            self.offer.get("quick").filter(|quick| quick.is_object()).and_then(|quick| named(quick).ok());
-        (self.mind, self.first) = (mind, None);
+        self.minds.configured = configured;
+        let said = self.minds.offered(&status, broker, &self.settings.model, &self.told);
         self.take_up();
-        (self.course.down_until, self.course.spent_until) = (None, None);
-        (self.course.apart_until, self.outage) = (None, None);
-        self.toolbox.models = Models::of(&self.offer, &self.settings.model.effort);
+        self.access.offered();
+        self.toolbox.models = Models::of(&self.minds.offer, &self.settings.model.effort);
         self.heart.next_try(None);
-        self.heart.mind(&self.mind.name());
+        self.heart.mind(&self.minds.now.name());
         said
     }
 
     /// Hands this wake to the next model of the owner's list, where the one in use is down; whether it did.
     pub(crate) fn falls_back(&mut self, down: &Down) -> Result<bool, Fault> {
-        if !down.is_of_server() || self.others.is_empty() {
-            return Ok(false);
-        }
-        let next = self.others.remove(0);
-        let text =
-            format!("{} does not answer ({}): {} takes over", self.mind.name(), down.cause, next.name());
+        let Some(text) = self.minds.fall_back(down) else { return Ok(false) };
         tracing::warn!("{text}");
-        let mut before = std::mem::replace(&mut self.mind, next);
-        before.talk().into_iter().for_each(ModelMind::let_go);
-        // The first model is kept for the next wake; fallbacks that failed return with the broker's next offer.
-        self.first.get_or_insert(before);
-        self.heart.mind(&self.mind.name());
-        self.observe("fallback", &text)?;
+        self.heart.mind(&self.minds.now.name());
+        self.store.observe("fallback", &text)?;
         Ok(true)
     }
 
     /// Puts the first model back in use, for the next wake.
     pub(crate) fn fall_forward(&mut self) {
-        if let Some(first) = self.first.take() {
-            let mut stood_in = std::mem::replace(&mut self.mind, first);
-            stood_in.talk().into_iter().for_each(ModelMind::let_go);
-            self.others.insert(0, stood_in);
-            self.heart.mind(&self.mind.name());
+        if self.minds.fall_forward() {
+            self.heart.mind(&self.minds.now.name());
         }
     }
 
     /// Goes on with the conversations an earlier life left unfinished: the owner's first.
     fn take_up(&mut self) {
-        let Mind::Model(mind) = &self.mind else { return };
+        let Mind::Model(mind) = &self.minds.now else { return };
         self.toolbox.most_shown = mind.most_shown();
         for thread in mind.unfinished() {
-            match thread {
-                Some(thread) => self.course.threads.push(thread),
-                None => self.course.overran = self.course.overran.max(1),
-            }
+            self.unfinished.take_up(thread);
         }
     }
 }

@@ -1,10 +1,13 @@
 //! Rests: how long this life rests after a wake, and what cuts it short.
 
+mod emptied;
+pub(super) mod unfinished;
+
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
-use crate::life::course::ChosenRest;
+use crate::life::rest::emptied::Emptied;
+use crate::life::wake::Reasons;
 use crate::life::{Leaving, Life, Next};
-use crate::mind::Mind;
 use crate::senses::cursors::Waiting;
 use crate::store::caller::Caller;
 use crate::store::feed::Event;
@@ -27,6 +30,37 @@ const MOST_RESTLESS: u32 = 10;
 /// How long sub-sessions may go on where no rest has an end.
 const LONGEST: Duration = Duration::from_secs(3_600);
 
+/// A rest that a thought chose: until it ends, what was there when it began is no reason to think.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ChosenRest {
+    pub began: Timestamp,
+    pub until: Timestamp,
+}
+
+/// What is known of rests from wake to wake.
+#[derive(Debug, Default)]
+pub(crate) struct Resting {
+    /// The one that a thought chose last.
+    chosen: Option<ChosenRest>,
+    /// The last thought also said that its work is done: only what is new or due shortens the rest.
+    pub said_done: bool,
+    pub emptied: Emptied,
+    /// Wakes in a row that asked a model with nobody waiting for it.
+    restless: u32,
+}
+
+impl Resting {
+    /// The rest that a thought chose, while it is not over.
+    pub fn chosen(&self, now: Timestamp) -> Option<ChosenRest> {
+        self.chosen.filter(|rest| rest.began <= now && now < rest.until)
+    }
+
+    /// Until when the rest lasts that a thought chose last.
+    pub fn until(&self) -> Option<Timestamp> {
+        self.chosen.map(|rest| rest.until)
+    }
+}
+
 impl Life {
     /// Rests while sub-sessions go on, until the time is over or something cuts it short; without a time, as long as one
     /// of them has a step under way and no thought is told. The end of the life that must follow now, if any.
@@ -45,7 +79,9 @@ impl Life {
             }
             until = match until {
                 None if told || !self.steps.any() => return Ok(None),
-                Some(end) if told && self.course.restless <= MOST_RESTLESS => Some(end.min(began + shortest)),
+                Some(end) if told && self.resting.restless <= MOST_RESTLESS => {
+                    Some(end.min(began + shortest))
+                }
                 until => until,
             };
             let left = until.map(|until| until.saturating_duration_since(Instant::now()));
@@ -79,18 +115,17 @@ impl Life {
             }
             return Some(rest);
         }
-        self.course.busy = (again && !ended && !caller.owner).then(|| thought.intent.clone());
+        let goes_on = again && !ended;
+        self.unfinished.busy = (goes_on && !caller.owner).then(|| thought.intent.clone());
         if caller.owner {
-            self.course.threads.retain(|thread| *thread != caller.thread);
+            self.unfinished.goes_on(&caller.thread, goes_on);
         }
-        if again && !ended {
-            // The thread under way goes on before any other.
-            self.course.threads.splice(0..0, caller.owner.then(|| caller.thread.clone()));
+        if goes_on {
             return None;
         }
-        self.course.overran = 0;
+        self.unfinished.rested();
         let rest_s = (thought.said && !again).then_some(thought.sleep_s);
-        self.course.said_done = ended && rest_s.is_some();
+        self.resting.said_done = ended && rest_s.is_some();
         let next = self.chosen(rest_s);
         match caller.owner {
             true => self.request_rested(&thought.intent, ended, rest_s.is_some(), caller),
@@ -102,36 +137,35 @@ impl Life {
     /// The rest a thought chose, in seconds, or the usual one for the situation; both within the owner's bounds.
     pub(crate) fn chosen(&mut self, said: Option<u64>) -> Next {
         let now = self.told.clock.now();
-        if let (None, Some(rest)) = (said, self.course.rest.filter(|rest| rest.holds(now))) {
+        if let (None, Some(rest)) = (said, self.resting.chosen(now)) {
             // What interrupted the rest is done: it goes on.
             return Next::Rest(rest.until.duration_since(now).unsigned_abs());
         }
-        self.course.chose_rest = said.is_some();
         let rest = Duration::from_secs(self.situation().rest_s(said, self.bounds()));
         let until = now.checked_add(rest).ok();
-        self.course.rest =
+        self.resting.chosen =
             said.and(until).filter(|until| *until > now).map(|until| ChosenRest { began: now, until });
         Next::Rest(rest)
     }
 
     /// The rest this wake ends with: the shortest where something waits, and never past what comes due.
-    pub(crate) fn resting(&mut self, rest: Duration) -> Duration {
+    pub(crate) fn resting(&mut self, rest: Duration, reasons: &Reasons, dreamless: bool) -> Duration {
         let now = self.told.clock.now();
-        let (held, is_spent) = (self.held(now), self.spent_until(now).is_some());
-        let words = match self.cursors.words.is_empty() {
+        let (held, is_spent) = (self.held(now), self.access.spent_until(now).is_some());
+        let words = match self.cursors.owner.words.is_empty() {
             // The owner was answered: work that waited for that is looked at again at once.
-            true => self.caller.owner && !self.course.said_done && !self.rests(now) && !is_spent,
-            false => !self.is_down() && (self.unheard() || self.is_amid_another()),
+            true => self.caller.owner && !self.resting.said_done && !self.rests(now) && !is_spent,
+            false => !self.is_down() && (self.cursors.owner.is_unseen() || self.is_amid_another()),
         };
-        let interrupted = self.cursors.interrupted.is_some() && !self.course.said_done;
+        let interrupted = self.cursors.owner.interrupted.is_some() && !self.resting.said_done;
         let asked = words || self.ready_request().is_some();
-        let events = !self.cursors.news.is_empty() || interrupted;
-        let is_short = (asked || ((events || self.has_reason(now)) && !held)) && !self.course.setback;
+        let events = !self.cursors.events.news.is_empty() || interrupted;
+        let is_short = (asked || ((events || self.has_reason(now)) && !held)) && !self.access.setback;
         let cut = match is_short {
             true => rest.min(Duration::from_secs(self.settings.rest.shortest_s)),
             false => {
                 let rest_s = rest.as_secs() + u64::from(rest.subsec_nanos() > 0);
-                rest::cut(rest_s, self.next_due(now, held), now, self.bounds()).min(rest)
+                rest::cut(rest_s, self.next_due(now, held, dreamless), now, self.bounds()).min(rest)
             }
         };
         let why = match (is_short, cut < rest) {
@@ -140,8 +174,8 @@ impl Life {
             (false, true) => "something is due then",
             (false, false) => self.why_rest(),
         };
-        let rest = cut.max(self.least_rest(words, now));
-        let last = &self.course.last_act;
+        let rest = cut.max(self.least_rest(words || reasons.why.is_empty(), now));
+        let last = &self.acts.last;
         let sleep = json!({"rest_ms": rest.as_millis() as u64, "why": why, "last_action": last});
         self.store.feed.tell(Event::Sleep, sleep);
         rest
@@ -152,7 +186,7 @@ impl Life {
         match self.situation() {
             Situation::Poor => "little of its money is left",
             Situation::Spent => "its own money is spent",
-            _ if self.course.chose_rest => "as its last thought chose",
+            _ if self.resting.chosen.is_some() => "as its last thought chose",
             Situation::Checkpoint => "a step of a goal is next",
             Situation::Lead => "an opportunity is next",
             Situation::Normal => "its next work can wait",
@@ -161,10 +195,10 @@ impl Life {
     }
 
     /// The least rest of a mind that makes itself work without end: that of a checkpoint, cut to a due reminder.
-    fn least_rest(&mut self, words: bool, now: Timestamp) -> Duration {
-        let busy = matches!(self.mind, Mind::Model(_)) && !self.course.why.is_empty() && !words;
-        self.course.restless = if busy { self.course.restless.saturating_add(1) } else { 0 };
-        if self.course.restless <= MOST_RESTLESS {
+    fn least_rest(&mut self, is_asked: bool, now: Timestamp) -> Duration {
+        let busy = self.minds.read() && !is_asked;
+        self.resting.restless = if busy { self.resting.restless.saturating_add(1) } else { 0 };
+        if self.resting.restless <= MOST_RESTLESS {
             return Duration::ZERO;
         }
         let least = Situation::Checkpoint.usual_s().clamp(self.bounds().shortest_s, self.bounds().longest_s);
@@ -173,30 +207,31 @@ impl Life {
     }
 
     /// The next moment at which something is due by the clock; while work is `held`, only what needs no mind.
-    fn next_due(&self, now: Timestamp, held: bool) -> Option<Timestamp> {
+    fn next_due(&self, now: Timestamp, held: bool, dreamless: bool) -> Option<Timestamp> {
         let hour = self.store.agenda.next_at(now);
         if held {
-            let spent = self.spent_until(now).filter(|_| !self.is_stopped());
+            let spent = self.access.spent_until(now).filter(|_| !self.is_stopped());
             let (hour, requests) = match spent {
-                Some(_) => (self.store.agenda.told_at(now), self.next_request(now)),
+                Some(_) => (self.store.agenda.told_at(now), self.request_at(now)),
                 None => (hour, None),
             };
-            let ends = [hour, requests, spent, self.course.down_until, self.typing_until()];
+            let ends = [hour, requests, spent, self.access.down_until(), self.typing_until()];
             return ends.into_iter().flatten().filter(|at| *at > now).min();
         }
         let items = checklist::items(&self.checklist().text);
         let checklist_s = i64::try_from(self.settings.agenda.checklist_s).unwrap_or(i64::MAX);
         let after = |wait_s: i64| now.checked_add(jiff::SignedDuration::from_secs(wait_s)).ok();
         let look = (!items.is_empty()).then(|| after(checklist_s)).flatten();
-        let recurring = self.cursors.items.values().filter_map(|at_s| Timestamp::from_second(*at_s).ok());
+        let recurring =
+            self.cursors.papers.items.values().filter_map(|at_s| Timestamp::from_second(*at_s).ok());
         // A thought that chose its rest had seen stack and draft: they do not shorten that rest.
         let (ready, draft) = match self.rests(now) || self.situation() == Situation::Poor {
             true => (None, None),
             false => (stack::next_ready(&self.stack(), now), self.draft_due().map(|(at, _)| at)),
         };
         let ready = ready.into_iter().chain(self.look_at(now));
-        let emptied = self.course.emptied.holds(&waking::reasons(&self.found(now)), now);
-        let dream = (!self.course.dreamless).then(|| self.next_dream(now));
+        let emptied = self.resting.emptied.holds(&waking::reasons(&self.found(now)), now);
+        let dream = (!dreamless).then(|| self.next_dream(now));
         let all =
             recurring.filter(|at| *at > now).chain(look).chain(ready).chain(draft).chain(self.next_look());
         // Sub-sessions at work go on in the rest.
@@ -205,7 +240,7 @@ impl Life {
     }
 
     /// When the next request of the owner's is ready.
-    fn next_request(&self, now: Timestamp) -> Option<Timestamp> {
+    fn request_at(&self, now: Timestamp) -> Option<Timestamp> {
         let mut lines = self.stack();
         lines.retain(|line| line.category == Category::Requests);
         stack::next_ready(&lines, now)
@@ -214,13 +249,13 @@ impl Life {
     fn situation(&self) -> Situation {
         let (lines, now) = (self.stack(), self.told.clock.now());
         match stack::ready(&lines, now).next().map(|line| line.category) {
-            _ if self.course.poor && matches!(self.mind, Mind::Model(_)) => Situation::Poor,
-            _ if self.spent_until(now).is_some() => Situation::Spent,
-            _ if self.paused() => Situation::Quiet(self.course.quiet),
+            _ if self.access.poor && self.minds.read() => Situation::Poor,
+            _ if self.access.spent_until(now).is_some() => Situation::Spent,
+            _ if self.paused() => Situation::Quiet(self.wakes.quiet),
             Some(Category::Goals) => Situation::Checkpoint,
             Some(Category::Opportunities) => Situation::Lead,
             Some(_) => Situation::Normal,
-            None => Situation::Quiet(self.course.quiet),
+            None => Situation::Quiet(self.wakes.quiet),
         }
     }
 
@@ -238,9 +273,9 @@ impl Life {
 
     /// Whether something is a reason to think in spite of the rest that the last thought chose: it was not seen by it.
     fn has_reason(&self, now: Timestamp) -> bool {
-        let purpose = || papers::read(&self.told.house.purpose()).mark() != self.cursors.purpose;
+        let purpose = || papers::read(&self.told.house.purpose()).mark() != self.cursors.papers.purpose;
         self.rests(now)
-            && !self.course.said_done
+            && !self.resting.said_done
             && (purpose() || !waking::reasons(&self.found(now)).is_empty())
     }
 
@@ -249,9 +284,9 @@ impl Life {
         let is_other = |thread: &String| !self.caller.owner || *thread != self.caller.thread;
         let goes_on = |word: &Waiting| {
             let thread = &word.word.thread;
-            self.course.threads.contains(thread) && is_other(thread) && !self.is_put_off(word)
+            self.unfinished.is_amid(thread) && is_other(thread) && !self.is_put_off(word)
         };
-        self.course.overran == 0 && self.cursors.words.iter().any(goes_on)
+        self.cursors.owner.words.iter().any(goes_on)
     }
 
     /// When the next look of its own is due while there is news at its sources: the rest that it chose ends then.
@@ -264,7 +299,7 @@ impl Life {
     pub(super) fn rest_ends(&self, caller: &Caller) -> Rests {
         let now = self.told.clock.now();
         let mut due = self.store.agenda.due(now);
-        for (line, at_s) in &self.cursors.items {
+        for (line, at_s) in &self.cursors.papers.items {
             let item = checklist::items(line).into_iter().next().map(|item| item.text);
             due.extend(Timestamp::from_second(*at_s).ok().zip(item).filter(|(at, _)| *at > now));
         }
@@ -275,9 +310,9 @@ impl Life {
         let others = self.ready_request().filter(is_other);
         due.extend(others.map(|line| (now, format!("{} {}", line.id, line.title))));
         due.extend(self.look_at(now).map(|at| (at, "news at your sources".to_owned())));
-        if self.unheard() || self.is_amid_another() {
+        if self.cursors.owner.is_unseen() || self.is_amid_another() {
             due.push((now, "a word of your owner's".to_owned()));
-        } else if !(self.cursors.news.is_empty() && self.cursors.interrupted.is_none()) {
+        } else if !(self.cursors.events.news.is_empty() && self.cursors.owner.interrupted.is_none()) {
             due.push((now, "news, or work that your owner's word interrupted".to_owned()));
         }
         due.sort();
@@ -286,7 +321,7 @@ impl Life {
 
     /// Whether a rest that a thought chose is not over.
     pub(crate) fn rests(&self, now: Timestamp) -> bool {
-        self.course.rest.is_some_and(|rest| rest.holds(now))
+        self.resting.chosen(now).is_some()
     }
 
     pub(crate) fn clamped(&self, wanted_s: u64) -> Duration {

@@ -1,51 +1,77 @@
 //! Senses: all that a thought is given, read when it begins, and in whose name it is had.
 
+pub(super) mod newborn;
+mod requests;
+
 use crate::fault::Fault;
 use crate::life::Life;
 use crate::life::birth::LOOK_BACK;
+use crate::life::wake::Reasons;
 use crate::senses::budget;
-use crate::senses::cursors::Cursors;
+use crate::senses::cursors::{Events, Interrupted};
 use crate::senses::packages;
 use crate::store::caller::Caller;
+use crate::store::feed::Event;
 use agenda::stack::{Category, Line};
 use agenda::waking;
-use ground::papers;
-use jiff::Timestamp;
+use ground::{papers, text};
 use memory::{Record, snapshot};
 use mind::moment::Moment;
 use mind::standing;
+use serde_json::json;
+
+/// Characters of a text that go into an event.
+const MOST_CHARS: usize = 300;
 
 /// Characters of events in one thought: what its prompt has room for, less the line on those that wait.
 const MOST_NEWS: usize = 1_800;
 
-/// Seconds for which what a life was born with is told to each new conversation.
-const BORN_S: i64 = 3_600;
+/// What a thought is given, and what was read of it that its moment does not hold.
+pub struct Sensed {
+    pub moment: Moment,
+    /// How many thoughts this wake had before.
+    pub(crate) round: u32,
+    pub(crate) reasons: Reasons,
+    /// In whose name it is had.
+    pub(crate) caller: Caller,
+    /// The request this wake is for, where no thought of it was had for that yet.
+    pub(crate) request: Option<String>,
+    pub(crate) shown: Shown,
+}
+
+/// What is not told again once a thought of its own was had that was shown it.
+pub(crate) struct Shown {
+    pub events: Vec<String>,
+    /// The first ready line of the stack; only in the first round of a wake, for later ones see another because that
+    /// one was done.
+    pub line: Option<Line>,
+}
 
 impl Life {
     /// Everything a mind is given, read now.
-    pub fn sense(&mut self, round: u32) -> Result<Moment, Fault> {
+    pub fn sense(&mut self, round: u32, reasons: &Reasons) -> Result<Sensed, Fault> {
         let house = self.told.house.clone();
         self.watch.know();
         self.hear()?;
         self.hear_outcomes()?;
         self.notice()?;
-        self.attend()?;
+        let request = self.attend()?;
         if round == 0 && !self.caller.owner {
             self.measure();
         }
         let checklist = self.checklist();
-        self.observe("checklist", &checklist.problem)?;
-        self.course.checklist = checklist.mark();
+        self.store.observe("checklist", &checklist.problem)?;
+        self.papers.checklist = checklist.mark();
         let (records, snapshot) = self.looked_back();
         let Caller { owner, thread, .. } = self.caller.clone();
         let (stack, now) = (self.stack(), self.told.clock.now());
-        // Only the first round's line counts as looked at: later rounds see another because that one was done.
         let is_own = |line: &&Line| line.ready_at <= now && line.category != Category::Requests;
-        self.course.line = stack.iter().find(is_own).filter(|_| round == 0 && !owner).cloned();
-        let waiting = || self.cursors.words.iter().filter(|waiting| waiting.word.thread == thread);
+        let line = stack.iter().find(is_own).filter(|_| round == 0 && !owner).cloned();
+        let waiting = || self.cursors.owner.words.iter().filter(|waiting| waiting.word.thread == thread);
         let words = waiting().map(|waiting| waiting.word.clone()).collect();
         let unseen = waiting().filter(|waiting| waiting.seen == 0).count();
         let money = budget::read(&house.budget());
+        let (events, news) = self.news();
         let mut moment = Moment {
             now: self.told.clock.text(),
             time_zone: Some(self.store.rules.time_zone.clone()),
@@ -53,42 +79,42 @@ impl Life {
             commit: self.told.commit.clone(),
             safe: self.told.safe,
             rehearsal: self.told.rehearsal,
-            thoughts_before: self.cursors.thoughts,
+            thoughts_before: self.cursors.counts.thoughts,
             // The first thought for a request is told all, also in the middle of a wake.
-            round: if self.course.request.is_some() { 0 } else { round },
+            round: if request.is_some() { 0 } else { round },
             purpose: papers::read(&house.purpose()).text,
-            purpose_changed: self.course.purpose_changed,
+            purpose_changed: self.papers.purpose_changed,
             checklist: checklist.text,
             scratch: papers::read(&house.papers().join("scratch.md")).text,
             words,
             unseen,
-            news: self.news(),
+            news,
             snapshot,
             records,
             rest_s: (self.bounds().shortest_s, self.bounds().chosen_s),
             budget: money.line,
             alarm: money.alarm,
-            unconsulted: self.observed.get("broker").is_some_and(|said| !said.is_empty()),
-            born: self.born_of(now),
+            unconsulted: self.store.observed.get("broker").is_some_and(|said| !said.is_empty()),
+            born: self.born.told(now).to_owned(),
             packages: packages::told(|name| std::env::var(name).ok()),
-            asks_waiting: self.asks_waiting,
+            asks_waiting: self.minds.asks_waiting,
             draft: self.draft().map_or(String::new(), |draft| draft.line()),
             owner,
             thread,
-            reasons: self.course.why.clone(),
+            reasons: reasons.why.clone(),
             rounds: self.settings.agenda.rounds,
             goals: self.store.agenda.goals.lines().join("\n"),
             stack,
-            requests: self.open_requests(),
-            own: self.own_brief(),
+            requests: self.open_requests(request.as_deref()),
+            own: self.own_brief(line.as_ref()),
             directives: self.store.agenda.directives.lines(now, &self.store.rules.time_zone),
             paused: self.told_to_pause(),
             sessions: self.store.sessions.lines(),
             ..Moment::default()
         };
         moment.standing = standing::standing(&moment);
-        self.course.state = moment.standing.clone().filter(|_| round == 0);
-        Ok(moment)
+        let (reasons, caller) = (reasons.clone(), self.caller.clone());
+        Ok(Sensed { moment, round, reasons, caller, request, shown: Shown { events, line } })
     }
 
     /// The newest records and the newest snapshot; neither in safe mode.
@@ -96,57 +122,74 @@ impl Life {
         if self.told.safe {
             return (Vec::new(), None);
         }
-        let house = &self.told.house;
-        let records = memory::tail(&house.memory(), LOOK_BACK.0, LOOK_BACK.1)
-            .inspect_err(|error| tracing::warn!("failed to {error}"))
-            .map_or(Vec::new(), |tail| tail.records);
-        (records, snapshot::latest(&house.snapshots()).ok().flatten().map(|found| found.text))
-    }
-
-    /// What this life was born with, while that is news: until an hour after a thought was first shown it.
-    fn born_of(&self, now: Timestamp) -> String {
-        let told = self.course.born_told.is_some_and(|at| now.duration_since(at).as_secs() > BORN_S);
-        if told { String::new() } else { self.born.clone() }
+        (
+            self.store.newest(LOOK_BACK),
+            snapshot::latest(&self.told.house.snapshots()).ok().flatten().map(|found| found.text),
+        )
     }
 
     /// Turns to the owner where a word waits, one thread at a time, or a request is still worked on or ready; else back
-    /// to what it does by itself.
-    fn attend(&mut self) -> Result<(), Fault> {
-        let next = self.cursors.words.iter().filter(|waiting| !self.is_put_off(waiting));
+    /// to what it does by itself. The request it goes on with or takes up.
+    fn attend(&mut self) -> Result<Option<String>, Fault> {
+        let next = self.cursors.owner.words.iter().filter(|waiting| !self.is_put_off(waiting));
         let next = next.min_by_key(|waiting| waiting.seen);
         let spoken = next.map(|waiting| waiting.word.thread.clone());
-        let going = || {
-            let ended = || self.course.ended_jobs.first().map(|(thread, _)| thread.clone());
-            self.course.threads.first().cloned().or_else(ended)
+        let going = if spoken.is_some() { None } else { self.unfinished.thread() };
+        let mut request = going.as_ref().and_then(|thread| self.goes_on_with(thread));
+        let mut take_up = || {
+            let (id, thread) = self.next_request()?;
+            request = Some(id);
+            Some(thread)
         };
-        let going = if spoken.is_some() { None } else { going() };
-        self.course.request = going.as_ref().and_then(|thread| self.goes_on_with(thread));
-        let thread = spoken.or(going).or_else(|| self.take_request());
+        let thread = spoken.or(going).or_else(&mut take_up);
         match &thread {
             Some(_) => self.interrupted()?,
             None => self.resumed(),
         }
         self.caller = thread.map_or_else(Caller::own, |thread| Caller::owner(&thread));
-        Ok(())
+        Ok(request)
     }
 
-    /// The events this thought is shown. One that answers the owner has none: they wait for the next.
-    fn news(&mut self) -> Vec<String> {
-        let Cursors { news, gathered, .. } = &self.cursors;
-        let shown = if self.caller.owner { 0 } else { waking::shown(news, MOST_NEWS) };
-        let waiting = news.len() - shown;
-        self.course.shown = news.iter().skip(waiting).cloned().collect();
+    /// The events this thought is shown, and what it is told of events. One that answers the owner is shown none: they
+    /// wait for the next.
+    fn news(&self) -> (Vec<String>, Vec<String>) {
         if self.caller.owner {
-            let ended = self.course.ended_jobs.iter().filter(|(thread, _)| *thread == self.caller.thread);
-            return ended.map(|(_, text)| text.clone()).collect();
+            return (Vec::new(), self.unfinished.jobs_of(&self.caller.thread));
         }
+        let Events { news, gathered, .. } = &self.cursors.events;
+        let shown = waking::shown(news, MOST_NEWS);
+        let waiting = news.len() - shown;
+        let events: Vec<String> = news.iter().skip(waiting).cloned().collect();
         let mut told = Vec::new();
         if shown > 0 && (waiting > 0 || *gathered > 0) {
             told.push(format!(
                 "{waiting} older events wait for a later thought; {gathered} more were too many to keep"
             ));
         }
-        told.extend(news.iter().skip(waiting).cloned());
-        told
+        told.extend(events.iter().cloned());
+        (events, told)
+    }
+
+    /// Sets the creature's own work aside for the owner's word; `resumed` takes it up once the word is answered.
+    fn interrupted(&mut self) -> Result<(), Fault> {
+        let Some(what) = self.unfinished.busy.take() else { return Ok(()) };
+        let said =
+            self.cursors.owner.words.iter().map(|waiting| text::shorten(&waiting.word.text, MOST_CHARS));
+        let (said, what) = (said.collect(), text::shorten(&what, MOST_CHARS));
+        self.store.feed.tell(Event::Paused, json!({"why": "the owner's word", "what": what}));
+        self.cursors.owner.interrupted = Some(Interrupted { at: self.told.clock.text(), what, said });
+        self.save()
+    }
+
+    /// Takes up again what the owner's word interrupted, by an event for the next thought.
+    fn resumed(&mut self) {
+        let Some(Interrupted { at, what, said }) = self.cursors.owner.interrupted.take() else { return };
+        let pending = self.cursors.events.news.len();
+        self.store.feed.tell(Event::Resumed, json!({"what": what, "since": at, "pending_events": pending}));
+        let said = said.join("\" and \"");
+        self.cursors.events.tell(format!(
+            "Your owner's word interrupted you at {at} while you meant to: {what}. Your owner said \"{said}\", and was \
+             answered. Go on, unless the word changed it."
+        ));
     }
 }

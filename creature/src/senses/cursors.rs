@@ -25,23 +25,56 @@ const MOST_NEWS: usize = 256;
 /// Characters of one event.
 const MOST_EVENT: usize = 1_200;
 
+/// Thoughts after which an unanswered word is taken for unanswerable.
+const MOST_SEEN: u32 = 10;
+
 /// Bytes of the words that wait for an answer; past this the oldest are passed over.
 const MOST_WAITING: usize = 1 << 20;
 
-/// What is kept between lives, replaced whole.
+/// What is kept between lives, replaced whole: a part for each stage that moves it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Cursors {
-    /// Wakes over all lives.
+    #[serde(flatten)]
+    pub counts: Counts,
+    #[serde(flatten)]
+    pub owner: OwnersWord,
+    #[serde(flatten)]
+    pub events: Events,
+    #[serde(flatten)]
+    pub papers: KnownPapers,
+    /// Fields that a newer creature keeps here; written back, so that a rollback does not lose them.
+    #[serde(flatten)]
+    pub newer: Map<String, Value>,
+}
+
+/// What is counted over all lives.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Counts {
     pub wakes: u64,
-    /// Readable thoughts over all lives.
+    /// Readable thoughts.
     pub thoughts: u64,
     /// `thoughts` when the last snapshot was written.
     pub snapshot_at: u64,
+}
+
+/// How far the inbox was heard, and what of it waits.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OwnersWord {
     pub inbox: InboxCursor,
+    /// The owner's words not yet answered.
+    pub words: Vec<Waiting>,
+    /// What the owner's word interrupted, until it is taken up again.
+    pub interrupted: Option<Interrupted>,
+}
+
+/// What is told to thoughts, and what was told to anyone.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Events {
     pub asks: InboxCursor,
-    /// Mark of the PURPOSE.md last noticed; empty before the first.
-    pub purpose: String,
     /// Keys of the ends, falls, outcomes of asks and reports of sub-sessions that were told.
     pub told: Vec<String>,
     /// Events that no thought has had yet, oldest first.
@@ -50,17 +83,18 @@ pub struct Cursors {
     pub gathered: u64,
     /// The day (UTC, `YYYY-MM-DD`) on which the owner was last told that the money runs short.
     pub money_told: String,
-    /// What the owner's word interrupted, until it is taken up again.
-    pub interrupted: Option<Interrupted>,
+}
+
+/// What is known of papers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct KnownPapers {
+    /// Mark of the PURPOSE.md last noticed; empty before the first.
+    pub purpose: String,
     /// Mark of the checklist a thought was last shown; empty before the first.
     pub checklist: String,
     /// Recurring items of the checklist, and when each is due, in seconds since 1970.
     pub items: BTreeMap<String, i64>,
-    /// The owner's words not yet answered.
-    pub words: Vec<Waiting>,
-    /// Fields that a newer creature keeps here; written back, so that a rollback does not lose them.
-    #[serde(flatten)]
-    pub newer: Map<String, Value>,
 }
 
 /// A word of the owner's that waits for an answer.
@@ -134,6 +168,15 @@ impl Cursors {
         (Self::default(), why.map(|why| format!("cursors.json {why}; started afresh from memory")))
     }
 
+    /// Replaces the file whole.
+    pub fn save(&self, path: &Path) -> Result<(), memory::Error> {
+        // A struct of numbers and text always becomes JSON; an empty file would be read as garbage, not trusted.
+        let text = serde_json::to_vec(self).unwrap_or_default();
+        memory::replace(path, &text)
+    }
+}
+
+impl Counts {
     /// Raises the counts to what memory proves: a crash may have come after a record and before the save.
     pub fn correct(&mut self, records: &[Record]) {
         let number = |data: &Value, key: &str| data.get(key).and_then(Value::as_u64).unwrap_or(0);
@@ -155,6 +198,54 @@ impl Cursors {
         }
     }
 
+    /// The number of the next thought.
+    pub fn next_thought(&self) -> u64 {
+        self.thoughts.saturating_add(1)
+    }
+
+    /// Notes that a snapshot has all until now.
+    pub fn summed_up(&mut self) {
+        self.snapshot_at = self.thoughts;
+    }
+}
+
+impl OwnersWord {
+    /// Whether the owner said something that no thought has seen.
+    pub fn is_unseen(&self) -> bool {
+        self.words.iter().any(|waiting| waiting.seen == 0)
+    }
+
+    /// Whether a word on this thread that a thought has seen waits for an answer.
+    pub fn awaits_answer(&self, thread: &str) -> bool {
+        self.words.iter().any(|waiting| waiting.seen > 0 && waiting.word.thread == thread)
+    }
+
+    /// Takes off the words of a thread that were seen and are answered.
+    pub fn answered(&mut self, thread: &str) {
+        self.words.retain(|waiting| waiting.seen == 0 || waiting.word.thread != thread);
+    }
+
+    /// Counts a thought that was shown the words of a thread; those it is the last one for are passed over.
+    pub fn shown(&mut self, thread: &str) {
+        let shown = self.words.iter_mut().filter(|waiting| waiting.word.thread == thread);
+        shown.for_each(|waiting| waiting.seen = waiting.seen.saturating_add(1));
+        self.words.retain(|waiting| waiting.seen < MOST_SEEN);
+    }
+
+    /// Passes over the oldest words that wait, where there are more than are kept; how many. The last one stays.
+    pub fn pass_over(&mut self) -> usize {
+        let mut bytes = 0;
+        let is_over = |waiting: &Waiting| {
+            bytes += waiting.word.text.len();
+            bytes > MOST_WAITING
+        };
+        let over = self.words.iter().rev().position(is_over).map_or(0, |kept| self.words.len() - kept.max(1));
+        self.words.drain(..over);
+        over
+    }
+}
+
+impl Events {
     pub fn has_told(&self, key: &str) -> bool {
         self.told.iter().any(|told| told == key)
     }
@@ -188,24 +279,5 @@ impl Cursors {
         if self.news.is_empty() {
             self.gathered = 0;
         }
-    }
-
-    /// Passes over the oldest words that wait, where there are more than are kept; how many. The last one stays.
-    pub fn pass_over(&mut self) -> usize {
-        let mut bytes = 0;
-        let is_over = |waiting: &Waiting| {
-            bytes += waiting.word.text.len();
-            bytes > MOST_WAITING
-        };
-        let over = self.words.iter().rev().position(is_over).map_or(0, |kept| self.words.len() - kept.max(1));
-        self.words.drain(..over);
-        over
-    }
-
-    /// Replaces the file whole.
-    pub fn save(&self, path: &Path) -> Result<(), memory::Error> {
-        // A struct of numbers and text always becomes JSON; an empty file would be read as garbage, not trusted.
-        let text = serde_json::to_vec(self).unwrap_or_default();
-        memory::replace(path, &text)
     }
 }

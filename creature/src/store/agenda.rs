@@ -41,6 +41,12 @@ impl Store {
         Ok(done)
     }
 
+    /// Makes a change nobody waits for; whether it was made. A refusal is only logged.
+    pub(crate) fn made(&mut self, caller: &Caller, change: &Change) -> bool {
+        let made = self.change(caller, change);
+        made.inspect_err(|fault| tracing::warn!("failed to {} ({})", fault.error, fault.hint)).is_ok()
+    }
+
     /// Writes the agenda file; a failure is only logged, for the bookkeeping has every change.
     pub(crate) fn keep_agenda(&self) {
         let text = self.agenda.to_json();

@@ -6,14 +6,13 @@ use crate::fault::Fault;
 use crate::life::Life;
 use crate::life::act::{MOST_ARGS, args};
 use crate::life::minds::reach;
-use crate::life::patience::first_s;
 use crate::mind::Mind;
 use crate::panic::caught;
 use crate::paths::House;
 use agenda::sessions::{Mode, Origin, Session};
 use ground::papers;
 use ground::text::shorten;
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use memory::snapshot;
 use mind::conversation::Conversation;
 use mind::llm::{self, ModelMind};
@@ -41,7 +40,7 @@ struct Question {
 impl Life {
     /// Whether there is a model, for its own thoughts and for those apart.
     pub(super) fn has_model(&self) -> bool {
-        !matches!(self.mind, Mind::Instinct(_))
+        !self.minds.are_instinct()
     }
 
     /// Begins the next thought of a session. One whose model is not to be had fails.
@@ -85,11 +84,11 @@ impl Life {
             return self.named(session).map(|named| named.map(|mind| (mind, Asker::Named)));
         }
         if self.is_quick(session)
-            && let Some(quick) = &mut self.quick
+            && let Some(quick) = &mut self.minds.quick
         {
             return Ok(Some((quick.beside(now), Asker::Quick)));
         }
-        let mind = match &mut self.mind {
+        let mind = match &mut self.minds.now {
             Mind::Model(mind) => Some(mind),
             Mind::Thinking(_) => self.steps.aside.as_mut(),
             Mind::Instinct(_) => None,
@@ -105,18 +104,18 @@ impl Life {
         };
         let usual = self.toolbox.models.usual_effort(&session.model);
         let effort = if session.effort.is_empty() { usual } else { &session.effort };
-        let reach = reach(broker, &self.settings.model, &self.told, &self.configured);
+        let reach = reach(broker, &self.settings.model, &self.told, &self.minds.configured);
         llm::apart(&reach, offer, effort).map(Some)
     }
 
     /// Whether the quick model works on a session: on all but full ones, and on every look of own time.
     fn is_quick(&self, session: &Session) -> bool {
         let small = session.mode != Mode::Full || matches!(session.origin, Origin::Own(_));
-        small && !self.quick_is_away && self.quick.is_some()
+        small && !self.minds.quick_is_away && self.minds.quick.is_some()
     }
 
     fn quick_is_simpler(&self) -> bool {
-        self.quick.as_ref().is_some_and(ModelMind::is_simpler_next)
+        self.minds.quick.as_ref().is_some_and(ModelMind::is_simpler_next)
     }
 
     /// Takes over what the model said that was asked for a session's thought.
@@ -132,7 +131,7 @@ impl Life {
             Outcome::Down(_) if asker == Asker::Quick && self.quick_is_simpler() => Ok(()),
             // For the rest of this wake the first model works in the quick one's place.
             Outcome::Down(down) if asker == Asker::Quick && down.is_of_server() => {
-                self.quick_is_away = true;
+                self.minds.quick_is_away = true;
                 Ok(())
             }
             Outcome::Down(down) if asker == Asker::Named && down.is_of_server() => {
@@ -147,13 +146,8 @@ impl Life {
 
     /// Sub-sessions wait for a model that is down; where it is the mind's own, that is not asked either.
     fn session_waits(&mut self, down: &Down, asker: Asker) -> Result<(), Fault> {
-        let wait_s = i64::try_from(first_s(down.why, down.asked_s)).unwrap_or(i64::MAX);
-        let until = self.told.clock.now().checked_add(SignedDuration::from_secs(wait_s)).ok();
-        self.course.apart_until = self.course.apart_until.max(until);
-        if asker == Asker::Mind {
-            (self.course.down_until, self.course.setback) = (self.course.down_until.max(until), true);
-        }
-        self.observe("sessions", &format!("sub-sessions wait: {}", shorten(&down.error, 500)))
+        self.access.down_apart(down, asker == Asker::Mind, self.told.clock.now());
+        self.store.observe("sessions", &format!("sub-sessions wait: {}", shorten(&down.error, 500)))
     }
 
     fn session_misread(&mut self, id: &str, error: &str, text: &str, usage: Value) -> Result<(), Fault> {

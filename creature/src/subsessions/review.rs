@@ -65,8 +65,7 @@ impl Store {
         }
         if concern.finished.is_none() {
             let change = Change::Pulse(PulseChange::Found { id: id.clone(), said });
-            let kept = self.change(caller, &change);
-            let _ = kept.inspect_err(|fault| tracing::warn!("failed to {} ({})", fault.error, fault.hint));
+            self.made(caller, &change);
         }
         None
     }

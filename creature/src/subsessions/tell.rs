@@ -23,7 +23,7 @@ impl Life {
         }
         for (key, id) in self.store.sessions.untold() {
             // A life ended after it told of this one, and before that was kept.
-            if self.cursors.has_told(&key) {
+            if self.cursors.events.has_told(&key) {
                 self.store.sessions.reported(&id);
             }
         }
@@ -37,7 +37,7 @@ impl Life {
             }
             for id in &report.ids {
                 let key = self.store.sessions.get(id).map(Session::key);
-                key.into_iter().for_each(|key| _ = self.cursors.first_telling(key));
+                key.into_iter().for_each(|key| _ = self.cursors.events.first_telling(key));
             }
             self.save()?;
             report.ids.iter().for_each(|id| self.store.sessions.reported(id));
@@ -63,7 +63,7 @@ impl Life {
             Origin::Own(kind) => format!("own-{kind}"),
             _ => return,
         };
-        self.made(&Change::Reason(ReasonChange::Apart { reason, used }));
+        self.store.made(&self.caller, &Change::Reason(ReasonChange::Apart { reason, used }));
     }
 
     /// The session that a report is of, where no tool spawned that.
@@ -87,7 +87,7 @@ impl Life {
             }
             Origin::Own(kind) => {
                 let found = self.first_of(report).map_or("", |session| &session.answer);
-                self.cursors.tell(format!("your quick look ({kind}) found: {found}"));
+                self.cursors.events.tell(format!("your quick look ({kind}) found: {found}"));
                 return Ok(true);
             }
             Origin::Tool { .. } if report.ids.len() == 1 => "sub-session".to_owned(),
@@ -106,7 +106,7 @@ impl Life {
             thread => format!("[thread {thread}] "),
         };
         let said = if is_said { " (your owner was told so)" } else { "" };
-        self.cursors.tell(format!("{thread}{what}{said}: {}", report.text));
+        self.cursors.events.tell(format!("{thread}{what}{said}: {}", report.text));
         Ok(true)
     }
 
@@ -114,9 +114,8 @@ impl Life {
     fn told_of_work(&mut self, report: &Report) -> Result<bool, Fault> {
         let keys: Vec<String> =
             report.ids.iter().filter_map(|id| self.store.sessions.get(id)).map(Session::key).collect();
-        let tail = memory::tail(&self.told.house.memory(), LOOK_BACK.0, LOOK_BACK.1);
-        let mut records = tail.map_or(Vec::new(), |tail| tail.records).into_iter();
-        if !records.any(|record| record.data.get("apart") == Some(&json!(keys))) {
+        let records = self.store.newest(LOOK_BACK);
+        if !records.iter().any(|record| record.data.get("apart") == Some(&json!(keys))) {
             let said = json!({
                 "from": "creature", "kind": "sub-sessions", "thread": report.thread, "text": report.message, "apart": keys,
                 "at": self.told.clock.text(),
@@ -135,7 +134,7 @@ impl Life {
         let said = self.first_of(report).map_or(report.message.as_str(), |session| &session.answer);
         let text = shorten(&format!("{about}: {said}"), outbox::MOST_CHARS);
         let caller = Caller::own().on(&report.thread);
-        let taken = self.made_by(&caller, &Change::Outbox(OutboxChange::Say { kind, text }));
+        let taken = self.store.made(&caller, &Change::Outbox(OutboxChange::Say { kind, text }));
         let posted = self.lend(caller).post();
         posted.map_or_else(|fault| tracing::warn!("failed to {} ({})", fault.error, fault.hint), |_| ());
         taken

@@ -242,10 +242,7 @@ impl Store {
 
     /// The latest messages from and to the owner, oldest first.
     fn messages(&self) -> Vec<Record> {
-        let tail = memory::tail(&self.house.memory(), LOOK_BACK.0, LOOK_BACK.1);
-        let records = tail
-            .inspect_err(|error| tracing::warn!("failed to {error}"))
-            .map_or(Vec::new(), |tail| tail.records);
+        let records = self.newest(LOOK_BACK);
         records.into_iter().filter(|record| record.kind == "message").collect()
     }
 }

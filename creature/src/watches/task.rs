@@ -165,8 +165,7 @@ fn tell(store: &mut Store, watch: &Watch, text: &str) -> Result<(), crate::fault
         return Ok(());
     }
     let nth = json!(watch.told);
-    let tail = memory::tail(&store.house.memory(), LOOK_BACK.0, LOOK_BACK.1);
-    let records = tail.map_or(Vec::new(), |tail| tail.records);
+    let records = store.newest(LOOK_BACK);
     let is_told = |data: &Value| data.get("watch") == Some(&json!(watch.id)) && data.get("nth") == Some(&nth);
     if records.iter().any(|record| is_told(&record.data)) {
         return Ok(());

@@ -135,7 +135,7 @@ async fn a_word_the_model_cannot_answer_is_answered_by_plain_code_at_once() {
         let heard = told(&house);
         assert_eq!(heard.len(), 1, "{way:?}: {heard:?}");
         assert!(heard[0].contains(says), "{way:?}: {heard:?}");
-        assert_eq!(lived.life.cursors.words.len(), 1, "it waits for the model");
+        assert_eq!(lived.life.cursors.owner.words.len(), 1, "it waits for the model");
         // Nothing more is said of the same, however often it is looked at again.
         for _ in 0..4 {
             lived.wake().await;
@@ -146,7 +146,7 @@ async fn a_word_the_model_cannot_answer_is_answered_by_plain_code_at_once() {
         lived.wake().await;
         let heard = told(&house);
         assert!(heard[1].starts_with("the model read:") && heard[1].contains("sky blue"), "{heard:?}");
-        assert!(lived.life.cursors.words.is_empty());
+        assert!(lived.life.cursors.owner.words.is_empty());
     }
 }
 
@@ -255,7 +255,7 @@ async fn instinct_stands_in_for_what_it_knows_by_name() {
     let scratch = std::fs::read_to_string(house.path("self/scratch.md")).unwrap();
     assert_eq!(scratch.matches("the oven is hot").count(), 1, "{scratch}");
     assert!(!scratch.contains("for the model"), "what nobody said now is not instinct's to do: {scratch}");
-    let waiting: Vec<&str> = lived.life.cursors.words.iter().map(|w| w.word.text.as_str()).collect();
+    let waiting: Vec<&str> = lived.life.cursors.owner.words.iter().map(|w| w.word.text.as_str()).collect();
     assert_eq!(waiting, ["what do you make of it?"]);
     // The reminder needs no model either.
     lived.pass(Duration::from_secs(1_300));
@@ -336,11 +336,11 @@ async fn what_instinct_answers_loses_no_other_word_of_the_thread() {
     house.say(r#"{"at": "2026-03-02T14:01:00Z", "text": "why is the sky blue?"}"#);
     lived.stay().await;
     // A thought had it before the model went away, and gave no answer.
-    lived.life.cursors.words[0].seen = 1;
+    lived.life.cursors.owner.words[0].seen = 1;
     house.say("note the tea is cold");
     lived.stay().await;
     assert!(told(&house)[1].starts_with("Done: written down"), "{:?}", told(&house));
     drop(lived);
     let lived = Lived::born(&house, "2026-03-02T14:05:00Z", 2).await;
-    assert_eq!(lived.life.cursors.words.len(), 1);
+    assert_eq!(lived.life.cursors.owner.words.len(), 1);
 }

@@ -70,7 +70,11 @@ async fn a_change_booked_and_not_written_down_is_made_at_birth_from_either_file(
         let lived = Lived::born(&house, MORNING, 2).await;
         let tasks = &lived.life.store.agenda.tasks.list;
         assert_eq!((tasks.len(), tasks[0].text.as_str()), (1, "sweep"), "old: {old}");
-        assert_eq!((lived.life.cursors.wakes, lived.life.cursors.thoughts), (41, 7), "old: {old}");
+        assert_eq!(
+            (lived.life.cursors.counts.wakes, lived.life.cursors.counts.thoughts),
+            (41, 7),
+            "old: {old}"
+        );
     }
 }
 

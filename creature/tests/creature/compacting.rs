@@ -131,7 +131,7 @@ async fn what_grew_too_long_is_told_with_the_next_thought_and_wakes_nobody() {
     }
     assert_eq!(world.server.seen().len(), asked, "its length wakes nobody");
     for letter in 1..3 {
-        lived.life.cursors.tell(format!("a letter came, the {letter}."));
+        lived.life.cursors.events.tell(format!("a letter came, the {letter}."));
         lived.wake().await;
     }
     let told = world

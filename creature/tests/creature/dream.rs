@@ -292,20 +292,20 @@ async fn what_grew_too_long_is_said_once() {
     bed.house.write("self/skills/long.md", "how to ".repeat(3_000));
     (0..12).for_each(|n| _ = concern(&mut life, &format!("concern {n} {}", "about many things ".repeat(30))));
     for (night, events) in [(1, 3), (2, 0)] {
-        life.cursors.news.clear();
+        life.cursors.events.news.clear();
         bed.wait(24.hours());
         asleep(&mut life).await;
         let said: Vec<&String> =
-            life.cursors.news.iter().filter(|event| event.contains("condense")).collect();
+            life.cursors.events.news.iter().filter(|event| event.contains("condense")).collect();
         assert_eq!(said.len(), events, "night {night}: {said:?}");
     }
     bed.house.write("self/facts.md", (0..500).map(fact).collect::<String>());
     bed.wait(24.hours());
     asleep(&mut life).await;
     assert!(
-        life.cursors.news.iter().any(|event| event.contains("self/facts.md has")),
+        life.cursors.events.news.iter().any(|event| event.contains("self/facts.md has")),
         "{:?}",
-        life.cursors.news
+        life.cursors.events.news
     );
 }
 

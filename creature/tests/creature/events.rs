@@ -53,7 +53,7 @@ async fn each_event_carries_what_a_reader_needs() {
     // The owner pauses it: what is held up is told, and what waits when it goes on.
     house.say("pause");
     lived.wake().await;
-    lived.life.cursors.tell("a letter came");
+    lived.life.cursors.events.tell("a letter came");
     house.say("resume");
     lived.stay().await;
     let paused = events(&house, "paused").pop().unwrap();

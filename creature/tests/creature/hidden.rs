@@ -56,7 +56,7 @@ async fn a_secret_in_any_part_of_a_request_is_not_sent() {
         let record = json!({"thought": 1, "tool": "files.read", "args": args, "result": result});
         life.store.record("action", record).unwrap();
     }
-    life.cursors.tell(text(10));
+    life.cursors.events.tell(text(10));
     lived.wake().await;
     house.say(&text(11));
     lived.wake().await;

@@ -261,7 +261,7 @@ async fn a_word_that_was_kept_is_remembered_once_and_an_order_is_followed_once()
             let said = house.records().into_iter().filter(|record| record.data["from"] == "owner").count();
             assert_eq!(said, 1, "{text}, remembered: {remembered}");
             assert_eq!(told(&house).len(), 1, "{:?}", told(&house));
-            assert!(lived.life.cursors.words.is_empty());
+            assert!(lived.life.cursors.owner.words.is_empty());
             assert_eq!(lived.life.store.agenda.directives.list.len(), orders);
         }
     }

@@ -66,9 +66,9 @@ impl Lived {
     pub async fn stay(&mut self) -> Duration {
         let Next::Rest(rest) = self.life.wake(&mut Never).await.unwrap() else { panic!("no rest") };
         // What runs apart goes on in the rest; what it came to cuts that short.
-        let told = self.life.cursors.news.len();
+        let told = self.life.cursors.events.news.len();
         assert!(self.life.rest(None, &mut Never).await.unwrap().is_none());
-        if self.life.cursors.news.len() > told { rest.min(Duration::from_secs(1)) } else { rest }
+        if self.life.cursors.events.news.len() > told { rest.min(Duration::from_secs(1)) } else { rest }
     }
 
     /// A day of wakes.

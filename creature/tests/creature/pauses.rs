@@ -21,7 +21,7 @@ async fn pause_holds_all_but_the_owners_words_until_resume() {
     lived.wake().await;
     house.say(r#"{"at":"2026-03-02T08:04:00Z","text":"pause","thread":"main"}"#);
     lived.wake().await;
-    lived.life.cursors.tell("something happened");
+    lived.life.cursors.events.tell("something happened");
     house.write("PURPOSE.md", "# Purpose\n\nOther things.\n");
     lived.day().await;
     assert_eq!(asked(&script), 1, "paused, it is not asked");
@@ -66,7 +66,7 @@ async fn typing_holds_all_but_words_until_its_end_and_never_longer_than_a_minute
     let mut lived = Lived::born(&house, MORNING, 1).await;
     lived.stay().await;
     house.write(".self/typing", "2026-03-02T08:00:40Z\n");
-    lived.life.cursors.tell("something happened");
+    lived.life.cursors.events.tell("something happened");
     assert_eq!(lived.stay().await, Duration::from_secs(40), "it waits for the word, no longer");
     house.say("are you there?");
     lived.stay().await;
@@ -88,7 +88,7 @@ async fn typing_holds_all_but_words_until_its_end_and_never_longer_than_a_minute
     }
     std::fs::remove_file(house.path(".self/typing")).unwrap();
     std::fs::create_dir(house.path(".self/typing")).unwrap();
-    lived.life.cursors.tell("something else happened");
+    lived.life.cursors.events.tell("something else happened");
     lived.stay().await;
     assert_eq!(asked(&script), 4);
 }

@@ -225,7 +225,7 @@ async fn a_request_that_waits_for_something_by_name_is_gone_on_with_when_an_even
     lived.pass(Duration::from_secs(7_000));
     lived.wake().await;
     assert_eq!(told(&world, "main").len(), 1, "it waits");
-    lived.life.cursors.tell("Sub-session session-7 (look for the parcel) is done: the parcel is here");
+    lived.life.cursors.events.tell("Sub-session session-7 (look for the parcel) is done: the parcel is here");
     for _ in 0..3 {
         lived.wake().await;
     }

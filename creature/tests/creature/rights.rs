@@ -156,7 +156,7 @@ async fn an_install_the_owner_asked_for_is_no_ones_own_after_the_first_answer_an
     say(&house, 0, "Please install regex");
     lived.wake().await;
     house.record("message", |data| data["text"] == "I am on it.");
-    assert!(lived.life.cursors.words.is_empty(), "the word is answered");
+    assert!(lived.life.cursors.owner.words.is_empty(), "the word is answered");
     drop(lived);
     let mut lived = Lived::born(&house, "2026-05-28T14:00:00Z", 2).await;
     for _ in 0..4 {

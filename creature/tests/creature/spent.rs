@@ -46,7 +46,7 @@ async fn it_sleeps_an_hour_at_a_time_says_spent_and_answers_its_owner() {
     lived.stay().await;
     let refused = asked(&script);
     lived.life.change(&Change::Goal(goal)).unwrap();
-    lived.life.cursors.tell("a letter came");
+    lived.life.cursors.events.tell("a letter came");
     house.say("are you there?");
     let rest = lived.stay().await;
     assert!(house.records().iter().any(|record| record.data["text"] == "I am here."), "it is answered");

@@ -168,11 +168,11 @@ async fn one_word_silences_it_until_resume() {
         let say = OutboxChange::Say { kind: Kind::Milestone, text: "the book is done".to_owned() };
         lived.life.change(&Change::Outbox(say)).unwrap();
         house.write(".self/budget.json", r#"{"warning": "spent: 81 % of today's 5.00 USD", "poor": true}"#);
-        let (messages, thoughts) = (told(&house).len(), lived.life.cursors.thoughts);
+        let (messages, thoughts) = (told(&house).len(), lived.life.cursors.counts.thoughts);
         for _ in 0..20 {
             lived.wake().await;
         }
-        assert_eq!((told(&house).len(), lived.life.cursors.thoughts), (messages, thoughts), "{word}");
+        assert_eq!((told(&house).len(), lived.life.cursors.counts.thoughts), (messages, thoughts), "{word}");
         let said = answer(&mut lived, &house, "what are you up to?").await;
         assert!(said.contains("I am paused by your word"), "{said}");
         house.say("resume");
@@ -263,7 +263,7 @@ async fn in_the_models_place_it_says_so() {
         assert_eq!(after.len(), before + 1, "{word}: {:?}", &after[before..]);
         assert!(parts.iter().all(|part| after[before].contains(part)), "{word}: {}", after[before]);
     }
-    assert_eq!(lived.life.cursors.words.len(), 3, "what it did not understand waits for the model");
+    assert_eq!(lived.life.cursors.owner.words.len(), 3, "what it did not understand waits for the model");
 }
 
 /// Tests that take long, which run beside a newborn.

@@ -4,6 +4,7 @@ use crate::broker::loopback;
 use crate::faithful::{Rules, Say, Seen, Wire};
 use crate::lived::Lived;
 use crate::probation::sight::world::{NATIVE, World};
+use creature::life::wake::Reasons;
 use serde_json::json;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -74,7 +75,7 @@ async fn a_stop_that_was_heard_and_not_obeyed_before_a_death_still_ends_what_wai
     lived.wake().await;
     say(&world, 0, "write the program");
     say(&world, 1, "stop that");
-    lived.life.sense(0).unwrap();
+    lived.life.sense(0, &Reasons::default()).unwrap();
     drop(lived);
     let mut lived = Lived::born(&world.house, BEGAN, 2).await;
     for _ in 0..4 {
@@ -142,7 +143,7 @@ async fn what_happens_while_a_thought_goes_on_is_told_to_the_next_one() {
     house.set(world.house.path("")).unwrap();
     let mut lived = Lived::born(&world.house, BEGAN, 1).await;
     lived.wake().await;
-    lived.life.cursors.tell("a letter came");
+    lived.life.cursors.events.tell("a letter came");
     for _ in 0..3 {
         lived.wake().await;
     }
@@ -167,16 +168,16 @@ mod probation {
             for nth in 0..50 {
                 say(&world, batch * 50 + nth, &format!("{} {batch} {nth}", "reed ".repeat(980)));
             }
-            lived.life.sense(0).unwrap();
+            lived.life.sense(0, &Reasons::default()).unwrap();
         }
-        let (inbox, waiting) = (lived.life.cursors.inbox.clone(), lived.life.cursors.words.len());
+        let (inbox, waiting) = (lived.life.cursors.owner.inbox.clone(), lived.life.cursors.owner.words.len());
         assert!((150..250).contains(&waiting), "{waiting} words wait");
-        let newest = lived.life.cursors.words.last().unwrap().word.text.clone();
+        let newest = lived.life.cursors.owner.words.last().unwrap().word.text.clone();
         assert!(newest.ends_with(" 4 49"), "the oldest are passed over");
         drop(lived);
         let lived = Lived::born(&world.house, BEGAN, 2).await;
-        assert_eq!(lived.life.cursors.inbox, inbox, "what was heard is not known any more");
-        assert_eq!(lived.life.cursors.words.len(), waiting);
+        assert_eq!(lived.life.cursors.owner.inbox, inbox, "what was heard is not known any more");
+        assert_eq!(lived.life.cursors.owner.words.len(), waiting);
     }
 
     /// Found by reading: a thought of its own that went on meanwhile took the news, and the request slept for a day.
@@ -205,7 +206,7 @@ mod probation {
             lived.wake().await;
         }
         assert_eq!(told(&world), ["I wait for it."]);
-        lived.life.cursors.tell("a letter came");
+        lived.life.cursors.events.tell("a letter came");
         for _ in 0..8 {
             lived.wake().await;
         }

@@ -165,7 +165,9 @@ async fn a_graph_is_worked_off_and_reported_once() {
     assert_eq!(spawn(&mut life, graph).await["ok"], true);
     work_off(&mut life).await;
     assert_eq!(std::fs::read_to_string(scene.house.path(".self/workspace/key.txt")).unwrap(), "mat");
-    let [news] = life.cursors.news.as_slice() else { panic!("not told once: {:?}", life.cursors.news) };
+    let [news] = life.cursors.events.news.as_slice() else {
+        panic!("not told once: {:?}", life.cursors.events.news)
+    };
     for said in
         ["session-1 done: the mat hides", "session-2 done: It is the mat.", "session-3 failed: no such door"]
     {
@@ -190,12 +192,12 @@ async fn a_graph_is_worked_off_and_reported_once() {
         write.contains("Your tools, of all that there are") && write.contains("sub-session of Feral"),
         "{write}"
     );
-    let told = life.cursors.news.len();
+    let told = life.cursors.events.news.len();
     let asked = asked.len();
     drop(life);
     let mut life = scene.born(2).await;
     assert!(work(&mut life).await.is_none());
-    assert_eq!((life.cursors.news.len(), scene.asked().len()), (told, asked), "told or asked again");
+    assert_eq!((life.cursors.events.news.len(), scene.asked().len()), (told, asked), "told or asked again");
 }
 
 #[tokio::test]
@@ -299,7 +301,7 @@ async fn reviews_stay_silent_reminders_are_delivered_and_an_outage_is_a_rest() {
     life.spawn_session(objective(Origin::Reminder("reminder-1".to_owned()), "Wake the owner")).unwrap();
     work_off(&mut life).await;
     let news = ["[thread garden] review of pulse-2 (your owner was told so): session-2 done: the roof leaks"];
-    assert_eq!(life.cursors.news, news);
+    assert_eq!(life.cursors.events.news, news);
     let message = scene.house.record("message", |data| data["text"] == "pulse-2: the roof leaks");
     assert_eq!(message.data["thread"], "garden");
     let message = scene.house.record("message", |data| data["reminder"] == "reminder-1");
@@ -322,7 +324,7 @@ async fn reviews_stay_silent_reminders_are_delivered_and_an_outage_is_a_rest() {
     }
     let session = life.store.sessions.get("session-4").unwrap();
     assert_eq!(session.status, Status::Failed);
-    assert!(life.cursors.news.last().unwrap().contains("not done within 4 hops"));
+    assert!(life.cursors.events.news.last().unwrap().contains("not done within 4 hops"));
 }
 
 #[tokio::test]

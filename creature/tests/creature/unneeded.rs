@@ -63,7 +63,7 @@ async fn an_empty_answer_is_not_asked_for_again_until_something_changes() {
     assert!(house.records().iter().all(|record| record.data.get("garbled").is_none()));
     lived.day().await;
     assert_eq!(asked(&script), 1, "nothing changed, nothing is asked");
-    lived.life.cursors.tell("a letter came");
+    lived.life.cursors.events.tell("a letter came");
     lived.wake().await;
     assert_eq!(asked(&script), 2, "a change is asked about at once");
 }
@@ -98,7 +98,7 @@ async fn empty_answers_to_a_word_come_at_growing_spans_and_a_new_word_at_once() 
     assert!(spans[0] < spans[1] && spans[1] < spans[2], "{spans:?}");
     house.say("hello??");
     lived.wake().await;
-    assert!(lived.life.cursors.words.is_empty(), "the new word is heard and answered at once");
+    assert!(lived.life.cursors.owner.words.is_empty(), "the new word is heard and answered at once");
 }
 
 /// Mind 4: a rest of 120 s after `complete_run` was over after 2 s.
@@ -126,7 +126,7 @@ async fn a_rest_said_with_complete_run_is_rested_and_cut_only_by_what_is_due() {
     let rest = lived.wake().await;
     assert_eq!(rest, Duration::from_secs(30), "a reminder is not slept over");
     house.say("dig the garden, please");
-    lived.life.cursors.tell("a letter came");
+    lived.life.cursors.events.tell("a letter came");
     assert_eq!(lived.wake().await, Duration::from_secs(1), "nor what is new");
 }
 

@@ -61,7 +61,7 @@ async fn a_word_interrupts_work_is_answered_and_the_work_goes_on() {
     ]);
     let house = TempHouse::with_model("openai", &script, 300);
     let mut lived = Lived::born(&house, MORNING, 1).await;
-    lived.life.cursors.tell("a letter came");
+    lived.life.cursors.events.tell("a letter came");
     let rest = lived.wake().await;
     assert_eq!(
         (asked(&script), rest),
@@ -190,7 +190,7 @@ async fn words_heard_by_a_life_that_ended_at_once_are_neither_lost_nor_remembere
     drop(lived);
     house.write(".self/mind/cursors.json", text.to_string());
     let lived = Lived::born(&house, "2026-03-02T08:06:00Z", 3).await;
-    assert!(lived.life.cursors.words.is_empty());
+    assert!(lived.life.cursors.owner.words.is_empty());
 }
 
 #[tokio::test]
@@ -204,13 +204,13 @@ async fn a_mind_that_fails_rests_longer_and_longer_though_a_word_waits() {
         let mut lived = Lived::born(&house, MORNING, 1).await;
         lived.wake().await;
         house.say("are you there?");
-        lived.life.cursors.tell("an event");
+        lived.life.cursors.events.tell("an event");
         let mut passed = Duration::ZERO;
         while passed < Duration::from_secs(3_000) {
             passed += lived.wake().await;
         }
         assert!(asked(&script) < 20, "{} calls", asked(&script));
-        assert_eq!(lived.life.cursors.words.len(), 1, "the word waits on");
+        assert_eq!(lived.life.cursors.owner.words.len(), 1, "the word waits on");
     }
 }
 
@@ -234,7 +234,7 @@ async fn what_is_said_or_happens_again_in_the_same_words_is_heard_again() {
             times,
             "the owner's words, as they are"
         );
-        lived.life.cursors.tell("the bell rang");
+        lived.life.cursors.events.tell("the bell rang");
         lived.wake().await;
         assert_eq!(said("# Events\\n\\n- the bell rang"), times, "the bell");
     }
@@ -257,13 +257,13 @@ async fn words_of_two_threads_are_answered_each_on_its_own() {
     let word = |text: &str, thread: &str| {
         Waiting::new(Word { at: String::new(), text: text.to_owned(), thread: thread.to_owned() })
     };
-    lived.life.cursors.words = vec![word("how is the tea?", "main"), word("how is the mail?", "mail")];
+    lived.life.cursors.owner.words = vec![word("how is the tea?", "main"), word("how is the mail?", "mail")];
     for _ in 0..3 {
         lived.wake().await;
     }
     let shown: Vec<bool> = (1..4).map(|at| script.situation(at).contains("the mail?\\n")).collect();
     assert_eq!(shown, [false, true, false], "the thread that waited longest is next");
-    assert!(lived.life.cursors.words.is_empty());
+    assert!(lived.life.cursors.owner.words.is_empty());
     let threads: Vec<Value> = house
         .records()
         .into_iter()
@@ -341,7 +341,7 @@ mod probation {
         let house = TempHouse::with_model("openai", &script, 300);
         let mut lived = Lived::born(&house, MORNING, 1).await;
         for number in 0..300 {
-            lived.life.cursors.tell(format!("event <{number:03}> {}", "x".repeat(180)));
+            lived.life.cursors.events.tell(format!("event <{number:03}> {}", "x".repeat(180)));
         }
         for _ in 0..80 {
             lived.wake().await;

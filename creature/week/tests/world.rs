@@ -126,9 +126,9 @@ impl World {
                 let life = life.as_mut().unwrap();
                 let next = life.wake(&mut Never).await?;
                 // What runs apart goes on in the rest; what it came to cuts that short.
-                let told = life.cursors.news.len();
+                let told = life.cursors.events.news.len();
                 let end = life.rest(None, &mut Never).await?;
-                let is_told = life.cursors.news.len() > told;
+                let is_told = life.cursors.events.news.len() > told;
                 Ok(end.unwrap_or(if is_told { Next::Rest(Duration::from_secs(1)) } else { next }))
             };
             runtime.block_on(cut(turn, polls))

@@ -53,7 +53,7 @@ impl Life {
         state: &mut DreamState,
         leaving: &mut impl Leaving,
     ) -> Result<Option<String>, Fault> {
-        if !matches!(self.mind, Mind::Model(_)) {
+        if !self.minds.read() {
             return Ok(Some("no model: instinct dreams without words".to_owned()));
         }
         let (text, pulse) = (facts_text(&self.told.house)?, open(&self.store));
@@ -87,14 +87,14 @@ impl Life {
         let now = self.told.clock.now();
         let other = match (&self.settings.dream.model, &self.told.broker) {
             (Some(name), Some(broker)) => {
-                let reach = reach(broker, &self.settings.model, &self.told, &self.configured);
-                let named = llm::other(&reach, &self.offer, Some(name));
+                let reach = reach(broker, &self.settings.model, &self.told, &self.minds.configured);
+                let named = llm::other(&reach, &self.minds.offer, Some(name));
                 Some(named.map_err(|why| Fault::new(why, "look at [dream] model in owner.toml"))?)
             }
             _ => None,
         };
-        let other = other.or_else(|| self.quick.as_mut().map(|quick| quick.beside(now)));
-        let (own, mut mind) = match (other, &mut self.mind) {
+        let other = other.or_else(|| self.minds.quick.as_mut().map(|quick| quick.beside(now)));
+        let (own, mut mind) = match (other, &mut self.minds.now) {
             (Some(mind), _) => (true, mind),
             (None, Mind::Model(mind)) => (false, mind.beside(now)),
             (None, Mind::Instinct(_) | Mind::Thinking(_)) => return Ok(None),

@@ -383,7 +383,7 @@ async fn an_owner_of_many_words_is_heard_to_the_last() {
     for _ in 0..12 {
         lived.wake().await;
     }
-    assert!(asked(&script) - calls < 13 && lived.life.cursors.words.is_empty());
+    assert!(asked(&script) - calls < 13 && lived.life.cursors.owner.words.is_empty());
     assert!(house.records().iter().any(|r| r.data["text"] == "word 9999"));
 }
 

@@ -89,7 +89,7 @@ mod probation {
                 sessions.all.iter().all(|session| session.status.ended() && session.reported),
                 "{sessions:#?}"
             );
-            let news = life.cursors.news.join("\n");
+            let news = life.cursors.events.news.join("\n");
             for session in &sessions.all {
                 let of = if session.depth > 1 { " (of session-4)" } else { "" };
                 let told = format!("{}{of} {}: ", session.id, session.status.name());

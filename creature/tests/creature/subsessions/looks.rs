@@ -43,12 +43,12 @@ async fn a_look_of_its_own_is_quick_silent_without_worth_and_told_once() {
     work(&mut life).await;
     work(&mut life).await;
     let told = ["your quick look (water) found: The well is dry. Worth a walk there."];
-    assert_eq!(life.cursors.news, told);
+    assert_eq!(life.cursors.events.news, told);
     assert!(names.lock().unwrap().iter().all(|name| name == "nimble"), "{names:?}");
     drop(life);
     let mut life = scene.born(2).await;
     assert!(work(&mut life).await.is_none());
-    assert_eq!(life.cursors.news, told, "told again");
+    assert_eq!(life.cursors.events.news, told, "told again");
 }
 
 #[test]

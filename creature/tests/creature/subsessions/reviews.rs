@@ -70,7 +70,7 @@ async fn a_review_acts_knows_what_the_last_one_said_and_closes_its_concern_alone
     assert!(list[1].finished.is_none(), "a note had it close another concern");
     let done = |of: &&Session| of.origin == Origin::Pulse("pulse-1".to_owned()) && of.silent();
     assert_eq!(life.store.sessions.all.iter().filter(done).count(), 1, "{:?}", life.store.sessions.all);
-    let news = life.cursors.news.join("\n");
+    let news = life.cursors.events.news.join("\n");
     assert_eq!(news.matches("review of pulse-1, which it closed (the gate is mended)").count(), 1, "{news}");
 }
 
@@ -96,7 +96,7 @@ async fn what_a_review_finds_is_told_on_the_thread_that_wanted_it() {
     assert_eq!(told.data["thread"], "garden");
     assert_eq!(told.data["text"], "Is the gate shut?: The gate stands open.");
     // A thought that was had meanwhile may have it already.
-    let news = life.cursors.news.join("\n") + &scene.asked().join("\n");
+    let news = life.cursors.events.news.join("\n") + &scene.asked().join("\n");
     assert!(news.contains("[thread garden] review of pulse-1 (your owner was told so): session-"), "{news}");
     let messages = scene.house.records().into_iter().filter(|record| record.kind == "message");
     assert_eq!(messages.filter(|record| record.data["kind"] == "asked_for").count(), 1);

@@ -70,7 +70,7 @@ async fn a_long_talk_that_is_over_is_summed_up_once() {
     let mut life = scene.born(1).await;
     scene.house.say(r#"{"text": "where did I walk?"}"#);
     wake(&mut life).await;
-    assert!(life.cursors.words.is_empty());
+    assert!(life.cursors.owner.words.is_empty());
     scene.later(7_200);
     wake(&mut life).await;
     assert_eq!(kept(&scene), (vec![], 0), "it may still be gone on with");

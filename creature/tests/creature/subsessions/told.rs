@@ -29,16 +29,16 @@ async fn what_is_done_is_told_though_another_waits_for_its_hour() {
     ]});
     assert_eq!(spawn(&mut life, graph).await["ok"], true);
     work_off(&mut life).await;
-    assert_eq!(life.cursors.news, ["sub-session: session-2 done: rain"]);
+    assert_eq!(life.cursors.events.news, ["sub-session: session-2 done: rain"]);
     drop(life);
     let mut life = scene.born(2).await;
     assert!(work(&mut life).await.is_none());
-    assert_eq!(life.cursors.news.len(), 1, "told again: {:?}", life.cursors.news);
+    assert_eq!(life.cursors.events.news.len(), 1, "told again: {:?}", life.cursors.events.news);
     scene.later(600);
     work_off(&mut life).await;
     let late =
         "sub-sessions: 2 have ended, 2 done:\n- session-1 done: high at nine\n- session-3 done: stay in";
-    assert_eq!(life.cursors.news[1..], [late]);
+    assert_eq!(life.cursors.events.news[1..], [late]);
 }
 
 /// Found by living with it: only sessions of mode full had a shell, then only those and the usual ones.
@@ -100,7 +100,7 @@ async fn what_ran_for_the_owner_is_told_to_them_once_also_without_a_model() {
     while !life.store.sessions.all.iter().any(|session| session.answer == "rain") {
         life.rest(Some(Duration::from_millis(50)), &mut After(None)).await.unwrap();
     }
-    assert!(life.cursors.news.is_empty(), "told before all had ended: {:?}", life.cursors.news);
+    assert!(life.cursors.events.news.is_empty(), "told before all had ended: {:?}", life.cursors.events.news);
     drop(life);
     offered.store(false, Ordering::Relaxed);
     for number in 2..7 {

@@ -7,6 +7,7 @@ use agenda::Change;
 use agenda::requests::RequestChange;
 use agenda::sessions::{Origin, Request};
 use creature::life::Leaving;
+use creature::life::wake::Reasons;
 use creature::store::caller::Caller;
 use memory::Record;
 use serde_json::json;
@@ -34,12 +35,12 @@ async fn the_owners_word_cuts_the_rest_and_costs_a_session_nothing() {
     assert!(work(&mut life).await.is_none(), "the rest was not cut");
     life.spawn_session(objective(Origin::Dream, "Read the scratch")).unwrap();
     let _ = work(&mut life).await;
-    life.sense(0).unwrap();
-    assert_eq!(life.cursors.words.len(), 1);
-    while life.cursors.news.is_empty() {
+    life.sense(0, &Reasons::default()).unwrap();
+    assert_eq!(life.cursors.owner.words.len(), 1);
+    while life.cursors.events.news.is_empty() {
         life.rest(Some(Duration::from_secs(1)), &mut After(None)).await.unwrap();
     }
-    assert_eq!(life.cursors.news, ["[thread garden] dream: session-2 done: read"]);
+    assert_eq!(life.cursors.events.news, ["[thread garden] dream: session-2 done: read"]);
     assert_eq!(scene.asked().len(), 2, "the word cost one its thought");
 }
 

@@ -7,7 +7,7 @@
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
 use crate::jobs::Job;
-use crate::life::act::patience;
+use crate::life::act::{Turn, patience};
 use crate::life::{Leaving, Life, Next};
 use crate::store::caller::Caller;
 use crate::subsessions::Ended;
@@ -69,15 +69,16 @@ impl Life {
     pub(crate) async fn beside(
         &mut self,
         call: &ToolCall,
-        caller: &Caller,
+        turn: &Turn<'_>,
         leaving: &mut impl Leaving,
     ) -> Result<Option<CallOutcome>, Fault> {
+        let caller = turn.caller;
         let known = self.watch.known();
         let (job, mut running) = self.begun(call, caller)?;
         loop {
             let mut step = None;
             let due = self.store.agenda.reminders.next_at(self.told.clock.now());
-            let waits = caller.owner && self.unheard();
+            let waits = caller.owner && self.cursors.owner.is_unseen();
             tokio::select! {
                 biased;
                 () = leaving.asked() => return Ok(None),
@@ -99,7 +100,7 @@ impl Life {
                 }
             }
             // The call runs on while the owner is answered.
-            let (goes, ended) = both(self.meantime(caller, leaving), running.as_mut()).await;
+            let (goes, ended) = both(self.meantime(turn, leaving), running.as_mut()).await;
             match (goes?, ended.is_some()) {
                 (Goes::Left, _) => return Ok(None),
                 (_, true) => break,
@@ -109,7 +110,7 @@ impl Life {
                 (Goes::Background, false) => {
                     job.goes_on_in_background();
                     tokio::spawn(running);
-                    self.course.heard_meanwhile = true;
+                    self.attention.heard_meanwhile = true;
                     let note = "your owner spoke: this call runs on beside you. Answer first; the tool `job` looks at it, \
                         waits for it or ends it, and its end comes as news";
                     return Ok(Some(
@@ -123,7 +124,7 @@ impl Life {
         let (done, left) = job
             .take()
             .unwrap_or_else(|| (CallOutcome::failed("it ended without a result", ""), Default::default()));
-        if let Some(stop) = self.course.stop.as_mut() {
+        if let Some(stop) = self.attention.stop.as_mut() {
             stop.ended.push(format!("`{}`", shorten(&job.what, 100)));
         }
         self.take_over(caller, left);
@@ -138,10 +139,14 @@ impl Life {
     }
 
     /// Does what came due or was said while a call runs, and answers the owner; what becomes of the call.
-    async fn meantime(&mut self, caller: &Caller, leaving: &mut impl Leaving) -> Result<Goes, Fault> {
+    async fn meantime(
+        &mut self,
+        Turn { caller, reasons, .. }: &Turn<'_>,
+        leaving: &mut impl Leaving,
+    ) -> Result<Goes, Fault> {
         self.watch.know_word();
         self.hear()?;
-        if self.course.stop.is_some() {
+        if self.attention.stop.is_some() {
             return Ok(Goes::Ends("your owner said stop"));
         }
         if !self.told.safe {
@@ -152,28 +157,28 @@ impl Life {
         }
         // A mind that is down is not asked again at every look: the waiting words are told why they wait.
         let away = self.is_down();
-        if self.cursors.words.is_empty() || !(away || self.unheard()) {
+        if self.cursors.owner.words.is_empty() || !(away || self.cursors.owner.is_unseen()) {
             return Ok(Goes::On);
         }
         if caller.owner && !away {
             return Ok(Goes::Background);
         }
-        if self.course.beside {
+        if self.attention.beside {
             return Ok(Goes::On);
         }
         tracing::info!("the owner speaks: answered beside the call under way");
-        let parked = self.mind.talk().and_then(|talk| talk.park());
-        let (before, works_for) = (self.caller.clone(), self.course.works_for.take());
-        let (line, busy) = (self.course.line.take(), self.course.busy.take());
-        self.course.beside = true;
+        let parked = self.minds.now.talk().and_then(|talk| talk.park());
+        let (before, works_for) = (self.caller.clone(), self.attention.works_for.take());
+        let busy = self.unfinished.busy.take();
+        self.attention.beside = true;
         let next = match away {
-            true => Box::pin(self.meanwhile(false, leaving)).await,
-            false => Box::pin(self.minded(leaving)).await.map(Some),
+            true => Box::pin(self.meanwhile(false, reasons, leaving)).await,
+            false => Box::pin(self.minded(reasons, leaving)).await.map(Some),
         };
-        self.course.beside = false;
-        (self.course.line, self.course.busy) = (line, busy);
-        (self.caller, self.course.works_for, self.toolbox.completed) = (before, works_for, false);
-        if let Some(talk) = self.mind.talk() {
+        self.attention.beside = false;
+        self.unfinished.busy = busy;
+        (self.caller, self.attention.works_for, self.toolbox.completed) = (before, works_for, false);
+        if let Some(talk) = self.minds.now.talk() {
             talk.take_up(parked);
         }
         match next? {

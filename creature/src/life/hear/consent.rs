@@ -25,7 +25,7 @@ impl Life {
         if id.is_some() {
             let said = "answered by plain code".to_owned();
             let answered = RequestChange::Answered { done: None, id, said, wait: None };
-            self.made_by(&Caller::owner(thread), &Change::Request(answered));
+            self.store.made(&Caller::owner(thread), &Change::Request(answered));
         }
     }
 
@@ -48,7 +48,7 @@ impl Life {
             match self.store.change(&Caller::owner(&word.thread), &Change::approve(id)) {
                 Ok(_) => {
                     told.push(format!("Approved: {what}. I go on with it."));
-                    self.cursors.tell(format!("Your owner approved {what}: go on with it."));
+                    self.cursors.events.tell(format!("Your owner approved {what}: go on with it."));
                 }
                 Err(fault) => told.push(format!("Not approved: {} ({}).", fault.error, fault.hint)),
             }

@@ -4,8 +4,8 @@
 
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
-use crate::life::{Life, platforms};
-use crate::mind::Mind;
+use crate::life::Life;
+use crate::life::wake::platforms;
 use crate::pace;
 use ground::checklist::{self, Named};
 use ground::papers;
@@ -30,7 +30,7 @@ const MOST_NEWS: usize = 16;
 impl Life {
     /// Sources to follow; none on instinct, while paused, and where there is no way out.
     fn followed(&self) -> Vec<Named> {
-        if matches!(self.mind, Mind::Instinct(_)) || self.told.broker.is_none() || self.paused() {
+        if self.minds.are_instinct() || self.told.broker.is_none() || self.paused() {
             return Vec::new();
         }
         let house = &self.told.house;
@@ -146,7 +146,7 @@ impl Life {
                 let over = self.scanned.news.len().saturating_sub(MOST_NEWS);
                 self.scanned.news.drain(..over);
             }
-            false => self.cursors.tell(text.clone()),
+            false => self.cursors.events.tell(text.clone()),
         }
         self.store.record("observation", json!({"about": "source", "text": text}))
     }

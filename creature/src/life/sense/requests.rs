@@ -2,16 +2,13 @@
 
 use crate::fault::Fault;
 use crate::life::Life;
-use crate::mind::Mind;
-use crate::senses::cursors::Waiting;
 use crate::store::caller::Caller;
 use agenda::Change;
 use agenda::requests::{Request, RequestChange, Wait};
-use agenda::stack::{Category, Line};
 use ground::text::shorten;
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use mind::thought::Thought;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// Requests that one thought is told of, and characters of the owner's words of one it works on, and of another.
@@ -23,21 +20,11 @@ const OTHER_CHARS: usize = 160;
 const COMPLETED_S: i64 = 300;
 
 impl Life {
-    /// The first request of the owner's that a wake may be for now.
-    pub(crate) fn ready_request(&self) -> Option<Line> {
-        let now = self.told.clock.now();
-        if self.is_stopped() || self.course.beside || !matches!(self.mind, Mind::Model(_)) {
-            return None;
-        }
-        self.stack().into_iter().find(|line| line.category == Category::Requests && line.ready_at <= now)
-    }
-
-    /// Takes up the first request that is ready; the thread it was said on.
-    pub(crate) fn take_request(&mut self) -> Option<String> {
+    /// The first request that is ready, and the thread it was said on.
+    pub(crate) fn next_request(&self) -> Option<(String, String)> {
         let line = self.ready_request()?;
         let thread = self.store.agenda.requests.open().find(|one| one.id == line.id)?.thread.clone();
-        self.course.request = Some(line.id);
-        Some(thread)
+        Some((line.id, thread))
     }
 
     /// The request that a wake for this thread goes on with, where no word waits on it and no thought of this wake was
@@ -49,25 +36,19 @@ impl Life {
         (is_earlier && !open().any(Request::is_fresh)).then(|| last.id.clone())
     }
 
-    /// Whether a thought that saw this word chose a rest that is not over.
-    pub(crate) fn is_put_off(&self, waiting: &Waiting) -> bool {
-        let now = self.told.clock.now();
-        let mut open = self.store.agenda.requests.open();
-        let rests = |one: &Request| one.is_fresh() && one.not_before.is_some_and(|at| now < at);
-        waiting.seen > 0 && open.any(|one| one.thread == waiting.word.thread && rests(one))
-    }
-
-    /// The open requests, a line each, those of this thread first; without words that are shown as such.
-    pub(crate) fn open_requests(&self) -> Vec<String> {
+    /// The open requests, a line each, those of this thread first; without words that are shown as such. `taken` is the
+    /// one this wake is for.
+    pub(crate) fn open_requests(&self, taken: Option<&str>) -> Vec<String> {
         let thread = &self.caller.thread;
         let is_here = |one: &Request| self.caller.owner && one.thread == *thread;
-        let waits = |one: &Request| self.cursors.words.iter().any(|word| word.word.thread == one.thread);
+        let waits =
+            |one: &Request| self.cursors.owner.words.iter().any(|word| word.word.thread == one.thread);
         let is_said = |one: &&Request| is_here(one) && one.is_fresh() && one.tools.is_empty() && waits(one);
         let mut open: Vec<&Request> = self.store.agenda.requests.open().filter(|one| !is_said(one)).collect();
         open.sort_by_key(|one| !is_here(one));
         let more = open.len().saturating_sub(MOST_TOLD);
         let line = |one: &&Request| {
-            let this = self.course.request.as_ref() == Some(&one.id);
+            let this = taken == Some(one.id.as_str());
             let most = if is_here(one) { WORKED_CHARS } else { OTHER_CHARS };
             one.line(most) + if this { " This wake is for it." } else { "" }
         };
@@ -81,18 +62,14 @@ impl Life {
     /// Whether the words of a thought are the answer: they end the turn, or stand beside a call that only ends the wake
     /// while the owner has no answer yet or the work is said to be complete.
     pub(crate) fn closes(&self, thought: &Thought, caller: &Caller) -> bool {
-        let waits = || self.waits_for_answer(&caller.thread);
+        let waits = || self.cursors.owner.awaits_answer(&caller.thread);
         thought.delivers && (thought.tool_calls.is_empty() || self.toolbox.completed || waits())
-    }
-
-    fn waits_for_answer(&self, thread: &str) -> bool {
-        self.cursors.words.iter().any(|waiting| waiting.seen > 0 && waiting.word.thread == *thread)
     }
 
     /// The closing words of a wake for the owner are the answer, where none was given that said it is done.
     pub(crate) fn deliver(&mut self, text: &str, caller: &Caller) -> Result<(), Fault> {
         let thread = &caller.thread;
-        let waits = self.waits_for_answer(thread);
+        let waits = self.cursors.owner.awaits_answer(thread);
         let open = || self.store.agenda.requests.under_work(thread, self.wake_began());
         // Said once already, as what goes on.
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -100,21 +77,14 @@ impl Life {
         if !(waits || open().next().is_some() && !is_said) || text.trim().is_empty() {
             return Ok(());
         }
-        let at = self.told.clock.text();
-        let data = json!({"from": "creature", "kind": "answer", "thread": thread, "text": text, "at": at});
-        self.store.record("message", data)?;
+        self.store.say("answer", thread, text)?;
         let said = shorten(text, 300);
-        self.made_by(
+        self.store.made(
             caller,
             &Change::Request(RequestChange::Answered { done: None, id: None, said, wait: None }),
         );
-        self.cursors.words.retain(|waiting| waiting.seen == 0 || waiting.word.thread != *thread);
+        self.cursors.owner.answered(thread);
         self.save()
-    }
-
-    /// When the wake under way began.
-    pub(crate) fn wake_began(&self) -> Timestamp {
-        self.course.began.unwrap_or(Timestamp::MIN)
     }
 
     /// Notes that a wake for the owner ended: its open requests go on after the rest, or soon where none was chosen.
@@ -125,10 +95,10 @@ impl Life {
         if !self.store.agenda.requests.open().any(is_mine) {
             return;
         }
-        let rest = self.course.rest.filter(|_| chosen).map(|rest| rest.until);
+        let rest = self.resting.until().filter(|_| chosen);
         let later = || now.checked_add(SignedDuration::from_secs(COMPLETED_S)).ok();
         let until = rest.or_else(|| if ended { later() } else { None });
-        let (next, progress) = (shorten(next, 300), self.course.progress);
+        let (next, progress) = (shorten(next, 300), self.acts.progress);
         let rested = RequestChange::Rested { since, next, until, progress };
         let Ok(done) = self.store.change(caller, &Change::Request(rested)) else { return };
         let stuck = done.get("stuck").and_then(Value::as_array).cloned().unwrap_or_default();
@@ -164,9 +134,7 @@ impl Life {
             shorten(&one.text, 160),
             agenda::requests::MOST_IDLE
         );
-        let at = self.told.clock.text();
-        let data = json!({"from": "creature", "kind": "stuck", "thread": one.thread, "text": text, "at": at});
-        self.store.record("message", data)?;
+        self.store.say("stuck", &one.thread, &text)?;
         let caller = Caller::owner(&one.thread);
         self.store.change(&caller, &Change::Request(RequestChange::Stuck { id: id.to_owned() })).map(drop)
     }
@@ -178,8 +146,10 @@ impl Life {
             self.store.agenda.requests.open().filter(|one| one.wait.is_some()).cloned().collect();
         for one in waiting {
             let Some(wait) = &one.wait else { continue };
-            let Some(at) = self.cursors.news.iter().position(|event| wait.is_for(event)) else { continue };
-            let what = self.cursors.news.remove(at);
+            let Some(at) = self.cursors.events.news.iter().position(|event| wait.is_for(event)) else {
+                continue;
+            };
+            let what = self.cursors.events.news.remove(at);
             self.came(&what);
         }
     }
@@ -187,10 +157,12 @@ impl Life {
     /// Tells of jobs that requests wait for and whose life ended without a word of them, as where it was killed.
     pub(crate) fn tell_of_lost_jobs(&mut self) {
         let waits = self.store.agenda.requests.open().filter_map(|one| one.wait.as_ref());
-        let is_untold = |wait: &&Wait| !self.cursors.news.iter().any(|event| wait.is_for(event));
+        let is_untold = |wait: &&Wait| !self.cursors.events.news.iter().any(|event| wait.is_for(event));
         let lost: BTreeSet<String> = waits.filter(is_untold).flat_map(Wait::jobs).collect();
         for job in lost {
-            self.cursors.tell(format!("{job} ended with the life that began it, and what it said is lost"));
+            self.cursors
+                .events
+                .tell(format!("{job} ended with the life that began it, and what it said is lost"));
         }
     }
 
@@ -200,7 +172,7 @@ impl Life {
         let waiting: Vec<Request> = self.store.agenda.requests.open().filter(is_for).cloned().collect();
         for Request { id, thread, .. } in waiting {
             let came = RequestChange::Came { id, what: event.to_owned() };
-            self.made_by(&Caller::owner(&thread), &Change::Request(came));
+            self.store.made(&Caller::owner(&thread), &Change::Request(came));
         }
     }
 
@@ -212,7 +184,7 @@ impl Life {
             let is_owners = owners.iter().any(|one| one.owner && news.starts_with(&format!("{} ", one.id)));
             let waits = |one: &Request| one.wait.as_ref().is_some_and(|wait| wait.is_for(news));
             if !is_owners || self.store.agenda.requests.open().any(waits) {
-                self.cursors.tell(news);
+                self.cursors.events.tell(news);
             }
         }
         if all.is_empty() {

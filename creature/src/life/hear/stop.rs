@@ -3,9 +3,8 @@
 //! Invariant: after it nothing of what was stopped is paid for; what there was is kept, and the owner is told.
 
 use crate::fault::Fault;
-use crate::jobs::{Job, Left};
+use crate::jobs::Job;
 use crate::life::{Life, Next};
-use crate::mind::Mind;
 use crate::senses::cursors::Waiting;
 use crate::store::caller::Caller;
 use agenda::Change;
@@ -14,15 +13,14 @@ use agenda::requests::{Request, RequestChange};
 use ground::text::shorten;
 use jiff::ToSpan;
 use mind::moment::Word;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::collections::BTreeSet;
 
 /// Minutes for which it does nothing of its own after its own work was stopped.
 const HELD_MIN: i64 = 10;
 
-/// Characters kept of a thought that was cut, and told of the end of a job.
+/// Characters kept of a thought that was cut.
 const MOST_CUT: usize = 8_000;
-const MOST_END: usize = 1_000;
 
 /// The owner's word that means stop, until it is obeyed.
 #[derive(Clone, Debug, Default)]
@@ -38,6 +36,21 @@ pub(crate) struct Stop {
     pub threads: BTreeSet<String>,
 }
 
+/// Whom the life works for just now, and what of the owner's word it knows meanwhile.
+#[derive(Debug, Default)]
+pub(crate) struct Attention {
+    /// The owner's thread that is worked for.
+    pub works_for: Option<String>,
+    /// The owner's word that means stop, until it is obeyed.
+    pub stop: Option<Stop>,
+    /// The owner is answered while a call runs beside the life: no other work meanwhile.
+    pub beside: bool,
+    /// The owner spoke while a call ran: the other calls of its thought are not run.
+    pub heard_meanwhile: bool,
+    /// The feed was told that the owner's pause began.
+    pub pause_told: bool,
+}
+
 impl Life {
     /// Takes a word for a stop: what waited for an answer before it does no longer. A plain `stop` is a pause where
     /// nothing of the owner's is under way.
@@ -46,31 +59,31 @@ impl Life {
             return false;
         }
         let (now, zone) = (self.told.clock.now(), &self.store.rules.time_zone);
-        let works_for = self.course.works_for.clone();
+        let works_for = self.attention.works_for.clone();
         let is_idle = works_for.is_none() && self.works_apart().is_empty();
         // With nothing under way instinct knows what `cancel that` means: the last thing it made.
-        let is_instincts = matches!(self.mind, Mind::Instinct(_))
+        let is_instincts = self.minds.are_instinct()
             && word.text.trim_start().get(..6).is_some_and(|verb| verb.eq_ignore_ascii_case("cancel"));
         if is_idle && (is_instincts || directive::understand(&word.text, now, zone).is_some()) {
             return false;
         }
-        let at = self.cursors.words.iter().position(|waiting| waiting.id == id).unwrap_or(0);
+        let at = self.cursors.owner.words.iter().position(|waiting| waiting.id == id).unwrap_or(0);
         let (mut nth, mut cancelled) = (0, Vec::new());
-        self.cursors.words.retain(|waiting| {
+        self.cursors.owner.words.retain(|waiting| {
             let of = [Some(&word.thread), works_for.as_ref()].contains(&Some(&waiting.word.thread));
             nth += 1;
             let stays = nth > at && waiting.id != id || nth <= at && !of;
             cancelled.extend((!stays && waiting.id != id).then(|| waiting.clone()));
             stays
         });
-        let stop = self.course.stop.get_or_insert_default();
+        let stop = self.attention.stop.get_or_insert_default();
         stop.thread.clone_from(&word.thread);
         stop.work = works_for.or(stop.work.take());
         stop.cancelled.extend(cancelled);
         // Before it is obeyed: a death until then must not have it taken up again.
         let mut stop = stop.clone();
         stop.threads.extend(self.give_up(&stop));
-        self.course.stop = Some(stop);
+        self.attention.stop = Some(stop);
         true
     }
 
@@ -85,8 +98,8 @@ impl Life {
         };
         self.store.record("observation", json!({"about": "cut", "text": text}))?;
         let (life, now_s) = (self.told.life, self.told.clock.now().as_second());
-        let thread = self.course.works_for.clone();
-        if let (true, Some(talk)) = (by_stop, self.mind.talk()) {
+        let thread = self.attention.works_for.clone();
+        if let (true, Some(talk)) = (by_stop, self.minds.now.talk()) {
             talk.stopped(thread.as_deref(), &text, life, now_s);
         }
         Ok(())
@@ -94,10 +107,10 @@ impl Life {
 
     /// Ends the wake at the owner's word that means stop, and says what was stopped.
     pub(crate) fn obey(&mut self) -> Result<Next, Fault> {
-        let Some(mut stop) = self.course.stop.take() else {
+        let Some(mut stop) = self.attention.stop.take() else {
             return Ok(self.chosen(None));
         };
-        let mut own = self.course.works_for.is_none();
+        let mut own = self.attention.works_for.is_none();
         let unseen = stop.cancelled.iter().filter(|waiting| waiting.seen == 0);
         let unbegun: Vec<String> = unseen
             .map(|waiting| format!("what you asked, \"{}\"", shorten(&waiting.word.text, 80)))
@@ -127,7 +140,7 @@ impl Life {
         if holds {
             let until = self.told.clock.now().checked_add(HELD_MIN.minutes()).ok();
             let set = DirectiveChange::Set { wish: Wish::Pause, text: "stop".to_owned(), until };
-            self.made_by(&Caller::owner(&stop.thread), &Change::Directive(set));
+            self.store.made(&Caller::owner(&stop.thread), &Change::Directive(set));
             text += &format!(" I do nothing of my own for {HELD_MIN} minutes, unless you say `resume`.");
         }
         let jobs = self.toolbox.jobs.in_background();
@@ -136,26 +149,20 @@ impl Life {
         if !running.is_empty() {
             text += &format!(" In the background still: {}; `stop that` again ends it.", running.join(", "));
         }
-        self.answer_stop(&stop.thread, &text)?;
+        self.store.say("answer", &stop.thread, &text)?;
         threads.retain(|thread| *thread != stop.thread);
         for thread in threads {
             let text =
                 format!("Stopped, as you said on thread {}. What there is of it is kept.", stop.thread);
-            self.answer_stop(&thread, &text)?;
+            self.store.say("answer", &thread, &text)?;
         }
-        (self.course.busy, self.course.overran) = (None, 0);
-        self.cursors.interrupted = None;
-        if let Some(talk) = self.mind.talk() {
+        self.unfinished.stopped();
+        self.cursors.owner.interrupted = None;
+        if let Some(talk) = self.minds.now.talk() {
             talk.rested();
         }
         self.save()?;
         Ok(self.chosen(None))
-    }
-
-    fn answer_stop(&mut self, thread: &str, text: &str) -> Result<(), Fault> {
-        let at = self.told.clock.text();
-        let data = json!({"from": "creature", "kind": "answer", "thread": thread, "text": text, "at": at});
-        self.store.record("message", data).map(drop)
     }
 
     /// Ends what the owner asked for and the stop ended: it is not taken up again. The threads it was asked on.
@@ -174,7 +181,7 @@ impl Life {
         let mut threads: BTreeSet<String> = stop.work.iter().cloned().collect();
         threads.extend(stop.cancelled.iter().map(|waiting| waiting.word.thread.clone()));
         self.close_stopped(stopped);
-        self.course.threads.retain(|working| *working != stop.thread && !threads.contains(working));
+        self.unfinished.give_up(|working| *working == stop.thread || threads.contains(working));
         threads
     }
 
@@ -203,7 +210,7 @@ impl Life {
     fn close_stopped(&mut self, stopped: Vec<Request>) {
         for Request { id, thread, .. } in stopped {
             let close = RequestChange::Close { id, reason: "stopped by your owner".to_owned() };
-            self.made_by(&Caller::owner(&thread), &Change::Request(close));
+            self.store.made(&Caller::owner(&thread), &Change::Request(close));
         }
     }
 
@@ -214,66 +221,14 @@ impl Life {
             job.stop("your owner said stop");
             job.is_known();
             ended.push(named(&job));
-            let text = format!("{}; your owner said stop. It had said: {}", job.line(), said_so_far(&job));
+            let text = format!("{}; your owner said stop. It had said: {}", job.line(), job.said_so_far());
             self.store.record("observation", json!({"about": "cut", "text": text}))?;
             threads.extend(job.caller.owner.then(|| job.caller.thread.clone()));
         }
         Ok(threads)
     }
-
-    /// Takes over what calls in the background came to; each end that nobody has seen is news for a thought. Whether
-    /// one of them leaves a rebirth.
-    pub(crate) fn settle_jobs(&mut self) -> bool {
-        let mut reborn = false;
-        for (job, is_news, left) in self.toolbox.jobs.ended() {
-            reborn |= left.rebirth.is_some();
-            self.take_over(&job.caller, left);
-            if !is_news {
-                continue;
-            }
-            let came = job.told().map_or(String::new(), |came| came.shown);
-            let text = format!("{}\n{}", job.line(), shorten(came.trim(), MOST_END));
-            match job.caller.owner {
-                true => {
-                    self.came(&text);
-                    self.course.ended_jobs.push((job.caller.thread.clone(), text));
-                }
-                false => self.cursors.tell(text),
-            }
-        }
-        reborn
-    }
-
-    /// Takes over what a call that ran beside the life leaves.
-    pub(crate) fn take_over(&mut self, caller: &Caller, left: Left) {
-        if let Some(rebirth) = left.rebirth {
-            self.toolbox.rebirth = Some(rebirth);
-        }
-        for tool in left.used {
-            self.made_by(caller, &Change::Request(RequestChange::Used { tool }));
-        }
-    }
-
-    /// Says in records which jobs end with this life, and which ended without a thought that heard of it, so that the
-    /// next one knows.
-    pub(crate) fn end_jobs(&mut self) {
-        self.settle_jobs();
-        for (_, text) in std::mem::take(&mut self.course.ended_jobs) {
-            self.cursors.tell(text);
-        }
-        for job in self.toolbox.jobs.in_background() {
-            let (line, said) = (job.line(), said_so_far(&job));
-            job.stop("the life ended");
-            self.cursors.tell(format!("{line}; it ended with the life that began it. It had said: {said}"));
-        }
-    }
 }
 
 fn named(job: &Job) -> String {
     format!("{} ({})", job.id, shorten(&job.what, 80))
-}
-
-fn said_so_far(job: &Job) -> String {
-    let said: String = job.said().values().filter_map(Value::as_str).collect::<Vec<_>>().join("\n");
-    shorten(said.trim(), MOST_END)
 }

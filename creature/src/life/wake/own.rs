@@ -4,17 +4,16 @@
 
 use crate::examine;
 use crate::life::Life;
-use crate::mind::Mind;
-use crate::senses::budget;
+use crate::life::wake::Reasons;
 use crate::store::caller::Caller;
 use crate::tools::{catalogue, product};
 use agenda::Change;
 use agenda::goals::GoalChange;
-use agenda::own::{Allowance, Kind, OwnChange, sketch};
+use agenda::own::{Kind, OwnChange, sketch};
 use agenda::reasons::ReasonChange;
 use agenda::sessions::{Mode, Origin, Request};
 use agenda::span;
-use agenda::stack::{Around, Category};
+use agenda::stack::{Category, Line};
 use agenda::waking;
 use ground::checklist;
 use ground::papers;
@@ -24,7 +23,7 @@ use mind::thought::ToolCall;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-const BRIEFS: &str = include_str!("../../prompts/own.md");
+const BRIEFS: &str = include_str!("../../../prompts/own.md");
 
 /// The first goal of a new house.
 const SETTLE_IN: &str = "settle in";
@@ -51,70 +50,44 @@ const MOST_NEWS: usize = 2_000;
 const NEWS: &str = "New at your sources";
 const OFFERS: &str = "In your records of this week";
 
+/// What is counted of own time from wake to wake.
+#[derive(Debug, Default)]
+pub(crate) struct OwnTime {
+    /// A thought of its own was had in this wake: what it leaves counts for its reason.
+    pub asked: bool,
+    /// Papers earlier looks left that this wake read; used once something is made of them.
+    read: Vec<String>,
+    /// What the look under way has cost so far, in dollars.
+    usd: f64,
+}
+
 impl Life {
-    /// What beside the agenda asks for a thought: changed papers, open items of the checklist, own time.
-    pub(crate) fn around(&self) -> Around {
-        let items = match self.mind {
-            Mind::Model(_) | Mind::Thinking(_) => checklist::items(&self.checklist().text),
-            Mind::Instinct(_) => Vec::new(),
-        };
-        let open = items.into_iter().filter(|item| item.every_s.is_none());
-        let waiting = || self.cursors.words.iter().map(|waiting| waiting.word.thread.clone()).collect();
-        Around {
-            changed: self.course.changed.clone(),
-            items: open.map(|item| item.text).collect(),
-            own: self.allowance(),
-            talks: matches!(self.mind, Mind::Model(_)).then(waiting),
-        }
-    }
-
-    /// Whether the creature has time of its own at all.
-    pub(crate) fn has_own_time(&self) -> bool {
-        self.allowance().is_some()
-    }
-
-    /// What owner and money allow for own time; none for instinct, while money is short, and where nobody said.
-    pub(crate) fn allowance(&self) -> Option<Allowance> {
-        if self.told.safe || self.told.rehearsal || self.course.poor || !matches!(self.mind, Mind::Model(_)) {
-            return None;
-        }
-        let mut allowance = budget::allowance(&self.told.house.budget())?;
-        let is_there = |kind: &Kind| match kind {
-            Kind::Sources => !self.scanned.news.is_empty(),
-            Kind::Opportunities => self.settings.revenue.enabled,
-            Kind::Mentions => !self.store.agenda.presence.places.is_empty(),
-            _ => true,
-        };
-        allowance.news = self.scanned.news.len();
-        allowance.kinds = Kind::ALL.into_iter().filter(is_there).collect();
-        Some(allowance)
-    }
-
     /// Gives a new house its first goal: to settle in.
     pub(crate) fn settle_in(&mut self) {
         let agenda = &self.store.agenda;
-        let new = self.cursors.thoughts < NOT_NEW && agenda.goals.list.is_empty();
+        let new = self.cursors.counts.thoughts < NOT_NEW && agenda.goals.list.is_empty();
         // In the owner's night this waits for the morning.
         let awake = self.allowance().is_some_and(|allowance| allowance.wakes_at.is_none());
         if !new || agenda.own.settled_at.is_some() || !awake {
             return;
         }
         let (title, checkpoints) = (SETTLE_IN.to_owned(), FIRST_STEPS.map(str::to_owned).to_vec());
-        if self.made(&Change::Own(OwnChange::Settled)) {
-            self.made(&Change::Goal(GoalChange::Add { title, checkpoints, cost_usd: 0.0 }));
+        if self.store.made(&self.caller, &Change::Own(OwnChange::Settled)) {
+            self.store
+                .made(&self.caller, &Change::Goal(GoalChange::Add { title, checkpoints, cost_usd: 0.0 }));
         }
     }
 
     /// The kind of look that is the only reason for this wake.
-    pub(crate) fn only_look(&self) -> Option<Kind> {
+    pub(crate) fn only_look(&self, reasons: &Reasons) -> Option<Kind> {
         let first = self.first_line(self.told.clock.now())?;
-        let alone = first.category == Category::Own && self.course.why.len() == 1;
-        Kind::of_line(&first.id).filter(|_| alone && self.course.proven)
+        let alone = first.category == Category::Own && reasons.why.len() == 1;
+        Kind::of_line(&first.id).filter(|_| alone && self.born.is_proven())
     }
 
     /// Begins a look as a sub-session of the quick model; whether it began. Without one the mind itself looks.
-    pub(crate) fn quick_look(&mut self) -> bool {
-        let Some(kind) = self.only_look().filter(|_| self.quick.is_some() && !self.quick_is_away) else {
+    pub(crate) fn quick_look(&mut self, reasons: &Reasons) -> bool {
+        let Some(kind) = self.only_look(reasons).filter(|_| self.minds.quick().is_some()) else {
             return false;
         };
         let request = Request {
@@ -124,7 +97,7 @@ impl Life {
             mode: Mode::Minimal,
             ..Request::default()
         };
-        let begun = self.made(&Change::Own(OwnChange::Began { look: kind })) && {
+        let begun = self.store.made(&self.caller, &Change::Own(OwnChange::Began { look: kind })) && {
             let spawned = self.spawn_session(request);
             spawned.inspect_err(|fault| tracing::warn!("failed to {} ({})", fault.error, fault.hint)).is_ok()
         };
@@ -183,8 +156,8 @@ impl Life {
     }
 
     /// What a thought is told that is shown a line of own time; empty for any other.
-    pub(crate) fn own_brief(&self) -> String {
-        let line = self.course.line.as_ref().filter(|line| line.category == Category::Own);
+    pub(crate) fn own_brief(&self, line: Option<&Line>) -> String {
+        let line = line.filter(|line| line.category == Category::Own);
         let Some(kind) = line.and_then(|line| Kind::of_line(&line.id)) else {
             return String::new();
         };
@@ -203,14 +176,14 @@ impl Life {
         let kind = Kind::of_line(id);
         if let Some(look) = kind.filter(|_| self.store.agenda.own.under_way.is_none()) {
             self.begun_look(look);
-            self.made(&Change::Own(OwnChange::Began { look }));
+            self.store.made(&self.caller, &Change::Own(OwnChange::Began { look }));
         }
     }
 
     /// Adds what a thought cost, by its record, to the look under way, where it was the creature's `own`.
     pub(crate) fn paid_for_look(&mut self, record: &Value, own: bool) {
         let usd = record.pointer("/usage/cost_usd").and_then(Value::as_f64);
-        self.course.own_usd += usd.filter(|_| own).unwrap_or(0.0);
+        self.own.usd += usd.filter(|_| own).unwrap_or(0.0);
     }
 
     /// Ends the look under way, unless its sub-session still runs, and keeps the rest the thought chose, if any.
@@ -220,12 +193,12 @@ impl Life {
             matches!(session.origin, Origin::Own(_)) && !session.status.ended()
         };
         let is_apart = self.store.sessions.all.iter().any(apart);
-        self.course.read.clear();
-        let usd = if is_apart { 0.0 } else { std::mem::take(&mut self.course.own_usd) };
+        self.own.read.clear();
+        let usd = if is_apart { 0.0 } else { std::mem::take(&mut self.own.usd) };
         if own.under_way.is_some() && !is_apart {
-            self.made(&Change::Own(OwnChange::Ended { usd, rest_s }));
+            self.store.made(&self.caller, &Change::Own(OwnChange::Ended { usd, rest_s }));
         } else if let (Some(rest_s), Some(_), None) = (rest_s, self.allowance(), &own.under_way) {
-            self.made(&Change::Own(OwnChange::Rested { rest_s }));
+            self.store.made(&self.caller, &Change::Own(OwnChange::Rested { rest_s }));
         }
         let told =
             [self.store.agenda.own.summary(self.told.clock.now()), self.store.agenda.reasons.summary()];
@@ -245,50 +218,49 @@ impl Life {
         }
         let product = product::of(catalogue::marks(&call.tool).and_then(|marks| marks.product), call, result);
         let is_product = |what: &str| product.as_ref().is_some_and(|(name, _)| name == what);
-        let unused: BTreeSet<&str> = own.unused().chain(reasons.unused(!self.course.asked)).collect();
+        let unused: BTreeSet<&str> = own.unused().chain(reasons.unused(!self.own.asked)).collect();
         let used =
             unused.into_iter().filter(|what| !is_product(what) && names(&named, what)).map(str::to_owned);
         let (read, mut used): (Vec<String>, Vec<String>) =
             used.partition(|what| what.contains('/') && !caller.owner);
         let counts = own.under_way.is_some() && !caller.owner;
-        self.course.read.extend(read);
+        self.own.read.extend(read);
         if let Some((name, _)) = &product {
-            let read = std::mem::take(&mut self.course.read);
+            let read = std::mem::take(&mut self.own.read);
             used.extend(read.into_iter().filter(|what| stem(what) != stem(name)));
         }
         for what in used {
             self.used(&what);
         }
-        if self.course.asked && !caller.owner {
+        if self.own.asked && !caller.owner {
             if product::is_step(call, result) {
-                self.made(&Change::Reason(ReasonChange::Came));
+                self.store.made(&self.caller, &Change::Reason(ReasonChange::Came));
             } else if let Some((what, _)) = product.as_ref().filter(|(what, _)| !product::is_item(what)) {
-                self.made(&Change::Reason(ReasonChange::Left { what: what.clone() }));
+                self.store.made(&self.caller, &Change::Reason(ReasonChange::Left { what: what.clone() }));
             }
         }
         if let Some((what, text)) = product.filter(|_| counts) {
-            self.made(&Change::Own(OwnChange::Left { what, sketch: sketch(&text) }));
+            self.store.made(&self.caller, &Change::Own(OwnChange::Left { what, sketch: sketch(&text) }));
         }
     }
 
-    /// Counts that a model was asked of its own accord, once a wake, for the first of the reasons that is its own.
-    pub(crate) fn asked_unasked(&mut self) {
-        let reason = self.course.why.iter().find_map(|why| waking::kind(why)).map(str::to_owned);
-        let is_model = matches!(self.mind, Mind::Model(_));
-        if let (Some(reason), true) =
-            (reason, is_model && !std::mem::replace(&mut self.course.asked, is_model))
+    /// Counts that a model was asked of its own accord, once a wake, for the first of these reasons that is its own.
+    pub(crate) fn asked_unasked(&mut self, why: &[String]) {
+        let reason = why.iter().find_map(|why| waking::kind(why)).map(str::to_owned);
+        let is_model = self.minds.read();
+        if let (Some(reason), true) = (reason, is_model && !std::mem::replace(&mut self.own.asked, is_model))
         {
-            self.made(&Change::Reason(ReasonChange::Asked { reason }));
+            self.store.made(&self.caller, &Change::Reason(ReasonChange::Asked { reason }));
         }
     }
 
     /// Notes that what a look left by this name was used: by a call, the owner or a proof.
     pub(crate) fn used(&mut self, what: &str) {
         if self.store.agenda.own.unused().any(|unused| unused == what) {
-            self.made(&Change::Own(OwnChange::Used { what: what.to_owned() }));
+            self.store.made(&self.caller, &Change::Own(OwnChange::Used { what: what.to_owned() }));
         }
-        if self.store.agenda.reasons.unused(!self.course.asked).any(|unused| unused == what) {
-            self.made(&Change::Reason(ReasonChange::Used { what: what.to_owned() }));
+        if self.store.agenda.reasons.unused(!self.own.asked).any(|unused| unused == what) {
+            self.store.made(&self.caller, &Change::Reason(ReasonChange::Used { what: what.to_owned() }));
         }
     }
 }

@@ -5,7 +5,6 @@
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
 use crate::life::{Leaving, Life};
-use crate::mind::Mind;
 use crate::tools::catalogue::LIST;
 use ground::text::shorten;
 use ground::{files, papers};
@@ -19,7 +18,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-const ASKING: &str = include_str!("../../prompts/talked.md");
+const ASKING: &str = include_str!("../../../prompts/talked.md");
 
 /// Seconds between looks for talks that are over.
 const LOOK_S: i64 = 600;
@@ -38,7 +37,7 @@ impl Life {
     /// Sums up one talk that is over, if there is one. A failure is told and costs nothing else.
     pub(crate) async fn sum_up_talks(&mut self, leaving: &mut impl Leaving) -> Result<(), Fault> {
         let (path, now_s) = (self.told.house.talks(), self.told.clock.now().as_second());
-        if !matches!(self.mind, Mind::Model(_)) || self.course.poor || self.told.rehearsal {
+        if !self.minds.read() || self.access.poor || self.told.rehearsal {
             return Ok(());
         }
         let mut talks: Talks = state::read(&path).unwrap_or_default();
@@ -112,8 +111,7 @@ impl Life {
         leaving: &mut impl Leaving,
     ) -> Result<Option<String>, Fault> {
         let (key, thread) = (key(talk), talk.head.thread.clone().unwrap_or_default());
-        let tail = memory::tail(&self.told.house.memory(), LOOK_BACK.0, LOOK_BACK.1);
-        let records = tail.map_or(Vec::new(), |tail| tail.records);
+        let records = self.store.newest(LOOK_BACK);
         let known = records.iter().rev().find(|record| record.data.get("talk") == Some(&json!(key)));
         let known =
             known.and_then(|record| record.data.get("text")).and_then(Value::as_str).map(str::to_owned);
@@ -141,18 +139,18 @@ impl Life {
             let call = ToolCall { tool: "notes.append".to_owned(), args, ..ToolCall::default() };
             let done = self.lend(self.caller.clone()).call(&call).await.result;
             let why = done.get("error").and_then(Value::as_str).unwrap_or_default();
-            self.observe("talk", why)?;
+            self.store.observe("talk", why)?;
         }
         Ok(Some(summary))
     }
 
     /// The summary of a talk by the quick model, or else by the mind; none where neither answers.
     fn ask_of(&mut self, talk: &Conversation) -> impl Future<Output = Option<String>> + use<> {
-        let (now, quick) = (self.told.clock.now(), self.quick.as_mut().filter(|_| !self.quick_is_away));
-        let minds = quick.into_iter().chain(self.mind.talk()).map(|mind| mind.beside(now));
-        let minds: Vec<ModelMind> = minds.collect();
+        let now = self.told.clock.now();
+        let mut minds: Vec<ModelMind> = self.minds.quick().map(|mind| mind.beside(now)).into_iter().collect();
+        minds.extend(self.minds.now.talk().map(|mind| mind.beside(now)));
         let lines = transcript::latest(transcript::lines(&talk.turns, &LIST), MOST_READ);
-        let (stage, patience) = (self.heart.stages(), self.mind.patience() + Duration::from_secs(10));
+        let (stage, patience) = (self.heart.stages(), self.minds.now.patience() + Duration::from_secs(10));
         let asking = papers::prompt(&self.told.house.prompt("talked"), ASKING);
         async move {
             let alive = || stage(Stage::Thinking, patience);

@@ -27,11 +27,11 @@ pub(crate) fn summary(call: &ToolCall, result: &Value) -> String {
 
 impl Life {
     /// A wake's beat with what it is for first and what is done about that.
-    pub(crate) fn wakeup(&self, found: &Found, beat: &Value, now: Timestamp) -> Value {
-        let priority = if self.course.why.is_empty() { waking::NONE } else { waking::priority(found) };
+    pub(crate) fn wakeup(&self, found: &Found, why: &[String], beat: &Value, now: Timestamp) -> Value {
+        let priority = if why.is_empty() { waking::NONE } else { waking::priority(found) };
         let line = self.first_line(now).filter(|_| priority == waking::WORK);
         let action = line.map(|line| format!("{}: {}", line.id, shorten(&line.next, MOST_RESUMED)));
-        let action = action.or_else(|| self.course.why.first().cloned()).unwrap_or_else(|| "rest".to_owned());
+        let action = action.or_else(|| why.first().cloned()).unwrap_or_else(|| "rest".to_owned());
         let mut event = beat.clone();
         if let Value::Object(fields) = &mut event {
             fields.insert("priority".to_owned(), json!(priority));
@@ -42,10 +42,10 @@ impl Life {
 
     /// What a pause holds up and what goes on after it; empty where nothing would.
     pub(crate) fn held_up(&self) -> String {
-        let interrupted = || self.cursors.interrupted.as_ref().map(|one| one.what.clone());
+        let interrupted = || self.cursors.owner.interrupted.as_ref().map(|one| one.what.clone());
         let line =
             || self.first_line(self.told.clock.now()).map(|line| format!("{} {}", line.id, line.title));
-        let what = self.course.busy.clone().or_else(interrupted).or_else(line);
+        let what = self.unfinished.busy.clone().or_else(interrupted).or_else(line);
         what.map_or(String::new(), |what| shorten(&what, MOST_RESUMED))
     }
 }

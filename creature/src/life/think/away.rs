@@ -3,15 +3,16 @@
 //! Invariant: a word is told once of each cause, and waits on for the mind; none is met with silence.
 
 use crate::fault::Fault;
-use crate::life::outage::Outage;
+use crate::life::act::Turn;
+use crate::life::minds::outage::{Outage, hour};
+use crate::life::sense::Sensed;
+use crate::life::wake::Reasons;
 use crate::life::{Leaving, Life, Next};
-use crate::mind::Mind;
 use crate::pace;
 use crate::store::caller::Caller;
 use crate::store::feed::Event;
 use ground::text;
 use instinct::Instinct;
-use mind::moment::Moment;
 use mind::thought::Thought;
 use mind::{Down, Outcome, Why};
 use serde_json::{Value, json};
@@ -20,35 +21,39 @@ use std::time::Duration;
 /// Characters of an error that go into an event.
 const MOST_CHARS: usize = 300;
 
+/// Characters of an error that are remembered.
+const MOST_ERROR: usize = 1_000;
+
 /// Causes of which one word is told.
 const MOST_TOLD: usize = 3;
 
 impl Life {
     /// Whether a mind that reads is known to be away.
     pub(crate) fn is_away(&self) -> bool {
-        matches!(self.mind, Mind::Model(_)) && self.outage.is_some()
+        self.minds.read() && self.access.outage().is_some()
     }
 
     /// The owner's words that were not told of this outage.
     pub(crate) fn untold(&self) -> usize {
-        let mark = self.outage.as_ref().map(|outage| outage.mark());
+        let mark = self.access.outage().map(Outage::mark);
         let untold =
             |told: &[String]| told.len() < MOST_TOLD && mark.as_ref().is_none_or(|mark| !told.contains(mark));
-        self.cursors.words.iter().filter(|waiting| untold(&waiting.told)).count()
+        self.cursors.owner.words.iter().filter(|waiting| untold(&waiting.told)).count()
     }
 
     /// Does what instinct knows by name, and tells the owner of the rest; `asks`: the mind is asked next.
     pub(crate) async fn meanwhile(
         &mut self,
         asks: bool,
+        reasons: &Reasons,
         leaving: &mut impl Leaving,
     ) -> Result<Option<Next>, Fault> {
-        if !self.is_away() || self.cursors.words.is_empty() {
+        if !self.is_away() || self.cursors.owner.words.is_empty() {
             return Ok(None);
         }
-        (self.course.stands_in, self.toolbox.stands_in) = (true, true);
-        let end = self.stand_in(leaving).await;
-        (self.course.stands_in, self.toolbox.stands_in) = (false, false);
+        self.toolbox.stands_in = true;
+        let end = self.stand_in(reasons, leaving).await;
+        self.toolbox.stands_in = false;
         if let Some(end) = end? {
             return Ok(Some(end));
         }
@@ -58,14 +63,14 @@ impl Life {
 
     /// One answer a thread, for all words on it that were not told yet.
     fn tell_of_outage(&mut self, asks: bool) -> Result<(), Fault> {
-        let Some(outage) = self.outage.clone() else { return Ok(()) };
+        let Some(outage) = self.access.outage().cloned() else { return Ok(()) };
         // Known at once anyway, and perhaps otherwise for the owner's own word.
         if asks && !outage.is_slow() {
             return Ok(());
         }
         let (mark, now) = (outage.mark(), self.told.clock.now());
         let mut threads: Vec<(String, usize)> = Vec::new();
-        for waiting in &mut self.cursors.words {
+        for waiting in &mut self.cursors.owner.words {
             if waiting.told.len() >= MOST_TOLD || waiting.told.contains(&mark) {
                 continue;
             }
@@ -79,30 +84,33 @@ impl Life {
         let zone = self.store.rules.time_zone.clone();
         let told = !threads.is_empty();
         for (thread, words) in threads {
-            let text = outage.answer(words, asks, now, &zone);
-            let at = self.told.clock.text();
-            let data =
-                json!({"from": "creature", "kind": "waiting", "thread": thread, "text": text, "at": at});
-            self.store.record("message", data)?;
+            self.store.say("waiting", &thread, &outage.answer(words, asks, now, &zone))?;
         }
         if told { self.save() } else { Ok(()) }
     }
 
     /// Instinct in the mind's place, for the owner's words that it knows and for nothing else.
-    async fn stand_in(&mut self, leaving: &mut impl Leaving) -> Result<Option<Next>, Fault> {
+    async fn stand_in(
+        &mut self,
+        reasons: &Reasons,
+        leaving: &mut impl Leaving,
+    ) -> Result<Option<Next>, Fault> {
         let mut thread = None;
         let mut instinct = None;
         for round in 0..self.settings.agenda.rounds {
-            let known = self.cursors.words.iter().find(|waiting| instinct::knows(&waiting.word.text));
+            let known = self.cursors.owner.words.iter().find(|waiting| instinct::knows(&waiting.word.text));
             let Some(on) = known.map(|waiting| waiting.word.thread.clone()).or(thread.clone()) else { break };
             let instinct = instinct.get_or_insert_with(|| Instinct::load(&self.told.house, pace::BUILT));
-            let moment = self.known_words(round, &on)?;
-            let Outcome::Thought { thought, .. } = instinct.stand_in(&moment, round == 0) else { break };
+            let sensed = self.known_words(round, &on, reasons)?;
+            let Outcome::Thought { thought, .. } = instinct.stand_in(&sensed.moment, round == 0) else {
+                break;
+            };
             let goes_on = !thought.tool_calls.is_empty();
-            if let Some(end) = self.stood_in(thought, &moment, round, leaving).await? {
+            if let Some(end) = self.stood_in(thought, &sensed, leaving).await? {
                 return Ok(Some(end));
             }
-            if !goes_on && !self.cursors.words.iter().any(|waiting| instinct::knows(&waiting.word.text)) {
+            if !goes_on && !self.cursors.owner.words.iter().any(|waiting| instinct::knows(&waiting.word.text))
+            {
                 break;
             }
             thread = Some(on);
@@ -111,42 +119,43 @@ impl Life {
     }
 
     /// The moment as it is, with those words of a thread that instinct knows.
-    fn known_words(&mut self, round: u32, thread: &str) -> Result<Moment, Fault> {
-        let mut moment = self.sense(round)?;
-        self.caller = Caller::owner(thread);
-        let words = self.cursors.words.iter().map(|waiting| &waiting.word);
+    fn known_words(&mut self, round: u32, thread: &str, reasons: &Reasons) -> Result<Sensed, Fault> {
+        let mut sensed = self.sense(round, reasons)?;
+        sensed.caller = Caller::owner(thread);
+        self.caller = sensed.caller.clone();
+        let moment = &mut sensed.moment;
+        let words = self.cursors.owner.words.iter().map(|waiting| &waiting.word);
         let words = words.filter(|word| word.thread == thread && instinct::knows(&word.text));
         let (words, now) = (words.cloned().collect(), self.told.clock.now());
         let zone = &self.store.rules.time_zone;
-        let said = self.outage.as_ref().map(|outage| outage.sentence(false, now, zone));
+        let said = self.access.outage().map(|outage| outage.sentence(false, now, zone));
         (moment.owner, moment.thread, moment.words) = (true, thread.to_owned(), words);
         moment.outage = said.unwrap_or_default();
-        Ok(moment)
+        Ok(sensed)
     }
 
     /// Remembers what instinct decided and does it; the words it had are gone after that.
     async fn stood_in(
         &mut self,
         thought: Thought,
-        moment: &Moment,
-        round: u32,
+        Sensed { moment, round, reasons, caller, .. }: &Sensed,
         leaving: &mut impl Leaving,
     ) -> Result<Option<Next>, Fault> {
         if !thought.tool_calls.is_empty() || !moment.words.is_empty() {
-            let number = self.cursors.thoughts.saturating_add(1);
+            let number = self.cursors.counts.next_thought();
             let calls: Vec<Value> =
                 thought.tool_calls.iter().map(|call| json!({"tool": call.tool})).collect();
             let record = json!({
-                "mind": "instinct", "thought": number, "wake": self.cursors.wakes, "round": round,
+                "mind": "instinct", "thought": number, "wake": self.cursors.counts.wakes, "round": round,
                 "monologue": thought.monologue, "intent": text::shorten(&thought.intent, 200),
                 "tool_calls": calls, "sleep_s": thought.sleep_s, "usage": Value::Null,
                 "owner": true,
             });
             self.store.record("thought", record)?;
-            self.cursors.thoughts = number;
-            let caller = Caller::owner(&moment.thread);
+            self.cursors.counts.thoughts = number;
+            let turn = Turn { number, caller, reasons };
             for call in &thought.tool_calls {
-                if self.act(call, number, &caller, leaving).await? {
+                if self.act(call, &turn, leaving).await? {
                     return Ok(Some(Next::Leave));
                 }
             }
@@ -158,77 +167,92 @@ impl Life {
             let id = mine.map(|one| one.id.clone()).next();
             self.request_answered(id, &word.thread);
         }
-        self.cursors.words.retain(|waiting| !moment.words.contains(&waiting.word));
+        self.cursors.owner.words.retain(|waiting| !moment.words.contains(&waiting.word));
         // What was answered was another word: the next life must not take these for it.
-        self.cursors.words.iter_mut().for_each(|waiting| waiting.seen = 0);
+        self.cursors.owner.words.iter_mut().for_each(|waiting| waiting.seen = 0);
         self.save()?;
         Ok(None)
     }
 
     /// A reply that could not be read: remembered, and paid for with a rest.
-    pub(crate) fn garbled(&mut self, error: &str, text: &str, usage: &Value) -> Result<Next, Fault> {
+    pub(crate) fn garbled(
+        &mut self,
+        error: &str,
+        text: &str,
+        usage: &Value,
+        owner: bool,
+    ) -> Result<Next, Fault> {
         let error = text::shorten(error, MOST_CHARS);
         tracing::warn!("garbled reply: {error}");
-        let rest_s = self.patience.garbled();
+        let rest_s = self.access.garbled(&error, self.told.clock.now());
         let recovery = format!("it is asked again in {rest_s} s");
         self.store
             .feed
             .tell(Event::Error, json!({"about": "garbled reply", "text": error, "recovery": recovery}));
-        let (mind, number) = (self.mind.name(), self.cursors.thoughts.saturating_add(1));
+        let (mind, number) = (self.minds.now.name(), self.cursors.counts.next_thought());
         self.store.record(
             "thought",
             json!({
                 "mind": mind, "thought": number, "garbled": true, "error": error,
-                "text": text::shorten(text, 4_000), "usage": usage, "owner": self.caller.owner,
+                "text": text::shorten(text, 4_000), "usage": usage, "owner": owner,
             }),
         )?;
-        (self.course.overran, self.course.setback) = (1, true);
-        if self.patience.babbles() {
-            let down = Down { why: Why::Garbled, cause: error, ..Down::default() };
-            self.outage = Some(Outage::new(&down, rest_s, self.outage.as_ref(), self.told.clock.now()));
-        }
+        self.unfinished.failed();
         Ok(Next::Rest(self.clamped(rest_s)))
     }
 
     /// A mind that is down: left alone for a while, and told of once.
-    pub(crate) fn down(&mut self, down: &Down) -> Result<Next, Fault> {
-        if down.why == Why::Budget && !self.caller.owner {
-            self.course.overran = 1;
+    pub(crate) fn down(&mut self, down: &Down, owner: bool) -> Result<Next, Fault> {
+        self.unfinished.failed();
+        if down.why == Why::Budget && !owner {
             return self.spent(down);
         }
-        let (error, now) = (&down.error, self.told.clock.now());
-        let before = self.outage.take();
-        // When it is asked again is decided below.
-        let mut outage = Outage::new(down, 0, before.as_ref(), now);
-        let same = before.is_some_and(|before| before.mark() == outage.mark());
-        let rest_s = match self.course.down_until.filter(|until| same && now < *until) {
-            // Tried out of turn, for the owner's word: that costs the others no longer wait.
-            Some(until) => until.duration_since(now).as_secs().unsigned_abs() + 1,
-            None => {
-                let (rest_s, tell) = self.patience.down(down);
-                if tell {
-                    self.tell_of_down(down, rest_s)?;
-                }
-                rest_s
-            }
-        };
-        tracing::warn!("the mind is down, next try in {rest_s} s: {}", text::shorten(error, MOST_CHARS));
-        let span = jiff::SignedDuration::from_secs(rest_s.try_into().unwrap_or(i64::MAX));
-        (self.course.overran, self.course.setback) = (1, true);
-        let until = now.checked_add(span).unwrap_or(now);
-        outage.next = until;
+        let (rest_s, until, tell) = self.access.down(down, self.told.clock.now());
+        if tell {
+            self.tell_of_down(down, rest_s)?;
+        }
+        tracing::warn!(
+            "the mind is down, next try in {rest_s} s: {}",
+            text::shorten(&down.error, MOST_CHARS)
+        );
         self.heart.next_try(Some(format!("{until:.0}")));
-        (self.outage, self.course.down_until) = (Some(outage), Some(until));
+        Ok(Next::Rest(Duration::from_secs(rest_s)))
+    }
+
+    /// Takes a refusal of a call of its own for want of money: it asks again when there is room, after an hour at most.
+    /// That is told once, and is no failure of the model.
+    pub(crate) fn spent(&mut self, down: &Down) -> Result<Next, Fault> {
+        let now = self.told.clock.now();
+        let (rest_s, until, is_new) = self.access.spent(down, now);
+        tracing::info!("its own money is spent; it asks again in {rest_s} s");
+        if is_new {
+            let text = format!("its own money is spent: {}", text::shorten(&down.error, MOST_ERROR));
+            let again = hour(until, now, &self.store.rules.time_zone);
+            self.tell_of_error("budget", text, format!("it asks again at {again}"), down, rest_s)?;
+        }
+        self.heart.spent(format!("{until:.0}"));
         Ok(Next::Rest(Duration::from_secs(rest_s)))
     }
 
     fn tell_of_down(&mut self, down: &Down, rest_s: u64) -> Result<(), Fault> {
-        let error = text::shorten(&down.error, 1_000);
+        let error = text::shorten(&down.error, MOST_ERROR);
         let (about, text) = match down.why {
             Why::Budget => ("budget", format!("the money is spent: {error}")),
-            _ => ("model", format!("{} is down: {error}", self.mind.name())),
+            _ => ("model", format!("{} is down: {error}", self.minds.now.name())),
         };
         let recovery = format!("it is asked again in {rest_s} s, or at a word of the owner's");
+        self.tell_of_error(about, text, recovery, down, rest_s)
+    }
+
+    /// Tells feed and memory why the mind is not asked for so long.
+    fn tell_of_error(
+        &mut self,
+        about: &str,
+        text: String,
+        recovery: String,
+        down: &Down,
+        rest_s: u64,
+    ) -> Result<(), Fault> {
         self.store.feed.tell(Event::Error, json!({"about": about, "text": text, "recovery": recovery}));
         self.store
             .record("observation", json!({"about": about, "text": text, "hint": down.hint, "rest_s": rest_s}))

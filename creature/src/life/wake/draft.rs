@@ -3,7 +3,6 @@
 use crate::fault::Fault;
 use crate::guardian_post::{self, Kind};
 use crate::life::Life;
-use agenda::waking;
 use jiff::Timestamp;
 use patch::draft::{self, Draft};
 
@@ -11,21 +10,6 @@ use patch::draft::{self, Draft};
 const OLD_S: i64 = 7 * 86_400;
 
 impl Life {
-    pub(crate) fn draft(&self) -> Option<Draft> {
-        if self.told.safe || self.told.rehearsal {
-            return None;
-        }
-        let draft = Draft::open(&self.told.house).inspect_err(|fault| tracing::warn!("{fault}"));
-        draft.ok().flatten().filter(|draft| !draft.state.files.is_empty() || !draft.state.missed.is_empty())
-    }
-
-    /// When the draft is to be looked at again, and how it stands in a line.
-    pub(crate) fn draft_due(&self) -> Option<(Timestamp, String)> {
-        let draft = self.draft()?;
-        let touched = draft.state.touched.parse().ok()?;
-        Some((waking::draft_due(touched, self.course.draft_seen), draft.line()))
-    }
-
     /// A draft that nobody touched for a week is kept under a ref and put aside; without a guardian it stays.
     pub(crate) async fn put_old_draft_away(&mut self) -> Result<(), Fault> {
         let now = self.told.clock.now();
@@ -38,7 +22,7 @@ impl Life {
             Ok(said) => said,
             Err(fault) => format!("an old draft could not be put away: {fault}"),
         };
-        self.observe("draft", &said)
+        self.store.observe("draft", &said)
     }
 
     async fn put_away(&self, draft: &Draft) -> Result<String, Fault> {

@@ -5,7 +5,6 @@
 
 use crate::fault::Fault;
 use crate::life::Life;
-use crate::life::patience::LONGEST_S;
 use crate::mind::Mind;
 use crate::pace;
 use crate::store::caller::Caller;
@@ -21,8 +20,7 @@ use agenda::tasks::TaskChange;
 use ground::checklist;
 use ground::text::shorten;
 use instinct::sources;
-use jiff::SignedDuration;
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// Most records and bytes looked back on for reminders that were told already.
 const LOOK_BACK: (usize, u64) = (400, 4 << 20);
@@ -37,13 +35,13 @@ impl Life {
         self.remind()?;
         if !self.paused() {
             // A review that nothing can pay for stays due.
-            if self.spent_until(self.told.clock.now()).is_none() {
+            if self.access.spent_until(self.told.clock.now()).is_none() {
                 self.review()?;
             }
             self.order();
         }
         if let Err(fault) = self.lend(self.caller.clone()).post() {
-            self.observe("outbox", &format!("failed to {}", fault.error))?;
+            self.store.observe("outbox", &format!("failed to {}", fault.error))?;
         }
         self.pause();
         Ok(())
@@ -56,11 +54,7 @@ impl Life {
         if ahead {
             self.store.keep_agenda();
         }
-        // No wait for a mind or for money is longer.
-        let longest = now.checked_add(SignedDuration::from_secs(LONGEST_S.cast_signed())).ok();
-        for until in [&mut self.course.down_until, &mut self.course.spent_until] {
-            *until = until.and_then(|until| longest.map(|longest| until.min(longest)));
-        }
+        self.access.set_back(now);
         let mut to = |at_s: &mut i64, wait_s: i64| {
             let most = now.as_second().saturating_add(wait_s);
             ahead |= *at_s > most;
@@ -68,11 +62,11 @@ impl Life {
         };
         let longest_s = sources::backoff_s(pace::BUILT, u32::MAX).max(pace::BUILT.source_pace_s as i64);
         self.scanned.sources.values_mut().for_each(|source| to(&mut source.next_s, longest_s));
-        for (line, next_s) in &mut self.cursors.items {
+        for (line, next_s) in &mut self.cursors.papers.items {
             to(next_s, checklist::items(line).first().and_then(|item| item.every_s).unwrap_or(0));
         }
         let said = if ahead { "the clock was put back: what was planned by it counts from now" } else { "" };
-        self.observe("clock", said)
+        self.store.observe("clock", said)
     }
 
     /// Says in the feed when the owner's pause begins and ends.
@@ -83,11 +77,11 @@ impl Life {
             own.for_each(|job| job.stop("your owner paused you"));
             self.pause_apart();
         }
-        if std::mem::replace(&mut self.course.pause_told, paused) != paused {
+        if std::mem::replace(&mut self.attention.pause_told, paused) != paused {
             let event = if paused { Event::Paused } else { Event::Resumed };
             let is_typed = paused && !self.told_to_pause();
             let why = if is_typed { "you are typing" } else { "your word" };
-            let (what, pending) = (self.held_up(), self.cursors.news.len());
+            let (what, pending) = (self.held_up(), self.cursors.events.news.len());
             self.store.feed.tell(event, json!({"why": why, "what": what, "pending_events": pending}));
         }
     }
@@ -98,8 +92,7 @@ impl Life {
         if due.is_empty() {
             return Ok(());
         }
-        let tail = memory::tail(&self.told.house.memory(), LOOK_BACK.0, LOOK_BACK.1);
-        let records = tail.map_or(Vec::new(), |tail| tail.records);
+        let records = self.store.newest(LOOK_BACK);
         // All at once would overstay the stage; the others are due at the next wake, right after this one.
         for due in due.into_iter().take(MOST_AT_ONCE) {
             let (id, at) = (json!(due.id), json!(due.due_at));
@@ -114,7 +107,7 @@ impl Life {
                 self.store.record("message", said)?;
             }
             let at = self.told.clock.now();
-            self.made(&Change::Reminder(ReminderChange::Fired { id: due.id, at }));
+            self.store.made(&self.caller, &Change::Reminder(ReminderChange::Fired { id: due.id, at }));
         }
         Ok(())
     }
@@ -147,14 +140,14 @@ impl Life {
             let is_passed_over = pauses && !concern.owner;
             let request = review::request(&concern);
             // Struck off first: a review that cannot be struck off would be made, and paid for, at every wake.
-            if !self.made(&Change::Pulse(PulseChange::Reviewed { id: concern.id })) {
+            if !self.store.made(&self.caller, &Change::Pulse(PulseChange::Reviewed { id: concern.id })) {
                 continue;
             }
             if is_passed_over {
                 continue;
             }
             if let Err(fault) = self.spawn_session(request) {
-                self.observe("pulse", &format!("failed to review concerns: {}", fault.error))?;
+                self.store.observe("pulse", &format!("failed to review concerns: {}", fault.error))?;
             }
         }
         Ok(())
@@ -169,10 +162,10 @@ impl Life {
                 let waits = |task: &agenda::tasks::Task| task.ended_at.is_none() && task.text == what;
                 if !self.store.agenda.tasks.list.iter().any(waits) {
                     let add = TaskChange::Add { text: what, at: now, every_s: None };
-                    self.made_by(&Caller::owner("main"), &Change::Task(add));
+                    self.store.made(&Caller::owner("main"), &Change::Task(add));
                 }
             }
-            self.made(&Change::Directive(DirectiveChange::Did { id: order.id }));
+            self.store.made(&self.caller, &Change::Directive(DirectiveChange::Did { id: order.id }));
         }
     }
 
@@ -184,11 +177,12 @@ impl Life {
         let (now, zone) = (self.told.clock.now(), self.store.rules.time_zone.clone());
         let understood = directive::understand(text, now, &zone)?;
         let change = Change::Directive(understood.change.clone());
-        if !self.made_by(&Caller::owner(thread), &change) {
+        if !self.store.made(&Caller::owner(thread), &change) {
             return None;
         }
         if matches!(understood.change, DirectiveChange::Set { wish: Wish::Focus { .. }, .. }) {
             self.cursors
+                .events
                 .tell(format!("Your owner said \"{}\": what you do next follows it.", shorten(text, 300)));
         }
         Some(directive::reply(&understood) + &self.waits(&understood.change))
@@ -196,7 +190,7 @@ impl Life {
 
     /// Says of an order that instinct cannot follow that it is kept for a mind that can.
     fn waits(&self, change: &DirectiveChange) -> String {
-        match (change, &self.mind) {
+        match (change, &self.minds.now) {
             (DirectiveChange::Set { wish: Wish::Every { what, .. }, .. }, Mind::Instinct(_))
                 if !instinct::can_do(what) =>
             {
@@ -209,32 +203,17 @@ impl Life {
     /// On instinct, makes a goal of a request in phases; the word itself is still answered. A model reads for itself
     /// what is asked, and has tools that add goals.
     pub(crate) fn goal_of_phases(&mut self, text: &str, thread: &str) {
-        if self.told.safe || !matches!(self.mind, Mind::Instinct(_)) {
+        if self.told.safe || !self.minds.are_instinct() {
             return;
         }
         let Some(checkpoints) = goals::phases(text) else { return };
         let title = shorten(text, 120);
         let change = Change::Goal(GoalChange::Add { title, checkpoints, cost_usd: 0.0 });
-        if self.made_by(&Caller::owner(thread), &change) {
+        if self.store.made(&Caller::owner(thread), &change) {
             let text = shorten(text, 300);
             self.cursors
+                .events
                 .tell(format!("Your owner's word \"{text}\" stands on the agenda as a goal, step by step."));
         }
-    }
-
-    /// Makes a change of the agenda.
-    pub fn change(&mut self, change: &Change) -> Result<Value, Fault> {
-        self.store.change(&self.caller, change)
-    }
-
-    /// Makes a change nobody waits for; whether it was made. A refusal is only logged.
-    pub(crate) fn made(&mut self, change: &Change) -> bool {
-        self.made_by(&self.caller.clone(), change)
-    }
-
-    /// As `made`, in another's name.
-    pub(crate) fn made_by(&mut self, caller: &Caller, change: &Change) -> bool {
-        let made = self.store.change(caller, change);
-        made.inspect_err(|fault| tracing::warn!("failed to {} ({})", fault.error, fault.hint)).is_ok()
     }
 }

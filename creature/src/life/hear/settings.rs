@@ -23,12 +23,12 @@ impl Life {
     /// Takes up settings that the guardian handed over since they were last read; how a model is asked counts with the
     /// next one that is offered.
     pub(crate) fn follow_settings(&mut self) -> Result<(), Fault> {
-        let handed = Settings::handed_anew(&self.told.house, self.told.life, &mut self.course.handed);
+        let handed = Settings::handed_anew(&self.told.house, self.told.life, &mut self.handed);
         let Some((settings, odd)) = handed else { return Ok(()) };
         self.settings = settings;
         let unfollowed = put(&self.settings, &mut self.store, &mut self.toolbox);
         let odd: Vec<String> = odd.into_iter().chain(unfollowed).collect();
         self.heart.odd(&odd.join("; "));
-        self.observe("settings", &odd.join("; "))
+        self.store.observe("settings", &odd.join("; "))
     }
 }

@@ -1,0 +1,57 @@
+//! Empty answers: after one, the same reasons call for no thought for a while, longer each time.
+
+use crate::life::{Life, Next};
+use agenda::waking;
+use jiff::{SignedDuration, Timestamp};
+use mind::thought::Thought;
+use std::time::Duration;
+
+/// The first span in which the same situation is not asked about again, in seconds; it doubles, up to the longest.
+const FIRST_S: u64 = 60;
+const LONGEST_S: u64 = 3_600;
+
+/// The empty answers since the last answer that was not empty.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Emptied {
+    /// The last thought had only words, and wanted another round.
+    spoke: bool,
+    /// Empty answers in a row.
+    times: u32,
+    /// The reasons for a thought that still stood after the last empty answer.
+    reasons_left: Vec<String>,
+    /// Until when those reasons call for no thought.
+    until: Option<Timestamp>,
+}
+
+impl Emptied {
+    /// Until when these reasons call for no thought; none where they do, for they are others or the time is over.
+    pub fn holds(&self, why: &[String], now: Timestamp) -> Option<Timestamp> {
+        self.until.filter(|until| now < *until && self.reasons_left == why)
+    }
+}
+
+impl Life {
+    /// The rest after a thought that wants another round without having acted; none where it may have that round.
+    pub(crate) fn emptied(&mut self, thought: &Thought) -> Option<Next> {
+        if !thought.only_words() {
+            self.resting.emptied = Emptied::default();
+            return None;
+        }
+        let silent = thought.monologue.is_empty() && thought.intent.is_empty();
+        let spoke = std::mem::replace(&mut self.resting.emptied.spoke, true);
+        if !silent && !spoke {
+            // One thought aloud may go on; a second in a row without an act may not.
+            return None;
+        }
+        let now = self.told.clock.now();
+        let span_s = (FIRST_S << self.resting.emptied.times.min(6)).min(LONGEST_S);
+        let times = self.resting.emptied.times.saturating_add(1);
+        let reasons_left = waking::reasons(&self.found(now));
+        let until = now.checked_add(SignedDuration::from_secs(span_s as i64)).ok();
+        self.resting.emptied = Emptied { spoke: true, times, reasons_left, until };
+        self.unfinished.stopped();
+        self.access.setback = true;
+        let Next::Rest(rest) = self.chosen(None) else { return None };
+        Some(Next::Rest(rest.max(Duration::from_secs(span_s))))
+    }
+}
