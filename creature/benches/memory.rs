@@ -6,7 +6,7 @@
 use creature::config::Told;
 use creature::life::Life;
 use creature::life::birth::{LOOK_BACK, birth};
-use creature::life::wake::Reasons;
+use creature::life::carried::Reasons;
 use creature::paths::House;
 use creature::tools::catalogue::LIST;
 use memory::{Log, Record, snapshot};

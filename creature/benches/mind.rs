@@ -7,7 +7,7 @@ use agenda::{Agenda, Change, Rules, When};
 use creature::clock::Clock;
 use creature::config::Told;
 use creature::life::birth::birth;
-use creature::life::wake::Reasons;
+use creature::life::carried::Reasons;
 use creature::life::{Leaving, Life};
 use creature::paths::House;
 use creature::tools::catalogue::LIST;

@@ -4,6 +4,7 @@
 //! life. What ends a life: the guardian's wish, a rebirth, a memory that cannot be written, a panic.
 
 pub mod birth;
+pub mod carried;
 mod records;
 mod situation;
 
@@ -31,16 +32,12 @@ pub mod end;
 use crate::config::{Settings, Told};
 use crate::fault::Fault;
 use crate::heartbeat::{Heart, Stage};
-use crate::life::act::Acts;
-use crate::life::hear::stop::Attention;
-use crate::life::minds::Minds;
+use crate::life::carried::{Acts, Attention, OwnTime, Papers, Resting, Wakes};
 use crate::life::minds::access::Access;
-use crate::life::rest::Resting;
+use crate::life::minds::offered::Minds;
 use crate::life::rest::unfinished::Unfinished;
 use crate::life::sense::newborn::Newborn;
-use crate::life::wake::own::OwnTime;
 use crate::life::wake::scanned::Scanned;
-use crate::life::wake::{Papers, Wakes};
 use crate::mind::Mind;
 use crate::senses::cursors::{Cursors, Heard};
 use crate::senses::watch::Watch;

@@ -5,7 +5,7 @@ mod jobs;
 
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
-use crate::life::wake::Reasons;
+use crate::life::carried::Reasons;
 use crate::life::wake::events;
 use crate::life::{Leaving, Life};
 use crate::store::caller::Caller;
@@ -13,7 +13,6 @@ use crate::store::feed::Event;
 use crate::tools::catalogue;
 use crate::tools::marks::Changes;
 use crate::tools::{CallOutcome, ToolContext};
-use agenda::repeat::Repeats;
 use ground::checklist;
 use ground::papers::{self, Paper};
 use ground::text;
@@ -31,16 +30,6 @@ pub(crate) struct Turn<'a> {
     pub caller: &'a Caller,
     /// Why the wake thinks.
     pub reasons: &'a Reasons,
-}
-
-/// What is known of the calls of this life.
-#[derive(Debug, Default)]
-pub(crate) struct Acts {
-    pub repeats: Repeats,
-    /// What the last one came to, in a line.
-    pub last: String,
-    /// One of this wake did more than look.
-    pub progress: bool,
 }
 
 impl Life {

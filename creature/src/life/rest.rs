@@ -5,8 +5,7 @@ pub(super) mod unfinished;
 
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
-use crate::life::rest::emptied::Emptied;
-use crate::life::wake::Reasons;
+use crate::life::carried::{ChosenRest, Reasons};
 use crate::life::{Leaving, Life, Next};
 use crate::senses::cursors::Waiting;
 use crate::store::caller::Caller;
@@ -29,37 +28,6 @@ const MOST_RESTLESS: u32 = 10;
 
 /// How long sub-sessions may go on where no rest has an end.
 const LONGEST: Duration = Duration::from_secs(3_600);
-
-/// A rest that a thought chose: until it ends, what was there when it began is no reason to think.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ChosenRest {
-    pub began: Timestamp,
-    pub until: Timestamp,
-}
-
-/// What is known of rests from wake to wake.
-#[derive(Debug, Default)]
-pub(crate) struct Resting {
-    /// The one that a thought chose last.
-    chosen: Option<ChosenRest>,
-    /// The last thought also said that its work is done: only what is new or due shortens the rest.
-    pub said_done: bool,
-    pub emptied: Emptied,
-    /// Wakes in a row that asked a model with nobody waiting for it.
-    restless: u32,
-}
-
-impl Resting {
-    /// The rest that a thought chose, while it is not over.
-    pub fn chosen(&self, now: Timestamp) -> Option<ChosenRest> {
-        self.chosen.filter(|rest| rest.began <= now && now < rest.until)
-    }
-
-    /// Until when the rest lasts that a thought chose last.
-    pub fn until(&self) -> Option<Timestamp> {
-        self.chosen.map(|rest| rest.until)
-    }
-}
 
 impl Life {
     /// Rests while sub-sessions go on, until the time is over or something cuts it short; without a time, as long as one

@@ -6,7 +6,7 @@ mod requests;
 use crate::fault::Fault;
 use crate::life::Life;
 use crate::life::birth::LOOK_BACK;
-use crate::life::wake::Reasons;
+use crate::life::carried::Reasons;
 use crate::senses::budget;
 use crate::senses::cursors::{Events, Interrupted};
 use crate::senses::packages;

@@ -14,6 +14,7 @@ pub(crate) mod scanned;
 use crate::dream;
 use crate::fault::Fault;
 use crate::life::Life;
+use crate::life::carried::Reasons;
 use crate::senses::budget;
 use crate::store::caller::Caller;
 use crate::store::feed::Event;
@@ -21,56 +22,7 @@ use agenda::outbox::Kind;
 use agenda::repeat::Repeats;
 use agenda::waking;
 use ground::papers;
-use jiff::Timestamp;
 use serde_json::json;
-
-/// Seconds between two records of looks that found nothing.
-const LOOK_RECORDED_EVERY_S: i64 = 3_600;
-
-/// Why a wake thinks; without a reason it does not.
-#[derive(Clone, Debug, Default)]
-pub struct Reasons {
-    pub why: Vec<String>,
-    /// A look of instinct's within an hour of a recorded one: it leaves no record.
-    pub unrecorded: bool,
-}
-
-/// What is known of the wake under way, or the last one.
-#[derive(Debug, Default)]
-pub(crate) struct Wakes {
-    /// None before the first.
-    pub began: Option<Timestamp>,
-    /// Wakes in a row that thought nothing.
-    pub quiet: u64,
-    why: Vec<String>,
-    /// When a look of instinct's was last recorded.
-    look_recorded_at: Option<Timestamp>,
-}
-
-/// What is known of papers from wake to wake.
-#[derive(Debug, Default)]
-pub(crate) struct Papers {
-    /// PURPOSE.md changed, and no thought of its own was told so.
-    pub purpose_changed: bool,
-    /// Mark of the checklist that was last shown to a thought, until one of its own had it.
-    pub checklist: String,
-    /// Papers of knowledge that somebody else changed, by their paths from the house.
-    pub changed: Vec<String>,
-    /// When a thought last had the unfinished draft before it.
-    pub draft_seen: Option<Timestamp>,
-}
-
-impl Wakes {
-    /// Whether a look leaves no record, for another did within the hour; after a clock that was set back it does.
-    fn is_unrecorded(&mut self, now: Timestamp) -> bool {
-        let since_s = self.look_recorded_at.map(|at| now.duration_since(at).as_secs());
-        let unrecorded = since_s.is_some_and(|since_s| (0..LOOK_RECORDED_EVERY_S).contains(&since_s));
-        if !unrecorded {
-            self.look_recorded_at = Some(now);
-        }
-        unrecorded
-    }
-}
 
 impl Life {
     /// Does what came due and takes what was said; none of it needs a mind.

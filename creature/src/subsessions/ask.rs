@@ -5,7 +5,7 @@ use super::words;
 use crate::fault::Fault;
 use crate::life::Life;
 use crate::life::act::{MOST_ARGS, args};
-use crate::life::minds::reach;
+use crate::life::minds::offered::reach;
 use crate::mind::Mind;
 use crate::panic::caught;
 use crate::paths::House;

@@ -4,7 +4,7 @@ use crate::broker::loopback;
 use crate::house::{Line, Script, TempHouse, thought, wait_for};
 use creature::config::Told;
 use creature::life::birth::birth;
-use creature::life::wake::Reasons;
+use creature::life::carried::Reasons;
 use creature::paths::House;
 use serde_json::{Value, json};
 

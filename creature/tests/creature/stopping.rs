@@ -4,7 +4,7 @@ use crate::broker::loopback;
 use crate::faithful::{Rules, Say, Seen, Wire};
 use crate::lived::Lived;
 use crate::probation::sight::world::{NATIVE, World};
-use creature::life::wake::Reasons;
+use creature::life::carried::Reasons;
 use serde_json::json;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};

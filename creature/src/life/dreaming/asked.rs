@@ -6,7 +6,7 @@ use crate::dream::facts::{facts_text, keep_facts};
 use crate::dream::state::DreamState;
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
-use crate::life::minds::reach;
+use crate::life::minds::offered::reach;
 use crate::life::{Leaving, Life};
 use crate::mind::Mind;
 use crate::store::Store;

@@ -4,6 +4,7 @@
 
 use crate::fault::Fault;
 use crate::jobs::Job;
+use crate::life::carried::Stop;
 use crate::life::{Life, Next};
 use crate::senses::cursors::Waiting;
 use crate::store::caller::Caller;
@@ -21,35 +22,6 @@ const HELD_MIN: i64 = 10;
 
 /// Characters kept of a thought that was cut.
 const MOST_CUT: usize = 8_000;
-
-/// The owner's word that means stop, until it is obeyed.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Stop {
-    pub thread: String,
-    /// The thread of the owner's whose work was under way, if it was the owner's.
-    pub work: Option<String>,
-    /// What was ended, in words for the owner.
-    pub ended: Vec<String>,
-    /// Words that waited for an answer when it was said, and wait no longer.
-    pub cancelled: Vec<Waiting>,
-    /// The threads whose work and words it ended.
-    pub threads: BTreeSet<String>,
-}
-
-/// Whom the life works for just now, and what of the owner's word it knows meanwhile.
-#[derive(Debug, Default)]
-pub(crate) struct Attention {
-    /// The owner's thread that is worked for.
-    pub works_for: Option<String>,
-    /// The owner's word that means stop, until it is obeyed.
-    pub stop: Option<Stop>,
-    /// The owner is answered while a call runs beside the life: no other work meanwhile.
-    pub beside: bool,
-    /// The owner spoke while a call ran: the other calls of its thought are not run.
-    pub heard_meanwhile: bool,
-    /// The feed was told that the owner's pause began.
-    pub pause_told: bool,
-}
 
 impl Life {
     /// Takes a word for a stop: what waited for an answer before it does no longer. A plain `stop` is a pause where

@@ -1,34 +1,15 @@
 //! Empty answers: after one, the same reasons call for no thought for a while, longer each time.
 
+use crate::life::carried::Emptied;
 use crate::life::{Life, Next};
 use agenda::waking;
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use mind::thought::Thought;
 use std::time::Duration;
 
 /// The first span in which the same situation is not asked about again, in seconds; it doubles, up to the longest.
 const FIRST_S: u64 = 60;
 const LONGEST_S: u64 = 3_600;
-
-/// The empty answers since the last answer that was not empty.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Emptied {
-    /// The last thought had only words, and wanted another round.
-    spoke: bool,
-    /// Empty answers in a row.
-    times: u32,
-    /// The reasons for a thought that still stood after the last empty answer.
-    reasons_left: Vec<String>,
-    /// Until when those reasons call for no thought.
-    until: Option<Timestamp>,
-}
-
-impl Emptied {
-    /// Until when these reasons call for no thought; none where they do, for they are others or the time is over.
-    pub fn holds(&self, why: &[String], now: Timestamp) -> Option<Timestamp> {
-        self.until.filter(|until| now < *until && self.reasons_left == why)
-    }
-}
 
 impl Life {
     /// The rest after a thought that wants another round without having acted; none where it may have that round.

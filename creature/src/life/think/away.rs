@@ -4,9 +4,9 @@
 
 use crate::fault::Fault;
 use crate::life::act::Turn;
+use crate::life::carried::Reasons;
 use crate::life::minds::outage::{Outage, hour};
 use crate::life::sense::Sensed;
-use crate::life::wake::Reasons;
 use crate::life::{Leaving, Life, Next};
 use crate::pace;
 use crate::store::caller::Caller;

@@ -4,7 +4,7 @@
 
 use crate::examine;
 use crate::life::Life;
-use crate::life::wake::Reasons;
+use crate::life::carried::Reasons;
 use crate::store::caller::Caller;
 use crate::tools::{catalogue, product};
 use agenda::Change;
@@ -49,17 +49,6 @@ const MOST_FACTS: usize = 850;
 const MOST_NEWS: usize = 2_000;
 const NEWS: &str = "New at your sources";
 const OFFERS: &str = "In your records of this week";
-
-/// What is counted of own time from wake to wake.
-#[derive(Debug, Default)]
-pub(crate) struct OwnTime {
-    /// A thought of its own was had in this wake: what it leaves counts for its reason.
-    pub asked: bool,
-    /// Papers earlier looks left that this wake read; used once something is made of them.
-    read: Vec<String>,
-    /// What the look under way has cost so far, in dollars.
-    usd: f64,
-}
 
 impl Life {
     /// Gives a new house its first goal: to settle in.

@@ -7,7 +7,7 @@ use agenda::Change;
 use agenda::requests::RequestChange;
 use agenda::sessions::{Origin, Request};
 use creature::life::Leaving;
-use creature::life::wake::Reasons;
+use creature::life::carried::Reasons;
 use creature::store::caller::Caller;
 use memory::Record;
 use serde_json::json;

@@ -1,0 +1,155 @@
+//! State that stages carry from wake to wake, a struct for each stage that owns it; and the reasons of a wake.
+
+use crate::senses::cursors::Waiting;
+use agenda::repeat::Repeats;
+use jiff::Timestamp;
+use std::collections::BTreeSet;
+
+/// Seconds between two records of looks that found nothing.
+const LOOK_RECORDED_EVERY_S: i64 = 3_600;
+
+/// Why a wake thinks; without a reason it does not.
+#[derive(Clone, Debug, Default)]
+pub struct Reasons {
+    pub why: Vec<String>,
+    /// A look of instinct's within an hour of a recorded one: it leaves no record.
+    pub unrecorded: bool,
+}
+
+/// The wake under way, or the last one.
+#[derive(Debug, Default)]
+pub(crate) struct Wakes {
+    /// None before the first.
+    pub began: Option<Timestamp>,
+    /// Wakes in a row that thought nothing.
+    pub quiet: u64,
+    pub why: Vec<String>,
+    /// When a look of instinct's was last recorded.
+    pub look_recorded_at: Option<Timestamp>,
+}
+
+/// Papers that changed, and those a thought was shown.
+#[derive(Debug, Default)]
+pub(crate) struct Papers {
+    /// PURPOSE.md changed, and no thought of its own was told so.
+    pub purpose_changed: bool,
+    /// Mark of the checklist that was last shown to a thought, until one of its own had it.
+    pub checklist: String,
+    /// Papers of knowledge that somebody else changed, by their paths from the house.
+    pub changed: Vec<String>,
+    /// When a thought last had the unfinished draft before it.
+    pub draft_seen: Option<Timestamp>,
+}
+
+impl Wakes {
+    /// Whether a look leaves no record, for another did within the hour; after a clock that was set back it does.
+    pub fn is_unrecorded(&mut self, now: Timestamp) -> bool {
+        let since_s = self.look_recorded_at.map(|at| now.duration_since(at).as_secs());
+        let unrecorded = since_s.is_some_and(|since_s| (0..LOOK_RECORDED_EVERY_S).contains(&since_s));
+        if !unrecorded {
+            self.look_recorded_at = Some(now);
+        }
+        unrecorded
+    }
+}
+
+/// Calls of this life: repeats, the last one, and whether one of this wake did more than look.
+#[derive(Debug, Default)]
+pub(crate) struct Acts {
+    pub repeats: Repeats,
+    /// What the last one came to, in a line.
+    pub last: String,
+    /// One of this wake did more than look.
+    pub progress: bool,
+}
+
+/// The owner's word that means stop, until it is obeyed.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stop {
+    pub thread: String,
+    /// The thread of the owner's whose work was under way, if it was the owner's.
+    pub work: Option<String>,
+    /// What was ended, in words for the owner.
+    pub ended: Vec<String>,
+    /// Words that waited for an answer when it was said, and wait no longer.
+    pub cancelled: Vec<Waiting>,
+    /// The threads whose work and words it ended.
+    pub threads: BTreeSet<String>,
+}
+
+/// Whom the life works for just now, and what of the owner's word it knows meanwhile.
+#[derive(Debug, Default)]
+pub(crate) struct Attention {
+    /// The owner's thread that is worked for.
+    pub works_for: Option<String>,
+    /// The owner's word that means stop, until it is obeyed.
+    pub stop: Option<Stop>,
+    /// The owner is answered while a call runs beside the life: no other work meanwhile.
+    pub beside: bool,
+    /// The owner spoke while a call ran: the other calls of its thought are not run.
+    pub heard_meanwhile: bool,
+    /// The feed was told that the owner's pause began.
+    pub pause_told: bool,
+}
+
+/// A rest that a thought chose: until it ends, what was there when it began is no reason to think.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ChosenRest {
+    pub began: Timestamp,
+    pub until: Timestamp,
+}
+
+/// Rests: the one chosen last, and answers that were empty.
+#[derive(Debug, Default)]
+pub(crate) struct Resting {
+    /// The one that a thought chose last.
+    pub chosen: Option<ChosenRest>,
+    /// The last thought also said that its work is done: only what is new or due shortens the rest.
+    pub said_done: bool,
+    pub emptied: Emptied,
+    /// Wakes in a row that asked a model with nobody waiting for it.
+    pub restless: u32,
+}
+
+impl Resting {
+    /// The rest that a thought chose, while it is not over.
+    pub fn chosen(&self, now: Timestamp) -> Option<ChosenRest> {
+        self.chosen.filter(|rest| rest.began <= now && now < rest.until)
+    }
+
+    /// Until when the rest lasts that a thought chose last.
+    pub fn until(&self) -> Option<Timestamp> {
+        self.chosen.map(|rest| rest.until)
+    }
+}
+
+/// The empty answers since the last answer that was not empty.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Emptied {
+    /// The last thought had only words, and wanted another round.
+    pub spoke: bool,
+    /// Empty answers in a row.
+    pub times: u32,
+    /// The reasons for a thought that still stood after the last empty answer.
+    pub reasons_left: Vec<String>,
+    /// Until when those reasons call for no thought.
+    pub until: Option<Timestamp>,
+}
+
+impl Emptied {
+    /// Until when these reasons call for no thought; none where they do, for they are others or the time is over.
+    pub fn holds(&self, why: &[String], now: Timestamp) -> Option<Timestamp> {
+        self.until.filter(|until| now < *until && self.reasons_left == why)
+    }
+}
+
+/// Own time: its asks, what was read in it, and what it cost.
+#[derive(Debug, Default)]
+pub(crate) struct OwnTime {
+    /// A thought of its own was had in this wake: what it leaves counts for its reason.
+    pub asked: bool,
+    /// Papers earlier looks left that this wake read; used once something is made of them.
+    pub read: Vec<String>,
+    /// What the look under way has cost so far, in dollars.
+    pub usd: f64,
+}
