@@ -5,6 +5,7 @@
 
 pub mod absence;
 pub mod act;
+pub mod console;
 pub mod decide;
 pub mod git;
 pub mod limits;

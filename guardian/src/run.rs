@@ -3,6 +3,7 @@
 //! Invariant: a changed record is on disk before the actions based on it are carried out.
 //! Invariant: nothing here waits for the creature; a step that the kernel holds up is the business of `stall`.
 
+use crate::act::daemons::keep::Daemons;
 use crate::act::executor::Executor;
 use crate::decide::policy::Policy;
 use crate::decide::vocabulary::{Action, Event, Phase, Want};
@@ -53,7 +54,7 @@ impl Guardian {
     /// Keeps a creature alive until the owner asks to stop.
     pub fn run(&mut self) -> Result<()> {
         self.watchdog.ready();
-        self.executor.call_broker();
+        self.executor.with_daemons(Daemons::call);
         self.happen(Event::Tick);
         while self.policy.phase != Phase::Done {
             self.watchdog.feed(self.executor.clock.now());
@@ -71,9 +72,7 @@ impl Guardian {
             self.executor.collect();
             self.step_through();
             self.look();
-            self.executor.tend_broker();
-            self.executor.tend_notices();
-            self.executor.tend_small();
+            self.executor.tend_daemons();
             // On every round: a policy that does not hear the time would take silence for a suspended machine.
             self.happen(Event::Tick);
             self.executor.clear_after_life();
@@ -86,7 +85,7 @@ impl Guardian {
     fn wait(&mut self) {
         let now = self.executor.clock.now();
         let busy =
-            self.executor.life.is_some() || self.executor.build.is_some() || self.executor.broker.hoped_for();
+            self.executor.life.is_some() || self.executor.build.is_some() || self.executor.daemons.is_busy();
         let mut until = self.policy.deadline(&self.executor.limits).unwrap_or(now + 3_600_000);
         if busy {
             until = until.min(now + self.executor.limits.look_ms);
@@ -98,10 +97,11 @@ impl Guardian {
             until = until
                 .min(now + self.executor.report.build_frame_ms().unwrap_or(self.executor.limits.look_ms));
         }
-        let others = self.executor.broker.deadline().into_iter().chain(self.watchdog.due());
+        let daemons = &self.executor.daemons;
+        let others = self.executor.daemons.deadline().into_iter().chain(self.watchdog.due());
         until = others.fold(until, Millis::min);
         let timeout = i32::try_from(until.saturating_sub(now)).unwrap_or(i32::MAX);
-        let listener = (!self.executor.broker.hoped_for()).then_some(self.executor.broker.listener.as_fd());
+        let listener = (!daemons.broker_is_hoped_for()).then_some(daemons.own.broker.listener.as_fd());
         let heard = [Some(self.signals.get_read().as_fd()), listener].into_iter().flatten();
         let mut descriptors: Vec<PollFd> = heard.map(|heard| PollFd::new(heard, PollFlags::POLLIN)).collect();
         // After an interrupted or failed poll the loop only looks earlier.

@@ -1,14 +1,11 @@
 //! Starts the guardian or refuses: everything that can keep it from running is checked here, before the loop.
 
 use crate::act::binaries::Binaries;
-use crate::act::broker_process::BrokerProcess;
-use crate::act::console_process::ConsoleProcess;
+use crate::act::daemons::keep::Daemons;
 use crate::act::executor::{End, Executor};
 use crate::act::heartbeat::Heartbeat;
-use crate::act::notices_process::NoticesProcess;
 use crate::act::report::Report;
 use crate::act::requests;
-use crate::act::small_process::SmallProcess;
 use crate::act::state::State;
 use crate::decide::policy::Policy;
 use crate::git::open;
@@ -119,7 +116,7 @@ pub fn run(plain: bool) -> Result<u8> {
         return if interrupt::check().is_err() { Ok(0) } else { refuse(why) };
     }
     let walls = put_up_walls(&house, &settings)?;
-    let broker = BrokerProcess::open(&house, &walls.network)?;
+    let daemons = Daemons::open(&house, &walls.network, &settings.limits, plain)?;
     let clock = Clock::start(state.anchor);
     // A rebuilt state does not know which order was the last.
     let forgotten = rebuilt.is_some() || state == State { life: state.life, ..State::default() };
@@ -129,13 +126,11 @@ pub fn run(plain: bool) -> Result<u8> {
     let policy = policy_of(&state, &clock);
     let mut executor = Executor {
         limits: settings.limits.clone(),
-        notices: NoticesProcess::new(&settings.notices),
-        small: SmallProcess::default(),
         settings,
         mistake: String::new(),
         purpose_unread: String::new(),
         edits_told: String::new(),
-        broker,
+        daemons,
         walls,
         clock,
         repo,
@@ -143,7 +138,6 @@ pub fn run(plain: bool) -> Result<u8> {
         heard: VecDeque::new(),
         binaries: Binaries::new(&house),
         report: Report::open(),
-        console: ConsoleProcess::new(&house, plain),
         bond,
         heart: Heartbeat::new(house.heartbeat()),
         life: None,
@@ -234,9 +228,9 @@ fn prove_settings(
 ) -> Result<bool> {
     // To judge them the broker may have to be built: what comes is said before.
     executor.open_house();
-    let Executor { house, broker, report, .. } = executor;
+    let Executor { house, limits, daemons, report, .. } = executor;
     let leaves = |signal| [SIGINT, SIGTERM, SIGHUP].contains(&signal);
-    match broker.prove(house, |told| report.say(told), || !signals.pending().any(leaves)) {
+    match daemons.prove(house, limits, |told| report.say(told), || !signals.pending().any(leaves)) {
         Ok(()) => Ok(true),
         Err(Some(mistake)) => refuse(mistake),
         Err(None) => Ok(false),

@@ -8,6 +8,7 @@ use crate::decide::messages::Told;
 use crate::decide::vocabulary::Blame;
 use crate::limits::LOG_TAIL_BYTES;
 use crate::processes::child::{self, Bond, Door, Occupant, Start, Tree};
+use crate::processes::exits::memory_kills;
 use crate::processes::granted::Granted;
 use crate::processes::hunt;
 use anyhow::{Context, Result};
@@ -110,7 +111,7 @@ impl Build {
             of,
             beside,
             since: now,
-            memory_kills: crate::act::ends::memory_kills(),
+            memory_kills: memory_kills(),
             failure: Failure::default(),
             output: String::new(),
             asked: None,

@@ -8,7 +8,8 @@ use crate::decide::vocabulary::{Blame, Event, Phase};
 use crate::git::open;
 use crate::limits::LOG_TAIL_BYTES;
 use crate::processes::child::{Occupant, Tree};
-use crate::processes::{hunt, trusted};
+use crate::processes::exits::{describe, memory_kills, signal};
+use crate::processes::hunt;
 use house::{bounds, clock, files};
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
@@ -32,16 +33,11 @@ impl Executor {
         }
     }
 
-    /// The owner's processes: the broker, its job, the feed, what tells the owner, what keeps the repository small.
-    pub fn trusted(&self) -> impl Iterator<Item = Pid> {
-        self.broker.spared().chain(self.console.shown).chain(self.notices.pid).chain(self.small.pid)
-    }
-
     /// Processes that the sweep after a life spares: a build or tests beside it, and the owner's.
     pub fn spared(&self) -> Vec<Pid> {
         let beside = self.build.iter().map(|build| build.tree.pid);
         let beside = beside.chain(self.exam.iter().map(|exam| exam.tree.pid));
-        beside.chain(self.trusted()).collect()
+        beside.chain(self.daemons.spared()).collect()
     }
 
     pub fn note_ends(&mut self, ended: &[(Pid, WaitStatus)]) {
@@ -49,21 +45,18 @@ impl Executor {
             if let Some(life) = self.life.as_mut().filter(|life| life.tree.pid == *pid) {
                 life.exited = Some(life.tree.outcome(*status));
                 // Processes the life left behind must not reach the broker.
-                self.broker.tokens.revoke(&self.house, Occupant::Life);
+                self.daemons.own.broker.tokens.revoke(&self.house, Occupant::Life);
             }
             if let Some(mut build) = self.build.take_if(|build| build.tree.pid == *pid) {
-                self.broker.tokens.revoke(&self.house, Occupant::Build);
+                self.daemons.own.broker.tokens.revoke(&self.house, Occupant::Build);
                 let status = build.tree.outcome(*status);
                 self.build_ended(build, status);
             }
             if let Some(exam) = self.exam.take_if(|exam| exam.tree.pid == *pid) {
-                self.broker.tokens.revoke(&self.house, Occupant::Build);
+                self.daemons.own.broker.tokens.revoke(&self.house, Occupant::Build);
                 self.exam_ended(exam, *status);
             }
-            self.broker_ended(*pid, *status);
-            self.console_ended(*pid, *status);
-            self.notices_ended(*pid);
-            self.small_ended(*pid, *status);
+            self.with_daemons(|daemons, around| daemons.ended(*pid, *status, around));
         }
     }
 
@@ -193,7 +186,7 @@ impl Executor {
     pub fn end_beside(&mut self, tree: &Tree) {
         let mut ended = Vec::new();
         tree.end(&self.spared_with_life(), &mut ended);
-        self.broker.tokens.revoke(&self.house, Occupant::Build);
+        self.daemons.own.broker.tokens.revoke(&self.house, Occupant::Build);
         self.note_ends(&ended);
     }
 
@@ -224,7 +217,7 @@ impl Executor {
     }
 
     fn ask(&mut self, build: &mut Build, control: Control) -> anyhow::Result<()> {
-        let door = self.broker.door(&self.house, None)?;
+        let door = self.daemons.door(&self.house, None)?;
         build.ask(&self.house, &self.bond, &self.walls, door, control)
     }
 
@@ -237,50 +230,9 @@ impl Executor {
         built.is_some_and(|built| self.repo.has_same_recipe(tree, built).unwrap_or(false))
     }
 
-    /// Asks the owner's processes to end once no creature lives, and kills those that do not in time.
-    pub fn end_trusted(&mut self) {
-        let left: Vec<Pid> = self.trusted().collect();
-        for pid in left {
-            trusted::terminate(pid);
-            let mut looks = 0;
-            let gone = trusted::wait(pid, || {
-                looks += 1;
-                looks < 1_000
-            });
-            if gone.is_none() {
-                trusted::kill(pid);
-            }
-        }
-        if self.console.shown.take().is_some() {
-            self.console.take_terminal_back();
-        }
-        self.broker.pid = None;
-        self.broker.trouble = "not running".into();
-    }
-
     pub fn free_mib(&self) -> u64 {
         quotas::tried_mib(&self.house)
     }
-}
-
-pub fn signal(status: WaitStatus) -> Option<i32> {
-    if let WaitStatus::Signaled(_, signal, _) = status { Some(signal as i32) } else { None }
-}
-
-pub fn describe(status: WaitStatus) -> String {
-    if let WaitStatus::Exited(_, code) = status {
-        format!("exit status {code}")
-    } else if let WaitStatus::Signaled(_, signal, _) = status {
-        format!("signal {}", signal.as_str())
-    } else {
-        format!("{status:?}")
-    }
-}
-
-/// How many processes the kernel has killed for lack of memory since boot.
-pub fn memory_kills() -> u64 {
-    let text = files::system("/proc/vmstat").unwrap_or_default();
-    text.lines().find_map(|line| line.strip_prefix("oom_kill ")?.trim().parse().ok()).unwrap_or(0)
 }
 
 /// The record of an end, for the next life and for readers.

@@ -3,7 +3,6 @@
 //! Invariant: the exit status decides; the output only names which tests failed. Nothing here waits for the tests.
 
 use crate::act::build::{cargo, cargo_args};
-use crate::act::ends::{describe, memory_kills, signal};
 use crate::act::executor::Executor;
 use crate::act::quotas;
 use crate::act::state::Shortfall;
@@ -11,6 +10,7 @@ use crate::decide::blame::{self, Answer, Control, Evidence, Failure, Judgement};
 use crate::decide::vocabulary::{Blame, Event, Examined};
 use crate::limits::LOG_TAIL_BYTES;
 use crate::processes::child::{self, Occupant, Start, Tree};
+use crate::processes::exits::{describe, memory_kills, signal};
 use crate::processes::granted::Granted;
 use anyhow::{Context, Result};
 use house::bounds::{NAME_CHARS, TOLD_CHARS, brief};
@@ -190,7 +190,7 @@ impl Executor {
             ("PROPTEST_DISABLE_FAILURE_PERSISTENCE", "true"),
         ];
         let extra = extra.map(|(name, value)| (name, value.to_owned())).to_vec();
-        let (occupant, walls, broker) = (Occupant::Build, &self.walls, self.broker.door(&self.house, None)?);
+        let (occupant, walls, broker) = (Occupant::Build, &self.walls, self.daemons.door(&self.house, None)?);
         let (stdout, memory_kills, granted) = (log.try_clone()?, memory_kills(), Granted::default());
         let start =
             Start { occupant, program: cargo(), args, extra, walls, granted, broker, stdout, stderr: log };
@@ -316,7 +316,7 @@ impl Executor {
             self.state.exam = Shortfall { why: why.clone(), evidence };
         }
         if outcome == Examined::Passed
-            && let Err(error) = self.broker.tokens.proven(&self.house)
+            && let Err(error) = self.daemons.own.broker.tokens.proven(&self.house)
         {
             self.report.warn(&format!("{error:#}; this life may not act yet"));
         }

@@ -3,16 +3,13 @@
 //! Invariant: the executor decides nothing: events go to the policy by `hear`, actions come from it.
 
 use crate::act::binaries::Binaries;
-use crate::act::broker_process::BrokerProcess;
 use crate::act::build::Build;
 use crate::act::conduct::Watched;
-use crate::act::console_process::ConsoleProcess;
+use crate::act::daemons::keep::Daemons;
 use crate::act::exam::Exam;
 use crate::act::heartbeat::{self, Heartbeat};
-use crate::act::notices_process::NoticesProcess;
 use crate::act::report::Report;
 use crate::act::requests;
-use crate::act::small_process::SmallProcess;
 use crate::act::state::State;
 use crate::decide::policy::Policy;
 use crate::decide::vocabulary::{Event, Pending};
@@ -43,7 +40,6 @@ pub struct Executor {
     pub(crate) purpose_unread: String,
     /// What to do about the owner's edits while nothing is started over them; else empty.
     pub(crate) edits_told: String,
-    pub(crate) broker: BrokerProcess,
     pub(crate) walls: Walls,
     pub(crate) clock: Clock,
     pub(crate) repo: Repo,
@@ -54,9 +50,7 @@ pub struct Executor {
     pub(crate) heard: VecDeque<Event>,
     pub(crate) binaries: Binaries,
     pub(crate) report: Report,
-    pub(crate) console: ConsoleProcess,
-    pub(crate) notices: NoticesProcess,
-    pub(crate) small: SmallProcess,
+    pub(crate) daemons: Daemons,
     pub(crate) bond: Bond,
     pub(crate) heart: Heartbeat,
     pub(crate) life: Option<Life>,
@@ -181,18 +175,15 @@ impl Executor {
             }
         }
         self.exam.iter_mut().for_each(|exam| exam.follow(&self.house));
-        if self.life.is_some() {
-            self.tend_console();
-        }
     }
 
     pub fn leave(&mut self) -> Result<()> {
-        let spared: Vec<Pid> = self.trusted().collect();
+        let spared: Vec<Pid> = self.daemons.spared().collect();
         if let Some(build) = self.build.take() {
             build.tree.end(&spared, &mut Vec::new());
         }
         hunt::sweep(&spared, &mut Vec::new());
-        self.end_trusted();
+        self.daemons.end();
         hunt::sweep(&[], &mut Vec::new());
         interrupt::heard();
         self.clear_planted();

@@ -1,12 +1,12 @@
 //! The first minutes at a terminal: what lives here, what it may and what comes next, said before the first build; and the bar below it.
 
-use crate::act::executor::Executor;
 use house::clock::Millis;
-use house::{House, files, makers, terminal};
+use house::terminal::{self, Screen};
+use house::{House, files, makers};
 
 const BAR: usize = 16;
 /// Columns of the names before what is told.
-pub const NAMES: usize = 11;
+const NAMES: usize = 11;
 /// Most letters of a crate's name: the longest wording fits 80 columns with any, so that it does not come and go.
 const NAME: usize = 20;
 
@@ -101,39 +101,19 @@ pub fn opening(opening: &Opening) -> Vec<(&'static str, String)> {
 }
 
 /// Whether a maker's key is named in the environment, or `.env` holds anything; what is in it the broker alone reads.
-fn may_have_key(house: &House) -> bool {
+pub fn may_have_key(house: &House) -> bool {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     makers::keys().any(is_set) || files::mark_of_any(&house.secrets()).is_some_and(|mark| mark.bytes > 0)
 }
 
-impl Executor {
-    /// What is still to be built when the first creature of this run lives; empty where that is nothing of note.
-    pub fn next_built(&self) -> String {
-        if !self.broker.is_to_come() {
-            return String::new();
+/// Shows names and what is told of them, apart from the rest; what has no text is left out.
+pub fn show(screen: &mut Screen, rows: impl IntoIterator<Item = (&'static str, String)>) {
+    screen.gap();
+    for (name, text) in rows.into_iter().filter(|(_, text)| !text.is_empty()) {
+        match name {
+            "" => terminal::line(&format!("  {text}")),
+            name => terminal::beside("1", &format!("  {name}"), NAMES, &text),
         }
-        "the console is built, then the broker, a minute or two; what it does is shown here as soon as the \
-         console is there, and models and the web are within reach as soon as the broker is"
-            .into()
     }
-
-    /// Shows the opening screen, at a terminal and before the first life of all.
-    pub fn open_house(&mut self) {
-        if !self.report.screen.is_terminal() || self.state.life > 0 {
-            return;
-        }
-        let branch = self.repo.branch().unwrap_or_default();
-        let (summary, walls) = (self.walls.level.summary(), self.walls.level.told());
-        let has_broker = self.broker.program.is_file();
-        let may_have_key = may_have_key(&self.house);
-        self.report.screen.gap();
-        let opens = Opening { branch: &branch, walls: (&summary, &walls), has_broker, may_have_key };
-        for (name, text) in opening(&opens) {
-            match name {
-                "" => terminal::line(&format!("  {text}")),
-                name => terminal::beside("1", &format!("  {name}"), NAMES, &text),
-            }
-        }
-        self.report.screen.gap();
-    }
+    screen.gap();
 }

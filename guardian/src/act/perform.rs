@@ -3,7 +3,7 @@
 use crate::act::build::{self, Build};
 use crate::act::conduct::Watched;
 use crate::act::controls;
-use crate::act::ends::{self, memory_kills};
+use crate::act::ends;
 use crate::act::executor::{End, Executor, Life};
 use crate::act::quotas;
 use crate::decide::vocabulary::{Action, Blame, Death, Event, Standing, Subject};
@@ -11,6 +11,7 @@ use crate::git::repo::publish_last_good;
 use crate::git::tree::short;
 use crate::limits::LOG_TAIL_BYTES;
 use crate::processes::child::{self, Occupant, Start};
+use crate::processes::exits::memory_kills;
 use crate::processes::granted::Granted;
 use crate::processes::packages;
 use crate::start;
@@ -130,7 +131,7 @@ impl Executor {
     pub(super) fn begin_build(&mut self, beside: bool) -> Option<Event> {
         let version = self.version?;
         let (tree, now) = (version.tree.to_string(), self.clock.now());
-        let door = match self.broker.door(&self.house, None) {
+        let door = match self.daemons.door(&self.house, None) {
             Ok(door) => door,
             Err(error) => {
                 self.report.warn(&format!("{error:#}; trying again later"));
@@ -195,8 +196,8 @@ impl Executor {
             ("FERAL_LIFE", self.state.life.to_string()),
             ("FERAL_COMMIT", version.commit.to_string()),
         ];
-        self.broker.tokens.unproven = self.state.unexamined.as_ref() == Some(&tree);
-        let broker = self.broker.door(&self.house, Some(self.state.life))?;
+        self.daemons.own.broker.tokens.unproven = self.state.unexamined.as_ref() == Some(&tree);
+        let broker = self.daemons.door(&self.house, Some(self.state.life))?;
         match safe {
             true => extra.push(("FERAL_SAFE", "1".into())),
             false => extra

@@ -362,3 +362,32 @@ fn a_broker_that_is_there_serves_while_the_next_one_is_built() {
     guardian.stop();
     assert_eq!(house.leftovers(), Vec::<i32>::new());
 }
+
+/// Found: a build of the broker that came to no end held the start up for ever, or every later judgement of settings.
+#[test]
+fn a_build_of_the_brokers_that_never_ends_keeps_no_creature_from_living_and_no_settings_from_being_judged() {
+    let hangs = "exec sleep 1000";
+    let house = House::new(TELLS);
+    house.settings("build_s = 5\n");
+    let mut command = own_target(&house, hangs);
+    let guardian = trials::Guardian::new(command.spawn().unwrap(), &house);
+    house.until("a life without a broker", || house.path(".self/workspace/environment").exists());
+    house.until("the note", || house.broker()["note"].to_string().contains("its build was ended after 5 s"));
+    guardian.stop();
+    assert_eq!(house.leftovers(), Vec::<i32>::new());
+
+    let house = House::new(TELLS);
+    house.settings("build_s = 5\n");
+    let mut command = own_target(&house, hangs);
+    trials::programs::place(trials::programs::broker(), &house.path("target/debug/broker"));
+    let guardian = trials::Guardian::new(command.spawn().unwrap(), &house);
+    let first = house.until_broker(None);
+    house.until("the build beside it", || house.read(".self/workspace/built").contains("broker"));
+    house.settings("build_s = 6\n");
+    house.until("the judgement", || house.told("settings_changed").len() == 1);
+    house.until_broker(Some(first));
+    let log = fs::read_to_string(&guardian.log).unwrap();
+    assert!(log.contains("The one that was there goes on"), "{log}");
+    guardian.stop();
+    assert_eq!(house.leftovers(), Vec::<i32>::new());
+}
