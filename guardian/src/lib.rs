@@ -10,6 +10,7 @@ pub mod decide;
 pub mod git;
 pub mod limits;
 pub mod machine;
+pub mod obey;
 pub mod orders;
 pub mod processes;
 pub mod restoring;

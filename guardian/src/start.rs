@@ -1,9 +1,10 @@
 //! Starts the guardian or refuses: everything that can keep it from running is checked here, before the loop.
 
-use crate::act::binaries::Binaries;
+use crate::act::builder::Builder;
 use crate::act::daemons::keep::Daemons;
 use crate::act::executor::{End, Executor};
-use crate::act::heartbeat::Heartbeat;
+use crate::act::ladder::Ladder;
+use crate::act::living::Living;
 use crate::act::report::Report;
 use crate::act::requests;
 use crate::act::state::State;
@@ -13,7 +14,7 @@ use crate::git::repo::Repo;
 use crate::processes::child::Bond;
 use crate::processes::{hunt, prepare};
 use crate::run::{self, Guardian};
-use crate::stall::{self, Stall};
+use crate::stall::Stall;
 use crate::{absence, machine, orders, restoring, settings, updating};
 use anyhow::Result;
 use house::clock::{self, Clock};
@@ -127,30 +128,17 @@ pub fn run(plain: bool) -> Result<u8> {
     let mut executor = Executor {
         limits: settings.limits.clone(),
         settings,
-        mistake: String::new(),
-        purpose_unread: String::new(),
-        edits_told: String::new(),
-        daemons,
-        walls,
         clock,
-        repo,
         decided: policy.clone(),
         heard: VecDeque::new(),
-        binaries: Binaries::new(&house),
+        ladder: Ladder::new(&house, repo),
+        builder: Builder::default(),
+        living: Living::new(&house, walls, bond),
+        daemons,
         report: Report::open(),
-        bond,
-        heart: Heartbeat::new(house.heartbeat()),
-        life: None,
-        build: None,
-        exam: None,
-        version: None,
-        built: None,
         end: End::default(),
-        request_seen: None,
         order_seen: orders::passed_over(&house, forgotten),
         owes: false,
-        target_look: 0,
-        may_be_planted: false,
         state,
         house,
     };
@@ -243,7 +231,7 @@ impl Executor {
         if let Some(told) = absence::told(&self.house, clock::wall_ms()) {
             self.report.say(&told);
         }
-        let anew = std::env::var(stall::ANEW).ok();
+        let anew = std::env::var(hunt::ANEW).ok();
         let anew = anew.map(|why| (format!("the guardian began anew: {why}"), "begun_anew", "cause", why));
         let rebuilt = rebuilt.map(|told| (told.clone(), "state_rebuilt", "told", told));
         for (line, what, name, text) in rebuilt.into_iter().chain(anew) {
@@ -253,11 +241,11 @@ impl Executor {
     }
 
     fn lay_the_bottom_rung(&mut self) -> Result<()> {
-        self.repo.clear_own_locks();
-        if self.repo.rungs()?.is_empty() {
-            self.repo.bless(self.repo.head()?)?;
+        self.ladder.repo.clear_own_locks();
+        if self.ladder.repo.rungs()?.is_empty() {
+            self.ladder.repo.bless(self.ladder.repo.head()?)?;
         }
-        crate::git::repo::publish_last_good(&self.house, &self.repo.rungs()?)
+        crate::git::repo::publish_last_good(&self.house, &self.ladder.repo.rungs()?)
     }
 }
 

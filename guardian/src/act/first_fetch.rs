@@ -75,7 +75,7 @@ impl Executor {
 
     /// Whether no commit below HEAD is a self-edit.
     fn is_all_the_owners(&self) -> bool {
-        self.state.selves.is_empty() && self.repo.newest_edit().is_ok_and(|edit| edit.is_none())
+        self.state.selves.is_empty() && self.ladder.repo.newest_edit().is_ok_and(|edit| edit.is_none())
     }
 
     fn start_fetch(&self) -> Result<Pid> {
@@ -91,7 +91,7 @@ impl Executor {
             self.state.fetched = Some(format!("{missing} packages of creature/Cargo.lock"));
             self.save();
         }
-        if matches!(self.decided.phase, Phase::Building { .. }) && self.build.is_none() {
+        if matches!(self.decided.phase, Phase::Building { .. }) && self.builder.build.is_none() {
             let begun = self.begin_build(false);
             begun.into_iter().for_each(|event| self.hear(event));
         }

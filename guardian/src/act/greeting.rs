@@ -12,8 +12,8 @@ impl Executor {
         if !self.report.screen.is_terminal() || self.state.life > 0 {
             return;
         }
-        let branch = self.repo.branch().unwrap_or_default();
-        let (summary, walls) = (self.walls.level.summary(), self.walls.level.told());
+        let branch = self.ladder.repo.branch().unwrap_or_default();
+        let (summary, walls) = (self.living.walls.level.summary(), self.living.walls.level.told());
         let has_broker = self.daemons.own.broker.program.is_file();
         let may_have_key = may_have_key(&self.house);
         let opens = Opening { branch: &branch, walls: (&summary, &walls), has_broker, may_have_key };
@@ -22,21 +22,21 @@ impl Executor {
 
     /// Shows the facts once the first creature of this run beats; from then on memory is shown.
     pub fn show_facts(&mut self) {
-        let said = !self.mind().is_empty() || matches!(self.decided.phase, Phase::Settled { .. });
+        let said = !self.living.mind().is_empty() || matches!(self.decided.phase, Phase::Settled { .. });
         if !self.report.screen.is_terminal() || self.report.facts_shown || !said {
             return;
         }
         self.report.facts_shown = true;
         let short = |commit: &str| commit.chars().take(7).collect::<String>();
-        let branch = self.repo.branch().unwrap_or_default();
-        let mind = if self.mind().is_empty() { "not said yet" } else { self.mind() };
+        let branch = self.ladder.repo.branch().unwrap_or_default();
+        let mind = if self.living.mind().is_empty() { "not said yet" } else { self.living.mind() };
         let facts = [
             ("life", format!("{} at {} on {branch}", self.state.life, short(&self.state.commit))),
             ("last_good", short(&files::tail(&self.house.last_good(), 64))),
             ("mind", mind.to_owned()),
             ("mistake", self.mistakes()),
             // Before the first life of all the opening screen told them.
-            ("walls", if self.state.life > 1 { self.walls.level.told() } else { String::new() }),
+            ("walls", if self.state.life > 1 { self.living.walls.level.told() } else { String::new() }),
         ];
         let steer = match self.daemons.own.window.stands() {
             // All commands stand in its /help.

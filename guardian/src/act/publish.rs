@@ -23,19 +23,19 @@ impl Executor {
     }
 
     pub fn write_published(&self) -> anyhow::Result<()> {
-        let alive = self.life.as_ref().filter(|life| life.exited.is_none());
+        let alive = self.living.life.as_ref().filter(|life| life.exited.is_none());
         let proves_nothing = self.decided.record.safe.is_some() || self.decided.stands_in();
         let blessed = matches!(self.decided.phase, Phase::Settled { .. }) && !proves_nothing;
         let last_good =
-            self.repo.rungs().ok().and_then(|rungs| Some(rungs.last()?.version.commit.to_string()));
+            self.ladder.repo.rungs().ok().and_then(|rungs| Some(rungs.last()?.version.commit.to_string()));
         let gone = self.decided.phase == Phase::Done;
         let document = json!({
             "version": 1, "at": clock::stamp(), "guardian_pid": (!gone).then(std::process::id),
             "creature_pid": alive.map(|life| life.tree.pid.as_raw()), "phase": phase_name(&self.decided.phase),
             "want": match self.decided.record.want { Want::Keep => "keep", Want::Pause => "pause", Want::Leave => "leave" },
             "life": self.state.life, "commit": self.state.commit, "tree": self.state.tree, "blessed": blessed, "unproven": self.daemons.own.broker.tokens.unproven,
-            "safe": self.decided.record.safe.is_some(), "last_good": last_good, "mind": self.mind(),
-            "note": self.note(), "broker": self.daemons.broker_told(), "walls": self.walls.level.summary(), "wall_features": self.walls.level.as_json(), "born": self.state.born.as_ref().map(|summary| json!({"summary": summary})),
+            "safe": self.decided.record.safe.is_some(), "last_good": last_good, "mind": self.living.mind(),
+            "note": self.note(), "broker": self.daemons.broker_told(), "walls": self.living.walls.level.summary(), "wall_features": self.living.walls.level.as_json(), "born": self.state.born.as_ref().map(|summary| json!({"summary": summary})),
             "longest_gap_ms": stall::longest_gap_ms(), "longest_step_ms": stall::longest_step_ms(),
             "order": self.state.order, "order_outcome": self.state.order_outcome, "ends": self.state.ends, "falls": self.state.falls, "answers": self.state.answers,
         });
@@ -46,12 +46,6 @@ impl Executor {
         // over: better torn for a moment than a dead creature told as alive.
         let written = written.or_else(|_| files::replace(&path, text.as_bytes()));
         written.or_else(|error| files::write_over(&path, text.as_bytes()).map_err(|_| error))
-    }
-
-    /// The model the running life has named; empty until then.
-    pub fn mind(&self) -> &str {
-        let lives = self.life.as_ref().is_some_and(|life| life.exited.is_none());
-        if lives { &self.heart.claim.mind } else { "" }
     }
 
     fn note(&self) -> String {
@@ -65,7 +59,8 @@ impl Executor {
 
     /// What is not followed of the owner's settings and purpose, and why.
     pub fn mistakes(&self) -> String {
-        let all = [&self.mistake, &self.purpose_unread, &self.heart.claim.odd].map(String::as_str);
+        let all = [&self.report.mistake, &self.report.purpose_unread, &self.living.heart.claim.odd]
+            .map(String::as_str);
         let all: Vec<&str> = all.into_iter().filter(|mistake| !mistake.is_empty()).collect();
         all.join("; ")
     }
@@ -88,8 +83,8 @@ impl Executor {
             Phase::Settled { .. } => "alive and trusted".into(),
             Phase::Stopping { .. } => "ending this life".into(),
             Phase::RollingBack => "putting the creature back".into(),
-            Phase::Resting { .. } if !self.edits_told.is_empty() => {
-                format!("nothing is started: {}", self.edits_told)
+            Phase::Resting { .. } if !self.report.edits_told.is_empty() => {
+                format!("nothing is started: {}", self.report.edits_told)
             }
             Phase::Resting { until } => format!("resting {} before the next life", wait(*until)),
             Phase::Parked { until } => format!("parked: nothing lives; trying again in {}", wait(*until)),

@@ -20,8 +20,8 @@ impl Executor {
             report: &mut self.report,
             now: self.clock.now(),
             phase: &self.decided.phase,
-            lives: self.life.is_some(),
-            builds: self.build.is_some(),
+            lives: self.living.life.is_some(),
+            builds: self.builder.build.is_some(),
             fetched: &self.state.fetched,
         };
         let done = does(&mut self.daemons, &mut around);
@@ -68,8 +68,8 @@ impl Executor {
 
     /// Keeps the former settings, and reports the mistake.
     pub fn keep_settings(&mut self, mistake: &str) {
-        self.mistake = format!("the owner's change is not taken over: {mistake}");
-        self.report.warn(&format!("{}. What was valid before goes on", self.mistake));
+        self.report.mistake = format!("the owner's change is not taken over: {mistake}");
+        self.report.warn(&format!("{}. What was valid before goes on", self.report.mistake));
         records::tell(&self.house, "settings_refused", json!({"told": mistake}));
         self.publish();
     }
@@ -83,10 +83,10 @@ impl Executor {
         self.settings.packages = settings.packages;
         let notices_changed = self.settings.notices != settings.notices;
         self.settings.notices = settings.notices;
-        self.mistake.clear();
+        self.report.mistake.clear();
         self.hand_over();
         let number = self.state.life;
-        self.life.iter_mut().for_each(|life| life.watched.allow_rests(&self.house, number));
+        self.living.life.iter_mut().for_each(|life| life.watched.allow_rests(&self.house, number));
         let note = if later { ", walls and sandbox from the guardian's next start on" } else { "" };
         self.report.say(&format!("the owner's settings have changed and are taken over; the creature takes up its part as soon as it wakes{note}"));
         records::tell(&self.house, "settings_changed", json!({}));

@@ -20,11 +20,25 @@ pub struct Report {
     said: String,
     /// Whether the first facts were shown.
     pub facts_shown: bool,
+    /// What is wrong with the owner's changed settings while the older ones stay in force; else empty.
+    pub mistake: String,
+    /// Why `PURPOSE.md` cannot be read now; else empty.
+    pub purpose_unread: String,
+    /// What to do about the owner's edits while nothing is started over them; else empty.
+    pub edits_told: String,
 }
 
 impl Report {
     pub fn open() -> Self {
-        Self { screen: Screen::open(), building: None, said: String::new(), facts_shown: false }
+        Self {
+            screen: Screen::open(),
+            building: None,
+            said: String::new(),
+            facts_shown: false,
+            mistake: String::new(),
+            purpose_unread: String::new(),
+            edits_told: String::new(),
+        }
     }
 
     pub fn say(&mut self, text: &str) {

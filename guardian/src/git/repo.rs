@@ -5,7 +5,6 @@
 
 use crate::git::keep::{self, Rule};
 use crate::git::open;
-use crate::git::rescue::RESCUED;
 use crate::git::tree::{short, unknown};
 use crate::limits::{KEPT_FILE_BYTES, RUNGS};
 use anyhow::{Context, Result, bail};
@@ -16,6 +15,7 @@ use std::path::Path;
 /// Kinds of this house's refs.
 const GOOD: &str = "good";
 const FALLEN: &str = "fallen";
+pub(crate) const RESCUED: &str = "rescued";
 /// Largest file whose changed lines are counted, in bytes, and most lines counted.
 pub const COMPARED_BYTES: i64 = 256 << 10;
 const MOST_COUNTED: usize = 100_000;

@@ -4,7 +4,7 @@
 //! Every function may be repeated after a kill at any point.
 
 use crate::git::keep::{self, Rule};
-use crate::git::repo::{Repo, Version};
+use crate::git::repo::{RESCUED, Repo, Version};
 use crate::git::{restore, shortage, tree};
 use anyhow::{Context, Result, anyhow};
 use git2::{FileMode, Index, IndexEntry, IndexTime, Oid, Repository, Signature, Tree};
@@ -13,9 +13,6 @@ use house::{clock, interrupt, repair};
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-
-/// The kind of the refs that keep what would be overwritten.
-pub const RESCUED: &str = "rescued";
 
 /// Where the creature keeps its draft.
 const DRAFT: &str = ".self/workspace/draft/creature";

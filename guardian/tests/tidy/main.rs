@@ -9,6 +9,7 @@
 )]
 
 mod ceilings;
+mod circles;
 mod dependencies;
 mod docs;
 mod manners;

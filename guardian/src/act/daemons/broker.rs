@@ -1,16 +1,16 @@
-//! The broker: what is its own beside the table of daemons, which are its door, its tokens, its troubles and its asks.
+//! The broker: its door, tokens, troubles and asks, and the files it is configured by; the rest is a row in the table of daemons.
 //!
 //! Invariant: the broker's end is never blamed on the creature, and the sweep after a life spares it.
 //! Invariant: the guardian keeps the listening socket open, so connections wait while the broker is away.
 
 use crate::act::daemons::around::Around;
 use crate::act::daemons::jobs::BROKER;
-use crate::act::daemons::watch::Watch;
 use crate::act::tokens::Tokens;
 use crate::processes::exits::describe;
 use crate::processes::trusted::{self, Trusted};
 use anyhow::{Context, Result};
 use house::bounds::{TOLD_CHARS, brief};
+use house::clock::Millis;
 use house::files::{self, Mark};
 use house::printable;
 use house::{House, records};
@@ -143,4 +143,41 @@ impl Broker {
 pub fn checked(house: &House) -> String {
     let text = files::tail(&house.broker_check_log(), 4_096);
     brief(text.trim().lines().last().unwrap_or("it does not say why").trim(), TOLD_CHARS)
+}
+
+/// A file unchanged for this long counts as saved completely.
+const SAVED_MS: Millis = 100;
+
+/// Watches `owner.toml` and `.env`.
+pub struct Watch {
+    taken: [Option<Mark>; 2],
+    /// Marks of files that are changing, and since when; a save may still be under way.
+    changing: Option<([Option<Mark>; 2], Millis)>,
+}
+
+impl Watch {
+    pub fn new(house: &House) -> Self {
+        Self { taken: marks(house), changing: None }
+    }
+
+    /// Whether the files have changed and then stayed the same for `SAVED_MS`; true once for each change.
+    pub fn changed(&mut self, house: &House, now: Millis) -> bool {
+        let marks = marks(house);
+        let since = self.changing.filter(|(seen, _)| *seen == marks).map_or(now, |(_, since)| since);
+        self.changing = (marks != self.taken).then_some((marks, since));
+        let saved = self.changing.is_some() && now.saturating_sub(since) >= SAVED_MS;
+        if saved {
+            *self = Self { taken: marks, changing: None };
+        }
+        saved
+    }
+
+    /// When to look again at files that are changing.
+    pub fn due(&self) -> Option<Millis> {
+        self.changing.map(|(_, since)| since + SAVED_MS)
+    }
+}
+
+fn marks(house: &House) -> [Option<Mark>; 2] {
+    [files::mark_of_any(&house.owner_settings()), files::mark_of_any(&house.secrets())]
 }

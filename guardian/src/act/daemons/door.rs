@@ -1,11 +1,10 @@
 //! The creature's way out as it stands: whether there is a broker or will be, what is told of it, and who judges settings.
 
 use crate::act::daemons::around::Around;
-use crate::act::daemons::broker::checked;
+use crate::act::daemons::broker::{Watch, checked};
 use crate::act::daemons::jobs::{BROKER, Job, Task};
 use crate::act::daemons::keep::Daemons;
 use crate::act::daemons::table::THE_BROKER;
-use crate::act::daemons::watch::Watch;
 use crate::decide::revival::{Event, Presence};
 use crate::limits::Limits;
 use crate::processes::child::Door;

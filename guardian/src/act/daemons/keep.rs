@@ -99,7 +99,8 @@ impl Daemons {
         let event = match daemon.revival.presence {
             Presence::Without if daemon.is_wanted && is_there() => Event::Found,
             Presence::Due { .. } if !daemon.is_wanted => return,
-            _ => Event::Tick,
+            Presence::Without | Presence::Due { .. } => Event::Tick,
+            Presence::Running { .. } | Presence::Ending { .. } => Event::Tick,
         };
         self.step(at, event, around);
     }

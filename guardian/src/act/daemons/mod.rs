@@ -8,5 +8,4 @@ pub mod keep;
 pub mod notices;
 pub mod small;
 pub mod table;
-pub mod watch;
 pub mod window;
