@@ -15,7 +15,6 @@ pub mod executor;
 pub mod fall;
 pub mod first_fetch;
 pub mod first_minutes;
-pub mod greeting;
 pub mod heartbeat;
 pub mod ladder;
 pub mod living;

@@ -1,16 +1,52 @@
-//! What people see of the guardian itself: rows on a screen at a terminal, plain log lines elsewhere.
+//! What people see of the guardian itself: rows and the bar of a build at a terminal, plain log lines elsewhere.
 //!
 //! Invariant: no failure here stops the guardian: a closed terminal is no error.
 
-use crate::act::first_minutes::{Progress, bar};
 use house::bounds::{TOLD_CHARS, brief};
 use house::clock::Millis;
 use house::terminal::{Row, Screen, typed};
 use house::{printable, records};
 use serde_json::Value;
 
+/// Width of the bar of a build, in characters.
+const BAR: usize = 16;
+/// Most letters of a crate's name: the longest wording fits 80 columns with any, so that it does not come and go.
+const NAME: usize = 20;
 /// Time between two frames of the build bar.
 const FRAME_MS: Millis = 150;
+
+/// How far a build is.
+pub struct Progress<'a> {
+    pub done: usize,
+    /// The most it can come to.
+    pub most: usize,
+    /// The crate that was compiled last.
+    pub last: &'a str,
+    pub passed_ms: Millis,
+}
+
+/// The bar in several wordings, the longest first: for a terminal of any width.
+pub fn bar(progress: &Progress) -> [String; 3] {
+    let Progress { done, most, last, passed_ms } = progress;
+    let most = (*most).max(*done).max(1);
+    let filled = done * BAR / most;
+    let bar = format!("[{}{}]", "=".repeat(filled), ".".repeat(BAR - filled));
+    let left = left(*done, most, *passed_ms);
+    let last: String = last.chars().take(NAME).collect();
+    let last = if last.is_empty() { last } else { format!(": {last}") };
+    let short = format!("{done}/{most}, {left}");
+    [format!("{bar} {done} of {most} crates, {left}{last}"), format!("{bar} {short}"), short]
+}
+
+/// The time left, if all crates take equally long; not said before some are done.
+fn left(done: usize, most: usize, passed_ms: Millis) -> String {
+    let seconds = passed_ms / 1_000;
+    if done < most / 10 || done == 0 {
+        return format!("{seconds} s");
+    }
+    let rest = passed_ms.saturating_mul((most - done) as Millis) / done as Millis / 1_000;
+    format!("{} s left", rest.max(1))
+}
 
 pub struct Report {
     pub screen: Screen,

@@ -391,3 +391,19 @@ fn a_build_of_the_brokers_that_never_ends_keeps_no_creature_from_living_and_no_s
     guardian.stop();
     assert_eq!(house.leftovers(), Vec::<i32>::new());
 }
+
+/// Found: a check of the settings that came to no end held the start up for ever, or every later judgement.
+#[test]
+fn a_check_that_never_ends_keeps_no_creature_from_living_and_takes_no_change_over() {
+    let house = House::new(SOUND).with_false_broker("exec sleep 1000");
+    house.settings("build_s = 5\n");
+    let guardian = house.start();
+    house.until("a life", || house.told("life").len() == 1);
+    house.settings("build_s = 6\n");
+    house.until("the refusal", || house.told("settings_refused").len() == 1);
+    house
+        .until("it in the status", || house.status()["note"].to_string().contains("does not come to an end"));
+    assert!(house.told("settings_changed").is_empty() && house.deaths().is_empty());
+    guardian.stop();
+    assert_eq!(house.leftovers(), Vec::<i32>::new());
+}

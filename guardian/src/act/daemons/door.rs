@@ -47,7 +47,7 @@ impl Daemons {
             return self.step(THE_BROKER, Event::Found, around);
         }
         let note = self.broker_note();
-        around.report.warn(&format!("{note}. The creature lives without a model, services and web"));
+        around.report.warn(&format!("{note}. {}", BROKER.without));
         records::tell(around.house, "broker_missing", json!({"cause": note}));
     }
 
@@ -132,7 +132,7 @@ impl Daemons {
             return Ok(());
         }
         if self.own.broker.program.is_file() {
-            match self.judge(house, &mut go_on) {
+            match self.judge(house, limits, &mut go_on) {
                 Err(Some(_)) => {}
                 judged => return judged,
             }
@@ -140,7 +140,21 @@ impl Daemons {
         self.to_build.retain(|package| package.name != BROKER.name);
         match self.made.as_ref().map(|made| BROKER.build(house, made, false)) {
             Some(Ok(pid)) => {
-                self.own.broker.trouble = built(house, pid, limits.build_ms, &mut say, &mut go_on)?;
+                let mut looks = 0;
+                let job = Job::new(pid, Task::Build { package: &BROKER, was: None }, running_ms());
+                let ended = waited(job, limits, || {
+                    looks += 1;
+                    if looks == UNTOLD_LOOKS {
+                        say(
+                            "bringing the broker up to date, for owner.toml is its to judge; see .self/log/broker-build.log",
+                        );
+                    }
+                    go_on()
+                });
+                let (job, status) = ended.ok_or(None)?;
+                if !is_well(status) {
+                    self.own.broker.trouble = BROKER.does_not_build(house, job.overdue);
+                }
             }
             Some(Err(error)) => say(&BROKER.not_built(&error)),
             None => {}
@@ -148,53 +162,40 @@ impl Daemons {
         if !self.own.broker.program.is_file() || !self.own.broker.trouble.is_empty() {
             return Ok(());
         }
-        self.judge(house, &mut go_on)
+        self.judge(house, limits, &mut go_on)
     }
 
     /// Checks `owner.toml` with the existing program; later changes to it are noticed by the new watch.
-    fn judge(&mut self, house: &House, mut go_on: impl FnMut() -> bool) -> Result<(), Option<String>> {
+    fn judge(
+        &mut self,
+        house: &House,
+        limits: &Limits,
+        go_on: impl FnMut() -> bool,
+    ) -> Result<(), Option<String>> {
         let broker = &mut self.own.broker;
         broker.watch = Watch::new(house);
-        match broker.check(house).map(|pid| (pid, trusted::wait(pid, &mut go_on))) {
-            Ok((_, Some(WaitStatus::Exited(_, MISTAKE)))) => Err(Some(checked(house))),
-            Ok((pid, None)) => {
-                trusted::kill(pid);
-                Err(None)
-            }
-            Ok(_) => Ok(()),
+        let checks = match broker.check(house) {
+            Ok(pid) => Job::new(pid, Task::Check, running_ms()),
             Err(error) => {
                 broker.trouble = format!("{error:#}");
-                Ok(())
+                return Ok(());
             }
+        };
+        match waited(checks, limits, go_on).ok_or(None)? {
+            (_, WaitStatus::Exited(_, MISTAKE)) => Err(Some(checked(house))),
+            _ => Ok(()),
         }
     }
 }
 
-/// Waits for a build of the broker; returns why there is none, else nothing. The error: the wait was ended.
-fn built(
-    house: &House,
-    pid: Pid,
-    most: Millis,
-    say: &mut impl FnMut(&str),
-    go_on: &mut impl FnMut() -> bool,
-) -> Result<String, Option<String>> {
-    let (mut looks, until, mut is_over) = (0, running_ms() + most, false);
-    let ended = trusted::wait(pid, || {
-        looks += 1;
-        if looks == UNTOLD_LOOKS {
-            say(
-                "bringing the broker up to date, for owner.toml is its to judge; see .self/log/broker-build.log",
-            );
-        }
-        is_over = running_ms() > until;
-        !is_over && go_on()
+/// Waits for a job before the loop runs, no longer than it may take; none where `go_on` ended the wait.
+fn waited(mut job: Job, limits: &Limits, mut go_on: impl FnMut() -> bool) -> Option<(Job, WaitStatus)> {
+    let ended = trusted::wait(job.pid, || {
+        job.tend(limits, running_ms(), true);
+        go_on()
     });
-    match ended {
-        Some(status) if is_well(status) => Ok(String::new()),
-        Some(_) => Ok(BROKER.does_not_build(house, None)),
-        None => {
-            trusted::kill(pid);
-            if is_over { Ok(BROKER.does_not_build(house, Some(most))) } else { Err(None) }
-        }
+    if ended.is_none() {
+        trusted::kill(job.pid);
     }
+    Some((job, ended?))
 }

@@ -23,12 +23,15 @@ pub struct Package {
     pub without: &'static str,
 }
 
-pub const CONSOLE: Package =
-    Package { name: "console", log: House::console_build_log, without: "nothing of it is shown here" };
+pub const CONSOLE: Package = Package {
+    name: "console",
+    log: House::console_build_log,
+    without: "No window, feed or notice is shown here",
+};
 pub const BROKER: Package = Package {
     name: "broker",
     log: House::broker_build_log,
-    without: "the creature lives without a model, services and web",
+    without: "The creature lives without a model, services and web",
 };
 /// In the order in which they are built: the console is soon built, and shows what happens while the broker is.
 pub const PACKAGES: [&Package; 2] = [&CONSOLE, &BROKER];
@@ -88,7 +91,7 @@ impl Task {
         match self {
             Task::Build { .. } => limits.build_ms,
             Task::Fetch { .. } => FETCH_MS.min(limits.build_ms / 2),
-            Task::Check => CHECK_MS,
+            Task::Check => CHECK_MS.min(limits.build_ms),
         }
     }
 }
