@@ -5,10 +5,12 @@
 
 pub mod absence;
 pub mod act;
+pub mod console;
 pub mod decide;
 pub mod git;
 pub mod limits;
 pub mod machine;
+pub mod obey;
 pub mod orders;
 pub mod processes;
 pub mod restoring;

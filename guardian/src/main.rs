@@ -1,8 +1,8 @@
 //! The guardian's command line: starts, refuses to start, or carries an order; all other commands go to the console.
 
 use anyhow::Result;
-use guardian::act::{console_process, small_process};
-use guardian::{orders, start, status};
+use guardian::act::daemons::small;
+use guardian::{console, orders, start, status};
 use house::{House, outlet, terminal};
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -28,7 +28,7 @@ fn main() -> ExitCode {
 fn carry_out(arguments: &[OsString]) -> Result<u8> {
     let words: Vec<&str> = arguments.iter().filter_map(|word| word.to_str()).collect();
     match words.as_slice() {
-        [small_process::STAGE, loose] => small_process::stage(loose),
+        [small::STAGE, loose] => small::stage(loose),
         [] if arguments.is_empty() => start::run(false),
         ["--plain"] => start::run(true),
         ["-V" | "--version"] => {
@@ -41,7 +41,7 @@ fn carry_out(arguments: &[OsString]) -> Result<u8> {
         ["rollback", commit] if !commit.starts_with('-') => {
             orders::give(&find()?, "rollback", Some((*commit).to_owned()))
         }
-        _ => console_process::hand_over(find().ok().as_ref(), arguments),
+        _ => console::hand_over(find().ok().as_ref(), arguments),
     }
 }
 

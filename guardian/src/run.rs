@@ -3,10 +3,11 @@
 //! Invariant: a changed record is on disk before the actions based on it are carried out.
 //! Invariant: nothing here waits for the creature; a step that the kernel holds up is the business of `stall`.
 
+use crate::act::daemons::keep::Daemons;
 use crate::act::executor::Executor;
 use crate::decide::policy::Policy;
-use crate::decide::vocabulary::{Action, Event, Phase, Want};
-use crate::stall::{self, Stall};
+use crate::decide::vocabulary::{Action, Event, Phase};
+use crate::stall::Stall;
 use crate::watchdog::Watchdog;
 use anyhow::{Context, Result};
 use house::clock::Millis;
@@ -53,7 +54,7 @@ impl Guardian {
     /// Keeps a creature alive until the owner asks to stop.
     pub fn run(&mut self) -> Result<()> {
         self.watchdog.ready();
-        self.executor.call_broker();
+        self.executor.with_daemons(Daemons::call);
         self.happen(Event::Tick);
         while self.policy.phase != Phase::Done {
             self.watchdog.feed(self.executor.clock.now());
@@ -71,37 +72,35 @@ impl Guardian {
             self.executor.collect();
             self.step_through();
             self.look();
-            self.executor.tend_broker();
-            self.executor.tend_notices();
-            self.executor.tend_small();
             // On every round: a policy that does not hear the time would take silence for a suspended machine.
             self.happen(Event::Tick);
-            self.executor.clear_after_life();
-            self.executor.pay();
-            self.executor.show();
+            self.executor.upkeep();
+            self.step_through();
         }
         self.executor.leave()
     }
 
     fn wait(&mut self) {
         let now = self.executor.clock.now();
-        let busy =
-            self.executor.life.is_some() || self.executor.build.is_some() || self.executor.broker.hoped_for();
+        let busy = self.executor.living.life.is_some()
+            || self.executor.builder.build.is_some()
+            || self.executor.daemons.is_busy();
         let mut until = self.policy.deadline(&self.executor.limits).unwrap_or(now + 3_600_000);
         if busy {
             until = until.min(now + self.executor.limits.look_ms);
         }
-        if self.executor.life.as_ref().is_some_and(|life| life.exited.is_some()) {
+        if self.executor.living.life.as_ref().is_some_and(|life| life.exited.is_some()) {
             until = until.min(now + SWEEP_MS);
         }
-        if self.executor.build.is_some() {
+        if self.executor.builder.build.is_some() {
             until = until
                 .min(now + self.executor.report.build_frame_ms().unwrap_or(self.executor.limits.look_ms));
         }
-        let others = self.executor.broker.deadline().into_iter().chain(self.watchdog.due());
+        let daemons = &self.executor.daemons;
+        let others = self.executor.daemons.deadline().into_iter().chain(self.watchdog.due());
         until = others.fold(until, Millis::min);
         let timeout = i32::try_from(until.saturating_sub(now)).unwrap_or(i32::MAX);
-        let listener = (!self.executor.broker.hoped_for()).then_some(self.executor.broker.listener.as_fd());
+        let listener = (!daemons.broker_is_hoped_for()).then_some(daemons.own.broker.listener.as_fd());
         let heard = [Some(self.signals.get_read().as_fd()), listener].into_iter().flatten();
         let mut descriptors: Vec<PollFd> = heard.map(|heard| PollFd::new(heard, PollFlags::POLLIN)).collect();
         // After an interrupted or failed poll the loop only looks earlier.
@@ -122,11 +121,7 @@ impl Guardian {
                 tracing::debug!(?event, ?phase, "step");
             }
             let actions = self.policy.step(&self.executor.limits, self.executor.clock.now(), event);
-            self.executor.decided.clone_from(&self.policy);
-            stall::leaves(self.policy.record.want == Want::Leave);
-            if !self.policy.examines() {
-                self.executor.end_exam();
-            }
+            self.executor.follow(&self.policy);
             // A spawn saves the state itself, just before it; losing `Tidied` is harmless, since tidying can be
             // repeated.
             let saved_by_spawn = actions.iter().any(|action| matches!(action, Action::Spawn { .. }));
@@ -149,30 +144,9 @@ impl Guardian {
 
     /// Looks at the files that others write: heartbeat, requests, orders.
     fn look(&mut self) {
-        if self.executor.life.is_some() && self.policy.alive() {
-            self.executor.bound_logs();
-            self.executor.end_the_bereft();
-            self.executor.look_at_purpose();
-            let claimed = (self.executor.heart.claim.mind.clone(), self.executor.heart.claim.odd.clone());
-            if let Some(claim) = self.executor.heart.look(self.executor.state.life) {
-                let (turns, thoughts) = (claim.turns, claim.thoughts);
-                let thought = thoughts > 0 && self.executor.thought_written();
-                let turns = self.executor.turns_written(turns);
-                self.happen(Event::Beat { turns, thought });
-                if (&self.executor.heart.claim.mind, &self.executor.heart.claim.odd)
-                    != (&claimed.0, &claimed.1)
-                {
-                    self.executor.publish();
-                }
-                self.executor.show_facts();
-            }
-            self.executor.look_at_conduct();
-            self.executor.look_at_exam();
-            let mark = files::mark(&self.executor.house.request());
-            if mark.is_some() && mark != self.executor.request_seen {
-                self.executor.request_seen = mark;
-                self.happen(Event::Request);
-            }
+        if self.executor.living.life.is_some() && self.policy.alive() {
+            self.executor.look();
+            self.step_through();
         }
         let mark = files::mark(&self.executor.house.order());
         if mark.is_some() && mark != self.executor.order_seen {

@@ -30,8 +30,6 @@ const KILL_LOOKS: u32 = 25;
 const ANEW_LOOKS: u32 = 50;
 /// How long processes that are asked to end before the guardian begins anew may take.
 const GRACE_MS: Millis = 2_000;
-/// Set for a guardian that began anew: why.
-pub const ANEW: &str = "FERAL_ANEW";
 
 static LEAVING: AtomicBool = AtomicBool::new(false);
 static ROUNDS: AtomicU64 = AtomicU64::new(0);
@@ -205,7 +203,7 @@ fn begin_anew(why: &str) {
     let mut words = std::env::args_os();
     let mut anew = Command::new("/proc/self/exe");
     words.next().iter().for_each(|name| _ = anew.arg0(name));
-    let failed = anew.args(words).env(ANEW, why).exec();
+    let failed = anew.args(words).env(hunt::ANEW, why).exec();
     say(&format!("the guardian cannot begin anew: {failed}"));
 }
 

@@ -1,14 +1,12 @@
 //! Starts the guardian or refuses: everything that can keep it from running is checked here, before the loop.
 
-use crate::act::binaries::Binaries;
-use crate::act::broker_process::BrokerProcess;
-use crate::act::console_process::ConsoleProcess;
+use crate::act::builder::Builder;
+use crate::act::daemons::keep::Daemons;
 use crate::act::executor::{End, Executor};
-use crate::act::heartbeat::Heartbeat;
-use crate::act::notices_process::NoticesProcess;
+use crate::act::ladder::Ladder;
+use crate::act::living::Living;
 use crate::act::report::Report;
 use crate::act::requests;
-use crate::act::small_process::SmallProcess;
 use crate::act::state::State;
 use crate::decide::policy::Policy;
 use crate::git::open;
@@ -16,7 +14,7 @@ use crate::git::repo::Repo;
 use crate::processes::child::Bond;
 use crate::processes::{hunt, prepare};
 use crate::run::{self, Guardian};
-use crate::stall::{self, Stall};
+use crate::stall::Stall;
 use crate::{absence, machine, orders, restoring, settings, updating};
 use anyhow::Result;
 use house::clock::{self, Clock};
@@ -119,7 +117,7 @@ pub fn run(plain: bool) -> Result<u8> {
         return if interrupt::check().is_err() { Ok(0) } else { refuse(why) };
     }
     let walls = put_up_walls(&house, &settings)?;
-    let broker = BrokerProcess::open(&house, &walls.network)?;
+    let daemons = Daemons::open(&house, &walls.network, &settings.limits, plain)?;
     let clock = Clock::start(state.anchor);
     // A rebuilt state does not know which order was the last.
     let forgotten = rebuilt.is_some() || state == State { life: state.life, ..State::default() };
@@ -129,34 +127,18 @@ pub fn run(plain: bool) -> Result<u8> {
     let policy = policy_of(&state, &clock);
     let mut executor = Executor {
         limits: settings.limits.clone(),
-        notices: NoticesProcess::new(&settings.notices),
-        small: SmallProcess::default(),
         settings,
-        mistake: String::new(),
-        purpose_unread: String::new(),
-        edits_told: String::new(),
-        broker,
-        walls,
         clock,
-        repo,
         decided: policy.clone(),
         heard: VecDeque::new(),
-        binaries: Binaries::new(&house),
+        ladder: Ladder::new(&house, repo),
+        builder: Builder::default(),
+        living: Living::new(&house, walls, bond),
+        daemons,
         report: Report::open(),
-        console: ConsoleProcess::new(&house, plain),
-        bond,
-        heart: Heartbeat::new(house.heartbeat()),
-        life: None,
-        build: None,
-        exam: None,
-        version: None,
-        built: None,
         end: End::default(),
-        request_seen: None,
         order_seen: orders::passed_over(&house, forgotten),
         owes: false,
-        target_look: 0,
-        may_be_planted: false,
         state,
         house,
     };
@@ -234,9 +216,9 @@ fn prove_settings(
 ) -> Result<bool> {
     // To judge them the broker may have to be built: what comes is said before.
     executor.open_house();
-    let Executor { house, broker, report, .. } = executor;
+    let Executor { house, limits, daemons, report, .. } = executor;
     let leaves = |signal| [SIGINT, SIGTERM, SIGHUP].contains(&signal);
-    match broker.prove(house, |told| report.say(told), || !signals.pending().any(leaves)) {
+    match daemons.prove(house, limits, |told| report.say(told), || !signals.pending().any(leaves)) {
         Ok(()) => Ok(true),
         Err(Some(mistake)) => refuse(mistake),
         Err(None) => Ok(false),
@@ -249,7 +231,7 @@ impl Executor {
         if let Some(told) = absence::told(&self.house, clock::wall_ms()) {
             self.report.say(&told);
         }
-        let anew = std::env::var(stall::ANEW).ok();
+        let anew = std::env::var(hunt::ANEW).ok();
         let anew = anew.map(|why| (format!("the guardian began anew: {why}"), "begun_anew", "cause", why));
         let rebuilt = rebuilt.map(|told| (told.clone(), "state_rebuilt", "told", told));
         for (line, what, name, text) in rebuilt.into_iter().chain(anew) {
@@ -259,11 +241,11 @@ impl Executor {
     }
 
     fn lay_the_bottom_rung(&mut self) -> Result<()> {
-        self.repo.clear_own_locks();
-        if self.repo.rungs()?.is_empty() {
-            self.repo.bless(self.repo.head()?)?;
+        self.ladder.repo.clear_own_locks();
+        if self.ladder.repo.rungs()?.is_empty() {
+            self.ladder.repo.bless(self.ladder.repo.head()?)?;
         }
-        crate::git::repo::publish_last_good(&self.house, &self.repo.rungs()?)
+        crate::git::repo::publish_last_good(&self.house, &self.ladder.repo.rungs()?)
     }
 }
 

@@ -2,12 +2,14 @@
 //!
 //! Invariant: the build's output goes to files; nothing here waits for cargo.
 
+use crate::act::living::Living;
 use crate::act::{controls, quotas};
 use crate::decide::blame::{self, Control, Failure, Judgement};
 use crate::decide::messages::Told;
 use crate::decide::vocabulary::Blame;
 use crate::limits::LOG_TAIL_BYTES;
-use crate::processes::child::{self, Bond, Door, Occupant, Start, Tree};
+use crate::processes::child::{self, Door, Occupant, Start, Tree};
+use crate::processes::exits::memory_kills;
 use crate::processes::granted::Granted;
 use crate::processes::hunt;
 use anyhow::{Context, Result};
@@ -20,7 +22,6 @@ use std::fs::{File, TryLockError};
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use walls::Walls;
 
 /// Longest line that is read as a message of cargo's: the creature's source may cause compiler messages of any
 /// length.
@@ -68,12 +69,25 @@ pub fn cargo() -> PathBuf {
     std::env::var_os("CARGO").map_or_else(|| PathBuf::from("cargo"), PathBuf::from)
 }
 
+/// Runs cargo behind a build's walls, with these arguments and variables; `broker` is its way to the registries.
+pub fn run(
+    house: &House,
+    living: &Living,
+    broker: Option<Door>,
+    (args, extra): (Vec<String>, Vec<(&'static str, String)>),
+    (stdout, stderr): (File, File),
+) -> Result<Tree> {
+    let (occupant, program, walls) = (Occupant::Build, cargo(), &living.walls);
+    let granted = Granted::default();
+    let start = Start { occupant, program, args, extra, walls, granted, broker, stdout, stderr };
+    child::start(house, &living.bond, start)
+}
+
 impl Build {
     /// Starts cargo; `broker` is its way to the registries.
     pub fn start(
         house: &House,
-        bond: &Bond,
-        walls: &Walls,
+        living: &Living,
         broker: Option<Door>,
         of: String,
         beside: bool,
@@ -92,25 +106,13 @@ impl Build {
         // If this fails, cargo fails too and says so.
         let _ = std::fs::create_dir_all(house.built());
         let folder = files::open_folder(&house.built()).ok();
-        let (program, stderr) = (cargo(), log.try_clone()?);
-        let start = Start {
-            occupant: Occupant::Build,
-            program,
-            args,
-            extra: vec![],
-            walls,
-            granted: Granted::default(),
-            broker,
-            stdout,
-            stderr,
-        };
-        let tree = child::start(house, bond, start)?;
+        let tree = run(house, living, broker, (args, vec![]), (stdout, log.try_clone()?))?;
         Ok(Self {
             tree,
             of,
             beside,
             since: now,
-            memory_kills: crate::act::ends::memory_kills(),
+            memory_kills: memory_kills(),
             failure: Failure::default(),
             output: String::new(),
             asked: None,
@@ -185,28 +187,15 @@ impl Build {
     pub fn ask(
         &mut self,
         house: &House,
-        bond: &Bond,
-        walls: &Walls,
+        living: &Living,
         broker: Option<Door>,
         control: Control,
     ) -> Result<()> {
         if control == Control::Tools {
             controls::prepare(house)?;
         }
-        let (stdout, stderr) = controls::outputs(house, control)?;
-        let (args, extra) = (controls::args(control), controls::variables(house, control));
-        let start = Start {
-            occupant: Occupant::Build,
-            program: cargo(),
-            args,
-            extra,
-            walls,
-            granted: Granted::default(),
-            broker,
-            stdout,
-            stderr,
-        };
-        self.tree = child::start(house, bond, start)?;
+        let called = (controls::args(control), controls::variables(house, control));
+        self.tree = run(house, living, broker, called, controls::outputs(house, control)?)?;
         self.asked = Some(control);
         Ok(())
     }

@@ -66,10 +66,10 @@ impl Executor {
     /// Notes which commit the index matches before HEAD moves, so that an interrupted commit can be completed.
     pub fn before_commit(&mut self) -> Result<Version> {
         self.clear_after_life();
-        let head = self.repo.head()?;
+        let head = self.ladder.repo.head()?;
         let behind = self.state.index_behind.get_or_insert_with(|| head.commit.to_string()).clone();
         self.save();
-        Ok(self.repo.resolve(&behind).unwrap_or(head))
+        Ok(self.ladder.repo.resolve(&behind).unwrap_or(head))
     }
 
     fn commit_as_self(
@@ -79,7 +79,11 @@ impl Executor {
         paths: &[&str],
     ) -> Result<Option<Version>> {
         let message = asked.message("self");
-        let made = self.repo.commit(&message, paths)?.or_else(|| self.repo.made_before(before, &message));
+        let made = self
+            .ladder
+            .repo
+            .commit(&message, paths)?
+            .or_else(|| self.ladder.repo.made_before(before, &message));
         self.committed("self", before, made, &asked.summary());
         Ok(made)
     }
@@ -89,8 +93,12 @@ impl Executor {
         self.bring_index_along(&before.commit.to_string());
         let Some(version) = made else { return };
         let commit = version.commit.to_string();
-        let stat =
-            self.repo.find(&commit).and_then(|commit| self.repo.diff_stat(&commit)).unwrap_or_default();
+        let stat = self
+            .ladder
+            .repo
+            .find(&commit)
+            .and_then(|commit| self.ladder.repo.diff_stat(&commit))
+            .unwrap_or_default();
         let (files, added, removed) = stat;
         records::tell_once(
             &self.house,
@@ -101,10 +109,10 @@ impl Executor {
     }
 
     pub fn bring_index_along(&mut self, behind: &str) {
-        match self.repo.sync_index(behind) {
+        match self.ladder.repo.sync_index(behind) {
             Ok(()) => self.state.index_behind = None,
             Err(error) => {
-                let why = open::unread_index(&self.repo.git).unwrap_or_else(|| format!("{error:#}"));
+                let why = open::unread_index(&self.ladder.repo.git).unwrap_or_else(|| format!("{error:#}"));
                 tracing::warn!("{why}; git status may show the creature's commits reversed until then")
             }
         }
@@ -123,13 +131,15 @@ impl Executor {
         }
         let answer = match request.kind.as_str() {
             "commit" => self.commit_papers(&request),
-            "reset" | "draft" if self.repo.rescued_since(an_hour_ago()) >= MOST_KEPT_PER_HOUR => {
+            "reset" | "draft" if self.ladder.repo.rescued_since(an_hour_ago()) >= MOST_KEPT_PER_HOUR => {
                 let error =
                     format!("{MOST_KEPT_PER_HOUR} refs were made in the last hour to keep what differs");
                 Ok(request.refused(error, "ask again in an hour, or put the files back yourself"))
             }
             "reset" => self.tidy().map(|()| request.done(None)),
-            "draft" => self.repo.keep_draft().map(|kept| request.done(kept.map(|commit| commit.to_string()))),
+            "draft" => {
+                self.ladder.repo.keep_draft().map(|kept| request.done(kept.map(|commit| commit.to_string())))
+            }
             other => {
                 Ok(request
                     .refused(format!("no request is called `{other}`"), "commit, reset, draft or rebirth"))
@@ -139,7 +149,7 @@ impl Executor {
             && error.is::<Interrupted>()
         {
             // The request is looked at again after the owner's order, if the life still runs then.
-            self.request_seen = None;
+            self.living.request_seen = None;
             return;
         }
         let answer = answer.unwrap_or_else(|error| {

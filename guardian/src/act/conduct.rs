@@ -2,10 +2,8 @@
 //!
 //! Invariant: a look reads a bounded number of bytes and waits for nobody; the creature writes these files.
 
-use crate::act::executor::Executor;
 use crate::act::heartbeat::Claim;
-use crate::decide::conduct::{Invariant, Observed, Tally};
-use crate::decide::vocabulary::Event;
+use crate::decide::conduct::{Invariant, Tally};
 use crate::decide::witness::{Claimed, Longest, Witness};
 use house::clock::{self, Millis};
 use house::files::{self, Mark};
@@ -21,8 +19,6 @@ const LOOK_BYTES: u64 = 2 << 20;
 const LONGEST_LINE: usize = 1 << 20;
 /// Time between two looks at the agenda and the budget, which are read whole.
 const AGENDA_MS: Millis = 15_000;
-/// Time in which a life names its mind.
-const NAMED_MS: Millis = 60_000;
 /// Most bytes of an agenda.
 const AGENDA_BYTES: u64 = 8 << 20;
 /// The longest rest a creature may be set to, in milliseconds.
@@ -80,7 +76,7 @@ impl Followed {
 /// What is watched of the life that runs.
 #[derive(Debug)]
 pub struct Watched {
-    witness: Witness,
+    pub witness: Witness,
     memory: Followed,
     bookkeeping: Followed,
     inbox: Followed,
@@ -119,7 +115,8 @@ impl Watched {
         self.longest.usual_ms = self.longest.usual_ms.max(self.set_ms);
     }
 
-    fn look(&mut self, claim: &Claim, now: Millis) -> Vec<(Invariant, bool)> {
+    /// What was seen of the life since the last look: each invariant, kept or broken.
+    pub fn look(&mut self, claim: &Claim, now: Millis) -> Vec<(Invariant, bool)> {
         let claimed = claimed(claim);
         let Self { witness, memory, bookkeeping, inbox, ledger, .. } = self;
         witness.begin(now);
@@ -187,48 +184,7 @@ fn claimed(claim: &Claim) -> Claimed {
     }
 }
 
-impl Executor {
-    /// Looks at the life's conduct; what was observed goes to the policy.
-    pub fn look_at_conduct(&mut self) {
-        let now = self.clock.now();
-        let Some(life) = &mut self.life else { return };
-        let claim = &self.heart.claim;
-        // A life that has just begun has no mind yet; one that never names it is taken to have the one before.
-        let before = self.decided.record.conducts.0.last().map(|conduct| conduct.mind.clone());
-        let mind = match claim.mind.is_empty() {
-            true if now < life.began + NAMED_MS => return,
-            true => before.unwrap_or_default(),
-            false => claim.mind.clone(),
-        };
-        let seen = life.watched.look(claim, now);
-        if seen.iter().any(|(_, kept)| !kept) {
-            self.state.broken = life.watched.witness.examples();
-        }
-        if !seen.is_empty() {
-            let is_self_edit = self.state.selves.contains(&self.state.tree);
-            self.hear(Event::Observed(Observed { mind, is_self_edit, seen }));
-        }
-    }
-
-    /// Tells the owner of an invariant that is broken, and that no rollback would mend.
-    pub fn tell_broken(&mut self, invariant: Invariant, tally: Tally) {
-        let told = format!("this creature breaks an invariant: {}", counted(invariant, tally));
-        self.report.warn(&format!(
-            "{told}; nothing is put back for it, since what was before is not known to keep it"
-        ));
-        let data = json!({"life": self.state.life, "commit": self.state.commit, "invariant": invariant, "told": told,
-            "evidence": self.state.broken});
-        records::tell(&self.house, "broken", data);
-    }
-
-    /// The end of a sentence about a rollback.
-    pub(super) fn breach_told(&self) -> String {
-        let breach = self.decided.record.breach;
-        let told = breach.map(|(invariant, tally)| counted(invariant, tally)).unwrap_or_default();
-        format!("since it broke what the one before it kept: {told}")
-    }
-}
-
-fn counted(invariant: Invariant, tally: Tally) -> String {
+/// An invariant that is broken, and how often, for the end of a sentence.
+pub fn counted(invariant: Invariant, tally: Tally) -> String {
     format!("{} ({} of the last {} times)", invariant.broken(), tally.broken, tally.kept + tally.broken)
 }

@@ -1,19 +1,20 @@
-//! Ends of lives and builds: once all processes are gone, the evidence is collected and the blame decided.
+//! Ends of lives and builds, and of the guardian: once all processes are gone, the evidence is collected and the blame decided.
 
 use crate::act::build::Build;
-use crate::act::executor::{End, Executor, Life};
+use crate::act::executor::{End, Executor};
+use crate::act::living::Life;
 use crate::act::{controls, quotas, requests};
 use crate::decide::blame::{self, Control, Judgement};
 use crate::decide::vocabulary::{Blame, Event, Phase};
-use crate::git::open;
 use crate::limits::LOG_TAIL_BYTES;
 use crate::processes::child::{Occupant, Tree};
-use crate::processes::{hunt, trusted};
-use house::{bounds, clock, files};
+use crate::processes::exits::{describe, memory_kills, signal};
+use crate::processes::hunt;
+use anyhow::Result;
+use house::{bounds, clock, files, interrupt};
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
 use serde_json::{Value, json};
-use std::path::Path;
 
 impl Executor {
     /// Collects the exits of the creature and of builds.
@@ -21,7 +22,7 @@ impl Executor {
         let mut ended = hunt::reap();
         self.note_ends(&ended);
         let spare = self.spared();
-        if let Some(Life { tree, exited: Some(status), .. }) = &self.life {
+        if let Some(Life { tree, exited: Some(status), .. }) = &self.living.life {
             let status = *status;
             ended.clear();
             let gone = tree.finish(&spare, &mut ended);
@@ -32,58 +33,28 @@ impl Executor {
         }
     }
 
-    /// The owner's processes: the broker, its job, the feed, what tells the owner, what keeps the repository small.
-    pub fn trusted(&self) -> impl Iterator<Item = Pid> {
-        self.broker.spared().chain(self.console.shown).chain(self.notices.pid).chain(self.small.pid)
-    }
-
     /// Processes that the sweep after a life spares: a build or tests beside it, and the owner's.
     pub fn spared(&self) -> Vec<Pid> {
-        let beside = self.build.iter().map(|build| build.tree.pid);
-        let beside = beside.chain(self.exam.iter().map(|exam| exam.tree.pid));
-        beside.chain(self.trusted()).collect()
+        self.builder.running().chain(self.daemons.spared()).collect()
     }
 
     pub fn note_ends(&mut self, ended: &[(Pid, WaitStatus)]) {
         for (pid, status) in ended {
-            if let Some(life) = self.life.as_mut().filter(|life| life.tree.pid == *pid) {
+            if let Some(life) = self.living.life.as_mut().filter(|life| life.tree.pid == *pid) {
                 life.exited = Some(life.tree.outcome(*status));
                 // Processes the life left behind must not reach the broker.
-                self.broker.tokens.revoke(&self.house, Occupant::Life);
+                self.daemons.own.broker.tokens.revoke(&self.house, Occupant::Life);
             }
-            if let Some(mut build) = self.build.take_if(|build| build.tree.pid == *pid) {
-                self.broker.tokens.revoke(&self.house, Occupant::Build);
+            if let Some(mut build) = self.builder.build.take_if(|build| build.tree.pid == *pid) {
+                self.daemons.own.broker.tokens.revoke(&self.house, Occupant::Build);
                 let status = build.tree.outcome(*status);
                 self.build_ended(build, status);
             }
-            if let Some(exam) = self.exam.take_if(|exam| exam.tree.pid == *pid) {
-                self.broker.tokens.revoke(&self.house, Occupant::Build);
+            if let Some(exam) = self.builder.exam.take_if(|exam| exam.tree.pid == *pid) {
+                self.daemons.own.broker.tokens.revoke(&self.house, Occupant::Build);
                 self.exam_ended(exam, *status);
             }
-            self.broker_ended(*pid, *status);
-            self.console_ended(*pid, *status);
-            self.notices_ended(*pid);
-            self.small_ended(*pid, *status);
-        }
-    }
-
-    /// Clears what the last life planted, once it has ended: before a rest, and before anything of what it left is committed
-    /// or put back. Not between two lives without a rest: the next could plant it again at once.
-    pub fn clear_after_life(&mut self) {
-        if self.may_be_planted && self.life.is_none() {
-            self.clear_planted();
-        }
-    }
-
-    /// Moves aside what a life planted for the owner's own tools; where that fails now, the next end or start does it.
-    pub fn clear_planted(&mut self) {
-        self.may_be_planted = false;
-        let mut told = Vec::new();
-        let cleared = self.repo.clear_planted(&mut told);
-        told.iter().for_each(|told| self.report.warn(told));
-        if let Err(error) = cleared {
-            let why = open::unread_index(&self.repo.git).unwrap_or_else(|| format!("{error:#}"));
-            tracing::warn!("{why}; what the creature planted is moved aside later");
+            self.with_daemons(|daemons, around| daemons.ended(*pid, *status, around));
         }
     }
 
@@ -91,12 +62,12 @@ impl Executor {
         let phase = &self.decided.phase;
         let is_unborn = matches!(phase, Phase::Booting { .. })
             || matches!(phase, Phase::Probation { watch, .. } if watch.is_unborn());
-        let claimed = self.heart.look(self.state.life).map(|claim| claim.turns).filter(|_| is_unborn);
-        let unseen = claimed.map(|turns| self.turns_written(turns));
-        let Some(life) = self.life.take() else { return };
+        let claimed = self.living.heart.look(self.state.life).map(|claim| claim.turns).filter(|_| is_unborn);
+        let unseen = claimed.map(|turns| self.living.turns_written(&self.house, turns));
+        let Some(life) = self.living.life.take() else { return };
         // Only a new commit's first life is told which self-edit it came of.
         self.state.born = None;
-        self.may_be_planted = true;
+        self.ladder.may_be_planted = true;
         // A heartbeat written just before the end still makes this a crash, not a stillbirth, and a turn in it a life; it
         // earns no trust.
         if let Some(turns) = unseen {
@@ -105,10 +76,10 @@ impl Executor {
         let evidence = blame::Evidence {
             signal: signal(status),
             memory_kills: memory_kills().saturating_sub(life.memory_kills),
-            free_mib: self.free_mib(),
+            free_mib: quotas::tried_mib(&self.house),
             floor_mib: self.limits.disk_free_mib,
             overdue: matches!(self.decided.phase, Phase::Stopping { .. }),
-            sheltered: self.walls.shelter(),
+            sheltered: self.living.walls.shelter(),
             folder_gone: life.bereft.is_some(),
         };
         let rebirth = matches!(status, WaitStatus::Exited(_, 0))
@@ -131,7 +102,7 @@ impl Executor {
             return self.judge(build);
         }
         self.report.build_over();
-        let clean = match self.version.map(|version| self.repo.is_at(version)).transpose() {
+        let clean = match self.ladder.is_clean() {
             // The comparison was interrupted, so it is unknown which source was built: build again.
             Err(_) if !build.beside => return self.hear(Event::Interrupted),
             clean => matches!(clean, Ok(Some(true))) || (!build.beside && self.put_lock_back()),
@@ -140,17 +111,16 @@ impl Executor {
             // The binary counts for the commit only if `creature/` was unchanged; a creature running beside may be
             // editing it.
             Some(path) if clean => {
-                self.binaries.note(&path);
-                self.built = Some((build.of, path));
+                self.ladder.binaries.note(&path);
+                self.builder.built = Some((build.of, path));
                 if !build.beside {
                     self.hear(Event::BuildSucceeded);
                 }
             }
             Some(_) if build.beside => {}
             Some(_) => {
-                let dirty =
-                    self.version.and_then(|version| self.repo.dirty(version).ok()).unwrap_or_default();
-                let name = dirty.first().map(|first| first.display().to_string()).unwrap_or_default();
+                let name = self.ladder.first_dirty();
+                let name = name.display();
                 self.end = End {
                     cause: format!("creature/{name} changed while it was being built"),
                     ..End::default()
@@ -165,7 +135,7 @@ impl Executor {
                 measured.signal = signal(status);
                 measured.memory_kills = memory_kills().saturating_sub(build.memory_kills);
                 measured.floor_mib = self.limits.disk_free_mib;
-                build.failure.same_recipe = self.was_built_so(&build.of);
+                build.failure.same_recipe = self.ladder.was_built_so(&build.of);
                 self.judge(build);
             }
         }
@@ -174,11 +144,7 @@ impl Executor {
     /// Whether `creature/` is as committed once the lock file is put back, where that alone differs: cargo completes it
     /// by itself. What it made is kept under a ref.
     fn put_lock_back(&mut self) -> bool {
-        let Some(version) = self.version else { return false };
-        let dirty = self.repo.dirty(version).unwrap_or_default();
-        dirty.iter().eq([Path::new("Cargo.lock")])
-            && self.tidy().is_ok()
-            && self.repo.is_at(version).unwrap_or(false)
+        self.ladder.is_lock_dirty() && self.tidy().is_ok() && matches!(self.ladder.is_clean(), Ok(Some(true)))
     }
 
     /// Ends processes that a build or tests left behind. Where they cannot be told from a running life's, only their
@@ -193,12 +159,12 @@ impl Executor {
     pub fn end_beside(&mut self, tree: &Tree) {
         let mut ended = Vec::new();
         tree.end(&self.spared_with_life(), &mut ended);
-        self.broker.tokens.revoke(&self.house, Occupant::Build);
+        self.daemons.own.broker.tokens.revoke(&self.house, Occupant::Build);
         self.note_ends(&ended);
     }
 
     fn spared_with_life(&self) -> Vec<Pid> {
-        self.life.iter().map(|life| life.tree.pid).chain(self.spared()).collect()
+        self.living.life.iter().map(|life| life.tree.pid).chain(self.spared()).collect()
     }
 
     /// Blames a failed build; if that needs a control run, starts it, and is called again with its answer.
@@ -207,7 +173,7 @@ impl Executor {
         let fault = match blame::build(&build.failure) {
             Judgement::Blamed(fault) => fault,
             Judgement::Ask(control) => match self.ask(&mut build, control) {
-                Ok(()) => return self.build = Some(build),
+                Ok(()) => return self.builder.build = Some(build),
                 Err(_) if build.folder_gone(&self.house) => Blame::Owner,
                 Err(error) => {
                     tracing::warn!("{error:#}; whose fault a failed build is stays open");
@@ -224,63 +190,30 @@ impl Executor {
     }
 
     fn ask(&mut self, build: &mut Build, control: Control) -> anyhow::Result<()> {
-        let door = self.broker.door(&self.house, None)?;
-        build.ask(&self.house, &self.bond, &self.walls, door, control)
+        let door = self.daemons.door(&self.house, None)?;
+        build.ask(&self.house, &self.living, door, control)
     }
 
-    /// Whether the newest other tree whose binary is kept has the same manifests, lock files and file names.
-    pub fn was_built_so(&mut self, tree: &str) -> bool {
-        let rungs = self.repo.rungs().unwrap_or_default();
-        let mut trees = rungs.iter().rev().map(|rung| rung.version.tree);
-        let built =
-            trees.find(|other| other.to_string() != tree && self.binaries.get(&other.to_string()).is_some());
-        built.is_some_and(|built| self.repo.has_same_recipe(tree, built).unwrap_or(false))
-    }
-
-    /// Asks the owner's processes to end once no creature lives, and kills those that do not in time.
-    pub fn end_trusted(&mut self) {
-        let left: Vec<Pid> = self.trusted().collect();
-        for pid in left {
-            trusted::terminate(pid);
-            let mut looks = 0;
-            let gone = trusted::wait(pid, || {
-                looks += 1;
-                looks < 1_000
-            });
-            if gone.is_none() {
-                trusted::kill(pid);
-            }
+    /// Ends everything, and leaves what the next start goes on from.
+    pub fn leave(&mut self) -> Result<()> {
+        let spared: Vec<Pid> = self.daemons.spared().collect();
+        if let Some(build) = self.builder.build.take() {
+            build.tree.end(&spared, &mut Vec::new());
         }
-        if self.console.shown.take().is_some() {
-            self.console.take_terminal_back();
-        }
-        self.broker.pid = None;
-        self.broker.trouble = "not running".into();
+        hunt::sweep(&spared, &mut Vec::new());
+        self.daemons.end();
+        hunt::sweep(&[], &mut Vec::new());
+        interrupt::heard();
+        self.ladder.clear_planted(&mut self.report);
+        // If this cannot be compared now, the next start treats changes as the creature's, as after a kill.
+        let dirty = self.ladder.repo.head().and_then(|head| self.ladder.repo.dirty(head)).ok();
+        let dirty = dirty.filter(|_| !self.decided.record.untidy);
+        self.state.left = dirty.map(|dirty| requests::fingerprint(&self.house, &dirty));
+        self.save();
+        self.publish();
+        self.report.say("left; nothing is running. `cargo run -p guardian` goes on from here");
+        Ok(())
     }
-
-    pub fn free_mib(&self) -> u64 {
-        quotas::tried_mib(&self.house)
-    }
-}
-
-pub fn signal(status: WaitStatus) -> Option<i32> {
-    if let WaitStatus::Signaled(_, signal, _) = status { Some(signal as i32) } else { None }
-}
-
-pub fn describe(status: WaitStatus) -> String {
-    if let WaitStatus::Exited(_, code) = status {
-        format!("exit status {code}")
-    } else if let WaitStatus::Signaled(_, signal, _) = status {
-        format!("signal {}", signal.as_str())
-    } else {
-        format!("{status:?}")
-    }
-}
-
-/// How many processes the kernel has killed for lack of memory since boot.
-pub fn memory_kills() -> u64 {
-    let text = files::system("/proc/vmstat").unwrap_or_default();
-    text.lines().find_map(|line| line.strip_prefix("oom_kill ")?.trim().parse().ok()).unwrap_or(0)
 }
 
 /// The record of an end, for the next life and for readers.

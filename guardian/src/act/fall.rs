@@ -1,8 +1,10 @@
 //! Rollbacks: which rung the creature is put back to, which refs are changed, and what runs if no rung can be restored.
 
+use crate::act::conduct::counted;
 use crate::act::executor::Executor;
+use crate::act::quotas;
 use crate::act::state::{Falling, Shortfall};
-use crate::decide::vocabulary::{Cause, Event, Standing, Subject};
+use crate::decide::vocabulary::{Cause, Event};
 use crate::git::repo::{Version, publish_last_good};
 use crate::git::shortage;
 use crate::git::tree::short;
@@ -10,7 +12,7 @@ use anyhow::Result;
 use house::bounds::{TOLD_CHARS, brief};
 use house::interrupt::Interrupted;
 use house::moments::span;
-use house::records;
+use house::{records, shared};
 use serde_json::json;
 use std::time::Duration;
 
@@ -49,7 +51,7 @@ impl Executor {
 
     /// Whether the failure is one that every other rung would meet as well.
     fn is_the_worlds(&self, error: &anyhow::Error) -> bool {
-        self.free_mib() < self.limits.disk_free_mib || shortage::is_of_shortage(error)
+        quotas::tried_mib(&self.house) < self.limits.disk_free_mib || shortage::is_of_shortage(error)
     }
 
     /// The newest rung whose binary is kept runs although `creature/` cannot be put back. The next try begins with
@@ -59,42 +61,37 @@ impl Executor {
             falling.failed.clear();
             falling.from_tree.clone()
         });
-        let rungs = self.repo.rungs().unwrap_or_default();
-        let trees: Vec<String> = rungs.iter().map(|rung| rung.version.tree.to_string()).collect();
-        let kept = (0..rungs.len()).rev().find(|at| {
-            trees
-                .get(*at)
-                .is_some_and(|tree| Some(tree) != from.as_ref() && self.binaries.get(tree).is_some())
-        });
-        let Some((at, rung)) = kept.and_then(|at| Some((at, rungs.get(at)?))) else {
-            return Event::Stuck(None);
-        };
-        let (tree, commit) = (rung.version.tree.to_string(), short(rung.version.commit));
-        self.version = Some(rung.version);
-        self.report.warn(&format!("the kept binary of {commit} runs until creature/ can be put back"));
-        let standing = if at == 0 { Standing::Bottom } else { Standing::Blessed };
-        let rungs = trees;
-        Event::Stuck(Some(Subject { tree, standing, rungs, kept: true, built: false, unexamined: false }))
+        let subject = self.ladder.stand_in(from.as_deref());
+        if subject.is_some() {
+            let commit = self.ladder.short();
+            self.report.warn(&format!("the kept binary of {commit} runs until creature/ can be put back"));
+        }
+        Event::Stuck(subject)
     }
 
     fn fall_to(&mut self, mut falling: Falling) -> Result<()> {
         self.state.falling = Some(falling.clone());
         let before = self.before_commit()?;
-        let from = self.repo.resolve(&falling.from_commit)?;
-        let target = self.repo.resolve(&falling.to_commit)?;
-        let rescued = if self.repo.is_at(target)? { None } else { self.repo.rescue("before a rollback")? };
+        let from = self.ladder.repo.resolve(&falling.from_commit)?;
+        let target = self.ladder.repo.resolve(&falling.to_commit)?;
+        let rescued = if self.ladder.repo.is_at(target)? {
+            None
+        } else {
+            self.ladder.repo.rescue("before a rollback")?
+        };
         if falling.rescued.is_none() {
             falling.rescued = rescued.or_else(|| self.state.rescued.take());
             self.state.falling = Some(falling.clone());
             self.save();
         }
-        let fallen = self.pass_judgement(&falling, from, target)?;
-        self.repo.put_back(target.commit)?;
+        let lost = falling.deaths == 0 && self.state.lost_tree == falling.from_tree;
+        let fallen = self.ladder.judge(&falling, (from, target), lost, self.decided.record.fell.as_ref())?;
+        self.ladder.repo.put_back(target.commit)?;
         let message = format!("guardian: put creature back to {} {}", short(target.commit), falling.why());
-        let made = self.repo.commit_put_back(target, &message)?;
-        let made = made.or_else(|| self.repo.made_before(before, &message));
+        let made = self.ladder.repo.commit_put_back(target, &message)?;
+        let made = made.or_else(|| self.ladder.repo.made_before(before, &message));
         self.committed("guardian", before, made, &message);
-        publish_last_good(&self.house, &self.repo.rungs()?)?;
+        publish_last_good(&self.house, &self.ladder.repo.rungs()?)?;
         let mut fall = json!({
             "at": house::clock::stamp(), "life": self.state.life, "from_commit": falling.from_commit,
             "to_commit": falling.to_commit, "deaths": falling.deaths, "cause": falling.cause, "fallen_ref": fallen,
@@ -113,67 +110,38 @@ impl Executor {
         Ok(())
     }
 
-    /// Marks in refs which trees fell and which stand; returns the ref of the fallen tree.
-    fn pass_judgement(&self, falling: &Falling, from: Version, target: Version) -> Result<Option<String>> {
-        let mut fallen = None;
-        // Tries lost because the guardian was killed do not condemn a tree: it may come back and be tried again.
-        let lost = falling.deaths == 0 && self.state.lost_tree == falling.from_tree;
-        if matches!(falling.cause, Cause::TestsFailed | Cause::Conduct) || falling.cause.condemns() && !lost {
-            fallen = Some(self.repo.condemn(from)?);
-            self.repo.strike(from.tree)?;
-        }
-        match falling.cause {
-            // The rungs in between died as often.
-            Cause::LateDeaths => self.repo.strike_above(target)?,
-            Cause::Owner => {
-                self.repo.forgive(target.tree)?;
-                self.repo.strike_above(target)?;
-            }
-            Cause::Acquitted => {
-                self.repo.forgive(target.tree)?;
-                for tree in self.decided.record.fell.iter().flat_map(|fell| &fell.others) {
-                    self.repo.forgive(tree)?;
-                }
-                self.repo.bless(target)?;
-            }
-            Cause::TriesSpent | Cause::CrashLoop | Cause::DoesNotBuild => {}
-            Cause::TestsFailed | Cause::Conduct => {}
-            Cause::KnownBad | Cause::LoopOfLoops | Cause::Environment => {}
-        }
-        Ok(fallen)
-    }
-
     /// The rollback under way, or a new one, usually to the newest rung with another tree than HEAD's.
     fn choose(&mut self, cause: Cause, to_bottom: bool) -> Result<Option<Falling>> {
         let under_way = self.state.falling.as_ref().filter(|falling| falling.cause == cause);
         if let Some(falling) = under_way {
-            let to = self.repo.resolve(&falling.to_commit).ok();
+            let to = self.ladder.repo.resolve(&falling.to_commit).ok();
             let to = to.filter(|_| !falling.failed.contains(&falling.to_commit));
-            if falling.told || self.repo.first_whole(to.into_iter())?.is_some() {
+            if falling.told || self.ladder.repo.first_whole(to.into_iter())?.is_some() {
                 return Ok(Some(falling.clone()));
             }
         }
         let (failed, rescued) =
             under_way.map(|falling| (falling.failed.clone(), falling.rescued.clone())).unwrap_or_default();
-        let from = self.repo.head()?;
-        let rungs = self.repo.rungs()?;
+        let from = self.ladder.repo.head()?;
+        let rungs = self.ladder.repo.rungs()?;
         let mut others = rungs
             .iter()
             .map(|rung| rung.version)
             .filter(|version| version.tree != from.tree && !failed.contains(&version.commit.to_string()));
         let target = match (&self.state.rollback_to, cause) {
-            (Some(name), Cause::Owner) => Some(self.repo.resolve(name)?),
+            (Some(name), Cause::Owner) => Some(self.ladder.repo.resolve(name)?),
             (_, Cause::LateDeaths) => {
                 let lived = self.decided.lived_before(&self.limits);
                 let named = |tree: &String| others.clone().rfind(|version| version.tree.to_string() == *tree);
-                self.repo.first_whole(lived.iter().filter_map(named))?
+                self.ladder.repo.first_whole(lived.iter().filter_map(named))?
             }
             (_, Cause::Acquitted) => {
-                let fell = self.decided.record.fell.as_ref().and_then(|fell| self.repo.fallen(&fell.first));
-                self.repo.first_whole(fell.into_iter())?
+                let fell =
+                    self.decided.record.fell.as_ref().and_then(|fell| self.ladder.repo.fallen(&fell.first));
+                self.ladder.repo.first_whole(fell.into_iter())?
             }
-            _ if to_bottom => self.repo.first_whole(&mut others)?,
-            _ => self.repo.first_whole(others.rev())?,
+            _ if to_bottom => self.ladder.repo.first_whole(&mut others)?,
+            _ => self.ladder.repo.first_whole(others.rev())?,
         };
         let ends = self.state.ends.iter().rev();
         let ends = ends.take_while(|end| records::text(end, "commit") == from.commit.to_string());
@@ -212,5 +180,22 @@ impl Executor {
         let (died, less, to) = (fell.deaths, lived.deaths, short(to.commit));
         let told = format!("after {died} deaths in {life} of life; {to} lived {long} with {less}");
         (died as usize, told, String::new())
+    }
+
+    /// The end of a sentence about a rollback.
+    fn breach_told(&self) -> String {
+        let breach = self.decided.record.breach;
+        let told = breach.map(|(invariant, tally)| counted(invariant, tally)).unwrap_or_default();
+        format!("since it broke what the one before it kept: {told}")
+    }
+
+    /// Whatever cannot be moved is told and stays: the next life is judged by how it ends.
+    pub fn set_aside(&mut self) -> Event {
+        let done = shared::set_aside(&self.house);
+        let commit: String = self.state.commit.chars().take(7).collect();
+        let told = format!("{commit} was trusted and did not come to life: {}", done.told());
+        records::tell(&self.house, "state_set_aside", json!({"commit": self.state.commit, "told": told}));
+        self.report.warn(&told);
+        Event::StateSetAside
     }
 }

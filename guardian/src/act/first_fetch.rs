@@ -5,19 +5,16 @@
 //! crate, and cargo is run from the root, above which no settings are the creature's. Later the broker judges each fetch.
 
 use crate::act::build;
+use crate::act::daemons::jobs::{Job, Task};
 use crate::act::executor::Executor;
-use crate::act::jobs::{Job, Task};
 use crate::decide::vocabulary::Phase;
 use crate::processes::trusted::{self, Trusted};
 use anyhow::Result;
-use house::clock::Millis;
 use house::{House, files};
 use nix::unistd::Pid;
 use std::collections::BTreeSet;
 use walls::cargo_home;
 
-/// Longest time it takes: what is missing then is fetched through the broker.
-const LONGEST_MS: Millis = 120_000;
 /// Most bytes of a lock file.
 const LOCK_BYTES: u64 = 2 << 20;
 
@@ -51,7 +48,7 @@ fn lock_text(house: &House, path: &str) -> String {
 impl Executor {
     /// Whether the first build has to wait for a fetch, which begins now.
     pub fn fetches_first(&mut self) -> bool {
-        let is_new = self.state.life == 0 && self.broker.is_to_come() && self.broker.job.is_none();
+        let is_new = self.state.life == 0 && self.daemons.broker_is_to_come() && self.daemons.job.is_none();
         if !is_new || self.state.fetched.is_some() {
             return false;
         }
@@ -66,7 +63,7 @@ impl Executor {
                 // Once, even if this guardian is killed meanwhile.
                 self.state.fetched = Some(String::new());
                 self.save();
-                self.broker.job = Some(Job { pid, task: Task::Fetch { missing }, since: self.clock.now() });
+                self.daemons.job = Some(Job::new(pid, Task::Fetch { missing }, self.clock.now()));
                 true
             }
             Err(error) => {
@@ -78,7 +75,7 @@ impl Executor {
 
     /// Whether no commit below HEAD is a self-edit.
     fn is_all_the_owners(&self) -> bool {
-        self.state.selves.is_empty() && self.repo.newest_edit().is_ok_and(|edit| edit.is_none())
+        self.state.selves.is_empty() && self.ladder.repo.newest_edit().is_ok_and(|edit| edit.is_none())
     }
 
     fn start_fetch(&self) -> Result<Pid> {
@@ -88,24 +85,13 @@ impl Executor {
         trusted::start(&self.house, Trusted { program, args, log, ..Trusted::default() })
     }
 
-    /// Ends a fetch that takes too long, or that no build waits for any more.
-    pub fn tend_fetch(&mut self) {
-        let is_fetch = |job: &&Job| matches!(job.task, Task::Fetch { .. });
-        let Some(job) = self.broker.job.as_ref().filter(is_fetch) else { return };
-        let longest = LONGEST_MS.min(self.limits.build_ms / 2);
-        let is_waited_for = matches!(self.decided.phase, Phase::Building { .. });
-        if !is_waited_for || self.clock.now() > job.since + longest {
-            trusted::kill(job.pid);
-        }
-    }
-
     /// The build that waited begins, however the fetch ended: the broker fetches what is missing.
     pub fn fetched(&mut self, missing: usize, well: bool) {
         if well {
             self.state.fetched = Some(format!("{missing} packages of creature/Cargo.lock"));
             self.save();
         }
-        if matches!(self.decided.phase, Phase::Building { .. }) && self.build.is_none() {
+        if matches!(self.decided.phase, Phase::Building { .. }) && self.builder.build.is_none() {
             let begun = self.begin_build(false);
             begun.into_iter().for_each(|event| self.hear(event));
         }

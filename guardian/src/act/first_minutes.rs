@@ -1,47 +1,12 @@
-//! The first minutes at a terminal: what lives here, what it may and what comes next, said before the first build; and the bar below it.
+//! The first minutes at a terminal: what lives here, what it may and what comes next, before the first build; the facts after it.
 
 use crate::act::executor::Executor;
-use house::clock::Millis;
-use house::{House, files, makers, terminal};
+use crate::decide::vocabulary::Phase;
+use house::terminal::{self, Screen, typed};
+use house::{House, broker_page, files, makers};
 
-const BAR: usize = 16;
 /// Columns of the names before what is told.
-pub const NAMES: usize = 11;
-/// Most letters of a crate's name: the longest wording fits 80 columns with any, so that it does not come and go.
-const NAME: usize = 20;
-
-/// How far a build is.
-pub struct Progress<'a> {
-    pub done: usize,
-    /// The most it can come to.
-    pub most: usize,
-    /// The crate that was compiled last.
-    pub last: &'a str,
-    pub passed_ms: Millis,
-}
-
-/// The bar in several wordings, the longest first: for a terminal of any width.
-pub fn bar(progress: &Progress) -> [String; 3] {
-    let Progress { done, most, last, passed_ms } = progress;
-    let most = (*most).max(*done).max(1);
-    let filled = done * BAR / most;
-    let bar = format!("[{}{}]", "=".repeat(filled), ".".repeat(BAR - filled));
-    let left = left(*done, most, *passed_ms);
-    let last: String = last.chars().take(NAME).collect();
-    let last = if last.is_empty() { last } else { format!(": {last}") };
-    let short = format!("{done}/{most}, {left}");
-    [format!("{bar} {done} of {most} crates, {left}{last}"), format!("{bar} {short}"), short]
-}
-
-/// The time left, if all crates take equally long; not said before some are done.
-fn left(done: usize, most: usize, passed_ms: Millis) -> String {
-    let seconds = passed_ms / 1_000;
-    if done < most / 10 || done == 0 {
-        return format!("{seconds} s");
-    }
-    let rest = passed_ms.saturating_mul((most - done) as Millis) / done as Millis / 1_000;
-    format!("{} s left", rest.max(1))
-}
+const NAMES: usize = 11;
 
 /// What stands in the opening screen.
 pub struct Opening<'a> {
@@ -101,39 +66,80 @@ pub fn opening(opening: &Opening) -> Vec<(&'static str, String)> {
 }
 
 /// Whether a maker's key is named in the environment, or `.env` holds anything; what is in it the broker alone reads.
-fn may_have_key(house: &House) -> bool {
+pub fn may_have_key(house: &House) -> bool {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     makers::keys().any(is_set) || files::mark_of_any(&house.secrets()).is_some_and(|mark| mark.bytes > 0)
 }
 
-impl Executor {
-    /// What is still to be built when the first creature of this run lives; empty where that is nothing of note.
-    pub fn next_built(&self) -> String {
-        if !self.broker.is_to_come() {
-            return String::new();
+/// Shows names and what is told of them, apart from the rest; what has no text is left out.
+pub fn show(screen: &mut Screen, rows: impl IntoIterator<Item = (&'static str, String)>) {
+    screen.gap();
+    for (name, text) in rows.into_iter().filter(|(_, text)| !text.is_empty()) {
+        match name {
+            "" => terminal::line(&format!("  {text}")),
+            name => terminal::beside("1", &format!("  {name}"), NAMES, &text),
         }
-        "the console is built, then the broker, a minute or two; what it does is shown here as soon as the \
-         console is there, and models and the web are within reach as soon as the broker is"
-            .into()
     }
+    screen.gap();
+}
 
+impl Executor {
     /// Shows the opening screen, at a terminal and before the first life of all.
     pub fn open_house(&mut self) {
         if !self.report.screen.is_terminal() || self.state.life > 0 {
             return;
         }
-        let branch = self.repo.branch().unwrap_or_default();
-        let (summary, walls) = (self.walls.level.summary(), self.walls.level.told());
-        let has_broker = self.broker.program.is_file();
+        let branch = self.ladder.repo.branch().unwrap_or_default();
+        let (summary, walls) = (self.living.walls.level.summary(), self.living.walls.level.told());
+        let has_broker = self.daemons.own.broker.program.is_file();
         let may_have_key = may_have_key(&self.house);
-        self.report.screen.gap();
         let opens = Opening { branch: &branch, walls: (&summary, &walls), has_broker, may_have_key };
-        for (name, text) in opening(&opens) {
-            match name {
-                "" => terminal::line(&format!("  {text}")),
-                name => terminal::beside("1", &format!("  {name}"), NAMES, &text),
-            }
+        show(&mut self.report.screen, opening(&opens));
+    }
+
+    /// Shows the facts once the first creature of this run beats; from then on memory is shown.
+    pub fn show_facts(&mut self) {
+        let said = !self.living.mind().is_empty() || matches!(self.decided.phase, Phase::Settled { .. });
+        if !self.report.screen.is_terminal() || self.report.facts_shown || !said {
+            return;
         }
-        self.report.screen.gap();
+        self.report.facts_shown = true;
+        let short = |commit: &str| commit.chars().take(7).collect::<String>();
+        let branch = self.ladder.repo.branch().unwrap_or_default();
+        let mind = if self.living.mind().is_empty() { "not said yet" } else { self.living.mind() };
+        let facts = [
+            ("life", format!("{} at {} on {branch}", self.state.life, short(&self.state.commit))),
+            ("last_good", short(&files::tail(&self.house.last_good(), 64))),
+            ("mind", mind.to_owned()),
+            ("mistake", self.mistakes()),
+            // Before the first life of all the opening screen told them.
+            ("walls", if self.state.life > 1 { self.living.walls.level.told() } else { String::new() }),
+        ];
+        let steer = match self.daemons.own.window.stands() {
+            // All commands stand in its /help.
+            true => vec![("stop", "Ctrl-C here".to_owned())],
+            false => vec![
+                ("steer", format!("edit PURPOSE.md, or: {}", typed("say 'a word to it'"))),
+                ("observe", format!("here, or: {}", typed("window"))),
+                ("history", typed("history")),
+                ("undo", typed("rollback")),
+                ("stop", format!("Ctrl-C here, or: {}", typed("stop"))),
+            ],
+        };
+        let broker = broker_page::lines(&self.house, Some(&self.daemons.broker_told()));
+        let facts = facts.into_iter().chain(broker).chain(steer).chain([("next", self.next_built())]);
+        let facts: Vec<(&'static str, String)> = facts.collect();
+        show(&mut self.report.screen, facts);
+        self.daemons.own.window.wanted = true;
+    }
+
+    /// What is still to be built when the first creature of this run lives; empty where that is nothing of note.
+    fn next_built(&self) -> String {
+        if !self.daemons.broker_is_to_come() {
+            return String::new();
+        }
+        "the console is built, then the broker, a minute or two; what it does is shown here as soon as the \
+         console is there, and models and the web are within reach as soon as the broker is"
+            .into()
     }
 }

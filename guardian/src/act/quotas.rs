@@ -1,67 +1,45 @@
 //! Quotas on files that grow: memory, the logs of lives, and the build folder.
 
-use crate::act::executor::Executor;
-use crate::limits::{LIFE_LOG_BYTES, LIFE_LOGS, TARGET_LOOK_MS};
-use crate::processes::prepare;
+use crate::act::report::Report;
+use crate::limits::{LIFE_LOG_BYTES, LIFE_LOGS, Limits};
 use house::openat::Folder;
 use house::{House, files, interrupt, records, repair, space};
 use serde_json::json;
 use std::fs;
 use std::path::Path;
 
-impl Executor {
-    /// Runs between lives and after builds: repairs paths, moves memory over its quota aside, removes old life logs.
-    pub fn rotate(&mut self) {
-        repair::clear(&self.house).iter().for_each(|told| self.report.warn(told));
-        let memory = self.house.memory();
-        if std::fs::metadata(&memory).is_ok_and(|meta| meta.len() > self.limits.memory_mib << 20) {
-            let to = memory.with_file_name(format!("memory-{}.jsonl", house::clock::name()));
-            match std::fs::rename(&memory, &to) {
-                Ok(()) => self.report.say(&format!("memory is over its quota; moved to {}", to.display())),
-                Err(error) => tracing::error!("failed to move {} aside: {error}", memory.display()),
-            }
-        }
-        if let Some(old) = self.state.life.checked_sub(LIFE_LOGS as u64) {
-            let _ = std::fs::remove_file(self.house.life_log(old));
+/// Runs between lives and after builds: repairs paths, moves memory over its quota aside, removes old life logs.
+pub fn rotate(house: &House, limits: &Limits, life: u64, report: &mut Report) {
+    repair::clear(house).iter().for_each(|told| report.warn(told));
+    let memory = house.memory();
+    if std::fs::metadata(&memory).is_ok_and(|meta| meta.len() > limits.memory_mib << 20) {
+        let to = memory.with_file_name(format!("memory-{}.jsonl", house::clock::name()));
+        match std::fs::rename(&memory, &to) {
+            Ok(()) => report.say(&format!("memory is over its quota; moved to {}", to.display())),
+            Err(error) => tracing::error!("failed to move {} aside: {error}", memory.display()),
         }
     }
+    if let Some(old) = life.checked_sub(LIFE_LOGS as u64) {
+        let _ = std::fs::remove_file(house.life_log(old));
+    }
+}
 
-    /// Cuts a log over its quota down to its end, in place: its writer appends.
-    pub fn bound_logs(&self) {
-        for path in [self.house.life_log(self.state.life), self.house.exam_log(), self.house.broker_log()] {
-            if files::mark(&path).is_some_and(|mark| mark.bytes > LIFE_LOG_BYTES)
-                && let Err(error) = files::cut(&path, LIFE_LOG_BYTES / 64)
-            {
-                tracing::error!("failed to cut {}: {error}", path.display());
-            }
+/// Cuts a log over its quota down to its end, in place: its writer appends.
+pub fn bound_logs(house: &House, life: u64) {
+    for path in [house.life_log(life), house.exam_log(), house.broker_log()] {
+        if files::mark(&path).is_some_and(|mark| mark.bytes > LIFE_LOG_BYTES)
+            && let Err(error) = files::cut(&path, LIFE_LOG_BYTES / 64)
+        {
+            tracing::error!("failed to cut {}: {error}", path.display());
         }
     }
+}
 
-    /// Ends a life whose memory or heartbeat was moved away: its walls grant it the old inodes only, so a new life is
-    /// needed.
-    pub fn end_the_bereft(&mut self) {
-        let Some(life) = self.life.as_mut().filter(|_| self.walls.stand()) else { return };
-        let now = self.clock.now();
-        if life.bereft.is_some_and(|since| now >= since + self.limits.grace_ms) {
-            life.tree.kill();
-        } else if life.bereft.is_none() && life.tree.given != prepare::lying(&self.house) {
-            life.bereft = Some(now);
-            life.tree.terminate();
-            self.report
-                .warn("memory or heartbeat was moved or removed under the creature; it begins a new life");
-        }
-    }
-
-    pub fn bound_target(&mut self) {
-        let now = self.clock.now();
-        if now < self.target_look {
-            return;
-        }
-        self.target_look = now + TARGET_LOOK_MS;
-        if let Some(bytes) = collect(&self.house, self.limits.target_mib << 20) {
-            self.report.say(&format!("target/creature took {} MiB, over its quota: cleared", bytes >> 20));
-            records::tell(&self.house, "target_cleared", json!({"bytes": bytes}));
-        }
+/// Clears the build folder where it is over its quota.
+pub fn bound_target(house: &House, limits: &Limits, report: &mut Report) {
+    if let Some(bytes) = collect(house, limits.target_mib << 20) {
+        report.say(&format!("target/creature took {} MiB, over its quota: cleared", bytes >> 20));
+        records::tell(house, "target_cleared", json!({"bytes": bytes}));
     }
 }
 

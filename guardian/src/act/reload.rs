@@ -2,60 +2,49 @@
 //!
 //! Invariant: settings with a mistake change nothing, and each refused change is reported once.
 
+use crate::act::daemons::around::{Around, Came};
+use crate::act::daemons::keep::Daemons;
 use crate::act::executor::Executor;
-use crate::decide::revival::Event;
 use crate::settings;
-use house::clock::Millis;
-use house::files::{self, Mark};
+use house::records;
 use house::settings::handed;
-use house::{House, records};
 use serde_json::json;
 
-/// A file unchanged for this long counts as saved completely.
-const SAVED_MS: Millis = 100;
-
-/// Watches `owner.toml` and `.env`.
-pub struct Watch {
-    taken: [Option<Mark>; 2],
-    /// Marks of files that are changing, and since when; a save may still be under way.
-    changing: Option<([Option<Mark>; 2], Millis)>,
-}
-
-impl Watch {
-    pub fn new(house: &House) -> Self {
-        Self { taken: marks(house), changing: None }
-    }
-
-    /// Whether the files have changed and then stayed the same for `SAVED_MS`; true once for each change.
-    pub fn changed(&mut self, house: &House, now: Millis) -> bool {
-        let marks = marks(house);
-        let since = self.changing.filter(|(seen, _)| *seen == marks).map_or(now, |(_, since)| since);
-        self.changing = (marks != self.taken).then_some((marks, since));
-        let saved = self.changing.is_some() && now.saturating_sub(since) >= SAVED_MS;
-        if saved {
-            *self = Self { taken: marks, changing: None };
-        }
-        saved
-    }
-
-    /// When to look again at files that are changing.
-    pub fn due(&self) -> Option<Millis> {
-        self.changing.map(|(_, since)| since + SAVED_MS)
-    }
-}
-
-fn marks(house: &House) -> [Option<Mark>; 2] {
-    [files::mark_of_any(&house.owner_settings()), files::mark_of_any(&house.secrets())]
-}
-
 impl Executor {
-    /// At each look: checks changed settings, announces new asks, starts or ends the broker when due.
-    pub fn tend_broker(&mut self) {
-        self.broker.turn_away();
-        self.tend_fetch();
-        self.build_programs();
-        self.broker_steps(Event::Tick);
-        if self.broker.has_news(&self.house, self.clock.now()) {
+    /// Has the daemons do something, told what surrounds them, and takes up what came of it.
+    pub fn with_daemons<T>(&mut self, does: impl FnOnce(&mut Daemons, &mut Around) -> T) -> T {
+        let mut around = Around {
+            house: &self.house,
+            limits: &self.limits,
+            notices: &self.settings.notices,
+            report: &mut self.report,
+            now: self.clock.now(),
+            phase: &self.decided.phase,
+            lives: self.living.life.is_some(),
+            builds: self.builder.build.is_some(),
+            fetched: &self.state.fetched,
+        };
+        let done = does(&mut self.daemons, &mut around);
+        let came = std::mem::take(&mut self.daemons.came);
+        if came.iter().any(|came| matches!(came, Came::Changed)) {
+            self.publish();
+        }
+        for came in came {
+            match came {
+                Came::Changed => {}
+                Came::Judged(Ok(())) => self.take_over(),
+                Came::Judged(Err(mistake)) => self.keep_settings(&mistake),
+                Came::Fetched { missing, well } => self.fetched(missing, well),
+            }
+        }
+        done
+    }
+
+    /// At each look: tends the daemons, checks changed settings, announces new asks.
+    pub fn tend_daemons(&mut self) {
+        self.daemons.turn_away();
+        self.with_daemons(Daemons::tend);
+        if self.daemons.has_news(&self.house, self.clock.now()) {
             self.settings_changed();
         }
         self.look_at_asks();
@@ -66,8 +55,8 @@ impl Executor {
         if let Err(error) = settings::load(&self.house) {
             return self.keep_settings(&format!("{error:#}"));
         }
-        match self.broker.begin_check(&self.house, self.clock.now()) {
-            Ok(true) if self.broker.is_to_come() => {
+        match self.daemons.begin_check(&self.house, self.clock.now()) {
+            Ok(true) if self.daemons.broker_is_to_come() => {
                 self.report
                     .say("the owner's settings have changed; the broker judges them as soon as it is built");
             }
@@ -79,8 +68,8 @@ impl Executor {
 
     /// Keeps the former settings, and reports the mistake.
     pub fn keep_settings(&mut self, mistake: &str) {
-        self.mistake = format!("the owner's change is not taken over: {mistake}");
-        self.report.warn(&format!("{}. What was valid before goes on", self.mistake));
+        self.report.mistake = format!("the owner's change is not taken over: {mistake}");
+        self.report.warn(&format!("{}. What was valid before goes on", self.report.mistake));
         records::tell(&self.house, "settings_refused", json!({"told": mistake}));
         self.publish();
     }
@@ -92,18 +81,16 @@ impl Executor {
         self.limits = settings.limits;
         (self.settings.text, self.settings.risky) = (settings.text, settings.risky);
         self.settings.packages = settings.packages;
-        if self.settings.notices != settings.notices {
-            self.settings.notices = settings.notices;
-            self.notices.change(&self.settings.notices);
-        }
-        self.mistake.clear();
+        let notices_changed = self.settings.notices != settings.notices;
+        self.settings.notices = settings.notices;
+        self.report.mistake.clear();
         self.hand_over();
         let number = self.state.life;
-        self.life.iter_mut().for_each(|life| life.watched.allow_rests(&self.house, number));
+        self.living.life.iter_mut().for_each(|life| life.watched.allow_rests(&self.house, number));
         let note = if later { ", walls and sandbox from the guardian's next start on" } else { "" };
         self.report.say(&format!("the owner's settings have changed and are taken over; the creature takes up its part as soon as it wakes{note}"));
         records::tell(&self.house, "settings_changed", json!({}));
-        self.broker_steps(Event::Reload);
+        self.with_daemons(|daemons, around| daemons.settings_changed(around, notices_changed));
         self.publish();
     }
 

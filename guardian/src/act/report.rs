@@ -1,34 +1,80 @@
-//! What people see: a screen at a terminal, plain log lines elsewhere, `guardian.json` for programs.
+//! What people see of the guardian itself: rows and the bar of a build at a terminal, plain log lines elsewhere.
 //!
 //! Invariant: no failure here stops the guardian: a closed terminal is no error.
 
-use crate::act::executor::Executor;
-use crate::act::first_minutes::{NAMES, Progress, bar};
-use crate::decide::vocabulary::{Exam, Pending, Phase, Want};
-use crate::limits::DOCUMENT_BYTES;
-use crate::stall;
-use house::clock::{self, Millis};
-use house::moments::span;
-use house::terminal::{self, Row, Screen, typed};
-use house::{bounds, broker_page, files, printable, records};
-use serde_json::{Value, json};
-use std::time::Duration;
+use house::bounds::{TOLD_CHARS, brief};
+use house::clock::Millis;
+use house::terminal::{Row, Screen, typed};
+use house::{printable, records};
+use serde_json::Value;
 
+/// Width of the bar of a build, in characters.
+const BAR: usize = 16;
+/// Most letters of a crate's name: the longest wording fits 80 columns with any, so that it does not come and go.
+const NAME: usize = 20;
 /// Time between two frames of the build bar.
 const FRAME_MS: Millis = 150;
 
+/// How far a build is.
+pub struct Progress<'a> {
+    pub done: usize,
+    /// The most it can come to.
+    pub most: usize,
+    /// The crate that was compiled last.
+    pub last: &'a str,
+    pub passed_ms: Millis,
+}
+
+/// The bar in several wordings, the longest first: for a terminal of any width.
+pub fn bar(progress: &Progress) -> [String; 3] {
+    let Progress { done, most, last, passed_ms } = progress;
+    let most = (*most).max(*done).max(1);
+    let filled = done * BAR / most;
+    let bar = format!("[{}{}]", "=".repeat(filled), ".".repeat(BAR - filled));
+    let left = left(*done, most, *passed_ms);
+    let last: String = last.chars().take(NAME).collect();
+    let last = if last.is_empty() { last } else { format!(": {last}") };
+    let short = format!("{done}/{most}, {left}");
+    [format!("{bar} {done} of {most} crates, {left}{last}"), format!("{bar} {short}"), short]
+}
+
+/// The time left, if all crates take equally long; not said before some are done.
+fn left(done: usize, most: usize, passed_ms: Millis) -> String {
+    let seconds = passed_ms / 1_000;
+    if done < most / 10 || done == 0 {
+        return format!("{seconds} s");
+    }
+    let rest = passed_ms.saturating_mul((most - done) as Millis) / done as Millis / 1_000;
+    format!("{} s left", rest.max(1))
+}
+
 pub struct Report {
-    pub(super) screen: Screen,
+    pub screen: Screen,
     /// The most crates the build under way can come to, and when it began.
     building: Option<(usize, Millis)>,
     /// The last warning, so that it is not repeated.
     said: String,
-    facts_shown: bool,
+    /// Whether the first facts were shown.
+    pub facts_shown: bool,
+    /// What is wrong with the owner's changed settings while the older ones stay in force; else empty.
+    pub mistake: String,
+    /// Why `PURPOSE.md` cannot be read now; else empty.
+    pub purpose_unread: String,
+    /// What to do about the owner's edits while nothing is started over them; else empty.
+    pub edits_told: String,
 }
 
 impl Report {
     pub fn open() -> Self {
-        Self { screen: Screen::open(), building: None, said: String::new(), facts_shown: false }
+        Self {
+            screen: Screen::open(),
+            building: None,
+            said: String::new(),
+            facts_shown: false,
+            mistake: String::new(),
+            purpose_unread: String::new(),
+            edits_told: String::new(),
+        }
     }
 
     pub fn say(&mut self, text: &str) {
@@ -39,7 +85,7 @@ impl Report {
         if self.screen.is_terminal() { self.tell("warning", "33", text) } else { tracing::warn!("{text}") }
     }
 
-    pub(super) fn tell(&mut self, tag: &'static str, paint: &'static str, text: &str) {
+    fn tell(&mut self, tag: &'static str, paint: &'static str, text: &str) {
         self.screen.show(&Row::now(tag, paint, &printable::without_codes(text)));
     }
 
@@ -104,147 +150,40 @@ impl Report {
         let told = format!("{}{kept}{work}", message.trim_start_matches("guardian: "));
         if is_asked { self.say(&told) } else { self.warn(&told) }
     }
-}
 
-impl Executor {
-    /// The first screen, shown once the first creature of this run beats.
-    pub fn show_facts(&mut self) {
-        let said = !self.mind().is_empty() || matches!(self.decided.phase, Phase::Settled { .. });
-        if !self.report.screen.is_terminal() || self.report.facts_shown || !said {
-            return;
-        }
-        self.report.facts_shown = true;
-        let last_good = files::tail(&self.house.last_good(), 64);
-        let short = |commit: &str| commit.chars().take(7).collect::<String>();
-        let branch = self.repo.branch().unwrap_or_default();
-        let mind = if self.mind().is_empty() { "not said yet" } else { self.mind() };
-        let told = self.broker.told();
-        let facts = [
-            ("life", format!("{} at {} on {branch}", self.state.life, short(&self.state.commit))),
-            ("last_good", short(&last_good)),
-            ("mind", mind.to_owned()),
-            ("mistake", self.mistakes()),
-            // Before the first life of all the opening screen told them.
-            ("walls", if self.state.life > 1 { self.walls.level.told() } else { String::new() }),
-        ];
-        let steer = match self.console.has_window() {
-            // All commands stand in its /help.
-            true => vec![("stop", "Ctrl-C here".to_owned())],
-            false => vec![
-                ("steer", format!("edit PURPOSE.md, or: {}", typed("say 'a word to it'"))),
-                ("observe", format!("here, or: {}", typed("window"))),
-                ("history", typed("history")),
-                ("undo", typed("rollback")),
-                ("stop", format!("Ctrl-C here, or: {}", typed("stop"))),
-            ],
-        };
-        let more = steer.into_iter().chain([("next", self.next_built())]);
-        let facts = facts.into_iter().chain(broker_page::lines(&self.house, Some(&told))).chain(more);
-        self.report.screen.gap();
-        let facts = facts.filter(|(_, text)| !text.is_empty());
-        facts.for_each(|(name, text)| terminal::beside("1", &format!("  {name}"), NAMES, &text));
-        self.report.screen.gap();
-        self.show_memory();
-    }
-
-    /// Writes `guardian.json`, for the creature and for readers.
-    pub fn publish(&mut self) {
-        if self.state.order_under_way == "pause" && self.decided.phase == Phase::Paused {
-            self.state.order_came_to(true, format!("paused; nothing lives until `{}`", typed("resume")));
-        }
-        if let Err(error) = self.write_published() {
-            self.owe(&error);
+    /// What waits for the owner's yes or no: it stands by itself, and nothing else has its colour.
+    pub fn ask(&mut self, id: &str, line: &str) {
+        if self.screen.is_terminal() {
+            let commands = [("look", "asks"), ("yes", "yes"), ("no", "no")];
+            let commands =
+                commands.map(|(word, command)| format!("{word}: {}", typed(&format!("{command} {id}"))));
+            self.screen.gap();
+            self.tell(house::asks::ASKS, "1;7;33", &format!("{line}\n{}", commands.join("\n")));
+            self.screen.gap();
+        } else {
+            tracing::warn!("ask {line} waits for your yes or no: {}", typed(&format!("asks {id}")));
         }
     }
 
-    pub fn write_published(&self) -> anyhow::Result<()> {
-        let alive = self.life.as_ref().filter(|life| life.exited.is_none());
-        let proves_nothing = self.decided.record.safe.is_some() || self.decided.stands_in();
-        let blessed = matches!(self.decided.phase, Phase::Settled { .. }) && !proves_nothing;
-        let last_good =
-            self.repo.rungs().ok().and_then(|rungs| Some(rungs.last()?.version.commit.to_string()));
-        let gone = self.decided.phase == Phase::Done;
-        let document = json!({
-            "version": 1, "at": clock::stamp(), "guardian_pid": (!gone).then(std::process::id),
-            "creature_pid": alive.map(|life| life.tree.pid.as_raw()), "phase": phase_name(&self.decided.phase),
-            "want": match self.decided.record.want { Want::Keep => "keep", Want::Pause => "pause", Want::Leave => "leave" },
-            "life": self.state.life, "commit": self.state.commit, "tree": self.state.tree, "blessed": blessed, "unproven": self.broker.tokens.unproven,
-            "safe": self.decided.record.safe.is_some(), "last_good": last_good, "mind": self.mind(),
-            "note": self.note(), "broker": self.broker.told(), "walls": self.walls.level.summary(), "wall_features": self.walls.level.as_json(), "born": self.state.born.as_ref().map(|summary| json!({"summary": summary})),
-            "longest_gap_ms": stall::longest_gap_ms(), "longest_step_ms": stall::longest_step_ms(),
-            "order": self.state.order, "order_outcome": self.state.order_outcome, "ends": self.state.ends, "falls": self.state.falls, "answers": self.state.answers,
-        });
-        let text = bounds::fitted(document, DOCUMENT_BYTES, |document| format!("{document:#}\n"));
-        let path = self.house.published();
-        let written = files::replace_unsynced(&path, text.as_bytes());
-        // Anything in the file's place, such as a folder, is moved aside. Where no new file can be made, the page is written
-        // over: better torn for a moment than a dead creature told as alive.
-        let written = written.or_else(|_| files::replace(&path, text.as_bytes()));
-        written.or_else(|error| files::write_over(&path, text.as_bytes()).map_err(|_| error))
-    }
-
-    /// The model the running life has named; empty until then.
-    fn mind(&self) -> &str {
-        let lives = self.life.as_ref().is_some_and(|life| life.exited.is_none());
-        if lives { &self.heart.claim.mind } else { "" }
-    }
-
-    fn note(&self) -> String {
-        let falling = self.state.falling.as_ref().filter(|falling| !falling.hindrance.is_empty());
-        let falling = falling.filter(|_| matches!(self.decided.record.pending, Some(Pending::Fall(_))));
-        let hindrance = falling.map(|falling| format!("not put back yet: {}", falling.hindrance));
-        let parts = [Some(self.phase_note()), hindrance, Some(self.mistakes())];
-        let parts: Vec<String> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
-        parts.join("; ")
-    }
-
-    /// What is not followed of the owner's settings and purpose, and why.
-    fn mistakes(&self) -> String {
-        let all = [&self.mistake, &self.purpose_unread, &self.heart.claim.odd].map(String::as_str);
-        let all: Vec<&str> = all.into_iter().filter(|mistake| !mistake.is_empty()).collect();
-        all.join("; ")
-    }
-
-    fn phase_note(&self) -> String {
-        let now = self.clock.now();
-        let wait = |until: Millis| span(Duration::from_millis(until.saturating_sub(now)));
-        match &self.decided.phase {
-            Phase::Building { .. } => "building the creature".into(),
-            Phase::Booting { .. } => "waiting for the first beat".into(),
-            Phase::Probation { exam: Exam::Runs { .. }, .. } => "alive, its tests run".into(),
-            Phase::Probation { exam: Exam::Waits { until }, .. } => {
-                format!("alive, not yet trusted; its tests run again in {}", wait(*until))
-            }
-            Phase::Probation { .. } => "alive, not yet trusted".into(),
-            Phase::Settled { .. } if self.decided.record.safe.is_some() => "alive in safe mode".into(),
-            Phase::Settled { .. } if self.decided.stands_in() => {
-                "a kept binary stands in until creature/ can be put back".into()
-            }
-            Phase::Settled { .. } => "alive and trusted".into(),
-            Phase::Stopping { .. } => "ending this life".into(),
-            Phase::RollingBack => "putting the creature back".into(),
-            Phase::Resting { .. } if !self.edits_told.is_empty() => {
-                format!("nothing is started: {}", self.edits_told)
-            }
-            Phase::Resting { until } => format!("resting {} before the next life", wait(*until)),
-            Phase::Parked { until } => format!("parked: nothing lives; trying again in {}", wait(*until)),
-            Phase::Paused => format!("paused by the owner; `{}` goes on", typed("resume")),
-            Phase::Done => "not running".into(),
+    /// The morning report, whole at a terminal; elsewhere a line of the log for each of its lines.
+    fn morning(&mut self, text: &str) {
+        if self.screen.is_terminal() {
+            self.screen.gap();
+            self.tell("report", "1;36", text);
+            self.screen.gap();
+        } else {
+            text.lines().for_each(|line| tracing::info!("report: {line}"));
         }
     }
-}
 
-pub fn phase_name(phase: &Phase) -> &'static str {
-    match phase {
-        Phase::Building { .. } => "building",
-        Phase::Booting { .. } => "booting",
-        Phase::Probation { .. } => "probation",
-        Phase::Settled { .. } => "settled",
-        Phase::Stopping { .. } => "stopping",
-        Phase::RollingBack => "rolling_back",
-        Phase::Resting { .. } => "resting",
-        Phase::Parked { .. } => "parked",
-        Phase::Paused => "paused",
-        Phase::Done => "done",
+    /// A line of the process that tells the owner.
+    pub fn notices(&mut self, line: &str) {
+        let told: Value = serde_json::from_str(line).unwrap_or_default();
+        let text = told.get("text").and_then(Value::as_str);
+        match (told.get("row").and_then(Value::as_str), text) {
+            (Some("report"), Some(text)) => self.morning(text),
+            (_, Some(text)) => self.warn(&brief(text, TOLD_CHARS)),
+            (_, None) => self.warn(&format!("notices: {}", brief(line, TOLD_CHARS))),
+        }
     }
 }

@@ -6,7 +6,6 @@
 //! `probation`, what its lives' conduct comes to in `conduct`.
 //! Absent on purpose: files, processes, git, the clock, words for people.
 
-use crate::decide::recovery::SAFE_TRIES;
 use crate::decide::vocabulary::{
     Action, Blame, Cause, Death, Event, Exam, Pending, Phase, Record, Standing, Subject, Want, Watch, Why,
 };
@@ -15,6 +14,8 @@ use house::clock::Millis;
 
 /// Time between two looks at a tree the owner is editing.
 const OWNER_EDITS_MS: Millis = 5_000;
+/// Tries in safe mode before the creature is parked.
+pub(crate) const SAFE_TRIES: u32 = 3;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Policy {

@@ -1,12 +1,10 @@
 //! Decides what follows the end of a life: a rest, a rollback, safe mode or parking. Pure, a part of `policy`.
 
-use crate::decide::policy::Policy;
+use crate::decide::policy::{Policy, SAFE_TRIES};
 use crate::decide::vocabulary::{Action, Blame, Cause, Death, Pending, Phase, Standing, Subject, Want, Why};
 use crate::limits::Limits;
 use house::clock::Millis;
 
-/// Tries in safe mode before the creature is parked.
-pub(crate) const SAFE_TRIES: u32 = 3;
 /// Failures in a row that are not the code's, after which a binary that is already built is preferred.
 const ENVIRONMENT_TRIES: u32 = 3;
 

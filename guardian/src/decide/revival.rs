@@ -1,17 +1,43 @@
-//! Decides when the broker process is started, started again and ended. Pure.
+//! Decides when one of the owner's daemons is started, started again and ended. Pure.
 //!
-//! Invariant: at most one broker runs; every event has an answer in every state; no rest is longer than `LONGEST_MS`.
+//! Invariant: at most one process of a daemon runs; every event has an answer in every state; no rest is longer than its
+//! pace allows.
 //! Absent on purpose: files, processes, the clock, words for people.
 
 use house::clock::Millis;
 
-/// First rest after an unexpected end; doubled after each further one.
+/// The usual pace: rests of a fifth of a second, doubled up to half a minute, and the shortest again after a minute of
+/// life. The grace is longer than the broker allows its open calls.
 pub const SHORTEST_MS: Millis = 200;
 pub const LONGEST_MS: Millis = 30_000;
-/// After living this long the rest starts from `SHORTEST_MS` again.
 pub const PROVEN_MS: Millis = 60_000;
-/// Time between SIGTERM and SIGKILL: longer than the broker allows its open calls.
 pub const GRACE_MS: Millis = 8_000;
+
+/// How patiently a daemon is started, started again and ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pace {
+    /// Rest before the first start.
+    pub first_ms: Millis,
+    /// First rest after an unexpected end; doubled after each further one, up to the longest.
+    pub shortest_ms: Millis,
+    pub longest_ms: Millis,
+    /// After living this long the rest starts from the shortest again.
+    pub proven_ms: Millis,
+    /// Time between SIGTERM and SIGKILL.
+    pub grace_ms: Millis,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self {
+            first_ms: 0,
+            shortest_ms: SHORTEST_MS,
+            longest_ms: LONGEST_MS,
+            proven_ms: PROVEN_MS,
+            grace_ms: GRACE_MS,
+        }
+    }
+}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Presence {
@@ -24,16 +50,17 @@ pub enum Presence {
     Running {
         since: Millis,
     },
-    /// Was asked to end; then a new one is started with the owner's changed settings.
+    /// Was asked to end; then a new one is started where one is still wanted.
     Ending {
         since: Millis,
+        again: bool,
     },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     Tick,
-    /// A program is there now.
+    /// A program is there now, and wanted.
     Found,
     /// The process runs.
     Started,
@@ -41,8 +68,10 @@ pub enum Event {
     NotStarted,
     /// The process has ended.
     Ended,
-    /// The files the broker is configured by have changed.
+    /// The files it is configured by, or its program, have changed.
     Reload,
+    /// It is wanted no more.
+    Dropped,
 }
 
 /// What to do with the process.
@@ -56,17 +85,22 @@ pub enum Act {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Revival {
     pub presence: Presence,
-    /// Length of the rest after its next end.
+    pub pace: Pace,
+    /// Length of the rest after its next end, within the pace.
     rest_ms: Millis,
 }
 
 impl Default for Revival {
     fn default() -> Self {
-        Self { presence: Presence::Without, rest_ms: SHORTEST_MS }
+        Self::new(Pace::default())
     }
 }
 
 impl Revival {
+    pub fn new(pace: Pace) -> Self {
+        Self { presence: Presence::Without, pace, rest_ms: pace.shortest_ms }
+    }
+
     pub fn running(&self) -> bool {
         matches!(self.presence, Presence::Running { .. } | Presence::Ending { .. })
     }
@@ -76,12 +110,15 @@ impl Revival {
         match self.presence {
             Presence::Without | Presence::Running { .. } => None,
             Presence::Due { at } => Some(at),
-            Presence::Ending { since } => Some(since + GRACE_MS),
+            Presence::Ending { since, .. } => Some(since + self.pace.grace_ms),
         }
     }
 
     pub fn step(&mut self, now: Millis, event: Event) -> Option<Act> {
         let (presence, act) = match (&self.presence, event) {
+            (Presence::Without, Event::Found) if self.pace.first_ms > 0 => {
+                (Presence::Due { at: now + self.pace.first_ms }, None)
+            }
             (Presence::Without, Event::Found) => (Presence::Due { at: now }, Some(Act::Start)),
             (Presence::Due { at }, Event::Tick) if now >= *at => {
                 (Presence::Due { at: *at }, Some(Act::Start))
@@ -92,18 +129,23 @@ impl Revival {
             }
             (Presence::Due { .. }, Event::Started) => (Presence::Running { since: now }, None),
             (Presence::Due { .. }, Event::NotStarted) => (self.after_a_rest(now), None),
+            (Presence::Due { .. }, Event::Dropped) => (Presence::Without, None),
             (Presence::Running { since }, Event::Ended) => {
-                if now.saturating_sub(*since) >= PROVEN_MS {
-                    self.rest_ms = SHORTEST_MS;
+                if now.saturating_sub(*since) >= self.pace.proven_ms {
+                    self.rest_ms = self.pace.shortest_ms;
                 }
                 (self.after_a_rest(now), None)
             }
-            (Presence::Running { .. }, Event::Reload) => {
-                (Presence::Ending { since: now }, Some(Act::Terminate))
+            (Presence::Running { .. }, Event::Reload | Event::Dropped) => {
+                (Presence::Ending { since: now, again: event == Event::Reload }, Some(Act::Terminate))
             }
-            (Presence::Ending { since }, Event::Tick) if now >= since + GRACE_MS => {
-                (Presence::Ending { since: now }, Some(Act::Kill))
+            (Presence::Ending { since, again }, Event::Tick) if now >= since + self.pace.grace_ms => {
+                (Presence::Ending { since: now, again: *again }, Some(Act::Kill))
             }
+            (Presence::Ending { since, .. }, Event::Reload | Event::Dropped) => {
+                (Presence::Ending { since: *since, again: event == Event::Reload }, None)
+            }
+            (Presence::Ending { again: false, .. }, Event::Ended) => (Presence::Without, None),
             (Presence::Ending { .. }, Event::Ended) => (Presence::Due { at: now }, Some(Act::Start)),
             (presence, _) => (presence.clone(), None),
         };
@@ -112,8 +154,8 @@ impl Revival {
     }
 
     fn after_a_rest(&mut self, now: Millis) -> Presence {
-        let at = now + self.rest_ms;
-        self.rest_ms = (self.rest_ms * 2).min(LONGEST_MS);
-        Presence::Due { at }
+        let rest_ms = self.rest_ms.max(self.pace.shortest_ms).min(self.pace.longest_ms);
+        self.rest_ms = rest_ms * 2;
+        Presence::Due { at: now + rest_ms }
     }
 }

@@ -16,6 +16,8 @@ use std::time::Duration;
 
 /// A variable in the environment of every process of this house, by which a later guardian finds leftovers.
 pub const COOKIE: &str = "FERAL_TREE";
+/// Set for a guardian that began anew: why.
+pub const ANEW: &str = "FERAL_ANEW";
 /// Rounds of one sweep; what is not gone then is swept again after the loop has handled other events.
 const ROUNDS: usize = 40;
 /// Rounds at the guardian's start, where there are no other events yet: some seconds.

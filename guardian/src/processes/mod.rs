@@ -2,6 +2,7 @@
 
 pub mod apart;
 pub mod child;
+pub mod exits;
 pub mod granted;
 pub mod hunt;
 pub mod packages;

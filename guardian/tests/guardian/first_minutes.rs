@@ -1,7 +1,8 @@
 //! The first minutes: what is said at a terminal before anything lives, the bar below it, and in which order all is built.
 
 use crate::broker_process::{copies_it, own_target};
-use guardian::act::first_minutes::{Opening, Progress, bar, opening};
+use guardian::act::first_minutes::{Opening, opening};
+use guardian::act::report::{Progress, bar};
 use std::fs;
 use trials::House;
 use trials::terminal::Terminal;

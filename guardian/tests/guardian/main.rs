@@ -20,6 +20,7 @@ mod commits;
 mod conduct;
 mod console_process;
 mod controls;
+mod endless_jobs;
 mod exam;
 mod examined;
 mod falls;

@@ -1,7 +1,7 @@
-//! The broker process's comings and goings as data: told the time and what happened, it says what to do.
+//! A daemon's comings and goings as data: told the time and what happened, it says what to do.
 
 use guardian::decide::revival::{
-    Act, Event, GRACE_MS, LONGEST_MS, PROVEN_MS, Presence, Revival, SHORTEST_MS,
+    Act, Event, GRACE_MS, LONGEST_MS, PROVEN_MS, Pace, Presence, Revival, SHORTEST_MS,
 };
 
 fn running(now: u64) -> Revival {
@@ -74,10 +74,45 @@ fn what_will_not_end_is_killed() {
     assert_eq!(revival.step(10 + GRACE_MS, Event::Ended), Some(Act::Start));
 }
 
+#[test]
+fn what_is_wanted_no_more_is_ended_and_comes_back_when_it_is() {
+    let mut revival = running(0);
+    assert_eq!(revival.step(10, Event::Dropped), Some(Act::Terminate));
+    assert_eq!(revival.step(10 + GRACE_MS, Event::Tick), Some(Act::Kill));
+    assert_eq!((revival.step(11, Event::Ended), &revival.presence), (None, &Presence::Without));
+    let mut revival = running(0);
+    revival.step(10, Event::Dropped);
+    assert_eq!(revival.step(11, Event::Reload), None, "wanted again before it has ended");
+    assert_eq!(revival.step(12, Event::Ended), Some(Act::Start));
+    revival.step(12, Event::NotStarted);
+    revival.step(13, Event::Dropped);
+    assert_eq!(revival.deadline(), None);
+}
+
+#[test]
+fn what_has_something_to_do_now_and_then_rests_as_long_each_time() {
+    let pace = Pace { first_ms: 50, shortest_ms: 900, longest_ms: 900, ..Pace::default() };
+    let mut revival = Revival::new(pace);
+    assert_eq!(revival.step(0, Event::Found), None);
+    assert_eq!(revival.step(49, Event::Tick), None);
+    for now in [50, 1_050, 2_050] {
+        assert_eq!(revival.step(now, Event::Tick), Some(Act::Start), "{now}");
+        revival.step(now, Event::Started);
+        revival.step(now + 100, Event::Ended);
+        assert_eq!(revival.deadline(), Some(now + 1_000));
+    }
+    // Other settings hold from the next rest on.
+    revival.pace = Pace { shortest_ms: 10, longest_ms: 10, ..pace };
+    revival.step(3_050, Event::Tick);
+    revival.step(3_050, Event::Started);
+    revival.step(3_060, Event::Ended);
+    assert_eq!(revival.deadline(), Some(3_070));
+}
+
 /// Every event in every order, a few deep: one process at most, and always a way on.
 #[test]
 fn there_is_never_more_than_one() {
-    let events = [Event::Tick, Event::Found, Event::Reload, Event::Ended];
+    let events = [Event::Tick, Event::Found, Event::Reload, Event::Dropped, Event::Ended];
     let mut worlds = vec![(Revival::default(), false, 0_u64)];
     for _ in 0..6 {
         let mut next = Vec::new();

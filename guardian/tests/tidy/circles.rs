@@ -6,10 +6,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Most files that may use one another in a circle.
 const MOST: usize = 3;
-/// Circles that are larger yet, by the first of their files: how many they are. To be made smaller, never larger.
-const YET: [(&str, usize); 2] =
-    [("guardian/src/act/broker_process.rs", 18), ("guardian/src/decide/conduct.rs", 4)];
-
 /// A file's module, from its crate's root: `life::rest`.
 type Module = Vec<String>;
 
@@ -187,18 +183,15 @@ fn no_more_than_three_files_use_one_another_in_a_circle() {
         let all = read(files);
         let uses = all.uses();
         for circle in circles(&uses) {
-            let yet = YET.iter().find(|(first, _)| *first == circle[0]).map_or(MOST, |(_, most)| *most);
-            if circle.len() > yet {
-                let of = |file: &String| {
-                    let to = uses[file.as_str()].iter().filter(|to| circle.iter().any(|one| one == *to));
-                    format!("\n  {file} uses {}", to.copied().collect::<Vec<_>>().join(", "))
-                };
-                let arrows: String = circle.iter().map(of).collect();
-                bad.push(format!(
-                    "{} files use one another in a circle, {MOST} are the most:{arrows}",
-                    circle.len()
-                ));
-            }
+            let of = |file: &String| {
+                let to = uses[file.as_str()].iter().filter(|to| circle.iter().any(|one| one == *to));
+                format!("\n  {file} uses {}", to.copied().collect::<Vec<_>>().join(", "))
+            };
+            let arrows: String = circle.iter().map(of).collect();
+            bad.push(format!(
+                "{} files use one another in a circle, {MOST} are the most:{arrows}",
+                circle.len()
+            ));
         }
     }
     none(bad);

@@ -1,0 +1,292 @@
+//! Keeps the owner's daemons: builds, starts, watches and ends all of the table by the same steps. When is decided in `revival`.
+//!
+//! Invariant: nothing here waits for a daemon or a build while the loop runs, and no failure of one stops anything.
+
+use crate::act::daemons::around::{Around, Came};
+use crate::act::daemons::broker::{Broker, checked};
+use crate::act::daemons::jobs::{BROKER, Job, PACKAGES, Package, Task};
+use crate::act::daemons::notices::Notices;
+use crate::act::daemons::table::{DAEMONS, Own, Row, THE_BROKER, THE_NOTICES, THE_WINDOW};
+use crate::act::daemons::window::Window;
+use crate::act::made::Made;
+use crate::decide::revival::{Act, Event, Presence, Revival};
+use crate::decide::vocabulary::Phase;
+use crate::limits::Limits;
+use crate::processes::exits::is_well;
+use crate::processes::trusted;
+use anyhow::Result;
+use house::clock::Millis;
+use house::{House, files};
+use nix::sys::signal::{Signal, killpg};
+use nix::sys::wait::WaitStatus;
+use nix::unistd::Pid;
+use walls::network::Network;
+
+/// Longest wait for the first life's heartbeat before the owner's programs are built.
+const BUILT_BY_MS: Millis = 10_000;
+/// Looks at a daemon that was asked to end with the guardian: two seconds of them.
+const END_LOOKS: usize = 1_000;
+
+/// A daemon of the table, as it is now.
+pub struct Daemon {
+    pub row: &'static Row,
+    pub revival: Revival,
+    pub pid: Option<Pid>,
+    /// As it was at the last look.
+    is_wanted: bool,
+}
+
+pub struct Daemons {
+    pub all: Vec<Daemon>,
+    pub own: Own,
+    pub job: Option<Job>,
+    /// How this guardian's program was made; `None` unless it runs from the house's `target/`: then nothing is built.
+    pub made: Option<Made>,
+    /// Packages this guardian has yet to build, the next one first; each once.
+    pub to_build: Vec<&'static Package>,
+    /// When the daemons were called first.
+    called: Millis,
+    /// What the rest of the guardian has not taken up yet.
+    pub came: Vec<Came>,
+}
+
+impl Daemons {
+    pub fn open(house: &House, network: &Network, limits: &Limits, plain: bool) -> Result<Self> {
+        let made = Made::me(house);
+        let to_build = made.iter().flat_map(|_| PACKAGES).collect();
+        let broker = Broker::open(house, network)?;
+        let own = Own { broker, window: Window::new(house, plain), notices: Notices::default() };
+        let daemon = |row: &'static Row| {
+            let revival = Revival::new((row.pace)(limits));
+            Daemon { row, revival, pid: None, is_wanted: false }
+        };
+        let all = DAEMONS.iter().map(daemon).collect();
+        Ok(Self { all, own, job: None, made, to_build, called: 0, came: Vec::new() })
+    }
+
+    /// The first start of all: what needs no build begins at once.
+    pub fn call(&mut self, around: &mut Around) {
+        self.called = around.now;
+        if self.own.broker.program.is_file() || !self.broker_is_hoped_for() {
+            self.broker_found(around);
+        }
+        self.tend(around);
+    }
+
+    /// At each look: hears, builds, starts and ends what is due.
+    pub fn tend(&mut self, around: &mut Around) {
+        let is_waited_for = matches!(around.phase, Phase::Building { .. });
+        self.job.iter_mut().for_each(|job| job.tend(around.limits, around.now, is_waited_for));
+        self.build_next(around);
+        for line in self.own.notices.lines() {
+            around.report.notices(&line);
+        }
+        for at in 0..self.all.len() {
+            self.tend_one(at, around);
+        }
+    }
+
+    fn tend_one(&mut self, at: usize, around: &mut Around) {
+        let Some(daemon) = self.all.get_mut(at) else { return };
+        let row = daemon.row;
+        daemon.revival.pace = (row.pace)(around.limits);
+        daemon.is_wanted = (row.is_wanted)(&self.own, around);
+        if let Some(silent) = daemon.pid.filter(|_| (row.is_silent)(&self.own)) {
+            trusted::kill(silent);
+        }
+        let makes = |package| self.job.as_ref().is_some_and(|job| job.makes(package));
+        let is_there = || row.package.is_none_or(|of| of.program().is_file() && !makes(of));
+        let event = match daemon.revival.presence {
+            Presence::Without if daemon.is_wanted && is_there() => Event::Found,
+            Presence::Due { .. } if !daemon.is_wanted => return,
+            Presence::Without | Presence::Due { .. } => Event::Tick,
+            Presence::Running { .. } | Presence::Ending { .. } => Event::Tick,
+        };
+        self.step(at, event, around);
+    }
+
+    /// Has all daemons of a kind hear that what they are configured by or made of has changed.
+    fn reload(&mut self, around: &mut Around, of: impl Fn(&Row) -> bool) {
+        for at in 0..self.all.len() {
+            if self.all.get(at).is_some_and(|daemon| of(daemon.row)) {
+                self.step(at, Event::Reload, around);
+            }
+        }
+    }
+
+    /// Takes changed settings to who is configured by them.
+    pub fn settings_changed(&mut self, around: &mut Around, notices_changed: bool) {
+        self.step(THE_BROKER, Event::Reload, around);
+        if notices_changed {
+            let wanted = around.notices.wanted();
+            self.step(THE_NOTICES, if wanted { Event::Reload } else { Event::Dropped }, around);
+        }
+    }
+
+    pub(super) fn step(&mut self, at: usize, event: Event, around: &mut Around) {
+        let Some(daemon) = self.all.get_mut(at) else { return };
+        let mut event = Some(event);
+        while let Some(told) = event.take() {
+            match daemon.revival.step(around.now, told) {
+                Some(Act::Start) => match (daemon.row.start)(&mut self.own, around) {
+                    Ok(pid) => {
+                        daemon.pid = Some(pid);
+                        event = Some(Event::Started);
+                        self.came.push(Came::Changed);
+                    }
+                    Err(error) => {
+                        around.report.once(&format!("{}: {error:#}; trying again", daemon.row.name));
+                        event = Some(Event::NotStarted);
+                    }
+                },
+                Some(Act::Terminate) => daemon.pid.iter().for_each(|pid| trusted::terminate(*pid)),
+                Some(Act::Kill) => daemon.pid.iter().for_each(|pid| trusted::kill(*pid)),
+                None => {}
+            }
+        }
+    }
+
+    /// Handles the end of a process if it is a daemon's or a job's.
+    pub fn ended(&mut self, pid: Pid, status: WaitStatus, around: &mut Around) {
+        if let Some(at) = self.all.iter().position(|daemon| daemon.pid == Some(pid)) {
+            self.daemon_ended(at, status, around);
+        } else if let Some(job) = self.job.take_if(|job| job.pid == pid) {
+            self.job_ended(job, status, around);
+        }
+    }
+
+    fn daemon_ended(&mut self, at: usize, status: WaitStatus, around: &mut Around) {
+        let Some(daemon) = self.all.get_mut(at) else { return };
+        if let Some(pid) = daemon.pid.take() {
+            // What it started and left in its group ends with it.
+            let _ = killpg(pid, Signal::SIGKILL);
+        }
+        let asked = !matches!(daemon.revival.presence, Presence::Running { .. });
+        let at_once = (daemon.row.ended)(&mut self.own, around, status, asked);
+        self.step(at, Event::Ended, around);
+        if at_once {
+            self.step(at, Event::Reload, around);
+        }
+        self.came.push(Came::Changed);
+    }
+
+    /// Builds the next package. This waits for the first life's heartbeat, or `BUILT_BY_MS` where nothing of the
+    /// creature's is built: a compiler running beside would delay that life's birth. Where the creature's build has to
+    /// fetch something, the broker is built first.
+    fn build_next(&mut self, around: &mut Around) {
+        if self.job.is_some() || self.to_build.is_empty() {
+            return;
+        }
+        let beats = matches!(around.phase, Phase::Probation { .. } | Phase::Settled { .. });
+        let late = !around.builds && around.now > self.called + BUILT_BY_MS;
+        let sooner = self.to_build.iter().position(|package| package.name == BROKER.name);
+        let sooner = sooner.filter(|_| self.broker_is_to_come() && self.own.broker.is_called());
+        if let Some(at) = sooner.or((beats || late).then_some(0)) {
+            let package = self.to_build.remove(at);
+            self.build(package, around);
+        }
+    }
+
+    fn build(&mut self, package: &'static Package, around: &mut Around) {
+        let Some(made) = &self.made else { return };
+        match package.build(around.house, made, true) {
+            Ok(pid) => {
+                let task = Task::Build { package, was: files::mark(&package.program()) };
+                self.job = Some(Job::new(pid, task, around.now));
+                self.came.push(Came::Changed);
+            }
+            Err(error) => {
+                around.report.warn(&package.not_built(&error));
+                if package.name == BROKER.name && !package.program().is_file() {
+                    self.broker_found(around);
+                }
+            }
+        }
+    }
+
+    fn job_ended(&mut self, job: Job, status: WaitStatus, around: &mut Around) {
+        let well = is_well(status) && job.overdue.is_none();
+        match job.task {
+            Task::Build { package, was } => self.built(package, was, &job, well, around),
+            Task::Fetch { missing } => self.came.push(Came::Fetched { missing, well }),
+            Task::Check if job.overdue.is_some() => {
+                let told =
+                    "the broker does not come to an end with judging it; see .self/log/broker-check.log";
+                self.came.push(Came::Judged(Err(told.to_owned())));
+            }
+            Task::Check if well => self.came.push(Came::Judged(Ok(()))),
+            Task::Check => self.came.push(Came::Judged(Err(checked(around.house)))),
+        }
+    }
+
+    fn built(
+        &mut self,
+        package: &'static Package,
+        was: Option<files::Mark>,
+        job: &Job,
+        well: bool,
+        around: &mut Around,
+    ) {
+        let (seconds, is_broker) =
+            (around.now.saturating_sub(job.since) / 1_000, package.name == BROKER.name);
+        if well && is_broker && seconds > 1 {
+            let first = if was.is_none() { ": models and the web are within reach" } else { "" };
+            around.report.say(&format!("the broker is built, {seconds} s{first}"));
+        }
+        let failed = (!well).then(|| package.does_not_build(around.house, job.overdue));
+        match (failed, was) {
+            (None, Some(_)) if was != files::mark(&package.program()) => {
+                let of = |row: &Row| row.package.is_some_and(|of| of.name == package.name) && row.is_swapped;
+                self.reload(around, of);
+            }
+            (Some(why), Some(_)) => {
+                around.report.warn(&format!("{why}. The one that was there goes on"));
+            }
+            (failed, None) if is_broker => {
+                self.own.broker.trouble = failed.unwrap_or_default();
+                self.broker_found(around);
+            }
+            (Some(why), None) => around.report.warn(&format!("{why}. {}", package.without)),
+            (None, _) => {}
+        }
+        self.came.push(Came::Changed);
+    }
+
+    /// Whether there is anything to look at between two events.
+    pub fn is_busy(&self) -> bool {
+        self.job.is_some() || self.broker_is_hoped_for()
+    }
+
+    /// When to look again at the latest.
+    pub fn deadline(&self) -> Option<Millis> {
+        let counts = |daemon: &&Daemon| daemon.is_wanted || daemon.revival.running();
+        let due = self.all.iter().filter(counts).filter_map(|daemon| daemon.revival.deadline());
+        due.chain(self.own.broker.watch.due()).min()
+    }
+
+    /// The owner's processes, which no sweep may end; whatever they started is theirs to end.
+    pub fn spared(&self) -> impl Iterator<Item = Pid> {
+        self.all.iter().filter_map(|daemon| daemon.pid).chain(self.job.as_ref().map(|job| job.pid))
+    }
+
+    /// Asks all to end once no creature lives, and kills those that do not in time.
+    pub fn end(&mut self) {
+        for pid in self.spared().collect::<Vec<_>>() {
+            trusted::terminate(pid);
+            let mut looks = 0;
+            let gone = trusted::wait(pid, || {
+                looks += 1;
+                looks < END_LOOKS
+            });
+            if gone.is_none() {
+                trusted::kill(pid);
+            }
+        }
+        let had_window = self.all.get(THE_WINDOW).is_some_and(|window| window.pid.is_some());
+        self.all.iter_mut().for_each(|daemon| daemon.pid = None);
+        if had_window {
+            self.own.window.take_terminal_back();
+        }
+        self.own.broker.trouble = "not running".into();
+    }
+}

@@ -1,0 +1,11 @@
+//! The owner's daemons: one table of them, one mechanism that builds, starts, watches and ends them, and what each has of its own.
+
+pub mod around;
+pub mod broker;
+pub mod door;
+pub mod jobs;
+pub mod keep;
+pub mod notices;
+pub mod small;
+pub mod table;
+pub mod window;
