@@ -1,5 +1,6 @@
 //! The first minutes at a terminal: what lives here, what it may and what comes next, before the first build; the facts after it.
 
+use crate::act::daemons::jobs::CONSOLE;
 use crate::act::executor::Executor;
 use crate::decide::vocabulary::Phase;
 use house::terminal::{self, Screen, typed};
@@ -135,11 +136,15 @@ impl Executor {
 
     /// What is still to be built when the first creature of this run lives; empty where that is nothing of note.
     fn next_built(&self) -> String {
-        if !self.daemons.broker_is_to_come() {
-            return String::new();
+        match (CONSOLE.program().is_file(), self.daemons.broker_is_to_come()) {
+            (true, false) => "",
+            (true, true) => "the broker is built, about a minute; then models and the web are within reach",
+            (false, false) => "the console is built, about a minute; then what it does is shown here",
+            (false, true) => {
+                "the console is built, then the broker, a minute or two; what it does is shown here as soon as the \
+                 console is there, and models and the web are within reach as soon as the broker is"
+            }
         }
-        "the console is built, then the broker, a minute or two; what it does is shown here as soon as the \
-         console is there, and models and the web are within reach as soon as the broker is"
-            .into()
+        .into()
     }
 }
