@@ -1,4 +1,4 @@
-//! What the creature asks of its owner, read from the broker's records: which asks wait, how each stands, its exact bytes.
+//! The creature's asks of its owner, read from the broker's records: which asks wait, how each stands, its exact bytes.
 
 use crate::bounds::brief;
 use crate::printable::flat;
@@ -16,7 +16,7 @@ const SUMMARY_CHARS: usize = 200;
 /// Bytes read from the end of the answers.
 const MOST_NOTED_BYTES: u64 = 256 << 10;
 
-/// One ask, in the state its newest record gives it.
+/// An ask, in the state its newest record gives it.
 #[derive(Clone, Debug)]
 pub struct Ask {
     pub id: String,
@@ -29,12 +29,12 @@ pub struct Ask {
 }
 
 impl Ask {
-    /// What was asked, when and why.
+    /// The record of the asking: the act, its time and reason.
     pub fn asked(&self) -> AskLine<'_> {
         AskLine(&self.asked)
     }
 
-    /// What came of it last.
+    /// The newest record of the ask.
     pub fn newest(&self) -> AskLine<'_> {
         AskLine(&self.newest)
     }
@@ -59,7 +59,7 @@ impl Ask {
         flat(&format!("{}: {}{why}", self.id, self.what()))
     }
 
-    /// What the ask is about, in a few words.
+    /// Describes the act asked for, in a few words.
     pub fn what(&self) -> String {
         self.asked().what(WORD_CHARS)
     }

@@ -39,7 +39,7 @@ pub fn lines(house: &House, broker: Option<&Value>) -> Vec<(&'static str, String
     lines
 }
 
-/// What is spent of each cap, and what is the matter with the budget.
+/// Says how much of each cap is spent, and what is wrong with the budget.
 pub fn budget_line(budget: &Value) -> String {
     let usd = field::<f64>;
     let caps: &[Value] = field(budget, "caps");

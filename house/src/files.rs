@@ -26,7 +26,7 @@ pub const SHORTAGES: [i32; 6] =
 const LEASED: u32 = 500;
 const LEASED_LOOK: Duration = Duration::from_millis(100);
 
-/// What identifies a file's content without reading it. Compared for inequality only.
+/// Identity of a file's content, known without reading it. Compared for inequality only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
     device: u64,
@@ -78,7 +78,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     write().with_context(|| format!("failed to write {}", path.display()))
 }
 
-/// What came of replacing a file that was expected to be a certain one.
+/// Result of replacing a file whose content was expected to be a certain one.
 pub enum Replaced {
     Done,
     /// It is another one, and was left as it is.

@@ -1,4 +1,4 @@
-//! What the creature may spend of its own accord, and when: the broker's page as a row for people. Pure.
+//! Money and hours for the creature's own ideas: the broker's page as a row for people. Pure.
 
 use crate::bounds::{NAME_CHARS, brief};
 use crate::moments;

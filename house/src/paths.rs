@@ -63,13 +63,13 @@ impl House {
         home = ".self/workspace/home";
         temporary = ".self/workspace/tmp";
         mind = ".self/mind";
-        /// What happens, as the creature tells programs of it.
+        /// The creature's feed of events, for programs.
         events = ".self/mind/feed.jsonl";
-        /// What was put to its minds, and what they gave.
+        /// Prompts given to its minds, and their replies.
         conversations = ".self/mind/conversations";
-        /// What the creature notes at each wake, beside its memory.
+        /// The creature's notes of each wake, beside its memory.
         bookkeeping = ".self/mind/bookkeeping.jsonl";
-        /// What the creature means to do.
+        /// The creature's plans.
         agenda = ".self/mind/agenda.json";
         request = ".self/mind/request.json";
         /// The thought under way, as it streams.
@@ -85,13 +85,13 @@ impl House {
         broker_log = ".self/log/broker.log";
         broker_build_log = ".self/log/broker-build.log";
         console_build_log = ".self/log/console-build.log";
-        /// What cargo said as it fetched the creature's crates before the first build.
+        /// Cargo's output while it fetched the creature's crates before the first build.
         fetch_log = ".self/log/fetch.log";
         broker_check_log = ".self/log/broker-check.log";
-        /// What the owner was told of, and how far the records are read for that.
+        /// Notices sent to the owner, and how far the records are read for them.
         notices = ".self/notices.json";
         notices_log = ".self/log/notices.log";
-        /// What was packed of the repository last.
+        /// Log of the last packing of the repository.
         small_log = ".self/log/git.log";
         reports = ".self/reports";
         asks = ".self/asks.jsonl";

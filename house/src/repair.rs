@@ -31,8 +31,7 @@ pub fn clear(house: &House) -> Vec<String> {
     told
 }
 
-/// What has a known shape further down, folders before what lies in them: a creature that stumbles there stumbles in
-/// every life.
+/// Paths of known shape further down, folders before their entries: a creature that fails at one fails in every life.
 const BELOW: [(&str, Shape); 14] = [
     ("workspace/draft", Shape::Folder),
     ("workspace/draft/creature", Shape::Folder),

@@ -61,8 +61,9 @@ pub fn folder(house: &House, named: &str) -> Result<PathBuf, String> {
     }
 }
 
-/// What stays as it is in a folder that is granted: repositories, keys, houses; else why all of it cannot be told or held.
-/// The creature may have made anything there: no name of its making may hide what is kept, or break a launch.
+/// Lists the paths of a granted folder that stay as they are: repositories, keys, houses; else says why not all of them
+/// can be told or held. The creature may have made anything there: no name of its making may hide a kept path, or break
+/// a launch.
 pub fn kept(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let (mut kept, mut folders, mut seen, mut bytes) = (Vec::new(), vec![(folder.to_path_buf(), 0)], 0, 0);
     while let Some((at, depth)) = folders.pop() {

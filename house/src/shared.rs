@@ -20,14 +20,14 @@ const MOST_TALKS: usize = 24;
 /// Entries of the folder of conversations that are looked at.
 const MOST_ENTRIES: usize = 10_000;
 
-/// What became of it.
+/// Outcome of setting folders aside.
 #[derive(Debug, Default)]
 pub struct SetAside {
     /// Each folder, and where it is kept.
     pub moved: Vec<(&'static str, PathBuf)>,
     /// Names of the files that were put back.
     pub put_back: Vec<String>,
-    /// What could not be done, and why.
+    /// Steps that failed, and why.
     pub failed: Vec<String>,
 }
 

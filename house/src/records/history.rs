@@ -1,4 +1,4 @@
-//! What the guardian did, by kind, and deaths: lines of its history; one of an unknown kind stays as it is.
+//! Lines of the guardian's history by kind, and deaths; a line of an unknown kind stays as it is.
 
 use super::text;
 use crate::{kinds, views};
@@ -29,7 +29,7 @@ views! {
 const SIGNED: &str = "guardian: ";
 
 impl<'a> Said<'a> {
-    /// What is told, without who tells it.
+    /// Returns the text without the guardian's name before it.
     pub fn plainly(self) -> &'a str {
         self.told().trim_start_matches(SIGNED)
     }

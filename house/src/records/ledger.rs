@@ -19,7 +19,7 @@ views! {
     }
 }
 
-/// What a line of the ledger is of.
+/// Kind of a line of the ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Booked<'a> {
     Reserve,
@@ -58,7 +58,7 @@ impl<'a> Entry<'a> {
         super::text(self.0, "event")
     }
 
-    /// What was paid, in millionths of a dollar, where a call was settled.
+    /// Returns the amount paid, in millionths of a dollar, for a settled call.
     pub fn paid(self) -> Option<u64> {
         matches!(self.booked(), Booked::Settle | Booked::Unsent).then(|| self.cost_micro_usd())
     }
@@ -89,7 +89,7 @@ impl<'a> AskLine<'a> {
         ((1..=64).contains(&id.len()) && id.chars().all(plain)).then_some(id)
     }
 
-    /// What it is about: a request or a rewrite of the purpose; of each part at most so many characters.
+    /// Describes the act: a request or a rewrite of the purpose; at most `most` characters of each part.
     pub fn what(self, most: usize) -> String {
         match self.kind() {
             "purpose" => "rewrite PURPOSE.md".to_owned(),

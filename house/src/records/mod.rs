@@ -1,4 +1,4 @@
-//! What the guardian records, a JSON line for each thing it did and each death; and how such lines are read.
+//! Records of the guardian, a JSON line for each of its acts and each death; and how such lines are read.
 
 pub mod history;
 pub mod ledger;

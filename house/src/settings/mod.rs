@@ -107,7 +107,7 @@ impl Settings {
     }
 }
 
-/// Who reads the file; decides which parts are judged.
+/// Reader of the file; decides which parts are judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reader {
     /// All of it, unknown names included.

@@ -50,7 +50,7 @@ section! {
     }
 }
 
-/// What the process that tells the owner needs of the settings.
+/// Settings of the process that notifies the owner.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Notices {
     pub notify: Notify,
