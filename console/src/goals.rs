@@ -110,7 +110,7 @@ fn steps(goal: &Value) {
     }
 }
 
-/// One item with every field, times as the owner reads them.
+/// Prints an item with every field, times as the owner reads them.
 fn one(items: &[Item], id: &str, as_json: bool) -> Result<u8> {
     let Some(item) = items.iter().find(|item| item.id == id) else {
         let ids: Vec<&str> = sorted(items).iter().take(MOST_NAMED).map(|item| item.id.as_str()).collect();

@@ -70,7 +70,7 @@ pub fn facts(house: &House) -> Value {
     })
 }
 
-/// What the guardian publishes, the heartbeat of the life that runs, and what keeps it from working.
+/// Reports the guardian's published state, the heartbeat of the running life, and obstacles to its work.
 fn status(house: &House, page: &Value, known: &Known) -> Value {
     let Some(pid) = instance::running(house) else {
         let last = instance::last_published(house).unwrap_or_default();
@@ -112,7 +112,7 @@ fn next_wake(rests_until: &str, due: &[agenda::Item]) -> Value {
     json!({"at": rests_until, "why": why})
 }
 
-/// What it did last, the newest last.
+/// Returns its last acts, the newest last.
 fn acts(house: &House) -> Vec<Value> {
     let mut acts: VecDeque<Value> = VecDeque::new();
     for record in records::newest(&house.memory(), MOST_BYTES) {

@@ -31,7 +31,7 @@ const REASONS: [(&str, &str); 8] = [
     ("instinct looks around", "a look around"),
 ];
 
-/// What an item is, by its id: `your order` of `directive-6`; none where the id is of no kind known.
+/// Names the kind of an item by its id: `your order` for `directive-6`; none where the kind is not known.
 pub fn kind(id: &str) -> Option<&'static str> {
     let (kind, number) = id.split_once('-')?;
     let is_id = !number.is_empty() && (kind == "own" || number.bytes().all(|byte| byte.is_ascii_digit()));
@@ -91,7 +91,7 @@ pub fn words(text: &str) -> String {
     out
 }
 
-/// What the guardian says of a version, without its own words for that.
+/// Puts the guardian's words on a version into plain ones.
 pub fn fate(told: &str) -> String {
     let told = told.replace("stands on the ladder as rung ", "kept to go back to, no. ");
     match told.strip_prefix("blessed at ") {

@@ -24,7 +24,7 @@ pub fn dry_run(house: &House, name: Option<&str>, as_json: bool) -> Result<u8> {
     Ok(0)
 }
 
-/// What would change if the guardian were ordered to roll back; an order that it would refuse is an error here too.
+/// Tells the changes a rollback would make; an order that the guardian would refuse is an error here too.
 pub fn facts(house: &House, name: Option<&str>) -> Result<Value> {
     let repo = Repo::open(house)?;
     let (head, to) = (repo.head()?, repo.rollback_target(name)?);

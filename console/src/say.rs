@@ -30,7 +30,7 @@ const LOOKS: u32 = 20;
 /// How often another `say` that writes just now is waited for.
 const TURNS: u32 = 40;
 
-/// What the owner typed.
+/// Options the owner typed.
 pub struct Wanted {
     /// `-` for the standard input.
     pub words: String,
@@ -157,7 +157,7 @@ impl Word {
         Ok(Self { text: text.to_owned(), at: clock::stamp(), thread, is_heard })
     }
 
-    /// What a record of memory says to this word.
+    /// Returns the reply to this word that a record of memory holds.
     pub fn reply(&mut self, record: &Value) -> Option<Reply> {
         let message = Record(record).message().filter(|message| message.thread() == self.thread)?;
         self.is_heard |= message.is_owners() && message.at() == self.at;

@@ -1,4 +1,4 @@
-//! Makers and servers of models: name, variables, how model names begin; `broker/src/makers.toml` says how to call each.
+//! Makers and servers of models: name, variables, beginnings of model names; `broker/src/makers.toml`: how to ask each.
 
 /// A maker of models, or what serves them, as the owner names it. How it is spoken to, the broker alone knows.
 #[derive(Debug)]

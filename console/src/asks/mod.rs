@@ -187,7 +187,7 @@ pub fn keep(house: &House, id: &str, approve: bool, digest: &str) -> Result<()> 
     files::append_line(&house.answers(), &line.to_string())
 }
 
-/// What comes of an answer, where something does within `wait`.
+/// Waits for the result of an answer; `None` where there is none within `wait`.
 pub fn came(house: &House, before: &Ask, wait: Duration) -> Result<Option<Ask>> {
     for _ in 0..wait.as_millis() / LOOK.as_millis() {
         let now = find(house, &before.id)?;

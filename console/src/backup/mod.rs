@@ -34,7 +34,7 @@ pub struct Wanted {
     pub json: bool,
 }
 
-/// What a backup came to.
+/// Result of a backup.
 struct Made {
     at: PathBuf,
     bytes: u64,
@@ -187,7 +187,7 @@ fn write(house: &House, file: File, folder: &Path, with_secrets: bool) -> Result
     Ok((Made { at: PathBuf::new(), bytes, files, commit, branch, left_out }, back))
 }
 
-/// What is taken after the moment: no later life depends on when.
+/// Files taken after the moment: no later life depends on when.
 struct Rest<'a> {
     out: &'a mut Writer,
     spool: File,
@@ -259,7 +259,7 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
-/// What `house.json` of an archive says.
+/// Reads `house.json` of an archive.
 pub(crate) fn about(bytes: &[u8]) -> Result<Value> {
     let about: Value = serde_json::from_slice(bytes).context("what it is of cannot be read")?;
     ensure!(about.get("version") == Some(&1.into()), "it was made by a later version of this program");

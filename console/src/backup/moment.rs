@@ -22,7 +22,7 @@ const BETWEEN: Duration = Duration::from_millis(100);
 const MOST_HELD_BYTES: u64 = 128 << 20;
 /// Bytes looked at in one step for a file's last line end.
 const STEP_BYTES: u64 = 64 << 10;
-/// What changes all the time and means nothing to a later life.
+/// Files that change all the time and mean nothing to a later life.
 const RESTLESS: [&str; 1] = [".self/mind/feed.jsonl"];
 
 /// A file of the moment.

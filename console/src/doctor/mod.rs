@@ -228,7 +228,7 @@ fn purpose(house: &House) -> Finding {
     }
 }
 
-/// What the living creature cannot follow of its settings; only it knows its tools.
+/// Reports settings that the living creature cannot follow; only it knows its tools.
 fn unfollowed(house: &House) -> Option<Finding> {
     instance::running(house)?;
     let claim = heartbeat::read(&house.heartbeat()).filter(|claim| !claim.odd.is_empty())?;

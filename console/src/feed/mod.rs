@@ -196,13 +196,13 @@ impl Feed {
     }
 }
 
-/// What is told of records that were passed over.
+/// Says how many records were passed over.
 pub fn earlier(records: u64) -> String {
     let lines = if records == 1 { "line" } else { "lines" };
     format!("… {records} earlier {lines}: {}", typed("feed --since 1h"))
 }
 
-/// What to show of the past: the last rows, or everything since a time; in which form; and whether to go on.
+/// Options of the feed: the last rows, or everything since a time; in which form; and whether to go on.
 #[derive(Debug, Default)]
 pub struct Wanted {
     pub last: Option<usize>,

@@ -1,4 +1,4 @@
-//! What is said once: a thought whose words are the answer that follows it is not shown beside that answer. Pure.
+//! Drops repeated words: a thought whose words are the answer that follows it is not shown beside that answer. Pure.
 
 use house::records::memory::Record;
 use jiff::{SignedDuration, Timestamp};

@@ -15,7 +15,7 @@ pub struct Read {
 
 kept!(Read { at_ms, all, own });
 
-/// What was read of caps, and when the owner's settings were changed, each in order of time.
+/// Caps as they were read, and when the owner's settings were changed, each in order of time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Caps {
     pub read: Vec<Read>,

@@ -14,7 +14,7 @@ use house::records::memory::Record;
 use house::{House, clock};
 use serde_json::Value;
 
-/// What is told of each record of memory and ledger: which it is, when, and what the index has of it.
+/// Called for each record of memory and ledger: the record, its time, and its entry in the index.
 type Each<'a> = dyn FnMut(&Value, u64, Option<&Entry>) -> Result<()> + 'a;
 
 impl Life {

@@ -1,4 +1,4 @@
-//! What the index holds as things to draw, tell and export: each with its time, its words, its link and how much it weighs.
+//! Turns the index into things to draw, tell and export: each with its time, its words, its link and its weight.
 
 use super::Life;
 use super::index::entry::{Entry, Kind};
@@ -165,7 +165,7 @@ impl Life {
         }
     }
 
-    /// What the thoughts of a time are coloured by: the wake they are in.
+    /// Returns the class that colours the thoughts of a time: that of the wake they are in.
     pub(super) fn class_at(&self, at_ms: u64) -> Class {
         let after = self.known.wakes.partition_point(|wake| wake.from_ms <= at_ms);
         let wake = after.checked_sub(1).and_then(|at| self.known.wakes.get(at));
@@ -216,7 +216,7 @@ impl Life {
         Thing { from_ms: ask.asked_ms, to_ms, class: class.into(), href: format!("/asks/{id}"), words }
     }
 
-    /// What became of a commit: whether a life of it was blessed, or it fell.
+    /// Tells a commit's outcome: fell, proved, lived, or was of papers.
     fn outcome(&self, commit: u32) -> &'static str {
         let mut lives = self.known.lives.values().filter(|life| life.commit == commit);
         if self.known.falls.iter().any(|fall| fall.from_commit == commit) {

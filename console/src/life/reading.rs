@@ -1,4 +1,4 @@
-//! What is new in the records is read into the index, a few milliseconds at a look.
+//! Reads new records into the index, a few milliseconds at a look.
 
 use super::caps::Read;
 use super::index::known::Stand;

@@ -8,8 +8,8 @@ use house::moments::Place;
 /// Most rows.
 const MOST_ROWS: usize = 200;
 
-/// What happened: when by the owner's clock, what, and where it is shown whole. `what` holds text of the creature's as it
-/// is: to be escaped by whoever shows it.
+/// An event: its time by the owner's clock, its text, and where it is shown whole. `what` holds the creature's text as it
+/// is: escape it before showing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
     pub at_ms: u64,

@@ -40,7 +40,7 @@ pub fn run(house: &House) -> Result<()> {
     }
 }
 
-/// What is told, to whom, and what came of it.
+/// Sender of notices to the owner: settings, way, state and sources.
 struct Teller<'h> {
     house: &'h House,
     settings: Notices,

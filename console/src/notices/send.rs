@@ -15,7 +15,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-/// What a program of the owner's gets of the environment: where to find what it uses, and no key.
+/// Environment variables passed to the owner's program: where to find what it uses, and no key.
 const PASSED: [&str; 16] = [
     "PATH",
     "HOME",

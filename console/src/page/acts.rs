@@ -1,4 +1,4 @@
-//! What the owner does from the page: each act by a form with a token of its own, in the same way as at the terminal.
+//! The owner's acts from the page: each by a form with a token of its own, in the same way as at the terminal.
 
 use crate::page::form::Fields;
 use crate::page::frame::{self, see};
@@ -31,7 +31,7 @@ fn back_to(fields: &Fields) -> Option<&'static str> {
     BACK.iter().find(|(page, _)| *page == from).map(|(_, to)| *to)
 }
 
-/// What an act is given.
+/// Arguments of an act's handler.
 pub type Given = (State<Arc<Server>>, Uri, Extension<Fields>);
 
 /// Takes the token of an act; `None`: it may be done. Else the page that says why not, with what was written.
@@ -84,7 +84,7 @@ pub async fn run(server: &Arc<Server>, order: Order) -> (bool, Vec<String>) {
     }
 }
 
-/// What came of a command.
+/// Renders the result of a command.
 pub fn came(title: &str, here: &str, (is_done, lines): &(bool, Vec<String>), back: &str) -> Response {
     let body = html! {
         p role="status" { @if *is_done { "Done." } @else { "It was not done, or not all of it." } }

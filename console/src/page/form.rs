@@ -7,7 +7,7 @@ use maud::{Markup, html};
 pub const MOST_BYTES: usize = 1 << 20;
 const MOST_FIELDS: usize = 16;
 
-/// What was posted.
+/// Fields of a posted form.
 #[derive(Clone, Default)]
 pub struct Fields(Vec<(String, String)>);
 

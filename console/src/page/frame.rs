@@ -1,4 +1,4 @@
-//! What every page has around it: its head with the way to the others, the headers that keep it closed, refusals.
+//! Frame of every page: its head with the way to the others, the headers that keep it closed, refusals.
 
 use crate::page::Server;
 use crate::page::guard::Refusal;
@@ -104,7 +104,7 @@ async fn waiting(server: &Arc<Server>) -> usize {
     tokio::task::spawn_blocking(move || server.waiting.count(&server.house)).await.unwrap_or(0)
 }
 
-/// What stands in every page's head; asks that wait are told in the title and the icon too, but to whoever is refused.
+/// Writes every page's `<head>`; title and icon count waiting asks, but not on a refusal.
 fn named(title: &str, waiting: Option<usize>) -> Markup {
     html! {
         meta charset="utf-8";
@@ -116,7 +116,7 @@ fn named(title: &str, waiting: Option<usize>) -> Markup {
     }
 }
 
-/// What the page begins with, up to its heading. That of a place is told by the mark in the bar, and by voice.
+/// Begins the page, up to its heading. A place's own is hidden from sight: the bar marks it, screen readers say it.
 fn begin(title: &str, here: &str, waiting: usize) -> String {
     let at = PLACES.iter().position(|(place, ..)| *place == here);
     let is_place = at.is_some_and(|at| PLACES.get(at).is_some_and(|(_, name, _)| *name == title));
@@ -197,7 +197,7 @@ pub async fn icon(Query(Icon { asks }): Query<Icon>) -> Response {
     response
 }
 
-/// What went wrong, in its place.
+/// Renders an error, in the place where it occurred.
 pub fn wrong(told: &str) -> Markup {
     html! { p.wrong role="alert" { (told) } }
 }

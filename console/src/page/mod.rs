@@ -44,14 +44,14 @@ const MOST_STREAMS: usize = 8;
 /// Threads that read files.
 const MOST_THREADS: usize = MOST_LIGHT + MOST_HEAVY + 2;
 
-/// What the owner wants of it.
+/// Options the owner gave.
 pub struct Wanted {
     /// 0: any that is free.
     pub port: u16,
     pub new_link: bool,
 }
 
-/// What all requests share.
+/// State that all requests share.
 pub struct Server {
     pub house: House,
     pub link: Link,

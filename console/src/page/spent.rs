@@ -1,4 +1,4 @@
-//! What was spent, and on what: settled calls by day and model, and by the question or reason they were for; sums, never calls.
+//! Sums of settled calls by day and model, and by the question or reason they were for; no single calls.
 
 use crate::plain;
 use crate::report::gather::{self, SETTLED_LATER_MS};
@@ -190,7 +190,7 @@ struct Purposes<'a> {
     next: usize,
     /// The thought whose outcome is still coming: the first call that is its own, what it was for, and its tokens.
     under_way: Option<(usize, String, Tokens)>,
-    /// What the owner said last.
+    /// The owner's last message.
     question: String,
     led_to: &'a mut BTreeMap<String, Sum>,
 }

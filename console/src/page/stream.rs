@@ -1,4 +1,4 @@
-//! What happens, as it happens: each browser that follows has a thread that waits for files to change, and says what they say.
+//! Streams events to browsers as they happen: each has a thread that waits for files to change, and sends the changes.
 //!
 //! Invariant: nothing of the creature's waits for it; a browser that takes nothing is let go.
 
@@ -68,7 +68,7 @@ struct Follower {
     sources: Sources,
     state: Option<(u64, u64)>,
     link: String,
-    /// What each event said last: the same is not said twice.
+    /// Last text of each event: the same is not sent twice.
     said: HashMap<&'static str, String>,
     /// The asks and answers as they were told last.
     asks: Option<waiting::Marks>,
@@ -176,7 +176,7 @@ impl Follower {
         self.send(event("asked", &one_line(&views::talk::asked_of_you(&self.server))))
     }
 
-    /// What was remembered since; whether there is more at once.
+    /// Sends the records remembered since; returns whether there are more at once.
     fn rows(&mut self) -> Result<bool, Gone> {
         let seen = self.sources.records();
         for record in &seen.shown {

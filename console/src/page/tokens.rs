@@ -72,7 +72,7 @@ impl Tokens {
         Ok(())
     }
 
-    /// What only this server can have made; hashed twice, so that nothing can be appended.
+    /// Returns a seal that only this server can make; hashed twice, so that nothing can be appended.
     fn seal(&self, act: &str, link: &str, until_ms: Millis, number: &str) -> String {
         let within = Sha256::new().chain_update(self.key).chain_update(until_ms.to_le_bytes());
         let within = within.chain_update(number.len().to_le_bytes()).chain_update(number);

@@ -1,4 +1,4 @@
-//! What waits for the owner's yes or no: counted for every page's head, read again only where the records changed.
+//! Asks that wait for the owner: counted for every page's head, read again only where the records changed.
 
 use crate::asks as answers;
 use house::House;

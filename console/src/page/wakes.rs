@@ -1,4 +1,4 @@
-//! What happened last, a line a wake: what it was for, how much it did, what it cost; its rows in a fold. Pure but for reading.
+//! The last wakes, a line each: reason, number of acts, cost; the wake's rows in a fold. Pure but for reading.
 
 use super::back::{self, Line};
 use crate::life;

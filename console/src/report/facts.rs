@@ -1,4 +1,4 @@
-//! What a report is made of: records taken in one by one and held as sums, and as the newest of what is told singly. Pure.
+//! Facts of a report: records taken in singly and held as sums, and the newest of those that get a row each. Pure.
 
 use house::bounds::{brief, short};
 use house::records::history::{Death, Event, Fall as Put, Line, Said};
@@ -84,7 +84,7 @@ impl<T> Newest<T> {
     }
 }
 
-/// What came of a commit of the creature's.
+/// Fate of a commit of the creature's.
 #[derive(Clone, PartialEq)]
 pub enum Came {
     /// No life began of it: it was of papers alone.
@@ -158,7 +158,7 @@ pub struct Facts {
     /// How many of its reasons to think by itself left something; empty where it never did.
     pub unasked: String,
     pub down: Vec<String>,
-    /// What it means to do, the next first; `None` where that cannot be read.
+    /// Its plans, the next first; `None` where they cannot be read.
     pub next: Option<Vec<String>>,
     /// Goals that ended: whether done, and how.
     pub ended: Newest<(bool, String)>,

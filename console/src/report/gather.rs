@@ -106,7 +106,7 @@ pub struct Paid {
     pub models: Vec<String>,
 }
 
-/// What was paid for calls of models in a span.
+/// Sums the cost of calls of models in a span.
 pub fn paid(house: &House, since: &str, until: &str) -> Paid {
     let mut paid = Paid::default();
     between(&house.ledger(), since, until, |entry| {

@@ -7,7 +7,7 @@ use house::terminal;
 use house::{House, moments, printable};
 use std::path::Path;
 
-/// What stands where a path or an address of this machine was.
+/// Texts that replace a path or an address of this machine.
 const PATH: &str = "(a path)";
 const ADDRESS: &str = "(this machine)";
 /// How an address of this machine itself is written.

@@ -155,7 +155,7 @@ fn failed(facts: &Facts, history: &str) -> Vec<Row> {
     down.chain(single).chain(asks).chain(goals).collect()
 }
 
-/// What is spent of the caps now, what was spent on each day, and how much came of what nobody asked for.
+/// Writes the rows on money: spent of the caps now, spent on each day, and the results of unasked work.
 fn cost(facts: &Facts, history: &str) -> Vec<Row> {
     let now = facts.budget.as_ref().map(|page| long_row(broker_page::budget_line(page), "status"));
     let days = facts.days.iter().rev().take(MOST_DAYS).map(|(day, (all, own))| {
@@ -168,7 +168,7 @@ fn cost(facts: &Facts, history: &str) -> Vec<Row> {
     now.into_iter().chain(days).chain(unasked).collect()
 }
 
-/// What is not told singly, as numbers.
+/// Writes the counts of records that have no row of their own.
 fn counts(facts: &Facts, history: &str) -> Vec<Row> {
     let sums = [
         ("thoughts", facts.thoughts),

@@ -1,4 +1,4 @@
-//! What came upstream, and what merging it would make of the house's branch. Fetching aside, nothing is changed.
+//! New commits upstream, and the result of merging them into the house's branch. Fetching aside, nothing is changed.
 
 use anyhow::{Context, Result, bail, ensure};
 use git2::{BranchType, Commit, Oid, Repository, Sort};
@@ -21,7 +21,7 @@ pub struct Upstream {
     pub name: String,
 }
 
-/// What is new, and what it comes to.
+/// New commits upstream, and the result of merging them.
 pub struct News {
     pub from: Oid,
     pub to: Oid,

@@ -24,11 +24,11 @@ pub struct Found {
     pub thought: Value,
     /// Its replies that could not be read, before the one that could.
     pub garbled: Vec<Value>,
-    /// What was remembered since the thought before it: results, words, what was noticed.
+    /// Records since the thought before it: results, words, observations.
     pub before: Vec<Value>,
     /// When the thought before it was remembered; empty where that is not known.
     pub since: String,
-    /// What came of its calls, and what it said.
+    /// Results of its calls, and its messages.
     pub after: Vec<Value>,
 }
 

@@ -33,15 +33,15 @@ pub struct Running {
     pub shows: Option<Shows>,
 }
 
-/// What a command shows, so that it may be done when it is typed again.
+/// Content shown by a command, so that it may be done when it is typed again.
 pub enum Shows {
     /// The exact bytes of the ask of this id, which have this digest.
     Ask(String, String),
-    /// What a rollback to there would change.
+    /// The changes of a rollback to this version.
     Rollback(String),
 }
 
-/// What came of a command since it was looked at last.
+/// Output of a command since the last look.
 pub struct Came {
     pub lines: Vec<String>,
     /// Its exit status once it has ended; `None` within where it was ended.

@@ -1,4 +1,4 @@
-//! What each key does.
+//! Handles each key.
 
 use crate::window::prompt::To;
 use crate::window::{Window, typed};

@@ -85,7 +85,7 @@ impl Line {
     }
 }
 
-/// What is being laid out.
+/// The page being laid out.
 #[derive(Default)]
 struct Page {
     colour: bool,
@@ -94,7 +94,7 @@ struct Page {
     line: Line,
     /// Paints in force, the innermost last.
     paints: Vec<&'static str>,
-    /// What stands before each line within lists and quotes: the next line's own, and that of those below.
+    /// Marks before each line within lists and quotes: the next line's own, and those of the lines below.
     heads: Vec<(String, String)>,
     /// Of each list the number of the next item; `None` of one without numbers.
     lists: Vec<Option<u64>>,
@@ -268,7 +268,7 @@ impl Page {
         self.line.spans.push(Span { paint: self.paints.join(";"), text });
     }
 
-    /// What stands before the line, once it begins: a mark stands before the first line of its item alone.
+    /// Writes the marks before a line once it begins; an item's mark stands before its first line alone.
     fn begin(&mut self) {
         if !self.line.spans.is_empty() || !self.line.below.is_empty() {
             return;

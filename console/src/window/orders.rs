@@ -1,4 +1,4 @@
-//! What a typed line does: a word is kept, a command started, an ask answered once its bytes were shown.
+//! Carries out a typed line: keeps a word, starts a command, answers an ask once its bytes were shown.
 
 use crate::say::{self, Word};
 use crate::window::Window;

@@ -7,16 +7,16 @@ const MOST_CHARS: usize = 8_000;
 /// Most lines that are remembered.
 const MOST_BEFORE: usize = 200;
 
-/// What is being typed.
+/// The line being typed.
 #[derive(Default)]
 pub struct Prompt {
     text: Vec<char>,
     /// The letter before which the next one comes.
     at: usize,
-    /// What was typed before, oldest first, and which of it is shown.
+    /// Lines typed before, oldest first, and the index of the one shown.
     before: Vec<String>,
     shown: Option<usize>,
-    /// What was being typed when an older line was shown.
+    /// The unfinished line set aside while an older one is shown.
     draft: String,
 }
 

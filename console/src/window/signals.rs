@@ -9,7 +9,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Who waits for `pipe` is woken by each of them.
+/// Signals of the process; each of them wakes a wait on `pipe`.
 pub struct Signals {
     pub pipe: UnixStream,
     /// Another size. It is kept from every handler: what reads the keys would have one of its own, and where it hears of

@@ -1,4 +1,4 @@
-//! What the window reads, and when: files that changed, each within a cap, and memory by position from its end.
+//! Files that the window reads, and when: those that changed, each within a cap, and memory by position from its end.
 
 use crate::feed::once::Once;
 use crate::feed::{Feed, Seen};
@@ -19,10 +19,10 @@ use std::path::{Path, PathBuf};
 /// Rows of the past that are shown first in a window that attaches.
 const LAST_ROWS: usize = 10;
 
-/// What changes the feed; all else changes the status lines, which can wait a moment.
+/// Files that change the feed; all others change the status lines, which can wait a moment.
 const OF_THE_FEED: [&str; 2] = ["memory.jsonl", "asks.jsonl"];
 
-/// What of the files has changed, the weightiest.
+/// The weightiest change among the files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Changed {
     Nothing,
@@ -72,7 +72,7 @@ impl Sources {
         self.changes.as_ref().map(AsFd::as_fd)
     }
 
-    /// What changed since it was asked last.
+    /// Returns the weightiest change since the last call.
     pub fn drain(&mut self) -> Changed {
         let mut changed = Changed::Nothing;
         while let Some(Ok(events)) = self.changes.as_ref().map(Inotify::read_events) {
@@ -108,7 +108,7 @@ impl Sources {
         seen
     }
 
-    /// What was spent since it woke, as far as it was seen here.
+    /// Counts the money spent since it woke, as far as it was seen here.
     fn count_cost(&mut self) {
         let longest = field::<&[Value]>(&self.known.budget, "caps").last();
         let longest: f64 = longest.map(|cap| field(cap, "spent_usd")).unwrap_or_default();
@@ -179,7 +179,7 @@ pub struct Handed {
     rest: Vec<u8>,
 }
 
-/// What the guardian says.
+/// A line from the guardian.
 pub enum Told {
     Row(house::terminal::Row),
     /// Of a build under way; empty once it is over.
@@ -195,7 +195,7 @@ impl Handed {
         self.pipe.as_fd()
     }
 
-    /// What is there; `None` once the guardian is gone.
+    /// Reads the lines that are there; `None` once the guardian is gone.
     pub fn read(&mut self) -> Result<Option<Vec<Told>>> {
         let is_over = crate::window::child::read(&mut self.pipe, &mut self.rest)?;
         let mut told = Vec::new();

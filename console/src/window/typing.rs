@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 
 /// How long the creature waits after a key.
 const WAIT: SignedDuration = SignedDuration::from_secs(60);
-/// What is left of that when a key says it anew: not every key writes a file.
+/// Remaining wait below which a key says it anew: not every key writes a file.
 const LEAST: SignedDuration = SignedDuration::from_secs(50);
 
 /// Whether what stands at the prompt is a word in the making, and no command.
@@ -13,7 +13,7 @@ pub fn is_word(text: &str) -> bool {
     !text.trim().is_empty() && !text.trim_start().starts_with('/')
 }
 
-/// What this window said last.
+/// The claim this window wrote last: the owner types until then.
 #[derive(Default)]
 pub struct Typing {
     until: Option<Timestamp>,

@@ -1,4 +1,4 @@
-//! What is known as lines of the terminal: rows of the feed, and the few live lines below them. Pure.
+//! Lines of the terminal: rows of the feed, and the few live lines below them. Pure.
 
 use crate::feed;
 use crate::window::markdown;
@@ -29,7 +29,7 @@ const DETAIL_CHARS: usize = 4_000;
 const SAID_LINES: usize = 3;
 /// Longest name that a text stands beside, in a command's output.
 const NAME: usize = 12;
-/// What stands before the prompt's first line, and before the others.
+/// Mark before the prompt's first line; spaces stand before the others.
 const MARK: &str = "> ";
 const BETWEEN: &str = " · ";
 /// The code of what stands back.
@@ -99,7 +99,7 @@ fn is_weighty(record: &Value) -> bool {
     }
 }
 
-/// What the row of a record leaves out, a line each.
+/// Returns the fields that the row of a record leaves out, a line each.
 #[allow(clippy::wildcard_enum_match_arm)]
 fn details(record: &Value) -> Vec<String> {
     let record = Record(record);
@@ -137,7 +137,7 @@ impl View {
         Self { screen: own, place, colour }
     }
 
-    /// What stands above was shown by somebody else, on this day.
+    /// Sets the day shown last to this one: another program showed the rows above.
     pub fn goes_on(&mut self, now: Timestamp) {
         self.screen.day = Some(self.place.day(now));
     }
@@ -168,7 +168,7 @@ impl View {
         Span::styled(joined(text), self.style(paint))
     }
 
-    /// What the creature said, with its markdown rendered, beside the head of its row.
+    /// Lays out the creature's words with their markdown rendered, beside the head of their row.
     pub fn words(&mut self, row: &Row, words: &str, columns: usize) -> Vec<Line<'static>> {
         let tag = if row.tag == "word" { "says" } else { row.tag.as_str() };
         let head = Row { tag: tag.to_owned(), text: String::new(), ..row.clone() };

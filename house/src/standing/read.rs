@@ -41,8 +41,8 @@ impl Known {
         self.thinking = files::tail(&house.thinking(), THINKING_BYTES);
     }
 
-    /// Reads from the end of the creature's own feed why it thinks, its rest, its pause and its last failure. Of a wake that
-    /// began further back, keeps the known facts; where there are none, reads more of the feed.
+    /// Reads from the end of the creature's own feed why it thinks, its rest, its pause and its last failure. Keeps the
+    /// known facts of a wake that began further back; where there are none, reads more of the feed.
     pub fn read_events(&mut self, house: &House) {
         let is_wakeup = |line: &Value| FeedLine(line).event() == "wakeup";
         let mut lines: Vec<Value> = records::newest(&house.events(), EVENTS_BYTES).collect();

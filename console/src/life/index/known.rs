@@ -1,4 +1,4 @@
-//! What the index holds in memory: lives, wakes, falls, asks, edits and words singly, and sums of every hour; bounded.
+//! The index in memory: lives, wakes, falls, asks, edits and words singly, and sums of every hour; bounded.
 
 use super::bytes::{kept, kept_by_place};
 use super::reason::Class;
@@ -128,7 +128,7 @@ pub struct Mark {
 
 kept!(Mark { at_ms, length_ms, kind, text, about, stand });
 
-/// What an hour came to.
+/// Sums of an hour.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Hour {
     pub thoughts: u32,

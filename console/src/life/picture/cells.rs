@@ -1,4 +1,4 @@
-//! What would lie in the same few columns is drawn as one: counted by cells, each of which leads to just its span. Pure.
+//! Merges marks that would overlap: one cell per few columns, linking to just its time span. Pure.
 
 use super::scale::Scale;
 
@@ -13,13 +13,13 @@ pub struct Cell<T> {
     pub from_ms: u64,
     pub to_ms: u64,
     pub first: T,
-    /// What they amount to: failed ones, say.
+    /// A second sum over them: failed ones, say.
     pub sum: u64,
 }
 
 pub struct Cells<'a, T> {
     cells: Vec<Option<Cell<T>>>,
-    /// What is wider than a cell is drawn by itself.
+    /// Things wider than a cell, each drawn by itself.
     wide: Vec<Cell<T>>,
     scale: &'a Scale,
     /// How wide a cell is, in columns.

@@ -33,7 +33,7 @@ const COLOURS: [(Class, &str); 6] = [
 ];
 const OPACITIES: [&str; 4] = ["0.4", "0.6", "0.8", "1"];
 
-/// What a day came to.
+/// Sums of a day.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Day {
     pub thoughts: u64,
@@ -223,7 +223,7 @@ fn span(date: Date, place: &Place) -> Option<Span> {
     Some(Span { from: at(date)?, to: at(date.tomorrow().ok()?)? })
 }
 
-/// What the colours say, at the right of the last line.
+/// Explains the colours, at the right of the last line.
 fn legend(out: &mut String, width: u32, height: u32) {
     let names = [
         (Class::Owner, "for you"),

@@ -95,7 +95,7 @@ impl Drawing<'_> {
         self.add(format_args!("<title>{words}</title>"));
     }
 
-    /// What is not seen but can be pointed at: the span of a thing over a whole lane.
+    /// Draws an unseen field that can be pointed at: the span of a thing over a whole lane.
     pub fn field(&mut self, thing: &Thing, down: u32, height: u32) {
         let (x, end) = (self.scale.x(thing.from_ms), self.scale.x(thing.to_ms));
         let (top, width) = (self.top + down, (end - x).max(1.0));

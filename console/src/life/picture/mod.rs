@@ -31,7 +31,7 @@ const LETTER: f64 = 7.0;
 const GUTTER: u32 = 84;
 const WIDE: u32 = 560;
 
-/// What of a life a span holds, as one `<svg>`.
+/// Draws a span of a life, as one `<svg>`.
 pub fn svg(life: &Life, span: &Span, columns_px: u32, place: &Place) -> String {
     drawn(life, span, columns_px, place, false)
 }

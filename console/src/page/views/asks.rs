@@ -1,4 +1,4 @@
-//! What it asks of the owner: what waits, what was answered, and one whole with its exact bytes, to say yes or no to.
+//! Its asks of the owner: those waiting, those answered, and each whole with its exact bytes, to approve or deny.
 
 use super::now::paint;
 use crate::asks::{self as answers, Field};
@@ -209,7 +209,7 @@ pub fn exactly(text: &str) -> Markup {
     }
 }
 
-/// What came of an answer that was not taken.
+/// Says why an answer was not taken, and how the ask stands.
 pub fn not_taken(ask: Option<&Ask>, id: &str, told: &str) -> Markup {
     html! {
         p.wrong role="alert" { (told) }

@@ -118,7 +118,7 @@ fn ways(span: &Span, all: Option<Span>) -> Markup {
     }
 }
 
-/// What the colours say; never by colour alone: each thing says it in words.
+/// Explains the colours; each thing also says it in words, never by colour alone.
 fn legend() -> Markup {
     let reasons = [
         ("why-owner", "for you"),

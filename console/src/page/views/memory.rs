@@ -1,4 +1,4 @@
-//! What it keeps: papers, facts, notes and skills to read and correct, snapshots to read and to say a word about.
+//! Its kept texts: papers, facts, notes and skills to read and correct, snapshots to read and to say a word about.
 
 use super::papers::{self, Paper, Written};
 use super::talk::query;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 /// Snapshots that are listed.
 const MOST_SNAPSHOTS: usize = 1_000;
-/// What is told of each folder of papers.
+/// Heading of each file or folder of papers.
 const FOLDERS: [(&str, &str); 3] =
     [("self/facts.md", "What it holds for true"), ("self/notes/", "Notes"), ("self/skills/", "Skills")];
 

@@ -23,7 +23,7 @@ pub struct Paper {
     pub fits_a_form: bool,
 }
 
-/// What came of writing.
+/// Result of writing a paper.
 pub enum Written {
     Done,
     /// It is another one by now, and was left so.

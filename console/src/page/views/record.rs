@@ -1,4 +1,4 @@
-//! One record as it was written, found by the name of its file and its place; only records that the owner may see.
+//! A record as it was written, found by the name of its file and its place; only records that the owner may see.
 
 use super::thought::{pre, pretty};
 use crate::page::frame::{self, Weight};

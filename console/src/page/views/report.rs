@@ -1,4 +1,4 @@
-//! What came to pass since a day, weightiest first, each row with where more of it stands.
+//! The report since a day, weightiest first, each row with where more of it stands.
 
 use crate::page::frame::{self, Weight};
 use crate::page::{Server, out::Out};

@@ -65,7 +65,7 @@ fn write(server: &Server, days: u64, out: &mut Out) -> Result<()> {
     })
 }
 
-/// What is used of each cap, as bars.
+/// Draws the used part of each cap, as bars.
 fn caps(page: &Value) -> Markup {
     let usd = field::<f64>;
     html! {

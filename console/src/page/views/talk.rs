@@ -1,4 +1,4 @@
-//! What owner and creature said to one another, whole, the newest last, as a conversation: words, asks, the reply as it comes.
+//! The conversation of owner and creature, whole, the newest last: words, asks, the reply as it comes.
 
 use super::asks::cards;
 use crate::life::usd;
@@ -98,7 +98,7 @@ fn write(server: &Server, asked: &Asked, out: &mut Out) -> Result<()> {
     })
 }
 
-/// What it is at just now.
+/// Reads the work under way now.
 fn under_way(server: &Server) -> Option<UnderWay> {
     let (mut sources, _) = Sources::open(&server.house, None, Verbosity::Normal);
     sources.look(true);
@@ -114,7 +114,7 @@ pub fn asked_of_you(server: &Server) -> Markup {
     }
 }
 
-/// What it is at, for how long and for how much, and its words as they come.
+/// Renders the work under way: its purpose, time and cost, and its words as they come.
 pub fn reply(way: Option<&UnderWay>) -> Markup {
     let Some(way) = way else { return html! {} };
     let does = match (way.is_owners, way.does) {
@@ -167,7 +167,7 @@ fn named(thread: &str) -> String {
     at.map_or_else(|| thread.to_owned(), |at| format!("terminal, {}", house::moments::near(&at.to_string())))
 }
 
-/// One message, whole: the owner's as it was written, the creature's with its markdown rendered.
+/// Renders a message whole: the owner's as it was written, the creature's with its markdown rendered.
 pub fn message(message: Message, at: &str) -> Markup {
     let (is_owner, thread, said) = (message.is_owners(), message.thread(), message.text());
     let from = if message.is_creatures() { "Feral" } else { message.from() };

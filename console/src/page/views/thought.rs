@@ -1,4 +1,4 @@
-//! One thought whole: what woke it, what it saw, said and did, what it cost, and where each of that stands.
+//! A thought whole: its reason to wake, its input, words and acts, its cost, and where each is recorded.
 
 use super::now::row as told;
 use super::{list, number, texts};
@@ -81,7 +81,7 @@ fn write(server: &Server, wanted: u64, out: &mut Out) -> Result<()> {
     })
 }
 
-/// What it meant to do, where that is not how the thought itself begins.
+/// Returns its intent, unless the thought itself begins with it.
 fn meant(facts: &Value) -> Option<&str> {
     let (intent, monologue) = (text(facts, "intent"), text(facts, "monologue"));
     (!intent.is_empty() && !monologue.starts_with(intent.trim_end_matches('…'))).then_some(intent)
