@@ -6,7 +6,7 @@ use house::records::view::{Field, field};
 use house::{House, files};
 use serde_json::{Map, Value, json};
 
-/// Bytes of the agenda that are read, and characters of what it means to do.
+/// Bytes read of the agenda, and characters of an item's text.
 const MOST_BYTES: u64 = 4 << 20;
 pub const AIM_CHARS: usize = 120;
 const ID_CHARS: usize = 40;

@@ -1,4 +1,4 @@
-//! `budget`: what is spent of each cap, what is left, at what rate, on which models; and by what it was spent today.
+//! `budget`: money spent of each cap, the rest, the rate, the models; and today's spending by class, service and model.
 
 use crate::report::gather;
 use house::bounds;

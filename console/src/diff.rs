@@ -1,4 +1,4 @@
-//! `diff`: what the creature changed in itself: a life's commit against the one before, or a commit against its parent.
+//! `diff`: changes the creature made to itself: a life's commit against the one before, or a commit against its parent.
 
 use anyhow::{Context, Result, bail};
 use git2::{Diff, DiffFormat, DiffOptions, Tree};
@@ -29,7 +29,7 @@ struct Compared {
     paths: &'static [&'static str],
 }
 
-/// A change: what is known of it, its lines with their colours, and whether there are more than those.
+/// A change: its facts, its lines with their colours, and whether there are more lines.
 pub struct Change {
     pub facts: Value,
     pub lines: Vec<(&'static str, String)>,
@@ -98,7 +98,7 @@ fn of(house: &House, repo: &Repo, compared: &Compared) -> Result<Change> {
     Ok(Change { facts, lines, cut })
 }
 
-/// Chooses the versions to compare: of a life by its number, else of a commit by its name, else of the newest self-edit.
+/// Chooses the versions to compare: of a life by its number, of a commit by its name, or else of the newest self-edit.
 fn chosen(house: &House, repo: &Repo, which: Option<&str>) -> Result<Option<Compared>> {
     let Some(which) = which else {
         let Some(commit) = repo.newest_edit()? else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! The versions of its source that ever ran, each with what became of it: proved, fell, rolled back, never proved. Pure.
+//! The versions of its source that ever ran, each with its fate: proved, fell, rolled back, never proved. Pure.
 
 use house::records::history::{Event, Line, Said};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! `goals`: what the creature means to reach and do, with steps and times, what is open first; or one item whole.
+//! `goals`: the creature's goals and plans, with steps and times, open ones first; or an item whole.
 
 use crate::agenda::{self, Item};
 use anyhow::{Result, bail};

@@ -1,4 +1,4 @@
-//! `mind`: how it stands with the creature on one page: status, money, wakes, what it means to do, what it did last.
+//! `mind`: the creature's state on one page: status, money, wakes, plans, last acts.
 
 use crate::{agenda, budget, feed};
 use guardian::act::heartbeat;
@@ -32,7 +32,7 @@ pub fn show(house: &House, as_json: bool) -> u8 {
     0
 }
 
-/// All of it as one document; `missing` names what could not be read.
+/// All of it as one document; `missing` names the parts that could not be read.
 pub fn facts(house: &House) -> Value {
     let now = clock::stamp();
     let (agenda, mut missing) = match agenda::read(house) {
@@ -96,7 +96,7 @@ fn status(house: &House, page: &Value, known: &Known) -> Value {
     })
 }
 
-/// When it wakes by itself, and for what: what comes due by then, or else because the rest is over.
+/// Returns when it wakes by itself, and why: the items due by then, or else the end of the rest.
 fn next_wake(rests_until: &str, due: &[agenda::Item]) -> Value {
     if rests_until.is_empty() {
         return Value::Null;
@@ -206,7 +206,7 @@ fn rows(name: &str, items: &[Value], most: usize, none: &str, more: &str) {
     }
 }
 
-/// An item in a line: when, what, why, and what is next.
+/// Writes an item in a line: its time, text, reason and next step.
 fn line(item: &Value) -> String {
     let [id, title, next, due, why] = ["id", "title", "next", "due", "why"].map(|name| text(item, name));
     let due = if due.is_empty() { String::new() } else { format!("; {}", moments::off(due)) };

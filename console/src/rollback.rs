@@ -1,4 +1,4 @@
-//! `rollback --dry-run` and `--list`: what a rollback would change, and the rungs there are; nothing is changed.
+//! `rollback --dry-run` and `--list`: changes a rollback would make, and the rungs there are; nothing is changed.
 
 use crate::diff::titled;
 use anyhow::Result;

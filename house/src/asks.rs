@@ -24,7 +24,7 @@ pub struct Ask {
     pub event: String,
     pub asked: Value,
     pub newest: Value,
-    /// How many records there are of this ask.
+    /// Number of records of this ask.
     pub lines: usize,
 }
 
@@ -131,7 +131,7 @@ pub fn told(waiting: u64) -> String {
     }
 }
 
-/// The owner's answer to an ask that nobody has taken up yet: the newest that names what was asked.
+/// The owner's answer to an ask, not yet taken up: the newest that names the digest asked for.
 pub fn noted(house: &House, ask: &Ask) -> Option<Value> {
     let tail = files::tail(&house.answers(), MOST_NOTED_BYTES);
     let answers = tail.lines().rev().filter_map(|line| records::parse(line.as_bytes()));

@@ -5,7 +5,7 @@ use crate::terminal::typed;
 use crate::{House, asks, files, minds, moments, own_time};
 use serde_json::Value;
 
-/// The broker's state, what is spent and which asks wait: for the first screen and for `status`.
+/// The broker's state, money spent and waiting asks: for the first screen and for `status`.
 pub fn lines(house: &House, broker: Option<&Value>) -> Vec<(&'static str, String)> {
     let Some(broker) = broker else { return vec![] };
     let number = |name: &str| field::<Option<u64>>(broker, name);

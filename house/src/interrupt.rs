@@ -66,7 +66,7 @@ pub fn gets_on() {
     CHECKS.fetch_add(1, Ordering::Relaxed);
 }
 
-/// How often a step has said that it gets on.
+/// Returns how often a step has said that it gets on.
 pub fn checks() -> u64 {
     CHECKS.load(Ordering::Relaxed)
 }

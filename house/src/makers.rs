@@ -1,11 +1,11 @@
 //! Makers and servers of models: name, variables, beginnings of model names; `broker/src/makers.toml`: how to ask each.
 
-/// A maker of models, or what serves them, as the owner names it. How it is spoken to, the broker alone knows.
+/// A maker or server of models, as the owner names it. Only the broker knows how to call it.
 #[derive(Debug)]
 pub struct Maker {
     /// Its name as `provider` in `owner.toml`.
     pub name: &'static str,
-    /// The variables that may hold its key, the first that is set counts; none: it wants none.
+    /// The variables that may hold its key, the first that is set counts; none: it needs no key.
     pub keys: &'static [&'static str],
     /// Whether its key alone chooses it: not where a variable of that name is there for other things as well.
     pub by_key: bool,

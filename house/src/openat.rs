@@ -1,4 +1,4 @@
-//! Folders held open: what lies below them is opened through no symbolic link, whatever is renamed meanwhile.
+//! Folders held open: paths below them are opened through no symbolic link, whatever is renamed meanwhile.
 //!
 //! The creature may replace any name in its folders at any moment. Invariant: a path is resolved beneath an open folder,
 //! and only its last step is left to a caller, who must not follow a link there.

@@ -36,7 +36,7 @@ pub fn line(page: &Value, now: Timestamp) -> Option<String> {
     Some(line)
 }
 
-/// From when on there is room for a thought; by model where it thinks with several, for one may wait for less than another.
+/// Says from when on there is room for a thought; by model where it thinks with several: a cheaper one waits less.
 fn room(own: &Value, room_at: &str, now: Timestamp) -> String {
     let waits = |at: &str| at.parse::<Timestamp>().is_ok_and(|at| at > now);
     let rooms: &[Value] = field(own, "rooms");

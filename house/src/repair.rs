@@ -205,7 +205,7 @@ pub fn aside(house: &House, path: &Path) -> std::io::Result<PathBuf> {
     fs::rename(path, &to).map(|()| to)
 }
 
-/// Where paths are moved aside at one time, each under its own relative path; the folder is made when first needed.
+/// Folder for paths moved aside at one time, each under its own relative path; made when first needed.
 pub struct Aside {
     places: [PathBuf; 2],
     /// The folder in use.
@@ -259,7 +259,7 @@ pub fn whole(house: &House, name: &str) -> Result<PathBuf> {
     Ok(beside)
 }
 
-/// Two candidates: in `kept/`, else beside what is moved.
+/// Two candidates: in `kept/`, else beside the moved path.
 fn places(house: &House, name: &str) -> [PathBuf; 2] {
     let time = clock::name();
     [house.kept().join(&time), house.root().join(format!("{name}-{time}"))]

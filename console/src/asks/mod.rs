@@ -1,4 +1,4 @@
-//! The owner's side of asks: lists what waits, shows the exact bytes, and answers yes or no.
+//! The owner's side of asks: lists those that wait, shows the exact bytes, and answers yes or no.
 //!
 //! Invariant: an answer names the digest of what was shown; the broker carries out only what has this digest.
 

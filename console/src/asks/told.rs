@@ -1,4 +1,4 @@
-//! An act that asks for a yes, as the owner reads it: what, where, whom, and its body by fields. Pure.
+//! An act that asks for a yes, as the owner reads it: act, service, recipient, and its body by fields. Pure.
 //!
 //! Invariant: nothing of the act is left out, and a body is told by its fields only where these are all of it.
 

@@ -96,7 +96,7 @@ fn folder(git: &Repository, path: &Path) -> Result<Option<Oid>> {
     Ok(if builder.is_empty() { None } else { Some(builder.write()?) })
 }
 
-/// Refuses what the owner's own tools would obey: such files come by the owner's commits alone.
+/// Refuses files that the owner's own tools would obey: these come by the owner's commits alone.
 fn no_planted(tree: &Tree, head: &Tree) -> Result<()> {
     let mut found = None;
     let walked = tree.walk(TreeWalkMode::PreOrder, |above, entry| {

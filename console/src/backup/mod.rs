@@ -87,7 +87,7 @@ pub fn backup(house: &House, wanted: &Wanted) -> Result<u8> {
     Ok(0)
 }
 
-/// Where the backup goes: beside the house unless a file is named, and never into it, where its creature reads.
+/// Path of the backup: beside the house unless a file is named, and never in it, where its creature reads.
 fn place(house: &House, named: Option<&str>) -> Result<PathBuf> {
     let root = house.root().canonicalize()?;
     let to = match named {

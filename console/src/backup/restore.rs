@@ -1,4 +1,4 @@
-//! `restore`: the house as a backup has it, but for what happened since: money, answers and lives are never taken back.
+//! `restore`: the house as a backup has it, but for events since: money, answers and lives are never taken back.
 //!
 //! Invariant: until all of the backup was checked and lies on the disk nothing of the house is touched; then one file decides,
 //! and `guardian::restoring` carries out.

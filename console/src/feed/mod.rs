@@ -1,4 +1,4 @@
-//! Memory as a live feed: a row for each record worth showing; one of a kind unknown here is shown by what it says.
+//! Memory as a live feed: a row for each record worth showing; a record of an unknown kind is shown by its text.
 
 pub mod once;
 mod row;

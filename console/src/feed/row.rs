@@ -1,4 +1,4 @@
-//! The row of a record of memory; one of a kind unknown here is shown by what it says. Pure.
+//! The row of a record of memory; a record of an unknown kind is shown by its text. Pure.
 
 use house::bounds::{brief, short};
 use house::records::history::Death;

@@ -1,4 +1,4 @@
-//! The list of commands in groups, and what is said of a mistyped command or option.
+//! The list of commands in groups, and the answer to a mistyped command or option.
 
 use super::{COMMANDS, ENVIRONMENT, EXIT_STATUS, Help, of};
 use house::settings::words::nearest;

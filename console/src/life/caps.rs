@@ -1,4 +1,4 @@
-//! The caps of a day as they were: what the broker's page said when it was read, as far back as the settings stayed the same. Pure.
+//! The caps of a day as they were: from the broker's page, valid as far back as the settings stayed the same. Pure.
 
 use super::index::bytes::kept;
 

@@ -1,4 +1,4 @@
-//! A life as a picture: an index of the records that can always be made anew, and what is drawn, told and exported of it.
+//! A life as a picture: an index of the records that can always be made anew; drawn, told and exported.
 
 pub mod caps;
 pub mod export;

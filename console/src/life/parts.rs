@@ -8,7 +8,7 @@ use crate::plain;
 use house::moments;
 use std::time::Duration;
 
-/// Something that happened. Its words hold text of the creature's as it is: who shows them spells and escapes them.
+/// Something that happened. Its words hold text of the creature's as it is: spell and escape them before showing.
 #[derive(Clone, Debug)]
 pub struct Thing {
     pub from_ms: u64,
@@ -50,7 +50,7 @@ pub struct Refused {
     pub href: String,
 }
 
-/// How long after the last record of a wake what it made may be committed.
+/// Longest time from the last record of a wake to the commit of its work.
 const MADE_LATER_MS: u64 = 10 * 60_000;
 
 impl Life {
@@ -66,7 +66,7 @@ impl Life {
         refused.collect()
     }
 
-    /// When the wake began in which something was made then.
+    /// Returns when the wake began that made something at this time.
     pub fn woke_for(&self, at_ms: u64) -> Option<u64> {
         let after = self.known.wakes.partition_point(|wake| wake.from_ms <= at_ms);
         let wake = after.checked_sub(1).and_then(|at| self.known.wakes.get(at))?;

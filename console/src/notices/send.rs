@@ -38,7 +38,7 @@ const PASSED: [&str; 16] = [
 /// Most bytes that are written to a program's standard input.
 const MOST_BYTES: usize = 60 << 10;
 const LOOK: Duration = Duration::from_millis(20);
-/// Bytes of what a program that failed said last.
+/// Bytes read from the end of a failed program's output.
 const SAID_BYTES: u64 = 200;
 
 /// Hands a sending over and waits for its end; why it failed, if it did.

@@ -19,13 +19,13 @@ use std::time::Duration;
 
 /// The thread its words are on: so a plain yes is heard as the answer to what was asked there.
 const THREAD: &str = "main";
-/// How long what comes of an answer is waited for before the ask is shown.
+/// Longest wait for the result of an answer before the ask is shown.
 const CAME: Duration = Duration::from_secs(2);
 
 /// Pages that an act may lead back to, and the part of each that is looked at.
 const BACK: [(&str, &str); 3] = [("/", "/"), ("/talk", "/talk#last"), ("/asks", "/asks")];
 
-/// Where the form says it was, where that is one of those pages.
+/// Returns the part of the page the form came from, if it is in `BACK`.
 fn back_to(fields: &Fields) -> Option<&'static str> {
     let from = fields.text("from");
     BACK.iter().find(|(page, _)| *page == from).map(|(_, to)| *to)
@@ -41,7 +41,7 @@ pub fn refusal(server: &Server, path: &str, fields: &Fields) -> Option<Response>
     taken.err().map(|stale| refused(server, path, fields, &stale))
 }
 
-/// Nothing was done; what was written stands there once more, and can be sent from there.
+/// Says that nothing was done; shows the owner's text once more, to be sent from there.
 fn refused(server: &Server, path: &str, fields: &Fields, stale: &Stale) -> Response {
     let body = html! {
         p.wrong role="alert" { "Nothing was done. " (stale.told()) }
@@ -188,7 +188,7 @@ pub async fn resume((State(server), uri, Extension(fields)): Given) -> Response 
     order(&server, uri.path(), &fields, "resume", "Resume").await
 }
 
-/// Makes the link anew; the one who asked stays within, all others are out.
+/// Makes the link anew; the browser that asked keeps access, all others lose it.
 pub async fn new_link((State(server), uri, Extension(fields)): Given) -> Response {
     if let Some(refused) = refusal(&server, uri.path(), &fields) {
         return refused;

@@ -45,14 +45,14 @@ const HEADERS: [(header::HeaderName, &str); 8] = [
     (header::HeaderName::from_static("permissions-policy"), "camera=(), microphone=(), geolocation=()"),
 ];
 
-/// Adds what every answer says.
+/// Adds the headers of every answer.
 pub fn close(headers: &mut HeaderMap) {
     for (name, value) in HEADERS {
         headers.insert(name, HeaderValue::from_static(value));
     }
 }
 
-/// How much a page reads: what reads far back waits for its like, and nothing else for it.
+/// Amount a page reads: pages that read far back wait for one another, and no other page for them.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Weight {
     Light,
@@ -237,7 +237,7 @@ pub fn entry() -> Response {
     html_response(StatusCode::OK, Body::from(whole.0))
 }
 
-/// Leads to the page that shows what came of an act.
+/// Leads to the page that shows the result of an act.
 pub fn see(place: &str) -> Response {
     let mut response = StatusCode::SEE_OTHER.into_response();
     let place = HeaderValue::from_str(place).unwrap_or(HeaderValue::from_static("/"));
@@ -252,7 +252,7 @@ pub fn asset(kind: &'static str, text: &'static str) -> Response {
     response
 }
 
-/// A time as a person and a program read it: how long ago, and the exact one for whoever points at it.
+/// A time for people and programs: how long ago, and the exact time on pointing at it.
 pub fn time(at: &str) -> Markup {
     let Ok(then) = at.parse::<Timestamp>() else { return html! { time { (moments::told(at)) } } };
     html! { time datetime=(at) title=(moments::told(at)) { (moments::since_then(then, moments::now())) } }

@@ -17,7 +17,7 @@ pub enum Judged {
     },
     /// It carries the token.
     Passes,
-    /// It asks for what needs no token.
+    /// It asks for a path that needs no token.
     Open,
     Refused(Refusal),
 }

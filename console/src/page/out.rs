@@ -68,7 +68,7 @@ impl Out {
         self.send(piece)
     }
 
-    /// Says that what is asked for is not there; the text that follows says what is.
+    /// Answers with the status for a missing page; the text that follows explains.
     pub fn missing(&mut self) -> Result<()> {
         self.send(Piece::Missing)
     }
@@ -101,7 +101,7 @@ impl std::io::Write for Out {
     }
 }
 
-/// Text with what cannot be seen spelled out.
+/// Text with invisible characters spelled out.
 pub fn safe(text: &str) -> String {
     let is_plain = |byte: &u8| matches!(byte, b'\n' | b' '..=b'~');
     if text.as_bytes().iter().all(is_plain) { text.to_owned() } else { spelled(&plain_spaces(text)) }

@@ -39,7 +39,7 @@ impl Past {
     }
 }
 
-/// Looks at what is new, for a moment; whatever is left is read beside the page.
+/// Reads new records for a moment; the rest is read beside the page.
 pub fn look(server: &Arc<Server>) -> Looked {
     let mut looked = Looked::default();
     for _ in 0..LOOKS {

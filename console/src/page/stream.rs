@@ -28,8 +28,8 @@ use tokio::sync::mpsc::{self, error::TrySendError};
 /// Time until files are looked at though nothing told of a change, and least time between two looks at what stands.
 const SLOW_MS: u16 = 2_000;
 const BETWEEN_MS: u16 = 40;
-/// Left to who writes a record to sync it, before all who follow read it: else they are in its way, measurably, on a
-/// machine of few processors.
+/// Time left to the writer of a record to sync it before all followers read it: else they slow it down, measurably, on
+/// a machine of few processors.
 const SYNCED: Duration = Duration::from_millis(8);
 /// Events that may wait for a browser; and slow looks between two signs of life.
 const MOST_EVENTS: usize = 256;

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 /// The records as they were when they were read: asks, and answers to them.
 pub type Marks = [Option<Mark>; 2];
 
-/// How many wait, as it was counted last.
+/// The last count of waiting asks.
 #[derive(Default)]
 pub struct Waiting(Mutex<Option<(Marks, usize)>>);
 

@@ -18,7 +18,7 @@ const MOST_RECORDS: usize = 600;
 const MOST_BYTES: u64 = 4 << 20;
 const LEDGER_BYTES: u64 = 512 << 10;
 
-/// A wake, or what happened before the first one that was read.
+/// A wake, or the records before the first wake that was read.
 #[derive(Debug, Default, PartialEq)]
 pub struct Wake {
     pub number: Option<u64>,

@@ -62,7 +62,7 @@ impl Tally {
     }
 }
 
-/// The newest of what happened; of older ones only the number is held.
+/// The newest events; of older ones only the number is held.
 pub struct Newest<T> {
     pub kept: VecDeque<T>,
     pub count: u64,
@@ -95,7 +95,7 @@ pub enum Came {
     Fell(String),
 }
 
-/// A commit of the creature's, and what came of it.
+/// A commit of the creature's, and its fate.
 pub struct Edit {
     pub commit: String,
     pub summary: String,
@@ -122,7 +122,7 @@ pub struct Word {
     pub chars: usize,
 }
 
-/// Everything a report is made of.
+/// All facts of a report.
 #[derive(Default)]
 pub struct Facts {
     /// Files of which only the newest part was read.
@@ -253,7 +253,7 @@ impl Facts {
         self.falls.add(Fall { told, fallen_ref: brief(fall.fallen_ref(), NAME_CHARS) });
     }
 
-    /// Notes what came of a commit, if it is among those held; what was fatal stands.
+    /// Notes the fate of a commit, if it is among those held; a fatal fate stays.
     fn came(&mut self, commit: &str, came: Came) -> bool {
         let mut edits = self.edits.kept.iter_mut().rev();
         let Some(edit) = edits.find(|edit| !commit.is_empty() && edit.commit == commit) else { return false };

@@ -1,4 +1,4 @@
-//! The morning report: what came to pass since a time, from records alone, weightiest first, on one screen.
+//! The morning report: events since a time, from records alone, weightiest first, on one screen.
 
 pub mod facts;
 pub mod gather;

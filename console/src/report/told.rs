@@ -39,7 +39,7 @@ fn row(text: impl Into<String>, see: impl Into<String>) -> Row {
     Row { text: brief(&text.into(), ROW_CHARS), see: see.into() }
 }
 
-/// A row of what is the matter and what mends it.
+/// A row of up to twice the usual length.
 fn long_row(text: impl Into<String>, see: &str) -> Row {
     Row { text: brief(&text.into(), 2 * ROW_CHARS), see: see.to_owned() }
 }
@@ -112,7 +112,7 @@ fn tally(name: &str, tally: &super::facts::Tally, see: &str) -> Option<Row> {
     (tally.sum > 0).then(|| row(format!("{name}{}", tally.told(NAMES_CHARS)), see))
 }
 
-/// A commit that was to live, and what came of it.
+/// A commit that was to live, and its fate.
 fn edit(edit: &Edit) -> Option<Row> {
     let commit = short(&edit.commit);
     let summary = if edit.summary.is_empty() { "committed before" } else { &edit.summary };

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// Commits that are named.
 const MOST_NAMED: usize = 30;
-/// Characters of what git said.
+/// Characters of git's output.
 const MOST_SAID: usize = 2_000;
 /// The part that is built and tested before it is merged.
 const CREATURE: &str = "creature";
@@ -82,7 +82,7 @@ pub fn fetch(house: &House, upstream: &Upstream) -> Result<()> {
     )
 }
 
-/// Compares the branch with what was fetched last.
+/// Compares the branch with the commits fetched last.
 pub fn news(repo: &Repo, upstream: &Upstream) -> Result<News> {
     let git = &repo.git;
     let head = git.find_commit(repo.head()?.commit)?;

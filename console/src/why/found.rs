@@ -14,7 +14,7 @@ const MOST_END_BYTES: u64 = 64 << 20;
 /// Bytes read before and behind the place where a thought was found.
 const BEFORE_BYTES: u64 = 1 << 20;
 const BEHIND_BYTES: u64 = 64 << 20;
-/// Records kept of what came before a thought, and of what it did.
+/// Most records kept from before a thought, and of its results.
 const MOST_RECORDS: usize = 200;
 
 /// A thought and the records around it.

@@ -1,4 +1,4 @@
-//! `why`: one thought: what woke it, what it saw, said and did, what it cost, and where each of that stands.
+//! `why`: a thought: its reason to wake, its input, words and acts, its cost, and where each is recorded.
 
 pub mod conversation;
 pub mod found;
@@ -16,7 +16,7 @@ use house::{House, moments};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Characters shown of one thing it saw, of what was put to the model, and of a call's arguments.
+/// Characters shown of an input, of the texts given to the model, and of a call's arguments.
 const SEEN_CHARS: usize = 400;
 const PUT_CHARS: usize = 2_000;
 const ARGS_CHARS: usize = 300;

@@ -7,7 +7,7 @@ use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 /// Bytes that are rendered; a longer text is shown as it stands.
 const MOST_BYTES: usize = 64 << 10;
-/// Columns of what stands before a line, at most.
+/// Most columns of the marks before a line.
 const MOST_HEAD: usize = 24;
 const CODE: &str = "36";
 const DIM: &str = "90";
@@ -44,7 +44,7 @@ pub fn laid(text: &str, first: usize, rest: usize, colour: bool) -> Vec<Vec<Span
     lines
 }
 
-/// A line before it is wrapped: what stands before it and before what continues it.
+/// A line before it is wrapped: the marks before it and before its continuations.
 #[derive(Default)]
 struct Line {
     head: String,

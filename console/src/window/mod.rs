@@ -298,7 +298,7 @@ impl Window {
         Ok(seen.more)
     }
 
-    /// Whether a record would push what greets the owner up: an act of the first life of all, before a word was typed.
+    /// Whether a record would push the greeting up: an act of the very first life, before a word was typed.
     fn holds_back(&self, record: &Value) -> bool {
         let record = Record(record);
         let is_act = self.verbosity == Verbosity::Minimal && record.action().is_some();

@@ -22,7 +22,7 @@ use std::ops::Range;
 /// Lines that are inserted at once.
 const AT_ONCE: usize = 100;
 
-/// The terminal while the window has it; what it was before comes back when this is dropped.
+/// The terminal while the window has it; its former state comes back when this is dropped.
 pub struct Screen {
     out: File,
     terminal: Terminal<Placed>,

@@ -36,7 +36,7 @@ pub struct Sources {
     /// Words of the beginning that are still to be shown.
     first: Vec<Value>,
     once: Once,
-    /// When it woke last, and what was spent of the week before that.
+    /// When it woke last, and the money spent of the week before that.
     woke: (Option<Timestamp>, f64),
     /// `None` where the system gives no more of these: then only the slow looks are left.
     changes: Option<Inotify>,

@@ -171,7 +171,7 @@ pub fn list() -> Vec<String> {
         .collect()
 }
 
-/// Words as a shell splits them: what is in quotes is one.
+/// Words as a shell splits them: quoted text is a single word.
 fn split(line: &str) -> Result<Vec<String>, String> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
     for letter in line.chars() {

@@ -1,4 +1,4 @@
-//! The broker's records: lines of its ledger, and of what it asks the owner; one of an unknown kind stays as it is.
+//! The broker's records: lines of its ledger and of its asks; a line of an unknown kind stays as it is.
 
 use crate::views;
 
@@ -74,7 +74,7 @@ impl<'a> Entry<'a> {
         day.get(..day.floor_char_boundary(DAY)).unwrap_or_default()
     }
 
-    /// How many lines it stands for.
+    /// Number of lines it stands for.
     pub fn times(self) -> u64 {
         self.count().unwrap_or(1).max(1)
     }

@@ -1,4 +1,4 @@
-//! Records of the creature's by kind: of its memory, its bookkeeping and its feed; one of an unknown kind stays as it is.
+//! The creature's records by kind: memory, bookkeeping and feed; a record of an unknown kind stays as it is.
 
 use super::history::Death;
 use super::view::field;
@@ -20,7 +20,7 @@ views! {
     Outcome { ok: bool, error: &'a str, drafted: &'a str, path: &'a str, id: Option<&'a Value> }
     Observation { about: &'a str, text: &'a str, commit: &'a str }
     SelfChange { ok: bool, stage: &'a str, summary: &'a str, error: &'a str }
-    /// Why a wake was; its feed says for whom, too.
+    /// Reasons of a wake; its feed also says for whom.
     Beat { wake: Option<u64>, why: Option<Vec<&'a str>>, priority: &'a str }
     Agenda { session: &'a str, thought: &'a str, change: Option<&'a Value> }
     /// `at`: when the owner's was written.

@@ -13,7 +13,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 use std::time::Duration;
 
-/// Characters of a name, and of what is due.
+/// Characters of a name, and of a due item.
 const SHORT_CHARS: usize = 40;
 /// Characters of what the status lines say of one thing.
 const TOLD_CHARS: usize = 160;
@@ -32,7 +32,7 @@ pub struct Known {
     pub budget: Value,
     /// Ids of the asks that wait.
     pub asks: Vec<String>,
-    /// The end of what is being thought.
+    /// The end of the thought under way.
     pub thinking: String,
     /// Its last wake: its number, when, why, and whether the owner's word woke it, as its own feed tells.
     pub wake: Option<u64>,
@@ -207,7 +207,7 @@ impl Known {
         }
     }
 
-    /// That it rests, until when and why; or what holds it.
+    /// Says that it rests, until when and why; or what holds it.
     fn resting(&self, mind: &str, now: Timestamp, place: &Place) -> Piece {
         if !self.paused.is_empty() {
             return piece("33", &format!("paused: {}", self.paused));
@@ -220,7 +220,7 @@ impl Known {
         piece("32", &format!("rests{} ({mind})", until.unwrap_or_default()))
     }
 
-    /// Why it rests until then: what is due then, else what its own feed says.
+    /// Says why it rests until then: the item due then, else the reason its own feed gives.
     fn why_rest(&self, until: Timestamp) -> String {
         let is_then = |at: Timestamp| at.duration_since(until).abs() <= DUE_WITH_IT;
         match self.due.as_ref().filter(|(at, _)| is_then(*at)) {
@@ -282,7 +282,7 @@ impl Known {
         Some(piece(paint, &format!("${left:.2} left today")))
     }
 
-    /// Which life this is.
+    /// Names the life and its commit, and how far it is trusted.
     pub fn life(&self) -> Option<Piece> {
         let number = field::<Option<u64>>(&self.told, "life").filter(|_| self.runs)?;
         let commit = short(text(&self.told, "commit"));

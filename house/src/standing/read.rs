@@ -1,4 +1,4 @@
-//! Reads what is known of the house, each file within a cap; the creature's own feed from its end.
+//! Reads the state of the house, each file within a cap; the creature's own feed from its end.
 
 use super::{Known, TOLD_CHARS};
 use crate::records::memory::{Fed, FeedLine};

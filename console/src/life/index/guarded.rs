@@ -1,4 +1,4 @@
-//! The index takes in what guardian and broker keep: lives, blessings, commits, falls, deaths, asks, money.
+//! Takes the records of guardian and broker into the index: lives, blessings, commits, falls, deaths, asks, money.
 
 use super::entry::{Entry, Kind};
 use super::known::{Asked, Fall, Known, Mark, MarkKind, Stand};

@@ -38,14 +38,14 @@ pub struct Lived {
     pub safe: bool,
     pub blessed_ms: Option<u64>,
     pub death_ms: Option<u64>,
-    /// How it ended, and what its tests came to.
+    /// How it ended, and the result of its tests.
     pub ended: u32,
     pub examined: u32,
 }
 
 kept!(Lived { number, from_ms, to_ms, commit, safe, blessed_ms, death_ms, ended, examined });
 
-/// The thoughts of one wake, and what came of them.
+/// The thoughts of one wake, and their results.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wake {
     pub life: u32,

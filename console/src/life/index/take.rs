@@ -1,4 +1,4 @@
-//! The index takes in records: the creature's memory, and what it tells of its wakes.
+//! Takes the creature's records into the index: its memory, and the reasons of its wakes.
 
 use super::entry::{Entry, Kind};
 use super::known::{Known, Mark, MarkKind, Stand, Told, Wake};

@@ -8,10 +8,10 @@ use crate::life::index::known::HOUR_MS;
 use crate::life::parts::usd;
 
 const HIGH: u32 = 44;
-/// Narrowest line that says what it is.
+/// Narrowest line with a label.
 const LABEL: f64 = 110.0;
 const DAY_MS: u64 = 24 * HOUR_MS;
-/// Up to which span money is shown as it is spent, and up to which by single calls; beyond, a day is one step.
+/// Longest span in which money is shown as it is spent, and longest by single calls; beyond, a day is one step.
 const GROWS_MS: u64 = 12 * DAY_MS;
 const SINGLE_MS: u64 = 2 * DAY_MS;
 

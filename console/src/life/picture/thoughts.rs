@@ -1,4 +1,4 @@
-//! The lanes of what is frequent: wakes, the thoughts in them, the acts beneath; singly, or by sums of hours.
+//! The lanes of frequent things: wakes, the thoughts in them, the acts beneath; singly, or by sums of hours.
 
 use super::Picture;
 use super::cells::{Cell, Cells, cell_ms};

@@ -180,7 +180,7 @@ fn whole(server: &Server, id: &str, out: &mut Out) -> Result<()> {
     }
 }
 
-/// That an answer is kept, and what it waits for.
+/// Says that an answer is kept, and what it waits for.
 fn noted(server: &Server, answer: &Value) -> Markup {
     let word = if text(answer, "answer") == "approve" { "yes" } else { "no" };
     html! {

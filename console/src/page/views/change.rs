@@ -1,4 +1,4 @@
-//! A commit and what it changed, line by line, with what came of it.
+//! A commit and its changes, line by line, with its fate.
 
 use super::now::paint;
 use super::{list, number, texts};

@@ -1,4 +1,4 @@
-//! Every change it made to its own source: what became of it, its size, tests, time and cost, and the way back to it.
+//! Every change it made to its own source: its fate, size, tests, time and cost, and the way back to it.
 
 use crate::diff::titled;
 use crate::edits::{self, Edit, Fate};
@@ -96,7 +96,7 @@ fn write(server: &Arc<Server>, skip: usize, out: &mut Out) -> Result<()> {
     })
 }
 
-/// How many there are of each.
+/// Counts of each fate.
 #[derive(Default)]
 struct Counts {
     versions: usize,

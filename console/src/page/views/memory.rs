@@ -71,7 +71,7 @@ fn is_snapshot(name: &str) -> bool {
     name.ends_with(".md") && !name.starts_with('.') && !name.contains('/')
 }
 
-/// The one to whom only a word helps: what the creature alone may write.
+/// Offers a word of correction on a text that only the creature may write.
 fn correction(name: &str) -> Markup {
     let words = format!("A correction to {name}: ");
     html! { p { "Only it writes this. " a.button href={ "/talk?" (query(&[("words", &words)])) "#words" } { "Say what is wrong with it" } } }
@@ -134,7 +134,7 @@ fn filled(server: &Server, name: &str, text: &str, hash: &str) -> String {
     .0
 }
 
-/// Saves a paper; one that was changed meanwhile is left as it is, and both texts are shown.
+/// Saves a paper; leaves it as it is where it was changed meanwhile, and shows both texts.
 pub async fn save((State(server), uri, Extension(fields)): Given, Path(name): Path<String>) -> Response {
     if let Some(refused) = acts::refusal(&server, uri.path(), &fields) {
         return refused;

@@ -1,4 +1,4 @@
-//! How it stands now: what it does in one sentence, the one switch, money, what is next, and what happened last.
+//! How it stands now: its state in one sentence, the switch, money, the next items, and the last wakes.
 
 use super::list;
 use crate::page::form::{button, hidden};
@@ -74,7 +74,7 @@ pub enum Switch {
     Nothing,
 }
 
-/// The one that applies.
+/// Returns the switch that applies.
 pub fn applies(known: &Known) -> Switch {
     match () {
         () if !known.runs => Switch::Nothing,

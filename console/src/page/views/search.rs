@@ -1,4 +1,4 @@
-//! Looks for words in all that is remembered, from the newest back to the first record; hits are shown as they are found.
+//! Searches all of memory for words, from the newest record back to the first; hits are shown as they are found.
 
 use super::talk::query;
 use crate::feed;

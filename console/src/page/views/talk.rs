@@ -31,7 +31,7 @@ use std::sync::Arc;
 /// Messages of a page, and bytes read back for them.
 const MOST_MESSAGES: usize = 60;
 const MOST_BYTES: u64 = 128 << 20;
-/// Bytes of the inbox in which words are that are not heard yet.
+/// Bytes read of the inbox for words that are not heard yet.
 const INBOX_BYTES: u64 = 64 << 10;
 /// Asks that stand in the conversation; more are on their own page.
 const MOST_CARDS: usize = 3;
@@ -105,7 +105,7 @@ fn under_way(server: &Server) -> Option<UnderWay> {
     under_way::read(&server.house, &sources.known)
 }
 
-/// The first asks that wait, to be answered where one talks.
+/// The first asks that wait, to be answered in the conversation.
 pub fn asked_of_you(server: &Server) -> Markup {
     let waiting = waiting::unanswered(&server.house);
     html! {
@@ -154,7 +154,7 @@ fn waiting_word(word: &Value) -> Markup {
     }
 }
 
-/// A thread as it is called: one that a command began is named by when.
+/// Name of a thread: a thread that a command began is named by its time.
 fn named(thread: &str) -> String {
     let stamp = thread.strip_prefix("say-").and_then(|rest| rest.split('-').next());
     let at = stamp.and_then(|stamp| {

@@ -25,7 +25,7 @@ use std::time::Duration;
 
 /// Entries of the ledger that are read for one.
 const MOST_ENTRIES: usize = 1_000;
-/// Letters shown of one result, and of what was put to the model.
+/// Letters shown of one result, and of the texts given to the model.
 const RESULT_CHARS: usize = 20_000;
 const PUT_CHARS: usize = 1 << 20;
 
@@ -139,7 +139,7 @@ fn seconds(ms: u64) -> String {
     }
 }
 
-/// Each call with what came of it, and what it said.
+/// Renders each call with its result, and its messages.
 fn did(facts: &Value, after: &[Value], out: &mut Out) -> Result<()> {
     let calls = list(facts, "calls");
     out.html(&html! {
