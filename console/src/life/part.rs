@@ -96,7 +96,7 @@ impl Life {
         Some((at_ms, entry))
     }
 
-    /// Returns the span of a part; of a life by the records of guardian and creature.
+    /// Returns the span of a part; of a life by the index of its records.
     fn span_of(&self, part: &Part) -> Result<Span> {
         let now_ms = clock::wall_ms();
         match part {

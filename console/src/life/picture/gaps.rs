@@ -4,7 +4,7 @@ use super::scale::{CUT, Cut};
 use crate::life::Life;
 use crate::life::index::known::HOUR_MS;
 
-/// Parts that a span is divided into, and the least run of idle ones that is cut.
+/// Parts that a span is divided into, and the shortest run of idle ones that is cut.
 const PARTS: u64 = 400;
 const IDLE_PARTS: usize = 24;
 /// Longest span in which single thoughts and acts are looked at.
