@@ -85,7 +85,7 @@ fn tell(items: &[Item]) {
     }
 }
 
-/// The steps of a goal, a line each, with what was tried.
+/// The steps of a goal, a line each, with the attempts.
 fn steps(goal: &Value) {
     let steps = agenda::steps(goal);
     if steps.len() < 2 {

@@ -11,7 +11,7 @@ const MOST_DEPTH: usize = 16;
 /// Beginnings of the addresses a link may lead to.
 const SCHEMES: [&str; 3] = ["https://", "http://", "mailto:"];
 
-/// The text as HTML. Letters that cannot be seen stay as they are: whoever sends it spells them out.
+/// The text as HTML. Invisible letters stay as they are: the sender spells them out.
 pub fn html(text: &str) -> String {
     if text.len() > MOST_BYTES {
         let mut out = String::from("<p class=\"plain\">");

@@ -110,7 +110,7 @@ pub fn all(house: &House) -> Vec<Ask> {
     asks
 }
 
-/// The asks nobody has answered. Answered ones are dropped while reading, so memory does not grow with their number.
+/// The unanswered asks. Answered ones are dropped while reading, so memory does not grow with their number.
 pub fn waiting(house: &House) -> Vec<Ask> {
     let mut asks: Vec<Ask> = Vec::new();
     for line in records::of(&house.asks()) {
@@ -123,7 +123,7 @@ pub fn waiting(house: &House) -> Vec<Ask> {
     asks
 }
 
-/// How many wait, in words.
+/// Number of waiting asks, in words.
 pub fn told(waiting: u64) -> String {
     match waiting {
         1 => "1 ask waits for your yes or no".to_owned(),

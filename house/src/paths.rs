@@ -1,4 +1,4 @@
-//! Where everything is: the one file that spells the house's paths.
+//! Paths of the house: the only file that spells them.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -41,9 +41,9 @@ impl House {
         /// The creature's part of the owner's settings, as the guardian hands it over.
         handed_settings = ".self/settings.json";
         target = "target/creature";
-        /// Where cargo's builds go.
+        /// Folder of cargo's builds.
         built = "target/creature/debug";
-        /// Where control runs work; removed once a build is judged.
+        /// Folder of control runs; removed once a build is judged.
         control = "target/creature/tmp/control";
         /// Cargo's home for the creature, seeded from the owner's.
         cargo_home = "target/creature/cargo-home";
@@ -55,7 +55,7 @@ impl House {
         memory = ".self/memory.jsonl";
         heartbeat = ".self/heartbeat";
         inbox = ".self/inbox.jsonl";
-        /// Until when the creature waits for a word that the owner is typing in a window.
+        /// Time until which the creature waits for a word that the owner is typing in a window.
         typing = ".self/typing";
         snapshots = ".self/snapshots";
         workspace = ".self/workspace";

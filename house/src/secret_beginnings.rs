@@ -1,6 +1,6 @@
-//! How well-known secrets begin: the one table for what is struck from texts and what may not stand in settings.
+//! Beginnings of well-known secrets: the one table for striking them from texts and refusing them in settings.
 
-/// The beginning of one kind of key or token, and where it counts.
+/// The beginning of a kind of key or token, and where it counts.
 struct Beginning {
     text: &'static str,
     /// How many token characters must follow before it is struck from a text; `None`: never struck.

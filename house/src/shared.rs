@@ -98,7 +98,7 @@ fn put_back(house: &House, old: &Path, done: &mut SetAside) {
     }
 }
 
-/// False where there is no such file, or it is not what its name says.
+/// Puts a file back; false where there is none, an error where it cannot be read as what it is.
 fn copy(old: &Path, house: &House, name: &str, most: u64, reads: fn(&[u8]) -> bool) -> Result<bool> {
     let Some(bytes) = files::read_most(&old.join(name), most)? else { return Ok(false) };
     anyhow::ensure!(reads(&bytes), "it cannot be read as what it is");

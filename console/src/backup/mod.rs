@@ -1,4 +1,4 @@
-//! `backup`: one checked file of the house as it is now, whoever lives in it meanwhile; `restore` is its other half.
+//! `backup`: one checked file of the house as it is now, made even while a creature runs; `restore` is its other half.
 
 pub mod archive;
 pub mod bundle;
@@ -23,7 +23,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// Where the owner stood when he called `./feral`, which goes into the house itself.
+/// The folder in which the owner called `./feral`, which changes into the house itself.
 const FROM: &str = "FERAL_FROM";
 /// Largest single file that is taken along.
 const MOST_FILE_BYTES: u64 = 8 << 30;

@@ -1,4 +1,4 @@
-//! The doctor: examines the house, and says what is missing or odd and how to mend it.
+//! The doctor: examines the house, and reports missing and odd things and how to mend them.
 
 mod broker;
 mod finding;

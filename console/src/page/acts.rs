@@ -17,7 +17,7 @@ use maud::{Markup, html};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The thread its words are on: so a plain yes is heard as the answer to what was asked there.
+/// The thread of the page's words: so a plain yes is heard as the answer to a question there.
 const THREAD: &str = "main";
 /// Longest wait for the result of an answer before the ask is shown.
 const CAME: Duration = Duration::from_secs(2);
@@ -34,7 +34,7 @@ fn back_to(fields: &Fields) -> Option<&'static str> {
 /// Arguments of an act's handler.
 pub type Given = (State<Arc<Server>>, Uri, Extension<Fields>);
 
-/// Takes the token of an act; `None`: it may be done. Else the page that says why not, with what was written.
+/// Takes the token of an act; `None`: it may be done. Else the page that says why not, with the owner's text.
 pub fn refusal(server: &Server, path: &str, fields: &Fields) -> Option<Response> {
     let link = server.link.token();
     let taken = server.tokens.take(path, &link, &fields.text("act"), house::clock::wall_ms());

@@ -29,7 +29,7 @@ impl Fields {
     }
 }
 
-/// The fields of a form that are not seen: the token of its act, and what else it says.
+/// Hidden fields of a form: the token of its act, and the others.
 pub fn hidden(server: &Server, path: &str, fields: &[(&str, &str)]) -> Markup {
     html! {
         input type="hidden" name="act" value=(server.act(path));

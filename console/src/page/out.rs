@@ -59,7 +59,7 @@ impl Out {
         if self.held.len() >= PIECE_BYTES { self.flush() } else { Ok(()) }
     }
 
-    /// Lets go what was written so far.
+    /// Sends the text written so far.
     pub fn flush(&mut self) -> Result<()> {
         if self.held.is_empty() {
             return if self.to.is_closed() { Err(Gone.into()) } else { Ok(()) };
@@ -73,7 +73,7 @@ impl Out {
         self.send(Piece::Missing)
     }
 
-    /// Whether nobody reads any more.
+    /// Whether the reader has gone.
     pub fn is_gone(&self) -> bool {
         self.to.is_closed()
     }

@@ -85,7 +85,7 @@ impl Tokens {
         self.output = self.output.saturating_add(other.output);
     }
 
-    /// The share of what was put to the model that its cache had, in percent.
+    /// Share of the model's input that its cache had, in percent.
     pub fn cached_percent(&self) -> Option<u64> {
         let all = self.input.saturating_add(self.cached);
         self.cached.saturating_mul(100).checked_div(all)
@@ -172,7 +172,7 @@ fn reasons(house: &House) -> HashMap<u64, String> {
     why
 }
 
-/// A reason without what differs from time to time: a goal stays the goal, an item of the checklist itself.
+/// A reason without its varying parts: a goal stays the goal, an item of the checklist itself.
 fn kind(why: &str) -> String {
     let why = match why.split_once(": ") {
         Some(("unfinished", _)) => "a self-edit it had begun".to_owned(),
@@ -188,7 +188,7 @@ fn kind(why: &str) -> String {
 struct Purposes<'a> {
     calls: &'a [Call],
     next: usize,
-    /// The thought whose outcome is still coming: the first call that is its own, what it was for, and its tokens.
+    /// The thought whose outcome is still coming: its first call, its purpose, and its tokens.
     under_way: Option<(usize, String, Tokens)>,
     /// The owner's last message.
     question: String,

@@ -164,7 +164,7 @@ impl Follower {
         self.asks()
     }
 
-    /// Where asks or answers have changed: how many wait, and what they are.
+    /// Sends the number of waiting asks, and the asks, where asks or answers have changed.
     fn asks(&mut self) -> Result<(), Gone> {
         let marks = waiting::marks(&self.server.house);
         if self.asks.replace(marks) == Some(marks) {

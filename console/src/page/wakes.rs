@@ -47,7 +47,7 @@ pub fn read(house: &House) -> Vec<Wake> {
     wakes
 }
 
-/// Records in order of time as wakes, each with what was paid from the end of the one before to its own.
+/// Records in order of time as wakes, each with its cost from the end of the wake before to its own.
 pub fn grouped(records: Vec<Value>, paid: &[(Millis, u64)]) -> Vec<Wake> {
     let mut wakes: Vec<Wake> = Vec::new();
     // The owner's word comes before the wake that answers it.

@@ -1,4 +1,4 @@
-//! The owner's window: what happens goes into the scrollback, status and prompt stand live below it.
+//! The owner's window: events go into the scrollback, status and prompt stand live below it.
 //!
 //! A single loop waits for the keyboard, for changed files and for a command's output. Nothing the creature does waits
 //! for it; it can be killed at any time and loses nothing.
@@ -248,7 +248,7 @@ impl Window {
         })
     }
 
-    /// Reads what changed of the small files, and shows asks that are new.
+    /// Reads the small files that changed, and shows asks that are new.
     fn look(&mut self, slowly: bool) -> Result<()> {
         for ask in self.sources.look(slowly) {
             let told = format!("{} (/yes {} or /no {})", ask.line(), ask.id, ask.id);

@@ -9,7 +9,7 @@ use house::asks;
 use house::records::text;
 use house::terminal::Row;
 
-/// The thread its words are on: so a plain yes is heard as the answer to what was asked there.
+/// The thread of the window's words: so a plain yes is heard as the answer to a question there.
 const THREAD: &str = "main";
 /// Most words whose answer is waited for.
 const MOST_WORDS: usize = 50;

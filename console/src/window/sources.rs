@@ -47,9 +47,8 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// `from`: where the guardian's own window begins: of what is there only words are shown, and the others counted; else
-    /// it begins with the last rows. Returns how many records of
-    /// the beginning were passed over, too.
+    /// `from`: where the guardian's own window begins: of the records there it shows only words, and counts the others;
+    /// else it begins with the last rows. Also returns how many records of the beginning were passed over.
     pub fn open(house: &House, from: Option<u64>, verbosity: Verbosity) -> (Self, u64) {
         let (feed, first, passed) = match from {
             Some(from) => {
@@ -128,8 +127,7 @@ impl Sources {
         self.marks.insert(name, mark) != Some(mark)
     }
 
-    /// Reads what changed of the small files; `slowly`: whether a guardian runs is asked as well. Returns the asks that
-    /// are new.
+    /// Reads the small files that changed; `slowly`: also asks whether a guardian runs. Returns the asks that are new.
     pub fn look(&mut self, slowly: bool) -> Vec<asks::Ask> {
         self.watch();
         let house = self.house.clone();

@@ -24,7 +24,7 @@ const OWN: [(&str, &str); 7] = [
 const OF_A_SHELL: [&str; 5] = ["window", "serve", "export", "restore", "update"];
 /// Commands that are a word to the creature.
 const WORDS: [&str; 5] = ["say", "remind", "pulse", "dream", "compact"];
-/// The word that ends what the creature is at.
+/// The word that ends the creature's work under way.
 pub const STOP: &str = "stop that";
 /// Commands that take the id of an ask.
 const OF_ASKS: [&str; 5] = ["yes", "no", "asks", "approve", "deny"];

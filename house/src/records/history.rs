@@ -25,7 +25,7 @@ views! {
     }
 }
 
-/// How the guardian signs what it says.
+/// Mark before the guardian's own words.
 const SIGNED: &str = "guardian: ";
 
 impl<'a> Said<'a> {
@@ -52,7 +52,7 @@ impl<'a> Rescued<'a> {
 }
 
 kinds! {
-    /// A line of the history, by what it is of.
+    /// A line of the history, by its kind.
     Event {
         Life(Life): "life",
         Commit(Commit): "commit",

@@ -12,7 +12,7 @@ views! {
         cost_micro_usd: u64, decision: &'a str, call: &'a str, class: &'a str, note: &'a str, count: Option<u64>,
         seq: Option<u64>, prev: &'a str, hash: Option<&'a str>, until: &'a str,
     }
-    /// A line on an ask, or what is kept of one.
+    /// A line on an ask, or the kept record of one.
     AskLine {
         at: &'a str, event: &'a str, kind: &'a str, service: &'a str, method: &'a str, path: &'a str, why: &'a str,
         reason: &'a str, summary: &'a str, digest: &'a str, status: Option<u64>, result: &'a str,
@@ -99,7 +99,7 @@ impl<'a> AskLine<'a> {
         }
     }
 
-    /// Whether its service refused what was sent (400 and above).
+    /// Whether its service refused the request (400 and above).
     pub fn refused(self) -> Option<u64> {
         self.status().filter(|status| self.event() == "executed" && *status >= 400)
     }

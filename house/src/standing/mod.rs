@@ -15,7 +15,7 @@ use std::time::Duration;
 
 /// Characters of a name, and of a due item.
 const SHORT_CHARS: usize = 40;
-/// Characters of what the status lines say of one thing.
+/// Characters of one thing in the status lines.
 const TOLD_CHARS: usize = 160;
 /// Longest time between the end of a rest and the due item that cut the rest short.
 const DUE_WITH_IT: SignedDuration = SignedDuration::from_secs(2);
@@ -43,7 +43,7 @@ pub struct Known {
     pub said: Option<Timestamp>,
     /// USD spent since it woke, as far as that was seen.
     pub spent_usd: f64,
-    /// Until when it rests and why, and what it has set aside.
+    /// End of its rest, and the reason.
     pub rests_until: Option<Timestamp>,
     pub why_rests: String,
     /// Its last act before it rested.
@@ -68,7 +68,7 @@ fn piece(paint: &'static str, text: &str) -> Piece {
     Piece { text: flat(&brief(text, TOLD_CHARS)), paint }
 }
 
-/// Why the mind is not asked now, and until when.
+/// Reason why the mind is not asked now, and until when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Held {
     /// The provider refuses until the owner mends something.
@@ -101,7 +101,7 @@ impl Known {
         if self.lives() && text(&self.beat, "stage") == "thinking" { self.thinking.trim() } else { "" }
     }
 
-    /// Since when it works for the owner's word, while it does.
+    /// Returns since when it works for the owner's word, while it does.
     pub fn answers_since(&self) -> Option<Timestamp> {
         let works = ["sensing", "thinking", "acting", "remembering"].contains(&text(&self.beat, "stage"));
         let newest = self.said.filter(|said| self.woke.is_none_or(|woke| *said > woke));

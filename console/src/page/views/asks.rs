@@ -97,7 +97,7 @@ fn in_words(act: &Value) -> Markup {
     }
 }
 
-/// Yes and no to what has this digest.
+/// Yes and no to the act with this digest.
 fn both(server: &Server, id: &str, digest: &str, from: &str) -> Markup {
     html! {
         div.acts {

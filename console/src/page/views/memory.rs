@@ -114,7 +114,7 @@ pub async fn paper(State(server): State<Arc<Server>>, Path(name): Path<String>) 
     .await
 }
 
-/// The form that changes a paper; what it holds is written as it is.
+/// The form that changes a paper; its text is written as it is.
 fn form(server: &Server, name: &str, text: &str, hash: &str, out: &mut Out) -> Result<()> {
     out.raw(&filled(server, name, text, hash))
 }

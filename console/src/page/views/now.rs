@@ -141,7 +141,7 @@ fn item(item: &Value) -> Markup {
     }
 }
 
-/// A short way to say something; what was said stands on its own page.
+/// A short field for a word; the conversation stands on its own page.
 fn say(server: &Server) -> Markup {
     html! {
         section aria-labelledby="say" {

@@ -185,7 +185,7 @@ pub fn message(message: Message, at: &str) -> Markup {
     }
 }
 
-/// The field for a word, and the button that ends what it is at.
+/// The field for a word, and the button that ends the work under way.
 fn composer(server: &Server, words: &str, is_busy: bool) -> Markup {
     html! {
         div.composer {

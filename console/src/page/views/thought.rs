@@ -87,7 +87,7 @@ fn meant(facts: &Value) -> Option<&str> {
     (!intent.is_empty() && !monologue.starts_with(intent.trim_end_matches('…'))).then_some(intent)
 }
 
-/// The calls of its model and its acts as a waterfall: when each began, how long it took, and what it cost.
+/// The calls of its model and its acts as a waterfall: when each began, how long it took, and its cost.
 fn traced(server: &Server, found: &Found, facts: &Value, out: &mut Out) -> Result<()> {
     let mut entries = Vec::new();
     if let Some(until) = gather::settled_by(text(facts, "at")).filter(|_| !found.since.is_empty()) {
