@@ -39,7 +39,7 @@ fn list<'a>(agenda: &'a Value, kind: &str) -> &'a [Value] {
     agenda.get(kind).map(|items| field(items, "list")).unwrap_or_default()
 }
 
-/// How many of its reasons to think by itself left something, and those it had most; empty where it had none.
+/// Says how many of its reasons to think by itself left a result, and the most frequent ones; empty where it had none.
 pub fn unasked(agenda: &Value) -> String {
     let Some(all) = agenda.pointer("/reasons/by_reason").and_then(Value::as_object) else {
         return String::new();
@@ -207,7 +207,7 @@ fn read_item(kind: &'static [&'static str; 4], item: &Value, now: &str) -> Item 
     Item { kind, id, title, state, next, due, why, whole: item.clone() }
 }
 
-/// How a reminder comes again, as `every Monday at 08:00`; empty where it comes once.
+/// Says when a reminder recurs, as `every Monday at 08:00`; empty where it comes once.
 fn recurs(schedule: &Value) -> String {
     const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
     let clock = |name: &str| text(schedule, name).chars().take("08:00".len()).collect::<String>();

@@ -38,7 +38,7 @@ pub fn kind(id: &str) -> Option<&'static str> {
     KINDS.iter().find(|(name, _)| is_id && *name == kind).map(|(_, told)| *told)
 }
 
-/// Why it woke, as its owner would say it.
+/// Puts the reason of a wake as its owner would say it.
 pub fn reason(why: &str) -> String {
     if let Some((_, told)) = REASONS.iter().find(|(reason, _)| *reason == why) {
         return (*told).to_owned();
@@ -103,7 +103,7 @@ pub fn fate(told: &str) -> String {
     }
 }
 
-/// How the version that runs stands: `version 0c0470f, on probation · sandbox on`; none where no guardian tells.
+/// Describes the running version: `version 0c0470f, on probation · sandbox on`; none where no guardian tells.
 pub fn version(told: &Value) -> Option<String> {
     let commit = short(text(told, "commit"));
     if commit.is_empty() {

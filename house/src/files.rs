@@ -22,7 +22,7 @@ const SAFE_OPEN: i32 = libc::O_NONBLOCK | libc::O_NOFOLLOW;
 pub const SHORTAGES: [i32; 6] =
     [libc::ENOSPC, libc::EDQUOT, libc::EROFS, libc::EMFILE, libc::ENFILE, libc::ENOMEM];
 
-/// How often a step that a lease is in the way of is taken, and the time between: 50 s in all.
+/// Tries of a step that a lease is in the way of, and the time between: 50 s in all.
 const LEASED: u32 = 500;
 const LEASED_LOOK: Duration = Duration::from_millis(100);
 

@@ -12,7 +12,7 @@ static ORDER: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 /// Calls of `check`: a number that stands still tells of a step that does not get on.
 static CHECKS: AtomicU64 = AtomicU64::new(0);
 
-/// Why a long step ended early.
+/// Reason why a long step ended early.
 #[derive(Debug)]
 pub struct Interrupted;
 

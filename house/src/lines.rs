@@ -1,4 +1,4 @@
-//! Reads a file line by line in constant memory: skips lines that are too long, leaves an unfinished last line.
+//! Reads a file line by line in constant memory: skips overlong lines, leaves an unfinished last line for later.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek};

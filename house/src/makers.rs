@@ -34,7 +34,7 @@ const fn named(name: &'static str, keys: &'static [&'static str]) -> Maker {
 /// A server of models of all makers, without a key.
 pub const OLLAMA: Maker = Maker { address: Some("OLLAMA_HOST"), ..named("ollama", &[]) };
 
-/// Where keys alone decide, the first that has one is chosen.
+/// All makers; where keys alone decide, the first that has one is chosen.
 pub const MAKERS: &[Maker] = &[
     Maker {
         address: Some("ANTHROPIC_BASE_URL"),

@@ -64,7 +64,7 @@ fn by_steps(root: BorrowedFd, path: &Path, flags: OFlag, more: ResolveFlag) -> i
 #[derive(Debug)]
 pub struct Folder {
     held: File,
-    /// How many folders lie between this one and the one opened by its path.
+    /// Number of folders between this one and the one opened by its path.
     depth: usize,
 }
 

@@ -16,7 +16,7 @@ pub fn takes_a_window() -> bool {
     obeys && terminal::is_one() && input.is_terminal() && is_ours()
 }
 
-/// How the terminal stood before a window took it: its modes, which a window that is killed leaves behind.
+/// Modes of the terminal before a window took it; a window that is killed leaves its own behind.
 pub struct Modes(Termios);
 
 impl Modes {

@@ -15,7 +15,7 @@ use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::Path;
 use std::time::Duration;
 
-/// How often the house is looked at until it stands still, and the time between: a minute in all.
+/// Most looks at the house until nothing changes, and the time between: a minute in all.
 const LOOKS: usize = 600;
 const BETWEEN: Duration = Duration::from_millis(100);
 /// Most bytes held in memory of files that are replaced whole.

@@ -52,7 +52,7 @@ pub struct Feed {
 /// The result of a look.
 pub struct Seen<T> {
     pub shown: Vec<T>,
-    /// How many records were skipped.
+    /// Number of records skipped.
     pub passed: u64,
     /// Whether another look would show more at once.
     pub more: bool,

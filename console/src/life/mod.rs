@@ -26,7 +26,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 
 pub use parts::{Refused, count, usd};
 
-/// How the index is written; one of another version is made anew.
+/// Version of the index's format; an index of another version is made anew.
 const VERSION: &str = "feral index 3";
 /// Largest index that is read, in bytes.
 const MOST_BYTES: u64 = 64 << 20;

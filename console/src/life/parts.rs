@@ -18,7 +18,7 @@ pub struct Thing {
     pub words: String,
 }
 
-/// Where just a span is shown.
+/// Returns the link to a span.
 pub fn span_link(from_ms: u64, to_ms: u64) -> String {
     format!("/life?from={from_ms}&to={}", to_ms.max(from_ms + 1_000))
 }
@@ -81,7 +81,7 @@ impl Life {
         house::bounds::short(self.text(number)).to_owned()
     }
 
-    /// Where a record is shown whole; else the span it is in.
+    /// Returns the link to a whole record; else to the span it is in.
     pub(super) fn record_link(&self, stand: Stand, at_ms: u64) -> String {
         let source = self.sources.get(usize::from(stand.file)).filter(|source| !source.name.is_empty());
         match source {
@@ -90,7 +90,7 @@ impl Life {
         }
     }
 
-    /// When a life ended; one that goes on ends with the last thing known.
+    /// Returns the end of a life; a life that goes on ends with the last thing known.
     pub(super) fn end_ms(&self, life: &Lived) -> u64 {
         let last = self.known.lives.last_key_value().map(|(number, _)| *number);
         let goes_on = life.death_ms.is_none() && last == Some(life.number);

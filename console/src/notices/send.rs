@@ -129,7 +129,7 @@ fn ended(status: ExitStatus) -> String {
     }
 }
 
-/// Where what the program printed stands, and its last line.
+/// Says where the program's output stands, and its last line.
 fn log(house: &House) -> String {
     let said = files::tail(&house.notices_log(), SAID_BYTES);
     let last = said.trim().lines().last().map(printable::flat).unwrap_or_default();

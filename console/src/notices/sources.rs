@@ -24,7 +24,7 @@ const SAID_CHARS: usize = 200;
 const WORD_CHARS: usize = 80;
 /// Names of one kind that are noted: what is beyond them is not told.
 const MOST_NAMES: usize = 2_000;
-/// How long a model must be down before that is told: most faults of servers pass sooner.
+/// Least time a model is down before that is told: most faults of servers pass sooner.
 const DOWN_MS: u64 = 60_000;
 
 /// Marks of the files at the last look.

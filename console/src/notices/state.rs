@@ -74,7 +74,7 @@ pub struct State {
     pub reported: Option<String>,
     pub reported_at: Option<String>,
     pub waiting: Vec<Notice>,
-    /// How many more there were than can wait.
+    /// Number of notices beyond those that can wait.
     pub left_out: u64,
     /// When the first of those that wait came.
     pub since_ms: Millis,

@@ -95,7 +95,7 @@ fn html_response(status: StatusCode, body: Body) -> Response {
 
 const END: &str = "</main></body></html>";
 
-/// How many asks wait: read beside the server where they have changed.
+/// Number of waiting asks: read beside the server where they have changed.
 async fn waiting(server: &Arc<Server>) -> usize {
     if let Some(count) = server.waiting.known(&server.house) {
         return count;
@@ -159,7 +159,7 @@ fn begin(title: &str, here: &str, waiting: usize) -> String {
     whole.strip_suffix(END).unwrap_or(&whole).to_owned()
 }
 
-/// How many asks wait, beside the way to them.
+/// Number of waiting asks, beside the link to them.
 fn badge(waiting: usize) -> Markup {
     html! {
         span.badge #badge hidden[waiting == 0] { span #count { (waiting) } span.hidden { " waiting" } }
@@ -176,7 +176,7 @@ pub async fn more(State(server): State<Arc<Server>>) -> Response {
     .await
 }
 
-/// How many asks wait, as the icon is asked for.
+/// Query of the icon: the number of waiting asks.
 #[derive(Deserialize)]
 pub struct Icon {
     #[serde(default)]

@@ -22,7 +22,7 @@ pub enum Judged {
     Refused(Refusal),
 }
 
-/// Why a request is refused, and what to do.
+/// Reason why a request is refused, and a remedy.
 #[derive(Debug, PartialEq)]
 pub struct Refusal {
     pub status: StatusCode,

@@ -19,7 +19,7 @@ use tokio::sync::{Semaphore, mpsc};
 const PIECE_BYTES: usize = 16 << 10;
 const MOST_PIECES: usize = 16;
 const PATIENCE: Duration = Duration::from_secs(20);
-/// How long the status waits for the body to say that there is nothing of the kind.
+/// Longest wait of the status for a body that may say that the page is missing.
 const MISSING_WAIT: Duration = Duration::from_millis(20);
 
 enum Piece {
@@ -28,7 +28,7 @@ enum Piece {
     Missing,
 }
 
-/// Where a body is written to.
+/// Writer of a body.
 pub struct Out {
     to: mpsc::Sender<Piece>,
     runtime: Handle,

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// How many looks a page waits for, and the rest between two where nobody waits.
+/// Most looks that a page waits for, and the rest between two where nobody waits.
 const LOOKS: usize = 8;
 const REST: Duration = Duration::from_millis(6);
 /// Least time between two times it is saved while it reads on.

@@ -157,7 +157,7 @@ pub fn read(house: &House, since: &str) -> Spent {
     spent
 }
 
-/// Why each wake was, as far as the bookkeeping reaches.
+/// Returns the reason of each wake, as far as the bookkeeping reaches.
 fn reasons(house: &House) -> HashMap<u64, String> {
     let mut why = HashMap::new();
     for record in records::with_before(house.bookkeeping()).iter().flat_map(|path| records::of(path)) {

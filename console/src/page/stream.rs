@@ -128,7 +128,7 @@ impl Follower {
         }
     }
 
-    /// How it stands: the status, and the thought under way; and whether this is the same house still.
+    /// Sends the status and the thought under way, and a notice where this is no longer the same house.
     fn stand(&mut self, is_slow: bool) -> Result<(), Gone> {
         let state = link::state(&self.server.house);
         if state != self.state {

@@ -24,7 +24,7 @@ pub fn unanswered(house: &House) -> Vec<Ask> {
 }
 
 impl Waiting {
-    /// How many wait, where that is known without reading.
+    /// Number of waiting asks, where it is known without reading.
     pub fn known(&self, house: &House) -> Option<usize> {
         let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         held.filter(|(known, _)| *known == marks(house)).map(|(_, count)| count)

@@ -88,7 +88,7 @@ pub fn grouped(records: Vec<Value>, paid: &[(Millis, u64)]) -> Vec<Wake> {
 }
 
 impl Wake {
-    /// When it was over, as far as it was remembered.
+    /// End of the wake, as far as it was remembered.
     pub fn at(&self) -> &str {
         self.records.last().map(|record| Record(record).at()).unwrap_or_default()
     }

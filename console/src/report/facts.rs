@@ -20,7 +20,7 @@ const MAKING: [&str; 3] = ["files.write", "files.edit", "files.create_workspace"
 const POSTING: [&str; 2] = ["x.post", "x.reply"];
 const READING: [&str; 3] = ["web.fetch_text", "web.search", "feed.read"];
 
-/// How often each of many names came; of names past `MOST_NAMES` only the sum is held.
+/// Counts of names; of names past `MOST_NAMES` only the sum is held.
 #[derive(Default)]
 pub struct Tally {
     pub names: BTreeMap<String, u64>,

@@ -11,7 +11,7 @@ use house::{House, asks, clock, files, instance, minds, moments};
 use serde_json::Value;
 use std::path::Path;
 
-/// How much later than the record of a thought, a wake or an edit a call may be settled that was made for it.
+/// Longest time from the record of a thought, a wake or an edit until a call made for it is settled.
 pub const SETTLED_LATER_MS: Millis = 2_000;
 /// Bytes read of each kind of record.
 const MOST_BYTES: u64 = 64 << 20;

@@ -10,7 +10,7 @@ use std::path::Path;
 /// Texts that replace a path or an address of this machine.
 const PATH: &str = "(a path)";
 const ADDRESS: &str = "(this machine)";
-/// How an address of this machine itself is written.
+/// Addresses of this machine itself.
 const LOOPBACK: [&str; 4] = ["127.0.0.1", "localhost", "[::1]", "0.0.0.0"];
 /// Headings in everyday words, by the name of a section.
 const HEADINGS: [(&str, &str); 10] = [

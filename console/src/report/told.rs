@@ -29,7 +29,7 @@ pub struct Row {
 pub struct Section {
     pub name: &'static str,
     pub rows: Vec<Row>,
-    /// How many there are, with those not held, and where they stand.
+    /// Number of rows, with those not held, and where they stand.
     pub count: u64,
     pub see: String,
     pub in_time: bool,

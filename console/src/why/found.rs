@@ -117,7 +117,7 @@ impl Found {
     }
 }
 
-/// Why the wake was that had this thought, by the creature's bookkeeping; empty where that is not kept any more.
+/// Returns the reasons of a wake, from the creature's bookkeeping; empty where they are not kept any more.
 pub fn reasons(house: &House, wake: u64) -> Vec<String> {
     let paths = records::with_before(house.bookkeeping());
     let mut beats = paths.iter().rev().flat_map(|path| records::of(path));

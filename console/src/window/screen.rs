@@ -207,7 +207,7 @@ fn place((column, line): (usize, usize), area: Rect) -> Position {
     Position::new(area.x + x, area.y + y)
 }
 
-/// Where the cursor is, as the terminal says; at the lower end where it does not answer.
+/// Asks the terminal for the cursor's place; the lower end where it does not answer.
 fn asked_place(size: Size) -> (u16, u16) {
     let (x, y) = position().unwrap_or((1, size.height.saturating_sub(1)));
     (x, y.min(size.height.saturating_sub(1)))

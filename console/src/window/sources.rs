@@ -41,7 +41,7 @@ pub struct Sources {
     /// `None` where the system gives no more of these: then only the slow looks are left.
     changes: Option<Inotify>,
     watched: Vec<PathBuf>,
-    /// How each file was when it was read.
+    /// Mark of each file at its last reading.
     marks: HashMap<&'static str, Option<Mark>>,
     pub known: Known,
 }

@@ -139,7 +139,7 @@ impl<'a> FeedLine<'a> {
 }
 
 impl Paused<'_> {
-    /// Why it pauses and what goes on afterwards.
+    /// Says why it pauses, and what goes on afterwards.
     pub fn told(self) -> String {
         match (self.why(), self.what()) {
             (why, "") => why.to_owned(),

@@ -102,7 +102,7 @@ fn row(record: &Value, at_ms: u64, entry: Option<&Entry>, place: &Place, to: &mu
     Ok(())
 }
 
-/// Which form a life is exported in.
+/// Form in which a life is exported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Form {
     #[default]

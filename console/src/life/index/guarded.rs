@@ -10,7 +10,7 @@ use house::records::ledger::{self, AskLine};
 use house::records::memory::{Fed, FeedLine, Record};
 use serde_json::Value;
 
-/// How many asks back one is looked for that an answer names.
+/// Most asks looked back through for the one that an answer names.
 const ASKS_BACK: usize = 2_000;
 
 impl Known {

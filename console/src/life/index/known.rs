@@ -141,7 +141,7 @@ pub struct Hour {
 
 kept!(Hour { thoughts, garbled, acts, failed, all_micro, own_micro });
 
-/// Why a wake was, told before its first thought.
+/// Reason of a wake, told before its first thought.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Told {
     pub at_ms: u64,

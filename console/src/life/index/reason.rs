@@ -1,4 +1,4 @@
-//! Why a wake was, as a class: told from the reasons that the creature's records name. Pure.
+//! Classes of wakes, told from the reasons that the creature's records name. Pure.
 
 use super::bytes::kept_by_place;
 
@@ -45,8 +45,8 @@ impl Class {
 
 kept_by_place!(Class);
 
-/// How the reasons begin that the creature names (`creature/crates/agenda/src/waking.rs`), and what each is for. A line
-/// of its agenda is told by its id.
+/// Beginnings of the reasons that the creature names (`creature/crates/agenda/src/waking.rs`), each with its class. A
+/// line of its agenda is told by its id.
 const BEGINNINGS: [(&str, Class); 20] = [
     ("your owner's word", Class::Owner),
     ("a word of the owner's", Class::Owner),

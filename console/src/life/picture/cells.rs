@@ -22,16 +22,16 @@ pub struct Cells<'a, T> {
     /// Things wider than a cell, each drawn by itself.
     wide: Vec<Cell<T>>,
     scale: &'a Scale,
-    /// How wide a cell is, in columns.
+    /// Width of a cell, in columns.
     wide_px: f64,
 }
 
-/// How wide a cell of a lane is, in columns.
+/// Width of a cell of a lane, in columns.
 fn cell_px(scale: &Scale) -> f64 {
     (scale.width / MOST_CELLS).max(NARROWEST)
 }
 
-/// How many milliseconds a cell of a lane spans, where no idle time is cut.
+/// Milliseconds that a cell of a lane spans, where no idle time is cut.
 pub fn cell_ms(scale: &Scale) -> u64 {
     scale.ms_of(cell_px(scale)).max(1)
 }

@@ -63,7 +63,7 @@ fn write(server: &Server, asked: &str, out: &mut Out) -> Result<()> {
     })
 }
 
-/// Where more of it stands: a page, or a command for a terminal.
+/// Shows where more of it stands: a page, or a command for a terminal.
 fn see(place: &str) -> Markup {
     let words: Vec<&str> = place.split([' ', ',']).collect();
     let hash = |name: &str| name.len() >= 7 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
