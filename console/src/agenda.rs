@@ -1,4 +1,4 @@
-//! What the creature means to do, as its agenda says it: items of every kind, read alike, each field bounded.
+//! The creature's plans, read from its agenda: items of every kind, read alike, each field bounded.
 
 use house::bounds::{self, brief};
 use house::records::text;
@@ -6,7 +6,7 @@ use house::records::view::{Field, field};
 use house::{House, files};
 use serde_json::{Map, Value, json};
 
-/// Bytes of the agenda that are read, and characters of what it means to do.
+/// Bytes read of the agenda, and characters of an item's text.
 const MOST_BYTES: u64 = 4 << 20;
 pub const AIM_CHARS: usize = 120;
 const ID_CHARS: usize = 40;
@@ -39,7 +39,7 @@ fn list<'a>(agenda: &'a Value, kind: &str) -> &'a [Value] {
     agenda.get(kind).map(|items| field(items, "list")).unwrap_or_default()
 }
 
-/// How many of its reasons to think by itself left something, and those it had most; empty where it had none.
+/// Says how many of its reasons to think by itself left a result, and the most frequent ones; empty where it had none.
 pub fn unasked(agenda: &Value) -> String {
     let Some(all) = agenda.pointer("/reasons/by_reason").and_then(Value::as_object) else {
         return String::new();
@@ -65,7 +65,7 @@ fn usd(item: &Value, name: &str) -> f64 {
     field(item, name)
 }
 
-/// What a goal or a way costs, of which it asks.
+/// Returns the cost of a goal or a way for which it asks.
 pub fn asked_usd(item: &Value) -> f64 {
     field::<Option<f64>>(item, "asked_usd").unwrap_or_else(|| usd(item, "cost_usd"))
 }
@@ -92,7 +92,7 @@ pub struct Item {
     pub title: String,
     /// `open`, `awaiting` (the owner's yes), or how it ended.
     pub state: String,
-    /// What is next: a step, what the stage asks for, the word that says yes.
+    /// Next thing to do: a step, the stage's demand, or the word that says yes.
     pub next: String,
     /// When it comes due, RFC 3339; empty where it does not wait for a time.
     pub due: String,
@@ -207,7 +207,7 @@ fn read_item(kind: &'static [&'static str; 4], item: &Value, now: &str) -> Item 
     Item { kind, id, title, state, next, due, why, whole: item.clone() }
 }
 
-/// How a reminder comes again, as `every Monday at 08:00`; empty where it comes once.
+/// Says when a reminder recurs, as `every Monday at 08:00`; empty where it comes once.
 fn recurs(schedule: &Value) -> String {
     const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
     let clock = |name: &str| text(schedule, name).chars().take("08:00".len()).collect::<String>();
@@ -229,7 +229,7 @@ fn recurs(schedule: &Value) -> String {
     }
 }
 
-/// What goes before the usual order of kinds: the owner's focus that holds, by kind and by word, then the owner's settings.
+/// Ranks before the usual order of kinds: the owner's focus that holds, by kind and by word, then the owner's settings.
 #[derive(Default)]
 pub struct Ranks {
     kinds: Vec<String>,
@@ -263,8 +263,8 @@ impl Ranks {
     }
 }
 
-/// What it means to do, by priority: ready before what waits for its time, what waits for a yes last, then as `Ranks` say
-/// and by kind; of a kind the oldest first. The creature ranks within that by what it looked at last.
+/// Returns its plans by priority: ready items, then those that wait for their time, last those that wait for a yes;
+/// within these as `Ranks` say and by kind, of a kind the oldest first. The creature ranks further by its last looks.
 pub fn stack(items: &[Item], ranks: &Ranks, now: &str) -> Vec<Item> {
     let is_work = |item: &&Item| {
         let order = item.kind == "directives" && item.due.is_empty();
@@ -281,7 +281,7 @@ pub fn orders(items: &[Item]) -> Vec<Item> {
     items.iter().filter(holds).cloned().collect()
 }
 
-/// What comes by the clock after `now`, the earliest first.
+/// Returns the items due after `now`, the earliest first.
 pub fn due(items: &[Item], now: &str) -> Vec<Item> {
     let mut due: Vec<Item> =
         items.iter().filter(|item| item.is_open() && item.due.as_str() > now).cloned().collect();
@@ -289,7 +289,7 @@ pub fn due(items: &[Item], now: &str) -> Vec<Item> {
     due
 }
 
-/// What is earned, executed and not received, and expected of what is not executed yet, in US dollars.
+/// Sums revenue in US dollars: earned, executed but not received, and expected of the rest.
 pub fn revenue(agenda: &Value) -> Value {
     let earned = agenda.get("opportunities").map_or(0.0, |all| usd(all, "earned_usd"));
     let (mut pending, mut expected) = (0.0, 0.0);

@@ -1,4 +1,4 @@
-//! The broker's ledger for the owner: what went out, what it cost, what was refused, and whether its hash chain is intact.
+//! The broker's ledger for the owner: calls, their cost, refusals, and whether its hash chain is intact.
 //!
 //! Invariant: nothing is written; an unreadable line is counted and skipped, and the chain is reported as broken
 //! there.

@@ -1,4 +1,4 @@
-//! `budget`: what is spent of each cap, what is left, at what rate, on which models; and by what it was spent today.
+//! `budget`: money spent of each cap, the rest, the rate, the models; and today's spending by class, service and model.
 
 use crate::report::gather;
 use house::bounds;
@@ -137,8 +137,8 @@ fn is_odd(page: &Value) -> bool {
         .any(|name| page.get(name).is_some_and(|it| !it.is_null()))
 }
 
-/// What the settled calls of a day cost, by class, service and model, the dearest first; and whether only the newest
-/// part of the ledger was read.
+/// Sums the cost of a day's settled calls by class, service and model, the dearest first; and says whether only the
+/// newest part of the ledger was read.
 fn by_what(house: &House, day: &str) -> (Vec<Value>, bool) {
     let mut sums: BTreeMap<[String; 3], (u64, u64)> = BTreeMap::new();
     let since = format!("{day}T00:00:00.000Z");

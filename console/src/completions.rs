@@ -5,7 +5,7 @@ use crate::help::COMMANDS;
 /// The shells there are completions for.
 pub const SHELLS: [&str; 3] = ["bash", "zsh", "fish"];
 
-/// What a shell reads to complete `feral`; none for a shell that is not known.
+/// Returns the script by which a shell completes `feral`; none for a shell that is not known.
 pub fn of(shell: &str) -> Option<String> {
     match shell {
         "bash" => Some(bash()),

@@ -1,4 +1,4 @@
-//! `diff`: what the creature changed in itself: a life's commit against the one before, or a commit against its parent.
+//! `diff`: changes the creature made to itself: a life's commit against the one before, or a commit against its parent.
 
 use anyhow::{Context, Result, bail};
 use git2::{Diff, DiffFormat, DiffOptions, Tree};
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 const MOST_FILES: usize = 200;
 const MOST_LINES: usize = 4_000;
 const LINE_CHARS: usize = 2_000;
-/// What a commit of the creature's may change; of a life only the first counts.
+/// Paths that a commit of the creature's may change; of a life only the first counts.
 const OWN: [&str; 3] = ["creature", "self", "PURPOSE.md"];
 
 /// Two versions that are compared.
@@ -23,13 +23,13 @@ struct Compared {
     /// None where there was nothing before.
     before: Option<Version>,
     after: Version,
-    /// What is told of it first.
+    /// Its description, told first.
     told: String,
     life: Option<u64>,
     paths: &'static [&'static str],
 }
 
-/// A change: what is known of it, its lines with their colours, and whether there are more than those.
+/// A change: its facts, its lines with their colours, and whether there are more lines.
 pub struct Change {
     pub facts: Value,
     pub lines: Vec<(&'static str, String)>,
@@ -73,7 +73,7 @@ pub fn commit(house: &House, name: &str) -> Result<Change> {
     of(house, &repo, &compared)
 }
 
-/// What would change in `creature/` if this version were put in the place of what is committed now.
+/// Returns the change in `creature/` from the present commit to this version.
 pub fn back_to(house: &House, name: &str) -> Result<Change> {
     let repo = Repo::open(house)?;
     let (before, after) = (Some(repo.head()?), repo.rollback_target(Some(name))?);
@@ -98,7 +98,7 @@ fn of(house: &House, repo: &Repo, compared: &Compared) -> Result<Change> {
     Ok(Change { facts, lines, cut })
 }
 
-/// What is meant: a life by its number, else a commit by its name, else the newest self-edit.
+/// Chooses the versions to compare: of a life by its number, of a commit by its name, or else of the newest self-edit.
 fn chosen(house: &House, repo: &Repo, which: Option<&str>) -> Result<Option<Compared>> {
     let Some(which) = which else {
         let Some(commit) = repo.newest_edit()? else { return Ok(None) };
@@ -201,7 +201,7 @@ fn lines(diff: &Diff) -> (Vec<(&'static str, String)>, bool) {
     (lines, whole.is_err())
 }
 
-/// What became of a commit: lives, blessing, falls, by the guardian's records, and where its tree stands now.
+/// Tells a commit's fate: lives, blessing, falls, by the guardian's records, and where its tree stands now.
 #[allow(clippy::wildcard_enum_match_arm)]
 fn came(house: &House, repo: &Repo, version: Version) -> Vec<String> {
     let name = version.commit.to_string();

@@ -1,4 +1,4 @@
-//! The versions of its source that ever ran, each with what became of it: proved, fell, rolled back, never proved. Pure.
+//! The versions of its source that ever ran, each with its fate: proved, fell, rolled back, never proved. Pure.
 
 use house::records::history::{Event, Line, Said};
 use serde_json::Value;
@@ -12,7 +12,7 @@ pub struct Edit {
     pub at: String,
     pub commit: String,
     pub tree: String,
-    /// Who committed it: `self`, or whoever else.
+    /// Name of the committer: `self`, or another's.
     pub by: String,
     pub summary: String,
     pub files: u64,
@@ -20,7 +20,7 @@ pub struct Edit {
     pub removed: u64,
     /// Its first and last life.
     pub lives: Option<(u64, u64)>,
-    /// What its tests came to, and how long they took.
+    /// Result of its tests, and how long they took.
     pub tests: String,
     pub tests_s: Option<f64>,
     /// When it had proved itself; empty where it has not.
@@ -36,7 +36,7 @@ pub struct Fell {
     pub told: String,
 }
 
-/// What became of a version.
+/// Fate of a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It is what runs now, and has proved itself.

@@ -1,4 +1,4 @@
-//! `goals`: what the creature means to reach and do, with steps and times, what is open first; or one item whole.
+//! `goals`: the creature's goals and plans, with steps and times, open ones first; or an item whole.
 
 use crate::agenda::{self, Item};
 use anyhow::{Result, bail};
@@ -85,7 +85,7 @@ fn tell(items: &[Item]) {
     }
 }
 
-/// The steps of a goal, a line each, with what was tried.
+/// The steps of a goal, a line each, with the attempts.
 fn steps(goal: &Value) {
     let steps = agenda::steps(goal);
     if steps.len() < 2 {
@@ -110,7 +110,7 @@ fn steps(goal: &Value) {
     }
 }
 
-/// One item with every field, times as the owner reads them.
+/// Prints an item with every field, times as the owner reads them.
 fn one(items: &[Item], id: &str, as_json: bool) -> Result<u8> {
     let Some(item) = items.iter().find(|item| item.id == id) else {
         let ids: Vec<&str> = sorted(items).iter().take(MOST_NAMED).map(|item| item.id.as_str()).collect();

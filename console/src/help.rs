@@ -1,4 +1,4 @@
-//! Help texts: the table of commands, each with what it does and examples.
+//! Help texts: the table of commands, each with a description and examples.
 
 mod list;
 

@@ -1,4 +1,4 @@
-//! What happened since a time, from the guardian's records, the creature's memory and the broker's ledger.
+//! Events since a time, from the guardian's records, the creature's memory and the broker's ledger.
 
 use crate::audit::{self, Audit, with_what};
 use crate::feed::at_word;
@@ -184,7 +184,7 @@ fn print_json(house: &House, since: &str) {
     terminal::own("}\n");
 }
 
-/// Who did it, as a tag.
+/// Names the actor, as a tag.
 fn tag(what: &str) -> &'static str {
     match what {
         "message" => "word",
@@ -195,7 +195,7 @@ fn tag(what: &str) -> &'static str {
     }
 }
 
-/// What happened, in words.
+/// Describes an event in words.
 pub fn sentence(event: &Value) -> String {
     let (line, said) = (Line(event), Said(event));
     let life = line.life().unwrap_or(0);
@@ -224,7 +224,7 @@ pub fn sentence(event: &Value) -> String {
     }
 }
 
-/// What is on record of others than the guardian, in words.
+/// Describes an event recorded by others than the guardian, in words.
 fn of_others(what: &str, event: &Value) -> String {
     let said = |name: &str| text(event, name);
     match what {

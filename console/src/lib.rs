@@ -1,4 +1,4 @@
-//! The owner's side: what waits for a yes or no, what happened, what it cost, what is missing; read from records and state.
+//! The owner's side: asks that wait, events, costs, faults; read from records and state.
 //!
 //! No decision depends on it, and the creature lives without it. It writes nothing but the owner's
 //! words, answers and corrections, what the owner was told, morning reports, and the page's link and index; while nobody lives

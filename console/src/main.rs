@@ -83,7 +83,7 @@ enum Command {
     Help(Option<String>),
 }
 
-/// What was typed: words in their order, and options wherever they stood.
+/// The typed line: words in their order, and options wherever they stood.
 #[derive(Default)]
 struct Typed {
     words: Vec<String>,
@@ -291,7 +291,7 @@ fn whole_house(line: &Typed) -> Result<Option<Command>, String> {
     }))
 }
 
-/// What is wrong with a word that a command would say.
+/// Says what is wrong with the words given to a command.
 fn wrong_word(name: &str) -> String {
     match name {
         "remind" => {

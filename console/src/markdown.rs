@@ -8,10 +8,10 @@ use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 const MOST_BYTES: usize = 256 << 10;
 /// Elements within one another; what lies deeper stands in the innermost of these.
 const MOST_DEPTH: usize = 16;
-/// What a link may lead to.
+/// Beginnings of the addresses a link may lead to.
 const SCHEMES: [&str; 3] = ["https://", "http://", "mailto:"];
 
-/// The text as HTML. Letters that cannot be seen stay as they are: whoever sends it spells them out.
+/// The text as HTML. Invisible letters stay as they are: the sender spells them out.
 pub fn html(text: &str) -> String {
     if text.len() > MOST_BYTES {
         let mut out = String::from("<p class=\"plain\">");
@@ -48,14 +48,14 @@ fn leads_out(address: &str) -> bool {
 struct Address {
     to: String,
     said: String,
-    /// What ends it, before the address.
+    /// Closing text, written before the address.
     end: &'static str,
 }
 
 #[derive(Default)]
 struct Page {
     out: String,
-    /// What ends each element that is open; nothing for those that are not written.
+    /// Closing text of each open element; empty for those that are not written.
     ends: Vec<&'static str>,
     addresses: Vec<Address>,
     is_head: bool,

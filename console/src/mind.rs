@@ -1,4 +1,4 @@
-//! `mind`: how it stands with the creature on one page: status, money, wakes, what it means to do, what it did last.
+//! `mind`: the creature's state on one page: status, money, wakes, plans, last acts.
 
 use crate::{agenda, budget, feed};
 use guardian::act::heartbeat;
@@ -32,7 +32,7 @@ pub fn show(house: &House, as_json: bool) -> u8 {
     0
 }
 
-/// All of it as one document; `missing` names what could not be read.
+/// All of it as one document; `missing` names the parts that could not be read.
 pub fn facts(house: &House) -> Value {
     let now = clock::stamp();
     let (agenda, mut missing) = match agenda::read(house) {
@@ -70,7 +70,7 @@ pub fn facts(house: &House) -> Value {
     })
 }
 
-/// What the guardian publishes, the heartbeat of the life that runs, and what keeps it from working.
+/// Reports the guardian's published state, the heartbeat of the running life, and obstacles to its work.
 fn status(house: &House, page: &Value, known: &Known) -> Value {
     let Some(pid) = instance::running(house) else {
         let last = instance::last_published(house).unwrap_or_default();
@@ -96,7 +96,7 @@ fn status(house: &House, page: &Value, known: &Known) -> Value {
     })
 }
 
-/// When it wakes by itself, and for what: what comes due by then, or else because the rest is over.
+/// Returns when it wakes by itself, and why: the items due by then, or else the end of the rest.
 fn next_wake(rests_until: &str, due: &[agenda::Item]) -> Value {
     if rests_until.is_empty() {
         return Value::Null;
@@ -112,7 +112,7 @@ fn next_wake(rests_until: &str, due: &[agenda::Item]) -> Value {
     json!({"at": rests_until, "why": why})
 }
 
-/// What it did last, the newest last.
+/// Returns its last acts, the newest last.
 fn acts(house: &House) -> Vec<Value> {
     let mut acts: VecDeque<Value> = VecDeque::new();
     for record in records::newest(&house.memory(), MOST_BYTES) {
@@ -206,7 +206,7 @@ fn rows(name: &str, items: &[Value], most: usize, none: &str, more: &str) {
     }
 }
 
-/// An item in a line: when, what, why, and what is next.
+/// Writes an item in a line: its time, text, reason and next step.
 fn line(item: &Value) -> String {
     let [id, title, next, due, why] = ["id", "title", "next", "due", "why"].map(|name| text(item, name));
     let due = if due.is_empty() { String::new() } else { format!("; {}", moments::off(due)) };

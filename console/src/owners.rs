@@ -1,4 +1,4 @@
-//! Which words in memory are the owner's: those that stand in the inbox. Memory is the creature's to write, and proves none.
+//! The owner's words in memory: only those also in the inbox. The creature writes memory, so memory proves none.
 
 use house::files::{self, Mark};
 use house::lines::{Lines, Next};

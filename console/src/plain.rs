@@ -31,14 +31,14 @@ const REASONS: [(&str, &str); 8] = [
     ("instinct looks around", "a look around"),
 ];
 
-/// What an item is, by its id: `your order` of `directive-6`; none where the id is of no kind known.
+/// Names the kind of an item by its id: `your order` for `directive-6`; none where the kind is not known.
 pub fn kind(id: &str) -> Option<&'static str> {
     let (kind, number) = id.split_once('-')?;
     let is_id = !number.is_empty() && (kind == "own" || number.bytes().all(|byte| byte.is_ascii_digit()));
     KINDS.iter().find(|(name, _)| is_id && *name == kind).map(|(_, told)| *told)
 }
 
-/// Why it woke, as its owner would say it.
+/// Puts the reason of a wake as its owner would say it.
 pub fn reason(why: &str) -> String {
     if let Some((_, told)) = REASONS.iter().find(|(reason, _)| *reason == why) {
         return (*told).to_owned();
@@ -91,7 +91,7 @@ pub fn words(text: &str) -> String {
     out
 }
 
-/// What the guardian says of a version, without its own words for that.
+/// Puts the guardian's words on a version into plain ones.
 pub fn fate(told: &str) -> String {
     let told = told.replace("stands on the ladder as rung ", "kept to go back to, no. ");
     match told.strip_prefix("blessed at ") {
@@ -103,7 +103,7 @@ pub fn fate(told: &str) -> String {
     }
 }
 
-/// How the version that runs stands: `version 0c0470f, on probation · sandbox on`; none where no guardian tells.
+/// Describes the running version: `version 0c0470f, on probation · sandbox on`; none where no guardian tells.
 pub fn version(told: &Value) -> Option<String> {
     let commit = short(text(told, "commit"));
     if commit.is_empty() {

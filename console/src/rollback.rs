@@ -1,4 +1,4 @@
-//! `rollback --dry-run` and `--list`: what a rollback would change, and the rungs there are; nothing is changed.
+//! `rollback --dry-run` and `--list`: changes a rollback would make, and the rungs there are; nothing is changed.
 
 use crate::diff::titled;
 use anyhow::Result;
@@ -24,7 +24,7 @@ pub fn dry_run(house: &House, name: Option<&str>, as_json: bool) -> Result<u8> {
     Ok(0)
 }
 
-/// What would change if the guardian were ordered to roll back; an order that it would refuse is an error here too.
+/// Tells the changes a rollback would make; an order that the guardian would refuse is an error here too.
 pub fn facts(house: &House, name: Option<&str>) -> Result<Value> {
     let repo = Repo::open(house)?;
     let (head, to) = (repo.head()?, repo.rollback_target(name)?);

@@ -27,10 +27,10 @@ const MOST_BYTES: u64 = 64 << 10;
 /// Time between two looks at memory, and how many of them come between two at the guardian.
 const LOOK: Duration = Duration::from_millis(50);
 const LOOKS: u32 = 20;
-/// How often another `say` that writes just now is waited for.
+/// Most waits for another `say` that is just writing.
 const TURNS: u32 = 40;
 
-/// What the owner typed.
+/// Options the owner typed.
 pub struct Wanted {
     /// `-` for the standard input.
     pub words: String,
@@ -57,7 +57,7 @@ pub enum Reply {
     Waits(String),
 }
 
-/// How the waiting ended.
+/// End of the waiting.
 enum End {
     Answered {
         text: String,
@@ -157,7 +157,7 @@ impl Word {
         Ok(Self { text: text.to_owned(), at: clock::stamp(), thread, is_heard })
     }
 
-    /// What a record of memory says to this word.
+    /// Returns the reply to this word that a record of memory holds.
     pub fn reply(&mut self, record: &Value) -> Option<Reply> {
         let message = Record(record).message().filter(|message| message.thread() == self.thread)?;
         self.is_heard |= message.is_owners() && message.at() == self.at;
@@ -176,7 +176,7 @@ impl Word {
         }
     }
 
-    /// Where the answer will stand.
+    /// Says where the answer will stand.
     fn place(&self) -> String {
         let (feed, thread) = (typed("feed"), &self.thread);
         format!("its answer will be shown by `{feed}` and stand in .self/memory.jsonl, on thread {thread}")
@@ -252,7 +252,7 @@ fn wait(house: &House, word: &mut Word, feed: &mut Feed, wait_s: u64) -> End {
     End::Silent
 }
 
-/// Why no creature lives here, where none will by itself. Where one is about to, that is said `at_first`.
+/// Says why no creature lives here and none will by itself; `at_first`, prints that one is about to.
 fn nobody(house: &House, at_first: bool) -> Option<String> {
     let Some(pid) = instance::holder(house) else {
         return Some("no guardian runs; `cargo run -p guardian` starts one".into());

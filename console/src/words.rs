@@ -1,4 +1,4 @@
-//! Words to the creature by a command's name: what the owner types short, and the sentence that any mind understands.
+//! Words to the creature by a command's name: the short command, and the sentence that any mind understands.
 
 /// A command, and what it says. Instinct knows each by name (`creature/crates/instinct/abilities.toml`, where a test
 /// holds them); to a model they are plain requests, each for a tool it has.

@@ -1,4 +1,4 @@
-//! What the creature asks of its owner, read from the broker's records: which asks wait, how each stands, its exact bytes.
+//! The creature's asks of its owner, read from the broker's records: which asks wait, how each stands, its exact bytes.
 
 use crate::bounds::brief;
 use crate::printable::flat;
@@ -16,7 +16,7 @@ const SUMMARY_CHARS: usize = 200;
 /// Bytes read from the end of the answers.
 const MOST_NOTED_BYTES: u64 = 256 << 10;
 
-/// One ask, in the state its newest record gives it.
+/// An ask, in the state its newest record gives it.
 #[derive(Clone, Debug)]
 pub struct Ask {
     pub id: String,
@@ -24,17 +24,17 @@ pub struct Ask {
     pub event: String,
     pub asked: Value,
     pub newest: Value,
-    /// How many records there are of this ask.
+    /// Number of records of this ask.
     pub lines: usize,
 }
 
 impl Ask {
-    /// What was asked, when and why.
+    /// The record of the asking: the act, its time and reason.
     pub fn asked(&self) -> AskLine<'_> {
         AskLine(&self.asked)
     }
 
-    /// What came of it last.
+    /// The newest record of the ask.
     pub fn newest(&self) -> AskLine<'_> {
         AskLine(&self.newest)
     }
@@ -59,7 +59,7 @@ impl Ask {
         flat(&format!("{}: {}{why}", self.id, self.what()))
     }
 
-    /// What the ask is about, in a few words.
+    /// Describes the act asked for, in a few words.
     pub fn what(&self) -> String {
         self.asked().what(WORD_CHARS)
     }
@@ -110,7 +110,7 @@ pub fn all(house: &House) -> Vec<Ask> {
     asks
 }
 
-/// The asks nobody has answered. Answered ones are dropped while reading, so memory does not grow with their number.
+/// The unanswered asks. Answered ones are dropped while reading, so memory does not grow with their number.
 pub fn waiting(house: &House) -> Vec<Ask> {
     let mut asks: Vec<Ask> = Vec::new();
     for line in records::of(&house.asks()) {
@@ -123,7 +123,7 @@ pub fn waiting(house: &House) -> Vec<Ask> {
     asks
 }
 
-/// How many wait, in words.
+/// Number of waiting asks, in words.
 pub fn told(waiting: u64) -> String {
     match waiting {
         1 => "1 ask waits for your yes or no".to_owned(),
@@ -131,7 +131,7 @@ pub fn told(waiting: u64) -> String {
     }
 }
 
-/// The owner's answer to an ask that nobody has taken up yet: the newest that names what was asked.
+/// The owner's answer to an ask, not yet taken up: the newest that names the digest asked for.
 pub fn noted(house: &House, ask: &Ask) -> Option<Value> {
     let tail = files::tail(&house.answers(), MOST_NOTED_BYTES);
     let answers = tail.lines().rev().filter_map(|line| records::parse(line.as_bytes()));

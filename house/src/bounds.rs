@@ -6,7 +6,7 @@ use serde_json::Value;
 pub const TOLD_CHARS: usize = 600;
 /// Characters of a name chosen by others: a file's, a model's.
 pub const NAME_CHARS: usize = 200;
-/// Characters of what the creature says its own wakes achieved.
+/// Characters of the creature's words on the results of its own wakes.
 pub const OWN_CHARS: usize = 300;
 /// Most values in a JSON document that is parsed: each takes about a hundred bytes of memory.
 const MOST_VALUES: usize = 20_000;

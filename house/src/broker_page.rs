@@ -5,7 +5,7 @@ use crate::terminal::typed;
 use crate::{House, asks, files, minds, moments, own_time};
 use serde_json::Value;
 
-/// The broker's state, what is spent and which asks wait: for the first screen and for `status`.
+/// The broker's state, money spent and waiting asks: for the first screen and for `status`.
 pub fn lines(house: &House, broker: Option<&Value>) -> Vec<(&'static str, String)> {
     let Some(broker) = broker else { return vec![] };
     let number = |name: &str| field::<Option<u64>>(broker, name);
@@ -39,7 +39,7 @@ pub fn lines(house: &House, broker: Option<&Value>) -> Vec<(&'static str, String
     lines
 }
 
-/// What is spent of each cap, and what is the matter with the budget.
+/// Says how much of each cap is spent, and what is wrong with the budget.
 pub fn budget_line(budget: &Value) -> String {
     let usd = field::<f64>;
     let caps: &[Value] = field(budget, "caps");

@@ -1,4 +1,4 @@
-//! How the owner calls commands: by cargo, by the launcher `feral`, or in the window; so that hints can be typed as they stand.
+//! Commands as the owner types them: by cargo, by the launcher `feral`, or in the window, so that hints can be copied.
 
 use crate::printable;
 
@@ -8,7 +8,7 @@ pub const IN_WINDOW: &str = "FERAL_IN_WINDOW";
 const CALLED: &str = "FERAL_CALLED";
 /// Longest such name.
 const CALLED_CHARS: usize = 200;
-/// How the guardian is started.
+/// Command that starts the guardian.
 pub const STARTS: &str = "cargo run -p guardian";
 
 /// A command as the owner types it: in the window, by the launcher, or by cargo.

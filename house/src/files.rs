@@ -22,11 +22,11 @@ const SAFE_OPEN: i32 = libc::O_NONBLOCK | libc::O_NOFOLLOW;
 pub const SHORTAGES: [i32; 6] =
     [libc::ENOSPC, libc::EDQUOT, libc::EROFS, libc::EMFILE, libc::ENFILE, libc::ENOMEM];
 
-/// How often a step that a lease is in the way of is taken, and the time between: 50 s in all.
+/// Tries of a step that a lease is in the way of, and the time between: 50 s in all.
 const LEASED: u32 = 500;
 const LEASED_LOOK: Duration = Duration::from_millis(100);
 
-/// What identifies a file's content without reading it. Compared for inequality only.
+/// Identity of a file's content, known without reading it. Compared for inequality only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
     device: u64,
@@ -78,7 +78,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     write().with_context(|| format!("failed to write {}", path.display()))
 }
 
-/// What came of replacing a file that was expected to be a certain one.
+/// Result of replacing a file whose content was expected to be a certain one.
 pub enum Replaced {
     Done,
     /// It is another one, and was left as it is.

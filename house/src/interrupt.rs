@@ -12,7 +12,7 @@ static ORDER: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 /// Calls of `check`: a number that stands still tells of a step that does not get on.
 static CHECKS: AtomicU64 = AtomicU64::new(0);
 
-/// Why a long step ended early.
+/// Reason why a long step ended early.
 #[derive(Debug)]
 pub struct Interrupted;
 
@@ -66,7 +66,7 @@ pub fn gets_on() {
     CHECKS.fetch_add(1, Ordering::Relaxed);
 }
 
-/// How often a step has said that it gets on.
+/// Returns how often a step has said that it gets on.
 pub fn checks() -> u64 {
     CHECKS.load(Ordering::Relaxed)
 }

@@ -1,4 +1,4 @@
-//! Reads a file line by line in constant memory: lines are bounded, longer ones skipped, an unfinished last one left for later.
+//! Reads a file line by line in constant memory: skips overlong lines, leaves an unfinished last line for later.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek};

@@ -1,11 +1,11 @@
-//! Who makes or serves models: each one's name, its variables and how its models' names begin; `broker/src/makers.toml` how it is asked.
+//! Makers and servers of models: name, variables, beginnings of model names; `broker/src/makers.toml`: how to ask each.
 
-/// A maker of models, or what serves them, as the owner names it. How it is spoken to, the broker alone knows.
+/// A maker or server of models, as the owner names it. Only the broker knows how to call it.
 #[derive(Debug)]
 pub struct Maker {
-    /// What `provider` says in `owner.toml`.
+    /// Its name as `provider` in `owner.toml`.
     pub name: &'static str,
-    /// The variables that may hold its key, the first that is set counts; none: it wants none.
+    /// The variables that may hold its key, the first that is set counts; none: it needs no key.
     pub keys: &'static [&'static str],
     /// Whether its key alone chooses it: not where a variable of that name is there for other things as well.
     pub by_key: bool,
@@ -13,7 +13,7 @@ pub struct Maker {
     pub address: Option<&'static str>,
     /// The variable that may name another model than its usual one.
     pub model: Option<&'static str>,
-    /// What its own models' names begin with: a family's name and a version follow.
+    /// Beginnings of its own models' names: a family's name and a version follow.
     pub models_begin: &'static [&'static str],
 }
 
@@ -26,15 +26,15 @@ const fn keyed(
     Maker { name, keys, by_key: true, address: None, model: None, models_begin }
 }
 
-/// What serves models of others and is chosen by its name alone.
+/// A server of other makers' models, chosen by its name alone.
 const fn named(name: &'static str, keys: &'static [&'static str]) -> Maker {
     Maker { name, keys, by_key: false, address: None, model: None, models_begin: &[] }
 }
 
-/// What serves models of all makers, without a key.
+/// A server of models of all makers, without a key.
 pub const OLLAMA: Maker = Maker { address: Some("OLLAMA_HOST"), ..named("ollama", &[]) };
 
-/// Where keys alone decide, the first that has one is chosen.
+/// All makers; where keys alone decide, the first that has one is chosen.
 pub const MAKERS: &[Maker] = &[
     Maker {
         address: Some("ANTHROPIC_BASE_URL"),
@@ -83,7 +83,7 @@ impl Maker {
     }
 }
 
-/// What `[model] provider` may say.
+/// Words that `[model] provider` may hold.
 pub const PROVIDERS: &[&str] = &{
     let mut words = ["instinct"; MAKERS.len() + 2];
     let [_, nothing, names @ ..] = &mut words;
@@ -96,7 +96,7 @@ pub const PROVIDERS: &[&str] = &{
     words
 };
 
-/// What it may say of a model besides the first: the same without `instinct`.
+/// Words for the provider of a model besides the first: the same without `instinct`.
 pub const PROVIDERS_BESIDES: &[&str] = match PROVIDERS {
     [_, besides @ ..] => besides,
     [] => &[],

@@ -1,4 +1,4 @@
-//! The model as the broker's page describes it: which one is in use and why, and which do not answer since when. Pure.
+//! The model as the broker's page describes it: the one in use and why, and those that do not answer, since when. Pure.
 
 use crate::moments;
 use crate::records::{text, view::field};
@@ -26,7 +26,7 @@ pub fn down(page: &Value) -> Vec<String> {
     models.iter().filter(|model| text(model, "state") == "down").map(told).collect()
 }
 
-/// How a model that does not answer is told of.
+/// Formats the line about a model that does not answer.
 pub fn told(model: &Value) -> String {
     let [name, upstream, since, error, again] =
         ["model", "upstream", "since", "error", "next_try"].map(|name| text(model, name));

@@ -40,7 +40,7 @@ fn ago(argument: &str) -> Option<Timestamp> {
     Timestamp::from_second(now_s.saturating_sub(span).max(0)).ok()
 }
 
-/// When `today` or `yesterday` began, by the owner's clock.
+/// Beginning of `today` or `yesterday`, by the owner's clock.
 fn midnight(argument: &str) -> Option<Timestamp> {
     let today = now().to_zoned(TimeZone::system()).date();
     let day = match argument {

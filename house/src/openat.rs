@@ -1,4 +1,4 @@
-//! Folders held open: what lies below them is opened through no symbolic link, whatever is renamed meanwhile.
+//! Folders held open: paths below them are opened through no symbolic link, whatever is renamed meanwhile.
 //!
 //! The creature may replace any name in its folders at any moment. Invariant: a path is resolved beneath an open folder,
 //! and only its last step is left to a caller, who must not follow a link there.
@@ -64,7 +64,7 @@ fn by_steps(root: BorrowedFd, path: &Path, flags: OFlag, more: ResolveFlag) -> i
 #[derive(Debug)]
 pub struct Folder {
     held: File,
-    /// How many folders lie between this one and the one opened by its path.
+    /// Number of folders between this one and the one opened by its path.
     depth: usize,
 }
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// Texts that may wait for a reader; a text has a row, a frame or a line of a log.
 const MOST_WAITING: usize = 1_024;
-/// Longest wait for what was printed last, at the end.
+/// Longest wait for the last texts, at the end.
 const SETTLE: Duration = Duration::from_millis(500);
 const LOOK: Duration = Duration::from_millis(5);
 
@@ -27,7 +27,7 @@ static APART: OnceLock<SyncSender<(Stream, Vec<u8>)>> = OnceLock::new();
 static WAITING: AtomicUsize = AtomicUsize::new(0);
 static LEFT_OUT: AtomicUsize = AtomicUsize::new(0);
 
-/// From here on a thread writes, and nothing printed makes its caller wait.
+/// Starts a thread that writes, so that printing no longer makes its caller wait.
 pub fn apart() -> io::Result<()> {
     let (sender, texts) = sync_channel::<(Stream, Vec<u8>)>(MOST_WAITING);
     std::thread::Builder::new().name("outlet".into()).spawn(move || {

@@ -1,4 +1,4 @@
-//! What the creature may spend of its own accord, and when: the broker's page as a row for people. Pure.
+//! Money and hours for the creature's own ideas: the broker's page as a row for people. Pure.
 
 use crate::bounds::{NAME_CHARS, brief};
 use crate::moments;
@@ -36,7 +36,7 @@ pub fn line(page: &Value, now: Timestamp) -> Option<String> {
     Some(line)
 }
 
-/// From when on there is room for a thought; by model where it thinks with several, for one may wait for less than another.
+/// Says from when on there is room for a thought; by model where it thinks with several: a cheaper one waits less.
 fn room(own: &Value, room_at: &str, now: Timestamp) -> String {
     let waits = |at: &str| at.parse::<Timestamp>().is_ok_and(|at| at > now);
     let rooms: &[Value] = field(own, "rooms");

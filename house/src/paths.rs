@@ -1,4 +1,4 @@
-//! Where everything is: the one file that spells the house's paths.
+//! Paths of the house: the only file that spells them.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -41,9 +41,9 @@ impl House {
         /// The creature's part of the owner's settings, as the guardian hands it over.
         handed_settings = ".self/settings.json";
         target = "target/creature";
-        /// Where cargo's builds go.
+        /// Folder of cargo's builds.
         built = "target/creature/debug";
-        /// Where control runs work; removed once a build is judged.
+        /// Folder of control runs; removed once a build is judged.
         control = "target/creature/tmp/control";
         /// Cargo's home for the creature, seeded from the owner's.
         cargo_home = "target/creature/cargo-home";
@@ -55,7 +55,7 @@ impl House {
         memory = ".self/memory.jsonl";
         heartbeat = ".self/heartbeat";
         inbox = ".self/inbox.jsonl";
-        /// Until when the creature waits for a word that the owner is typing in a window.
+        /// Time until which the creature waits for a word that the owner is typing in a window.
         typing = ".self/typing";
         snapshots = ".self/snapshots";
         workspace = ".self/workspace";
@@ -63,13 +63,13 @@ impl House {
         home = ".self/workspace/home";
         temporary = ".self/workspace/tmp";
         mind = ".self/mind";
-        /// What happens, as the creature tells programs of it.
+        /// The creature's feed of events, for programs.
         events = ".self/mind/feed.jsonl";
-        /// What was put to its minds, and what they gave.
+        /// Prompts given to its minds, and their replies.
         conversations = ".self/mind/conversations";
-        /// What the creature notes at each wake, beside its memory.
+        /// The creature's notes of each wake, beside its memory.
         bookkeeping = ".self/mind/bookkeeping.jsonl";
-        /// What the creature means to do.
+        /// The creature's plans.
         agenda = ".self/mind/agenda.json";
         request = ".self/mind/request.json";
         /// The thought under way, as it streams.
@@ -85,13 +85,13 @@ impl House {
         broker_log = ".self/log/broker.log";
         broker_build_log = ".self/log/broker-build.log";
         console_build_log = ".self/log/console-build.log";
-        /// What cargo said as it fetched the creature's crates before the first build.
+        /// Cargo's output while it fetched the creature's crates before the first build.
         fetch_log = ".self/log/fetch.log";
         broker_check_log = ".self/log/broker-check.log";
-        /// What the owner was told of, and how far the records are read for that.
+        /// Notices sent to the owner, and how far the records are read for them.
         notices = ".self/notices.json";
         notices_log = ".self/log/notices.log";
-        /// What was packed of the repository last.
+        /// Log of the last packing of the repository.
         small_log = ".self/log/git.log";
         reports = ".self/reports";
         asks = ".self/asks.jsonl";

@@ -68,7 +68,7 @@ pub fn without_codes(text: &str) -> String {
     out + rest
 }
 
-/// Where `NAME (NUMBER)` after `beginning` ends; 0 where there is none.
+/// Returns where `NAME (NUMBER)` after `beginning` ends; 0 where there is none.
 fn code_end(text: &str, beginning: &str) -> usize {
     let Some(rest) = text.strip_prefix(beginning) else { return 0 };
     let Some((name, number)) = rest.split_once(" (") else { return 0 };

@@ -31,8 +31,7 @@ pub fn clear(house: &House) -> Vec<String> {
     told
 }
 
-/// What has a known shape further down, folders before what lies in them: a creature that stumbles there stumbles in
-/// every life.
+/// Paths of known shape further down, folders before their entries: a creature that fails at one fails in every life.
 const BELOW: [(&str, Shape); 14] = [
     ("workspace/draft", Shape::Folder),
     ("workspace/draft/creature", Shape::Folder),
@@ -206,7 +205,7 @@ pub fn aside(house: &House, path: &Path) -> std::io::Result<PathBuf> {
     fs::rename(path, &to).map(|()| to)
 }
 
-/// Where paths are moved aside at one time, each under its own relative path; the folder is made when first needed.
+/// Folder for paths moved aside at one time, each under its own relative path; made when first needed.
 pub struct Aside {
     places: [PathBuf; 2],
     /// The folder in use.
@@ -260,7 +259,7 @@ pub fn whole(house: &House, name: &str) -> Result<PathBuf> {
     Ok(beside)
 }
 
-/// Two candidates: in `kept/`, else beside what is moved.
+/// Two candidates: in `kept/`, else beside the moved path.
 fn places(house: &House, name: &str) -> [PathBuf; 2] {
     let time = clock::name();
     [house.kept().join(&time), house.root().join(format!("{name}-{time}"))]

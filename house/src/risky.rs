@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 
 /// The system's folders; nothing in them is granted.
 const SYSTEM: &str = "/bin /boot /dev /etc /lib /lib32 /lib64 /libx32 /nix /proc /run /sbin /sys /usr";
-/// Folders that hold what is others'; what lies in them may be granted.
+/// Folders that hold others' files; folders in them may be granted.
 const SHARED: &str = "/ /home /media /mnt /opt /root /srv /tmp /var";
-/// Parts of a house, beside what begins with a dot.
+/// Parts of a house, beside names that begin with a dot.
 const PARTS: &str = "broker console creature docs feral guardian house scripts self target trials walls owner.toml PURPOSE.md";
 
 /// Entries that are looked through for what is kept, levels of folders, and kept ones, each of which is a mount.
@@ -26,7 +26,7 @@ const MOST_BYTES: usize = 40_000;
 
 const NO_TEXT: &str = "its name is no text";
 
-/// The folder of this name and what stays as it is in it; else why nothing is granted.
+/// The folder of this name, and the paths in it that stay as they are; else why nothing is granted.
 pub fn granted(house: &House, named: &str) -> Result<(PathBuf, Vec<PathBuf>), String> {
     let folder = folder(house, named)?;
     let kept = kept(&folder)?;
@@ -61,8 +61,9 @@ pub fn folder(house: &House, named: &str) -> Result<PathBuf, String> {
     }
 }
 
-/// What stays as it is in a folder that is granted: repositories, keys, houses; else why all of it cannot be told or held.
-/// The creature may have made anything there: no name of its making may hide what is kept, or break a launch.
+/// Lists the paths of a granted folder that stay as they are: repositories, keys, houses; else says why not all of them
+/// can be told or held. The creature may have made anything there: no name of its making may hide a kept path, or break
+/// a launch.
 pub fn kept(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let (mut kept, mut folders, mut seen, mut bytes) = (Vec::new(), vec![(folder.to_path_buf(), 0)], 0, 0);
     while let Some((at, depth)) = folders.pop() {
@@ -100,8 +101,8 @@ fn entries(folder: &Path) -> Result<Vec<DirEntry>, String> {
     }
 }
 
-/// The path by which a mount holds what stays as it is; none for a link to what the creature cannot write or what is held
-/// by its own name.
+/// The path by which a mount holds a kept entry; none for a link to a target that the creature cannot write or that is
+/// held by its own name.
 fn held(folder: &Path, path: PathBuf) -> Result<Option<PathBuf>, String> {
     if path.to_str().is_none() {
         return Err(format!("{}: {NO_TEXT}", path.to_string_lossy()));
@@ -119,7 +120,7 @@ fn held(folder: &Path, path: PathBuf) -> Result<Option<PathBuf>, String> {
     }
 }
 
-/// Whether a name is of what stays as it is, wherever it lies.
+/// Whether paths of this name stay as they are, wherever they lie.
 fn is_kept(name: &str) -> bool {
     [".git", ".self", "owner.toml"].contains(&name) || name.ends_with(".git") || is_keys(name)
 }
@@ -129,7 +130,7 @@ pub fn is_keys(name: &str) -> bool {
     name.starts_with(".env")
 }
 
-/// A folder itself, not a link to one; what cannot be told is taken for one.
+/// Whether an entry is a folder itself, not a link to one; true where the system does not say.
 fn is_folder(entry: &DirEntry) -> bool {
     entry.file_type().map_or(true, |kind| kind.is_dir())
 }

@@ -1,9 +1,9 @@
-//! How well-known secrets begin: the one table for what is struck from texts and what may not stand in settings.
+//! Beginnings of well-known secrets: the one table for striking them from texts and refusing them in settings.
 
-/// The beginning of one kind of key or token, and where it counts.
+/// The beginning of a kind of key or token, and where it counts.
 struct Beginning {
     text: &'static str,
-    /// How many token characters must follow before it is struck from a text; `None`: never struck.
+    /// Number of token characters that must follow before it is struck from a text; `None`: never struck.
     follow: Option<usize>,
     /// Whether settings with this beginning are refused.
     in_settings: bool,
@@ -59,7 +59,7 @@ const BEGINNINGS: [Beginning; 33] = [
     in_settings("-----BEGIN"),
 ];
 
-/// How a private key begins; texts lose all of it, to its end.
+/// Beginning of a private key; texts lose all of it, to its end.
 pub const KEY_BEGINS: &str = "-----BEGIN ";
 
 /// For texts: the beginnings, and how many token characters must follow each.

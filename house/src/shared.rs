@@ -1,4 +1,4 @@
-//! The state that lives share, `.self/mind` and `.self/workspace`, moved aside whole; what is the owner's is put back.
+//! The state that lives share, `.self/mind` and `.self/workspace`, moved aside whole; the owner's files are put back.
 //!
 //! Invariant: nothing is deleted. Memory and inbox are not touched; agenda, cursors, sub-sessions and conversations are
 //! put back where they are regular files of a modest size that can be read as what they are.
@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-/// Files of `.self/mind` that hold what the owner asked for and said: requests, reminders, words not yet answered.
+/// Files of `.self/mind` that hold the owner's requests, reminders and words not yet answered.
 const OWNERS: [&str; 3] = ["agenda.json", "cursors.json", "sessions.json"];
 /// Largest of them that is put back, in bytes; the creature reads no more.
 const MOST_BYTES: u64 = 16 << 20;
@@ -20,14 +20,14 @@ const MOST_TALKS: usize = 24;
 /// Entries of the folder of conversations that are looked at.
 const MOST_ENTRIES: usize = 10_000;
 
-/// What became of it.
+/// Outcome of setting folders aside.
 #[derive(Debug, Default)]
 pub struct SetAside {
     /// Each folder, and where it is kept.
     pub moved: Vec<(&'static str, PathBuf)>,
     /// Names of the files that were put back.
     pub put_back: Vec<String>,
-    /// What could not be done, and why.
+    /// Steps that failed, and why.
     pub failed: Vec<String>,
 }
 
@@ -48,7 +48,7 @@ impl SetAside {
     }
 }
 
-/// Moves both folders to `kept/`, makes new ones, and puts back what is the owner's.
+/// Moves both folders to `kept/`, makes new ones, and puts the owner's files back.
 pub fn set_aside(house: &House) -> SetAside {
     let mut done = SetAside::default();
     for (name, path) in [("mind", house.mind()), ("workspace", house.workspace())] {
@@ -98,7 +98,7 @@ fn put_back(house: &House, old: &Path, done: &mut SetAside) {
     }
 }
 
-/// False where there is no such file, or it is not what its name says.
+/// Puts a file back; false where there is none, an error where it cannot be read as what it is.
 fn copy(old: &Path, house: &House, name: &str, most: u64, reads: fn(&[u8]) -> bool) -> Result<bool> {
     let Some(bytes) = files::read_most(&old.join(name), most)? else { return Ok(false) };
     anyhow::ensure!(reads(&bytes), "it cannot be read as what it is");

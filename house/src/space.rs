@@ -6,7 +6,7 @@ use std::io::{ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// What a trial writes: less than any build or memory record of a day takes.
+/// Bytes written by a trial: fewer than any build, or any memory record of a day, takes.
 const TRIAL_BYTES: usize = 256 << 10;
 
 /// Free space where a path lies, in MiB: none where no file can be made any more, for lack of inodes; `None` where the

@@ -59,7 +59,7 @@ pub struct Laid {
     pub text: Vec<String>,
 }
 
-/// Where rows are shown.
+/// The screen that shows rows.
 pub struct Screen {
     /// Width of the terminal; `None` where the output is none.
     columns: Option<usize>,

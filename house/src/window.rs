@@ -16,7 +16,7 @@ pub fn takes_a_window() -> bool {
     obeys && terminal::is_one() && input.is_terminal() && is_ours()
 }
 
-/// How the terminal stood before a window took it: its modes, which a window that is killed leaves behind.
+/// Modes of the terminal before a window took it; a window that is killed leaves its own behind.
 pub struct Modes(Termios);
 
 impl Modes {
@@ -36,7 +36,7 @@ impl Modes {
 /// Most bytes of a row that is handed over: a pipe takes or refuses these as one.
 const HANDED_BYTES: usize = 4_095;
 
-/// Where this process hands its rows while another one has the terminal.
+/// Pipe for this process's rows while another process has the terminal.
 static WINDOW: Mutex<Option<File>> = Mutex::new(None);
 
 /// Hands every row to this pipe from here on, as a line of JSON; `None`: prints them again. The pipe must not wait.
@@ -44,7 +44,7 @@ pub fn hand_over(to: Option<File>) {
     *WINDOW.lock().unwrap_or_else(PoisonError::into_inner) = to;
 }
 
-/// Whether rows go to a window. Who reads nothing any more is handed nothing more.
+/// Whether rows go to a window. A window that reads no more is handed no more rows.
 pub fn is_handed_over() -> bool {
     WINDOW.lock().unwrap_or_else(PoisonError::into_inner).is_some()
 }

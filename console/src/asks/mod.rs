@@ -1,4 +1,4 @@
-//! The owner's side of asks: lists what waits, shows the exact bytes, and answers yes or no.
+//! The owner's side of asks: lists those that wait, shows the exact bytes, and answers yes or no.
 //!
 //! Invariant: an answer names the digest of what was shown; the broker carries out only what has this digest.
 
@@ -187,7 +187,7 @@ pub fn keep(house: &House, id: &str, approve: bool, digest: &str) -> Result<()> 
     files::append_line(&house.answers(), &line.to_string())
 }
 
-/// What comes of an answer, where something does within `wait`.
+/// Waits for the result of an answer; `None` where there is none within `wait`.
 pub fn came(house: &House, before: &Ask, wait: Duration) -> Result<Option<Ask>> {
     for _ in 0..wait.as_millis() / LOOK.as_millis() {
         let now = find(house, &before.id)?;

@@ -1,4 +1,4 @@
-//! An act that asks for a yes, as the owner reads it: what, where, whom, and its body by fields. Pure.
+//! An act that asks for a yes, as the owner reads it: act, service, recipient, and its body by fields. Pure.
 //!
 //! Invariant: nothing of the act is left out, and a body is told by its fields only where these are all of it.
 
@@ -40,7 +40,7 @@ pub fn title(act: &Value) -> String {
     format!("{verb} {}", brief(text(act, "service"), NAME_CHARS))
 }
 
-/// What the owner reads: a name and what stands under it, weightiest first.
+/// Returns the lines for the owner: a name and its text each, weightiest first.
 pub fn told(act: &Value) -> Vec<(String, String)> {
     let said = |name: &str| text(act, name).to_owned();
     let mut told = vec![("what".to_owned(), what(act))];

@@ -93,7 +93,7 @@ impl Writer {
     }
 }
 
-/// What an archive turned out to hold.
+/// Contents of an archive that was read.
 #[derive(Debug, Default)]
 pub struct Held {
     pub files: usize,

@@ -9,7 +9,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// What a restore replaces of a commit; all else stays as the branch has it.
+/// Paths of a commit that a restore replaces; all others stay as the branch has them.
 const OWN: [&str; 3] = ["creature", "self", "PURPOSE.md"];
 /// Largest paper that is committed, in bytes.
 const MOST_BYTES: u64 = 64 << 20;
@@ -41,7 +41,7 @@ pub fn target(repo: &Repo, tip: Oid, papers: &Path, of: &str) -> Result<Target> 
     Ok(Target { commit, leaves_changes })
 }
 
-/// What the new commit follows: the branch, and the backup's history too where that changed nothing but creature and papers.
+/// Returns the new commit's parents: the branch, and the backup's tip where it changed nothing but creature and papers.
 fn parents<'a>(git: &'a Repository, head: &Commit<'a>, tip: &Commit<'a>) -> Result<(Vec<Commit<'a>>, bool)> {
     let base = git.merge_base(head.id(), tip.id()).ok();
     let base = base.context("the backup is of another repository; restore it in a clone of its own")?;
@@ -54,7 +54,7 @@ fn parents<'a>(git: &'a Repository, head: &Commit<'a>, tip: &Commit<'a>) -> Resu
     Ok((if base == head.id() { vec![tip.clone()] } else { vec![head.clone(), tip.clone()] }, false))
 }
 
-/// What a tree has beside creature and papers.
+/// Returns the entries of a tree beside creature and papers.
 fn outside(tree: &Tree) -> Vec<(Vec<u8>, Oid, i32)> {
     let entries = tree.iter().filter(|entry| !OWN.iter().any(|own| entry.name_bytes() == own.as_bytes()));
     entries.map(|entry| (entry.name_bytes().to_vec(), entry.id(), entry.filemode())).collect()
@@ -96,7 +96,7 @@ fn folder(git: &Repository, path: &Path) -> Result<Option<Oid>> {
     Ok(if builder.is_empty() { None } else { Some(builder.write()?) })
 }
 
-/// Refuses what the owner's own tools would obey: such files come by the owner's commits alone.
+/// Refuses files that the owner's own tools would obey: these come by the owner's commits alone.
 fn no_planted(tree: &Tree, head: &Tree) -> Result<()> {
     let mut found = None;
     let walked = tree.walk(TreeWalkMode::PreOrder, |above, entry| {

@@ -1,4 +1,4 @@
-//! Which of two ledgers goes on from the other: money is never given back by a ledger that ends earlier.
+//! Decides which of two ledgers continues the other: money is never given back by a ledger that ends earlier.
 
 use anyhow::Result;
 use house::lines::{Lines, Next};
@@ -16,7 +16,7 @@ pub struct End {
     pub hash: String,
 }
 
-/// How the ledger of a backup stands to the one that is there.
+/// Relation of a backup's ledger to the house's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
     /// The one that is there is the same or goes on from the backup's.

@@ -1,4 +1,4 @@
-//! `backup`: one checked file of the house as it is now, whoever lives in it meanwhile; `restore` is its other half.
+//! `backup`: one checked file of the house as it is now, made even while a creature runs; `restore` is its other half.
 
 pub mod archive;
 pub mod bundle;
@@ -23,7 +23,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// Where the owner stood when he called `./feral`, which goes into the house itself.
+/// The folder in which the owner called `./feral`, which changes into the house itself.
 const FROM: &str = "FERAL_FROM";
 /// Largest single file that is taken along.
 const MOST_FILE_BYTES: u64 = 8 << 30;
@@ -34,7 +34,7 @@ pub struct Wanted {
     pub json: bool,
 }
 
-/// What a backup came to.
+/// Result of a backup.
 struct Made {
     at: PathBuf,
     bytes: u64,
@@ -87,7 +87,7 @@ pub fn backup(house: &House, wanted: &Wanted) -> Result<u8> {
     Ok(0)
 }
 
-/// Where the backup goes: beside the house unless a file is named, and never into it, where its creature reads.
+/// Path of the backup: beside the house unless a file is named, and never in it, where its creature reads.
 fn place(house: &House, named: Option<&str>) -> Result<PathBuf> {
     let root = house.root().canonicalize()?;
     let to = match named {
@@ -187,7 +187,7 @@ fn write(house: &House, file: File, folder: &Path, with_secrets: bool) -> Result
     Ok((Made { at: PathBuf::new(), bytes, files, commit, branch, left_out }, back))
 }
 
-/// What is taken after the moment: no later life depends on when.
+/// Files taken after the moment: no later life depends on when.
 struct Rest<'a> {
     out: &'a mut Writer,
     spool: File,
@@ -259,7 +259,7 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
-/// What `house.json` of an archive says.
+/// Reads `house.json` of an archive.
 pub(crate) fn about(bytes: &[u8]) -> Result<Value> {
     let about: Value = serde_json::from_slice(bytes).context("what it is of cannot be read")?;
     ensure!(about.get("version") == Some(&1.into()), "it was made by a later version of this program");

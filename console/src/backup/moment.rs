@@ -15,14 +15,14 @@ use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::Path;
 use std::time::Duration;
 
-/// How often the house is looked at until it stands still, and the time between: a minute in all.
+/// Most looks at the house until nothing changes, and the time between: a minute in all.
 const LOOKS: usize = 600;
 const BETWEEN: Duration = Duration::from_millis(100);
 /// Most bytes held in memory of files that are replaced whole.
 const MOST_HELD_BYTES: u64 = 128 << 20;
 /// Bytes looked at in one step for a file's last line end.
 const STEP_BYTES: u64 = 64 << 10;
-/// What changes all the time and means nothing to a later life.
+/// Files that change all the time and mean nothing to a later life.
 const RESTLESS: [&str; 1] = [".self/mind/feed.jsonl"];
 
 /// A file of the moment.

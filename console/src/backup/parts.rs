@@ -1,13 +1,13 @@
-//! What of a house's state a backup takes, and what a restore may replace: by path alone. Pure.
+//! Decides by path alone which of a house's files a backup takes and a restore may replace. Pure.
 
-/// What a file is to a backup, and to a restore.
+/// Kind of a file for backup and restore.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// Of the moment, made anew by itself, or never to leave the house.
     Leave,
-    /// What the creature knows and makes: a restore puts it back as it was.
+    /// Knowledge and works of the creature: a restore puts them back as they were.
     Knows,
-    /// What happened: money, asks, lives. A restore never takes a later one back.
+    /// Records of money, asks and lives. A restore never takes a later one back.
     Record,
     /// The owner's keys and tokens: only with `--with-secrets`.
     Secret,
@@ -51,7 +51,7 @@ const FOLDERS: [&str; 4] = [".self/broker", ".self/guardian", ".self/log", ".sel
 /// Files of the root, beside all below `self/`.
 const PAPERS: [&str; 2] = ["PURPOSE.md", "owner.toml"];
 
-/// What a path of the house is. Of the root only papers and keys are anything.
+/// Returns the kind of a path of the house. At the root only papers and keys count.
 pub fn part(path: &str) -> Part {
     let below = |folder: &&str| path.strip_prefix(*folder).is_some_and(|rest| rest.starts_with('/'));
     let is_log = path.starts_with(".self/log/") && !path.starts_with(".self/log/life-");

@@ -1,4 +1,4 @@
-//! `restore`: the house as a backup has it, but for what happened since: money, answers and lives are never taken back.
+//! `restore`: the house as a backup has it, but for events since: money, answers and lives are never taken back.
 //!
 //! Invariant: until all of the backup was checked and lies on the disk nothing of the house is touched; then one file decides,
 //! and `guardian::restoring` carries out.
@@ -32,7 +32,7 @@ pub struct Wanted {
     pub json: bool,
 }
 
-/// What was decided, for the owner.
+/// Decisions of a restore, for the owner.
 struct Told {
     of: String,
     from: String,
@@ -201,8 +201,8 @@ fn decide(
     Ok(Told { of, from, commit, relation, records, asks, branch, kept_settings, secrets })
 }
 
-/// What is put in place: what it knew always, records only where the backup's are later; the owner's own files only where
-/// there are none.
+/// Chooses the paths to put in place: the creature's knowledge always, records only where the backup's are later; the
+/// owner's own files only where there are none.
 fn chosen(house: &House, paths: &BTreeSet<String>, records: bool) -> Vec<String> {
     let known = parts::KNOWN_FOLDERS.iter().chain(&parts::KNOWN_FILES);
     let mut chosen: BTreeSet<String> = known.map(|path| (*path).to_owned()).collect();

@@ -1,4 +1,4 @@
-//! A finding of the doctor's: what it is about, how serious it is, and how to mend it.
+//! A finding of the doctor's: its subject, how serious it is, and how to mend it.
 
 use house::printable;
 use serde_json::{Value, json};

@@ -14,7 +14,7 @@ const NAME: &str = "index.crates.io";
 /// Longest wait for a resolver.
 const ANSWERED: Duration = Duration::from_secs(3);
 
-/// What cargo is told to use and is not there, folders that cannot be written, a resolver that answers in an odd way.
+/// Finds tools that cargo is told to use and lacks, folders that cannot be written, a resolver with odd answers.
 pub fn findings(house: &House) -> Vec<Finding> {
     let mend = "install it, or take the line out";
     let named =
@@ -37,7 +37,7 @@ fn cargo_home() -> Option<Finding> {
     Some(Finding::new(Grade::Odd, "cargo home", found, mend))
 }
 
-/// What a resolver that answers with the fake-IP range means here; nothing of any other, or of none.
+/// Reports a resolver that answers with the fake-IP range, and what that means here; nothing for any other, or none.
 fn resolver(house: &House) -> Option<Finding> {
     let ip = resolved(NAME)?;
     if !Dns::is_fake(ip) {

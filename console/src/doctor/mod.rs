@@ -1,4 +1,4 @@
-//! The doctor: examines the house, and says what is missing or odd and how to mend it.
+//! The doctor: examines the house, and reports missing and odd things and how to mend them.
 
 mod broker;
 mod finding;
@@ -158,7 +158,7 @@ fn instance(house: &House) -> Finding {
     }
 }
 
-/// How soon the running guardian hears its owner: the longest time it could not.
+/// Reports how soon the running guardian hears its owner: the longest time it could not.
 fn hearing(house: &House) -> Option<Finding> {
     let told = instance::published(house, instance::running(house)?)?;
     let most = |name: &str| told.get(name).and_then(Value::as_u64);
@@ -169,7 +169,7 @@ fn hearing(house: &House) -> Option<Finding> {
     Some(Finding::new(grade, "hearing", found, mend))
 }
 
-/// Why a start would refuse over the repository; while a guardian runs, edits are its creature's.
+/// Reports why a start would refuse over the repository; while a guardian runs, edits are its creature's.
 fn start(house: &House) -> Finding {
     let mend = "do what it says: no life begins until then";
     let found = |grade, found: &str| Finding::new(grade, "start", found, mend);
@@ -228,7 +228,7 @@ fn purpose(house: &House) -> Finding {
     }
 }
 
-/// What the living creature cannot follow of its settings; only it knows its tools.
+/// Reports settings that the living creature cannot follow; only it knows its tools.
 fn unfollowed(house: &House) -> Option<Finding> {
     instance::running(house)?;
     let claim = heartbeat::read(&house.heartbeat()).filter(|claim| !claim.odd.is_empty())?;

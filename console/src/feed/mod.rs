@@ -1,4 +1,4 @@
-//! Memory as a live feed: a row for each record worth showing; one of a kind unknown here is shown by what it says.
+//! Memory as a live feed: a row for each record worth showing; a record of an unknown kind is shown by its text.
 
 pub mod once;
 mod row;
@@ -52,7 +52,7 @@ pub struct Feed {
 /// The result of a look.
 pub struct Seen<T> {
     pub shown: Vec<T>,
-    /// How many records were skipped.
+    /// Number of records skipped.
     pub passed: u64,
     /// Whether another look would show more at once.
     pub more: bool,
@@ -196,13 +196,13 @@ impl Feed {
     }
 }
 
-/// What is told of records that were passed over.
+/// Says how many records were passed over.
 pub fn earlier(records: u64) -> String {
     let lines = if records == 1 { "line" } else { "lines" };
     format!("… {records} earlier {lines}: {}", typed("feed --since 1h"))
 }
 
-/// What to show of the past: the last rows, or everything since a time; in which form; and whether to go on.
+/// Options of the feed: the last rows, or everything since a time; in which form; and whether to go on.
 #[derive(Debug, Default)]
 pub struct Wanted {
     pub last: Option<usize>,

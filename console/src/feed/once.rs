@@ -1,10 +1,10 @@
-//! What is said once: a thought whose words are the answer that follows it is not shown beside that answer. Pure.
+//! Drops repeated words: a thought whose words are the answer that follows it is not shown beside that answer. Pure.
 
 use house::records::memory::Record;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-/// How long a thought that may be an answer waits for it: it is remembered first, and the answer right behind it.
+/// Longest wait of a thought for the answer it may be: the answer is remembered right behind it.
 const WAIT: SignedDuration = SignedDuration::from_secs(2);
 
 /// The thought that waits for its answer, and since when.

@@ -1,4 +1,4 @@
-//! The row of a record of memory; one of a kind unknown here is shown by what it says. Pure.
+//! The row of a record of memory; a record of an unknown kind is shown by its text. Pure.
 
 use house::bounds::{brief, short};
 use house::records::history::Death;
@@ -78,7 +78,7 @@ pub fn row(record: &Value) -> Option<Row> {
     Some(Row { at, tag: brief(tag, TAG_CHARS), paint, text: at_word(&text, most) })
 }
 
-/// What was thought and what was meant to be done; once, where one says no more than the other begins with.
+/// Joins a thought and its intent; keeps one alone where the other is no more than its beginning.
 fn thought(monologue: &str, intent: &str) -> String {
     match more(monologue, intent) {
         "" => monologue.to_owned(),
@@ -102,7 +102,7 @@ fn rolled_back(death: Death) -> String {
     format!("creature/ is put back from {from} to {to}, as you ordered{kept}")
 }
 
-/// What a record of any kind says: its words and what they are about, or else its fields but for nested ones.
+/// Tells a record of any kind: its words and their subject, or else its fields but for nested ones.
 fn telling(data: &Value) -> String {
     let said = ["text", "told"].map(|name| text(data, name)).concat();
     match (text(data, "about"), data) {

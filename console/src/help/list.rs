@@ -1,4 +1,4 @@
-//! The list of commands in groups, and what is said of a mistyped command or option.
+//! The list of commands in groups, and the answer to a mistyped command or option.
 
 use super::{COMMANDS, ENVIRONMENT, EXIT_STATUS, Help, of};
 use house::settings::words::nearest;
@@ -6,7 +6,7 @@ use house::terminal::{self, STARTS, typed};
 
 /// Columns of a command in the list of all.
 const USAGE: usize = 24;
-/// What owners do, and the commands for it; one of no group stands in the last.
+/// Groups of commands by the owner's purpose; a command of no group stands in the last.
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Talk", &["window", "serve", "say", "remind", "pulse", "dream", "compact"]),
     ("Watch", &["status", "mind", "feed", "goals", "why", "diff", "report", "history", "budget", "export"]),
@@ -70,7 +70,7 @@ pub fn unknown(words: &str) -> String {
     format!("`{words}` is no command of the guardian; {meant}")
 }
 
-/// What is wrong with an option that there is not, behind this command or behind none.
+/// Says what is wrong with an unknown option, behind this command or behind none.
 pub fn unknown_option(option: &str, command: &str) -> String {
     let of_one = of(command).map(std::slice::from_ref);
     let all = of_one.unwrap_or(&COMMANDS).iter().flat_map(Help::choices);

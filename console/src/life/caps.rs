@@ -1,4 +1,4 @@
-//! The caps of a day as they were: what the broker's page said when it was read, as far back as the settings stayed the same. Pure.
+//! The caps of a day as they were: from the broker's page, valid as far back as the settings stayed the same. Pure.
 
 use super::index::bytes::kept;
 
@@ -15,7 +15,7 @@ pub struct Read {
 
 kept!(Read { at_ms, all, own });
 
-/// What was read of caps, and when the owner's settings were changed, each in order of time.
+/// Caps as they were read, and when the owner's settings were changed, each in order of time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Caps {
     pub read: Vec<Read>,

@@ -1,4 +1,4 @@
-//! A life as a picture: an index of the records that can always be made anew, and what is drawn, told and exported of it.
+//! A life as a picture: an index of the records that can always be made anew; drawn, told and exported.
 
 pub mod caps;
 pub mod export;
@@ -26,7 +26,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 
 pub use parts::{Refused, count, usd};
 
-/// How the index is written; one of another version is made anew.
+/// Version of the index's format; an index of another version is made anew.
 const VERSION: &str = "feral index 3";
 /// Largest index that is read, in bytes.
 const MOST_BYTES: u64 = 64 << 20;
@@ -86,7 +86,7 @@ impl Part {
     }
 }
 
-/// What a look came to.
+/// Result of a look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Looked {
     /// Whether another look would find more at once.
@@ -182,7 +182,7 @@ fn entries_file(house: &House, to_write: bool) -> Option<(File, bool)> {
     file.try_lock_exclusive().ok().map(|()| (file, true))
 }
 
-/// What was saved of the index of this `.self/`.
+/// Reads the saved index of this `.self/`.
 fn saved(house: &House, state: (u64, u64)) -> Option<(Vec<Source>, Known, Saved)> {
     let bytes = files::read_most(&house.page_index(), MOST_BYTES).ok()??;
     let (mut body, end) = bytes.split_last_chunk::<8>()?;

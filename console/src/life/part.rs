@@ -1,4 +1,4 @@
-//! A part of a life read for an export: what lies in it and nothing else, in bounded memory and beside whoever keeps the index.
+//! Reads a part of a life for an export, and nothing else: in bounded memory, beside the process that keeps the index.
 
 use super::export::secrets::Secrets;
 use super::index::entry::Entry;
@@ -14,7 +14,7 @@ use house::records::memory::Record;
 use house::{House, clock};
 use serde_json::Value;
 
-/// What is told of each record of memory and ledger: which it is, when, and what the index has of it.
+/// Called for each record of memory and ledger: the record, its time, and its entry in the index.
 type Each<'a> = dyn FnMut(&Value, u64, Option<&Entry>) -> Result<()> + 'a;
 
 impl Life {
@@ -88,7 +88,7 @@ impl Life {
         Ok(())
     }
 
-    /// Takes a record in; returns when it was.
+    /// Takes a record in; returns its time.
     fn takes(&mut self, of: Of, record: &Value) -> Option<(u64, Option<Entry>)> {
         let at_ms = time::of(Record(record).at(), clock::wall_ms())?;
         let entry = self.known.take(of, record, at_ms, Stand::default());
@@ -96,7 +96,7 @@ impl Life {
         Some((at_ms, entry))
     }
 
-    /// From when to when a part is; of a life by what guardian and records say.
+    /// Returns the span of a part; of a life by the index of its records.
     fn span_of(&self, part: &Part) -> Result<Span> {
         let now_ms = clock::wall_ms();
         match part {

@@ -1,4 +1,4 @@
-//! What the index holds as things to draw, tell and export: each with its time, its words, its link and how much it weighs.
+//! Turns the index into things to draw, tell and export: each with its time, its words, its link and its weight.
 
 use super::Life;
 use super::index::entry::{Entry, Kind};
@@ -8,7 +8,7 @@ use crate::plain;
 use house::moments;
 use std::time::Duration;
 
-/// Something that happened. Its words hold text of the creature's as it is: who shows them spells and escapes them.
+/// Something that happened. Its words hold text of the creature's as it is: spell and escape them before showing.
 #[derive(Clone, Debug)]
 pub struct Thing {
     pub from_ms: u64,
@@ -18,7 +18,7 @@ pub struct Thing {
     pub words: String,
 }
 
-/// Where just a span is shown.
+/// Returns the link to a span.
 pub fn span_link(from_ms: u64, to_ms: u64) -> String {
     format!("/life?from={from_ms}&to={}", to_ms.max(from_ms + 1_000))
 }
@@ -50,7 +50,7 @@ pub struct Refused {
     pub href: String,
 }
 
-/// How long after the last record of a wake what it made may be committed.
+/// Longest time from the last record of a wake to the commit of its work.
 const MADE_LATER_MS: u64 = 10 * 60_000;
 
 impl Life {
@@ -66,7 +66,7 @@ impl Life {
         refused.collect()
     }
 
-    /// When the wake began in which something was made then.
+    /// Returns when the wake began that made something at this time.
     pub fn woke_for(&self, at_ms: u64) -> Option<u64> {
         let after = self.known.wakes.partition_point(|wake| wake.from_ms <= at_ms);
         let wake = after.checked_sub(1).and_then(|at| self.known.wakes.get(at))?;
@@ -81,7 +81,7 @@ impl Life {
         house::bounds::short(self.text(number)).to_owned()
     }
 
-    /// Where a record is shown whole; else the span it is in.
+    /// Returns the link to a whole record; else to the span it is in.
     pub(super) fn record_link(&self, stand: Stand, at_ms: u64) -> String {
         let source = self.sources.get(usize::from(stand.file)).filter(|source| !source.name.is_empty());
         match source {
@@ -90,7 +90,7 @@ impl Life {
         }
     }
 
-    /// When a life ended; one that goes on ends with the last thing known.
+    /// Returns the end of a life; a life that goes on ends with the last thing known.
     pub(super) fn end_ms(&self, life: &Lived) -> u64 {
         let last = self.known.lives.last_key_value().map(|(number, _)| *number);
         let goes_on = life.death_ms.is_none() && last == Some(life.number);
@@ -165,7 +165,7 @@ impl Life {
         }
     }
 
-    /// What the thoughts of a time are coloured by: the wake they are in.
+    /// Returns the class that colours the thoughts of a time: that of the wake they are in.
     pub(super) fn class_at(&self, at_ms: u64) -> Class {
         let after = self.known.wakes.partition_point(|wake| wake.from_ms <= at_ms);
         let wake = after.checked_sub(1).and_then(|at| self.known.wakes.get(at));
@@ -216,7 +216,7 @@ impl Life {
         Thing { from_ms: ask.asked_ms, to_ms, class: class.into(), href: format!("/asks/{id}"), words }
     }
 
-    /// What became of a commit: whether a life of it was blessed, or it fell.
+    /// Tells a commit's outcome: fell, proved, lived, or was of papers.
     fn outcome(&self, commit: u32) -> &'static str {
         let mut lives = self.known.lives.values().filter(|life| life.commit == commit);
         if self.known.falls.iter().any(|fall| fall.from_commit == commit) {

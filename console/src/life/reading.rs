@@ -1,4 +1,4 @@
-//! What is new in the records is read into the index, a few milliseconds at a look.
+//! Reads new records into the index, a few milliseconds at a look.
 
 use super::caps::Read;
 use super::index::known::Stand;
@@ -19,7 +19,7 @@ const LOOK_MS: Millis = 12;
 const MOST_SOURCES: usize = 10_000;
 
 impl Life {
-    /// Reads a part of what is new.
+    /// Reads a part of the new records.
     pub fn look(&mut self) -> Looked {
         let begun = Clock::start(Anchor::default());
         let mut there = sources::there(&self.house);
@@ -165,7 +165,7 @@ impl Life {
 }
 
 impl Source {
-    /// Nothing of it can be shown any more; what was read of it stays.
+    /// Marks a file as gone: its records can no longer be shown, the entries read from it stay.
     fn is_gone(&mut self) {
         (self.name, self.inode) = (String::new(), 0);
     }

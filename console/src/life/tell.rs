@@ -8,8 +8,8 @@ use house::moments::Place;
 /// Most rows.
 const MOST_ROWS: usize = 200;
 
-/// What happened: when by the owner's clock, what, and where it is shown whole. `what` holds text of the creature's as it
-/// is: to be escaped by whoever shows it.
+/// An event: its time by the owner's clock, its text, and where it is shown whole. `what` holds text of the creature's
+/// unescaped: escape it before showing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
     pub at_ms: u64,
@@ -41,7 +41,7 @@ pub fn table(life: &Life, span: &Span, place: &Place) -> Table {
     Table { rows: things.into_iter().map(row).collect(), left_out }
 }
 
-/// A thing by its place in the index: its words are made only where it is told.
+/// A thing by its place in the index: its words are made only when it is shown.
 #[derive(Clone, Copy)]
 enum What<'a> {
     Life(&'a super::index::known::Lived),

@@ -128,7 +128,7 @@ impl Trace<'_> {
         }
     }
 
-    /// What was spent by now of the day's money, which is counted by UTC.
+    /// Writes the money spent of the day's by now, which is counted by UTC.
     fn spent(&mut self, entry: &Entry) -> Result<()> {
         if entry.at_ms / DAY_MS != self.day {
             (self.day, self.all_micro, self.own_micro) = (entry.at_ms / DAY_MS, 0, 0);

@@ -24,7 +24,7 @@ const LOOK: Duration = Duration::from_secs(1);
 /// Lines of a morning report that its notice has.
 const HEAD: usize = 6;
 const HEAD_CHARS: usize = 160;
-/// How long a failure to write is waited for.
+/// Rest after a failure to write.
 const REST_MS: Millis = 60_000;
 const DAY_MS: Millis = 24 * 60 * 60 * 1_000;
 
@@ -40,7 +40,7 @@ pub fn run(house: &House) -> Result<()> {
     }
 }
 
-/// What is told, to whom, and what came of it.
+/// Sender of notices to the owner: settings, way, state and sources.
 struct Teller<'h> {
     house: &'h House,
     settings: Notices,
@@ -49,7 +49,7 @@ struct Teller<'h> {
     sources: Sources,
     /// Whether the state has changed since it was kept.
     owes: bool,
-    /// Until when nothing that failed is tried again, and why it failed.
+    /// Time before which nothing that failed is tried again, and why it failed.
     rests_until: Millis,
     complaint: String,
 }

@@ -15,7 +15,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-/// What a program of the owner's gets of the environment: where to find what it uses, and no key.
+/// Environment variables passed to the owner's program: where to find what it uses, and no key.
 const PASSED: [&str; 16] = [
     "PATH",
     "HOME",
@@ -38,7 +38,7 @@ const PASSED: [&str; 16] = [
 /// Most bytes that are written to a program's standard input.
 const MOST_BYTES: usize = 60 << 10;
 const LOOK: Duration = Duration::from_millis(20);
-/// Bytes of what a program that failed said last.
+/// Bytes read from the end of a failed program's output.
 const SAID_BYTES: u64 = 200;
 
 /// Hands a sending over and waits for its end; why it failed, if it did.
@@ -129,7 +129,7 @@ fn ended(status: ExitStatus) -> String {
     }
 }
 
-/// Where what the program printed stands, and its last line.
+/// Says where the program's output stands, and its last line.
 fn log(house: &House) -> String {
     let said = files::tail(&house.notices_log(), SAID_BYTES);
     let last = said.trim().lines().last().map(printable::flat).unwrap_or_default();

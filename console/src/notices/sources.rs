@@ -1,4 +1,4 @@
-//! What there is to tell, found in the records and pages of guardian and broker.
+//! Finds notices in the records and pages of guardian and broker.
 //!
 //! Invariant: no text of others is taken but harmless and short.
 
@@ -24,10 +24,10 @@ const SAID_CHARS: usize = 200;
 const WORD_CHARS: usize = 80;
 /// Names of one kind that are noted: what is beyond them is not told.
 const MOST_NAMES: usize = 2_000;
-/// How long a model must be down before that is told: most faults of servers pass sooner.
+/// Least time a model is down before that is told: most faults of servers pass sooner.
 const DOWN_MS: u64 = 60_000;
 
-/// What the files looked like at the last look.
+/// Marks of the files at the last look.
 #[derive(Default)]
 pub struct Sources {
     asks: Option<Mark>,
@@ -111,7 +111,7 @@ fn died(death: Death) -> Notice {
     notice(What::Death, death.at(), &how, &format!("life {life} {how}"), own)
 }
 
-/// What an event of the guardian's is to the owner; nothing where it is routine, or came of the owner's word.
+/// Turns an event of the guardian's into a notice; none where it is routine, or came of the owner's word.
 #[allow(clippy::wildcard_enum_match_arm)]
 fn happened(event: &Value) -> Option<Notice> {
     let at = Line(event).at();

@@ -1,4 +1,4 @@
-//! What waits to be told and what was: gathered, bounded an hour, each once. Pure, but for how it is kept.
+//! Notices that wait and those already told: gathered, bounded an hour, each once. Pure, but for how they are kept.
 //!
 //! Invariant: what is handed to a program is noted as handed over before, so that no end at any moment tells it twice.
 
@@ -16,7 +16,7 @@ const MOST_TOLD: usize = 20;
 /// Within this time a kind that comes again and again is told once, and sendings are counted.
 const HOUR_MS: Millis = 3_600_000;
 
-/// What a notice is about; the weightiest first.
+/// Subject of a notice; the weightiest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum What {
@@ -60,7 +60,7 @@ pub struct Cursor {
     pub place: u64,
 }
 
-/// What is kept between two lives of this process.
+/// State kept between two lives of this process.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct State {
@@ -74,7 +74,7 @@ pub struct State {
     pub reported: Option<String>,
     pub reported_at: Option<String>,
     pub waiting: Vec<Notice>,
-    /// How many more there were than can wait.
+    /// Number of notices beyond those that can wait.
     pub left_out: u64,
     /// When the first of those that wait came.
     pub since_ms: Millis,
@@ -140,7 +140,7 @@ impl State {
         self.waiting.len() < before
     }
 
-    /// What is to go now, noted as handed over; `None` where nothing is due.
+    /// Takes the notices to send now, noted as handed over; `None` where nothing is due.
     pub fn take(&mut self, now: Millis, gather_ms: Millis, per_hour: u32) -> Option<Sending> {
         // A clock that was set back must not silence it.
         let is_recent = |then: &Millis| *then <= now && now - *then < HOUR_MS;

@@ -1,4 +1,4 @@
-//! What the owner does from the page: each act by a form with a token of its own, in the same way as at the terminal.
+//! The owner's acts from the page: each by a form with a token of its own, in the same way as at the terminal.
 
 use crate::page::form::Fields;
 use crate::page::frame::{self, see};
@@ -17,31 +17,31 @@ use maud::{Markup, html};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The thread its words are on: so a plain yes is heard as the answer to what was asked there.
+/// The thread of the page's words: so a plain yes is heard as the answer to a question there.
 const THREAD: &str = "main";
-/// How long what comes of an answer is waited for before the ask is shown.
+/// Longest wait for the result of an answer before the ask is shown.
 const CAME: Duration = Duration::from_secs(2);
 
 /// Pages that an act may lead back to, and the part of each that is looked at.
 const BACK: [(&str, &str); 3] = [("/", "/"), ("/talk", "/talk#last"), ("/asks", "/asks")];
 
-/// Where the form says it was, where that is one of those pages.
+/// Returns the part of the page the form came from, if it is in `BACK`.
 fn back_to(fields: &Fields) -> Option<&'static str> {
     let from = fields.text("from");
     BACK.iter().find(|(page, _)| *page == from).map(|(_, to)| *to)
 }
 
-/// What an act is given.
+/// Arguments of an act's handler.
 pub type Given = (State<Arc<Server>>, Uri, Extension<Fields>);
 
-/// Takes the token of an act; `None`: it may be done. Else the page that says why not, with what was written.
+/// Takes the token of an act; `None`: it may be done. Else the page that says why not, with the owner's text.
 pub fn refusal(server: &Server, path: &str, fields: &Fields) -> Option<Response> {
     let link = server.link.token();
     let taken = server.tokens.take(path, &link, &fields.text("act"), house::clock::wall_ms());
     taken.err().map(|stale| refused(server, path, fields, &stale))
 }
 
-/// Nothing was done; what was written stands there once more, and can be sent from there.
+/// Says that nothing was done; shows the owner's text once more, to be sent from there.
 fn refused(server: &Server, path: &str, fields: &Fields, stale: &Stale) -> Response {
     let body = html! {
         p.wrong role="alert" { "Nothing was done. " (stale.told()) }
@@ -84,7 +84,7 @@ pub async fn run(server: &Arc<Server>, order: Order) -> (bool, Vec<String>) {
     }
 }
 
-/// What came of a command.
+/// Renders the result of a command.
 pub fn came(title: &str, here: &str, (is_done, lines): &(bool, Vec<String>), back: &str) -> Response {
     let body = html! {
         p role="status" { @if *is_done { "Done." } @else { "It was not done, or not all of it." } }
@@ -188,7 +188,7 @@ pub async fn resume((State(server), uri, Extension(fields)): Given) -> Response 
     order(&server, uri.path(), &fields, "resume", "Resume").await
 }
 
-/// Makes the link anew; the one who asked stays within, all others are out.
+/// Makes the link anew; the browser that asked keeps access, all others lose it.
 pub async fn new_link((State(server), uri, Extension(fields)): Given) -> Response {
     if let Some(refused) = refusal(&server, uri.path(), &fields) {
         return refused;

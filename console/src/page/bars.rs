@@ -13,7 +13,7 @@ pub struct Part<'a> {
     pub class: &'a str,
 }
 
-/// A bar as wide as the place it stands in; `told` says what it shows.
+/// A bar as wide as its place; `told` describes it.
 pub fn bar(told: &str, parts: &[Part], mark: Option<f64>) -> Markup {
     let column = |share: f64| format!("{:.2}", share.clamp(0.0, 1.0) * WIDTH);
     html! {
@@ -30,7 +30,7 @@ pub fn bar(told: &str, parts: &[Part], mark: Option<f64>) -> Markup {
     }
 }
 
-/// How much of a cap is used, as a bar with its words; warns where little is left.
+/// Draws the used part of a cap, as a bar with its words; warns where little is left.
 pub fn used(name: &str, spent: f64, cap: f64) -> Markup {
     let told = format!("{name}: ${spent:.2} of ${cap:.2}");
     let share = if cap > 0.0 { spent / cap } else { 0.0 };

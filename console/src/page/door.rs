@@ -1,4 +1,4 @@
-//! Places for connections: one that has not shown the token gives way to a newer one; one that has keeps its place.
+//! Places for connections: those without the token give way to newer ones; those that have shown it keep their place.
 //!
 //! Invariant: no number of connections without the token keeps another one out.
 
@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 pub const MOST_STRANGERS: usize = 256;
 /// Most connections that keep their place.
 pub const MOST_KNOWN: usize = 64;
-/// How long a connection may last that has not shown the token, and one that has.
+/// Longest time of a connection that has not shown the token, and of one that has.
 pub const STRANGER: Duration = Duration::from_secs(30);
 pub const LONGEST: Duration = Duration::from_secs(60 * 60);
 

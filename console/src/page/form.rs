@@ -7,7 +7,7 @@ use maud::{Markup, html};
 pub const MOST_BYTES: usize = 1 << 20;
 const MOST_FIELDS: usize = 16;
 
-/// What was posted.
+/// Fields of a posted form.
 #[derive(Clone, Default)]
 pub struct Fields(Vec<(String, String)>);
 
@@ -29,7 +29,7 @@ impl Fields {
     }
 }
 
-/// The fields of a form that are not seen: the token of its act, and what else it says.
+/// Hidden fields of a form: the token of its act, and the others.
 pub fn hidden(server: &Server, path: &str, fields: &[(&str, &str)]) -> Markup {
     html! {
         input type="hidden" name="act" value=(server.act(path));

@@ -1,4 +1,4 @@
-//! What every page has around it: its head with the way to the others, the headers that keep it closed, refusals.
+//! Frame of every page: its head with the way to the others, the headers that keep it closed, refusals.
 
 use crate::page::Server;
 use crate::page::guard::Refusal;
@@ -45,14 +45,14 @@ const HEADERS: [(header::HeaderName, &str); 8] = [
     (header::HeaderName::from_static("permissions-policy"), "camera=(), microphone=(), geolocation=()"),
 ];
 
-/// Adds what every answer says.
+/// Adds the headers of every answer.
 pub fn close(headers: &mut HeaderMap) {
     for (name, value) in HEADERS {
         headers.insert(name, HeaderValue::from_static(value));
     }
 }
 
-/// How much a page reads: what reads far back waits for its like, and nothing else for it.
+/// Amount a page reads: pages that read far back wait for one another, and no other page for them.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Weight {
     Light,
@@ -95,7 +95,7 @@ fn html_response(status: StatusCode, body: Body) -> Response {
 
 const END: &str = "</main></body></html>";
 
-/// How many asks wait: read beside the server where they have changed.
+/// Number of waiting asks: read beside the server where they have changed.
 async fn waiting(server: &Arc<Server>) -> usize {
     if let Some(count) = server.waiting.known(&server.house) {
         return count;
@@ -104,7 +104,7 @@ async fn waiting(server: &Arc<Server>) -> usize {
     tokio::task::spawn_blocking(move || server.waiting.count(&server.house)).await.unwrap_or(0)
 }
 
-/// What stands in every page's head; asks that wait are told in the title and the icon too, but to whoever is refused.
+/// Writes every page's `<head>`; title and icon count waiting asks, but not on a refusal.
 fn named(title: &str, waiting: Option<usize>) -> Markup {
     html! {
         meta charset="utf-8";
@@ -116,7 +116,7 @@ fn named(title: &str, waiting: Option<usize>) -> Markup {
     }
 }
 
-/// What the page begins with, up to its heading. That of a place is told by the mark in the bar, and by voice.
+/// Begins the page, up to its heading. A place's own is hidden from sight: the bar marks it, screen readers say it.
 fn begin(title: &str, here: &str, waiting: usize) -> String {
     let at = PLACES.iter().position(|(place, ..)| *place == here);
     let is_place = at.is_some_and(|at| PLACES.get(at).is_some_and(|(_, name, _)| *name == title));
@@ -159,7 +159,7 @@ fn begin(title: &str, here: &str, waiting: usize) -> String {
     whole.strip_suffix(END).unwrap_or(&whole).to_owned()
 }
 
-/// How many asks wait, beside the way to them.
+/// Number of waiting asks, beside the link to them.
 fn badge(waiting: usize) -> Markup {
     html! {
         span.badge #badge hidden[waiting == 0] { span #count { (waiting) } span.hidden { " waiting" } }
@@ -176,7 +176,7 @@ pub async fn more(State(server): State<Arc<Server>>) -> Response {
     .await
 }
 
-/// How many asks wait, as the icon is asked for.
+/// Query of the icon: the number of waiting asks.
 #[derive(Deserialize)]
 pub struct Icon {
     #[serde(default)]
@@ -197,7 +197,7 @@ pub async fn icon(Query(Icon { asks }): Query<Icon>) -> Response {
     response
 }
 
-/// What went wrong, in its place.
+/// Renders an error, in the place where it occurred.
 pub fn wrong(told: &str) -> Markup {
     html! { p.wrong role="alert" { (told) } }
 }
@@ -237,7 +237,7 @@ pub fn entry() -> Response {
     html_response(StatusCode::OK, Body::from(whole.0))
 }
 
-/// Leads to the page that shows what came of an act.
+/// Leads to the page that shows the result of an act.
 pub fn see(place: &str) -> Response {
     let mut response = StatusCode::SEE_OTHER.into_response();
     let place = HeaderValue::from_str(place).unwrap_or(HeaderValue::from_static("/"));
@@ -252,7 +252,7 @@ pub fn asset(kind: &'static str, text: &'static str) -> Response {
     response
 }
 
-/// A time as a person and a program read it: how long ago, and the exact one for whoever points at it.
+/// A time for people and programs: how long ago, and the exact time on pointing at it.
 pub fn time(at: &str) -> Markup {
     let Ok(then) = at.parse::<Timestamp>() else { return html! { time { (moments::told(at)) } } };
     html! { time datetime=(at) title=(moments::told(at)) { (moments::since_then(then, moments::now())) } }

@@ -1,4 +1,4 @@
-//! Who may come in: judged from a request's head alone, before anything is read or done. Pure.
+//! Admits or refuses a request by its head alone, before anything is read or done. Pure.
 //!
 //! Invariant: no page of another origin, whatever name it reached this address by, gets an answer that says anything.
 
@@ -7,7 +7,7 @@ pub use http::Request;
 use http::request::Parts;
 use http::{HeaderMap, Method, StatusCode, header};
 
-/// What comes of a request at the door.
+/// Verdict on a request.
 #[derive(Debug, PartialEq)]
 pub enum Judged {
     /// It carries the token in the link: it gets the cookie. `from_elsewhere`: another site's link led here, so that a
@@ -17,12 +17,12 @@ pub enum Judged {
     },
     /// It carries the token.
     Passes,
-    /// It asks for what needs no token.
+    /// It asks for a path that needs no token.
     Open,
     Refused(Refusal),
 }
 
-/// Why a request is refused, and what to do.
+/// Reason why a request is refused, and a remedy.
 #[derive(Debug, PartialEq)]
 pub struct Refusal {
     pub status: StatusCode,
@@ -33,7 +33,7 @@ pub struct Refusal {
 const LINK: &str = "Open the link that `feral serve` prints; it holds the token of now.";
 const AGAIN: &str = "Go back, load the page anew, and do it from there.";
 
-/// What needs no token: it says nothing of the house.
+/// Paths served without a token: only the stylesheet.
 const OPEN: [&str; 1] = ["/style.css"];
 
 /// Judges a request by the token that counts and the name of the cookie that carries it.

@@ -24,7 +24,7 @@ struct Held {
 }
 
 impl Link {
-    /// The token that is there; a new one where there is none, or where one is wanted.
+    /// Reads the token; makes a new one where there is none, or where a new one is wanted.
     pub fn open(house: &House, anew: bool) -> Result<Self> {
         let there = read(house).filter(|_| !anew);
         let token = match there {

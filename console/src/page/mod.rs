@@ -1,4 +1,4 @@
-//! `serve`: the owner's page in a browser on this machine: what happens, talk, asks, undo, and the past as a picture.
+//! `serve`: the owner's page in a browser on this machine: events, talk, asks, undo, and the past as a picture.
 //!
 //! It reads records and state and keeps nothing but its link's token and an index it can make anew; it does only what the
 //! terminal could. Nothing waits for it, and it may be killed at any moment.
@@ -37,21 +37,21 @@ use tokio::sync::Semaphore;
 
 /// The port it listens at, unless another one is asked for.
 pub const PORT: u16 = 7717;
-/// Pages that read the present at once, pages that read far back, and browsers that follow what happens.
+/// Most pages at once that read the present, that read far back, and browsers that follow events.
 const MOST_LIGHT: usize = 4;
 const MOST_HEAVY: usize = 2;
 const MOST_STREAMS: usize = 8;
 /// Threads that read files.
 const MOST_THREADS: usize = MOST_LIGHT + MOST_HEAVY + 2;
 
-/// What the owner wants of it.
+/// Options the owner gave.
 pub struct Wanted {
     /// 0: any that is free.
     pub port: u16,
     pub new_link: bool,
 }
 
-/// What all requests share.
+/// State that all requests share.
 pub struct Server {
     pub house: House,
     pub link: Link,

@@ -19,7 +19,7 @@ use tokio::sync::{Semaphore, mpsc};
 const PIECE_BYTES: usize = 16 << 10;
 const MOST_PIECES: usize = 16;
 const PATIENCE: Duration = Duration::from_secs(20);
-/// How long the status waits for the body to say that there is nothing of the kind.
+/// Longest wait of the status for a body that may say that the page is missing.
 const MISSING_WAIT: Duration = Duration::from_millis(20);
 
 enum Piece {
@@ -28,7 +28,7 @@ enum Piece {
     Missing,
 }
 
-/// Where a body is written to.
+/// Writer of a body.
 pub struct Out {
     to: mpsc::Sender<Piece>,
     runtime: Handle,
@@ -59,7 +59,7 @@ impl Out {
         if self.held.len() >= PIECE_BYTES { self.flush() } else { Ok(()) }
     }
 
-    /// Lets go what was written so far.
+    /// Sends the text written so far.
     pub fn flush(&mut self) -> Result<()> {
         if self.held.is_empty() {
             return if self.to.is_closed() { Err(Gone.into()) } else { Ok(()) };
@@ -68,12 +68,12 @@ impl Out {
         self.send(piece)
     }
 
-    /// Says that what is asked for is not there; the text that follows says what is.
+    /// Answers with the status for a missing page; the text that follows explains.
     pub fn missing(&mut self) -> Result<()> {
         self.send(Piece::Missing)
     }
 
-    /// Whether nobody reads any more.
+    /// Whether the reader has gone.
     pub fn is_gone(&self) -> bool {
         self.to.is_closed()
     }
@@ -101,7 +101,7 @@ impl std::io::Write for Out {
     }
 }
 
-/// Text with what cannot be seen spelled out.
+/// Text with invisible characters spelled out.
 pub fn safe(text: &str) -> String {
     let is_plain = |byte: &u8| matches!(byte, b'\n' | b' '..=b'~');
     if text.as_bytes().iter().all(is_plain) { text.to_owned() } else { spelled(&plain_spaces(text)) }

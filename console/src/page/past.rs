@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// How many looks a page waits for, and the rest between two where nobody waits.
+/// Most looks that a page waits for, and the rest between two where nobody waits.
 const LOOKS: usize = 8;
 const REST: Duration = Duration::from_millis(6);
 /// Least time between two times it is saved while it reads on.
@@ -39,7 +39,7 @@ impl Past {
     }
 }
 
-/// Looks at what is new, for a moment; whatever is left is read beside the page.
+/// Reads new records for a moment; the rest is read beside the page.
 pub fn look(server: &Arc<Server>) -> Looked {
     let mut looked = Looked::default();
     for _ in 0..LOOKS {

@@ -1,4 +1,4 @@
-//! Which path shows or does what.
+//! Paths of the page and their handlers.
 
 use crate::page::{Server, acts, frame, stream, views};
 use axum::Router;

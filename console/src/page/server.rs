@@ -89,7 +89,7 @@ fn router(server: Arc<Server>) -> Router {
     routes::all().layer(guarded).with_state(server)
 }
 
-/// Lets a request in, or refuses it and ends its connection; whatever is answered says that it is closed to others.
+/// Lets a request in, or refuses it and ends its connection; every answer says that it is closed to other sites.
 async fn guarded(State(server): State<Arc<Server>>, request: Request, next: Next) -> Response {
     let (asked, body) = request.into_parts();
     let (token, cookie) = (server.link.token(), server.cookie());

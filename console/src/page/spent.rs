@@ -1,4 +1,4 @@
-//! What was spent, and on what: settled calls by day and model, and by the question or reason they were for; sums, never calls.
+//! Sums of settled calls by day and model, and by the question or reason they were for; no single calls.
 
 use crate::plain;
 use crate::report::gather::{self, SETTLED_LATER_MS};
@@ -85,7 +85,7 @@ impl Tokens {
         self.output = self.output.saturating_add(other.output);
     }
 
-    /// The share of what was put to the model that its cache had, in percent.
+    /// Share of the model's input that its cache had, in percent.
     pub fn cached_percent(&self) -> Option<u64> {
         let all = self.input.saturating_add(self.cached);
         self.cached.saturating_mul(100).checked_div(all)
@@ -157,7 +157,7 @@ pub fn read(house: &House, since: &str) -> Spent {
     spent
 }
 
-/// Why each wake was, as far as the bookkeeping reaches.
+/// Returns the reason of each wake, as far as the bookkeeping reaches.
 fn reasons(house: &House) -> HashMap<u64, String> {
     let mut why = HashMap::new();
     for record in records::with_before(house.bookkeeping()).iter().flat_map(|path| records::of(path)) {
@@ -172,7 +172,7 @@ fn reasons(house: &House) -> HashMap<u64, String> {
     why
 }
 
-/// A reason without what differs from time to time: a goal stays the goal, an item of the checklist itself.
+/// A reason without its varying parts: a goal stays the goal, an item of the checklist itself.
 fn kind(why: &str) -> String {
     let why = match why.split_once(": ") {
         Some(("unfinished", _)) => "a self-edit it had begun".to_owned(),
@@ -188,9 +188,9 @@ fn kind(why: &str) -> String {
 struct Purposes<'a> {
     calls: &'a [Call],
     next: usize,
-    /// The thought whose outcome is still coming: the first call that is its own, what it was for, and its tokens.
+    /// The thought whose outcome is still coming: its first call, its purpose, and its tokens.
     under_way: Option<(usize, String, Tokens)>,
-    /// What the owner said last.
+    /// The owner's last message.
     question: String,
     led_to: &'a mut BTreeMap<String, Sum>,
 }

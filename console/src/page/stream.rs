@@ -1,4 +1,4 @@
-//! What happens, as it happens: each browser that follows has a thread that waits for files to change, and says what they say.
+//! Streams events to browsers as they happen: each has a thread that waits for files to change, and sends the changes.
 //!
 //! Invariant: nothing of the creature's waits for it; a browser that takes nothing is let go.
 
@@ -28,8 +28,8 @@ use tokio::sync::mpsc::{self, error::TrySendError};
 /// Time until files are looked at though nothing told of a change, and least time between two looks at what stands.
 const SLOW_MS: u16 = 2_000;
 const BETWEEN_MS: u16 = 40;
-/// Left to who writes a record to sync it, before all who follow read it: else they are in its way, measurably, on a
-/// machine of few processors.
+/// Time left to the writer of a record to sync it before all followers read it: else they slow it down, measurably, on
+/// a machine of few processors.
 const SYNCED: Duration = Duration::from_millis(8);
 /// Events that may wait for a browser; and slow looks between two signs of life.
 const MOST_EVENTS: usize = 256;
@@ -68,7 +68,7 @@ struct Follower {
     sources: Sources,
     state: Option<(u64, u64)>,
     link: String,
-    /// What each event said last: the same is not said twice.
+    /// Last text of each event: the same is not sent twice.
     said: HashMap<&'static str, String>,
     /// The asks and answers as they were told last.
     asks: Option<waiting::Marks>,
@@ -128,7 +128,7 @@ impl Follower {
         }
     }
 
-    /// How it stands: the status, and the thought under way; and whether this is the same house still.
+    /// Sends the status and the thought under way, and a notice where this is no longer the same house.
     fn stand(&mut self, is_slow: bool) -> Result<(), Gone> {
         let state = link::state(&self.server.house);
         if state != self.state {
@@ -164,7 +164,7 @@ impl Follower {
         self.asks()
     }
 
-    /// Where asks or answers have changed: how many wait, and what they are.
+    /// Sends the number of waiting asks, and the asks, where asks or answers have changed.
     fn asks(&mut self) -> Result<(), Gone> {
         let marks = waiting::marks(&self.server.house);
         if self.asks.replace(marks) == Some(marks) {
@@ -176,7 +176,7 @@ impl Follower {
         self.send(event("asked", &one_line(&views::talk::asked_of_you(&self.server))))
     }
 
-    /// What was remembered since; whether there is more at once.
+    /// Sends the records remembered since; returns whether there are more at once.
     fn rows(&mut self) -> Result<bool, Gone> {
         let seen = self.sources.records();
         for record in &seen.shown {

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-/// How long a page may lie open before something is done from it.
+/// Longest time a page may lie open before an act is done from it.
 const LASTS_MS: Millis = 60 * 60_000;
 /// Most acts within that time.
 const MOST_USED: usize = 4_096;
@@ -21,7 +21,7 @@ pub struct Tokens {
     used: Mutex<HashMap<String, Millis>>,
 }
 
-/// Why a token is not taken.
+/// Reason why a token is not taken.
 #[derive(Debug, PartialEq)]
 pub enum Stale {
     /// It is none of this server's for this act, or the link was made anew since.
@@ -72,7 +72,7 @@ impl Tokens {
         Ok(())
     }
 
-    /// What only this server can have made; hashed twice, so that nothing can be appended.
+    /// Returns a seal that only this server can make; hashed twice, so that nothing can be appended.
     fn seal(&self, act: &str, link: &str, until_ms: Millis, number: &str) -> String {
         let within = Sha256::new().chain_update(self.key).chain_update(until_ms.to_le_bytes());
         let within = within.chain_update(number.len().to_le_bytes()).chain_update(number);

@@ -12,14 +12,14 @@ use std::collections::HashMap;
 /// Calls that are told apart.
 const MOST_CALLS: usize = 100;
 
-/// One thing that took time.
+/// A call or an act, and the time it took.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Span<'a> {
     pub name: String,
     pub class: &'static str,
     pub from_ms: Millis,
     pub to_ms: Millis,
-    /// What was paid for it, in millionths of a dollar.
+    /// Its cost in millionths of a dollar.
     pub micro: u64,
     /// The record of an act.
     pub record: Option<&'a Value>,
@@ -47,7 +47,7 @@ pub fn calls(entries: &[Value]) -> Vec<Span<'static>> {
     spans
 }
 
-/// What a thought was, in order of time: its model's calls, then its acts, each from the end of what came before it.
+/// Returns a thought's spans in order of time: its model's calls, then its acts, each from the end of the one before.
 pub fn spans<'a>(found: &'a Found, calls: Vec<Span<'a>>) -> Vec<Span<'a>> {
     let thought_ms = moments::ms(Record(&found.thought).at()).unwrap_or(0);
     let mut spans = calls;

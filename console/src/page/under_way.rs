@@ -1,4 +1,4 @@
-//! What it is at just now, as the conversation shows it: for whom, since when, what was paid so far, the words as they come.
+//! The wake under way, as the conversation shows it: for whom, since when, its cost so far, the words as they come.
 
 use crate::window::state::Known;
 use house::House;
@@ -34,7 +34,7 @@ pub enum Does {
     Acts,
 }
 
-/// What it is at, by what the files say; none while it rests or nothing lives.
+/// Reads the work under way from the files; none while it rests or nothing lives.
 pub fn read(house: &House, known: &Known) -> Option<UnderWay> {
     let does = does(known)?;
     let (feed, inbox) = (files::tail(&house.events(), TAIL_BYTES), files::tail(&house.inbox(), TAIL_BYTES));
@@ -73,7 +73,7 @@ fn does(known: &Known) -> Option<Does> {
 }
 
 /// Whether a wake is for the owner: it woke for that, or a word came since, which it answers now whatever it woke for.
-/// What is not told is taken for that too.
+/// True also where the records do not say.
 fn is_owners(wakeup: Option<&Value>, word: Option<&Value>) -> bool {
     let Some(wakeup) = wakeup else { return true };
     let wakeup = FeedLine(wakeup);

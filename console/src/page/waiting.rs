@@ -1,4 +1,4 @@
-//! What waits for the owner's yes or no: counted for every page's head, read again only where the records changed.
+//! Asks that wait for the owner: counted for every page's head, read again only where the records changed.
 
 use crate::asks as answers;
 use house::House;
@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 /// The records as they were when they were read: asks, and answers to them.
 pub type Marks = [Option<Mark>; 2];
 
-/// How many wait, as it was counted last.
+/// The last count of waiting asks.
 #[derive(Default)]
 pub struct Waiting(Mutex<Option<(Marks, usize)>>);
 
@@ -24,7 +24,7 @@ pub fn unanswered(house: &House) -> Vec<Ask> {
 }
 
 impl Waiting {
-    /// How many wait, where that is known without reading.
+    /// Number of waiting asks, where it is known without reading.
     pub fn known(&self, house: &House) -> Option<usize> {
         let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         held.filter(|(known, _)| *known == marks(house)).map(|(_, count)| count)

@@ -1,4 +1,4 @@
-//! What happened last, a line a wake: what it was for, how much it did, what it cost; its rows in a fold. Pure but for reading.
+//! The last wakes, a line each: reason, number of acts, cost; the wake's rows in a fold. Pure but for reading.
 
 use super::back::{self, Line};
 use crate::life;
@@ -18,7 +18,7 @@ const MOST_RECORDS: usize = 600;
 const MOST_BYTES: u64 = 4 << 20;
 const LEDGER_BYTES: u64 = 512 << 10;
 
-/// A wake, or what happened before the first one that was read.
+/// A wake, or the records before the first wake that was read.
 #[derive(Debug, Default, PartialEq)]
 pub struct Wake {
     pub number: Option<u64>,
@@ -47,7 +47,7 @@ pub fn read(house: &House) -> Vec<Wake> {
     wakes
 }
 
-/// Records in order of time as wakes, each with what was paid from the end of the one before to its own.
+/// Records in order of time as wakes, each with its cost from the end of the wake before to its own.
 pub fn grouped(records: Vec<Value>, paid: &[(Millis, u64)]) -> Vec<Wake> {
     let mut wakes: Vec<Wake> = Vec::new();
     // The owner's word comes before the wake that answers it.
@@ -88,7 +88,7 @@ pub fn grouped(records: Vec<Value>, paid: &[(Millis, u64)]) -> Vec<Wake> {
 }
 
 impl Wake {
-    /// When it was over, as far as it was remembered.
+    /// End of the wake, as far as it was remembered.
     pub fn at(&self) -> &str {
         self.records.last().map(|record| Record(record).at()).unwrap_or_default()
     }

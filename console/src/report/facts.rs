@@ -1,4 +1,4 @@
-//! What a report is made of: records taken in one by one and held as sums, and as the newest of what is told singly. Pure.
+//! Facts of a report: records taken in singly and held as sums, and the newest of those that get a row each. Pure.
 
 use house::bounds::{brief, short};
 use house::records::history::{Death, Event, Fall as Put, Line, Said};
@@ -20,7 +20,7 @@ const MAKING: [&str; 3] = ["files.write", "files.edit", "files.create_workspace"
 const POSTING: [&str; 2] = ["x.post", "x.reply"];
 const READING: [&str; 3] = ["web.fetch_text", "web.search", "feed.read"];
 
-/// How often each of many names came; of names past `MOST_NAMES` only the sum is held.
+/// Counts of names; of names past `MOST_NAMES` only the sum is held.
 #[derive(Default)]
 pub struct Tally {
     pub names: BTreeMap<String, u64>,
@@ -62,7 +62,7 @@ impl Tally {
     }
 }
 
-/// The newest of what happened; of older ones only the number is held.
+/// The newest events; of older ones only the number is held.
 pub struct Newest<T> {
     pub kept: VecDeque<T>,
     pub count: u64,
@@ -84,7 +84,7 @@ impl<T> Newest<T> {
     }
 }
 
-/// What came of a commit of the creature's.
+/// Fate of a commit of the creature's.
 #[derive(Clone, PartialEq)]
 pub enum Came {
     /// No life began of it: it was of papers alone.
@@ -95,7 +95,7 @@ pub enum Came {
     Fell(String),
 }
 
-/// A commit of the creature's, and what came of it.
+/// A commit of the creature's, and its fate.
 pub struct Edit {
     pub commit: String,
     pub summary: String,
@@ -122,7 +122,7 @@ pub struct Word {
     pub chars: usize,
 }
 
-/// Everything a report is made of.
+/// All facts of a report.
 #[derive(Default)]
 pub struct Facts {
     /// Files of which only the newest part was read.
@@ -158,7 +158,7 @@ pub struct Facts {
     /// How many of its reasons to think by itself left something; empty where it never did.
     pub unasked: String,
     pub down: Vec<String>,
-    /// What it means to do, the next first; `None` where that cannot be read.
+    /// Its plans, the next first; `None` where they cannot be read.
     pub next: Option<Vec<String>>,
     /// Goals that ended: whether done, and how.
     pub ended: Newest<(bool, String)>,
@@ -253,7 +253,7 @@ impl Facts {
         self.falls.add(Fall { told, fallen_ref: brief(fall.fallen_ref(), NAME_CHARS) });
     }
 
-    /// Notes what came of a commit, if it is among those held; what was fatal stands.
+    /// Notes the fate of a commit, if it is among those held; a fatal fate stays.
     fn came(&mut self, commit: &str, came: Came) -> bool {
         let mut edits = self.edits.kept.iter_mut().rev();
         let Some(edit) = edits.find(|edit| !commit.is_empty() && edit.commit == commit) else { return false };

@@ -1,4 +1,4 @@
-//! Gathers what a report is made of: records since a time, of each kind the newest so many bytes, and the state now.
+//! Gathers a report's facts: records since a time, of each kind the newest so many bytes, and the present state.
 
 use super::facts::Facts;
 use crate::agenda;
@@ -11,7 +11,7 @@ use house::{House, asks, clock, files, instance, minds, moments};
 use serde_json::Value;
 use std::path::Path;
 
-/// How much later than the record of a thought, a wake or an edit a call may be settled that was made for it.
+/// Longest time from the record of a thought, a wake or an edit until a call made for it is settled.
 pub const SETTLED_LATER_MS: Millis = 2_000;
 /// Bytes read of each kind of record.
 const MOST_BYTES: u64 = 64 << 20;
@@ -78,7 +78,7 @@ pub fn each(path: &Path, since: &str, mut take: impl FnMut(&Value)) -> Option<St
     is_cut.then_some(name)
 }
 
-/// Takes every record of a span, oldest first. However long ago it was, what came after it is not read.
+/// Takes every record of a span, oldest first. Later records are not read, however long ago the span was.
 pub fn between(path: &Path, since: &str, until: &str, mut take: impl FnMut(&Value)) {
     let mut owners = Owners::beside(path);
     for path in records::older(path, since).into_iter().chain([path.to_owned()]) {
@@ -93,7 +93,7 @@ pub fn between(path: &Path, since: &str, until: &str, mut take: impl FnMut(&Valu
     }
 }
 
-/// Until when a call is settled that was made for what was remembered then.
+/// Time by which a call is settled that was made for a record of this time.
 pub fn settled_by(at: &str) -> Option<String> {
     moments::ms(at).map(|at_ms| clock::stamp_of(at_ms.saturating_add(SETTLED_LATER_MS)))
 }
@@ -106,7 +106,7 @@ pub struct Paid {
     pub models: Vec<String>,
 }
 
-/// What was paid for calls of models in a span.
+/// Sums the cost of calls of models in a span.
 pub fn paid(house: &House, since: &str, until: &str) -> Paid {
     let mut paid = Paid::default();
     between(&house.ledger(), since, until, |entry| {
@@ -123,7 +123,7 @@ pub fn paid(house: &House, since: &str, until: &str) -> Paid {
     paid
 }
 
-/// Takes in what the creature means to do, what of it waits for a yes, and which goals ended.
+/// Takes in the creature's plans, those that wait for a yes, and goals that ended.
 fn means_to(house: &House, since: &str, facts: &mut Facts) {
     let agenda = match agenda::read(house) {
         Ok(Some(agenda)) => agenda,

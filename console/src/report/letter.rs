@@ -7,12 +7,12 @@ use house::terminal;
 use house::{House, moments, printable};
 use std::path::Path;
 
-/// What stands where a path or an address of this machine was.
+/// Texts that replace a path or an address of this machine.
 const PATH: &str = "(a path)";
 const ADDRESS: &str = "(this machine)";
-/// How an address of this machine itself is written.
+/// Addresses of this machine itself.
 const LOOPBACK: [&str; 4] = ["127.0.0.1", "localhost", "[::1]", "0.0.0.0"];
-/// Headings in words of everybody's, by the name of a section.
+/// Headings in everyday words, by the name of a section.
 const HEADINGS: [(&str, &str); 10] = [
     ("WAITS", "Waits for its owner's yes"),
     ("fell, died", "Deaths, and what was put back"),
@@ -117,7 +117,7 @@ fn path(text: &str, is_folder: &dyn Fn(&str) -> bool) -> Option<usize> {
     is_folder(first).then(|| run(text))
 }
 
-/// The length of what goes on as one word.
+/// The length of the word that a text begins with.
 fn run(text: &str) -> usize {
     let ends = |letter: char| letter.is_whitespace() || ",;\"'()".contains(letter);
     text.find(ends).unwrap_or(text.len())

@@ -1,4 +1,4 @@
-//! The morning report: what came to pass since a time, from records alone, weightiest first, on one screen.
+//! The morning report: events since a time, from records alone, weightiest first, on one screen.
 
 pub mod facts;
 pub mod gather;
@@ -31,7 +31,7 @@ pub fn lines(house: &House, since: &str, columns: usize) -> Vec<(Option<&'static
     fitted(&facts, &sections, since, columns)
 }
 
-/// What a report is made of, and its sections with every row that is held.
+/// Gathers the facts of a report, and its sections with every row that is held.
 pub fn read(house: &House, since: &str) -> (Facts, Vec<Section>) {
     let facts = gather::facts(house, since);
     let sections = told::sections(&facts, since);

@@ -29,7 +29,7 @@ pub struct Row {
 pub struct Section {
     pub name: &'static str,
     pub rows: Vec<Row>,
-    /// How many there are, with those not held, and where they stand.
+    /// Number of rows, with those not held, and where they stand.
     pub count: u64,
     pub see: String,
     pub in_time: bool,
@@ -39,7 +39,7 @@ fn row(text: impl Into<String>, see: impl Into<String>) -> Row {
     Row { text: brief(&text.into(), ROW_CHARS), see: see.into() }
 }
 
-/// A row of what is the matter and what mends it.
+/// A row of up to twice the usual length.
 fn long_row(text: impl Into<String>, see: &str) -> Row {
     Row { text: brief(&text.into(), 2 * ROW_CHARS), see: see.to_owned() }
 }
@@ -112,7 +112,7 @@ fn tally(name: &str, tally: &super::facts::Tally, see: &str) -> Option<Row> {
     (tally.sum > 0).then(|| row(format!("{name}{}", tally.told(NAMES_CHARS)), see))
 }
 
-/// A commit that was to live, and what came of it.
+/// A commit that was to live, and its fate.
 fn edit(edit: &Edit) -> Option<Row> {
     let commit = short(&edit.commit);
     let summary = if edit.summary.is_empty() { "committed before" } else { &edit.summary };
@@ -155,7 +155,7 @@ fn failed(facts: &Facts, history: &str) -> Vec<Row> {
     down.chain(single).chain(asks).chain(goals).collect()
 }
 
-/// What is spent of the caps now, what was spent on each day, and how much came of what nobody asked for.
+/// Writes the rows on money: spent of the caps now, spent on each day, and the results of unasked work.
 fn cost(facts: &Facts, history: &str) -> Vec<Row> {
     let now = facts.budget.as_ref().map(|page| long_row(broker_page::budget_line(page), "status"));
     let days = facts.days.iter().rev().take(MOST_DAYS).map(|(day, (all, own))| {
@@ -168,7 +168,7 @@ fn cost(facts: &Facts, history: &str) -> Vec<Row> {
     now.into_iter().chain(days).chain(unasked).collect()
 }
 
-/// What is not told singly, as numbers.
+/// Writes the counts of records that have no row of their own.
 fn counts(facts: &Facts, history: &str) -> Vec<Row> {
     let sums = [
         ("thoughts", facts.thoughts),

@@ -1,4 +1,4 @@
-//! `update`: fetches what is new upstream, shows it, tries the creature in its sandbox, and merges; forward only.
+//! `update`: fetches new commits upstream, shows them, tries the creature in its sandbox, and merges; forward only.
 //!
 //! Invariant: the branch moves last and in one step. Until then HEAD and everything uncommitted of the owner's is as it was.
 

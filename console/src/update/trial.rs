@@ -71,7 +71,7 @@ fn most_ms(settings: &settings::Settings) -> Millis {
     settings.limits.build_ms * 2
 }
 
-/// Which tests failed, or the first errors of the compiler.
+/// Names the failed tests, or the first errors of the compiler.
 fn told(house: &House) -> String {
     let text = files::tail(&log(house), MOST_BYTES);
     let is_failed = |line: &&str| line.starts_with("test ") && line.trim_end().ends_with("FAILED");

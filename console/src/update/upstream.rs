@@ -1,4 +1,4 @@
-//! What came upstream, and what merging it would make of the house's branch. Fetching aside, nothing is changed.
+//! New commits upstream, and the result of merging them into the house's branch. Fetching aside, nothing is changed.
 
 use anyhow::{Context, Result, bail, ensure};
 use git2::{BranchType, Commit, Oid, Repository, Sort};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// Commits that are named.
 const MOST_NAMED: usize = 30;
-/// Characters of what git said.
+/// Characters of git's output.
 const MOST_SAID: usize = 2_000;
 /// The part that is built and tested before it is merged.
 const CREATURE: &str = "creature";
@@ -21,7 +21,7 @@ pub struct Upstream {
     pub name: String,
 }
 
-/// What is new, and what it comes to.
+/// New commits upstream, and the result of merging them.
 pub struct News {
     pub from: Oid,
     pub to: Oid,
@@ -82,7 +82,7 @@ pub fn fetch(house: &House, upstream: &Upstream) -> Result<()> {
     )
 }
 
-/// Compares the branch with what was fetched last.
+/// Compares the branch with the commits fetched last.
 pub fn news(repo: &Repo, upstream: &Upstream) -> Result<News> {
     let git = &repo.git;
     let head = git.find_commit(repo.head()?.commit)?;

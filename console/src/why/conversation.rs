@@ -1,4 +1,4 @@
-//! What was put to the model before a thought: found in the conversations by the time of the thought and its calls.
+//! Prompts given to the model before a thought: found in the conversations by the time of the thought and its calls.
 
 use house::House;
 use house::records::memory::Record;
@@ -16,15 +16,15 @@ const MOST_BYTES: u64 = 8 << 20;
 const NEAR_S: i64 = 1;
 const LONGEST_S: i64 = 7_200;
 
-/// What a model was given since its thought before, in order, and where it stands.
+/// Texts given to a model since its thought before, in order, and the file they stand in.
 #[derive(Debug)]
 pub struct Put {
     pub path: PathBuf,
     pub texts: Vec<String>,
 }
 
-/// What was put to the model for this thought, begun `since` the one before; none where no conversation has it any more,
-/// or no model thought it.
+/// Finds the texts given to the model for this thought, `since` the one before; none where no conversation has them any
+/// more, or no model thought it.
 pub fn put(house: &House, thought: Record, since: &str) -> Option<Put> {
     let at_s = thought.at().parse::<Timestamp>().ok()?.as_second();
     let since_s = since.parse::<Timestamp>().map_or(at_s - LONGEST_S, |since| since.as_second());

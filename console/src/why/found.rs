@@ -14,7 +14,7 @@ const MOST_END_BYTES: u64 = 64 << 20;
 /// Bytes read before and behind the place where a thought was found.
 const BEFORE_BYTES: u64 = 1 << 20;
 const BEHIND_BYTES: u64 = 64 << 20;
-/// Records kept of what came before a thought, and of what it did.
+/// Most records kept from before a thought, and of its results.
 const MOST_RECORDS: usize = 200;
 
 /// A thought and the records around it.
@@ -24,11 +24,11 @@ pub struct Found {
     pub thought: Value,
     /// Its replies that could not be read, before the one that could.
     pub garbled: Vec<Value>,
-    /// What was remembered since the thought before it: results, words, what was noticed.
+    /// Records since the thought before it: results, words, observations.
     pub before: Vec<Value>,
     /// When the thought before it was remembered; empty where that is not known.
     pub since: String,
-    /// What came of its calls, and what it said.
+    /// Results of its calls, and its messages.
     pub after: Vec<Value>,
 }
 
@@ -117,7 +117,7 @@ impl Found {
     }
 }
 
-/// Why the wake was that had this thought, by the creature's bookkeeping; empty where that is not kept any more.
+/// Returns the reasons of a wake, from the creature's bookkeeping; empty where they are not kept any more.
 pub fn reasons(house: &House, wake: u64) -> Vec<String> {
     let paths = records::with_before(house.bookkeeping());
     let mut beats = paths.iter().rev().flat_map(|path| records::of(path));

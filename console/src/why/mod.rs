@@ -1,4 +1,4 @@
-//! `why`: one thought: what woke it, what it saw, said and did, what it cost, and where each of that stands.
+//! `why`: a thought: its reason to wake, its input, words and acts, its cost, and where each is recorded.
 
 pub mod conversation;
 pub mod found;
@@ -16,7 +16,7 @@ use house::{House, moments};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Characters shown of one thing it saw, of what was put to the model, and of a call's arguments.
+/// Characters shown of an input, of the texts given to the model, and of a call's arguments.
 const SEEN_CHARS: usize = 400;
 const PUT_CHARS: usize = 2_000;
 const ARGS_CHARS: usize = 300;
@@ -88,7 +88,7 @@ pub fn facts(house: &House, number: u64, found: &Found) -> Value {
     })
 }
 
-/// What was settled between the thought before and this one: what ran beside it is in that.
+/// Sums the calls settled between the thought before and this one, those that ran beside it included.
 fn cost(house: &House, since: &str, at: &str) -> Paid {
     let until = gather::settled_by(at).filter(|_| !since.is_empty());
     until.map(|until| gather::paid(house, since, &until)).unwrap_or_default()
@@ -142,7 +142,7 @@ fn tell(facts: &Value, found: &Found) {
     field::<Vec<&str>>(facts, "evidence").iter().for_each(|place| terminal::below(1, place));
 }
 
-/// What it saw: what was put to the model, or else what was remembered since the thought before.
+/// Prints its input: the texts given to the model, or else the records since the thought before.
 fn saw(facts: &Value, found: &Found) {
     let put = facts.get("put_to_the_model").filter(|put| put.is_object());
     let rows: Vec<_> = found.before.iter().filter_map(feed::row).collect();
@@ -162,7 +162,7 @@ fn saw(facts: &Value, found: &Found) {
     lines.lines().filter(|line| !line.trim().is_empty()).for_each(|line| terminal::below(2, line));
 }
 
-/// What it did: each call with what came of it, and what it said.
+/// Prints its acts: each call with its result, and its messages.
 fn did(calls: &[Value], after: &[Value]) {
     let done: Vec<_> = after.iter().filter_map(|record| Some((record, feed::row(record)?))).collect();
     let what = if done.is_empty() && calls.is_empty() { "nothing" } else { "" };

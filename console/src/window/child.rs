@@ -16,7 +16,7 @@ use std::process::{Child, Command, Stdio};
 /// Most lines of a command that are shown, and most bytes of one.
 const MOST_LINES: usize = 2_000;
 const MOST_BYTES: usize = 64 << 10;
-/// Characters of what it is called.
+/// Characters of its name.
 const NAME_CHARS: usize = 40;
 /// Bytes read at once, and at one look.
 const BLOCK: usize = 16 << 10;
@@ -33,15 +33,15 @@ pub struct Running {
     pub shows: Option<Shows>,
 }
 
-/// What a command shows, so that it may be done when it is typed again.
+/// Content shown by a command, so that it may be done when it is typed again.
 pub enum Shows {
     /// The exact bytes of the ask of this id, which have this digest.
     Ask(String, String),
-    /// What a rollback to there would change.
+    /// The changes of a rollback to this version.
     Rollback(String),
 }
 
-/// What came of a command since it was looked at last.
+/// Output of a command since the last look.
 pub struct Came {
     pub lines: Vec<String>,
     /// Its exit status once it has ended; `None` within where it was ended.
@@ -130,7 +130,7 @@ impl Drop for Running {
     }
 }
 
-/// Reads what is there, without waiting and within a bound; true at the end.
+/// Reads the bytes that are there, without waiting and within a bound; true at the end.
 pub fn read(from: &mut File, to: &mut Vec<u8>) -> Result<bool> {
     let mut block = [0; BLOCK];
     for _ in 0..LOOK_BYTES / BLOCK {

@@ -1,4 +1,4 @@
-//! What each key does.
+//! Handles each key.
 
 use crate::window::prompt::To;
 use crate::window::{Window, typed};
@@ -126,7 +126,7 @@ impl Window {
         // The signal that it goes on is heard next, and takes the terminal again.
     }
 
-    /// Completes what is typed, and says which ways there are to go on.
+    /// Completes the typed text, and lists the ways to go on.
     fn complete(&mut self) {
         let asks: Vec<&str> = self.sources.known.asks.iter().map(String::as_str).collect();
         match typed::completed(&self.prompt.text(), &asks) {

@@ -7,7 +7,7 @@ use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 /// Bytes that are rendered; a longer text is shown as it stands.
 const MOST_BYTES: usize = 64 << 10;
-/// Columns of what stands before a line, at most.
+/// Most columns of the marks before a line.
 const MOST_HEAD: usize = 24;
 const CODE: &str = "36";
 const DIM: &str = "90";
@@ -44,7 +44,7 @@ pub fn laid(text: &str, first: usize, rest: usize, colour: bool) -> Vec<Vec<Span
     lines
 }
 
-/// A line before it is wrapped: what stands before it and before what continues it.
+/// A line before it is wrapped: the marks before it and before its continuations.
 #[derive(Default)]
 struct Line {
     head: String,
@@ -85,7 +85,7 @@ impl Line {
     }
 }
 
-/// What is being laid out.
+/// The page being laid out.
 #[derive(Default)]
 struct Page {
     colour: bool,
@@ -94,7 +94,7 @@ struct Page {
     line: Line,
     /// Paints in force, the innermost last.
     paints: Vec<&'static str>,
-    /// What stands before each line within lists and quotes: the next line's own, and that of those below.
+    /// Marks before each line within lists and quotes: the next line's own, and those of the lines below.
     heads: Vec<(String, String)>,
     /// Of each list the number of the next item; `None` of one without numbers.
     lists: Vec<Option<u64>>,
@@ -268,7 +268,7 @@ impl Page {
         self.line.spans.push(Span { paint: self.paints.join(";"), text });
     }
 
-    /// What stands before the line, once it begins: a mark stands before the first line of its item alone.
+    /// Writes the marks before a line once it begins; an item's mark stands before its first line alone.
     fn begin(&mut self) {
         if !self.line.spans.is_empty() || !self.line.below.is_empty() {
             return;

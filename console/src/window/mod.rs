@@ -1,7 +1,7 @@
-//! The owner's window: what happens goes into the scrollback, status and prompt stand live below it.
+//! The owner's window: events go into the scrollback, status and prompt stand live below it.
 //!
-//! One loop waits for the keyboard, for files that change and for what a command prints. Nothing the creature does
-//! waits for it; it can be killed at any time and loses nothing.
+//! A single loop waits for the keyboard, for changed files and for a command's output. Nothing the creature does waits
+//! for it; it can be killed at any time and loses nothing.
 
 pub mod child;
 pub mod markdown;
@@ -47,12 +47,12 @@ use view::{Verbosity, View};
 const SLOW_MS: u16 = 2_000;
 const BETWEEN_MS: u16 = 100;
 const SECOND_MS: u16 = 1_000;
-/// What stands at the prompt until something was typed.
+/// Text at the prompt until something was typed.
 const TYPE_HERE: &str = "type here: a word to it, or /help";
 /// A record wakes every window while its writer still waits for the disk: it shall not wait for a processor too.
 const WRITER_FIRST: Duration = Duration::from_millis(20);
 
-/// What the owner wants of it.
+/// Options the owner gave.
 pub struct Wanted {
     /// How much is shown; none: as the owner's settings say.
     pub verbosity: Option<Verbosity>,
@@ -76,7 +76,7 @@ pub struct Window {
     shown: HashMap<String, String>,
     /// The rollback whose changes were shown last; typed again it is ordered.
     shown_rollback: Option<String>,
-    /// What is to be said of the last key or line.
+    /// Message on the last key or line.
     said: String,
     /// The plain yes or no whose hint stands there.
     hinted: Option<String>,
@@ -148,7 +148,7 @@ fn handed_pipe() -> File {
     pipe
 }
 
-/// What woke the loop.
+/// Sources that woke the loop.
 #[derive(Default)]
 struct Woken {
     by_command: bool,
@@ -248,7 +248,7 @@ impl Window {
         })
     }
 
-    /// Reads what changed of the small files, and shows asks that are new.
+    /// Reads the small files that changed, and shows asks that are new.
     fn look(&mut self, slowly: bool) -> Result<()> {
         for ask in self.sources.look(slowly) {
             let told = format!("{} (/yes {} or /no {})", ask.line(), ask.id, ask.id);
@@ -298,7 +298,7 @@ impl Window {
         Ok(seen.more)
     }
 
-    /// Whether a record would push what greets the owner up: an act of the first life of all, before a word was typed.
+    /// Whether a record would push the greeting up: an act of the very first life, before a word was typed.
     fn holds_back(&self, record: &Value) -> bool {
         let record = Record(record);
         let is_act = self.verbosity == Verbosity::Minimal && record.action().is_some();

@@ -1,4 +1,4 @@
-//! What a typed line does: a word is kept, a command started, an ask answered once its bytes were shown.
+//! Carries out a typed line: keeps a word, starts a command, answers an ask once its bytes were shown.
 
 use crate::say::{self, Word};
 use crate::window::Window;
@@ -9,7 +9,7 @@ use house::asks;
 use house::records::text;
 use house::terminal::Row;
 
-/// The thread its words are on: so a plain yes is heard as the answer to what was asked there.
+/// The thread of the window's words: so a plain yes is heard as the answer to a question there.
 const THREAD: &str = "main";
 /// Most words whose answer is waited for.
 const MOST_WORDS: usize = 50;

@@ -1,22 +1,22 @@
-//! The prompt as it is edited: text of several lines, a cursor, and what was typed before. Pure.
+//! The prompt as it is edited: text of several lines, a cursor, and the lines typed before. Pure.
 
 use house::printable;
 
-/// Most characters it takes: more is no word.
+/// Most characters it takes, as many as a word may have.
 const MOST_CHARS: usize = 8_000;
 /// Most lines that are remembered.
 const MOST_BEFORE: usize = 200;
 
-/// What is being typed.
+/// The line being typed.
 #[derive(Default)]
 pub struct Prompt {
     text: Vec<char>,
     /// The letter before which the next one comes.
     at: usize,
-    /// What was typed before, oldest first, and which of it is shown.
+    /// Lines typed before, oldest first, and the index of the one shown.
     before: Vec<String>,
     shown: Option<usize>,
-    /// What was being typed when an older line was shown.
+    /// The unfinished line set aside while an older one is shown.
     draft: String,
 }
 
@@ -48,7 +48,7 @@ impl Prompt {
         self.text.is_empty()
     }
 
-    /// Puts letters in at the cursor; of what steers a terminal, or cannot be seen, nothing.
+    /// Puts letters in at the cursor; drops those that steer a terminal or cannot be seen.
     pub fn insert(&mut self, text: &str) {
         let text = printable::plain_spaces(text).replace('\r', "\n");
         for letter in text.chars().filter(|letter| is_plain(*letter)) {
@@ -67,7 +67,7 @@ impl Prompt {
         self.insert(text);
     }
 
-    /// Takes what was typed, and remembers it.
+    /// Takes the typed text, and remembers it.
     pub fn take(&mut self) -> String {
         let text = self.text();
         self.text.clear();
@@ -85,7 +85,7 @@ impl Prompt {
         self.at = self.place(to);
     }
 
-    /// Takes away what is between the cursor and there.
+    /// Takes away the text between the cursor and there.
     pub fn cut(&mut self, to: To) {
         let there = self.place(to);
         let (from, until) = (self.at.min(there), self.at.max(there));

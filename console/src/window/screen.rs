@@ -22,7 +22,7 @@ use std::ops::Range;
 /// Lines that are inserted at once.
 const AT_ONCE: usize = 100;
 
-/// The terminal while the window has it; what it was before comes back when this is dropped.
+/// The terminal while the window has it; its former state comes back when this is dropped.
 pub struct Screen {
     out: File,
     terminal: Terminal<Placed>,
@@ -52,7 +52,7 @@ impl Screen {
         }
     }
 
-    /// Leaves the terminal as it was, for whoever has it meanwhile.
+    /// Leaves the terminal as it was, for another process that has it meanwhile.
     pub fn leave(&mut self) {
         let top = self.top();
         let _ = execute!(
@@ -65,7 +65,7 @@ impl Screen {
         let _ = disable_raw_mode();
     }
 
-    /// Takes the terminal again, whatever became of its modes and of what stood there.
+    /// Takes the terminal again, whatever became of its modes and its text.
     pub fn come_back(&mut self) -> Result<()> {
         let _ = disable_raw_mode();
         if let Some((columns, rows)) = terminal::size() {
@@ -169,7 +169,7 @@ impl Screen {
         Ok(())
     }
 
-    /// The terminal may have another size: what stands there is found by its cursor, and drawn anew.
+    /// Adapts to another size: finds the live lines by the cursor, and draws them anew.
     pub fn resized(&mut self) -> Result<()> {
         let Some((columns, rows)) = terminal::size() else { return Ok(()) };
         let size = Size::new(columns, rows);
@@ -207,7 +207,7 @@ fn place((column, line): (usize, usize), area: Rect) -> Position {
     Position::new(area.x + x, area.y + y)
 }
 
-/// Where the cursor is, as the terminal says; at the lower end where it does not answer.
+/// Asks the terminal for the cursor's place; the lower end where it does not answer.
 fn asked_place(size: Size) -> (u16, u16) {
     let (x, y) = position().unwrap_or((1, size.height.saturating_sub(1)));
     (x, y.min(size.height.saturating_sub(1)))

@@ -9,11 +9,11 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Who waits for `pipe` is woken by each of them.
+/// Signals of the process; each of them wakes a wait on `pipe`.
 pub struct Signals {
     pub pipe: UnixStream,
-    /// Another size. It is kept from every handler: what reads the keys would have one of its own, and where it hears of
-    /// both at once it takes no notice of the keys.
+    /// Another size. Kept from every handler: the reader of the keys would have one of its own, and where it hears of
+    /// both at once it ignores the keys.
     pub sizes: SignalFd,
     ends: Arc<AtomicBool>,
     goes_on: Arc<AtomicBool>,
@@ -44,7 +44,7 @@ impl Signals {
         self.ends.load(Ordering::Relaxed)
     }
 
-    /// Takes what came; whether it goes on after it was stopped, once each time.
+    /// Takes the signals that came; returns whether it goes on after it was stopped, once each time.
     pub fn came_back(&mut self) -> bool {
         let mut bytes = [0; 64];
         while self.pipe.read(&mut bytes).is_ok_and(|read| read > 0) {}

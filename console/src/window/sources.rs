@@ -1,4 +1,4 @@
-//! What the window reads, and when: files that changed, each within a cap, and memory by position from its end.
+//! Files that the window reads, and when: those that changed, each within a cap, and memory by position from its end.
 
 use crate::feed::once::Once;
 use crate::feed::{Feed, Seen};
@@ -19,10 +19,10 @@ use std::path::{Path, PathBuf};
 /// Rows of the past that are shown first in a window that attaches.
 const LAST_ROWS: usize = 10;
 
-/// What changes the feed; all else changes the status lines, which can wait a moment.
+/// Files that change the feed; all others change the status lines, which can wait a moment.
 const OF_THE_FEED: [&str; 2] = ["memory.jsonl", "asks.jsonl"];
 
-/// What of the files has changed, the weightiest.
+/// The weightiest change among the files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Changed {
     Nothing,
@@ -36,20 +36,19 @@ pub struct Sources {
     /// Words of the beginning that are still to be shown.
     first: Vec<Value>,
     once: Once,
-    /// When it woke last, and what was spent of the week before that.
+    /// When it woke last, and the money spent of the week before that.
     woke: (Option<Timestamp>, f64),
     /// `None` where the system gives no more of these: then only the slow looks are left.
     changes: Option<Inotify>,
     watched: Vec<PathBuf>,
-    /// How each file was when it was read.
+    /// Mark of each file at its last reading.
     marks: HashMap<&'static str, Option<Mark>>,
     pub known: Known,
 }
 
 impl Sources {
-    /// `from`: where the guardian's own window begins: of what is there only words are shown, and the others counted; else
-    /// it begins with the last rows. Returns how many records of
-    /// the beginning were passed over, too.
+    /// `from`: where the guardian's own window begins: of the records there it shows only words, and counts the others;
+    /// else it begins with the last rows. Also returns how many records of the beginning were passed over.
     pub fn open(house: &House, from: Option<u64>, verbosity: Verbosity) -> (Self, u64) {
         let (feed, first, passed) = match from {
             Some(from) => {
@@ -72,7 +71,7 @@ impl Sources {
         self.changes.as_ref().map(AsFd::as_fd)
     }
 
-    /// What changed since it was asked last.
+    /// Returns the weightiest change since the last call.
     pub fn drain(&mut self) -> Changed {
         let mut changed = Changed::Nothing;
         while let Some(Ok(events)) = self.changes.as_ref().map(Inotify::read_events) {
@@ -108,7 +107,7 @@ impl Sources {
         seen
     }
 
-    /// What was spent since it woke, as far as it was seen here.
+    /// Counts the money spent since it woke, as far as it was seen here.
     fn count_cost(&mut self) {
         let longest = field::<&[Value]>(&self.known.budget, "caps").last();
         let longest: f64 = longest.map(|cap| field(cap, "spent_usd")).unwrap_or_default();
@@ -128,8 +127,7 @@ impl Sources {
         self.marks.insert(name, mark) != Some(mark)
     }
 
-    /// Reads what changed of the small files; `slowly`: whether a guardian runs is asked as well. Returns the asks that
-    /// are new.
+    /// Reads the small files that changed; `slowly`: also asks whether a guardian runs. Returns the asks that are new.
     pub fn look(&mut self, slowly: bool) -> Vec<asks::Ask> {
         self.watch();
         let house = self.house.clone();
@@ -179,7 +177,7 @@ pub struct Handed {
     rest: Vec<u8>,
 }
 
-/// What the guardian says.
+/// A line from the guardian.
 pub enum Told {
     Row(house::terminal::Row),
     /// Of a build under way; empty once it is over.
@@ -195,7 +193,7 @@ impl Handed {
         self.pipe.as_fd()
     }
 
-    /// What is there; `None` once the guardian is gone.
+    /// Reads the lines that are there; `None` once the guardian is gone.
     pub fn read(&mut self) -> Result<Option<Vec<Told>>> {
         let is_over = crate::window::child::read(&mut self.pipe, &mut self.rest)?;
         let mut told = Vec::new();

@@ -1,13 +1,13 @@
-//! What a typed line means: a word to the creature, or a command of the help's list; and how one is completed. Pure.
+//! Parses a typed line: a word to the creature, or a command of the help's list; completes commands. Pure.
 
 use crate::help;
 use crate::window::view::Verbosity;
 use house::settings::words::nearest;
 use house::terminal::{STARTS, typed as as_typed};
 
-/// What the guardian's own program answers; the console answers the others.
+/// Commands that the guardian's own program answers; the console answers the others.
 const OF_THE_GUARDIAN: [&str; 5] = ["status", "stop", "pause", "resume", "rollback"];
-/// What the window does itself.
+/// Commands that the window does itself.
 const OWN: [(&str, &str); 7] = [
     ("yes ID", "shows what ask ID would do; typed again it approves just that"),
     ("no ID", "the same, and denies it"),
@@ -20,16 +20,16 @@ const OWN: [(&str, &str); 7] = [
     ("help [COMMAND]", "this list; of a command, what there is to know of it"),
     ("quit", "leaves this window, as Ctrl-D"),
 ];
-/// What no window runs: itself, what stays until it is ended, what goes into a file, and what stops the house.
+/// Commands that no window runs: itself, and those that stay until ended, write a file, or stop the house.
 const OF_A_SHELL: [&str; 5] = ["window", "serve", "export", "restore", "update"];
 /// Commands that are a word to the creature.
 const WORDS: [&str; 5] = ["say", "remind", "pulse", "dream", "compact"];
-/// The word that ends what the creature is at.
+/// The word that ends the creature's work under way.
 pub const STOP: &str = "stop that";
-/// What takes the id of an ask.
+/// Commands that take the id of an ask.
 const OF_ASKS: [&str; 5] = ["yes", "no", "asks", "approve", "deny"];
 
-/// What is no more than a yes or a no: it approves or denies nothing, for which bytes must have been shown.
+/// Plain words for yes and no: they approve or deny nothing, for which bytes must have been shown.
 const PLAIN: [(&str, &str); 8] = [
     ("yes", "yes"),
     ("y", "yes"),
@@ -41,7 +41,7 @@ const PLAIN: [(&str, &str); 8] = [
     ("deny", "no"),
 ];
 
-/// What a plain yes or no is told while asks wait; `None` for any other word.
+/// Returns the hint for a plain yes or no while asks wait; `None` for any other word.
 pub fn plain_answer(word: &str, asks: &[String]) -> Option<String> {
     let word = word.trim().trim_end_matches(['.', '!']).to_lowercase();
     let (_, command) = PLAIN.into_iter().find(|(plain, _)| *plain == word)?;
@@ -70,7 +70,7 @@ pub enum Typed {
     List,
     Quit,
     Run(Order),
-    /// What is wrong with it.
+    /// An error, in words.
     Wrong(String),
 }
 
@@ -90,7 +90,7 @@ impl Order {
     }
 }
 
-/// What a line means.
+/// Parses a typed line.
 pub fn meant(line: &str) -> Typed {
     let line = line.trim();
     let Some(command) = line.strip_prefix('/') else {
@@ -134,7 +134,7 @@ pub fn meant(line: &str) -> Typed {
     }
 }
 
-/// What another program says of its commands, as they are typed in a window.
+/// Rewrites commands in another program's text as they are typed in a window.
 pub fn typed_here(told: &str) -> String {
     let long = format!("{STARTS} -- ");
     let told = told.replace(&as_typed(""), &long);
@@ -171,7 +171,7 @@ pub fn list() -> Vec<String> {
         .collect()
 }
 
-/// Words as a shell splits them: what is in quotes is one.
+/// Words as a shell splits them: quoted text is a single word.
 fn split(line: &str) -> Result<Vec<String>, String> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
     for letter in line.chars() {

@@ -5,15 +5,15 @@ use jiff::{SignedDuration, Timestamp};
 
 /// How long the creature waits after a key.
 const WAIT: SignedDuration = SignedDuration::from_secs(60);
-/// What is left of that when a key says it anew: not every key writes a file.
+/// Remaining wait below which a key says it anew: not every key writes a file.
 const LEAST: SignedDuration = SignedDuration::from_secs(50);
 
-/// Whether what stands at the prompt is a word in the making, and no command.
+/// Whether the text at the prompt is a word in the making, and no command.
 pub fn is_word(text: &str) -> bool {
     !text.trim().is_empty() && !text.trim_start().starts_with('/')
 }
 
-/// What this window said last.
+/// The claim this window wrote last: the owner types until then.
 #[derive(Default)]
 pub struct Typing {
     until: Option<Timestamp>,
@@ -21,7 +21,7 @@ pub struct Typing {
 
 impl Typing {
     /// After a key: says that the owner types while `text` is a word in the making, and takes it back when it is not.
-    /// A failure is of no weight: the creature goes on, and hears the word when it is said.
+    /// Ignores failures: the creature goes on, and hears the word when it is said.
     pub fn key(&mut self, house: &House, text: &str, now: Timestamp) {
         if !is_word(text) {
             return self.end(house);
@@ -35,7 +35,7 @@ impl Typing {
         }
     }
 
-    /// Nobody types here any more; what another window said since stays.
+    /// Takes back this window's claim; a newer claim of another window stays.
     pub fn end(&mut self, house: &House) {
         let Some(until) = self.until.take() else { return };
         let said = files::read_small(&house.typing()).ok().flatten().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What is known as lines of the terminal: rows of the feed, and the few live lines below them. Pure.
+//! Lines of the terminal: rows of the feed, and the few live lines below them. Pure.
 
 use crate::feed;
 use crate::window::markdown;
@@ -21,21 +21,21 @@ use std::str::FromStr;
 
 /// From so many rows on there is room for more status lines.
 const ROOMY: usize = 20;
-/// From so many on for more of what streams.
+/// From so many on there is room for more of the streaming thought.
 const TALL: usize = 30;
 /// Characters of a record's details.
 const DETAIL_CHARS: usize = 4_000;
-/// Most lines of what is to be said of the last key or line.
+/// Most lines of the message on the last key or line.
 const SAID_LINES: usize = 3;
 /// Longest name that a text stands beside, in a command's output.
 const NAME: usize = 12;
-/// What stands before the prompt's first line, and before the others.
+/// Mark before the prompt's first line; spaces stand before the others.
 const MARK: &str = "> ";
 const BETWEEN: &str = " · ";
-/// The code of what stands back.
+/// Paint code of dim text.
 const DIM: &str = "2";
 
-/// How much of what happens is shown.
+/// Degrees of detail shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Verbosity {
     /// Words, answers, asks, deaths, falls and self-edits; of each act a dim line.
@@ -99,7 +99,7 @@ fn is_weighty(record: &Value) -> bool {
     }
 }
 
-/// What the row of a record leaves out, a line each.
+/// Returns the fields that the row of a record leaves out, a line each.
 #[allow(clippy::wildcard_enum_match_arm)]
 fn details(record: &Value) -> Vec<String> {
     let record = Record(record);
@@ -137,7 +137,7 @@ impl View {
         Self { screen: own, place, colour }
     }
 
-    /// What stands above was shown by somebody else, on this day.
+    /// Sets the day shown last to this one: another program showed the rows above.
     pub fn goes_on(&mut self, now: Timestamp) {
         self.screen.day = Some(self.place.day(now));
     }
@@ -168,7 +168,7 @@ impl View {
         Span::styled(joined(text), self.style(paint))
     }
 
-    /// What the creature said, with its markdown rendered, beside the head of its row.
+    /// Lays out the creature's words with their markdown rendered, beside the head of their row.
     pub fn words(&mut self, row: &Row, words: &str, columns: usize) -> Vec<Line<'static>> {
         let tag = if row.tag == "word" { "says" } else { row.tag.as_str() };
         let head = Row { tag: tag.to_owned(), text: String::new(), ..row.clone() };
@@ -232,7 +232,7 @@ impl View {
         wrapped.iter().enumerate().map(line).collect()
     }
 
-    /// The live lines: the thought that streams, the status, what is to be said, the prompt.
+    /// Lays out the live lines: the streaming thought, the status, the message, the prompt.
     pub fn live(
         &self,
         known: &Known,
@@ -314,7 +314,7 @@ impl View {
     }
 }
 
-/// Without joiners: what is joined has another width at every terminal.
+/// Removes joiners: joined characters have another width at every terminal.
 fn joined(text: &str) -> String {
     text.replace(['\u{200d}', '\u{fe0f}'], "")
 }

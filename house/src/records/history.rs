@@ -1,4 +1,4 @@
-//! What the guardian did, by kind, and deaths: lines of its history; one of an unknown kind stays as it is.
+//! Lines of the guardian's history by kind, and deaths; a line of an unknown kind stays as it is.
 
 use super::text;
 use crate::{kinds, views};
@@ -10,7 +10,7 @@ views! {
     /// A life that began.
     Life { life: u64, commit: &'a str, safe: bool, kept_binary: bool }
     Commit { commit: &'a str, by: &'a str, files: u64, added: u64, removed: u64 }
-    /// The tests of a life came to something.
+    /// Result of a life's tests.
     Examined { life: u64, commit: &'a str, outcome: &'a str, seconds: Option<f64> }
     Blessed { commit: &'a str }
     /// Edits that were not committed are kept.
@@ -18,18 +18,18 @@ views! {
     Fall { cause: &'a str, from_commit: &'a str, to_commit: &'a str, fallen_ref: &'a str }
     /// A line that says why or how, in the guardian's words.
     Said { cause: &'a str, told: &'a str, said: &'a str }
-    /// A death, of the guardian's file or of memory; one by a fall says from where to where.
+    /// A death, of the guardian's file or of memory; after a fall it names both commits.
     Death {
         at: &'a str, life: u64, ended: &'a str, cause: &'a str, blame: &'a str, commit: &'a str, lived_s: f64,
         from_commit: &'a str, to_commit: &'a str, fallen_ref: &'a str, evidence: &'a str, log_tail: &'a str,
     }
 }
 
-/// How the guardian signs what it says.
+/// Mark before the guardian's own words.
 const SIGNED: &str = "guardian: ";
 
 impl<'a> Said<'a> {
-    /// What is told, without who tells it.
+    /// Returns the text without the guardian's name before it.
     pub fn plainly(self) -> &'a str {
         self.told().trim_start_matches(SIGNED)
     }
@@ -52,7 +52,7 @@ impl<'a> Rescued<'a> {
 }
 
 kinds! {
-    /// A line of the history, by what it is of.
+    /// A line of the history, by its kind.
     Event {
         Life(Life): "life",
         Commit(Commit): "commit",

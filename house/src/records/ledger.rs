@@ -1,4 +1,4 @@
-//! The broker's records: lines of its ledger, and of what it asks the owner; one of an unknown kind stays as it is.
+//! The broker's records: lines of its ledger and of its asks; a line of an unknown kind stays as it is.
 
 use crate::views;
 
@@ -12,14 +12,14 @@ views! {
         cost_micro_usd: u64, decision: &'a str, call: &'a str, class: &'a str, note: &'a str, count: Option<u64>,
         seq: Option<u64>, prev: &'a str, hash: Option<&'a str>, until: &'a str,
     }
-    /// A line on an ask, or what is kept of one.
+    /// A line on an ask, or the kept record of one.
     AskLine {
         at: &'a str, event: &'a str, kind: &'a str, service: &'a str, method: &'a str, path: &'a str, why: &'a str,
         reason: &'a str, summary: &'a str, digest: &'a str, status: Option<u64>, result: &'a str,
     }
 }
 
-/// What a line of the ledger is of.
+/// Kind of a line of the ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Booked<'a> {
     Reserve,
@@ -58,7 +58,7 @@ impl<'a> Entry<'a> {
         super::text(self.0, "event")
     }
 
-    /// What was paid, in millionths of a dollar, where a call was settled.
+    /// Returns the amount paid, in millionths of a dollar, for a settled call.
     pub fn paid(self) -> Option<u64> {
         matches!(self.booked(), Booked::Settle | Booked::Unsent).then(|| self.cost_micro_usd())
     }
@@ -74,7 +74,7 @@ impl<'a> Entry<'a> {
         day.get(..day.floor_char_boundary(DAY)).unwrap_or_default()
     }
 
-    /// How many lines it stands for.
+    /// Number of lines it stands for.
     pub fn times(self) -> u64 {
         self.count().unwrap_or(1).max(1)
     }
@@ -89,7 +89,7 @@ impl<'a> AskLine<'a> {
         ((1..=64).contains(&id.len()) && id.chars().all(plain)).then_some(id)
     }
 
-    /// What it is about: a request or a rewrite of the purpose; of each part at most so many characters.
+    /// Describes the act: a request or a rewrite of the purpose; at most `most` characters of each part.
     pub fn what(self, most: usize) -> String {
         match self.kind() {
             "purpose" => "rewrite PURPOSE.md".to_owned(),
@@ -99,7 +99,7 @@ impl<'a> AskLine<'a> {
         }
     }
 
-    /// Whether its service refused what was sent (400 and above).
+    /// Whether its service refused the request (400 and above).
     pub fn refused(self) -> Option<u64> {
         self.status().filter(|status| self.event() == "executed" && *status >= 400)
     }

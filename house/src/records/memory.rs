@@ -1,4 +1,4 @@
-//! Records of the creature's by kind: of its memory, its bookkeeping and its feed; one of an unknown kind stays as it is.
+//! The creature's records by kind: memory, bookkeeping and feed; a record of an unknown kind stays as it is.
 
 use super::history::Death;
 use super::view::field;
@@ -8,19 +8,19 @@ use serde_json::Value;
 views! {
     /// A record of memory or of the bookkeeping.
     Record { at: &'a str, life: Option<u64>, kind: &'a str }
-    /// One of a thought, or of a reply of the mind's that could not be read.
+    /// A thought, or a reply of the mind that could not be read.
     Thought {
         mind: &'a str, thought: Option<u64>, wake: Option<u64>, monologue: &'a str, intent: &'a str, owner: Option<bool>,
         tool_calls: &'a [Value], usage: Usage<'a>, garbled: Option<&'a Value>, error: &'a str,
     }
-    /// What a model was given, in tokens, and what it answered.
+    /// Tokens of a model's prompt and of its answer.
     Usage { input_tokens: u64, output_tokens: u64, cache_read_tokens: u64, cache_write_tokens: u64 }
     Action { thought: Option<u64>, tool: &'a str, args: Option<&'a Value>, result: Option<Outcome<'a>> }
-    /// What came of an action.
+    /// Result of an action.
     Outcome { ok: bool, error: &'a str, drafted: &'a str, path: &'a str, id: Option<&'a Value> }
     Observation { about: &'a str, text: &'a str, commit: &'a str }
     SelfChange { ok: bool, stage: &'a str, summary: &'a str, error: &'a str }
-    /// Why a wake was; its feed says for whom, too.
+    /// Reasons of a wake; its feed also says for whom.
     Beat { wake: Option<u64>, why: Option<Vec<&'a str>>, priority: &'a str }
     Agenda { session: &'a str, thought: &'a str, change: Option<&'a Value> }
     /// `at`: when the owner's was written.
@@ -30,7 +30,7 @@ views! {
     FeedLine { at: &'a str, life: Option<u64>, event: &'a str }
     Sleep { rest_ms: Option<i64>, why: &'a str, last_action: &'a str }
     Paused { why: &'a str, what: &'a str }
-    /// What went wrong: `model`, `budget` …
+    /// An error; `about`: `model`, `budget` …
     Failed { about: &'a str }
 }
 
@@ -50,7 +50,7 @@ kinds! {
 }
 
 kinds! {
-    /// What a line of the feed tells.
+    /// The event of a line of the feed.
     Fed {
         Wakeup(Beat): "wakeup",
         Sleep(Sleep): "sleep",
@@ -126,7 +126,7 @@ impl<'a> Message<'a> {
         Some(field(self.0, "thread")).filter(|thread: &&str| !thread.is_empty()).unwrap_or("main")
     }
 
-    /// What kind of message it is, where it is more than an answer.
+    /// Returns the kind of the message unless it is a plain answer.
     pub fn odd_kind(self) -> Option<&'a str> {
         Some(self.kind()).filter(|kind| !kind.is_empty() && *kind != "answer")
     }
@@ -139,7 +139,7 @@ impl<'a> FeedLine<'a> {
 }
 
 impl Paused<'_> {
-    /// Why it pauses and what goes on afterwards.
+    /// Says why it pauses, and what goes on afterwards.
     pub fn told(self) -> String {
         match (self.why(), self.what()) {
             (why, "") => why.to_owned(),

@@ -1,4 +1,4 @@
-//! What the guardian records, a JSON line for each thing it did and each death; and how such lines are read.
+//! Records of the guardian, a JSON line for each of its acts and each death; and how such lines are read.
 
 pub mod history;
 pub mod ledger;
@@ -20,7 +20,7 @@ const MOST_BYTES: u64 = 16 << 20;
 const MOST_LINE_BYTES: usize = 32 << 10;
 /// Longest line that is read as a record, in bytes; the creature writes none that is longer.
 pub const LONGEST_LINE: usize = 4 << 20;
-/// How near a place is searched by time, in bytes, and how much is read to learn the time at a place.
+/// Bytes to which a search by time narrows a place, and bytes read to learn the time at a place.
 const NEAR_BYTES: u64 = 64 << 10;
 const LOOK_BYTES: u64 = 2 * LONGEST_LINE as u64;
 

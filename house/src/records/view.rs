@@ -1,4 +1,4 @@
-//! Views of a record: fields by name and type, read where they are asked for; what a view does not name stays in the record.
+//! Views of a record: fields by name and type, read where they are asked for; all other fields stay in the record.
 
 use serde_json::Value;
 

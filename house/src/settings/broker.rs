@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-/// What nothing sold by the million tokens costs, in USD.
+/// Upper bound of amounts in USD: nothing sold by the million tokens costs as much.
 const DEAREST: f64 = 1e6;
 /// Below this, in USD a million tokens, a price of unknown models is as good as none.
 const CHEAPEST: f64 = 1e-6;
@@ -82,7 +82,7 @@ section! {
 }
 
 section! {
-    /// What may be spent on models.
+    /// Limits on the money spent on models.
     Budget {
         /// USD a UTC day may cost
         daily_usd: f64 = 5.0, USD;
@@ -102,7 +102,7 @@ section! {
 }
 
 section! {
-    /// What the creature may spend of its own accord and when; within the share that `[budget]` leaves it.
+    /// Money and hours of the creature's own ideas; within the share that `[budget]` leaves it.
     Autonomy {
         /// USD a day for its own ideas, coming in evenly while it wakes; at most its part of `daily_usd`; 0: none;
         /// left out: that part, or of a seventh of `weekly_usd` where that is less
@@ -212,7 +212,7 @@ const fn of_auth(name: &'static str, shape: Shape) -> Key {
 }
 
 section! {
-    /// What may be done at a path. The first rule that fits decides; none: denied.
+    /// A rule for requests to a path. The first rule that fits decides; none: denied.
     Rule {
         /// a method, or `*`
         method: String = String::new(), Needed(&Text(Form::Method));
@@ -251,7 +251,7 @@ section! {
 }
 
 section! {
-    /// What pages may be fetched.
+    /// Rules for fetching pages.
     Web {
         /// whether pages may come from loopback and private addresses and any port; link-local and metadata addresses
         /// never
@@ -313,7 +313,7 @@ section! {
     }
 }
 
-/// What becomes of outward acts after untrusted text was read.
+/// Treatment of outward acts after untrusted text was read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Taint {

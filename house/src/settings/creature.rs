@@ -25,7 +25,7 @@ section! {
 }
 
 section! {
-    /// What goes first, and from where on the owner is asked.
+    /// Order of the creature's work, and limits from which on the owner is asked.
     Agenda {
         /// what goes first: `goals`, `opportunities`, `tasks`, `gaps`, `presence`, `knowledge`, `scanning`; what you
         /// leave out follows

@@ -18,7 +18,7 @@ const MOST_KEYS: usize = 50;
 const MOST_CHARS: usize = 400;
 
 section! {
-    /// What the creature says of one of its settings.
+    /// The creature's declaration of one of its settings.
     Declaration {
         /// `flag`, `number` (whole), `amount`, `text` or `word`
         kind: String = String::new(), Needed(&Word(&["flag", "number", "amount", "text", "word"]));
@@ -40,7 +40,7 @@ const DECLARATION: Shape = Table(Declaration::KEYS);
 /// Declarations by name.
 pub type Declared = BTreeMap<String, Declaration>;
 
-/// What `creature/settings.toml` declares now; a file with a mistake declares nothing, and the mistake is returned.
+/// Reads the declarations of `creature/settings.toml`; of a file with a mistake returns none, and the mistake.
 pub fn load(house: &House) -> (Declared, Option<String>) {
     let read = || -> anyhow::Result<Declared> {
         let bytes = files::read_most(&house.declared_settings(), MOST_BYTES)?.unwrap_or_default();

@@ -3,7 +3,7 @@
 use super::words;
 use std::path::Path;
 
-/// What kind of text a setting takes.
+/// Kind of text that a setting takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// Anything; not checked for secrets either.
@@ -166,7 +166,7 @@ fn zone(name: &str) -> Verdict {
     Err(format!("no such time zone; {hint}"))
 }
 
-/// What to write in the place of an offset such as `GMT+2`: names under `Etc` count the other way round, hours west.
+/// Names the zone for an offset such as `GMT+2`: names under `Etc` count the other way round, hours west.
 fn from_greenwich(name: &str) -> Option<String> {
     let (_, offset) =
         ["GMT", "UTC", ""].iter().find_map(|zone| Some((zone, name.trim().strip_prefix(zone)?)))?;

@@ -83,7 +83,7 @@ section! {
 }
 
 section! {
-    /// What the owner adds to the walls' rules.
+    /// The owner's additions to the walls' rules.
     Sandbox {
         /// folders the creature may read and run programs from, beyond its house and the system; absolute
         read: Vec<PathBuf> = vec![], List(&Text(Form::Folder));

@@ -1,4 +1,4 @@
-//! What a setting is: its name, its shape, its default and one line of meaning, all from one declaration.
+//! A setting: its name, its shape, its default and one line of meaning, all from one declaration.
 //!
 //! `section!` turns one list into the typed values, their defaults, and the keys that `judge` and `table` go by.
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 /// A setting, or a section of settings.
 pub struct Key {
     pub name: &'static str,
-    /// One line, for the owner.
+    /// Meaning in a line, for the owner.
     pub meaning: &'static str,
     pub shape: Shape,
     /// Its default as JSON, given the key's name.
@@ -19,7 +19,7 @@ pub struct Key {
 /// The most a whole number of TOML can be.
 pub const WITHOUT_END: u64 = i64::MAX as u64;
 
-/// What may stand at a key.
+/// Values that a key may hold.
 pub enum Shape {
     Flag,
     /// A whole number between least and most; beyond them it is a mistake.
@@ -28,9 +28,9 @@ pub enum Shape {
     Clamped(u64, u64),
     /// A number between least and most.
     Amount(f64, f64),
-    /// One of these words.
+    /// Any of these words.
     Word(&'static [&'static str]),
-    /// One of these words, or a name of the section named here.
+    /// Any of these words, or a name of the section named here.
     WordOr(&'static [&'static str], &'static str),
     Text(Form),
     List(&'static Shape),

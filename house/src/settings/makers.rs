@@ -32,7 +32,7 @@ section! {
 }
 
 section! {
-    /// What a model of its holds and costs; of a model the table has, what is left out stays.
+    /// Size and prices of a model of the maker; keys left out keep the values of the table, where it has the model.
     OwnModel {
         /// tokens its window holds; needed of a model the table does not have
         window: Option<u64> = None, WINDOW;

@@ -30,7 +30,7 @@ use notices::{Notices, Notify, Report, Show};
 use std::collections::BTreeMap;
 
 section! {
-    /// The whole file: what stands above the first section, and the sections.
+    /// The whole file: the keys above the first section, and the sections.
     Settings {
         /// `on`: as far as this kernel can; `required`: all of them or no start; `off`: none
         walls: Walls = Walls::On, Word(&["on", "required", "off"]);
@@ -107,7 +107,7 @@ impl Settings {
     }
 }
 
-/// Who reads the file; decides which parts are judged.
+/// Reader of the file; decides which parts are judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reader {
     /// All of it, unknown names included.
@@ -167,7 +167,7 @@ pub fn read(text: &str, reader: Reader, check: Check) -> Result<Read, Mistakes> 
     Ok(Read { settings, told: judge.told })
 }
 
-/// How much of what happens the owner wants shown; as usual where the file cannot be taken.
+/// Reads how much the owner wants shown; the default where the file cannot be taken.
 pub fn shown(house: &House) -> Show {
     let read = load(house, |text| read(text, Reader::Guardian, forms::check));
     read.map(|read| read.settings.show).unwrap_or_default()

@@ -1,11 +1,11 @@
-//! The sections of `owner.toml` by which the owner is told of what happens: notices, and the morning report.
+//! The sections of `owner.toml` on telling the owner of events: notices, and the morning report.
 
 use super::forms::Form;
 use super::key::Shape::{Count, Flag, List, Text, Word};
 use super::key::section;
 use serde::{Deserialize, Serialize};
 
-/// How much of what happens may be shown.
+/// Degrees of detail shown.
 pub const VERBOSITIES: &[&str] = &["minimal", "normal", "verbose"];
 /// The program that shows notices on a desktop.
 pub const DESKTOP: &str = "notify-send";
@@ -50,7 +50,7 @@ section! {
     }
 }
 
-/// What the process that tells the owner needs of the settings.
+/// Settings of the process that notifies the owner.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Notices {
     pub notify: Notify,
@@ -88,7 +88,7 @@ impl Notices {
         }
     }
 
-    /// Whether there is anything to tell, and somebody to tell it to.
+    /// Whether morning reports are made, or notices have a way to the owner.
     pub fn wanted(&self) -> bool {
         self.report.at.is_some() || self.way() != Way::None
     }

@@ -77,7 +77,7 @@ fn rows(page: &mut String, keys: Vec<&Key>) {
     }
 }
 
-/// What stands for `{makers}` in a meaning.
+/// Returns the text that replaces `{makers}` in a meaning.
 fn makers() -> String {
     MAKERS.iter().map(|maker| format!("`{}`", maker.name)).collect::<Vec<_>>().join(", ")
 }

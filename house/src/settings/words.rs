@@ -35,7 +35,7 @@ pub fn shown(name: &str) -> Option<&str> {
     (plain && !name.is_empty() && name.len() <= LONGEST_SHOWN && !looks_secret(name)).then_some(name)
 }
 
-/// A sentence with the name that was probably meant, and the names there are.
+/// A sentence with the name that was probably meant, and the known names.
 pub fn suggest(word: &str, known: &[&str]) -> String {
     let all = format!("there is {}", known.join(", "));
     match nearest(word, known) {

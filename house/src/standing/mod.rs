@@ -1,4 +1,4 @@
-//! What is known of the house, and how it stands in a few sentences: the same for window, page, `mind`, `budget` and `status`. Pure.
+//! State of the house in a few sentences: the same for window, page, `mind`, `budget` and `status`. Pure.
 
 mod read;
 
@@ -13,15 +13,15 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 use std::time::Duration;
 
-/// Characters of a name, and of what is due.
+/// Characters of a name, and of a due item.
 const SHORT_CHARS: usize = 40;
-/// Characters of what the status lines say of one thing.
+/// Characters of one thing in the status lines.
 const TOLD_CHARS: usize = 160;
-/// What is due so close to the end of a rest is what that rest was cut for.
+/// Longest time between the end of a rest and the due item that cut the rest short.
 const DUE_WITH_IT: SignedDuration = SignedDuration::from_secs(2);
 const RESTING: [&str; 2] = ["parked", "resting"];
 
-/// What the files say; null or empty where they do not.
+/// Facts read from the files; null or empty where the files lack them.
 #[derive(Default, PartialEq)]
 pub struct Known {
     /// Whether a guardian runs here.
@@ -32,7 +32,7 @@ pub struct Known {
     pub budget: Value,
     /// Ids of the asks that wait.
     pub asks: Vec<String>,
-    /// The end of what is being thought.
+    /// The end of the thought under way.
     pub thinking: String,
     /// Its last wake: its number, when, why, and whether the owner's word woke it, as its own feed tells.
     pub wake: Option<u64>,
@@ -43,17 +43,17 @@ pub struct Known {
     pub said: Option<Timestamp>,
     /// USD spent since it woke, as far as that was seen.
     pub spent_usd: f64,
-    /// Until when it rests and why, and what it has set aside.
+    /// End of its rest, and the reason.
     pub rests_until: Option<Timestamp>,
     pub why_rests: String,
-    /// What it did last before it rested.
+    /// Its last act before it rested.
     pub last: String,
     pub paused: String,
-    /// What its mind failed for last: `model`, `budget` …
+    /// Cause of its mind's last failure: `model`, `budget` …
     pub failed: String,
-    /// What is due next, and when.
+    /// Time of the next due item, and its text.
     pub due: Option<(Timestamp, String)>,
-    /// What the guardian says of a build under way.
+    /// The guardian's line on a build under way.
     pub building: String,
 }
 
@@ -68,7 +68,7 @@ fn piece(paint: &'static str, text: &str) -> Piece {
     Piece { text: flat(&brief(text, TOLD_CHARS)), paint }
 }
 
-/// Why the mind is not asked now, and until when.
+/// Reason why the mind is not asked now, and until when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Held {
     /// The provider refuses until the owner mends something.
@@ -101,7 +101,7 @@ impl Known {
         if self.lives() && text(&self.beat, "stage") == "thinking" { self.thinking.trim() } else { "" }
     }
 
-    /// Since when it works for the owner's word, while it does.
+    /// Returns since when it works for the owner's word, while it does.
     pub fn answers_since(&self) -> Option<Timestamp> {
         let works = ["sensing", "thinking", "acting", "remembering"].contains(&text(&self.beat, "stage"));
         let newest = self.said.filter(|said| self.woke.is_none_or(|woke| *said > woke));
@@ -110,7 +110,7 @@ impl Known {
         newest.or(woke).filter(|_| works && self.lives())
     }
 
-    /// What goes on, in one piece. Work under way stands before everything that was the matter before it.
+    /// Says in one piece what goes on. Work under way comes before any earlier trouble.
     pub fn headline(&self, now: Timestamp, place: &Place) -> Piece {
         if !self.runs {
             return piece("33", &format!("no guardian runs here; `{STARTS}` starts one"));
@@ -163,7 +163,7 @@ impl Known {
         ["closed", "stopped"].iter().any(|name| !self.budget.get(name).is_none_or(Value::is_null))
     }
 
-    /// What keeps it from asking its mind, in a sentence; `None` while nothing does, or while it works all the same.
+    /// Says in a sentence what keeps it from asking its mind; `None` while nothing does, or while it works anyway.
     pub fn matter(&self, now: Timestamp, place: &Place) -> Option<String> {
         let works = ["thinking", "acting"].contains(&text(&self.beat, "stage"));
         let held = self.held(now).filter(|_| self.lives() && !works)?;
@@ -207,7 +207,7 @@ impl Known {
         }
     }
 
-    /// That it rests, until when and why; or what holds it.
+    /// Says that it rests, until when and why; or what holds it.
     fn resting(&self, mind: &str, now: Timestamp, place: &Place) -> Piece {
         if !self.paused.is_empty() {
             return piece("33", &format!("paused: {}", self.paused));
@@ -220,7 +220,7 @@ impl Known {
         piece("32", &format!("rests{} ({mind})", until.unwrap_or_default()))
     }
 
-    /// Why it rests until then: what is due then, else what its own feed says.
+    /// Says why it rests until then: the item due then, else the reason its own feed gives.
     fn why_rest(&self, until: Timestamp) -> String {
         let is_then = |at: Timestamp| at.duration_since(until).abs() <= DUE_WITH_IT;
         match self.due.as_ref().filter(|(at, _)| is_then(*at)) {
@@ -229,7 +229,7 @@ impl Known {
         }
     }
 
-    /// What goes on where nothing lives, and why.
+    /// Says what goes on where nothing lives, and why.
     fn lifeless(&self) -> Piece {
         let last = field::<&[Value]>(&self.told, "ends").last();
         let last = last.filter(|_| RESTING.contains(&self.phase())).map(|end| text(end, "cause"));
@@ -239,20 +239,20 @@ impl Known {
         piece(paint, &format!("{}{cause}", text(&self.told, "note")))
     }
 
-    /// What stands beside the headline, weightiest first.
+    /// Returns the pieces beside the headline, weightiest first.
     pub fn pieces(&self, now: Timestamp, place: &Place) -> Vec<Piece> {
         let all = [self.waiting(), self.money(), self.due(now, place), self.last(now), self.life()];
         all.into_iter().flatten().collect()
     }
 
-    /// What it did last, while it rests.
+    /// Names its last act, while it rests.
     fn last(&self, now: Timestamp) -> Option<Piece> {
         let rests = self.lives() && self.rests_until.is_some_and(|until| until > now);
         (rests && !self.last.is_empty())
             .then(|| piece("90", &format!("last: {}", brief(&self.last, NAME_CHARS))))
     }
 
-    /// What is due next.
+    /// Says what is due next.
     pub fn due(&self, now: Timestamp, place: &Place) -> Option<Piece> {
         let (at, what) = self.due.as_ref()?;
         let when = if *at <= now { "now".to_owned() } else { when(place, now, *at) };
@@ -269,7 +269,7 @@ impl Known {
         }
     }
 
-    /// What is left of the day's money.
+    /// Says how much of the day's money is left.
     pub fn money(&self) -> Option<Piece> {
         if self.is_stopped() {
             return Some(piece("33", "calls are stopped: /status"));
@@ -282,7 +282,7 @@ impl Known {
         Some(piece(paint, &format!("${left:.2} left today")))
     }
 
-    /// Which life this is.
+    /// Names the life and its commit, and how far it is trusted.
     pub fn life(&self) -> Option<Piece> {
         let number = field::<Option<u64>>(&self.told, "life").filter(|_| self.runs)?;
         let commit = short(text(&self.told, "commit"));

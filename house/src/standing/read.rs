@@ -1,4 +1,4 @@
-//! Reads what is known of the house, each file within a cap; the creature's own feed from its end.
+//! Reads the state of the house, each file within a cap; the creature's own feed from its end.
 
 use super::{Known, TOLD_CHARS};
 use crate::records::memory::{Fed, FeedLine};
@@ -41,8 +41,8 @@ impl Known {
         self.thinking = files::tail(&house.thinking(), THINKING_BYTES);
     }
 
-    /// What the creature's own feed says last of why it thinks, of its rest, of its pause, and of what failed. Of a wake that
-    /// began further back than its end, what is known already stays; where nothing is, more of the feed is read.
+    /// Reads from the end of the creature's own feed why it thinks, its rest, its pause and its last failure. Keeps the
+    /// known facts of a wake that began further back; where there are none, reads more of the feed.
     pub fn read_events(&mut self, house: &House) {
         let is_wakeup = |line: &Value| FeedLine(line).event() == "wakeup";
         let mut lines: Vec<Value> = records::newest(&house.events(), EVENTS_BYTES).collect();

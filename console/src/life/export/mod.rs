@@ -17,7 +17,7 @@ use std::io::{BufWriter, Write};
 
 /// Columns of the picture.
 const COLUMNS: u32 = 1_200;
-/// Characters of what was thought or said, and of what an act was given and gave.
+/// Characters of a thought or message, and of an act's arguments and result.
 const SAID_CHARS: usize = 8_000;
 const ACT_CHARS: usize = 400;
 const STYLE: &str = include_str!("style.css");
@@ -102,7 +102,7 @@ fn row(record: &Value, at_ms: u64, entry: Option<&Entry>, place: &Place, to: &mu
     Ok(())
 }
 
-/// Which form a life is exported in.
+/// Form in which a life is exported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Form {
     #[default]

@@ -1,4 +1,4 @@
-//! What no export holds: values of `.env` in their usual encodings, what looks like a secret, where the house lies.
+//! Strikes from exports the values of `.env` in their usual encodings, texts that look like secrets, the house's path.
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use base64::Engine;
@@ -10,7 +10,7 @@ use serde_json::Value;
 /// Shortest value that counts, in bytes: a shorter one is a placeholder, and would match ordinary words.
 const SHORTEST: usize = 8;
 const MOST_FILE_BYTES: u64 = 1 << 20;
-/// What stands where something was struck, and where the house's path was.
+/// Texts that replace a struck value, and the house's path.
 const KEY: &str = "[key]";
 const HOUSE: &str = "[house]";
 const KEY_ENDS: &str = "-----END ";
@@ -117,8 +117,8 @@ impl Secrets {
     }
 }
 
-/// What a line of `.env` may hold: the value behind `=`, with and without its quotes and a remark; or a line of a value
-/// of several lines.
+/// Returns the possible values of a line of `.env`: the text behind `=`, with and without its quotes and a remark; or a
+/// line of a value of several lines.
 fn values(line: &str) -> Vec<String> {
     let line = line.trim();
     if line.starts_with('#') {

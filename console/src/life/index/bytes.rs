@@ -1,8 +1,8 @@
-//! What is kept of the index, as bytes: numbers, texts and lists written one after another, and read within bounds.
+//! Bytes of the saved index: numbers, texts and lists written one after another, and read within bounds.
 
 use std::collections::BTreeMap;
 
-/// What can be written as bytes and read back; `None` where the bytes say something else.
+/// A type that can be written as bytes and read back; `None` where the bytes do not fit it.
 pub trait Kept: Sized {
     fn put(&self, out: &mut Vec<u8>);
     fn take(from: &mut &[u8]) -> Option<Self>;

@@ -2,7 +2,7 @@
 
 use super::bytes::{Kept, kept, kept_by_place};
 
-/// What an entry is of.
+/// Kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Thought,

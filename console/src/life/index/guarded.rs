@@ -1,4 +1,4 @@
-//! The index takes in what guardian and broker keep: lives, blessings, commits, falls, deaths, asks, money.
+//! Takes the records of guardian and broker into the index: lives, blessings, commits, falls, deaths, asks, money.
 
 use super::entry::{Entry, Kind};
 use super::known::{Asked, Fall, Known, Mark, MarkKind, Stand};
@@ -10,7 +10,7 @@ use house::records::ledger::{self, AskLine};
 use house::records::memory::{Fed, FeedLine, Record};
 use serde_json::Value;
 
-/// How many asks back one is looked for that an answer names.
+/// Most asks looked back through for the one that an answer names.
 const ASKS_BACK: usize = 2_000;
 
 impl Known {

@@ -1,4 +1,4 @@
-//! What the index holds in memory: lives, wakes, falls, asks, edits and words singly, and sums of every hour; bounded.
+//! The index in memory: lives, wakes, falls, asks, edits and words singly, and sums of every hour; bounded.
 
 use super::bytes::{kept, kept_by_place};
 use super::reason::Class;
@@ -38,14 +38,14 @@ pub struct Lived {
     pub safe: bool,
     pub blessed_ms: Option<u64>,
     pub death_ms: Option<u64>,
-    /// How it ended, and what its tests came to.
+    /// How it ended, and the result of its tests.
     pub ended: u32,
     pub examined: u32,
 }
 
 kept!(Lived { number, from_ms, to_ms, commit, safe, blessed_ms, death_ms, ended, examined });
 
-/// The thoughts of one wake, and what came of them.
+/// The thoughts of one wake, and their results.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wake {
     pub life: u32,
@@ -128,7 +128,7 @@ pub struct Mark {
 
 kept!(Mark { at_ms, length_ms, kind, text, about, stand });
 
-/// What an hour came to.
+/// Sums of an hour.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Hour {
     pub thoughts: u32,
@@ -141,7 +141,7 @@ pub struct Hour {
 
 kept!(Hour { thoughts, garbled, acts, failed, all_micro, own_micro });
 
-/// Why a wake was, told before its first thought.
+/// Reason of a wake, told before its first thought.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Told {
     pub at_ms: u64,

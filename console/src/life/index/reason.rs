@@ -1,8 +1,8 @@
-//! Why a wake was, as a class: told from the reasons that the creature's records name. Pure.
+//! Classes of wakes, told from the reasons that the creature's records name. Pure.
 
 use super::bytes::kept_by_place;
 
-/// What a wake was for, and how its bar is coloured.
+/// Purpose of a wake; colours its bar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
     Owner,
@@ -30,7 +30,7 @@ impl Class {
         }
     }
 
-    /// What it was for, in words.
+    /// Names the purpose in words.
     pub fn told(self) -> &'static str {
         match self {
             Class::Owner => "for your message",
@@ -45,8 +45,8 @@ impl Class {
 
 kept_by_place!(Class);
 
-/// How the reasons begin that the creature names (`creature/crates/agenda/src/waking.rs`), and what each is for. A line
-/// of its agenda is told by its id.
+/// Beginnings of the reasons that the creature names (`creature/crates/agenda/src/waking.rs`), each with its class. A
+/// line of its agenda is told by its id.
 const BEGINNINGS: [(&str, Class); 20] = [
     ("your owner's word", Class::Owner),
     ("a word of the owner's", Class::Owner),
@@ -70,7 +70,7 @@ const BEGINNINGS: [(&str, Class); 20] = [
     ("the first thought of this life", Class::Other),
 ];
 
-/// What a wake was for: its weightiest reason that says so, for the creature names that one first.
+/// Returns a wake's class: that of its first known reason, for the creature names the weightiest first.
 pub fn class<'a>(reasons: impl IntoIterator<Item = &'a str>) -> Class {
     let classes = reasons.into_iter().map(of);
     classes.fold(Class::Other, |found, next| if found == Class::Other { next } else { found })

@@ -23,7 +23,7 @@ pub struct Block {
 
 kept!(Block { from_ms, to_ms, sum });
 
-/// What is saved of the entries beside their file.
+/// The part of the entries that is saved beside their file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Saved {
     pub blocks: Vec<Block>,
@@ -107,7 +107,7 @@ impl Store {
         is_whole
     }
 
-    /// What is to be saved beside the file; `None` where the file lacks something of it.
+    /// Returns the state to save beside the file; `None` where the file lacks some of its entries.
     pub fn save(&self) -> Option<&Saved> {
         let file = self.file.as_ref().filter(|_| self.writes && self.held.is_empty())?;
         file.sync_data().is_ok().then_some(&self.saved)

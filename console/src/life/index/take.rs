@@ -1,4 +1,4 @@
-//! The index takes in records: the creature's memory, and what it tells of its wakes.
+//! Takes the creature's records into the index: its memory, and the reasons of its wakes.
 
 use super::entry::{Entry, Kind};
 use super::known::{Known, Mark, MarkKind, Stand, Told, Wake};
@@ -7,7 +7,7 @@ use house::records::memory::{Action, Beat, Data, Dream, Message, Record, SelfCha
 
 /// Longest that a thought is taken to have lasted, and a wake to go on without a word of it.
 const LONGEST_MS: u64 = 2 * 3_600_000;
-/// How many wakes back one is looked for whose reasons come late.
+/// Most wakes looked back through for one whose reasons come late.
 const WAKES_BACK: usize = 64;
 
 /// A number of a record's; 0 where it says none, or one that is none of ours.
@@ -173,7 +173,7 @@ impl Known {
     }
 }
 
-/// When something began that is said to have begun then, and was over at `at_ms`: not too long before it.
+/// Returns the claimed beginning, or `at_ms` where it lies too long before that end.
 fn near(begun_ms: u64, at_ms: u64) -> u64 {
     if at_ms.saturating_sub(begun_ms) > LONGEST_MS { at_ms } else { begun_ms.min(at_ms) }
 }

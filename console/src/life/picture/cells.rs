@@ -1,4 +1,4 @@
-//! What would lie in the same few columns is drawn as one: counted by cells, each of which leads to just its span. Pure.
+//! Merges marks that would overlap: one cell per few columns, linking to just its time span. Pure.
 
 use super::scale::Scale;
 
@@ -13,25 +13,25 @@ pub struct Cell<T> {
     pub from_ms: u64,
     pub to_ms: u64,
     pub first: T,
-    /// What they amount to: failed ones, say.
+    /// A second sum over them: failed ones, say.
     pub sum: u64,
 }
 
 pub struct Cells<'a, T> {
     cells: Vec<Option<Cell<T>>>,
-    /// What is wider than a cell is drawn by itself.
+    /// Things wider than a cell, each drawn by itself.
     wide: Vec<Cell<T>>,
     scale: &'a Scale,
-    /// How wide a cell is, in columns.
+    /// Width of a cell, in columns.
     wide_px: f64,
 }
 
-/// How wide a cell of a lane is, in columns.
+/// Width of a cell of a lane, in columns.
 fn cell_px(scale: &Scale) -> f64 {
     (scale.width / MOST_CELLS).max(NARROWEST)
 }
 
-/// How many milliseconds a cell of a lane spans, where no idle time is cut.
+/// Milliseconds that a cell of a lane spans, where no idle time is cut.
 pub fn cell_ms(scale: &Scale) -> u64 {
     scale.ms_of(cell_px(scale)).max(1)
 }

@@ -1,6 +1,6 @@
 //! A calendar of a life: a square a day, coloured by what it mostly woke for, the stronger the more it thought; falls notched.
 //!
-//! Invariant: no text of others; what an exported one needs stands in it.
+//! Invariant: no text of others; an exported calendar contains all it needs.
 
 use super::moment;
 use crate::life::index::known::{HOUR_MS, MarkKind};
@@ -13,7 +13,7 @@ use jiff::civil::Date;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Side of a square and what lies between two, in columns; the first row and column.
+/// Side of a square and the gap between two, in columns; the first row and column.
 const SIDE: u32 = 12;
 const STEP: u32 = 15;
 const LEFT: u32 = 34;
@@ -22,7 +22,7 @@ const TOP: u32 = 46;
 const MOST_WEEKS: i32 = 53;
 /// Least width: that of the words.
 const LEAST: u32 = 540;
-/// Colours of an exported one, by class; the page has its own.
+/// Colours of an exported calendar, by class; the page has its own.
 const COLOURS: [(Class, &str); 6] = [
     (Class::Owner, "#3f73b5"),
     (Class::Own, "#4f8a5b"),
@@ -33,7 +33,7 @@ const COLOURS: [(Class, &str); 6] = [
 ];
 const OPACITIES: [&str; 4] = ["0.4", "0.6", "0.8", "1"];
 
-/// What a day came to.
+/// Sums of a day.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Day {
     pub thoughts: u64,
@@ -41,7 +41,7 @@ pub struct Day {
     pub micro: u64,
     pub edits: u64,
     pub falls: u64,
-    /// Thoughts by what their wakes were for.
+    /// Thoughts by the class of their wakes.
     classes: BTreeMap<Class, u64>,
 }
 
@@ -223,7 +223,7 @@ fn span(date: Date, place: &Place) -> Option<Span> {
     Some(Span { from: at(date)?, to: at(date.tomorrow().ok()?)? })
 }
 
-/// What the colours say, at the right of the last line.
+/// Explains the colours, at the right of the last line.
 fn legend(out: &mut String, width: u32, height: u32) {
     let names = [
         (Class::Owner, "for you"),

@@ -1,4 +1,4 @@
-//! The picture's marks as text of SVG: everything that others wrote is spelled and escaped here, and nowhere else.
+//! The picture's marks as text of SVG: all text of others is spelled and escaped here, and nowhere else.
 
 use super::scale::Scale;
 use crate::life::index::texts::short_to;
@@ -6,12 +6,12 @@ use crate::life::parts::Thing;
 use house::printable;
 use std::fmt::Write;
 
-/// Characters of a name, once what is hidden in it is spelled.
+/// Characters of a name, with its hidden letters spelled.
 const WORDS_CHARS: usize = 220;
 /// Narrowest bar, in columns.
 const NARROWEST: f64 = 3.0;
 
-/// Text for markup: what is hidden or would turn the text around it is spelled, and what would be markup escaped.
+/// Text for markup: letters that are hidden or would turn the text around them are spelled, markup is escaped.
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     for letter in printable::spelled(text).chars() {
@@ -95,7 +95,7 @@ impl Drawing<'_> {
         self.add(format_args!("<title>{words}</title>"));
     }
 
-    /// What is not seen but can be pointed at: the span of a thing over a whole lane.
+    /// Draws an unseen field that can be pointed at: the span of a thing over a whole lane.
     pub fn field(&mut self, thing: &Thing, down: u32, height: u32) {
         let (x, end) = (self.scale.x(thing.from_ms), self.scale.x(thing.to_ms));
         let (top, width) = (self.top + down, (end - x).max(1.0));

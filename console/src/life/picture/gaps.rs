@@ -1,13 +1,13 @@
-//! Idle times that the picture cuts short: where nothing was for long, between things that were. Pure.
+//! Idle times that the picture cuts short: long stretches without a thing, between things. Pure.
 
 use super::scale::{CUT, Cut};
 use crate::life::Life;
 use crate::life::index::known::HOUR_MS;
 
-/// Parts that a span is looked at in, and how many idle ones on end are cut.
+/// Parts that a span is divided into, and the shortest run of idle ones that is cut.
 const PARTS: u64 = 400;
 const IDLE_PARTS: usize = 24;
-/// Up to which span single thoughts and acts are looked at.
+/// Longest span in which single thoughts and acts are looked at.
 const SINGLE_MS: u64 = 48 * HOUR_MS;
 /// Share of the picture's width that cuts may take.
 const SHARE: f64 = 0.3;

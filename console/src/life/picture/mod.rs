@@ -1,4 +1,4 @@
-//! A life drawn as SVG for the span that is looked at: lanes over time, and whatever does not fit told as one.
+//! A life drawn as SVG for the chosen span: lanes over time; things that do not fit singly are merged.
 //!
 //! Invariant: no script, no style, no text of others but escaped; and a size that the width bounds, however long the span.
 
@@ -31,7 +31,7 @@ const LETTER: f64 = 7.0;
 const GUTTER: u32 = 84;
 const WIDE: u32 = 560;
 
-/// What of a life a span holds, as one `<svg>`.
+/// Draws a span of a life, as one `<svg>`.
 pub fn svg(life: &Life, span: &Span, columns_px: u32, place: &Place) -> String {
     drawn(life, span, columns_px, place, false)
 }
@@ -119,7 +119,7 @@ struct Picture<'a> {
 }
 
 impl Picture<'_> {
-    /// A thing with its time before its words.
+    /// Puts a thing's time before its words.
     fn dated(&self, mut thing: Thing) -> Thing {
         thing.words = format!("{}: {}", told(self.place, thing.from_ms), thing.words);
         thing
@@ -130,7 +130,7 @@ impl Picture<'_> {
         moment(self.place, at_ms).strftime("%-d %b %H:%M").to_string()
     }
 
-    /// Several things as one, which leads to just their span; where they stand too close for that, to the first.
+    /// Merges several things into one that links to just their span; where they stand too close for that, to the first.
     fn many<T>(&self, cell: &Cell<T>, class: &str, words: &str, first: impl FnOnce() -> String) -> Thing {
         let (from, to) = (self.shortly(cell.from_ms), self.shortly(cell.to_ms));
         let until = if from == to { String::new() } else { format!(" to {to}") };

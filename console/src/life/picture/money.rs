@@ -8,14 +8,14 @@ use crate::life::index::known::HOUR_MS;
 use crate::life::parts::usd;
 
 const HIGH: u32 = 44;
-/// Narrowest line that says what it is.
+/// Narrowest line with a label.
 const LABEL: f64 = 110.0;
 const DAY_MS: u64 = 24 * HOUR_MS;
-/// Up to which span money is shown as it is spent, and up to which by single calls; beyond, a day is one step.
+/// Longest span in which money is shown as it is spent, and longest by single calls; beyond, a day is one step.
 const GROWS_MS: u64 = 12 * DAY_MS;
 const SINGLE_MS: u64 = 2 * DAY_MS;
 
-/// What was spent from a moment on: in all, and of the creature's own accord.
+/// Money spent from a moment on: in all, and of the creature's own accord.
 #[derive(Clone, Copy)]
 struct Spent {
     at_ms: u64,
@@ -81,7 +81,7 @@ impl Picture<'_> {
         }
     }
 
-    /// What was spent when, from the beginning of the day the span begins in.
+    /// Returns the money spent and when, from the beginning of the day the span begins in.
     fn spent(&self) -> Vec<Spent> {
         let scale = self.drawing.scale;
         let (from_ms, to_ms) = (scale.from_ms - scale.from_ms % DAY_MS, scale.to_ms);
@@ -112,7 +112,7 @@ impl Picture<'_> {
         spent
     }
 
-    /// What can be pointed at: each cell with what was spent in it.
+    /// Draws the cells that can be pointed at, each with the money spent in it.
     fn spans(&mut self, spent: &[Spent]) {
         let scale = self.drawing.scale;
         let mut cells = Cells::new(scale);

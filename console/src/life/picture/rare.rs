@@ -1,4 +1,4 @@
-//! The lanes of what is rare: lives with their blessings, deaths and falls; edits, asks, dreams, reminders, words.
+//! The lanes of rare things: lives with their blessings, deaths and falls; edits, asks, dreams, reminders, words.
 
 use super::Picture;
 use super::cells::Cells;
@@ -69,7 +69,7 @@ impl Picture<'_> {
         self.drawing.end_lane(ARROWS + LIFE);
     }
 
-    /// An arrow from where a life fell to the life that ran, and proved, what it was put back to.
+    /// An arrow from where a life fell to the life that ran, and proved, the version it was put back to.
     fn falls(&mut self) {
         let (life, scale) = (self.life, self.drawing.scale);
         let mut cells = Cells::new(scale);

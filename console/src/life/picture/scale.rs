@@ -1,4 +1,4 @@
-//! Where a time stands on the picture, and the marks of its axis: by the owner's clock, from minutes to years.
+//! Places of times on the picture, and the marks of its axis: by the owner's clock, from minutes to years.
 
 use house::moments::Place;
 use jiff::civil::{Date, Time};
@@ -77,7 +77,7 @@ impl Scale {
         begins.zip(ends).collect()
     }
 
-    /// Places and times between which a column is as long as any other: for whoever drags the picture.
+    /// Places and times between which a column is as long as any other, for dragging the picture.
     pub fn stops(&self) -> String {
         let ends = self.cuts.iter().flat_map(|cut| [cut.from_ms, cut.to_ms]);
         let all = std::iter::once(self.from_ms).chain(ends).chain([self.to_ms]);
@@ -85,7 +85,7 @@ impl Scale {
     }
 }
 
-/// A mark of the axis: where, and what it says.
+/// A mark of the axis: its place and its text.
 pub struct Tick {
     pub at_ms: u64,
     pub label: String,

@@ -1,4 +1,4 @@
-//! The lanes of what is frequent: wakes, the thoughts in them, the acts beneath; singly, or by sums of hours.
+//! The lanes of frequent things: wakes, the thoughts in them, the acts beneath; singly, or by sums of hours.
 
 use super::Picture;
 use super::cells::{Cell, Cells, cell_ms};
@@ -11,7 +11,7 @@ const WAKE: u32 = 14;
 const HIGH: u32 = 20;
 const LOW: u32 = 5;
 
-/// What a lane of single things shows.
+/// Lanes of single things: title, name of a thing, kinds of entries, class.
 const LANES: [(&str, &str, [Kind; 2], &str); 3] = [
     ("thoughts", "thought", [Kind::Thought, Kind::Garbled], "thought"),
     ("acts", "act", [Kind::Act, Kind::Act], "act"),
@@ -44,7 +44,7 @@ impl Picture<'_> {
         self.drawing.end_lane(WAKE);
     }
 
-    /// What most wakes that began in a span were for, and how many.
+    /// Returns the class of most wakes that began in a span, and how many.
     fn mostly(&self, from_ms: u64, to_ms: u64) -> (Class, u64) {
         let wakes = &self.life.known.wakes;
         let mut counts = Class::ALL.map(|class| (class, 0_u64));

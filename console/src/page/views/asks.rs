@@ -1,4 +1,4 @@
-//! What it asks of the owner: what waits, what was answered, and one whole with its exact bytes, to say yes or no to.
+//! Its asks of the owner: those waiting, those answered, and each whole with its exact bytes, to approve or deny.
 
 use super::now::paint;
 use crate::asks::{self as answers, Field};
@@ -97,7 +97,7 @@ fn in_words(act: &Value) -> Markup {
     }
 }
 
-/// Yes and no to what has this digest.
+/// Yes and no to the act with this digest.
 fn both(server: &Server, id: &str, digest: &str, from: &str) -> Markup {
     html! {
         div.acts {
@@ -180,7 +180,7 @@ fn whole(server: &Server, id: &str, out: &mut Out) -> Result<()> {
     }
 }
 
-/// That an answer is kept, and what it waits for.
+/// Says that an answer is kept, and what it waits for.
 fn noted(server: &Server, answer: &Value) -> Markup {
     let word = if text(answer, "answer") == "approve" { "yes" } else { "no" };
     html! {
@@ -209,7 +209,7 @@ pub fn exactly(text: &str) -> Markup {
     }
 }
 
-/// What came of an answer that was not taken.
+/// Says why an answer was not taken, and how the ask stands.
 pub fn not_taken(ask: Option<&Ask>, id: &str, told: &str) -> Markup {
     html! {
         p.wrong role="alert" { (told) }

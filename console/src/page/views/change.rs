@@ -1,4 +1,4 @@
-//! A commit and what it changed, line by line, with what came of it.
+//! A commit and its changes, line by line, with its fate.
 
 use super::now::paint;
 use super::{list, number, texts};
@@ -38,7 +38,7 @@ pub async fn page(State(server): State<Arc<Server>>, Path(name): Path<String>) -
     .await
 }
 
-/// What a change is, and its lines.
+/// Writes the facts of a change, and its lines.
 pub fn write(change: &Change, out: &mut Out) -> Result<()> {
     let facts = &change.facts;
     let files = list(facts, "files");

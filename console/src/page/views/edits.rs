@@ -1,4 +1,4 @@
-//! Every change it made to its own source: what became of it, its size, tests, time and cost, and the way back to it.
+//! Every change it made to its own source: its fate, size, tests, time and cost, and the way back to it.
 
 use crate::diff::titled;
 use crate::edits::{self, Edit, Fate};
@@ -96,7 +96,7 @@ fn write(server: &Arc<Server>, skip: usize, out: &mut Out) -> Result<()> {
     })
 }
 
-/// How many there are of each.
+/// Counts of each fate.
 #[derive(Default)]
 struct Counts {
     versions: usize,
@@ -130,7 +130,7 @@ impl Counts {
     }
 }
 
-/// What rows are told by.
+/// Facts from which rows are written.
 struct Seen<'a> {
     server: &'a Server,
     repo: &'a Repo,
@@ -183,7 +183,7 @@ impl Seen<'_> {
         } }
     }
 
-    /// What was paid in the wake that made it, until it was made.
+    /// Returns the cost of the wake that made it, until it was made.
     fn cost(&self, at_ms: Option<Millis>) -> String {
         let begun = at_ms.and_then(|at_ms| {
             self.server.past.with(self.server, |life| life.woke_for(at_ms)).map(|begun_ms| (begun_ms, at_ms))

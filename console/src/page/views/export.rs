@@ -19,7 +19,7 @@ pub struct Asked {
     to: Option<u64>,
 }
 
-/// How a part is written: its name's ending, its kind, and what writes it.
+/// Form of an exported part: its kind and its writer.
 type Form = (&'static str, fn(&House, &Part, &mut dyn Write) -> Result<()>);
 
 fn form(ending: &str) -> Option<Form> {
@@ -77,7 +77,7 @@ fn nothing() -> Response {
     )
 }
 
-/// To be kept as a file: what it holds is not shown at this address.
+/// Answers with a part as a file to keep: its content is not shown at this address.
 async fn write(server: Arc<Server>, part: Part, name: &str, (kind, write): Form) -> Response {
     let house = server.house.clone();
     let (status, body) = out::body(String::new(), server.heavy.clone(), move |out| {

@@ -1,4 +1,4 @@
-//! What going back to a version would change, and the order to do it.
+//! Changes that a rollback to a version would make, and the order for it.
 
 use super::{change, number, texts};
 use crate::diff;

@@ -1,4 +1,4 @@
-//! A life as a picture for the span that is looked at, and as a table of the weightiest of the same things.
+//! A life as a picture of the chosen span, and as a table of the weightiest of the same things.
 
 use crate::life::picture::{self, days};
 use crate::life::tell::{self, Table};
@@ -18,7 +18,7 @@ use std::sync::Arc;
 const COLUMNS: u32 = 960;
 const HOUR_MS: u64 = 3_600_000;
 const DAY_MS: u64 = 24 * HOUR_MS;
-/// Spans that one may choose from.
+/// Spans to choose from.
 const SPANS: [(&str, u64); 5] = [
     ("an hour", HOUR_MS),
     ("a day", DAY_MS),
@@ -34,7 +34,7 @@ pub struct Asked {
     width: Option<u32>,
 }
 
-/// The span that is meant: the one asked for, else the last day of what is known.
+/// Returns the span asked for, else the last day known.
 fn span(asked: &Asked, all: Option<Span>) -> Span {
     let now_ms = house::clock::wall_ms();
     let all = all.unwrap_or_else(|| Span::of_ms(now_ms.saturating_sub(DAY_MS), now_ms));
@@ -118,7 +118,7 @@ fn ways(span: &Span, all: Option<Span>) -> Markup {
     }
 }
 
-/// What the colours say; never by colour alone: each thing says it in words.
+/// Explains the colours; each thing also says it in words, never by colour alone.
 fn legend() -> Markup {
     let reasons = [
         ("why-owner", "for you"),
@@ -150,7 +150,7 @@ fn things(table: &Table) -> Markup {
     }
 }
 
-/// The picture alone, for whoever drags it.
+/// The picture alone, for a browser that drags it.
 pub async fn picture(State(server): State<Arc<Server>>, Query(asked): Query<Asked>) -> Response {
     let drawn = tokio::task::spawn_blocking(move || {
         past::look(&server);

@@ -1,4 +1,4 @@
-//! One life: its commit, how that was blessed, its death with the evidence, the end of its log, what was new in it.
+//! A life: its commit, how that was blessed, its death with the evidence, the end of its log, its new commits.
 
 use super::change;
 use crate::page::frame::{self, Weight, exact, time};

@@ -1,4 +1,4 @@
-//! What it keeps: papers, facts, notes and skills to read and correct, snapshots to read and to say a word about.
+//! Its kept texts: papers, facts, notes and skills to read and correct, snapshots to read and to say a word about.
 
 use super::papers::{self, Paper, Written};
 use super::talk::query;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 /// Snapshots that are listed.
 const MOST_SNAPSHOTS: usize = 1_000;
-/// What is told of each folder of papers.
+/// Heading of each file or folder of papers.
 const FOLDERS: [(&str, &str); 3] =
     [("self/facts.md", "What it holds for true"), ("self/notes/", "Notes"), ("self/skills/", "Skills")];
 
@@ -71,7 +71,7 @@ fn is_snapshot(name: &str) -> bool {
     name.ends_with(".md") && !name.starts_with('.') && !name.contains('/')
 }
 
-/// The one to whom only a word helps: what the creature alone may write.
+/// Offers a word of correction on a text that only the creature may write.
 fn correction(name: &str) -> Markup {
     let words = format!("A correction to {name}: ");
     html! { p { "Only it writes this. " a.button href={ "/talk?" (query(&[("words", &words)])) "#words" } { "Say what is wrong with it" } } }
@@ -114,7 +114,7 @@ pub async fn paper(State(server): State<Arc<Server>>, Path(name): Path<String>) 
     .await
 }
 
-/// The form that changes a paper; what it holds is written as it is.
+/// The form that changes a paper; its text is written as it is.
 fn form(server: &Server, name: &str, text: &str, hash: &str, out: &mut Out) -> Result<()> {
     out.raw(&filled(server, name, text, hash))
 }
@@ -134,7 +134,7 @@ fn filled(server: &Server, name: &str, text: &str, hash: &str) -> String {
     .0
 }
 
-/// Saves a paper; one that was changed meanwhile is left as it is, and both texts are shown.
+/// Saves a paper; leaves it as it is where it was changed meanwhile, and shows both texts.
 pub async fn save((State(server), uri, Extension(fields)): Given, Path(name): Path<String>) -> Response {
     if let Some(refused) = acts::refusal(&server, uri.path(), &fields) {
         return refused;

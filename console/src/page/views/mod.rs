@@ -1,4 +1,4 @@
-//! The views, one a file: each is made of the facts that a command of the terminal tells as well.
+//! The views, a file each: made of the same facts as a command of the terminal.
 
 pub mod asks;
 pub mod change;

@@ -1,4 +1,4 @@
-//! How it stands now: what it does in one sentence, the one switch, money, what is next, and what happened last.
+//! How it stands now: its state in one sentence, the switch, money, the next items, and the last wakes.
 
 use super::list;
 use crate::page::form::{button, hidden};
@@ -64,7 +64,7 @@ fn write(server: &Server, out: &mut Out) -> Result<()> {
     })
 }
 
-/// What the switch does: one of both, or none where nothing can be paused.
+/// Effect of the switch: pauses or resumes, or none where nothing can be paused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Switch {
     Pause,
@@ -74,7 +74,7 @@ pub enum Switch {
     Nothing,
 }
 
-/// The one that applies.
+/// Returns the switch that applies.
 pub fn applies(known: &Known) -> Switch {
     match () {
         () if !known.runs => Switch::Nothing,
@@ -110,7 +110,7 @@ fn money(facts: &Value) -> Markup {
     }
 }
 
-/// What you ordered, what it means to do and what is due; what is empty is not there.
+/// Renders the owner's orders, its plans and the due items; leaves out empty lists.
 fn meant(facts: &Value) -> Markup {
     let parts = [
         ("due", "Next by the clock", list(facts, "due")),
@@ -141,7 +141,7 @@ fn item(item: &Value) -> Markup {
     }
 }
 
-/// A short way to say something; what was said stands on its own page.
+/// A short field for a word; the conversation stands on its own page.
 fn say(server: &Server) -> Markup {
     html! {
         section aria-labelledby="say" {
@@ -156,7 +156,7 @@ fn say(server: &Server) -> Markup {
     }
 }
 
-/// What happened last: a line a wake, the newest first, with its rows in a fold; those of the newest are open.
+/// Renders the last wakes, a line each, the newest first, with their rows in a fold; those of the newest are open.
 fn last(wakes: &[Wake]) -> Markup {
     let (newest, before) = match wakes.split_last() {
         Some((newest, before)) => (newest.records.as_slice(), before),
@@ -177,7 +177,7 @@ fn last(wakes: &[Wake]) -> Markup {
     }
 }
 
-/// What goes on, and what stands beside it.
+/// Renders the headline and the pieces beside it.
 pub fn status(known: &Known, now: Timestamp, place: &Place) -> Markup {
     let headline = known.headline(now, place);
     let version = plain::version(&known.told).filter(|_| known.runs);

@@ -15,7 +15,7 @@ const MOST_DEPTH: usize = 6;
 const PURPOSE: &str = "PURPOSE.md";
 const FOLDER: &str = "self";
 
-/// A paper as it is: its text, and by what it is known again.
+/// A paper as it is: its text, and the hash by which it is known again.
 pub struct Paper {
     pub text: String,
     pub hash: String,
@@ -23,7 +23,7 @@ pub struct Paper {
     pub fits_a_form: bool,
 }
 
-/// What came of writing.
+/// Result of writing a paper.
 pub enum Written {
     Done,
     /// It is another one by now, and was left so.

@@ -1,4 +1,4 @@
-//! One record as it was written, found by the name of its file and its place; only records that the owner may see.
+//! A record as it was written, found by the name of its file and its place; only records that the owner may see.
 
 use super::thought::{pre, pretty};
 use crate::page::frame::{self, Weight};
@@ -16,7 +16,7 @@ use std::io::{Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
-/// Files whose lines are shown, each by its name and with what was moved aside of it.
+/// Files whose lines are shown, each by its name and with its parts that were moved aside.
 const FILES: [&str; 5] = ["memory", "ledger", "history", "deaths", "asks"];
 
 pub async fn page(State(server): State<Arc<Server>>, Path((file, at)): Path<(String, u64)>) -> Response {

@@ -1,4 +1,4 @@
-//! What came to pass since a day, weightiest first, each row with where more of it stands.
+//! The report since a day, weightiest first, each row with where more of it stands.
 
 use crate::page::frame::{self, Weight};
 use crate::page::{Server, out::Out};
@@ -11,7 +11,7 @@ use maud::{Markup, html};
 use serde::Deserialize;
 use std::sync::Arc;
 
-/// Spans that one may choose from.
+/// Spans to choose from.
 const SINCE: [(&str, &str); 5] = [
     ("today", "today"),
     ("yesterday", "since yesterday"),
@@ -63,7 +63,7 @@ fn write(server: &Server, asked: &str, out: &mut Out) -> Result<()> {
     })
 }
 
-/// Where more of it stands: a page, or what one types at a terminal.
+/// Shows where more of it stands: a page, or a command for a terminal.
 fn see(place: &str) -> Markup {
     let words: Vec<&str> = place.split([' ', ',']).collect();
     let hash = |name: &str| name.len() >= 7 && name.bytes().all(|byte| byte.is_ascii_hexdigit());

@@ -1,4 +1,4 @@
-//! Looks for words in all that is remembered, from the newest back to the first record; hits are shown as they are found.
+//! Searches all of memory for words, from the newest record back to the first; hits are shown as they are found.
 
 use super::talk::query;
 use crate::feed;
@@ -97,7 +97,7 @@ fn look(server: &Server, wanted: &str, before: &str, out: &mut Out) -> Result<(u
     told.map(|()| (hits, more))
 }
 
-/// A record in which the words stand: what it is, and the place around them.
+/// A record in which the words stand: its kind, and the text around them.
 fn hit(line: &Line, wanted: &str, owners: &mut Owners) -> Option<Markup> {
     let record = owners.judged(records::parse(line.bytes)?);
     let (row, seen) = (feed::row(&record), Record(&record));

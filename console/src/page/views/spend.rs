@@ -1,4 +1,4 @@
-//! Money: what is left of each cap; bars a day, and what each question and reason cost, with tokens, cache and seconds.
+//! Money: the rest of each cap; bars a day, and the cost of each question and reason, with tokens, cache and seconds.
 
 use super::list;
 use crate::budget;
@@ -18,7 +18,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Days that one may choose from; and the most.
+/// Days to choose from, and the most.
 const DAYS: [u64; 4] = [1, 7, 30, 365];
 const MOST_DAYS: u64 = 3_660;
 const DAY_MS: u64 = 86_400_000;
@@ -65,7 +65,7 @@ fn write(server: &Server, days: u64, out: &mut Out) -> Result<()> {
     })
 }
 
-/// What is used of each cap, as bars.
+/// Draws the used part of each cap, as bars.
 fn caps(page: &Value) -> Markup {
     let usd = field::<f64>;
     html! {
@@ -104,7 +104,7 @@ fn whole(all: &Sum, days: u64) -> Markup {
     }
 }
 
-/// A bar a day: what you asked for and what was its own, against the cap of now.
+/// Draws a bar a day: the owner's requests and its own ideas, against the present cap.
 fn by_day(spent: &Spent, cap: Option<f64>) -> Markup {
     let most = spent.days.values().map(|sum| sum.micro as f64 / 1e6).fold(0.0, f64::max);
     let top = cap.filter(|cap| *cap < most * 4.0).unwrap_or(0.0).max(most).max(1e-6) * 1.02;

@@ -1,4 +1,4 @@
-//! What owner and creature said to one another, whole, the newest last, as a conversation: words, asks, the reply as it comes.
+//! The conversation of owner and creature, whole, the newest last: words, asks, the reply as it comes.
 
 use super::asks::cards;
 use crate::life::usd;
@@ -31,7 +31,7 @@ use std::sync::Arc;
 /// Messages of a page, and bytes read back for them.
 const MOST_MESSAGES: usize = 60;
 const MOST_BYTES: u64 = 128 << 20;
-/// Bytes of the inbox in which words are that are not heard yet.
+/// Bytes read of the inbox for words that are not heard yet.
 const INBOX_BYTES: u64 = 64 << 10;
 /// Asks that stand in the conversation; more are on their own page.
 const MOST_CARDS: usize = 3;
@@ -98,14 +98,14 @@ fn write(server: &Server, asked: &Asked, out: &mut Out) -> Result<()> {
     })
 }
 
-/// What it is at just now.
+/// Reads the work under way now.
 fn under_way(server: &Server) -> Option<UnderWay> {
     let (mut sources, _) = Sources::open(&server.house, None, Verbosity::Normal);
     sources.look(true);
     under_way::read(&server.house, &sources.known)
 }
 
-/// The first asks that wait, to be answered where one talks.
+/// The first asks that wait, to be answered in the conversation.
 pub fn asked_of_you(server: &Server) -> Markup {
     let waiting = waiting::unanswered(&server.house);
     html! {
@@ -114,7 +114,7 @@ pub fn asked_of_you(server: &Server) -> Markup {
     }
 }
 
-/// What it is at, for how long and for how much, and its words as they come.
+/// Renders the work under way: its purpose, time and cost, and its words as they come.
 pub fn reply(way: Option<&UnderWay>) -> Markup {
     let Some(way) = way else { return html! {} };
     let does = match (way.is_owners, way.does) {
@@ -154,7 +154,7 @@ fn waiting_word(word: &Value) -> Markup {
     }
 }
 
-/// A thread as it is called: one that a command began is named by when.
+/// Name of a thread: a thread that a command began is named by its time.
 fn named(thread: &str) -> String {
     let stamp = thread.strip_prefix("say-").and_then(|rest| rest.split('-').next());
     let at = stamp.and_then(|stamp| {
@@ -167,7 +167,7 @@ fn named(thread: &str) -> String {
     at.map_or_else(|| thread.to_owned(), |at| format!("terminal, {}", house::moments::near(&at.to_string())))
 }
 
-/// One message, whole: the owner's as it was written, the creature's with its markdown rendered.
+/// Renders a message whole: the owner's as it was written, the creature's with its markdown rendered.
 pub fn message(message: Message, at: &str) -> Markup {
     let (is_owner, thread, said) = (message.is_owners(), message.thread(), message.text());
     let from = if message.is_creatures() { "Feral" } else { message.from() };
@@ -185,7 +185,7 @@ pub fn message(message: Message, at: &str) -> Markup {
     }
 }
 
-/// The field for a word, and the button that ends what it is at.
+/// The field for a word, and the button that ends the work under way.
 fn composer(server: &Server, words: &str, is_busy: bool) -> Markup {
     html! {
         div.composer {

@@ -1,4 +1,4 @@
-//! One thought whole: what woke it, what it saw, said and did, what it cost, and where each of that stands.
+//! A thought whole: its reason to wake, its input, words and acts, its cost, and where each is recorded.
 
 use super::now::row as told;
 use super::{list, number, texts};
@@ -25,7 +25,7 @@ use std::time::Duration;
 
 /// Entries of the ledger that are read for one.
 const MOST_ENTRIES: usize = 1_000;
-/// Letters shown of one result, and of what was put to the model.
+/// Letters shown of one result, and of the texts given to the model.
 const RESULT_CHARS: usize = 20_000;
 const PUT_CHARS: usize = 1 << 20;
 
@@ -81,13 +81,13 @@ fn write(server: &Server, wanted: u64, out: &mut Out) -> Result<()> {
     })
 }
 
-/// What it meant to do, where that is not how the thought itself begins.
+/// Returns its intent, unless the thought itself begins with it.
 fn meant(facts: &Value) -> Option<&str> {
     let (intent, monologue) = (text(facts, "intent"), text(facts, "monologue"));
     (!intent.is_empty() && !monologue.starts_with(intent.trim_end_matches('…'))).then_some(intent)
 }
 
-/// The calls of its model and its acts as a waterfall: when each began, how long it took, and what it cost.
+/// The calls of its model and its acts as a waterfall: when each began, how long it took, and its cost.
 fn traced(server: &Server, found: &Found, facts: &Value, out: &mut Out) -> Result<()> {
     let mut entries = Vec::new();
     if let Some(until) = gather::settled_by(text(facts, "at")).filter(|_| !found.since.is_empty()) {
@@ -139,7 +139,7 @@ fn seconds(ms: u64) -> String {
     }
 }
 
-/// Each call with what came of it, and what it said.
+/// Renders each call with its result, and its messages.
 fn did(facts: &Value, after: &[Value], out: &mut Out) -> Result<()> {
     let calls = list(facts, "calls");
     out.html(&html! {
