@@ -44,9 +44,9 @@ const DEEPEST: usize = 4;
 /// The words of a reply in which nothing is, or begins to be, a thought in JSON or a call.
 pub(super) fn prose(text: &str) -> Option<&str> {
     let text = repair::after_thinking(text).trim();
-    let is_named = |key: &&str| text.contains(&format!("\"{key}\""));
+    let is_named = |key: &str| text.contains(&format!("\"{key}\""));
     let is_marked_up = text.starts_with(['{', '[', '<']) || text.starts_with("```json");
-    let names_calls = KNOWN.iter().chain(&CALLS).chain(&TOOL[..3]).any(|key| is_named(&key));
+    let names_calls = KNOWN.iter().chain(&CALLS).chain(&TOOL[..3]).any(|key| is_named(key));
     (!text.is_empty() && !is_marked_up && !names_calls && tag(text).is_none()).then_some(text)
 }
 
