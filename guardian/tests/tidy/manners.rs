@@ -1,7 +1,7 @@
 //! Manners of a file: its first line, its size, its name, and what must not stand in it.
 
 use crate::none;
-use crate::sources::{Source, functions, sources};
+use crate::sources::{Source, functions, is_lived_in, sources};
 
 /// Lines of a file that still fit in one look.
 const FILE_LINES: usize = 400;
@@ -20,6 +20,9 @@ const MACHINES: [&str; 5] = [
     concat!("/wo", "rk/"),
     concat!(":\\", "Users"),
 ];
+
+/// Words with which no doc comment begins: behind them a reader waits for its subject.
+const RIDDLES: [&str; 7] = ["What ", "Whatever ", "Whoever ", "Who ", "Whose ", "One ", "That which "];
 
 #[test]
 fn the_first_line_would_do_in_a_map() {
@@ -82,6 +85,32 @@ fn names_say_what_is_inside() {
         bad.map(|source| format!("{}:1: this name says nothing; name it after what it does", source.path))
             .collect(),
     );
+}
+
+#[test]
+fn doc_comments_begin_with_a_verb_or_a_noun() {
+    let (mut bad, is_lived_in) = (Vec::new(), is_lived_in());
+    let is_ours =
+        |source: &&Source| source.is_production() && !(source.path.starts_with("creature/") && is_lived_in);
+    for source in sources().iter().filter(is_ours) {
+        let mut is_begun = false;
+        for (line, text) in source.lines() {
+            let said = ["///", "//!"].iter().find_map(|mark| text.trim_start().strip_prefix(mark));
+            let riddle = said
+                .filter(|_| !is_begun)
+                .map(str::trim_start)
+                .and_then(|said| RIDDLES.iter().find(|riddle| said.starts_with(**riddle)));
+            if let Some(riddle) = riddle {
+                bad.push(format!(
+                    "{}:{line}: `{}`: begin with a verb, or a noun of the code",
+                    source.path,
+                    riddle.trim()
+                ));
+            }
+            is_begun = said.is_some();
+        }
+    }
+    none(bad);
 }
 
 #[test]
