@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 /// Largest plan that is read, in bytes: a line for each file of the records.
 const MOST_BYTES: u64 = 32 << 20;
 
-/// What is put in place.
+/// Paths and commit that a restore puts in place.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Plan {
     /// When the backup was made, and when it was decided to restore it.

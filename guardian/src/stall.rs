@@ -111,7 +111,7 @@ pub struct Held {
     pub asked: Option<u32>,
 }
 
-/// What follows from a look.
+/// Consequence of a look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Follows {
     Nothing,

@@ -282,7 +282,7 @@ fn edits(house: &House, repo: &Repo, state: &State) -> Option<String> {
     told_edits(&repo.edits(&dirty))
 }
 
-/// What to do about the owner's edits, if there are any.
+/// Returns advice on the owner's uncommitted edits; `None` if there are none.
 pub fn told_edits(edits: &[PathBuf]) -> Option<String> {
     let more = if edits.len() > 1 { format!(" and {} more", edits.len() - 1) } else { String::new() };
     Some(format!(

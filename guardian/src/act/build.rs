@@ -1,4 +1,4 @@
-//! One cargo build of the creature: a step with a deadline and failures of its own.
+//! A cargo build of the creature: a step with a deadline and failures of its own.
 //!
 //! Invariant: the build's output goes to files; nothing here waits for cargo.
 
@@ -41,7 +41,7 @@ pub struct Build {
     pub since: Millis,
     /// The kernel's count of out-of-memory kills when the build began.
     pub memory_kills: u64,
-    /// What is known about a failed build.
+    /// Facts about a failed build.
     pub failure: Failure,
     /// Its errors, for people.
     pub output: String,
@@ -217,7 +217,7 @@ impl Build {
         self.failure.connected = is_connected(&self.tree);
     }
 
-    /// Whose fault an overdue build is, once all its processes have ended.
+    /// Returns the blame for an overdue build, once all its processes have ended.
     pub fn overstayed(&mut self, house: &House) -> Blame {
         self.failure.locked = is_locked(house);
         match (self.asked, blame::build(&self.failure)) {

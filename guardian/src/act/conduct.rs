@@ -73,7 +73,7 @@ impl Followed {
     }
 }
 
-/// What is watched of the life that runs.
+/// Files watched of the life that runs, and the witness that judges them.
 #[derive(Debug)]
 pub struct Watched {
     pub witness: Witness,
@@ -115,7 +115,7 @@ impl Watched {
         self.longest.usual_ms = self.longest.usual_ms.max(self.set_ms);
     }
 
-    /// What was seen of the life since the last look: each invariant, kept or broken.
+    /// Returns each invariant seen since the last look, kept or broken.
     pub fn look(&mut self, claim: &Claim, now: Millis) -> Vec<(Invariant, bool)> {
         let claimed = claimed(claim);
         let Self { witness, memory, bookkeeping, inbox, ledger, .. } = self;

@@ -27,7 +27,7 @@ const TOLD_NAMES: usize = 3;
 /// Bytes read of the end of a run's output.
 const MOST_BYTES: u64 = 4 << 20;
 
-/// One run of `cargo test`.
+/// A run of `cargo test`.
 pub struct Exam {
     pub tree: Tree,
     /// When the first run began.
@@ -165,7 +165,7 @@ impl Exam {
         Ok(Self { tree, since, memory_kills, free_mib: u64::MAX, from, again, run, looked: from })
     }
 
-    /// What its end shows.
+    /// Judges the run by its end and its output.
     pub fn shown(&self, house: &House, limits: &Limits, status: WaitStatus, text: &str) -> Shown {
         let measured = Evidence {
             signal: signal(status),

@@ -37,7 +37,7 @@ pub struct Executor {
     pub(crate) living: Living,
     /// The owner's processes.
     pub(crate) daemons: Daemons,
-    /// What the owner is told.
+    /// Report to the owner.
     pub(crate) report: Report,
     /// How the last life or build ended, for its record.
     pub(crate) end: End,

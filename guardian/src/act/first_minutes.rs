@@ -9,7 +9,7 @@ use house::{House, broker_page, files, makers};
 /// Columns of the names before what is told.
 const NAMES: usize = 11;
 
-/// What stands in the opening screen.
+/// Facts shown in the opening screen.
 pub struct Opening<'a> {
     pub branch: &'a str,
     /// The walls in a word, and each of them.
@@ -134,7 +134,7 @@ impl Executor {
         self.daemons.own.window.wanted = true;
     }
 
-    /// What is still to be built when the first creature of this run lives; empty where that is nothing of note.
+    /// Says what is still to be built when the first creature of this run lives; empty where that is nothing of note.
     fn next_built(&self) -> String {
         match (CONSOLE.program().is_file(), self.daemons.broker_is_to_come()) {
             (true, false) => "",

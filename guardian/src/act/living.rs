@@ -31,7 +31,7 @@ pub struct Life {
     /// Marks of memory and bookkeeping when turns counted last, and how many: a claimed turn without a record does
     /// not count.
     pub turned: ([Option<Mark>; 2], u64),
-    /// What it does, as others see it.
+    /// Its conduct, watched from outside.
     pub watched: Watched,
 }
 

@@ -222,7 +222,7 @@ impl Executor {
         Ok(())
     }
 
-    /// What the owner grants the next life; what is refused is told.
+    /// Returns the owner's grants to the next life; tells of a refusal.
     fn granted(&mut self, safe: bool) -> Granted {
         let named = self.settings.risky.as_deref().filter(|_| !safe);
         match Granted::risky(&self.house, &self.living.walls, named) {

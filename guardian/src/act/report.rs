@@ -1,4 +1,4 @@
-//! What people see of the guardian itself: rows and the bar of a build at a terminal, plain log lines elsewhere.
+//! The guardian's report to people: rows and the bar of a build at a terminal, plain log lines elsewhere.
 //!
 //! Invariant: no failure here stops the guardian: a closed terminal is no error.
 
@@ -56,11 +56,11 @@ pub struct Report {
     said: String,
     /// Whether the first facts were shown.
     pub facts_shown: bool,
-    /// What is wrong with the owner's changed settings while the older ones stay in force; else empty.
+    /// Mistake in the owner's changed settings while the older ones stay in force; else empty.
     pub mistake: String,
     /// Why `PURPOSE.md` cannot be read now; else empty.
     pub purpose_unread: String,
-    /// What to do about the owner's edits while nothing is started over them; else empty.
+    /// Advice on the owner's edits while nothing is started over them; else empty.
     pub edits_told: String,
 }
 
@@ -151,7 +151,7 @@ impl Report {
         if is_asked { self.say(&told) } else { self.warn(&told) }
     }
 
-    /// What waits for the owner's yes or no: it stands by itself, and nothing else has its colour.
+    /// Shows a request that waits for the owner's yes or no, set apart and in a colour of its own.
     pub fn ask(&mut self, id: &str, line: &str) {
         if self.screen.is_terminal() {
             let commands = [("look", "asks"), ("yes", "yes"), ("no", "no")];

@@ -28,13 +28,13 @@ const EXPECTED: u32 = 2;
 const MOST_CONDUCTS: usize = 64;
 const MOST_MINDS: usize = 8;
 
-/// What every life keeps, whatever its purpose.
+/// Rule that every life keeps, whatever its purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Invariant {
     /// Each call of a thought has its result on record.
     Results,
-    /// What was thought by paid calls is on record.
+    /// Thoughts of paid calls are on record.
     Remembered,
     /// The records' cost is the ledger's.
     Costs,
@@ -52,7 +52,7 @@ pub enum Invariant {
     Rests,
     /// Thoughts on record were had: there was a call for each.
     Paid,
-    /// What is on record as done is there, where the guardian can see it.
+    /// Results on record are really there, where the guardian can see them.
     Done,
 }
 
@@ -63,7 +63,7 @@ impl Invariant {
         matches!(self, Results | Remembered | Costs | Paid | Once)
     }
 
-    /// What a life that breaks it does, for the end of a sentence.
+    /// Describes how a life breaks it, for the end of a sentence.
     pub fn broken(self) -> &'static str {
         match self {
             Invariant::Results => "calls of its thoughts have no result on record",
@@ -81,7 +81,7 @@ impl Invariant {
     }
 }
 
-/// What was seen of one life since the last look.
+/// Invariants seen kept or broken by one life since the last look.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Observed {
     /// The mind that thought: another one is no fault of the source.

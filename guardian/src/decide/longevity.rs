@@ -23,7 +23,7 @@ const HARSH: f64 = 0.01;
 /// Life without a death assumed before the first record, in spells.
 const ASSUMED_SPELLS: f64 = 24.0;
 
-/// What one tree has lived and died since it was trusted.
+/// Lifetime and deaths of one tree since it was trusted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Lived {

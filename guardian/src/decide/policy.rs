@@ -2,8 +2,8 @@
 //!
 //! Invariant: pure and total. The time is passed in, not read; every event has an answer in every phase.
 //! Invariant: whatever must survive the guardian is in `Record`, which is saved before actions are carried out.
-//! What follows the end of a life is decided in `recovery`, what follows the tests beside a first life in
-//! `probation`, what its lives' conduct comes to in `conduct`.
+//! The end of a life is handled in `recovery`, the end of the tests beside a first life in
+//! `probation`, the conduct of lives in `conduct`.
 //! Absent on purpose: files, processes, git, the clock, words for people.
 
 use crate::decide::vocabulary::{
@@ -280,7 +280,7 @@ impl Policy {
         actions
     }
 
-    /// What follows the end of a probation: a blessing, except in safe mode, where too little runs to prove anything.
+    /// Ends a probation: with a blessing, except in safe mode, where too little runs to prove anything.
     fn prove(&mut self, limits: &Limits, now: Millis, watch: Watch) -> Vec<Action> {
         if self.stands_in() {
             self.phase = Phase::Settled { watch };

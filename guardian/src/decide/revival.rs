@@ -74,7 +74,7 @@ pub enum Event {
     Dropped,
 }
 
-/// What to do with the process.
+/// Action on the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
     Start,

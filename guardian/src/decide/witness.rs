@@ -32,7 +32,7 @@ const AT_REST_MS: Millis = 500;
 const LONGEST_CHOSEN_S: u64 = 86_400;
 /// Time without a look in which the machine, or the guardian, stood still.
 const STILL_MS: Millis = 30_000;
-/// What a claimed rest may be longer than the rest: the claim is written before it begins.
+/// Time by which a claimed rest may exceed the longest: the claim is written before the rest begins.
 const CLAIMED_MS: Millis = 120_000;
 
 /// A thought whose calls are not all seen to have ended.
@@ -43,7 +43,7 @@ struct Thought {
     results: usize,
 }
 
-/// What the creature says of itself just now.
+/// The creature's claims about itself just now.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Claimed {
     pub rests: bool,
@@ -63,7 +63,7 @@ pub struct Longest {
     pub any_ms: Millis,
 }
 
-/// What is known of one life's conduct.
+/// Evidence of one life's conduct.
 #[derive(Debug, Default)]
 pub struct Witness {
     life: u64,
@@ -253,7 +253,7 @@ impl Witness {
         }
     }
 
-    /// What the heartbeat says at this look.
+    /// Takes in the heartbeat's claims at this look.
     pub fn looked(&mut self, claimed: Claimed, longest: Longest, now: Millis) {
         self.rest = match (claimed.rests, self.rest) {
             (false, _) => None,
@@ -274,7 +274,7 @@ impl Witness {
         self.note(seen);
     }
 
-    /// What a turn left, looked at in the rest after it.
+    /// Judges the turn that is over, in the rest after it.
     fn turn_over(&mut self, claimed: Claimed, longest: Longest, now: Millis) {
         for Thought { number, calls, results } in std::mem::take(&mut self.thoughts) {
             if calls > 0 {

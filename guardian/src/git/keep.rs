@@ -84,7 +84,7 @@ struct Entry<'a> {
     known: Option<TreeEntry<'a>>,
 }
 
-/// What is done with an entry.
+/// Fate of an entry.
 enum Fate {
     Line(i32, Oid),
     Aside,

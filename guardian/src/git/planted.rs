@@ -76,7 +76,7 @@ const READERS: &[(&str, &[&str])] = &[
 ];
 /// Endings of names that editors open as a whole.
 const ENDINGS: [&str; 2] = [".code-workspace", ".sublime-project"];
-/// What makes a folder a repository; git follows links to them, and takes an executable file for `objects`.
+/// Entries that make a folder a repository; git follows links to them, and takes an executable file for `objects`.
 const REPOSITORY: [&str; 3] = ["HEAD", "objects", "refs"];
 
 /// The tool that would read a path in the house, by any of its names below `creature/` or `self/`.

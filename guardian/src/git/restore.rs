@@ -83,7 +83,7 @@ fn anew(repo: &Repository, tree: Option<&Tree>, house: &House, name: &str) -> Re
     written
 }
 
-/// One pass over a folder: removes what is not in the tree, writes what is missing or differs.
+/// Passes once over a folder: removes what is not in the tree, writes what is missing or differs.
 fn mend(repo: &Repository, tree: Option<&Tree>, above: &Folder, name: &str) -> Result<()> {
     let mut mending = Mending { repo, synced: 0, owes: false };
     let is_there = fs::symlink_metadata(above.at(name));

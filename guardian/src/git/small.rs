@@ -33,7 +33,7 @@ const ASIDE: &str = "tmp_objdir-guardian";
 /// Refs that belong to one work tree, which git never packs (gitrepository-layout(5)).
 const OF_ONE_WORK_TREE: [&str; 3] = ["refs/bisect", "refs/worktree", "refs/rewritten"];
 
-/// What a run made smaller.
+/// Counts of what a run made smaller.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Gained {
     pub objects: usize,

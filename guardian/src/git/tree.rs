@@ -26,7 +26,7 @@ const MOST_NAMED_BYTES: usize = 4 << 20;
 /// Most names looked at that the tree does not have; beyond that the folder counts as different.
 const MOST_UNKNOWN: usize = KEPT_ENTRIES;
 
-/// What git makes of a directory entry.
+/// Kind of a directory entry, as git takes it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Found {
     Folder,
@@ -38,7 +38,7 @@ pub enum Found {
     Alien,
 }
 
-/// What the name is now; `None` if it is gone.
+/// Says what the name is now; `None` if it is gone.
 pub fn look(folder: &Folder, name: &OsStr, on_top: bool) -> Option<Found> {
     let meta = fs::symlink_metadata(folder.at(name)).ok()?;
     Some(if meta.is_symlink() {

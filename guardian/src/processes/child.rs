@@ -56,7 +56,7 @@ impl Bond {
     }
 }
 
-/// What to start, and with what.
+/// Program to start, its walls, grants and outputs.
 pub struct Start<'a> {
     pub occupant: Occupant,
     pub program: PathBuf,
@@ -64,7 +64,7 @@ pub struct Start<'a> {
     /// Variables beside those that are passed on.
     pub extra: Vec<(&'static str, String)>,
     pub walls: &'a Walls,
-    /// What the owner grants beside the house; nothing for builds.
+    /// The owner's grants beside the house; none for builds.
     pub granted: Granted,
     /// Port and token of the broker, if there is one.
     pub broker: Option<Door>,
@@ -95,7 +95,7 @@ pub struct Tree {
     held: Held,
 }
 
-/// What holds a tree together.
+/// Means by which a tree's processes are held together.
 enum Held {
     /// Ends with its init, which reports by this pipe how the program ended.
     Init(File),

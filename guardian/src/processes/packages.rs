@@ -1,4 +1,4 @@
-//! What pip and npm are told in the environment of a life: the broker's door in place of their registries, no install scripts.
+//! Variables for pip and npm in a life's environment: the broker's door as their registry, no install scripts.
 //!
 //! Sources: pip's documentation, "Configuration" and "pip install" (`PIP_` and an option's name); npm's, "config"
 //! (`NPM_CONFIG_` and a key's name, each key explained there).

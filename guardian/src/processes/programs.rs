@@ -35,7 +35,7 @@ pub fn folders(home: &Path) -> Vec<PathBuf> {
     bins.into_iter().chain(around).collect()
 }
 
-/// What a folder of `PATH` stands for: of shims the `bin` folders of the versions that are chosen.
+/// Returns the folders meant by a folder of `PATH`: for shims, the `bin` folders of the chosen versions.
 fn meant(folder: &Path) -> Vec<PathBuf> {
     let Some(root) = folder.parent().filter(|_| folder.file_name().is_some_and(|name| name == "shims"))
     else {

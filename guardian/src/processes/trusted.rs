@@ -23,7 +23,7 @@ use std::time::Duration;
 const LEAKED: &str = "CARGO CARGO_BIN_NAME CARGO_CRATE_NAME CARGO_PRIMARY_PACKAGE LD_LIBRARY_PATH OUT_DIR RUST_RECURSION_COUNT";
 const LEAKED_FROM: [&str; 2] = ["CARGO_PKG_", "CARGO_MANIFEST_"];
 
-/// What to start, and with what.
+/// Program to start, its environment and descriptors.
 #[derive(Default)]
 pub struct Trusted {
     pub program: PathBuf,

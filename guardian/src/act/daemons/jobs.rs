@@ -19,7 +19,7 @@ pub struct Package {
     pub name: &'static str,
     /// The path of the log of its builds.
     log: fn(&House) -> PathBuf,
-    /// What there is without it, for people.
+    /// Sentence for people: what is missing without it.
     pub without: &'static str,
 }
 

@@ -46,7 +46,7 @@ pub struct Daemons {
     pub to_build: Vec<&'static Package>,
     /// When the daemons were called first.
     called: Millis,
-    /// What the rest of the guardian has not taken up yet.
+    /// News that the rest of the guardian has not taken up yet.
     pub came: Vec<Came>,
 }
 

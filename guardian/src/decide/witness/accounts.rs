@@ -1,4 +1,4 @@
-//! What was paid by the ledger beside what stands on record, compared over several calls. Pure.
+//! Costs by the ledger and costs on record, compared over several calls. Pure.
 //!
 //! Invariant: calls and records come by two files that are read in turn, and some calls leave no thought by design (a
 //! talk summed up, an answer that was cut): so sums are compared, and what a call without a record cost is allowed for.
@@ -16,7 +16,7 @@ const MOST_KEPT: usize = 4_096;
 /// Since the last comparison.
 #[derive(Debug, Default)]
 pub struct Accounts {
-    /// What each paid call cost, in millionths of a dollar.
+    /// Cost of each paid call, in millionths of a dollar.
     paid: Vec<u64>,
     /// Records of what a model said, and what they say it cost.
     records: usize,

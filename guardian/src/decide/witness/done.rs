@@ -1,6 +1,6 @@
-//! What a life records as done where the guardian can see it: a file of the workspace that it wrote, a birth. Pure.
+//! Checks of records of things done that the guardian can see: a file written to the workspace, a birth. Pure.
 //!
-//! Invariant: only what nothing that came later can have undone is looked for.
+//! Invariant: only things that nothing later can have undone are looked for.
 
 use crate::decide::conduct::Invariant;
 use serde_json::Value;
@@ -22,7 +22,7 @@ const LEAVES_FILES: [&str; 10] = [
     "rest",
 ];
 
-/// What is still to be looked for.
+/// Records that are still to be checked.
 #[derive(Debug, Default)]
 pub struct Done {
     /// The file that was written last, with nothing done since that may have moved it.

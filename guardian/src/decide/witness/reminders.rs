@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 /// Time after a reminder is due until it is late, while the creature could have told it.
 const LATE_MS: i64 = 120_000;
-/// What a creature that never rests may take longer.
+/// Time after which a reminder is late even for a creature that never rests.
 const LATE_AT_WORK_MS: i64 = 60 * 60_000;
 /// A wall clock that runs so far from the other was set.
 const SET_MS: i64 = 10_000;

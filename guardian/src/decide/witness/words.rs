@@ -67,7 +67,7 @@ pub type Seen = (Invariant, bool, String);
 #[derive(Debug, Default)]
 pub struct Words {
     waiting: VecDeque<Word>,
-    /// What was answered last on each thread.
+    /// Last answer on each thread.
     last: HashMap<String, Last>,
 }
 
@@ -178,7 +178,7 @@ impl Words {
         self.last.entry(thread.to_owned()).or_default()
     }
 
-    /// What has waited too long.
+    /// Returns a broken invariant for each word that has waited too long.
     pub fn look(&mut self, at: Standing) -> Vec<Seen> {
         let mut seen = Vec::new();
         let most = match (at.is_settled, at.is_at_work) {
