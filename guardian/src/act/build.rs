@@ -160,7 +160,7 @@ impl Build {
         }
     }
 
-    /// The binary a successful build made; else notes what is known of the failure.
+    /// Returns the binary a successful build made; else notes the facts about the failure.
     pub fn finish(&mut self, house: &House, status: WaitStatus) -> Option<PathBuf> {
         self.read(house, u64::MAX);
         let well = matches!(status, WaitStatus::Exited(_, 0));
@@ -208,7 +208,7 @@ impl Build {
         let _ = self.log.write_all(told.as_bytes());
     }
 
-    /// Notes what is known of a build past its deadline, while it still runs.
+    /// Notes the facts about a build past its deadline, while it still runs.
     pub fn overstays(&mut self, house: &House) {
         self.follow(house);
         self.failure.measured.overdue = true;

@@ -35,7 +35,7 @@ struct Followed {
 }
 
 impl Followed {
-    /// Begins at the end: what lies there is of earlier lives.
+    /// Begins at the end of the file: its present lines are of earlier lives.
     fn at_its_end(path: PathBuf) -> Self {
         let mark = files::mark(&path);
         Self { at: mark.map_or(0, |mark| mark.bytes), mark, path }
@@ -91,7 +91,7 @@ pub struct Watched {
 }
 
 impl Watched {
-    /// Of a life that begins; `is_born` of an edit of its predecessor's.
+    /// Watches a life that begins; `is_born`: whether it is born of an edit of its predecessor's.
     pub fn of(house: &House, life: u64, is_born: bool) -> Self {
         let longest = Longest { usual_ms: LONGEST_REST_MS, any_ms: LONGEST_REST_MS };
         Self {

@@ -1,4 +1,4 @@
-//! The creature's process: the walls and the bond it is started with, the life that runs, and what is heard and seen of it.
+//! The creature's process: the walls and the bond it starts with, the life that runs, its heartbeat and its conduct.
 
 use crate::act::conduct::Watched;
 use crate::act::heartbeat::{self, Heartbeat};

@@ -1,4 +1,4 @@
-//! Carries out each of the policy's actions; what comes of one goes back as an event.
+//! Carries out each of the policy's actions; the outcome of each goes back as an event.
 
 use crate::act::build::{self, Build};
 use crate::act::conduct::{Watched, counted};

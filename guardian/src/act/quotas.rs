@@ -56,7 +56,7 @@ pub fn full_disk(free_mib: u64, floor_mib: u64) -> String {
     )
 }
 
-/// As `free_mib`, and none where a trial shows that no more is taken, as by a quota: for a judgement, not for each look.
+/// Returns `free_mib`, but zero where a trial write fails, as by a quota: for a judgement, not for each look.
 pub fn tried_mib(house: &House) -> u64 {
     least(house, space::tried_mib)
 }

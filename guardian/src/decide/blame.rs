@@ -46,7 +46,7 @@ pub struct Failure {
     pub answers: BTreeMap<Control, Answer>,
 }
 
-/// A run of cargo that answers what a failed build leaves open.
+/// A run of cargo that answers a question which a failed build leaves open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Control {
     /// Does a trivial crate build here and now?

@@ -385,7 +385,7 @@ impl Policy {
         }
     }
 
-    /// With no creature alive: pauses or leaves if the owner wants that.
+    /// Pauses or leaves if the owner wants that; called with no creature alive.
     pub(crate) fn obey(&mut self) -> Vec<Action> {
         let building = matches!(self.phase, Phase::Building { .. });
         let (phase, last) = match self.record.want {

@@ -43,7 +43,7 @@ impl Default for Pace {
 pub enum Presence {
     /// There is no program to start: neither built nor found.
     Without,
-    /// Is started as soon as this time has come.
+    /// Starts as soon as this time has come.
     Due {
         at: Millis,
     },

@@ -40,8 +40,8 @@ impl Policy {
         self.record.lives.live(&tree, from, now, limits);
     }
 
-    /// Judges the death of a trusted tree by its code; returns what follows instead of a rest and another life, if
-    /// anything.
+    /// Judges the death of a trusted tree by its code; returns the actions instead of a rest and another life, if
+    /// any.
     pub(crate) fn judge(&mut self, limits: &Limits, now: Millis) -> Option<Vec<Action>> {
         let tree = self.trusted()?;
         self.record.fell.take_if(|fell| now >= fell.at + DOUBT_SPELLS * limits.spell_ms);

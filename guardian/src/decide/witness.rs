@@ -1,4 +1,4 @@
-//! Folds what a life leaves in files and what the ledger says into observations: an invariant was kept, or broken. Pure.
+//! Folds a life's files and the ledger into observations: an invariant was kept, or broken. Pure.
 //!
 //! Invariant: what cannot be told is not observed. A life that was cut short, a mind that is away, a pause, a machine that
 //! stood still and a file that was replaced say nothing.
@@ -47,9 +47,9 @@ struct Thought {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Claimed {
     pub rests: bool,
-    /// It runs a tool.
+    /// Whether it runs a tool.
     pub acts: bool,
-    /// It says that its mind is away.
+    /// Whether it says that its mind is away.
     pub is_away: bool,
     pub turns: u64,
     /// Length of the rest it claims, in milliseconds.
@@ -92,12 +92,12 @@ pub struct Witness {
 }
 
 impl Witness {
-    /// Of a life; `is_born` of an edit of its predecessor's.
+    /// Begins with a life; `is_born`: whether it is born of an edit of its predecessor's.
     pub fn of(life: u64, is_born: bool) -> Self {
         Self { life, done: Done::of(is_born), ..Self::default() }
     }
 
-    /// The file that must be there now, by what is on record; asked once.
+    /// Takes the file that must be there now, by the records; a second call finds none.
     pub fn due(&mut self) -> Option<String> {
         self.due.take()
     }
@@ -129,7 +129,7 @@ impl Witness {
         }
     }
 
-    /// Begins a look. After one that came late, what waits counts from now.
+    /// Begins a look. If it comes late, waiting times count from now.
     pub fn begin(&mut self, now: Millis) {
         let before = self.last_look.replace(now);
         if before.is_some_and(|before| now >= before + STILL_MS) {
@@ -139,7 +139,7 @@ impl Witness {
         }
     }
 
-    /// A file that is read was replaced, or has a line too long to read: what was under way cannot be told.
+    /// Forgets all that was under way: a file that is read was replaced, or has a line too long to read.
     pub fn lost(&mut self) {
         self.thoughts.clear();
         self.words.forget();

@@ -76,7 +76,7 @@ struct Keeper<'a> {
     bytes: u64,
 }
 
-/// An entry of an open folder: its path from the repository's root, and what a former tree had under it.
+/// An entry of an open folder: its path from the repository's root, and the entry of a former tree there.
 struct Entry<'a> {
     folder: &'a Folder,
     name: &'a OsStr,

@@ -99,7 +99,7 @@ pub fn is_bare_repository(folder: &Folder) -> bool {
 }
 
 impl Repo {
-    /// Moves aside what was planted, and takes commits of other repositories out of HEAD and index. To be called while no
+    /// Moves planted files aside, and takes commits of other repositories out of HEAD and index. To be called while no
     /// creature lives. `told` gets a line for people for each thing done, also where another failed.
     pub fn clear_planted(&self, told: &mut Vec<String>) -> Result<()> {
         let swept = self.sweep(told);

@@ -135,7 +135,7 @@ pub fn kill(pid: Pid) {
     send(pid, Signal::SIGKILL);
 }
 
-/// To the process and its group, or to it alone where the group is ours.
+/// Sends to the process and its group, or to the process alone where the group is ours.
 fn send(pid: Pid, signal: Signal) {
     if killpg(pid, signal).is_err() {
         let _ = nix::sys::signal::kill(pid, signal);

@@ -80,7 +80,7 @@ pub enum Task {
     Check,
 }
 
-/// Longest time of a fetch: the broker fetches then what is missing.
+/// Longest time of a fetch: the broker then fetches the missing crates.
 const FETCH_MS: Millis = 120_000;
 /// Longest time of a check of settings.
 const CHECK_MS: Millis = 120_000;

@@ -6,7 +6,7 @@ use crate::decide::conduct::Invariant;
 use serde_json::Value;
 use std::path::{Component, Path};
 
-/// Where the files lie that are looked for.
+/// Folder of the files that are looked for.
 const WORKSPACE: &str = ".self/workspace/";
 /// Beginnings of names of tools that leave files as they are.
 const LEAVES_FILES: [&str; 10] = [
@@ -36,7 +36,7 @@ impl Done {
         Self { written: None, is_born }
     }
 
-    /// A record; what it shows at once.
+    /// Reads a record; returns the invariant that it shows kept or broken at once.
     pub fn recorded(&mut self, kind: &str, data: &Value) -> Option<(Invariant, bool, String)> {
         let text = |name: &str| data.get(name).and_then(Value::as_str).unwrap_or_default();
         let is_ok = |of: &Value| of.get("ok") == Some(&Value::Bool(true));

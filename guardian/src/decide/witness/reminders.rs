@@ -28,7 +28,7 @@ struct Standing {
 /// The reminders of one life.
 #[derive(Debug, Default)]
 pub struct Reminders {
-    /// By id; none of those that are not watched.
+    /// Reminders by id; `None`: not watched.
     standing: HashMap<String, Option<Standing>>,
     /// Threads that reminders were told on, by id.
     told: HashMap<String, String>,
@@ -58,7 +58,7 @@ impl Reminders {
         self.distance = None;
     }
 
-    /// Compares the agenda with what it was: whether each that came due since was told, and what shows it.
+    /// Compares the agenda with the former one: whether each reminder due since then was told, with the evidence.
     pub fn look(&mut self, agenda: &Value, look: Look) -> Vec<(bool, String)> {
         let distance = look.wall_ms.saturating_sub(i64::try_from(look.now).unwrap_or(i64::MAX));
         if self.distance.is_some_and(|before| before.abs_diff(distance) > SET_MS as u64) {

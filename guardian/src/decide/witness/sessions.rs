@@ -57,7 +57,7 @@ impl Sessions {
         self.0.drain(..over);
     }
 
-    /// Forgets: what came meanwhile cannot be told.
+    /// Forgets all sessions: changes meanwhile were not seen.
     pub fn forget(&mut self) {
         self.0.clear();
     }

@@ -54,13 +54,13 @@ pub struct Standing {
     pub now: Millis,
     pub turns: u64,
     pub rests: u64,
-    /// It rests, and did so long enough for its files to be whole.
+    /// Whether it rests, and did so long enough for its files to be whole.
     pub is_settled: bool,
-    /// A call out is under way, or a command.
+    /// Whether a call out or a command is under way.
     pub is_at_work: bool,
 }
 
-/// An invariant, whether it was kept, and what shows it.
+/// An invariant, whether it was kept, and the evidence.
 pub type Seen = (Invariant, bool, String);
 
 /// The words of one life.
@@ -95,13 +95,13 @@ impl Words {
         self.waiting.push_back(Word { text, thread: named(&thread), since: now, heard: None });
     }
 
-    /// Forgets: what came meanwhile cannot be told.
+    /// Forgets all words: records meanwhile were not seen.
     pub fn forget(&mut self) {
         self.waiting.clear();
         self.last.clear();
     }
 
-    /// The machine stood still: what waits has waited since now.
+    /// Counts all waiting from now, since the machine stood still.
     pub fn stood_still(&mut self, now: Millis) {
         for word in &mut self.waiting {
             word.since = now;
@@ -135,7 +135,7 @@ impl Words {
             .collect()
     }
 
-    /// A record of what was said to the owner; `goes_on`: that work on it does, which may be said more than once.
+    /// Reads a message told to the owner; `goes_on`: it says that work goes on, which may be told more than once.
     pub fn told(&mut self, kind: &str, thread: &str, text: &str, goes_on: bool) -> Vec<Seen> {
         let thread = named(thread);
         let mut seen = Vec::new();
