@@ -1,4 +1,4 @@
-//! How long nothing ran here before a start: by the files that are written as long as something does.
+//! Time in which nothing ran before a start, by files that are written as long as something runs.
 
 use house::clock::{self, Millis};
 use house::{House, moments};

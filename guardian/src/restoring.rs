@@ -32,7 +32,7 @@ pub struct Plan {
     pub commit: String,
 }
 
-/// Where a restore is prepared, and where its plan lies from the moment on that it is decided.
+/// Folder in which a restore is prepared, and which holds its plan once it is decided.
 pub fn folder(house: &House) -> PathBuf {
     house.own().join("restore")
 }

@@ -32,12 +32,12 @@ impl Watchdog {
         }
     }
 
-    /// When the loop has to go round again; `None`: whenever it likes.
+    /// Returns the time of the loop's next round at the latest; `None`: no limit.
     pub fn due(&self) -> Option<Millis> {
         self.every.map(|_| self.due)
     }
 
-    /// Never waits; a word that is lost is followed by others.
+    /// Sends without waiting; a lost notice is followed by others.
     fn send(&self, word: &[u8]) {
         let _ = self.socket.as_ref().map(|socket| socket.send(word));
     }

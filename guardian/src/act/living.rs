@@ -24,7 +24,7 @@ pub struct Life {
     pub began: Millis,
     pub memory_kills: u64,
     pub exited: Option<WaitStatus>,
-    /// Since when a file the life may write to is known to be moved or removed.
+    /// Time since which a file the life may write to is known to be moved or removed.
     pub bereft: Option<Millis>,
     /// Whether a thought of this life was seen in memory.
     pub thought: bool,
@@ -46,7 +46,7 @@ impl Living {
         if lives { &self.heart.claim.mind } else { "" }
     }
 
-    /// A beat since the last look, as far as records bear it out: turns, and whether a thought is written.
+    /// Returns a beat since the last look, as records confirm it: turns, and whether a thought is written.
     pub fn beat(&mut self, house: &House, number: u64) -> Option<(u64, bool)> {
         let claim = self.heart.look(number)?;
         let (turns, thoughts) = (claim.turns, claim.thoughts);

@@ -15,7 +15,7 @@ const NAME: usize = 20;
 /// Time between two frames of the build bar.
 const FRAME_MS: Millis = 150;
 
-/// How far a build is.
+/// Progress of a build.
 pub struct Progress<'a> {
     pub done: usize,
     /// The most it can come to.
@@ -165,7 +165,7 @@ impl Report {
         }
     }
 
-    /// The morning report, whole at a terminal; elsewhere a line of the log for each of its lines.
+    /// Shows the morning report, whole at a terminal; elsewhere each of its lines is a line of the log.
     fn morning(&mut self, text: &str) {
         if self.screen.is_terminal() {
             self.screen.gap();
@@ -176,7 +176,7 @@ impl Report {
         }
     }
 
-    /// A line of the process that tells the owner.
+    /// Shows a line of the process that tells the owner.
     pub fn notices(&mut self, line: &str) {
         let told: Value = serde_json::from_str(line).unwrap_or_default();
         let text = told.get("text").and_then(Value::as_str);

@@ -130,7 +130,7 @@ impl Lives {
         self.0.iter().find(|lived| lived.tree == tree).cloned().unwrap_or_default()
     }
 
-    /// How many deaths of a tree within which time make a crash loop: few for a tree that has not lived long yet,
+    /// Returns the deaths of a tree, and the time, that make a crash loop: few for a tree that has not lived long yet,
     /// unless the other trees' deaths show that the machine kills.
     pub fn asked(&self, tree: &str, limits: &Limits) -> (u32, Millis) {
         let window = limits.loop_window_ms;

@@ -25,7 +25,7 @@ pub struct Policy {
     pub subject: Option<Subject>,
     /// The time of the last event.
     pub seen: Millis,
-    /// Since when a build beside a life may run: no phase ends it, and it holds cargo's lock.
+    /// Start of a build that may run beside a life: no phase ends it, and it holds cargo's lock.
     pub beside: Option<Millis>,
 }
 
@@ -46,7 +46,7 @@ impl Policy {
         matches!(self.phase, Phase::Booting { .. } | Phase::Probation { .. } | Phase::Settled { .. })
     }
 
-    /// When to tick at the latest if no event comes before.
+    /// Returns the latest time of the next tick if no event comes before.
     pub fn deadline(&self, limits: &Limits) -> Option<Millis> {
         match &self.phase {
             Phase::Building { since } => Some(since + limits.build_ms),
@@ -126,7 +126,7 @@ impl Policy {
         }
     }
 
-    /// A loop that ran late (suspended, starved) could not hear beats in between: move the deadlines by the gap.
+    /// Moves the deadlines by the gap if the loop ran late (suspended, starved): it could not hear beats in between.
     fn forgive_lateness(&mut self, limits: &Limits, now: Millis) {
         let gap = now.saturating_sub(self.seen);
         self.seen = now;

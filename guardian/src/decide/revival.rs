@@ -105,7 +105,7 @@ impl Revival {
         matches!(self.presence, Presence::Running { .. } | Presence::Ending { .. })
     }
 
-    /// When to tick at the latest if no event comes before.
+    /// Returns the latest time of the next tick if no event comes before.
     pub fn deadline(&self) -> Option<Millis> {
         match self.presence {
             Presence::Without | Presence::Running { .. } => None,

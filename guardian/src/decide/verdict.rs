@@ -6,9 +6,9 @@ use crate::decide::vocabulary::{Action, Cause, Fell, Phase, Standing, Watch};
 use crate::limits::Limits;
 use house::clock::Millis;
 
-/// How many times a spell a life's time is recorded, besides at its end: a killed guardian forgets at most that much.
+/// Records of a life's time in each spell, besides that at its end: a killed guardian forgets at most one interval.
 const RECORDED_PER_SPELL: Millis = 6;
-/// For how many spells after a rollback its target's deaths may still acquit the fallen tree.
+/// Spells after a rollback in which its target's deaths may still acquit the fallen tree.
 const DOUBT_SPELLS: Millis = 7 * 24;
 /// For how many spells crash loops do not put an acquitted tree back: time for the owner to find the cause.
 const WORLD_SPELLS: Millis = 24;

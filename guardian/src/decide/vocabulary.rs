@@ -31,7 +31,7 @@ pub enum Phase {
     Done,
 }
 
-/// How a life on probation stands with the tests it has to pass.
+/// State of the tests that a life on probation has to pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Exam {
     /// There are no tests to pass, or they have passed.
@@ -50,7 +50,7 @@ pub enum Exam {
 pub enum Examined {
     Passed,
     Failed,
-    /// They ended without a result, and whose fault that is; `Owner` where the guardian has no explanation.
+    /// They ended without a result, by this blame; `Owner` where the guardian has no explanation.
     Unsure(Blame),
 }
 
@@ -62,11 +62,11 @@ pub struct Watch {
     pub turns: u64,
     pub turned_at: Millis,
     pub thought: bool,
-    /// Up to when its time is in the record.
+    /// Time up to which its life is in the record.
     pub recorded: Millis,
 }
 
-/// Why a life is being ended.
+/// Reason for ending a life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Why {
     Death(Death),

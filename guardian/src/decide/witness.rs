@@ -77,13 +77,13 @@ pub struct Witness {
     due: Option<String>,
     /// Calls out that are under way, by their ids in the ledger.
     open: BTreeSet<String>,
-    /// Since when it rests, and whether this rest was looked at; how many were.
+    /// Beginning of its rest, and whether this rest was looked at; number of rests looked at.
     rest: Option<(Millis, bool)>,
     rests: u64,
     /// Whether the last thought of this turn acted, and nothing was refused or failed on the way to a model.
     has_acted: bool,
-    /// Until when a rest may last that a thought on record chose: it may be longer than the owner's usual ones, and goes
-    /// on after what interrupts it.
+    /// Latest end of a rest chosen by a thought on record: it may be longer than the owner's usual ones, and goes
+    /// on after an interruption.
     chosen_until: Millis,
     is_refused: bool,
     last_look: Option<Millis>,
@@ -113,7 +113,7 @@ impl Witness {
         std::mem::take(&mut self.seen)
     }
 
-    /// The newest broken ones, a line each.
+    /// Returns the newest broken invariants, a line each.
     pub fn examples(&self) -> String {
         self.examples.iter().map(String::as_str).collect::<Vec<_>>().join("\n")
     }
@@ -149,12 +149,12 @@ impl Witness {
         self.done.forget();
     }
 
-    /// A line of the inbox.
+    /// Takes in a line of the inbox.
     pub fn said(&mut self, line: &[u8], now: Millis) {
         self.words.said(line, now);
     }
 
-    /// A record of memory or of the bookkeeping.
+    /// Takes in a record of memory or of the bookkeeping.
     pub fn recorded(&mut self, record: &Value, claimed: Claimed, now: Millis) {
         if record.get("life").and_then(Value::as_u64) != Some(self.life) {
             return;
@@ -205,13 +205,13 @@ impl Witness {
         }
     }
 
-    /// A result of the newest thought that waits for some.
+    /// Counts a result for the newest thought that waits for some.
     fn newest_result(&mut self) {
         let open = self.thoughts.iter_mut().rev().find(|thought| thought.results < thought.calls);
         open.into_iter().for_each(|thought| thought.results += 1);
     }
 
-    /// A line of the ledger.
+    /// Takes in a line of the ledger.
     pub fn paid(&mut self, line: &Value) {
         let text = |name: &str| line.get(name).and_then(Value::as_str).unwrap_or_default();
         if line.get("life").and_then(Value::as_u64) != Some(self.life) {
@@ -237,7 +237,7 @@ impl Witness {
         self.note(seen);
     }
 
-    /// The reminders that stand: `wall_ms` is the time of day they are meant in.
+    /// Takes in the agenda's reminders; `wall_ms`: wall-clock time, in which they are due.
     pub fn reminders(&mut self, agenda: &Value, wall_ms: i64, now: Millis) {
         let seen = self.reminders.look(agenda, Look { now, wall_ms, rests: self.rests });
         self.note(seen.into_iter().map(|(kept, told)| (Invariant::Reminded, kept, told)));

@@ -16,9 +16,9 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// How often a folder is mended in place: another process may still be writing there.
+/// Most passes to mend a folder in place: another process may still be writing there.
 const PASSES: usize = 3;
-/// Up to this many files and folders are synced one by one; beyond that the disk is synced once.
+/// Most files and folders that are synced one by one; beyond that the disk is synced once.
 const MOST_SYNCED: usize = 64;
 
 /// Makes `root/name` exactly the tree that `whole` has under that name, without regard to index, ignore rules and

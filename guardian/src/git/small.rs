@@ -20,11 +20,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 const MOST_OBJECTS: usize = 100_000;
 /// A file with an object that is larger stays as it is: packing gains little, and holds it in memory.
 const LARGE_BYTES: u64 = 32 << 20;
-/// So many packs of the house's own become one.
+/// Packs of the house's own that become one.
 const PACKS: usize = 16;
 /// A pack that is larger stays as it is.
 const LARGE_PACK_BYTES: u64 = 256 << 20;
-/// So many loose refs go into one file.
+/// Loose refs that go into one file.
 const REFS: usize = 64;
 /// Age from which on a note that git is at work counts no longer.
 const STALE_MS: Millis = 12 * 60 * 60 * 1_000;

@@ -258,7 +258,7 @@ fn is_content_of(bytes: &[u8], blob: Oid) -> Result<bool> {
     Ok(same)
 }
 
-/// Why a name leads to no commit; where there is just none, without git's own words, which are about its own notions.
+/// Says why a name leads to no commit; without git's own message where there is just none.
 pub fn unknown(error: git2::Error, name: &str) -> anyhow::Error {
     let told = format!("no commit is called {name}");
     match [ErrorCode::NotFound, ErrorCode::InvalidSpec].contains(&error.code()) {

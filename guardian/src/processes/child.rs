@@ -33,7 +33,7 @@ const PASSED: &str = "CARGO LANG LC_ALL TERM TZ USER RUST_LOG RUST_BACKTRACE SSL
 /// Looks for the launcher's report of the tree's first process: half a minute of them.
 const LAUNCH_LOOKS: usize = 60;
 const LAUNCH_LOOK_MS: u16 = 500;
-/// How often a killed tree is checked for being gone; after that it is finished later.
+/// Looks at a killed tree until it is gone; after that it is finished later.
 const LOOKS: usize = 500;
 
 /// Ties every process tree to this guardian.
@@ -126,7 +126,7 @@ impl Tree {
         }
     }
 
-    /// After the first process was reaped: ends the rest of the tree. True once nothing of it is left, whatever forks
+    /// Ends the rest of the tree after the first process was reaped. True once nothing of it is left, whatever forks
     /// meanwhile.
     pub fn finish(&self, spare: &[Pid], ended: &mut Vec<(Pid, WaitStatus)>) -> bool {
         match &self.held {

@@ -195,7 +195,7 @@ fn marked(house: &House) -> Vec<Pid> {
     processes().filter(is).map(Pid::from_raw).collect()
 }
 
-/// The newest first: of those that live for a moment, one may still be there when it is looked at.
+/// Lists process ids, the newest first: a short-lived process may then still be there when it is looked at.
 fn processes() -> impl Iterator<Item = i32> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let mut pids: Vec<i32> = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();

@@ -38,7 +38,7 @@ pub struct Trusted {
     pub fourth: Option<RawFd>,
     /// Runs with low priority.
     pub yields: bool,
-    /// Has our terminal: reads it as we would, in our process group, and is asked to end where we do not live to do so.
+    /// Whether it has our terminal: it reads it in our process group, and is asked to end if we die.
     pub has_terminal: bool,
 }
 

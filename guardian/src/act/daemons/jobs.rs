@@ -86,7 +86,7 @@ const FETCH_MS: Millis = 120_000;
 const CHECK_MS: Millis = 120_000;
 
 impl Task {
-    /// How long it may take.
+    /// Returns the longest time it may take.
     pub fn longest_ms(&self, limits: &Limits) -> Millis {
         match self {
             Task::Build { .. } => limits.build_ms,

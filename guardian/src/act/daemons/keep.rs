@@ -257,7 +257,7 @@ impl Daemons {
         self.job.is_some() || self.broker_is_hoped_for()
     }
 
-    /// When to look again at the latest.
+    /// Returns the time of the next look at the latest.
     pub fn deadline(&self) -> Option<Millis> {
         let counts = |daemon: &&Daemon| daemon.is_wanted || daemon.revival.running();
         let due = self.all.iter().filter(counts).filter_map(|daemon| daemon.revival.deadline());

@@ -31,7 +31,7 @@ pub struct Accounts {
 }
 
 impl Accounts {
-    /// A settled call of this life's; `decision` is how its price is known.
+    /// Counts a settled call of this life's; `decision` says how its price is known.
     pub fn settled(&mut self, decision: &str, cost: u64) {
         self.calls = self.calls.saturating_add(1);
         let is_by_usage = decision == "by usage" || decision.starts_with("by usage, beyond");

@@ -1,4 +1,4 @@
-//! Whether reminders come when they are due: from the agenda, and from what was said. Pure.
+//! Checks whether reminders come when they are due, by the agenda and the messages told. Pure.
 //!
 //! Invariant: only a reminder that was seen to stand before it was due is watched; a clock that was set, or stood still,
 //! makes all of them new.
@@ -21,7 +21,7 @@ struct Standing {
     next: i64,
     thread: String,
     has_prompt: bool,
-    /// How many rests there were when it was first seen late.
+    /// Number of rests when it was first seen late.
     late: Option<u64>,
 }
 
@@ -52,7 +52,7 @@ impl Reminders {
         self.told.insert(id.to_owned(), thread.to_owned());
     }
 
-    /// None of those that stand is watched any more.
+    /// Forgets all standing reminders.
     pub fn forget(&mut self) {
         self.standing.clear();
         self.distance = None;

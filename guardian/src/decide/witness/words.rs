@@ -48,7 +48,7 @@ struct Last {
     words: u32,
 }
 
-/// How things stand at a look.
+/// The creature's standing at a look.
 #[derive(Clone, Copy, Debug)]
 pub struct Standing {
     pub now: Millis,
@@ -72,7 +72,7 @@ pub struct Words {
 }
 
 impl Words {
-    /// A line that the owner, or a program of the owner's, put into the inbox; read as the creature reads it.
+    /// Takes in a line that the owner, or the owner's program, put into the inbox; reads it as the creature does.
     pub fn said(&mut self, line: &[u8], now: Millis) {
         let Ok(line) = std::str::from_utf8(line.trim_ascii()) else { return };
         let (text, thread) = match serde_json::from_str(line) {
@@ -109,7 +109,7 @@ impl Words {
         }
     }
 
-    /// A record of a word of the owner's.
+    /// Takes in a record of a word of the owner's.
     pub fn heard(&mut self, text: &str, thread: &str, at: Standing) -> Option<Seen> {
         let thread = named(thread);
         let last = self.last_on(&thread);
