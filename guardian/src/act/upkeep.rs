@@ -31,7 +31,7 @@ impl Executor {
         self.builder.follow(&self.house, &mut self.report, now);
     }
 
-    /// Copies the policy after each of its steps: `decided` holds its latest decision.
+    /// Follows the policy after each of its steps: `decided` is a copy of it as of the last one.
     pub fn follow(&mut self, policy: &Policy) {
         self.decided.clone_from(policy);
         stall::leaves(policy.record.want == Want::Leave);
