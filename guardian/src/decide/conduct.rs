@@ -19,7 +19,7 @@ const REMEMBERED_EXACT: u32 = 64;
 const FEWEST: u32 = 3;
 /// A predecessor keeps an invariant that it broke at most once in so many times.
 const ONCE_IN: u32 = 5;
-/// Observations, none of a break, after which a predecessor is known well enough to tell the breaks of its edit from chance.
+/// Observations, none of a break, after which the breaks of a predecessor's edit can be told from chance.
 const WELL_KNOWN: u32 = 8;
 /// Fewest breaks that the predecessor would have had by now at the rate of its edit.
 const EXPECTED: u32 = 2;
