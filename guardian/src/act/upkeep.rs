@@ -41,7 +41,7 @@ impl Executor {
         }
     }
 
-    /// Clears files planted by the last life, once it has ended: before a rest, and before anything it left is committed
+    /// Clears files planted by the last life once it has ended: before a rest, and before anything it left is committed
     /// or put back. Not between two lives without a rest: the next could plant it again at once.
     pub fn clear_after_life(&mut self) {
         if self.ladder.may_be_planted && self.living.life.is_none() {
