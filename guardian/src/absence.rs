@@ -1,4 +1,4 @@
-//! How long nothing ran here before a start: by the files that are written as long as something does.
+//! Time in which nothing ran before a start, by files that are written as long as something runs.
 
 use house::clock::{self, Millis};
 use house::{House, moments};
@@ -8,7 +8,7 @@ use std::time::UNIX_EPOCH;
 /// A shorter time is a restart, and is not told.
 const SHORTEST_MS: Millis = 5 * 60 * 1_000;
 
-/// From when to when nothing ran, for people; none where that is no time to speak of.
+/// Returns a sentence on the time in which nothing ran; `None` where it was short.
 pub fn told(house: &House, now_ms: Millis) -> Option<String> {
     let last_ms = [house.heartbeat(), house.published()].iter().filter_map(|path| written_ms(path)).max()?;
     if now_ms.checked_sub(last_ms)? < SHORTEST_MS {

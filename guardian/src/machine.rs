@@ -1,4 +1,4 @@
-//! What a machine lacks for a creature to live on it, each in a sentence with its remedy: told before a start, and by the doctor.
+//! Checks that a creature can live on a machine; each lack is told with its remedy, before a start and by the doctor.
 
 use house::{House, files};
 use nix::errno::Errno;
@@ -49,14 +49,14 @@ fn runs_nothing_built(house: &House) -> Option<String> {
     ))
 }
 
-/// What puts up the walls that are missing, in a sentence each; `program` is the guardian's.
+/// Returns a sentence for each remedy that puts up missing walls; `program` is the guardian's.
 pub fn remedies(walls: &Walls, program: Option<PathBuf>) -> Vec<String> {
     let found = Machine::look();
     let program = program.unwrap_or_else(|| found.program.clone());
     Machine { program, ..found }.remedies(&walls.level)
 }
 
-/// What the owner's cargo settings name and is not there: with it no build of the creature's ends well.
+/// Returns a sentence for each missing path that the owner's cargo settings name: without it no build succeeds.
 pub fn not_there(house: &House) -> Vec<String> {
     let Outside { programs, folders } = Outside::of(house.root());
     let path = std::env::var_os("PATH").unwrap_or_default();

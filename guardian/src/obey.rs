@@ -58,7 +58,7 @@ impl Guardian {
 }
 
 impl Executor {
-    /// The event an order causes, and what can be answered now; an error refuses the order without any effect.
+    /// Returns the event an order causes, and the answer that can be given now; an error refuses it without any effect.
     fn take_up(&mut self, order: &str, to: Option<&str>) -> Result<(Option<Event>, Option<String>)> {
         let (paused, life) = (self.decided.record.want == Want::Pause, self.state.life);
         Ok(match order {

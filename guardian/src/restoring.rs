@@ -1,4 +1,4 @@
-//! Carries out a restore that was decided: state, papers and creature are put in place, what was there is kept beside.
+//! Carries out a restore that was decided: state, papers and creature are put in place, the former ones kept beside.
 //!
 //! Invariant: the plan is on the disk before the first step, and each step may be repeated: wherever this is killed, the next
 //! start or the next `restore` goes on, and no life begins in between.
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 /// Largest plan that is read, in bytes: a line for each file of the records.
 const MOST_BYTES: u64 = 32 << 20;
 
-/// What is put in place.
+/// Paths and commit that a restore puts in place.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Plan {
     /// When the backup was made, and when it was decided to restore it.
@@ -32,12 +32,12 @@ pub struct Plan {
     pub commit: String,
 }
 
-/// Where a restore is prepared, and where its plan lies from the moment on that it is decided.
+/// Folder in which a restore is prepared, and which holds its plan once it is decided.
 pub fn folder(house: &House) -> PathBuf {
     house.own().join("restore")
 }
 
-/// Where what is to be put in place lies.
+/// Path of the folder of files that are to be put in place.
 pub fn new(house: &House) -> PathBuf {
     folder(house).join("new")
 }
@@ -46,14 +46,14 @@ fn plan(house: &House) -> PathBuf {
     folder(house).join("plan.json")
 }
 
-/// Decides: from here on the restore is carried out, by whoever comes next.
+/// Decides: from here on the restore is carried out, also by a later process.
 pub fn decide(house: &House, decided: &Plan) -> Result<()> {
     let disk = Folder::open(&folder(house))?;
     disk.sync_disk().context("failed to sync the disk")?;
     files::replace(&plan(house), &serde_json::to_vec(decided)?)
 }
 
-/// Removes what a restore left that was cut off before it was decided.
+/// Removes the leftovers of a restore that was cut off before it was decided.
 pub fn clear(house: &House) -> Result<()> {
     if fs::symlink_metadata(folder(house)).is_ok() && !is_decided(house) {
         Folder::open(&house.own())?
@@ -67,7 +67,7 @@ pub fn is_decided(house: &House) -> bool {
     fs::symlink_metadata(plan(house)).is_ok()
 }
 
-/// Carries out what was decided, if anything was. Returns where what it replaced is kept. For who holds the house's lock.
+/// Carries out a decided restore, if any; returns the folder of the replaced files. The caller holds the house's lock.
 pub fn finish(house: &House) -> Result<Option<PathBuf>> {
     let Some(bytes) = files::read_most(&plan(house), MOST_BYTES)? else { return Ok(None) };
     let plan: Plan = serde_json::from_slice(&bytes).with_context(|| {
@@ -93,7 +93,7 @@ pub fn finish(house: &House) -> Result<Option<PathBuf>> {
     Ok(Some(kept))
 }
 
-/// Exchanges one path: what is there goes to `before/`, what lies in `new/` takes its place.
+/// Exchanges one path: the old file or folder goes to `before/`, and that in `new/` takes its place.
 fn put(house: &House, path: &str) -> Result<()> {
     let (new, mut old) = (new(house).join(path), folder(house).join("before").join(path));
     let at = house.root().join(path);

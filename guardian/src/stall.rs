@@ -28,7 +28,7 @@ const KILL_LOOKS: u32 = 25;
 /// Looks without progress after which the guardian begins anew: 20 s asleep in the kernel. Work that only takes long
 /// says that it gets on; a disk that is slow does not count as asleep.
 const ANEW_LOOKS: u32 = 50;
-/// How long processes that are asked to end before the guardian begins anew may take.
+/// Time for processes that are asked to end before the guardian begins anew.
 const GRACE_MS: Millis = 2_000;
 
 static LEAVING: AtomicBool = AtomicBool::new(false);
@@ -68,7 +68,7 @@ impl Stall {
         Ok(stall)
     }
 
-    /// The loop has waited for events and begins to handle them.
+    /// Notes that the loop has waited for events and begins to handle them.
     pub fn begins(&self) {
         ROUNDS.fetch_add(1, Ordering::Relaxed);
         BEGAN_MS.store(running_ms(), Ordering::Relaxed);
@@ -77,7 +77,7 @@ impl Stall {
         let _ = self.0.set(Expiration::Interval(every), TimerSetTimeFlags::empty());
     }
 
-    /// The loop waits for events from here on.
+    /// Notes that the loop waits for events from here on.
     pub fn ends(&self) {
         let _ = self.0.unset();
         hear();
@@ -111,7 +111,7 @@ pub struct Held {
     pub asked: Option<u32>,
 }
 
-/// What follows from a look.
+/// Consequence of a look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Follows {
     Nothing,

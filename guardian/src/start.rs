@@ -166,7 +166,7 @@ fn after_what_was_cut_off(house: &House) -> Result<(State, Option<String>)> {
     Ok(State::load(house))
 }
 
-/// As `refusal`, after what was planted for the owner's own tools is moved aside: the refusal says what to do with them.
+/// Does as `refusal`, after files planted for the owner's own tools are moved aside: it says what to do with them.
 fn cleared_refusal(house: &House, repo: &Repo, state: &State) -> Option<String> {
     // Nothing of it can be seen then.
     if let Some(why) = open::unread_index(&repo.git) {
@@ -282,7 +282,7 @@ fn edits(house: &House, repo: &Repo, state: &State) -> Option<String> {
     told_edits(&repo.edits(&dirty))
 }
 
-/// What to do about the owner's edits, if there are any.
+/// Returns advice on the owner's uncommitted edits; `None` if there are none.
 pub fn told_edits(edits: &[PathBuf]) -> Option<String> {
     let more = if edits.len() > 1 { format!(" and {} more", edits.len() - 1) } else { String::new() };
     Some(format!(

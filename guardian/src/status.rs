@@ -10,7 +10,7 @@ use house::terminal::hinted;
 use house::{House, broker_page, files, moments, own_time, terminal};
 use serde_json::{Value, json};
 
-/// What the living creature says its own wakes achieved.
+/// Reads the living creature's claim of what its own wakes achieved; empty if none lives.
 fn own_wakes(house: &House, document: &Value) -> String {
     let number = |name: &str| document.get(name).and_then(Value::as_u64);
     let claim = heartbeat::read(&house.heartbeat()).unwrap_or_default();

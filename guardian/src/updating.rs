@@ -1,4 +1,4 @@
-//! An update under way: while its `creature/` is tried, a note says that what lies there is not yet the house's.
+//! An update under way: while its `creature/` is tried, a note says that this `creature/` is not yet the house's.
 //!
 //! Invariant: as long as the note is there, `creature/` goes back to HEAD before anything lives, whoever comes next.
 
@@ -20,7 +20,7 @@ pub fn begin(house: &House, repo: &Repo, to: Version) -> Result<()> {
     repo.put_back(to.commit)
 }
 
-/// Makes `creature/` what HEAD has, if an update left it otherwise. For who holds the house's lock. True if it did.
+/// Makes `creature/` as in HEAD, if an update left it otherwise; true if it did. The caller holds the house's lock.
 pub fn settle(house: &House) -> Result<bool> {
     let Some(bytes) = files::read_small(&note(house))? else { return Ok(false) };
     let repo = Repo::open(house)?;

@@ -9,7 +9,7 @@ use std::os::unix::net::{SocketAddr, UnixDatagram};
 
 pub struct Watchdog {
     socket: Option<UnixDatagram>,
-    /// Time between two words that the loop goes round: a quarter of what is waited for.
+    /// Time between two notices that the loop runs: a quarter of the watchdog's limit.
     every: Option<Millis>,
     due: Millis,
 }
@@ -24,7 +24,7 @@ impl Watchdog {
         self.send(b"READY=1");
     }
 
-    /// To be called on every round of the loop and nowhere else: a round that hangs is what must be noticed.
+    /// Tells that the loop runs. Called on every round and nowhere else: a round that hangs must be noticed.
     pub fn feed(&mut self, now: Millis) {
         if let Some(every) = self.every.filter(|_| now >= self.due) {
             self.due = now + every;
@@ -32,12 +32,12 @@ impl Watchdog {
         }
     }
 
-    /// When the loop has to go round again; `None`: whenever it likes.
+    /// Returns the time of the loop's next round at the latest; `None`: no limit.
     pub fn due(&self) -> Option<Millis> {
         self.every.map(|_| self.due)
     }
 
-    /// Never waits; a word that is lost is followed by others.
+    /// Sends without waiting; a lost notice is followed by others.
     fn send(&self, word: &[u8]) {
         let _ = self.socket.as_ref().map(|socket| socket.send(word));
     }

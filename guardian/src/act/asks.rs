@@ -8,7 +8,7 @@ use house::terminal::typed;
 const ASKS_TOLD: usize = 20;
 
 impl Executor {
-    /// Each look: announces the asks that are new since the last one.
+    /// Announces the asks that are new since the last look.
     pub fn look_at_asks(&mut self) {
         let mark = files::mark(&self.house.asks());
         if mark == self.daemons.own.broker.asks_mark {

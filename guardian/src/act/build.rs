@@ -1,4 +1,4 @@
-//! One cargo build of the creature: a step with a deadline and failures of its own.
+//! A cargo build of the creature: a step with a deadline and failures of its own.
 //!
 //! Invariant: the build's output goes to files; nothing here waits for cargo.
 
@@ -41,7 +41,7 @@ pub struct Build {
     pub since: Millis,
     /// The kernel's count of out-of-memory kills when the build began.
     pub memory_kills: u64,
-    /// What is known about a failed build.
+    /// Facts about a failed build.
     pub failure: Failure,
     /// Its errors, for people.
     pub output: String,
@@ -160,7 +160,7 @@ impl Build {
         }
     }
 
-    /// The binary a successful build made; else notes what is known of the failure.
+    /// Returns the binary a successful build made; else notes the facts about the failure.
     pub fn finish(&mut self, house: &House, status: WaitStatus) -> Option<PathBuf> {
         self.read(house, u64::MAX);
         let well = matches!(status, WaitStatus::Exited(_, 0));
@@ -208,7 +208,7 @@ impl Build {
         let _ = self.log.write_all(told.as_bytes());
     }
 
-    /// Notes what is known of a build past its deadline, while it still runs.
+    /// Notes the facts about a build past its deadline, while it still runs.
     pub fn overstays(&mut self, house: &House) {
         self.follow(house);
         self.failure.measured.overdue = true;
@@ -217,7 +217,7 @@ impl Build {
         self.failure.connected = is_connected(&self.tree);
     }
 
-    /// Whose fault an overdue build is, once all its processes have ended.
+    /// Returns the blame for an overdue build, once all its processes have ended.
     pub fn overstayed(&mut self, house: &House) -> Blame {
         self.failure.locked = is_locked(house);
         match (self.asked, blame::build(&self.failure)) {

@@ -1,4 +1,4 @@
-//! Cargo over the creature: the build under way, the tests beside a first life, and what was built last.
+//! Cargo over the creature: the build under way, the tests beside a first life, and the last build.
 
 use crate::act::build::Build;
 use crate::act::exam::Exam;
@@ -33,7 +33,7 @@ impl Builder {
         self.built.as_ref().filter(|(of, path)| of == tree && path.is_file()).map(|(_, path)| path)
     }
 
-    /// Reads what cargo says, notes the free space, and shows how far a build is that a life waits for.
+    /// Reads cargo's output, notes the free space, and shows the progress of a build that a life waits for.
     pub fn follow(&mut self, house: &House, report: &mut Report, now: Millis) {
         if let Some(build) = &mut self.build {
             build.follow(house);

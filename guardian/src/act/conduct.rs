@@ -35,7 +35,7 @@ struct Followed {
 }
 
 impl Followed {
-    /// Begins at the end: what lies there is of earlier lives.
+    /// Begins at the end of the file: its present lines are of earlier lives.
     fn at_its_end(path: PathBuf) -> Self {
         let mark = files::mark(&path);
         Self { at: mark.map_or(0, |mark| mark.bytes), mark, path }
@@ -73,7 +73,7 @@ impl Followed {
     }
 }
 
-/// What is watched of the life that runs.
+/// Files watched of the life that runs, and the witness that judges them.
 #[derive(Debug)]
 pub struct Watched {
     pub witness: Witness,
@@ -91,7 +91,7 @@ pub struct Watched {
 }
 
 impl Watched {
-    /// Of a life that begins; `is_born` of an edit of its predecessor's.
+    /// Watches a life that begins; `is_born`: whether it is born of an edit of its predecessor's.
     pub fn of(house: &House, life: u64, is_born: bool) -> Self {
         let longest = Longest { usual_ms: LONGEST_REST_MS, any_ms: LONGEST_REST_MS };
         Self {
@@ -115,7 +115,7 @@ impl Watched {
         self.longest.usual_ms = self.longest.usual_ms.max(self.set_ms);
     }
 
-    /// What was seen of the life since the last look: each invariant, kept or broken.
+    /// Returns each invariant seen since the last look, kept or broken.
     pub fn look(&mut self, claim: &Claim, now: Millis) -> Vec<(Invariant, bool)> {
         let claimed = claimed(claim);
         let Self { witness, memory, bookkeeping, inbox, ledger, .. } = self;

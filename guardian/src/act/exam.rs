@@ -27,7 +27,7 @@ const TOLD_NAMES: usize = 3;
 /// Bytes read of the end of a run's output.
 const MOST_BYTES: u64 = 4 << 20;
 
-/// One run of `cargo test`.
+/// A run of `cargo test`.
 pub struct Exam {
     pub tree: Tree,
     /// When the first run began.
@@ -47,13 +47,13 @@ pub struct Exam {
 /// A run of all tests is ended at its first that fails, which is then run once more; if that passes, all run again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Run {
-    /// Of all tests, ended at the first that fails.
+    /// Run of all tests, ended at the first that fails.
     ToTheFirst,
-    /// Of those that failed, before the others were seen to pass.
+    /// Run of those that failed, before the others were seen to pass.
     OfTheFirst,
-    /// Of all tests, to its end.
+    /// Run of all tests, to its end.
     ToTheEnd,
-    /// Of those that failed in it.
+    /// Run of those that failed in `ToTheEnd`.
     OfTheRest,
 }
 
@@ -165,7 +165,7 @@ impl Exam {
         Ok(Self { tree, since, memory_kills, free_mib: u64::MAX, from, again, run, looked: from })
     }
 
-    /// What its end shows.
+    /// Judges the run by its end and its output.
     pub fn shown(&self, house: &House, limits: &Limits, status: WaitStatus, text: &str) -> Shown {
         let measured = Evidence {
             signal: signal(status),
@@ -187,7 +187,7 @@ impl Exam {
         shown
     }
 
-    /// The run that follows from what this one showed, and the tests it is for; none where that decides.
+    /// Returns the next run and its tests, by the outcome of this one; `None` where that decides.
     pub fn next(&self, shown: &Shown) -> Option<(Run, Vec<String>)> {
         match (shown, self.run) {
             (Shown::Failed(names, _), Run::ToTheFirst) if is_few(names) => {

@@ -17,7 +17,7 @@ use house::clock::{Clock, Millis};
 use house::files::Mark;
 use std::collections::VecDeque;
 
-/// The parts that carry out the policy's actions, each with fields of its own, and what is known to all of them.
+/// The parts that carry out the policy's actions, each with fields of its own, and the fields that all share.
 pub struct Executor {
     pub(crate) house: House,
     pub(crate) limits: Limits,
@@ -37,7 +37,7 @@ pub struct Executor {
     pub(crate) living: Living,
     /// The owner's processes.
     pub(crate) daemons: Daemons,
-    /// What the owner is told.
+    /// Report to the owner.
     pub(crate) report: Report,
     /// How the last life or build ended, for its record.
     pub(crate) end: End,

@@ -189,7 +189,8 @@ impl Executor {
         format!("since it broke what the one before it kept: {told}")
     }
 
-    /// Whatever cannot be moved is told and stays: the next life is judged by how it ends.
+    /// Moves aside the state that lives share. Entries that cannot be moved are told and stay: the next life is judged
+    /// by how it ends.
     pub fn set_aside(&mut self) -> Event {
         let done = shared::set_aside(&self.house);
         let commit: String = self.state.commit.chars().take(7).collect();

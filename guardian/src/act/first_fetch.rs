@@ -85,7 +85,7 @@ impl Executor {
         trusted::start(&self.house, Trusted { program, args, log, ..Trusted::default() })
     }
 
-    /// The build that waited begins, however the fetch ended: the broker fetches what is missing.
+    /// Begins the build that waited, however the fetch ended: the broker fetches the missing packages.
     pub fn fetched(&mut self, missing: usize, well: bool) {
         if well {
             self.state.fetched = Some(format!("{missing} packages of creature/Cargo.lock"));

@@ -6,10 +6,10 @@ use crate::decide::vocabulary::Phase;
 use house::terminal::{self, Screen, typed};
 use house::{House, broker_page, files, makers};
 
-/// Columns of the names before what is told.
+/// Columns of the names before the texts.
 const NAMES: usize = 11;
 
-/// What stands in the opening screen.
+/// Facts shown in the opening screen.
 pub struct Opening<'a> {
     pub branch: &'a str,
     /// The walls in a word, and each of them.
@@ -66,13 +66,13 @@ pub fn opening(opening: &Opening) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Whether a maker's key is named in the environment, or `.env` holds anything; what is in it the broker alone reads.
+/// Whether a maker's key is named in the environment, or `.env` holds anything; only the broker reads its content.
 pub fn may_have_key(house: &House) -> bool {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     makers::keys().any(is_set) || files::mark_of_any(&house.secrets()).is_some_and(|mark| mark.bytes > 0)
 }
 
-/// Shows names and what is told of them, apart from the rest; what has no text is left out.
+/// Shows names with their texts, apart from the rest; a name without a text is left out.
 pub fn show(screen: &mut Screen, rows: impl IntoIterator<Item = (&'static str, String)>) {
     screen.gap();
     for (name, text) in rows.into_iter().filter(|(_, text)| !text.is_empty()) {
@@ -134,7 +134,7 @@ impl Executor {
         self.daemons.own.window.wanted = true;
     }
 
-    /// What is still to be built when the first creature of this run lives; empty where that is nothing of note.
+    /// Says what is still to be built when the first creature of this run lives; empty where that is nothing of note.
     fn next_built(&self) -> String {
         match (CONSOLE.program().is_file(), self.daemons.broker_is_to_come()) {
             (true, false) => "",

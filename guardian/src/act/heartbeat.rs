@@ -21,9 +21,9 @@ pub struct Claim {
     /// When the stage is over at the latest.
     pub until: String,
     pub mind: String,
-    /// What the creature cannot follow in the owner's settings, in a sentence; only it knows which tools there are.
+    /// Sentence on the owner's settings that the creature cannot follow; only it knows which tools there are.
     pub odd: String,
-    /// What the creature says its own wakes achieved.
+    /// The creature's claim of what its own wakes achieved.
     pub own: String,
     /// When a mind that is away is asked again; empty while it answers.
     pub next_try: String,

@@ -30,8 +30,8 @@ impl Ladder {
         Ok(self.repo.rungs()?.iter().map(|rung| rung.version.tree.to_string()).collect())
     }
 
-    /// The version at HEAD as what the next life runs; `built`, `unexamined`: whether it was built last, and whether its
-    /// tests have not passed yet.
+    /// Describes the version at HEAD, which the next life runs; `built`, `unexamined`: whether it was built last, and
+    /// whether its tests have not passed yet.
     pub fn subject(
         &mut self,
         head: Version,

@@ -1,4 +1,4 @@
-//! The creature's process: the walls and the bond it is started with, the life that runs, and what is heard and seen of it.
+//! The creature's process: the walls and the bond it starts with, the life that runs, its heartbeat and its conduct.
 
 use crate::act::conduct::Watched;
 use crate::act::heartbeat::{self, Heartbeat};
@@ -24,14 +24,14 @@ pub struct Life {
     pub began: Millis,
     pub memory_kills: u64,
     pub exited: Option<WaitStatus>,
-    /// Since when a file the life may write to is known to be moved or removed.
+    /// Time since which a file the life may write to is known to be moved or removed.
     pub bereft: Option<Millis>,
     /// Whether a thought of this life was seen in memory.
     pub thought: bool,
     /// Marks of memory and bookkeeping when turns counted last, and how many: a claimed turn without a record does
     /// not count.
     pub turned: ([Option<Mark>; 2], u64),
-    /// What it does, as others see it.
+    /// Its conduct, watched from outside.
     pub watched: Watched,
 }
 
@@ -46,7 +46,7 @@ impl Living {
         if lives { &self.heart.claim.mind } else { "" }
     }
 
-    /// A beat since the last look, as far as records bear it out: turns, and whether a thought is written.
+    /// Returns a beat since the last look, as records confirm it: turns, and whether a thought is written.
     pub fn beat(&mut self, house: &House, number: u64) -> Option<(u64, bool)> {
         let claim = self.heart.look(number)?;
         let (turns, thoughts) = (claim.turns, claim.thoughts);

@@ -1,4 +1,4 @@
-//! Looks at what a life writes: heartbeat, conduct, its tests' log and requests; the policy hears what is new.
+//! Looks at a life's heartbeat, conduct, tests' log and requests; tells the policy of news.
 
 use crate::act::executor::Executor;
 use crate::decide::conduct::Observed;
@@ -31,7 +31,7 @@ impl Executor {
         }
     }
 
-    /// Looks at the life's conduct; what was observed goes to the policy.
+    /// Looks at the life's conduct; observations go to the policy.
     fn look_at_conduct(&mut self) {
         let now = self.clock.now();
         let Some(life) = &mut self.living.life else { return };

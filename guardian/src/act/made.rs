@@ -16,7 +16,7 @@ pub struct Made {
 }
 
 impl Made {
-    /// How this process's program was made.
+    /// Returns how this process's program was made.
     pub fn me(house: &House) -> Option<Self> {
         Self::of(house, &std::env::current_exe().ok()?)
     }

@@ -1,4 +1,4 @@
-//! Carries out the policy's actions and reports what came of them as events; reads and writes the guardian's state files.
+//! Carries out the policy's actions and reports their outcomes as events; reads and writes the guardian's state files.
 
 pub mod asks;
 pub mod binaries;

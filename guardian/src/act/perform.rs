@@ -1,4 +1,4 @@
-//! Carries out each of the policy's actions; what comes of one goes back as an event.
+//! Carries out each of the policy's actions; the outcome of each goes back as an event.
 
 use crate::act::build::{self, Build};
 use crate::act::conduct::{Watched, counted};
@@ -222,7 +222,7 @@ impl Executor {
         Ok(())
     }
 
-    /// What the owner grants the next life; what is refused is told.
+    /// Returns the owner's grants to the next life; tells of a refusal.
     fn granted(&mut self, safe: bool) -> Granted {
         let named = self.settings.risky.as_deref().filter(|_| !safe);
         match Granted::risky(&self.house, &self.living.walls, named) {

@@ -57,7 +57,7 @@ impl Executor {
         parts.join("; ")
     }
 
-    /// What is not followed of the owner's settings and purpose, and why.
+    /// Lists the mistakes for which the owner's settings or purpose are not followed.
     pub fn mistakes(&self) -> String {
         let all = [&self.report.mistake, &self.report.purpose_unread, &self.living.heart.claim.odd]
             .map(String::as_str);

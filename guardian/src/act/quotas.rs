@@ -48,7 +48,7 @@ pub fn free_mib(house: &House) -> u64 {
     least(house, space::free_mib)
 }
 
-/// What the owner does about a full disk, in a sentence.
+/// Returns a sentence for the owner: the disk is full, and what to do.
 pub fn full_disk(free_mib: u64, floor_mib: u64) -> String {
     format!(
         "the disk is full: {free_mib} MiB are free, and {floor_mib} MiB the least it lives on; a build takes up to 2 GiB. Free some \
@@ -56,7 +56,7 @@ pub fn full_disk(free_mib: u64, floor_mib: u64) -> String {
     )
 }
 
-/// As `free_mib`, and none where a trial shows that no more is taken, as by a quota: for a judgement, not for each look.
+/// Returns `free_mib`, but zero where a trial write fails, as by a quota: for a judgement, not for each look.
 pub fn tried_mib(house: &House) -> u64 {
     least(house, space::tried_mib)
 }

@@ -11,7 +11,7 @@ use house::settings::handed;
 use serde_json::json;
 
 impl Executor {
-    /// Has the daemons do something, told what surrounds them, and takes up what came of it.
+    /// Has the daemons do something, given their surroundings, and takes up their news.
     pub fn with_daemons<T>(&mut self, does: impl FnOnce(&mut Daemons, &mut Around) -> T) -> T {
         let mut around = Around {
             house: &self.house,

@@ -1,4 +1,4 @@
-//! What people see of the guardian itself: rows and the bar of a build at a terminal, plain log lines elsewhere.
+//! The guardian's report to people: rows and the bar of a build at a terminal, plain log lines elsewhere.
 //!
 //! Invariant: no failure here stops the guardian: a closed terminal is no error.
 
@@ -15,7 +15,7 @@ const NAME: usize = 20;
 /// Time between two frames of the build bar.
 const FRAME_MS: Millis = 150;
 
-/// How far a build is.
+/// Progress of a build.
 pub struct Progress<'a> {
     pub done: usize,
     /// The most it can come to.
@@ -56,11 +56,11 @@ pub struct Report {
     said: String,
     /// Whether the first facts were shown.
     pub facts_shown: bool,
-    /// What is wrong with the owner's changed settings while the older ones stay in force; else empty.
+    /// Mistake in the owner's changed settings while the older ones stay in force; else empty.
     pub mistake: String,
     /// Why `PURPOSE.md` cannot be read now; else empty.
     pub purpose_unread: String,
-    /// What to do about the owner's edits while nothing is started over them; else empty.
+    /// Advice on the owner's edits while nothing is started over them; else empty.
     pub edits_told: String,
 }
 
@@ -151,7 +151,7 @@ impl Report {
         if is_asked { self.say(&told) } else { self.warn(&told) }
     }
 
-    /// What waits for the owner's yes or no: it stands by itself, and nothing else has its colour.
+    /// Shows a request that waits for the owner's yes or no, set apart and in a colour of its own.
     pub fn ask(&mut self, id: &str, line: &str) {
         if self.screen.is_terminal() {
             let commands = [("look", "asks"), ("yes", "yes"), ("no", "no")];
@@ -165,7 +165,7 @@ impl Report {
         }
     }
 
-    /// The morning report, whole at a terminal; elsewhere a line of the log for each of its lines.
+    /// Shows the morning report, whole at a terminal; elsewhere each of its lines is a line of the log.
     fn morning(&mut self, text: &str) {
         if self.screen.is_terminal() {
             self.screen.gap();
@@ -176,7 +176,7 @@ impl Report {
         }
     }
 
-    /// A line of the process that tells the owner.
+    /// Shows a line of the process that tells the owner.
     pub fn notices(&mut self, line: &str) {
         let told: Value = serde_json::from_str(line).unwrap_or_default();
         let text = told.get("text").and_then(Value::as_str);

@@ -29,7 +29,7 @@ impl Request {
         self.kind == "rebirth" && self.life == life
     }
 
-    /// The summary on one line for people, cut between two words.
+    /// Returns the summary on one line for people, cut between two words.
     pub fn summary(&self) -> String {
         let line = self.line();
         let (head, rest) = parted(&line, SUMMARY_CHARS);

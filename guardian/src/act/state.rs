@@ -38,7 +38,7 @@ pub struct State {
     pub unexamined: Option<String>,
     /// How its tests failed last, kept until a rollback reports it.
     pub exam: Shortfall,
-    /// What showed last that an invariant is broken, a line each, kept until a rollback reports it.
+    /// Latest evidence of a broken invariant, a line each, kept until a rollback reports it.
     pub broken: String,
     /// Newest rescue ref, kept until a rollback reports it.
     pub rescued: Option<String>,
@@ -62,7 +62,7 @@ pub struct State {
     pub ends: Vec<Value>,
     pub falls: Vec<Value>,
     pub answers: Vec<Value>,
-    /// What was fetched before the first build of all, for the ledger's first line: empty where that failed, none where
+    /// Packages fetched before the first build of all, for the ledger's first line: empty where that failed, none where
     /// nothing was tried.
     pub fetched: Option<String>,
 }

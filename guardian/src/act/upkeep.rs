@@ -31,7 +31,7 @@ impl Executor {
         self.builder.follow(&self.house, &mut self.report, now);
     }
 
-    /// Follows the policy after a step of it: what is read of it here is what it decided last.
+    /// Follows the policy after each of its steps: `decided` is a copy of it as of the last one.
     pub fn follow(&mut self, policy: &Policy) {
         self.decided.clone_from(policy);
         stall::leaves(policy.record.want == Want::Leave);
@@ -41,7 +41,7 @@ impl Executor {
         }
     }
 
-    /// Clears what the last life planted, once it has ended: before a rest, and before anything of what it left is committed
+    /// Clears files planted by the last life once it has ended: before a rest, and before anything it left is committed
     /// or put back. Not between two lives without a rest: the next could plant it again at once.
     pub fn clear_after_life(&mut self) {
         if self.ladder.may_be_planted && self.living.life.is_none() {
@@ -49,7 +49,7 @@ impl Executor {
         }
     }
 
-    /// Writes again what could not be written.
+    /// Tries again to write the records and state that could not be written.
     fn pay(&mut self) {
         records::pay();
         if self.owes && self.state.save(&self.house).is_ok() && self.write_published().is_ok() {

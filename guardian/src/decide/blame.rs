@@ -1,4 +1,4 @@
-//! Whose fault a death or a failed build is, judged from evidence. Pure.
+//! Blame for a death or a failed build, judged from evidence. Pure.
 //!
 //! Only the guardian's own measurements excuse a dead creature: it may have made up anything it prints. A failed
 //! build is judged by measurements, by how far cargo came, by what the commit changed, and by control runs
@@ -21,11 +21,11 @@ pub struct Evidence {
     pub overdue: bool,
     /// Neither the process itself nor anything it started could send its tree's first process a killing signal.
     pub sheltered: bool,
-    /// What it wrote to was deleted or moved meanwhile: a build's folder, a life's memory.
+    /// The folder or file it wrote to was deleted or moved meanwhile: a build's folder, a life's memory.
     pub folder_gone: bool,
 }
 
-/// What is known about a failed build.
+/// Facts about a failed build.
 #[derive(Clone, Debug, Default)]
 pub struct Failure {
     pub measured: Evidence,
@@ -46,7 +46,7 @@ pub struct Failure {
     pub answers: BTreeMap<Control, Answer>,
 }
 
-/// A run of cargo that answers what a failed build leaves open.
+/// A run of cargo that answers a question which a failed build leaves open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Control {
     /// Does a trivial crate build here and now?
@@ -107,7 +107,7 @@ pub fn death(evidence: &Evidence) -> Blame {
     }
 }
 
-/// Whose fault a failed build is, or the control run that would tell. The first rule that fits decides; with all
+/// Returns the blame for a failed build, or the control run that would tell. The first rule that fits decides; with all
 /// answers in, one always does.
 pub fn build(failure: &Failure) -> Judgement {
     use Judgement::{Ask, Blamed};

@@ -15,26 +15,26 @@ use std::collections::BTreeMap;
 /// chance, so more of them are kept.
 const REMEMBERED: u32 = 16;
 const REMEMBERED_EXACT: u32 = 64;
-/// So often it must be broken before a tree is judged, and so often its predecessor must have been observed.
+/// Fewest breaks before a tree is judged, and fewest observations of its predecessor.
 const FEWEST: u32 = 3;
 /// A predecessor keeps an invariant that it broke at most once in so many times.
 const ONCE_IN: u32 = 5;
-/// A predecessor that kept it so often and never broke it is known well enough to tell a part from chance.
+/// Observations, none of a break, after which the breaks of a predecessor's edit can be told from chance.
 const WELL_KNOWN: u32 = 8;
-/// So often it would have broken it by now, had it broken it as often as its edit does.
+/// Fewest breaks that the predecessor would have had by now at the rate of its edit.
 const EXPECTED: u32 = 2;
-/// Conducts remembered, each of a tree with a mind, and those of one tree: the creature names its mind itself, and no name
-/// makes forgotten what the trees before it kept.
+/// Conducts kept, each of a tree with a mind, and those of one tree: the creature names its mind itself, and no name
+/// may displace the conducts of the trees before it.
 const MOST_CONDUCTS: usize = 64;
 const MOST_MINDS: usize = 8;
 
-/// What every life keeps, whatever its purpose.
+/// Rule that every life keeps, whatever its purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Invariant {
     /// Each call of a thought has its result on record.
     Results,
-    /// What was thought by paid calls is on record.
+    /// Thoughts of paid calls are on record.
     Remembered,
     /// The records' cost is the ledger's.
     Costs,
@@ -52,7 +52,7 @@ pub enum Invariant {
     Rests,
     /// Thoughts on record were had: there was a call for each.
     Paid,
-    /// What is on record as done is there, where the guardian can see it.
+    /// Results on record are really there, where the guardian can see them.
     Done,
 }
 
@@ -63,7 +63,7 @@ impl Invariant {
         matches!(self, Results | Remembered | Costs | Paid | Once)
     }
 
-    /// What a life that breaks it does, for the end of a sentence.
+    /// Describes how a life breaks it, for the end of a sentence.
     pub fn broken(self) -> &'static str {
         match self {
             Invariant::Results => "calls of its thoughts have no result on record",
@@ -81,7 +81,7 @@ impl Invariant {
     }
 }
 
-/// What was seen of one life since the last look.
+/// Invariants seen kept or broken by one life since the last look.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Observed {
     /// The mind that thought: another one is no fault of the source.
@@ -123,7 +123,7 @@ impl Tally {
         }
     }
 
-    /// Whether breaking it now is more than chance and the world explain, after what was before.
+    /// Whether it is broken more than chance and the world explain, given the tally before.
     fn is_worse_than(self, before: Tally, invariant: Invariant) -> bool {
         let is_well_known = before.broken == 0 && before.kept >= WELL_KNOWN;
         let is_rarer = before.kept * self.broken >= EXPECTED * (self.kept + self.broken);

@@ -23,7 +23,7 @@ const HARSH: f64 = 0.01;
 /// Life without a death assumed before the first record, in spells.
 const ASSUMED_SPELLS: f64 = 24.0;
 
-/// What one tree has lived and died since it was trusted.
+/// Lifetime and deaths of one tree since it was trusted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Lived {
@@ -130,7 +130,7 @@ impl Lives {
         self.0.iter().find(|lived| lived.tree == tree).cloned().unwrap_or_default()
     }
 
-    /// How many deaths of a tree within which time make a crash loop: few for a tree that has not lived long yet,
+    /// Returns the deaths of a tree, and the time, that make a crash loop: few for a tree that has not lived long yet,
     /// unless the other trees' deaths show that the machine kills.
     pub fn asked(&self, tree: &str, limits: &Limits) -> (u32, Millis) {
         let window = limits.loop_window_ms;

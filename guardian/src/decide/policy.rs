@@ -2,8 +2,8 @@
 //!
 //! Invariant: pure and total. The time is passed in, not read; every event has an answer in every phase.
 //! Invariant: whatever must survive the guardian is in `Record`, which is saved before actions are carried out.
-//! What follows the end of a life is decided in `recovery`, what follows the tests beside a first life in
-//! `probation`, what its lives' conduct comes to in `conduct`.
+//! The end of a life is handled in `recovery`, the end of the tests beside a first life in
+//! `probation`, the conduct of lives in `conduct`.
 //! Absent on purpose: files, processes, git, the clock, words for people.
 
 use crate::decide::vocabulary::{
@@ -25,7 +25,7 @@ pub struct Policy {
     pub subject: Option<Subject>,
     /// The time of the last event.
     pub seen: Millis,
-    /// Since when a build beside a life may run: no phase ends it, and it holds cargo's lock.
+    /// Start of a build that may run beside a life: no phase ends it, and it holds cargo's lock.
     pub beside: Option<Millis>,
 }
 
@@ -46,7 +46,7 @@ impl Policy {
         matches!(self.phase, Phase::Booting { .. } | Phase::Probation { .. } | Phase::Settled { .. })
     }
 
-    /// When to tick at the latest if no event comes before.
+    /// Returns the latest time of the next tick if no event comes before.
     pub fn deadline(&self, limits: &Limits) -> Option<Millis> {
         match &self.phase {
             Phase::Building { since } => Some(since + limits.build_ms),
@@ -126,7 +126,7 @@ impl Policy {
         }
     }
 
-    /// A loop that ran late (suspended, starved) could not hear beats in between: move the deadlines by the gap.
+    /// Moves the deadlines by the gap if the loop ran late (suspended, starved): it could not hear beats in between.
     fn forgive_lateness(&mut self, limits: &Limits, now: Millis) {
         let gap = now.saturating_sub(self.seen);
         self.seen = now;
@@ -280,7 +280,7 @@ impl Policy {
         actions
     }
 
-    /// What follows the end of a probation: a blessing, except in safe mode, where too little runs to prove anything.
+    /// Ends a probation: with a blessing, except in safe mode, where too little runs to prove anything.
     fn prove(&mut self, limits: &Limits, now: Millis, watch: Watch) -> Vec<Action> {
         if self.stands_in() {
             self.phase = Phase::Settled { watch };
@@ -385,7 +385,7 @@ impl Policy {
         }
     }
 
-    /// With no creature alive: pauses or leaves if the owner wants that.
+    /// Pauses or leaves if the owner wants that; called with no creature alive.
     pub(crate) fn obey(&mut self) -> Vec<Action> {
         let building = matches!(self.phase, Phase::Building { .. });
         let (phase, last) = match self.record.want {

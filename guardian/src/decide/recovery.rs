@@ -71,7 +71,7 @@ impl Policy {
         actions
     }
 
-    /// An action failed: wait, and try again.
+    /// Waits after a failed action, then tries again.
     pub(crate) fn failed(&mut self, limits: &Limits, now: Millis) -> Vec<Action> {
         if !self.waited_for_it(limits) {
             return vec![];
@@ -87,7 +87,7 @@ impl Policy {
         self.obey()
     }
 
-    /// An action gave way to the owner's order: the order comes first, then the action is taken up again at once.
+    /// Obeys the owner's order that an action gave way to; then the action is taken up again at once.
     pub(crate) fn interrupted(&mut self, limits: &Limits, now: Millis) -> Vec<Action> {
         if !self.waited_for_it(limits) {
             return vec![];
@@ -113,7 +113,7 @@ impl Policy {
         self.alive() && matches!(self.record.pending, Some(Pending::Fall(_)))
     }
 
-    /// The rollback cannot be done now: a rung with a kept binary runs meanwhile, if there is one.
+    /// Runs a rung with a kept binary, if there is one, while the rollback cannot be done.
     pub(crate) fn stuck(&mut self, limits: &Limits, now: Millis, subject: Option<Subject>) -> Vec<Action> {
         let Some(subject) = subject.filter(|_| self.phase == Phase::RollingBack) else {
             return self.failed(limits, now);

@@ -43,7 +43,7 @@ impl Default for Pace {
 pub enum Presence {
     /// There is no program to start: neither built nor found.
     Without,
-    /// Is started as soon as this time has come.
+    /// Starts as soon as this time has come.
     Due {
         at: Millis,
     },
@@ -74,7 +74,7 @@ pub enum Event {
     Dropped,
 }
 
-/// What to do with the process.
+/// Action on the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
     Start,
@@ -105,7 +105,7 @@ impl Revival {
         matches!(self.presence, Presence::Running { .. } | Presence::Ending { .. })
     }
 
-    /// When to tick at the latest if no event comes before.
+    /// Returns the latest time of the next tick if no event comes before.
     pub fn deadline(&self) -> Option<Millis> {
         match self.presence {
             Presence::Without | Presence::Running { .. } => None,

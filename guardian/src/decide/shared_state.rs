@@ -1,8 +1,8 @@
 //! Decides when the state that lives share is moved out of a trusted tree's way. Pure, a part of `policy`.
 //!
-//! A life may leave something behind that kills whoever is born after it, however sound: then its predecessors would
+//! A life may leave something behind that kills every life after it, however sound: then its predecessors would
 //! fall one after another for its deed. So a trusted tree whose life never came to a turn gets one more life without
-//! what lies there. Once a tree: one that dies of its own code falls all the same.
+//! that state. Once a tree: one that dies of its own code falls all the same.
 
 use crate::decide::policy::Policy;
 use crate::decide::vocabulary::{Action, Blame, Death, Pending, Phase, Standing};
@@ -44,7 +44,7 @@ impl Policy {
         true
     }
 
-    /// It is done, as far as it could be: the next life begins at once.
+    /// Begins the next life at once: the shared state is moved aside, as far as it could be.
     pub(crate) fn state_set_aside(&mut self, now: Millis) -> Vec<Action> {
         if self.record.pending == Some(Pending::SetAside) {
             self.record.pending = None;

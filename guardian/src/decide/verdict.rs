@@ -6,9 +6,9 @@ use crate::decide::vocabulary::{Action, Cause, Fell, Phase, Standing, Watch};
 use crate::limits::Limits;
 use house::clock::Millis;
 
-/// How many times a spell a life's time is recorded, besides at its end: a killed guardian forgets at most that much.
+/// Records of a life's time in each spell, besides that at its end: a killed guardian forgets at most one interval.
 const RECORDED_PER_SPELL: Millis = 6;
-/// For how many spells after a rollback its target's deaths may still acquit the fallen tree.
+/// Spells after a rollback in which its target's deaths may still acquit the fallen tree.
 const DOUBT_SPELLS: Millis = 7 * 24;
 /// For how many spells crash loops do not put an acquitted tree back: time for the owner to find the cause.
 const WORLD_SPELLS: Millis = 24;
@@ -40,8 +40,8 @@ impl Policy {
         self.record.lives.live(&tree, from, now, limits);
     }
 
-    /// Judges the death of a trusted tree by its code; returns what follows instead of a rest and another life, if
-    /// anything.
+    /// Judges the death of a trusted tree by its code; returns the actions instead of a rest and another life, if
+    /// any.
     pub(crate) fn judge(&mut self, limits: &Limits, now: Millis) -> Option<Vec<Action>> {
         let tree = self.trusted()?;
         self.record.fell.take_if(|fell| now >= fell.at + DOUBT_SPELLS * limits.spell_ms);

@@ -6,7 +6,7 @@ use crate::limits::Limits;
 use house::clock::Millis;
 use serde::{Deserialize, Serialize};
 
-/// What the owner wants.
+/// The owner's wish for the creature.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Want {
@@ -31,7 +31,7 @@ pub enum Phase {
     Done,
 }
 
-/// How a life on probation stands with the tests it has to pass.
+/// State of the tests that a life on probation has to pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Exam {
     /// There are no tests to pass, or they have passed.
@@ -50,11 +50,11 @@ pub enum Exam {
 pub enum Examined {
     Passed,
     Failed,
-    /// They ended without a result, and whose fault that is; `Owner` where the guardian has no explanation.
+    /// They ended without a result, by this blame; `Owner` where the guardian has no explanation.
     Unsure(Blame),
 }
 
-/// What is known of a life that beats.
+/// Times and turns of a life that beats.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Watch {
     pub since: Millis,
@@ -62,11 +62,11 @@ pub struct Watch {
     pub turns: u64,
     pub turned_at: Millis,
     pub thought: bool,
-    /// Up to when its time is in the record.
+    /// Time up to which its life is in the record.
     pub recorded: Millis,
 }
 
-/// Why a life is being ended.
+/// Reason for ending a life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Why {
     Death(Death),
@@ -87,7 +87,7 @@ pub enum Death {
     BuildFailed,
 }
 
-/// Whose fault a death or failed step is. Only `Code` costs rungs.
+/// Blame for a death or failed step. Only `Code` costs rungs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Blame {
@@ -185,7 +185,7 @@ pub enum Event {
         turns: u64,
         thought: bool,
     },
-    /// What was seen of the life's conduct.
+    /// Invariants were seen kept or broken.
     Observed(Observed),
     /// The creature's whole process tree has ended.
     Exited {
@@ -278,11 +278,11 @@ pub struct Record {
     pub doubts: u32,
     /// How often they ended without a result, for whatever reason.
     pub unsure: u32,
-    /// What the ladder's trees have lived, and how often they died.
+    /// Lifetimes and deaths of the ladder's trees.
     pub lives: Lives,
     /// Trees that fell for their deaths, until the lives of the rollback's target show whether they were at fault.
     pub fell: Option<Fell>,
-    /// What the lives of trees kept and broke.
+    /// Invariants kept and broken by the lives of trees.
     pub conducts: Conducts,
     /// The invariant a rollback is for, and how often it was kept and broken.
     pub breach: Option<(Invariant, Tally)>,

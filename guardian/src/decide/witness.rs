@@ -1,4 +1,4 @@
-//! Folds what a life leaves in files and what the ledger says into observations: an invariant was kept, or broken. Pure.
+//! Folds a life's files and the ledger into observations: an invariant was kept, or broken. Pure.
 //!
 //! Invariant: what cannot be told is not observed. A life that was cut short, a mind that is away, a pause, a machine that
 //! stood still and a file that was replaced say nothing.
@@ -32,7 +32,7 @@ const AT_REST_MS: Millis = 500;
 const LONGEST_CHOSEN_S: u64 = 86_400;
 /// Time without a look in which the machine, or the guardian, stood still.
 const STILL_MS: Millis = 30_000;
-/// What a claimed rest may be longer than the rest: the claim is written before it begins.
+/// Time by which a claimed rest may exceed the longest: the claim is written before the rest begins.
 const CLAIMED_MS: Millis = 120_000;
 
 /// A thought whose calls are not all seen to have ended.
@@ -43,13 +43,13 @@ struct Thought {
     results: usize,
 }
 
-/// What the creature says of itself just now.
+/// The creature's claims about itself just now.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Claimed {
     pub rests: bool,
-    /// It runs a tool.
+    /// Whether it runs a tool.
     pub acts: bool,
-    /// It says that its mind is away.
+    /// Whether it says that its mind is away.
     pub is_away: bool,
     pub turns: u64,
     /// Length of the rest it claims, in milliseconds.
@@ -63,7 +63,7 @@ pub struct Longest {
     pub any_ms: Millis,
 }
 
-/// What is known of one life's conduct.
+/// Evidence of one life's conduct.
 #[derive(Debug, Default)]
 pub struct Witness {
     life: u64,
@@ -77,13 +77,13 @@ pub struct Witness {
     due: Option<String>,
     /// Calls out that are under way, by their ids in the ledger.
     open: BTreeSet<String>,
-    /// Since when it rests, and whether this rest was looked at; how many were.
+    /// Beginning of its rest, and whether this rest was looked at; number of rests looked at.
     rest: Option<(Millis, bool)>,
     rests: u64,
     /// Whether the last thought of this turn acted, and nothing was refused or failed on the way to a model.
     has_acted: bool,
-    /// Until when a rest may last that a thought on record chose: it may be longer than the owner's usual ones, and goes
-    /// on after what interrupts it.
+    /// Latest end of a rest chosen by a thought on record: it may be longer than the owner's usual ones, and goes
+    /// on after an interruption.
     chosen_until: Millis,
     is_refused: bool,
     last_look: Option<Millis>,
@@ -92,12 +92,12 @@ pub struct Witness {
 }
 
 impl Witness {
-    /// Of a life; `is_born` of an edit of its predecessor's.
+    /// Begins with a life; `is_born`: whether it is born of an edit of its predecessor's.
     pub fn of(life: u64, is_born: bool) -> Self {
         Self { life, done: Done::of(is_born), ..Self::default() }
     }
 
-    /// The file that must be there now, by what is on record; asked once.
+    /// Takes the file that must be there now, by the records; a second call finds none.
     pub fn due(&mut self) -> Option<String> {
         self.due.take()
     }
@@ -113,7 +113,7 @@ impl Witness {
         std::mem::take(&mut self.seen)
     }
 
-    /// The newest broken ones, a line each.
+    /// Returns the newest broken invariants, a line each.
     pub fn examples(&self) -> String {
         self.examples.iter().map(String::as_str).collect::<Vec<_>>().join("\n")
     }
@@ -129,7 +129,7 @@ impl Witness {
         }
     }
 
-    /// Begins a look. After one that came late, what waits counts from now.
+    /// Begins a look. If it comes late, waiting times count from now.
     pub fn begin(&mut self, now: Millis) {
         let before = self.last_look.replace(now);
         if before.is_some_and(|before| now >= before + STILL_MS) {
@@ -139,7 +139,7 @@ impl Witness {
         }
     }
 
-    /// A file that is read was replaced, or has a line too long to read: what was under way cannot be told.
+    /// Forgets all that was under way: a file that is read was replaced, or has a line too long to read.
     pub fn lost(&mut self) {
         self.thoughts.clear();
         self.words.forget();
@@ -149,12 +149,12 @@ impl Witness {
         self.done.forget();
     }
 
-    /// A line of the inbox.
+    /// Takes in a line of the inbox.
     pub fn said(&mut self, line: &[u8], now: Millis) {
         self.words.said(line, now);
     }
 
-    /// A record of memory or of the bookkeeping.
+    /// Takes in a record of memory or of the bookkeeping.
     pub fn recorded(&mut self, record: &Value, claimed: Claimed, now: Millis) {
         if record.get("life").and_then(Value::as_u64) != Some(self.life) {
             return;
@@ -205,13 +205,13 @@ impl Witness {
         }
     }
 
-    /// A result of the newest thought that waits for some.
+    /// Counts a result for the newest thought that waits for some.
     fn newest_result(&mut self) {
         let open = self.thoughts.iter_mut().rev().find(|thought| thought.results < thought.calls);
         open.into_iter().for_each(|thought| thought.results += 1);
     }
 
-    /// A line of the ledger.
+    /// Takes in a line of the ledger.
     pub fn paid(&mut self, line: &Value) {
         let text = |name: &str| line.get(name).and_then(Value::as_str).unwrap_or_default();
         if line.get("life").and_then(Value::as_u64) != Some(self.life) {
@@ -237,7 +237,7 @@ impl Witness {
         self.note(seen);
     }
 
-    /// The reminders that stand: `wall_ms` is the time of day they are meant in.
+    /// Takes in the agenda's reminders; `wall_ms`: wall-clock time, in which they are due.
     pub fn reminders(&mut self, agenda: &Value, wall_ms: i64, now: Millis) {
         let seen = self.reminders.look(agenda, Look { now, wall_ms, rests: self.rests });
         self.note(seen.into_iter().map(|(kept, told)| (Invariant::Reminded, kept, told)));
@@ -253,7 +253,7 @@ impl Witness {
         }
     }
 
-    /// What the heartbeat says at this look.
+    /// Takes in the heartbeat's claims at this look.
     pub fn looked(&mut self, claimed: Claimed, longest: Longest, now: Millis) {
         self.rest = match (claimed.rests, self.rest) {
             (false, _) => None,
@@ -274,7 +274,7 @@ impl Witness {
         self.note(seen);
     }
 
-    /// What a turn left, looked at in the rest after it.
+    /// Judges the turn that is over, in the rest after it.
     fn turn_over(&mut self, claimed: Claimed, longest: Longest, now: Millis) {
         for Thought { number, calls, results } in std::mem::take(&mut self.thoughts) {
             if calls > 0 {

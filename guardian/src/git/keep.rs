@@ -76,7 +76,7 @@ struct Keeper<'a> {
     bytes: u64,
 }
 
-/// An entry of an open folder: its path from the repository's root, and what a former tree had under it.
+/// An entry of an open folder: its path from the repository's root, and the entry of a former tree there.
 struct Entry<'a> {
     folder: &'a Folder,
     name: &'a OsStr,
@@ -84,7 +84,7 @@ struct Entry<'a> {
     known: Option<TreeEntry<'a>>,
 }
 
-/// What is done with an entry.
+/// Fate of an entry.
 enum Fate {
     Line(i32, Oid),
     Aside,

@@ -6,7 +6,7 @@ use house::House;
 use nix::errno::Errno;
 use nix::unistd::{AccessFlags, access};
 
-/// Extensions of a repository that libgit2 does not know, and what ends them (git's repository-version and `git refs`).
+/// Extensions of a repository that libgit2 does not know, and their remedies (git's repository-version and `git refs`).
 const REMEDIES: [(&str, &str); 4] = [
     (
         "extensions.refstorage",
@@ -45,7 +45,7 @@ pub fn opened(house: &House) -> Result<Repository> {
     Repository::open(house.root()).map_err(|error| unopened(house, &error))
 }
 
-/// Kinds of index that libgit2 does not know, and what ends them (gitformat-index(5), `link` and `sdir`).
+/// Kinds of index that libgit2 does not know, and their remedies (gitformat-index(5), `link` and `sdir`).
 const INDEXES: [(&str, &str); 2] = [
     ("'link'", "git config core.splitIndex false && git update-index --no-split-index"),
     ("'sdir'", "git sparse-checkout reapply --no-sparse-index"),

@@ -76,7 +76,7 @@ const READERS: &[(&str, &[&str])] = &[
 ];
 /// Endings of names that editors open as a whole.
 const ENDINGS: [&str; 2] = [".code-workspace", ".sublime-project"];
-/// What makes a folder a repository; git follows links to them, and takes an executable file for `objects`.
+/// Entries that make a folder a repository; git follows links to them, and takes an executable file for `objects`.
 const REPOSITORY: [&str; 3] = ["HEAD", "objects", "refs"];
 
 /// The tool that would read a path in the house, by any of its names below `creature/` or `self/`.
@@ -99,7 +99,7 @@ pub fn is_bare_repository(folder: &Folder) -> bool {
 }
 
 impl Repo {
-    /// Moves aside what was planted, and takes commits of other repositories out of HEAD and index. To be called while no
+    /// Moves planted files aside, and takes commits of other repositories out of HEAD and index. To be called while no
     /// creature lives. `told` gets a line for people for each thing done, also where another failed.
     pub fn clear_planted(&self, told: &mut Vec<String>) -> Result<()> {
         let swept = self.sweep(told);

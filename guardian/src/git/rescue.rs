@@ -14,7 +14,7 @@ use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Where the creature keeps its draft.
+/// Folder of the creature's draft.
 const DRAFT: &str = ".self/workspace/draft/creature";
 
 impl Repo {
@@ -39,7 +39,7 @@ impl Repo {
         })
     }
 
-    /// Those of the paths that the owner's git shows as edited. Git does not show empty folders, pipes, sockets, and
+    /// Returns the paths that the owner's git shows as edited. Git does not show empty folders, pipes, sockets, and
     /// files that attributes or settings made it write differently from what was committed.
     pub fn edits(&self, dirty: &[PathBuf]) -> Vec<PathBuf> {
         let index = || -> Result<(Index, Tree)> {
@@ -137,7 +137,7 @@ impl Repo {
         Ok(Some(self.inside(&repair::whole(&self.house, "creature")?)))
     }
 
-    /// How many rescue refs were made since a moment of the wall clock.
+    /// Counts the rescue refs made since a moment of the wall clock.
     pub fn rescued_since(&self, wall_ms: Millis) -> usize {
         let since = self.reference(RESCUED, clock::name_of(wall_ms));
         let Ok(mut found) = self.git.references_glob(&self.reference(RESCUED, "*")) else { return 0 };

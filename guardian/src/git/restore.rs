@@ -16,9 +16,9 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// How often a folder is mended in place: another process may still be writing there.
+/// Most passes to mend a folder in place: another process may still be writing there.
 const PASSES: usize = 3;
-/// Up to this many files and folders are synced one by one; beyond that the disk is synced once.
+/// Most files and folders that are synced one by one; beyond that the disk is synced once.
 const MOST_SYNCED: usize = 64;
 
 /// Makes `root/name` exactly the tree that `whole` has under that name, without regard to index, ignore rules and
@@ -83,7 +83,7 @@ fn anew(repo: &Repository, tree: Option<&Tree>, house: &House, name: &str) -> Re
     written
 }
 
-/// One pass over a folder: removes what is not in the tree, writes what is missing or differs.
+/// Passes once over a folder: removes what is not in the tree, writes what is missing or differs.
 fn mend(repo: &Repository, tree: Option<&Tree>, above: &Folder, name: &str) -> Result<()> {
     let mut mending = Mending { repo, synced: 0, owes: false };
     let is_there = fs::symlink_metadata(above.at(name));

@@ -20,20 +20,20 @@ use std::time::{SystemTime, UNIX_EPOCH};
 const MOST_OBJECTS: usize = 100_000;
 /// A file with an object that is larger stays as it is: packing gains little, and holds it in memory.
 const LARGE_BYTES: u64 = 32 << 20;
-/// So many packs of the house's own become one.
+/// Packs of the house's own that become one.
 const PACKS: usize = 16;
 /// A pack that is larger stays as it is.
 const LARGE_PACK_BYTES: u64 = 256 << 20;
-/// So many loose refs go into one file.
+/// Loose refs that go into one file.
 const REFS: usize = 64;
 /// Age from which on a note that git is at work counts no longer.
 const STALE_MS: Millis = 12 * 60 * 60 * 1_000;
-/// Where a pack is written and read back. Git removes what begins so and is left behind (`git gc`, tmp_objdir).
+/// Folder where a pack is written and read back. Git removes leftovers whose names begin so (`git gc`, tmp_objdir).
 const ASIDE: &str = "tmp_objdir-guardian";
 /// Refs that belong to one work tree, which git never packs (gitrepository-layout(5)).
 const OF_ONE_WORK_TREE: [&str; 3] = ["refs/bisect", "refs/worktree", "refs/rewritten"];
 
-/// What a run made smaller.
+/// Counts of what a run made smaller.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Gained {
     pub objects: usize,
@@ -73,7 +73,7 @@ fn is_tidied(note: &Path) -> bool {
     made.ok().and_then(since_ms).is_some_and(|at_ms| clock::wall_ms() < at_ms + STALE_MS)
 }
 
-/// Loose objects that can be read whole, and their files: what is damaged stays where it is.
+/// Returns loose objects that can be read whole, and their files: damaged ones stay where they are.
 fn loose(repo: &Repository, objects: &Path) -> Vec<(Oid, PathBuf)> {
     let Ok(odb) = repo.odb() else { return vec![] };
     let folders = (0..=255_u8).map(|first| objects.join(format!("{first:02x}")));

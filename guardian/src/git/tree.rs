@@ -26,7 +26,7 @@ const MOST_NAMED_BYTES: usize = 4 << 20;
 /// Most names looked at that the tree does not have; beyond that the folder counts as different.
 const MOST_UNKNOWN: usize = KEPT_ENTRIES;
 
-/// What git makes of a directory entry.
+/// Kind of a directory entry, as git takes it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Found {
     Folder,
@@ -38,7 +38,7 @@ pub enum Found {
     Alien,
 }
 
-/// What the name is now; `None` if it is gone.
+/// Says what the name is now; `None` if it is gone.
 pub fn look(folder: &Folder, name: &OsStr, on_top: bool) -> Option<Found> {
     let meta = fs::symlink_metadata(folder.at(name)).ok()?;
     Some(if meta.is_symlink() {
@@ -258,7 +258,7 @@ fn is_content_of(bytes: &[u8], blob: Oid) -> Result<bool> {
     Ok(same)
 }
 
-/// Why a name leads to no commit; where there is just none, without git's own words, which are about its own notions.
+/// Says why a name leads to no commit; without git's own message where there is just none.
 pub fn unknown(error: git2::Error, name: &str) -> anyhow::Error {
     let told = format!("no commit is called {name}");
     match [ErrorCode::NotFound, ErrorCode::InvalidSpec].contains(&error.code()) {

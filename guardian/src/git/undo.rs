@@ -1,4 +1,4 @@
-//! What a rollback puts back, and which commits that undoes; nothing here changes anything.
+//! Target of a rollback, and the commits it undoes; nothing here changes anything.
 
 use crate::git::repo::{Repo, Rung, Version};
 use crate::git::tree::short;

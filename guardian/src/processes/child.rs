@@ -33,7 +33,7 @@ const PASSED: &str = "CARGO LANG LC_ALL TERM TZ USER RUST_LOG RUST_BACKTRACE SSL
 /// Looks for the launcher's report of the tree's first process: half a minute of them.
 const LAUNCH_LOOKS: usize = 60;
 const LAUNCH_LOOK_MS: u16 = 500;
-/// How often a killed tree is checked for being gone; after that it is finished later.
+/// Looks at a killed tree until it is gone; after that it is finished later.
 const LOOKS: usize = 500;
 
 /// Ties every process tree to this guardian.
@@ -56,7 +56,7 @@ impl Bond {
     }
 }
 
-/// What to start, and with what.
+/// Program to start, its walls, grants and outputs.
 pub struct Start<'a> {
     pub occupant: Occupant,
     pub program: PathBuf,
@@ -64,7 +64,7 @@ pub struct Start<'a> {
     /// Variables beside those that are passed on.
     pub extra: Vec<(&'static str, String)>,
     pub walls: &'a Walls,
-    /// What the owner grants beside the house; nothing for builds.
+    /// The owner's grants beside the house; none for builds.
     pub granted: Granted,
     /// Port and token of the broker, if there is one.
     pub broker: Option<Door>,
@@ -95,7 +95,7 @@ pub struct Tree {
     held: Held,
 }
 
-/// What holds a tree together.
+/// Means by which a tree's processes are held together.
 enum Held {
     /// Ends with its init, which reports by this pipe how the program ended.
     Init(File),
@@ -126,7 +126,7 @@ impl Tree {
         }
     }
 
-    /// After the first process was reaped: ends the rest of the tree. True once nothing of it is left, whatever forks
+    /// Ends the rest of the tree after the first process was reaped. True once nothing of it is left, whatever forks
     /// meanwhile.
     pub fn finish(&self, spare: &[Pid], ended: &mut Vec<(Pid, WaitStatus)>) -> bool {
         match &self.held {

@@ -1,4 +1,4 @@
-//! What the owner grants a life beside the house: the folder of risky mode, but for what stays as it is in it.
+//! The owner's grants to a life beside the house: the folder of risky mode, but for what stays as it is in it.
 
 use house::{House, risky};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ pub struct Granted {
 }
 
 impl Granted {
-    /// What the folder of risky mode comes to; an error says why nothing of it is granted. Found at each launch of a life:
+    /// Returns the grant of the folder of risky mode, or why nothing of it is granted. Found at each launch of a life:
     /// then nothing runs that could change it.
     pub fn risky(house: &House, walls: &Walls, named: Option<&str>) -> Result<Self, String> {
         let Some(named) = named.filter(|_| walls.stand()) else { return Ok(Self::default()) };
@@ -35,7 +35,7 @@ impl Granted {
         Ok(Self { rules, hidden })
     }
 
-    /// What of it the owner should see in the log; none where nothing is granted.
+    /// Returns the line in the log that tells the owner of the grant; `None` where nothing is granted.
     pub fn told(&self) -> Option<String> {
         let folder = self.rules.first()?.path.display();
         Some(format!("risky mode: this life may write in {folder}, as owner.toml says"))

@@ -18,11 +18,11 @@ use std::time::Duration;
 pub const COOKIE: &str = "FERAL_TREE";
 /// Set for a guardian that began anew: why.
 pub const ANEW: &str = "FERAL_ANEW";
-/// Rounds of one sweep; what is not gone then is swept again after the loop has handled other events.
+/// Rounds of one sweep; processes left then are swept again after the loop has handled other events.
 const ROUNDS: usize = 40;
 /// Rounds at the guardian's start, where there are no other events yet: some seconds.
 const ORPHAN_ROUNDS: usize = 2_000;
-/// In each round, how often to look for processes born while others were being stopped.
+/// Looks in each round for processes born while others were being stopped.
 const LOOKS: usize = 100;
 /// Looks in a row that must find nothing: when process ids wrap around, one look may miss a process just being born.
 const UNSEEN: usize = 3;
@@ -41,7 +41,7 @@ pub fn reap() -> Vec<(Pid, WaitStatus)> {
     ended
 }
 
-/// As `reap`, onto a list; true when no child is left at all.
+/// Reaps onto a list, as `reap` does; true when no child is left at all.
 pub fn reap_into(ended: &mut Vec<(Pid, WaitStatus)>) -> bool {
     loop {
         match waitpid(None, Some(WaitPidFlag::WNOHANG)).map(|status| (status.pid(), status)) {
@@ -195,7 +195,7 @@ fn marked(house: &House) -> Vec<Pid> {
     processes().filter(is).map(Pid::from_raw).collect()
 }
 
-/// The newest first: of those that live for a moment, one may still be there when it is looked at.
+/// Lists process ids, the newest first: a short-lived process may then still be there when it is looked at.
 fn processes() -> impl Iterator<Item = i32> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let mut pids: Vec<i32> = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();

@@ -1,4 +1,4 @@
-//! What pip and npm are told in the environment of a life: the broker's door in place of their registries, no install scripts.
+//! Variables for pip and npm in a life's environment: the broker's door as their registry, no install scripts.
 //!
 //! Sources: pip's documentation, "Configuration" and "pip install" (`PIP_` and an option's name); npm's, "config"
 //! (`NPM_CONFIG_` and a key's name, each key explained there).
@@ -8,7 +8,7 @@
 use super::child::Door;
 use house::settings::broker::Packages;
 
-/// Of pip: only into a virtual environment, only wheels, no question to anybody at a terminal.
+/// Variables of pip: only into a virtual environment, only wheels, no question to anybody at a terminal.
 const PIP: [(&str, &str); 5] = [
     ("PIP_ONLY_BINARY", ":all:"),
     ("PIP_REQUIRE_VIRTUALENV", "1"),
@@ -17,7 +17,7 @@ const PIP: [(&str, &str); 5] = [
     ("PIP_CONFIG_FILE", "/dev/null"),
 ];
 
-/// Of npm: no install scripts; nothing asked of the registry but packages; a lock file without this life's token.
+/// Variables of npm: no install scripts; only packages asked of the registry; a lock file without this life's token.
 const NPM: [(&str, &str); 5] = [
     ("NPM_CONFIG_IGNORE_SCRIPTS", "true"),
     ("NPM_CONFIG_AUDIT", "false"),

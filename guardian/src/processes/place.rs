@@ -1,4 +1,4 @@
-//! What the creature may read, run and write, as rules: the house's paths, the toolchain, and common system folders.
+//! Rules of what the creature may read, run and write: the house's paths, the toolchain, and common system folders.
 //!
 //! Invariant: no rule covers a name beginning with `.env`, the broker's folder, or the owner's home as a whole.
 

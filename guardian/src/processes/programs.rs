@@ -10,19 +10,19 @@ use std::path::{Path, PathBuf};
 
 /// Programs whose links may lead to where they are installed: uv puts such into `~/.local/bin`.
 const LINKED: [&str; 4] = ["python3", "python", "node", "npm"];
-/// How folders of libraries begin that an interpreter reads.
+/// Beginnings of names of library folders that an interpreter reads.
 const INTERPRETED: [&str; 4] = ["python", "node_modules", "ruby", "perl"];
 /// The longest file that names a version, in bytes.
 const MOST_NAMED: u64 = 4_096;
 
-/// `PATH` as it is passed on.
+/// Returns `PATH` as it is passed on.
 pub fn path() -> OsString {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders: Vec<PathBuf> = std::env::split_paths(&path).flat_map(|folder| meant(&folder)).collect();
     std::env::join_paths(folders).unwrap_or(path)
 }
 
-/// The folders on it, and the libraries of interpreters that lie there: they are read beside their `bin`.
+/// Returns the folders of `PATH`, and the libraries of interpreters there: they are read beside their `bin`.
 pub fn folders(home: &Path) -> Vec<PathBuf> {
     let path = path();
     let named: Vec<PathBuf> = std::env::split_paths(&path).collect();
@@ -35,7 +35,7 @@ pub fn folders(home: &Path) -> Vec<PathBuf> {
     bins.into_iter().chain(around).collect()
 }
 
-/// What a folder of `PATH` stands for: of shims the `bin` folders of the versions that are chosen.
+/// Returns the folders meant by a folder of `PATH`: for shims, the `bin` folders of the chosen versions.
 fn meant(folder: &Path) -> Vec<PathBuf> {
     let Some(root) = folder.parent().filter(|_| folder.file_name().is_some_and(|name| name == "shims"))
     else {

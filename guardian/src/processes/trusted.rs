@@ -23,7 +23,7 @@ use std::time::Duration;
 const LEAKED: &str = "CARGO CARGO_BIN_NAME CARGO_CRATE_NAME CARGO_PRIMARY_PACKAGE LD_LIBRARY_PATH OUT_DIR RUST_RECURSION_COUNT";
 const LEAKED_FROM: [&str; 2] = ["CARGO_PKG_", "CARGO_MANIFEST_"];
 
-/// What to start, and with what.
+/// Program to start, its environment and descriptors.
 #[derive(Default)]
 pub struct Trusted {
     pub program: PathBuf,
@@ -38,7 +38,7 @@ pub struct Trusted {
     pub fourth: Option<RawFd>,
     /// Runs with low priority.
     pub yields: bool,
-    /// Has our terminal: reads it as we would, in our process group, and is asked to end where we do not live to do so.
+    /// Whether it has our terminal: it reads it in our process group, and is asked to end if we die.
     pub has_terminal: bool,
 }
 
@@ -135,7 +135,7 @@ pub fn kill(pid: Pid) {
     send(pid, Signal::SIGKILL);
 }
 
-/// To the process and its group, or to it alone where the group is ours.
+/// Sends to the process and its group, or to the process alone where the group is ours.
 fn send(pid: Pid, signal: Signal) {
     if killpg(pid, signal).is_err() {
         let _ = nix::sys::signal::kill(pid, signal);

@@ -1,4 +1,4 @@
-//! What a step of the owner's daemons is told, and what comes of it for the rest of the guardian.
+//! Input of a step of the owner's daemons, and its news for the rest of the guardian.
 
 use crate::act::report::Report;
 use crate::decide::vocabulary::Phase;
@@ -8,7 +8,7 @@ use house::clock::Millis;
 use house::settings::notices::Notices;
 use std::path::PathBuf;
 
-/// What surrounds the daemons at a step: nothing of it is theirs.
+/// Surroundings of the daemons at a step: nothing of it is theirs.
 pub struct Around<'a> {
     pub house: &'a House,
     pub limits: &'a Limits,
@@ -23,7 +23,7 @@ pub struct Around<'a> {
     pub fetched: &'a Option<String>,
 }
 
-/// What the rest of the guardian takes up.
+/// News for the rest of the guardian.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Came {
     /// Something that is published has changed.

@@ -45,7 +45,7 @@ pub struct Broker {
     /// Ids of the asks that wait; each of them has been announced.
     pub asks: BTreeSet<String>,
     pub restarts: u64,
-    /// What is wrong with the broker, in a line for people; else empty.
+    /// Trouble with the broker, in a line for people; else empty.
     pub trouble: String,
 }
 

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 /// Exit status of `broker --check` for a mistake in the owner's settings.
 const MISTAKE: i32 = 2;
-/// Looks at a build of the broker, two milliseconds each, before the owner is told what is waited for.
+/// Looks at a build of the broker, two milliseconds each, before the owner is told of the wait.
 const UNTOLD_LOOKS: usize = 500;
 
 impl Daemons {
@@ -40,7 +40,7 @@ impl Daemons {
         self.to_build.iter().any(|package| package.name == BROKER.name)
     }
 
-    /// Begins the broker that is there, or tells what the creature lives without.
+    /// Begins the broker that is there, or tells what is missing without it.
     pub fn broker_found(&mut self, around: &mut Around) {
         if self.own.broker.program.is_file() && self.own.broker.trouble.is_empty() {
             self.own.broker.found = true;

@@ -19,7 +19,7 @@ pub struct Package {
     pub name: &'static str,
     /// The path of the log of its builds.
     log: fn(&House) -> PathBuf,
-    /// What there is without it, for people.
+    /// Sentence for people: what is missing without it.
     pub without: &'static str,
 }
 
@@ -80,13 +80,13 @@ pub enum Task {
     Check,
 }
 
-/// Longest time of a fetch: the broker fetches then what is missing.
+/// Longest time of a fetch: the broker then fetches the missing crates.
 const FETCH_MS: Millis = 120_000;
 /// Longest time of a check of settings.
 const CHECK_MS: Millis = 120_000;
 
 impl Task {
-    /// How long it may take.
+    /// Returns the longest time it may take.
     pub fn longest_ms(&self, limits: &Limits) -> Millis {
         match self {
             Task::Build { .. } => limits.build_ms,

@@ -32,7 +32,7 @@ pub struct Daemon {
     pub row: &'static Row,
     pub revival: Revival,
     pub pid: Option<Pid>,
-    /// As it was at the last look.
+    /// Whether it was wanted at the last look.
     is_wanted: bool,
 }
 
@@ -46,7 +46,7 @@ pub struct Daemons {
     pub to_build: Vec<&'static Package>,
     /// When the daemons were called first.
     called: Millis,
-    /// What the rest of the guardian has not taken up yet.
+    /// News that the rest of the guardian has not taken up yet.
     pub came: Vec<Came>,
 }
 
@@ -64,7 +64,7 @@ impl Daemons {
         Ok(Self { all, own, job: None, made, to_build, called: 0, came: Vec::new() })
     }
 
-    /// The first start of all: what needs no build begins at once.
+    /// Starts the daemons for the first time: those that need no build begin at once.
     pub fn call(&mut self, around: &mut Around) {
         self.called = around.now;
         if self.own.broker.program.is_file() || !self.broker_is_hoped_for() {
@@ -73,7 +73,7 @@ impl Daemons {
         self.tend(around);
     }
 
-    /// At each look: hears, builds, starts and ends what is due.
+    /// Hears, builds, starts and ends the daemons that are due; called at each look.
     pub fn tend(&mut self, around: &mut Around) {
         let is_waited_for = matches!(around.phase, Phase::Building { .. });
         self.job.iter_mut().for_each(|job| job.tend(around.limits, around.now, is_waited_for));
@@ -105,7 +105,7 @@ impl Daemons {
         self.step(at, event, around);
     }
 
-    /// Has all daemons of a kind hear that what they are configured by or made of has changed.
+    /// Tells all daemons of a kind that their settings or their program have changed.
     fn reload(&mut self, around: &mut Around, of: impl Fn(&Row) -> bool) {
         for at in 0..self.all.len() {
             if self.all.get(at).is_some_and(|daemon| of(daemon.row)) {
@@ -257,14 +257,14 @@ impl Daemons {
         self.job.is_some() || self.broker_is_hoped_for()
     }
 
-    /// When to look again at the latest.
+    /// Returns the time of the next look at the latest.
     pub fn deadline(&self) -> Option<Millis> {
         let counts = |daemon: &&Daemon| daemon.is_wanted || daemon.revival.running();
         let due = self.all.iter().filter(counts).filter_map(|daemon| daemon.revival.deadline());
         due.chain(self.own.broker.watch.due()).min()
     }
 
-    /// The owner's processes, which no sweep may end; whatever they started is theirs to end.
+    /// Returns the owner's processes, which no sweep may end; they end their own children.
     pub fn spared(&self) -> impl Iterator<Item = Pid> {
         self.all.iter().filter_map(|daemon| daemon.pid).chain(self.job.as_ref().map(|job| job.pid))
     }

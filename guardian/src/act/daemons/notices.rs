@@ -13,7 +13,7 @@ use std::io::Read;
 const LOOK_BYTES: usize = 16 << 10;
 const MOST_LINE_BYTES: usize = 256 << 10;
 
-/// What it says, and the line that has not ended.
+/// Output of the daemon, and its line that has not ended.
 #[derive(Default)]
 pub struct Notices {
     says: Option<File>,

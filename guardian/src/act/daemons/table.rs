@@ -15,14 +15,14 @@ use house::clock::Millis;
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
 
-/// What some daemons have of their own.
+/// State that some daemons have of their own.
 pub struct Own {
     pub broker: Broker,
     pub window: Window,
     pub notices: Notices,
 }
 
-/// One daemon: all are started, watched, started again and ended by the same steps.
+/// Row of a daemon: all are started, watched, started again and ended by the same steps.
 pub struct Row {
     /// Its name for people, in a warning that it could not be started.
     pub name: &'static str,
@@ -35,7 +35,7 @@ pub struct Row {
     pub start: fn(&mut Own, &mut Around) -> Result<Pid>,
     /// Whether the one that runs does nothing any more: it is killed.
     pub is_silent: fn(&Own) -> bool,
-    /// What follows from its end; true: it is started again without a rest. The last argument: it was asked to end.
+    /// Handles its end; true: it is started again without a rest. The last argument: it was asked to end.
     pub ended: fn(&mut Own, &mut Around, WaitStatus, bool) -> bool,
     pub pace: fn(&Limits) -> Pace,
 }

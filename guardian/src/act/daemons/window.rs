@@ -17,9 +17,9 @@ use std::os::fd::AsRawFd;
 pub struct Window {
     /// Whether the first facts were told: from then on memory is shown.
     pub wanted: bool,
-    /// Length of memory when the guardian started: what was appended since is shown.
+    /// Length of memory when the guardian started: lines appended since are shown.
     from: u64,
-    /// How the terminal stood before the window; `None`: lines, as where no terminal is.
+    /// Modes of the terminal before the window; `None`: lines, as where no terminal is.
     before: Option<window::Modes>,
 }
 
@@ -41,7 +41,7 @@ impl Window {
         self.stands() && !window::is_handed_over()
     }
 
-    /// The terminal is the guardian's again.
+    /// Gives the terminal back to the guardian.
     pub fn take_terminal_back(&mut self) {
         if let Some(before) = &self.before {
             before.restore();

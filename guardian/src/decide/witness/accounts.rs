@@ -1,4 +1,4 @@
-//! What was paid by the ledger beside what stands on record, compared over several calls. Pure.
+//! Costs by the ledger and costs on record, compared over several calls. Pure.
 //!
 //! Invariant: calls and records come by two files that are read in turn, and some calls leave no thought by design (a
 //! talk summed up, an answer that was cut): so sums are compared, and what a call without a record cost is allowed for.
@@ -13,12 +13,12 @@ const UNSEEN_CALLS: usize = 2;
 /// Calls and records kept at most.
 const MOST_KEPT: usize = 4_096;
 
-/// Since the last comparison.
+/// Costs and counts since the last comparison.
 #[derive(Debug, Default)]
 pub struct Accounts {
-    /// What each paid call cost, in millionths of a dollar.
+    /// Cost of each paid call, in millionths of a dollar.
     paid: Vec<u64>,
-    /// Records of what a model said, and what they say it cost.
+    /// Records of a model's words, and their sum of costs.
     records: usize,
     recorded: u64,
     /// Records of thoughts that tell no cost.
@@ -31,7 +31,7 @@ pub struct Accounts {
 }
 
 impl Accounts {
-    /// A settled call of this life's; `decision` is how its price is known.
+    /// Counts a settled call of this life's; `decision` says how its price is known.
     pub fn settled(&mut self, decision: &str, cost: u64) {
         self.calls = self.calls.saturating_add(1);
         let is_by_usage = decision == "by usage" || decision.starts_with("by usage, beyond");
@@ -43,7 +43,7 @@ impl Accounts {
         }
     }
 
-    /// A record of memory or bookkeeping, if it tells of what a model said.
+    /// Counts a record of memory or bookkeeping, if it tells of a model's words.
     pub fn recorded(&mut self, kind: &str, data: &Value) {
         let text = |name: &str| data.get(name).and_then(Value::as_str).unwrap_or_default();
         let is_asked = kind == "thought" && text("mind") != "instinct";
@@ -68,12 +68,12 @@ impl Accounts {
         self.unpriced += usize::from(cost == 0 && matches!(kind, "thought" | "agenda"));
     }
 
-    /// Forgets: what came meanwhile cannot be told.
+    /// Forgets all sums: records meanwhile were not seen.
     pub fn forget(&mut self) {
         *self = Self::default();
     }
 
-    /// Compares, once enough was paid: each invariant, whether it was kept, and what shows it.
+    /// Compares, once there is enough: returns each invariant, whether it was kept, and the evidence.
     pub fn compared(&mut self) -> Vec<(Invariant, bool, String)> {
         let mut seen = Vec::new();
         if self.thoughts >= FEWEST_CALLS {

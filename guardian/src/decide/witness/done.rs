@@ -1,12 +1,12 @@
-//! What a life records as done where the guardian can see it: a file of the workspace that it wrote, a birth. Pure.
+//! Checks of records of things done that the guardian can see: a file written to the workspace, a birth. Pure.
 //!
-//! Invariant: only what nothing that came later can have undone is looked for.
+//! Invariant: only things that nothing later can have undone are looked for.
 
 use crate::decide::conduct::Invariant;
 use serde_json::Value;
 use std::path::{Component, Path};
 
-/// Where the files lie that are looked for.
+/// Folder of the files that are looked for.
 const WORKSPACE: &str = ".self/workspace/";
 /// Beginnings of names of tools that leave files as they are.
 const LEAVES_FILES: [&str; 10] = [
@@ -22,7 +22,7 @@ const LEAVES_FILES: [&str; 10] = [
     "rest",
 ];
 
-/// What is still to be looked for.
+/// Records that are still to be checked.
 #[derive(Debug, Default)]
 pub struct Done {
     /// The file that was written last, with nothing done since that may have moved it.
@@ -36,7 +36,7 @@ impl Done {
         Self { written: None, is_born }
     }
 
-    /// A record; what it shows at once.
+    /// Reads a record; returns the invariant that it shows kept or broken at once.
     pub fn recorded(&mut self, kind: &str, data: &Value) -> Option<(Invariant, bool, String)> {
         let text = |name: &str| data.get(name).and_then(Value::as_str).unwrap_or_default();
         let is_ok = |of: &Value| of.get("ok") == Some(&Value::Bool(true));

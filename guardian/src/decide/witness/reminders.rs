@@ -1,4 +1,4 @@
-//! Whether reminders come when they are due: from the agenda, and from what was said. Pure.
+//! Checks whether reminders come when they are due, by the agenda and the messages told. Pure.
 //!
 //! Invariant: only a reminder that was seen to stand before it was due is watched; a clock that was set, or stood still,
 //! makes all of them new.
@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 /// Time after a reminder is due until it is late, while the creature could have told it.
 const LATE_MS: i64 = 120_000;
-/// What a creature that never rests may take longer.
+/// Time after which a reminder is late even for a creature that never rests.
 const LATE_AT_WORK_MS: i64 = 60 * 60_000;
 /// A wall clock that runs so far from the other was set.
 const SET_MS: i64 = 10_000;
@@ -21,14 +21,14 @@ struct Standing {
     next: i64,
     thread: String,
     has_prompt: bool,
-    /// How many rests there were when it was first seen late.
+    /// Number of rests when it was first seen late.
     late: Option<u64>,
 }
 
 /// The reminders of one life.
 #[derive(Debug, Default)]
 pub struct Reminders {
-    /// By id; none of those that are not watched.
+    /// Reminders by id; `None`: not watched.
     standing: HashMap<String, Option<Standing>>,
     /// Threads that reminders were told on, by id.
     told: HashMap<String, String>,
@@ -52,13 +52,13 @@ impl Reminders {
         self.told.insert(id.to_owned(), thread.to_owned());
     }
 
-    /// None of those that stand is watched any more.
+    /// Forgets all standing reminders.
     pub fn forget(&mut self) {
         self.standing.clear();
         self.distance = None;
     }
 
-    /// Compares the agenda with what it was: whether each that came due since was told, and what shows it.
+    /// Compares the agenda with the former one: whether each reminder due since then was told, with the evidence.
     pub fn look(&mut self, agenda: &Value, look: Look) -> Vec<(bool, String)> {
         let distance = look.wall_ms.saturating_sub(i64::try_from(look.now).unwrap_or(i64::MAX));
         if self.distance.is_some_and(|before| before.abs_diff(distance) > SET_MS as u64) {

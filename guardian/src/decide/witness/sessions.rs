@@ -32,7 +32,7 @@ struct Session {
 pub struct Sessions(VecDeque<Session>);
 
 impl Sessions {
-    /// A record of memory or of the bookkeeping.
+    /// Takes in a record of memory or of the bookkeeping.
     pub fn recorded(&mut self, kind: &str, data: &Value) {
         let text = |name: &str| data.get(name).and_then(Value::as_str).unwrap_or_default();
         if kind != "agenda" || text("about") != "session" {
@@ -57,7 +57,7 @@ impl Sessions {
         self.0.drain(..over);
     }
 
-    /// Forgets: what came meanwhile cannot be told.
+    /// Forgets all sessions: changes meanwhile were not seen.
     pub fn forget(&mut self) {
         self.0.clear();
     }

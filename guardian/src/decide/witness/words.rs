@@ -48,31 +48,31 @@ struct Last {
     words: u32,
 }
 
-/// How things stand at a look.
+/// The creature's standing at a look.
 #[derive(Clone, Copy, Debug)]
 pub struct Standing {
     pub now: Millis,
     pub turns: u64,
     pub rests: u64,
-    /// It rests, and did so long enough for its files to be whole.
+    /// Whether it rests, and did so long enough for its files to be whole.
     pub is_settled: bool,
-    /// A call out is under way, or a command.
+    /// Whether a call out or a command is under way.
     pub is_at_work: bool,
 }
 
-/// An invariant, whether it was kept, and what shows it.
+/// An invariant, whether it was kept, and the evidence.
 pub type Seen = (Invariant, bool, String);
 
 /// The words of one life.
 #[derive(Debug, Default)]
 pub struct Words {
     waiting: VecDeque<Word>,
-    /// What was answered last on each thread.
+    /// Last answer on each thread.
     last: HashMap<String, Last>,
 }
 
 impl Words {
-    /// A line that the owner, or a program of the owner's, put into the inbox; read as the creature reads it.
+    /// Takes in a line that the owner, or the owner's program, put into the inbox; reads it as the creature does.
     pub fn said(&mut self, line: &[u8], now: Millis) {
         let Ok(line) = std::str::from_utf8(line.trim_ascii()) else { return };
         let (text, thread) = match serde_json::from_str(line) {
@@ -95,13 +95,13 @@ impl Words {
         self.waiting.push_back(Word { text, thread: named(&thread), since: now, heard: None });
     }
 
-    /// Forgets: what came meanwhile cannot be told.
+    /// Forgets all words: records meanwhile were not seen.
     pub fn forget(&mut self) {
         self.waiting.clear();
         self.last.clear();
     }
 
-    /// The machine stood still: what waits has waited since now.
+    /// Counts all waiting from now, since the machine stood still.
     pub fn stood_still(&mut self, now: Millis) {
         for word in &mut self.waiting {
             word.since = now;
@@ -109,7 +109,7 @@ impl Words {
         }
     }
 
-    /// A record of a word of the owner's.
+    /// Takes in a record of a word of the owner's.
     pub fn heard(&mut self, text: &str, thread: &str, at: Standing) -> Option<Seen> {
         let thread = named(thread);
         let last = self.last_on(&thread);
@@ -135,7 +135,7 @@ impl Words {
             .collect()
     }
 
-    /// A record of what was said to the owner; `goes_on`: that work on it does, which may be said more than once.
+    /// Reads a message told to the owner; `goes_on`: it says that work goes on, which may be told more than once.
     pub fn told(&mut self, kind: &str, thread: &str, text: &str, goes_on: bool) -> Vec<Seen> {
         let thread = named(thread);
         let mut seen = Vec::new();
@@ -178,7 +178,7 @@ impl Words {
         self.last.entry(thread.to_owned()).or_default()
     }
 
-    /// What has waited too long.
+    /// Returns a broken invariant for each word that has waited too long.
     pub fn look(&mut self, at: Standing) -> Vec<Seen> {
         let mut seen = Vec::new();
         let most = match (at.is_settled, at.is_at_work) {
