@@ -22,7 +22,7 @@ const SHORTEST: Duration = Duration::from_secs(1);
 /// Most characters of `mind`, `odd` and `own`: of a heartbeat over 8,192 bytes the guardian understands nothing.
 const MOST_NAME: usize = 200;
 
-/// What the loop is doing.
+/// Stage of the loop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Stage {
     Waking,
@@ -71,7 +71,7 @@ struct Pulse {
     thoughts: u64,
     mind: String,
     odd: String,
-    /// What came of the creature's own time.
+    /// Result of the creature's own time.
     own: String,
     /// When a mind that is away is asked again.
     next_try: Option<String>,
@@ -169,7 +169,7 @@ impl Heart {
 }
 
 impl Drop for Heart {
-    /// One last beat, then silence.
+    /// Has a last beat written and waits for the thread to end.
     fn drop(&mut self) {
         self.shared.lock().stopped = true;
         self.shared.changed.notify_one();
@@ -274,7 +274,7 @@ impl Shared {
     }
 }
 
-/// One write over the old line, then the rest cut off. Opened anew each time: were the file replaced,
+/// Writes over the old line, then cuts off the rest. Opens the file anew each time: were it replaced,
 /// an open descriptor would go on writing where nobody looks.
 fn write_in_place(path: &Path, line: &str) -> io::Result<()> {
     let open = || files::open_with(OpenOptions::new().write(true).create(true).truncate(false), path);

@@ -47,19 +47,19 @@ struct Step {
     doing: Doing,
 }
 
-/// What a session does just now.
+/// Work of a session just now.
 pub(crate) enum Doing {
     Asks(Asker),
     Calls(Box<Calling>),
 }
 
-/// Which model is asked for a session's thought.
+/// Model that is asked for a session's thought.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Asker {
     /// The mind's own.
     Mind,
     Quick,
-    /// The one the session was given.
+    /// The model the session was given.
     Named,
 }
 
@@ -75,7 +75,7 @@ pub(crate) struct Calling {
     pub checklist: Option<Paper>,
 }
 
-/// What a model was asked for came to; without the conversation where that could not be kept.
+/// Outcome of asking a model; without the conversation where that could not be kept.
 pub(crate) struct Asked {
     pub talk: Option<Conversation>,
     pub outcome: Outcome,
@@ -84,7 +84,7 @@ pub(crate) struct Asked {
 /// A step that has ended: its session, what it did, and what a model was asked for.
 pub(crate) type Ended = (String, Doing, Option<Asked>);
 
-/// The word of a step that it is over.
+/// Notice that a step is over.
 struct Over {
     id: String,
     number: u64,

@@ -24,7 +24,7 @@ fn allows(mode: Mode, held: &[String], tool: &Tool) -> bool {
     tool.marks.subsessions.is_given(mode) && (held.is_empty() || held.iter().any(|held| held == tool.name))
 }
 
-/// What a session is and how it works, by its mode and origin.
+/// Returns the brief of a session: what it is and how it works, by its mode and origin.
 pub fn brief(session: &Session) -> String {
     let base = if session.mode == Mode::None { PLAIN } else { BASE };
     let rest = match session.mode {
