@@ -82,7 +82,7 @@ pub enum Permission {
     Never,
 }
 
-/// What the guardian hands over where the owner says nothing: the creature's defaults, which the guardian's schema
+/// Settings the guardian hands over where the owner says nothing: the creature's defaults, which the guardian's schema
 /// declares. The same bytes are pinned on both sides, so a life without that file has the same.
 static USUAL: LazyLock<Value> = LazyLock::new(|| {
     let handed: Value =
@@ -313,7 +313,7 @@ fn section<T: DeserializeOwned + Default>(sections: &Value, name: &str) -> T {
     sections.get(name).and_then(|section| T::deserialize(section).ok()).unwrap_or_default()
 }
 
-/// What the guardian told this process by environment.
+/// Facts the guardian told this process by environment.
 #[derive(Clone, Debug)]
 pub struct Told {
     pub house: House,

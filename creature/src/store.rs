@@ -22,7 +22,7 @@ use memory::{Log, Record};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// What a life keeps.
+/// Memory, books, agenda, sessions and feed of a life.
 pub struct Store {
     pub house: House,
     pub clock: Clock,

@@ -161,7 +161,7 @@ impl Life {
         Ok((named, threads))
     }
 
-    /// What works apart for the owner just now, in words; empty where nothing does.
+    /// Lists the owner's sub-sessions at work, in words; empty where none is.
     pub(crate) fn works_apart(&self) -> Vec<String> {
         let ids = self.store.sessions.at_work(self.told.clock.now());
         let all = ids.iter().filter_map(|id| self.store.sessions.get(id));
@@ -204,7 +204,7 @@ impl Life {
         Some(next.max(self.access.apart_until().unwrap_or(next)).max(paced))
     }
 
-    /// What a hop may cost, in millionths of a dollar: a fiftieth of the day's money, where that is known.
+    /// Returns the most a hop may cost, in millionths of a dollar: a fiftieth of the day's money, where that is known.
     fn hop_cost(&self) -> u64 {
         let cap_usd = self.minds.offer.get("cap_usd").and_then(Value::as_f64).filter(|cap| *cap > 0.0);
         cap_usd.map_or(u64::MAX, |cap_usd| (cap_usd / 50.0 * 1e6) as u64)

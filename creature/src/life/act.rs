@@ -217,7 +217,7 @@ fn key(call: &ToolCall) -> String {
     format!("{} {}", call.tool, Value::Object(call.args.clone()))
 }
 
-/// What a call may change, by the marks of its tool.
+/// Returns what a call may change, by the marks of its tool.
 fn changes(call: &ToolCall) -> Changes {
     catalogue::marks(&call.tool).map_or(Changes::Nothing, |marks| marks.changes)
 }

@@ -178,7 +178,7 @@ fn clear_temporary(house: &House) {
     }
 }
 
-/// What of the owner's settings is not followed.
+/// Says what of the owner's settings is not followed.
 fn unfollowed(odd: &[(&str, String)]) -> String {
     let said = odd.iter().filter(|(about, _)| *about == "settings").map(|(_, said)| said.as_str());
     said.collect::<Vec<_>>().join("; ")

@@ -57,9 +57,9 @@ impl Wakes {
 #[derive(Debug, Default)]
 pub(crate) struct Acts {
     pub repeats: Repeats,
-    /// What the last one came to, in a line.
+    /// Result of the last call, in a line.
     pub last: String,
-    /// One of this wake did more than look.
+    /// A call of this wake did more than look.
     pub progress: bool,
 }
 
@@ -69,7 +69,7 @@ pub(crate) struct Stop {
     pub thread: String,
     /// The thread of the owner's whose work was under way, if it was the owner's.
     pub work: Option<String>,
-    /// What was ended, in words for the owner.
+    /// Work that was ended, in words for the owner.
     pub ended: Vec<String>,
     /// Words that waited for an answer when it was said, and wait no longer.
     pub cancelled: Vec<Waiting>,
@@ -150,6 +150,6 @@ pub(crate) struct OwnTime {
     pub asked: bool,
     /// Papers earlier looks left that this wake read; used once something is made of them.
     pub read: Vec<String>,
-    /// What the look under way has cost so far, in dollars.
+    /// Cost of the look under way so far, in dollars.
     pub usd: f64,
 }

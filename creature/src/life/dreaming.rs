@@ -119,7 +119,7 @@ impl Life {
         self.keep_dream_state(&state).map(|_| ())
     }
 
-    /// One part; none where the life was asked to leave before it was done.
+    /// Does one part; none where the life was asked to leave before it was done.
     async fn part(
         &mut self,
         part: &str,

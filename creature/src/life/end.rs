@@ -19,7 +19,7 @@ const LOOK: Duration = Duration::from_millis(500);
 /// The mark of a word whose owner was told that a rebirth comes first.
 const REBIRTH: &str = "rebirth";
 
-/// What waiting for a blessing came to.
+/// Result of waiting for a blessing.
 enum Waited {
     Blessed,
     Asked,

@@ -263,7 +263,7 @@ impl Life {
         Some(self.store.agenda.own.due_at(&allowance, now)).filter(|at| *at > now)
     }
 
-    /// What ends a rest that a thought chooses now, the earliest first.
+    /// Returns the bounds of a rest that a thought chooses now, and what ends it, the earliest first.
     pub(super) fn rest_ends(&self, caller: &Caller) -> Rests {
         let now = self.told.clock.now();
         let mut due = self.store.agenda.due(now);

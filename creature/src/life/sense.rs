@@ -26,7 +26,7 @@ const MOST_CHARS: usize = 300;
 /// Characters of events in one thought: what its prompt has room for, less the line on those that wait.
 const MOST_NEWS: usize = 1_800;
 
-/// What a thought is given, and what was read of it that its moment does not hold.
+/// Moment of a thought, and what was read for the thought that the moment does not hold.
 pub struct Sensed {
     pub moment: Moment,
     /// How many thoughts this wake had before.
@@ -39,7 +39,7 @@ pub struct Sensed {
     pub(crate) shown: Shown,
 }
 
-/// What is not told again once a thought of its own was had that was shown it.
+/// Events and line that are not told again once a thought of its own was shown them.
 pub(crate) struct Shown {
     pub events: Vec<String>,
     /// The first ready line of the stack; only in the first round of a wake, for later ones see another because that

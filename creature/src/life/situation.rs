@@ -111,7 +111,7 @@ impl Life {
         self.access.is_down(self.told.clock.now())
     }
 
-    /// What beside the agenda asks for a thought: changed papers, open items of the checklist, own time.
+    /// Returns what asks for a thought beside the agenda: changed papers, open items of the checklist, own time.
     pub(crate) fn around(&self) -> Around {
         let items = match self.minds.now {
             Mind::Model(_) | Mind::Thinking(_) => checklist::items(&self.checklist().text),
@@ -132,7 +132,7 @@ impl Life {
         self.allowance().is_some()
     }
 
-    /// What owner and money allow for own time; none for instinct, while money is short, and where nobody said.
+    /// Returns what owner and money allow for own time; none for instinct, while money is short, and where nobody said.
     pub(crate) fn allowance(&self) -> Option<Allowance> {
         if self.told.safe || self.told.rehearsal || self.access.poor || !self.minds.read() {
             return None;

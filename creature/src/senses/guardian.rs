@@ -1,4 +1,4 @@
-//! What the guardian says in `.self/guardian.json`: this life's standing, and what came before it.
+//! Reads the guardian's `.self/guardian.json`: this life's standing, and what came before it.
 
 use ground::files;
 use serde::Deserialize;
@@ -42,7 +42,7 @@ pub struct Born {
     pub summary: String,
 }
 
-/// One end of a life that nobody asked for.
+/// End of a life that nobody asked for.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct End {
@@ -55,7 +55,7 @@ pub struct End {
     pub log_tail: String,
 }
 
-/// One time the guardian put `creature/` back.
+/// Fall: the guardian put `creature/` back.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Fall {
@@ -106,7 +106,7 @@ impl End {
         format!("end {} {}", self.life, self.at)
     }
 
-    /// One sentence for the next thought.
+    /// Returns a sentence for the next thought.
     pub fn told(&self) -> String {
         let mut told = format!("Life {} ended: {}", self.life, named(&self.ended, "it died"));
         told += &format!(" ({})", named(&head(&self.cause), "cause unknown"));
@@ -137,7 +137,7 @@ impl Fall {
         format!("fall {} {}", self.life, self.at)
     }
 
-    /// What was undone, why, and where the work is kept.
+    /// Says what was undone, why, and where the work is kept.
     pub fn told(&self) -> String {
         let (from, to) =
             (named(short(&self.from_commit), "unknown"), named(short(&self.to_commit), "unknown"));

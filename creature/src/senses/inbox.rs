@@ -55,11 +55,11 @@ pub struct InboxCursor {
     pub gone: Vec<(String, i64)>,
 }
 
-/// What reading brought.
+/// Words that reading brought, and its problem.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Heard {
     pub words: Vec<Word>,
-    /// What could not be taken as words, in one sentence; empty when all could.
+    /// Sentence on what could not be taken as words; empty when all could.
     pub problem: String,
 }
 

@@ -5,7 +5,7 @@ use crate::life::minds::patience::{LONGEST_S, Patience, first_s};
 use jiff::{SignedDuration, Timestamp};
 use mind::{Down, Why};
 
-/// What stands between the life and a thought.
+/// Obstacles between the life and a thought: an outage, a wait, spent money.
 #[derive(Debug, Default)]
 pub(crate) struct Access {
     /// Why the mind gives no thoughts; none while it does.

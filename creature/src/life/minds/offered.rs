@@ -36,7 +36,7 @@ pub(crate) struct Minds {
     pub quick_is_away: bool,
     /// The `model` part of the broker's status.
     pub offer: Value,
-    /// What the owner configured that tools need.
+    /// Names of what the owner configured that tools need.
     pub configured: Vec<String>,
     /// How many asks wait for the owner.
     pub asks_waiting: u64,

@@ -34,7 +34,7 @@ pub fn first_s(why: Why, asked_s: Option<u64>) -> u64 {
     }
 }
 
-/// What went wrong since the last readable thought.
+/// Failures since the last readable thought.
 #[derive(Clone, Debug, Default)]
 pub struct Patience {
     reason: String,
@@ -67,7 +67,7 @@ impl Patience {
         first_s(Why::Garbled, None) << (self.garbled - 1)
     }
 
-    /// What stood in the way may be gone: the next wait is as short as the first.
+    /// Makes the next wait as short as the first: what stood in the way may be gone.
     pub fn ease(&mut self) {
         self.wait_s = 0;
     }

@@ -61,7 +61,7 @@ impl Life {
         Ok(None)
     }
 
-    /// One answer a thread, for all words on it that were not told yet.
+    /// Answers each thread once, for all words on it that were not told yet.
     fn tell_of_outage(&mut self, asks: bool) -> Result<(), Fault> {
         let Some(outage) = self.access.outage().cloned() else { return Ok(()) };
         // Known at once anyway, and perhaps otherwise for the owner's own word.

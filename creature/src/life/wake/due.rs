@@ -1,4 +1,4 @@
-//! What is due by the clock, done without a thought: reminders, concerns, standing orders, messages, the pause.
+//! Does what is due by the clock, without a thought: reminders, concerns, standing orders, messages, the pause.
 //!
 //! Invariant: a reminder is told before it is struck off, and an end between the two tells it once. A refused
 //! change is logged and costs no life.

@@ -152,7 +152,7 @@ impl Life {
     }
 }
 
-/// What stands at a source: a hash and a few words of each item of a feed, or the page.
+/// Content of a source: a hash and a few words of each item of a feed, or the page.
 enum Looked {
     Feed(Vec<(u64, String)>),
     Page { title: String, text: String },
