@@ -42,7 +42,7 @@ pub struct Job {
     /// Output of its command so far.
     pub output: Output,
     began: Instant,
-    /// Why it is to end before its time; none while it is not.
+    /// Reason to end before its time; none while there is none.
     stop: watch::Sender<Option<String>>,
     /// It waits for others, and its owner spoke.
     hastened: watch::Sender<bool>,
@@ -201,7 +201,7 @@ impl Job {
         why.unwrap_or_default()
     }
 
-    /// Asks one that waits for others to say how things stand.
+    /// Asks a job that waits for others to say how things stand.
     pub fn hasten(&self) {
         self.hastened.send_replace(true);
     }
@@ -260,7 +260,7 @@ impl Job {
         self.what.split(' ').next().unwrap_or_default()
     }
 
-    /// How it stands, in a line.
+    /// Returns its state in a line.
     pub fn line(&self) -> String {
         let state = self.state();
         match &state.came {

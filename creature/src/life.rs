@@ -56,7 +56,7 @@ pub struct Life {
     pub cursors: Cursors,
     pub store: Store,
     pub toolbox: Toolbox,
-    /// In whose name the thought under way acts.
+    /// Caller in whose name the thought under way acts.
     pub caller: Caller,
     pub(crate) heart: Heart,
     pub(crate) settings: Settings,

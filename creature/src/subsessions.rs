@@ -25,7 +25,7 @@ use std::pin::pin;
 use std::time::Duration;
 use steps::Doing;
 
-/// How long taking over a step and the quick calls that follow may take.
+/// Longest time for taking over a step and the quick calls that follow.
 const SHORT: Duration = Duration::from_secs(300);
 
 impl Life {
@@ -170,7 +170,7 @@ impl Life {
             .collect()
     }
 
-    /// At the owner's pause, ends the steps of sessions that nobody asked for; a call comes to its end as stopped.
+    /// Ends, at the owner's pause, the steps of sessions that nobody asked for; a call comes to its end as stopped.
     pub(crate) fn pause_apart(&mut self) {
         let is_own = |id: &String| self.store.sessions.get(id).is_some_and(|session| !session.owner);
         let own: Vec<String> = self.steps.sessions().into_iter().filter(is_own).collect();

@@ -30,7 +30,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
-/// How long birth may take: opening memory, and asking the broker.
+/// Longest time of birth: opening memory, and asking the broker.
 const WAKING: Duration = Duration::from_secs(60);
 
 /// Most records and bytes of memory that a birth or a thought looks back on.

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 /// Seconds between two records of looks that found nothing.
 const LOOK_RECORDED_EVERY_S: i64 = 3_600;
 
-/// Why a wake thinks; without a reason it does not.
+/// Reasons a wake thinks for; without a reason it does not.
 #[derive(Clone, Debug, Default)]
 pub struct Reasons {
     pub why: Vec<String>,
@@ -112,12 +112,12 @@ pub(crate) struct Resting {
 }
 
 impl Resting {
-    /// The rest that a thought chose, while it is not over.
+    /// Returns the rest that a thought chose, while it is not over.
     pub fn chosen(&self, now: Timestamp) -> Option<ChosenRest> {
         self.chosen.filter(|rest| rest.began <= now && now < rest.until)
     }
 
-    /// Until when the rest lasts that a thought chose last.
+    /// Returns the time until which the rest lasts that a thought chose last.
     pub fn until(&self) -> Option<Timestamp> {
         self.chosen.map(|rest| rest.until)
     }
@@ -132,12 +132,12 @@ pub(crate) struct Emptied {
     pub times: u32,
     /// The reasons for a thought that still stood after the last empty answer.
     pub reasons_left: Vec<String>,
-    /// Until when those reasons call for no thought.
+    /// Time until which those reasons call for no thought.
     pub until: Option<Timestamp>,
 }
 
 impl Emptied {
-    /// Until when these reasons call for no thought; none where they do, for they are others or the time is over.
+    /// Returns the time until which these reasons call for no thought; none where they are others, or the time is over.
     pub fn holds(&self, why: &[String], now: Timestamp) -> Option<Timestamp> {
         self.until.filter(|until| now < *until && self.reasons_left == why)
     }

@@ -26,7 +26,7 @@ use tokio::time::Instant;
 /// Wakes in a row that may ask a model before each rests as long as one with a ready checkpoint.
 const MOST_RESTLESS: u32 = 10;
 
-/// How long sub-sessions may go on where no rest has an end.
+/// Longest time that sub-sessions go on where no rest has an end.
 const LONGEST: Duration = Duration::from_secs(3_600);
 
 impl Life {
@@ -149,7 +149,7 @@ impl Life {
         rest
     }
 
-    /// Why a rest that nothing cuts short is as long as it is, in words for the owner.
+    /// Says, for the owner, why a rest that nothing cuts short is as long as it is.
     fn why_rest(&self) -> &'static str {
         match self.situation() {
             Situation::Poor => "little of its money is left",

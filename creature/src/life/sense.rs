@@ -29,10 +29,10 @@ const MOST_NEWS: usize = 1_800;
 /// Moment of a thought, and what was read for the thought that the moment does not hold.
 pub struct Sensed {
     pub moment: Moment,
-    /// How many thoughts this wake had before.
+    /// Thoughts this wake had before.
     pub(crate) round: u32,
     pub(crate) reasons: Reasons,
-    /// In whose name it is had.
+    /// Caller in whose name the thought is had.
     pub(crate) caller: Caller,
     /// The request this wake is for, where no thought of it was had for that yet.
     pub(crate) request: Option<String>,
@@ -48,7 +48,7 @@ pub(crate) struct Shown {
 }
 
 impl Life {
-    /// Everything a mind is given, read now.
+    /// Reads everything a mind is given.
     pub fn sense(&mut self, round: u32, reasons: &Reasons) -> Result<Sensed, Fault> {
         let house = self.told.house.clone();
         self.watch.know();

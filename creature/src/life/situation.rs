@@ -1,4 +1,4 @@
-//! How things stand now, for every stage to read: the stack, the checklist, pauses, money, the draft, requests.
+//! State of things, for every stage to read: the stack, the checklist, pauses, money, the draft, requests.
 //!
 //! Invariant: nothing here changes anything.
 
@@ -26,7 +26,7 @@ impl Life {
         }
     }
 
-    /// How things stand now, for the decision whether to think.
+    /// Returns how things stand, for the decision whether to think.
     pub(crate) fn found(&self, now: Timestamp) -> Found {
         let paper = self.checklist();
         let rests = self.resting.chosen(now).is_some();
@@ -77,7 +77,7 @@ impl Life {
         self.store.agenda.directives.paused(self.told.clock.now()).is_some()
     }
 
-    /// Until when it waits for a word that the owner is typing.
+    /// Returns the time until which it waits for a word that the owner is typing.
     pub fn typing_until(&self) -> Option<Timestamp> {
         typing::until(&self.told.house.typing(), self.told.clock.now())
     }

@@ -238,7 +238,7 @@ impl Life {
         Ok(next)
     }
 
-    /// Why the next call of a thought is not run, and what to do then.
+    /// Says why the next call of a thought is not run, and what to do then.
     fn held_back(&mut self) -> Option<(&'static str, &'static str)> {
         self.settle_jobs();
         if self.toolbox.rebirth.is_some() {

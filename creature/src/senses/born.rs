@@ -19,7 +19,7 @@ pub struct Change {
     pub figures: Figures,
 }
 
-/// How large a change is, whole.
+/// Size of a change, whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Figures {
     pub files: usize,

@@ -1,4 +1,4 @@
-//! How the money stands: `.self/budget.json` of the broker in one line, and what of it is alarming.
+//! State of the money: `.self/budget.json` of the broker in one line, and what of it is alarming.
 
 use agenda::own::Allowance;
 use ground::files;
@@ -28,7 +28,7 @@ pub struct Money {
     pub warning: String,
 }
 
-/// A text that changes when a model that was refused may answer: with the broker's start (`since`) and the day.
+/// Returns a text that changes when a refused model may answer: with the broker's start (`since`) and the day.
 pub fn mark(path: &Path) -> String {
     let bytes = files::head(path, 0, MOST_BYTES).map(|(bytes, _)| bytes).unwrap_or_default();
     let said: Value = serde_json::from_slice(&bytes).unwrap_or_default();

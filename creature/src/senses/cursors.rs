@@ -79,7 +79,7 @@ pub struct Events {
     pub told: Vec<String>,
     /// Events that no thought has had yet, oldest first.
     pub news: Vec<String>,
-    /// How many events there was no room to keep.
+    /// Number of events there was no room to keep.
     pub gathered: u64,
     /// The day (UTC, `YYYY-MM-DD`) on which the owner was last told that the money runs short.
     pub money_told: String,
@@ -232,7 +232,7 @@ impl OwnersWord {
         self.words.retain(|waiting| waiting.seen < MOST_SEEN);
     }
 
-    /// Passes over the oldest words that wait, where there are more than are kept; how many. The last one stays.
+    /// Passes over the oldest words that wait, where there are more than are kept, but for the last; returns how many.
     pub fn pass_over(&mut self) -> usize {
         let mut bytes = 0;
         let is_over = |waiting: &Waiting| {

@@ -27,7 +27,7 @@ pub struct Standing {
     pub broker: BrokerStanding,
 }
 
-/// How the broker stands, which may still be built while the first life lives.
+/// State of the broker, which may still be built while the first life lives.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct BrokerStanding {
@@ -101,7 +101,7 @@ impl Standing {
 }
 
 impl End {
-    /// Its key in `Cursors::told`.
+    /// Returns its key in `Cursors::told`.
     pub fn key(&self) -> String {
         format!("end {} {}", self.life, self.at)
     }
@@ -132,7 +132,7 @@ impl End {
 }
 
 impl Fall {
-    /// Its key in `Cursors::told`.
+    /// Returns its key in `Cursors::told`.
     pub fn key(&self) -> String {
         format!("fall {} {}", self.life, self.at)
     }

@@ -131,8 +131,8 @@ fn read_lines(path: &Path, cursor: &mut InboxCursor, now_ms: i64) -> io::Result<
 }
 
 impl InboxCursor {
-    /// Which of these lines were heard: of equal ones the first, as many as were known. `cut`: older lines of the
-    /// file were not read.
+    /// Says which of these lines were heard: of equal ones the first, as many as were known. `cut`: older lines of
+    /// the file were not read.
     fn heard(&self, marks: &[String], cut: bool, modified_ms: i64) -> Vec<bool> {
         let mut known: HashMap<&str, usize> = HashMap::new();
         let saved = |at_ms: i64| modified_ms.saturating_sub(at_ms) < GONE_MS;

@@ -1,4 +1,4 @@
-//! Which packages this life may install, by what the guardian told pip and npm in its environment.
+//! Packages this life may install, by what the guardian told pip and npm in its environment.
 
 const PYTHON: &str = "Python: in .self/workspace `python3 -m venv env`, then `env/bin/python -m pip install NAME`; \
     wheels alone.";

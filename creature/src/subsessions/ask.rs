@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 /// Most characters of a call's arguments where the call is named.
 const MOST_CALL: usize = 300;
 
-/// How an answer begins that says the objective cannot be reached.
+/// Beginning of an answer that says the objective cannot be reached.
 const FAILED: &str = "[FAILED]";
 
 /// Question to a model for a session.

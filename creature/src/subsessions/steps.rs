@@ -26,7 +26,7 @@ fn later(at: Timestamp, seconds: i64) -> Timestamp {
 
 /// The steps of all sub-sessions, and what each is to do next.
 pub(crate) struct Steps {
-    /// By the id of the session.
+    /// Steps under way, by the id of the session.
     under_way: BTreeMap<String, Step>,
     /// The calls of a session's last thought that it has not made yet.
     calls: BTreeMap<String, VecDeque<ToolCall>>,
@@ -145,7 +145,7 @@ impl Steps {
         }
     }
 
-    /// Until when no thought that nobody asked for is begun.
+    /// Returns the time until which no thought that nobody asked for is begun.
     pub fn waits_until(&self) -> Timestamp {
         self.paced.checked_sub(SignedDuration::from_secs(BURST_S)).unwrap_or(Timestamp::MIN)
     }

@@ -12,7 +12,7 @@ const BASE: &str = include_str!("../../prompts/sub_base.md");
 const MINIMAL: &str = include_str!("../../prompts/sub_minimal.md");
 const FULL: &str = include_str!("../../prompts/sub_full.md");
 
-/// All that a session of mode `none` is told beside its objective.
+/// Whole text a session of mode `none` is told beside its objective.
 const PLAIN: &str = "A turn without calls ends this; its words are the answer.";
 
 /// Most characters of purpose and of the snapshot that a full session is given.

@@ -11,7 +11,7 @@ use mind::llm::{ModelMind, Reach};
 use mind::{Down, llm};
 use serde_json::Value;
 
-/// How models are reached through this broker.
+/// Returns the way models are reached through this broker.
 pub(crate) fn reach<'a>(
     broker: &'a Broker,
     settings: &'a ModelSettings,
@@ -38,7 +38,7 @@ pub(crate) struct Minds {
     pub offer: Value,
     /// Names of what the owner configured that tools need.
     pub configured: Vec<String>,
-    /// How many asks wait for the owner.
+    /// Number of asks that wait for the owner.
     pub asks_waiting: u64,
     /// Threads whose conversations are to be summed up; none is its own work.
     to_compact: Vec<Option<String>>,

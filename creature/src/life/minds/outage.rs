@@ -45,7 +45,7 @@ impl Outage {
         }
     }
 
-    /// By what it is told from another.
+    /// Returns the mark that tells it from another outage.
     pub fn mark(&self) -> String {
         let letters: String = self.cause.chars().filter(|c| c.is_alphabetic()).take(MOST_LETTERS).collect();
         format!("{:?} {letters}", self.why)

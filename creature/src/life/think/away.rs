@@ -89,7 +89,7 @@ impl Life {
         if told { self.save() } else { Ok(()) }
     }
 
-    /// Instinct in the mind's place, for the owner's words that it knows and for nothing else.
+    /// Has instinct stand in for the mind, for the owner's words that it knows and for nothing else.
     async fn stand_in(
         &mut self,
         reasons: &Reasons,
