@@ -44,8 +44,8 @@ pub struct Patience {
 }
 
 impl Patience {
-    /// Notes that a mind is down; returns the seconds to leave it alone, twice the last at least, and whether the reason
-    /// is new and to be remembered.
+    /// Notes that a mind is down; returns the seconds to leave it alone, twice the last at least, and whether the
+    /// reason is new and to be remembered.
     pub fn down(&mut self, down: &Down) -> (u64, bool) {
         if down.why == Why::Budget && down.asked_s.is_some() {
             // It is known when to ask again: no later than that.
