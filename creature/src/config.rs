@@ -72,7 +72,7 @@ pub fn declared() -> Map<String, Value> {
     toml::from_str(DECLARED).unwrap_or_default()
 }
 
-/// When a tool may be used.
+/// Permission of a tool: when it may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Permission {
@@ -264,7 +264,7 @@ impl Settings {
         }
     }
 
-    /// Each section by itself: one that cannot be read is at its defaults.
+    /// Reads each section by itself: a section that cannot be read is at its defaults.
     fn of(sections: &Value) -> Self {
         Self {
             model: section(sections, "model"),

@@ -73,9 +73,9 @@ struct Pulse {
     odd: String,
     /// Result of the creature's own time.
     own: String,
-    /// When a mind that is away is asked again.
+    /// Time at which a mind that is away is asked again.
     next_try: Option<String>,
-    /// It is away because the creature's own money is spent.
+    /// The mind is away because the creature's own money is spent.
     spent: bool,
     /// Something changed since the last write.
     fresh: bool,
@@ -155,13 +155,13 @@ impl Heart {
         self.shared.lock().own = said.chars().take(MOST_NAME).collect();
     }
 
-    /// When a mind that is away is asked again; none while it answers.
+    /// Sets the time at which a mind that is away is asked again; none while it answers.
     pub fn next_try(&self, at: Option<String>) {
         let mut pulse = self.shared.lock();
         (pulse.next_try, pulse.spent) = (at, false);
     }
 
-    /// The creature's own money is spent: its mind is asked for work of its own again at `at`.
+    /// Notes that the creature's own money is spent: its mind is asked for work of its own again at `at`.
     pub fn spent(&self, at: String) {
         let mut pulse = self.shared.lock();
         (pulse.next_try, pulse.spent) = (Some(at), true);

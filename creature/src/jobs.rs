@@ -175,7 +175,7 @@ impl Job {
         self.is_over() && self.state().left.is_none()
     }
 
-    /// From now on nobody waits for it.
+    /// Notes that nobody waits for it from now on.
     pub fn goes_on_in_background(&self) {
         self.state().in_background = true;
     }

@@ -78,7 +78,7 @@ impl Store {
         })
     }
 
-    /// From now on no line of memory or of the bookkeeping holds this secret.
+    /// Keeps this secret out of every line of memory and of the bookkeeping from now on.
     pub fn hide(&mut self, secret: &str) {
         self.memory.hide(secret);
         self.books.hide(secret);

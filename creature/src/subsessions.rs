@@ -96,7 +96,7 @@ impl Life {
         self.store.sessions.get(id).filter(|session| session.status == Status::Running).cloned()
     }
 
-    /// The calls of a session that are left are not made.
+    /// Drops the calls of a session that are left.
     fn stop_calls(&mut self, id: &str) {
         self.steps.forget_calls(id);
         self.store.sessions.stopped(id);
@@ -195,7 +195,7 @@ impl Life {
         Ok(())
     }
 
-    /// When sub-sessions want the next wake; on instinct they wait for a model.
+    /// Returns the time at which sub-sessions want the next wake; on instinct they wait for a model.
     pub fn next_session(&self, now: Timestamp) -> Option<Timestamp> {
         let next = self.has_model().then(|| self.store.sessions.next_at(now)).flatten()?;
         let mut open = self.store.sessions.all.iter().filter(|session| !session.status.ended());

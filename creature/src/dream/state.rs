@@ -75,7 +75,7 @@ impl DreamState {
             .map_err(|cause| Fault::caused("keep dream.json", &cause, "is the disk full?"))
     }
 
-    /// When the next dream comes; `at` is a time of day in UTC, as in `01:00`.
+    /// Returns the time of the next dream; `at` is a time of day in UTC, as in `01:00`.
     pub fn next(&self, at: &str, now: Timestamp) -> Timestamp {
         if self.wanted || self.under_way.is_some() {
             return now;

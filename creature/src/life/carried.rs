@@ -24,7 +24,7 @@ pub(crate) struct Wakes {
     /// Wakes in a row that thought nothing.
     pub quiet: u64,
     pub why: Vec<String>,
-    /// When a look of instinct's was last recorded.
+    /// Time at which a look of instinct's was last recorded.
     pub look_recorded_at: Option<Timestamp>,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Papers {
     pub checklist: String,
     /// Papers of knowledge that somebody else changed, by their paths from the house.
     pub changed: Vec<String>,
-    /// When a thought last had the unfinished draft before it.
+    /// Time at which a thought last had the unfinished draft before it.
     pub draft_seen: Option<Timestamp>,
 }
 
@@ -102,7 +102,7 @@ pub(crate) struct ChosenRest {
 /// Rests: the one chosen last, and answers that were empty.
 #[derive(Debug, Default)]
 pub(crate) struct Resting {
-    /// The one that a thought chose last.
+    /// The rest that a thought chose last.
     pub chosen: Option<ChosenRest>,
     /// The last thought also said that its work is done: only what is new or due shortens the rest.
     pub said_done: bool,

@@ -207,7 +207,7 @@ impl Life {
         all.chain(begins).chain(hour).chain(dream).chain(emptied).min()
     }
 
-    /// When the next request of the owner's is ready.
+    /// Returns the time at which the owner's next request is ready.
     fn request_at(&self, now: Timestamp) -> Option<Timestamp> {
         let mut lines = self.stack();
         lines.retain(|line| line.category == Category::Requests);
@@ -257,7 +257,7 @@ impl Life {
         self.cursors.owner.words.iter().any(goes_on)
     }
 
-    /// When the next look of its own is due while there is news at its sources: the rest that it chose ends then.
+    /// Returns the time of its next own look while there is news at its sources: the rest that it chose ends then.
     fn look_at(&self, now: Timestamp) -> Option<Timestamp> {
         let allowance = self.allowance().filter(|allowance| allowance.news > 0)?;
         Some(self.store.agenda.own.due_at(&allowance, now)).filter(|at| *at > now)

@@ -157,7 +157,7 @@ impl Life {
         draft.ok().flatten().filter(|draft| !draft.state.files.is_empty() || !draft.state.missed.is_empty())
     }
 
-    /// When the draft is to be looked at again, and how it stands in a line.
+    /// Returns the time at which to look at the draft again, and its state in a line.
     pub(crate) fn draft_due(&self) -> Option<(Timestamp, String)> {
         let draft = self.draft()?;
         let touched = draft.state.touched.parse().ok()?;
@@ -181,7 +181,7 @@ impl Life {
         waiting.seen > 0 && open.any(|one| one.thread == waiting.word.thread && rests(one))
     }
 
-    /// When the wake under way began.
+    /// Returns the time at which the wake under way began.
     pub(crate) fn wake_began(&self) -> Timestamp {
         self.wakes.began.unwrap_or(Timestamp::MIN)
     }

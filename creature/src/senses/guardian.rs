@@ -122,7 +122,7 @@ impl End {
         told
     }
 
-    /// The `death` record.
+    /// Returns the `death` record.
     pub fn record(&self) -> Value {
         json!({
             "life": self.life, "ended": self.ended, "cause": head(&self.cause), "blame": self.blame,
@@ -161,7 +161,7 @@ impl Fall {
         told
     }
 
-    /// The `death` record of a fall.
+    /// Returns the `death` record of a fall.
     pub fn record(&self) -> Value {
         json!({
             "life": self.life, "ended": "put back", "cause": head(&self.cause), "blame": "code",

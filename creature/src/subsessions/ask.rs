@@ -187,7 +187,7 @@ impl Life {
 }
 
 impl Question {
-    /// Asks; the form its server takes is found out first, once.
+    /// Asks the model; finds out first, once, which form its server takes.
     async fn asked(self, mut mind: ModelMind, known: Option<Conversation>) -> Asked {
         let (session, now) = (&self.session, self.now);
         if let Err(outcome) = mind.learn(now, !session.owner).await {

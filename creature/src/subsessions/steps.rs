@@ -35,7 +35,7 @@ pub(crate) struct Steps {
     over: UnboundedReceiver<Over>,
     /// The mind, for thoughts apart while it thinks itself.
     pub aside: Option<ModelMind>,
-    /// When thoughts that nobody asked for are back at their pace.
+    /// Time at which thoughts that nobody asked for are back at their pace.
     paced: Timestamp,
     /// Calls that the end of an earlier life cut off were told to their sessions.
     pub knows_cut: bool,

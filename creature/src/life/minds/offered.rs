@@ -45,7 +45,7 @@ pub(crate) struct Minds {
 }
 
 impl Minds {
-    /// Instinct alone, until the broker offers more.
+    /// Begins with this mind alone, until the broker offers more.
     pub fn new(now: Mind) -> Self {
         let (others, configured, to_compact) = (Vec::new(), Vec::new(), Vec::new());
         let (first, quick, offer) = (None, None, Value::Null);

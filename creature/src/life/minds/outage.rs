@@ -19,9 +19,9 @@ const UNDER_WAY_S: u64 = 60;
 pub struct Outage {
     pub why: Why,
     pub since: Timestamp,
-    /// When it is asked again.
+    /// Time at which it is asked again.
     pub next: Timestamp,
-    /// When it will be otherwise by itself, where that is known.
+    /// Time at which it ends by itself, where that is known.
     reset: Option<Timestamp>,
     cause: String,
     hint: String,

@@ -9,7 +9,7 @@ const TOLD_S: i64 = 3_600;
 pub(crate) struct Newborn {
     /// The change this life was born of, or the one that was put back before it, as a text for thoughts.
     pub text: String,
-    /// When a thought of this life was first completed.
+    /// Time at which a thought of this life was first completed.
     thought_at: Option<Timestamp>,
 }
 

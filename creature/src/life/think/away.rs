@@ -174,7 +174,7 @@ impl Life {
         Ok(None)
     }
 
-    /// A reply that could not be read: remembered, and paid for with a rest.
+    /// Remembers a reply that could not be read, and rests for it.
     pub(crate) fn garbled(
         &mut self,
         error: &str,
@@ -201,7 +201,7 @@ impl Life {
         Ok(Next::Rest(self.clamped(rest_s)))
     }
 
-    /// A mind that is down: left alone for a while, and told of once.
+    /// Leaves a mind that is down alone for a while, and tells of it once.
     pub(crate) fn down(&mut self, down: &Down, owner: bool) -> Result<Next, Fault> {
         self.unfinished.failed();
         if down.why == Why::Budget && !owner {

@@ -19,7 +19,7 @@ pub struct Scanned {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Source {
-    /// When it is looked at next, in seconds since 1970.
+    /// Time of the next look at it, in seconds since 1970.
     pub next_s: i64,
     /// Failures in a row.
     pub fails: u32,
