@@ -274,8 +274,8 @@ impl Shared {
     }
 }
 
-/// Writes over the old line, then cuts off the rest. Opens the file anew each time: were it replaced,
-/// an open descriptor would go on writing where nobody looks.
+/// Writes over the old line, then cuts off the rest. Opens the file anew each time: if it was replaced, an
+/// open descriptor would go on writing where nobody looks.
 fn write_in_place(path: &Path, line: &str) -> io::Result<()> {
     let open = || files::open_with(OpenOptions::new().write(true).create(true).truncate(false), path);
     let file = match open() {

@@ -32,7 +32,7 @@ pub(crate) fn before(store: &Store, dream: &str, part: &str) -> Result<(), Fault
     if folder.join("agenda.json").exists() { Ok(()) } else { keep(store, &folder) }
 }
 
-/// Keeps facts and agenda as a part left them; where that is as it found them, neither is kept.
+/// Keeps facts and agenda as a part left them; keeps neither where the part changed nothing.
 pub(crate) fn after(store: &Store, dream: &str, part: &str) -> Result<(), Fault> {
     let folder = store.house.dreams().join(dream).join(part);
     keep(store, &folder.join("after"))?;

@@ -77,7 +77,7 @@ pub(crate) struct Stop {
     pub threads: BTreeSet<String>,
 }
 
-/// Whom the life works for just now, and what of the owner's word it knows meanwhile.
+/// Thread the life works for just now, and what of the owner's word it knows meanwhile.
 #[derive(Debug, Default)]
 pub(crate) struct Attention {
     /// The owner's thread that is worked for.

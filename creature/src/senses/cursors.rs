@@ -59,7 +59,7 @@ pub struct Counts {
     pub snapshot_at: u64,
 }
 
-/// How far the inbox was heard, and what of it waits.
+/// Position up to which the inbox was heard, and its words that wait.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct OwnersWord {

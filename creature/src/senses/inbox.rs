@@ -38,7 +38,7 @@ const GONE_MS: i64 = 2_000;
 /// Milliseconds since the last write after which a last line without a newline is taken; until then it may grow.
 const SETTLED_MS: i64 = 250;
 
-/// Where reading stopped, and in which file.
+/// Position at which reading stopped, and its file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct InboxCursor {

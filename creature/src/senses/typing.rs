@@ -1,4 +1,4 @@
-//! Whether the owner is typing a word, as a window says in `.self/typing`: until when, as one moment.
+//! Moment until which the owner is typing a word, as a window says in `.self/typing`.
 
 use ground::files;
 use jiff::{SignedDuration, Timestamp};
