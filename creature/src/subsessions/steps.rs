@@ -69,7 +69,7 @@ pub(crate) struct Calling {
     pub caller: Caller,
     pub job: Arc<Job>,
     pub jobs: Jobs,
-    /// Says for each watched file whether it was as known when the call began.
+    /// Whether each of the watched files was as known when it began.
     pub known: Vec<bool>,
     /// The checklist as it was, where the call may change it.
     pub checklist: Option<Paper>,
