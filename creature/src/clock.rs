@@ -18,7 +18,7 @@ impl Clock {
         (self.0)()
     }
 
-    /// Now as records have it: RFC 3339 UTC with milliseconds.
+    /// Returns the time as records have it: RFC 3339 UTC with milliseconds.
     pub fn text(&self) -> String {
         format!("{:.3}", self.now())
     }

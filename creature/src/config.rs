@@ -72,7 +72,7 @@ pub fn declared() -> Map<String, Value> {
     toml::from_str(DECLARED).unwrap_or_default()
 }
 
-/// When a tool may be used.
+/// Permission of a tool: when it may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Permission {
@@ -82,7 +82,7 @@ pub enum Permission {
     Never,
 }
 
-/// What the guardian hands over where the owner says nothing: the creature's defaults, which the guardian's schema
+/// Settings the guardian hands over where the owner says nothing: the creature's defaults, which the guardian's schema
 /// declares. The same bytes are pinned on both sides, so a life without that file has the same.
 static USUAL: LazyLock<Value> = LazyLock::new(|| {
     let handed: Value =
@@ -264,7 +264,7 @@ impl Settings {
         }
     }
 
-    /// Each section by itself: one that cannot be read is at its defaults.
+    /// Reads each section by itself: a section that cannot be read is at its defaults.
     fn of(sections: &Value) -> Self {
         Self {
             model: section(sections, "model"),
@@ -313,7 +313,7 @@ fn section<T: DeserializeOwned + Default>(sections: &Value, name: &str) -> T {
     sections.get(name).and_then(|section| T::deserialize(section).ok()).unwrap_or_default()
 }
 
-/// What the guardian told this process by environment.
+/// Facts the guardian told this process by environment.
 #[derive(Clone, Debug)]
 pub struct Told {
     pub house: House,

@@ -43,7 +43,7 @@ pub struct Facts {
     pub commit: String,
     pub thoughts: u64,
     pub mind: String,
-    /// The tools there are: one that is gone is not told as failing.
+    /// Tools of the life: a tool that is gone is not told as failing.
     pub tools: &'static ToolList,
     pub purpose: String,
     /// Open items of the agenda, and the unfinished draft of the source, a sentence each.

@@ -1,4 +1,4 @@
-//! What a dream works on, apart from the life: its schedule, facts, papers that grew or changed, and its undoing.
+//! Dreams, apart from the life: their schedule, facts, papers that grew or changed, and their undoing.
 
 pub(crate) mod facts;
 pub(crate) mod state;

@@ -38,7 +38,7 @@ pub fn one_line(summary: &str) -> String {
     format!("{words} …")
 }
 
-/// What can be asked of the guardian.
+/// Kind of a request to the guardian.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {

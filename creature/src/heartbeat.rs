@@ -22,7 +22,7 @@ const SHORTEST: Duration = Duration::from_secs(1);
 /// Most characters of `mind`, `odd` and `own`: of a heartbeat over 8,192 bytes the guardian understands nothing.
 const MOST_NAME: usize = 200;
 
-/// What the loop is doing.
+/// Stage of the loop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Stage {
     Waking,
@@ -71,11 +71,11 @@ struct Pulse {
     thoughts: u64,
     mind: String,
     odd: String,
-    /// What came of the creature's own time.
+    /// Result of the creature's own time.
     own: String,
-    /// When a mind that is away is asked again.
+    /// Time at which a mind that is away is asked again.
     next_try: Option<String>,
-    /// It is away because the creature's own money is spent.
+    /// The mind is away because the creature's own money is spent.
     spent: bool,
     /// Something changed since the last write.
     fresh: bool,
@@ -155,13 +155,13 @@ impl Heart {
         self.shared.lock().own = said.chars().take(MOST_NAME).collect();
     }
 
-    /// When a mind that is away is asked again; none while it answers.
+    /// Sets the time at which a mind that is away is asked again; none while it answers.
     pub fn next_try(&self, at: Option<String>) {
         let mut pulse = self.shared.lock();
         (pulse.next_try, pulse.spent) = (at, false);
     }
 
-    /// The creature's own money is spent: its mind is asked for work of its own again at `at`.
+    /// Notes that the creature's own money is spent: its mind is asked for work of its own again at `at`.
     pub fn spent(&self, at: String) {
         let mut pulse = self.shared.lock();
         (pulse.next_try, pulse.spent) = (Some(at), true);
@@ -169,7 +169,7 @@ impl Heart {
 }
 
 impl Drop for Heart {
-    /// One last beat, then silence.
+    /// Has a last beat written and waits for the thread to end.
     fn drop(&mut self) {
         self.shared.lock().stopped = true;
         self.shared.changed.notify_one();
@@ -274,8 +274,8 @@ impl Shared {
     }
 }
 
-/// One write over the old line, then the rest cut off. Opened anew each time: were the file replaced,
-/// an open descriptor would go on writing where nobody looks.
+/// Writes over the old line, then cuts off the rest. Opens the file anew each time: if it was replaced, an
+/// open descriptor would go on writing where nobody looks.
 fn write_in_place(path: &Path, line: &str) -> io::Result<()> {
     let open = || files::open_with(OpenOptions::new().write(true).create(true).truncate(false), path);
     let file = match open() {

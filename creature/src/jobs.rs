@@ -33,16 +33,16 @@ struct Shared {
     ended: Notify,
 }
 
-/// One call that runs beside the life.
+/// Call that runs beside the life.
 pub struct Job {
     pub id: String,
     /// The call in a line.
     pub what: String,
     pub caller: Caller,
-    /// What its command has said so far.
+    /// Output of its command so far.
     pub output: Output,
     began: Instant,
-    /// Why it is to end before its time; none while it is not.
+    /// Reason to end before its time; none while there is none.
     stop: watch::Sender<Option<String>>,
     /// It waits for others, and its owner spoke.
     hastened: watch::Sender<bool>,
@@ -58,11 +58,11 @@ struct State {
     took: Duration,
     /// The end was told to a thought.
     told: bool,
-    /// What it leaves to the life, until that takes it over.
+    /// Rebirth and used tools it leaves to the life, until the life takes them over.
     left: Option<Left>,
 }
 
-/// What a call that ran beside the life leaves to it.
+/// Rebirth and used tools that a call that ran beside the life leaves to it.
 #[derive(Default)]
 pub struct Left {
     pub rebirth: Option<Rebirth>,
@@ -175,7 +175,7 @@ impl Job {
         self.is_over() && self.state().left.is_none()
     }
 
-    /// From now on nobody waits for it.
+    /// Notes that nobody waits for it from now on.
     pub fn goes_on_in_background(&self) {
         self.state().in_background = true;
     }
@@ -201,7 +201,7 @@ impl Job {
         why.unwrap_or_default()
     }
 
-    /// Asks one that waits for others to say how things stand.
+    /// Asks a job that waits for others to say how things stand.
     pub fn hasten(&self) {
         self.hastened.send_replace(true);
     }
@@ -219,20 +219,20 @@ impl Job {
         let _ = over.wait_for(|over| *over).await;
     }
 
-    /// What came of it, as its caller reads it; it counts as told then.
+    /// Returns its outcome, as its caller reads it, and counts it as told.
     pub fn told(&self) -> Option<CallOutcome> {
         let mut state = self.state();
         state.told |= state.came.is_some();
         state.came.clone()
     }
 
-    /// What came of a call that was waited for to its end, and what it leaves.
+    /// Takes the outcome of a call that was waited for to its end, and what it leaves.
     pub fn take(&self) -> Option<(CallOutcome, Left)> {
         let mut state = self.state();
         Some((state.came.take()?, state.left.take().unwrap_or_default()))
     }
 
-    /// The result of it where it was stopped: its words so far are kept.
+    /// Returns its result where it was stopped: a failure with its output so far.
     pub fn cut(&self, why: &str) -> Value {
         let hint = "what it did until then stands: look before you do it again";
         let mut result = failure(format!("{} was stopped: {why}", self.tool()), hint);
@@ -242,25 +242,25 @@ impl Job {
         result
     }
 
-    /// What its command has said so far, by stream; empty where it said nothing.
+    /// Returns the output of its command so far, by stream; empty where it said nothing.
     pub fn said(&self) -> Map<String, Value> {
         let (stdout, stderr) = self.output.texts();
         let said = [("stdout", stdout), ("stderr", stderr)].into_iter().filter(|(_, text)| !text.is_empty());
         said.map(|(name, text)| (name.to_owned(), json!(text))).collect()
     }
 
-    /// What its command has said so far, as much as is told of the end of a job.
+    /// Returns the output of its command so far, as much as is told of the end of a job.
     pub fn said_so_far(&self) -> String {
         let said: String = self.said().values().filter_map(Value::as_str).collect::<Vec<_>>().join("\n");
         shorten(said.trim(), MOST_END)
     }
 
-    /// The name of its tool.
+    /// Returns the name of its tool.
     fn tool(&self) -> &str {
         self.what.split(' ').next().unwrap_or_default()
     }
 
-    /// How it stands, in a line.
+    /// Returns its state in a line.
     pub fn line(&self) -> String {
         let state = self.state();
         match &state.came {

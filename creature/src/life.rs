@@ -56,7 +56,7 @@ pub struct Life {
     pub cursors: Cursors,
     pub store: Store,
     pub toolbox: Toolbox,
-    /// In whose name the thought under way acts.
+    /// Caller in whose name the thought under way acts.
     pub caller: Caller,
     pub(crate) heart: Heart,
     pub(crate) settings: Settings,
@@ -74,7 +74,7 @@ pub struct Life {
     pub(crate) born: Newborn,
     /// The settings file as it was last read.
     pub(crate) handed: Vec<u8>,
-    /// What sub-sessions do just now.
+    /// Steps of sub-sessions under way.
     pub(crate) steps: Steps,
     /// Conversations of sub-sessions, by the ids of these.
     pub(crate) talks: BTreeMap<String, Conversation>,
@@ -84,7 +84,7 @@ pub struct Life {
     pub(crate) watching: Option<Watching>,
 }
 
-/// What follows a wake.
+/// Consequence of a wake.
 pub enum Next {
     Rest(Duration),
     Reborn(String),
@@ -162,7 +162,7 @@ impl Life {
         }
     }
 
-    /// One wake: what came due is done, then, where there is a reason, thoughts with no rest between.
+    /// Does what came due, then, where there is a reason, has thoughts with no rest between.
     pub async fn wake(&mut self, leaving: &mut impl Leaving) -> Result<Next, Fault> {
         self.cursors.counts.wakes = self.cursors.counts.wakes.saturating_add(1);
         self.minds.quick_is_away = false;

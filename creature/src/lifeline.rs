@@ -1,4 +1,4 @@
-//! Whether the guardian lives: it holds the other end of a pipe, which closes when it ends, however it ends.
+//! Sign that the guardian lives: it holds the other end of a pipe, which closes when it ends, however it ends.
 
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};

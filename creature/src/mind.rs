@@ -16,7 +16,7 @@ pub enum Mind {
 }
 
 impl Mind {
-    /// What the owner is told: `instinct`, or wire and model name.
+    /// Returns the name the owner is told: `instinct`, or wire and model name.
     pub fn name(&self) -> String {
         match self {
             Mind::Instinct(_) => "instinct".to_owned(),
@@ -25,7 +25,7 @@ impl Mind {
         }
     }
 
-    /// How long one thought of it may take.
+    /// Returns how long one thought of it may take.
     pub fn patience(&self) -> Duration {
         match self {
             // Deciding takes milliseconds; the rest is for a disk that is slow to keep its state.
@@ -34,7 +34,7 @@ impl Mind {
         }
     }
 
-    /// One thought; `alive` is called with every sign of life of whoever thinks.
+    /// Has one thought; `alive` is called with every sign of life of the mind.
     pub async fn think(&mut self, moment: &Moment, alive: &(dyn Fn() + Sync)) -> Outcome {
         match self {
             Mind::Instinct(mind) => mind.think(moment),
@@ -45,7 +45,7 @@ impl Mind {
         }
     }
 
-    /// The model and its conversation; none for instinct.
+    /// Returns the model and its conversation; none for instinct.
     pub fn talk(&mut self) -> Option<&mut ModelMind> {
         match self {
             Mind::Instinct(_) | Mind::Thinking(_) => None,

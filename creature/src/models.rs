@@ -11,14 +11,14 @@ const EFFORTS: [&str; 7] = ["none", "minimal", "low", "medium", "high", "xhigh",
 /// The models of the broker's offer.
 #[derive(Clone, Debug, Default)]
 pub struct Models {
-    /// The first, the quick one, those that stand in, and others that the owner named.
+    /// Offers: the first, the quick one, those that stand in, and others that the owner named.
     offers: Arc<Vec<Value>>,
-    /// What the owner set as the effort of the first; empty: the maker's default.
+    /// Effort the owner set for the first model; empty: the maker's default.
     owners_effort: String,
 }
 
 impl Models {
-    /// Those of the `model` part of the broker's status.
+    /// Reads the models of the `model` part of the broker's status.
     pub fn of(offer: &Value, owners_effort: &str) -> Self {
         let more =
             ["fallback", "others"].into_iter().filter_map(|list| offer.get(list)?.as_array()).flatten();
@@ -45,7 +45,7 @@ impl Models {
         }
     }
 
-    /// The effort that is meant. Where the owner set one for the first model, it is the most.
+    /// Returns the effort that is meant. Where the owner set one for the first model, it is the most.
     pub fn effort(&self, said: &str) -> Result<String, String> {
         let (said, most) = (said.trim().to_lowercase(), self.owners_effort.as_str());
         let rank = |word: &str| EFFORTS.iter().position(|known| *known == word);
@@ -69,7 +69,7 @@ impl Models {
             .find(|offer| name.is_empty() || offer.get("name").is_some_and(|known| known == name))
     }
 
-    /// What is set as the effort of the model with this name where nobody said more.
+    /// Returns the effort of the model with this name where nobody set another: the owner's for the first, else empty.
     pub fn usual_effort(&self, name: &str) -> &str {
         let is_first = self.names().next().is_some_and(|first| name.is_empty() || name == first);
         if is_first { &self.owners_effort } else { "" }

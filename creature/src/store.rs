@@ -22,7 +22,7 @@ use memory::{Log, Record};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// What a life keeps.
+/// Memory, books, agenda, sessions and feed of a life.
 pub struct Store {
     pub house: House,
     pub clock: Clock,
@@ -78,7 +78,7 @@ impl Store {
         })
     }
 
-    /// From now on no line of memory or of the bookkeeping holds this secret.
+    /// Keeps this secret out of every line of memory and of the bookkeeping from now on.
     pub fn hide(&mut self, secret: &str) {
         self.memory.hide(secret);
         self.books.hide(secret);

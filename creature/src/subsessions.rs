@@ -25,7 +25,7 @@ use std::pin::pin;
 use std::time::Duration;
 use steps::Doing;
 
-/// How long taking over a step and the quick calls that follow may take.
+/// Longest time for taking over a step and the quick calls that follow.
 const SHORT: Duration = Duration::from_secs(300);
 
 impl Life {
@@ -96,7 +96,7 @@ impl Life {
         self.store.sessions.get(id).filter(|session| session.status == Status::Running).cloned()
     }
 
-    /// The calls of a session that are left are not made.
+    /// Drops the calls of a session that are left.
     fn stop_calls(&mut self, id: &str) {
         self.steps.forget_calls(id);
         self.store.sessions.stopped(id);
@@ -161,7 +161,7 @@ impl Life {
         Ok((named, threads))
     }
 
-    /// What works apart for the owner just now, in words; empty where nothing does.
+    /// Lists the owner's sub-sessions at work, in words; empty where none is.
     pub(crate) fn works_apart(&self) -> Vec<String> {
         let ids = self.store.sessions.at_work(self.told.clock.now());
         let all = ids.iter().filter_map(|id| self.store.sessions.get(id));
@@ -170,7 +170,7 @@ impl Life {
             .collect()
     }
 
-    /// At the owner's pause, ends the steps of sessions that nobody asked for; a call comes to its end as stopped.
+    /// Ends, at the owner's pause, the steps of sessions that nobody asked for; a call comes to its end as stopped.
     pub(crate) fn pause_apart(&mut self) {
         let is_own = |id: &String| self.store.sessions.get(id).is_some_and(|session| !session.owner);
         let own: Vec<String> = self.steps.sessions().into_iter().filter(is_own).collect();
@@ -195,7 +195,7 @@ impl Life {
         Ok(())
     }
 
-    /// When sub-sessions want the next wake; on instinct they wait for a model.
+    /// Returns the time at which sub-sessions want the next wake; on instinct they wait for a model.
     pub fn next_session(&self, now: Timestamp) -> Option<Timestamp> {
         let next = self.has_model().then(|| self.store.sessions.next_at(now)).flatten()?;
         let mut open = self.store.sessions.all.iter().filter(|session| !session.status.ended());
@@ -204,7 +204,7 @@ impl Life {
         Some(next.max(self.access.apart_until().unwrap_or(next)).max(paced))
     }
 
-    /// What a hop may cost, in millionths of a dollar: a fiftieth of the day's money, where that is known.
+    /// Returns the most a hop may cost, in millionths of a dollar: a fiftieth of the day's money, where that is known.
     fn hop_cost(&self) -> u64 {
         let cap_usd = self.minds.offer.get("cap_usd").and_then(Value::as_f64).filter(|cap| *cap > 0.0);
         cap_usd.map_or(u64::MAX, |cap_usd| (cap_usd / 50.0 * 1e6) as u64)

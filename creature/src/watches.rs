@@ -115,7 +115,7 @@ impl Watch {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Watches {
-    /// The number of the last one made.
+    /// Number of the watch made last.
     pub last: u64,
     pub list: Vec<Watch>,
     /// News told by watches that no thought was told of yet, the newest last.

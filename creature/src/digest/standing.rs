@@ -15,7 +15,7 @@ const GOALS: usize = 4;
 const REQUESTS: usize = 3;
 const ENDED: usize = 4;
 
-/// The beginning of the purpose: whole sentences of its first paragraph, as many as fit; without one its heading.
+/// Returns the beginning of the purpose: whole sentences of its first paragraph, as many as fit; else its heading.
 pub fn purpose(text: &str) -> String {
     let (mut paragraph, mut comment) = (String::new(), false);
     for line in text.lines().map(str::trim) {

@@ -36,7 +36,7 @@ pub(crate) fn keep_facts(house: &House, text: &str) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Where the index over knowledge looks: papers with their kinds, and memory.
+/// Returns the paths the index over knowledge reads: papers with their kinds, and memory.
 pub(crate) fn search_paths(house: &House) -> SearchPaths {
     SearchPaths {
         root: house.root().to_owned(),

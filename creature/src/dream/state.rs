@@ -17,7 +17,7 @@ const MOST_BYTES: u64 = 1 << 20;
 /// Times a part is begun at most: a part that ends the life must not be begun for ever.
 const MOST_TRIES: u32 = 2;
 
-/// What is kept of dreams between lives, replaced whole.
+/// State of dreams kept between lives, replaced whole.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DreamState {
@@ -45,7 +45,7 @@ pub struct UnderWay {
     pub came: Vec<PartResult>,
 }
 
-/// What came of one part.
+/// Result of one part.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PartResult {
@@ -75,7 +75,7 @@ impl DreamState {
             .map_err(|cause| Fault::caused("keep dream.json", &cause, "is the disk full?"))
     }
 
-    /// When the next dream comes; `at` is a time of day in UTC, as in `01:00`.
+    /// Returns the time of the next dream; `at` is a time of day in UTC, as in `01:00`.
     pub fn next(&self, at: &str, now: Timestamp) -> Timestamp {
         if self.wanted || self.under_way.is_some() {
             return now;

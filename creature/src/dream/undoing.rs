@@ -1,4 +1,4 @@
-//! What each part of a dream found and left, kept for the last dreams, and how a dream is undone.
+//! Facts and agenda before and after each part of a dream, kept for the last dreams, and how a dream is undone.
 //!
 //! Invariant: undoing takes back what the dream did and nothing that came after it; undoing twice does no more.
 
@@ -17,7 +17,7 @@ use std::path::Path;
 /// Dreams that are kept.
 const MOST_DREAMS: usize = 14;
 
-/// What came of a dream, as it is kept beside its parts.
+/// Report of a dream, as it is kept beside its parts.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Report {
@@ -32,7 +32,7 @@ pub(crate) fn before(store: &Store, dream: &str, part: &str) -> Result<(), Fault
     if folder.join("agenda.json").exists() { Ok(()) } else { keep(store, &folder) }
 }
 
-/// Keeps facts and agenda as a part left them; where that is as it found them, neither is kept.
+/// Keeps facts and agenda as a part left them; keeps neither where the part changed nothing.
 pub(crate) fn after(store: &Store, dream: &str, part: &str) -> Result<(), Fault> {
     let folder = store.house.dreams().join(dream).join(part);
     keep(store, &folder.join("after"))?;

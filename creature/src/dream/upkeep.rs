@@ -58,7 +58,7 @@ pub fn note_seen(house: &House, path: &str) {
     }
 }
 
-/// What must not grow too long: its name, its characters, and the characters past which it is to be condensed.
+/// Lists what must not grow too long: its name, its characters, and the characters past which to condense it.
 pub(crate) fn lengths(store: &Store) -> [(&'static str, usize, usize); 6] {
     let (house, caps) = (&store.house, Caps::default());
     let chars = |path: &Path| papers::read(path).text.chars().count();

@@ -215,7 +215,7 @@ fn failures(sums: &Sums, zone: &TimeZone) -> Vec<String> {
     frequent(sums).iter().take(MOST_LINES).map(line).collect()
 }
 
-/// Failures, the most frequent first.
+/// Lists failures, the most frequent first.
 fn frequent(sums: &Sums) -> Vec<&Failure> {
     let mut all: Vec<&Failure> = sums.failures.iter().collect();
     all.sort_by_key(|failure| Reverse((failure.count, failure.last)));

@@ -28,7 +28,7 @@ pub(crate) struct Turn<'a> {
     /// The thought's number.
     pub number: u64,
     pub caller: &'a Caller,
-    /// Why the wake thinks.
+    /// Reasons the wake thinks for.
     pub reasons: &'a Reasons,
 }
 
@@ -217,7 +217,7 @@ fn key(call: &ToolCall) -> String {
     format!("{} {}", call.tool, Value::Object(call.args.clone()))
 }
 
-/// What a call may change, by the marks of its tool.
+/// Returns what a call may change, by the marks of its tool.
 fn changes(call: &ToolCall) -> Changes {
     catalogue::marks(&call.tool).map_or(Changes::Nothing, |marks| marks.changes)
 }
@@ -231,7 +231,7 @@ pub(crate) fn args(call: &ToolCall, most: usize) -> Value {
     json!({"shortened": text::shorten(&text, most), "bytes": text.len()})
 }
 
-/// How long a call may take before the loop counts as hung; tools keep tighter deadlines themselves.
+/// Returns how long a call may take before the loop counts as hung; tools keep tighter deadlines themselves.
 pub(crate) fn patience(tool: &str) -> Duration {
     let minutes = if catalogue::marks(tool).is_some_and(|marks| marks.is_slow) { 45 } else { 5 };
     Duration::from_secs(minutes * 60)

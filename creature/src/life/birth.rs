@@ -30,7 +30,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
-/// How long birth may take: opening memory, and asking the broker.
+/// Longest time of birth: opening memory, and asking the broker.
 const WAKING: Duration = Duration::from_secs(60);
 
 /// Most records and bytes of memory that a birth or a thought looks back on.
@@ -178,7 +178,7 @@ fn clear_temporary(house: &House) {
     }
 }
 
-/// What of the owner's settings is not followed.
+/// Says what of the owner's settings is not followed.
 fn unfollowed(odd: &[(&str, String)]) -> String {
     let said = odd.iter().filter(|(about, _)| *about == "settings").map(|(_, said)| said.as_str());
     said.collect::<Vec<_>>().join("; ")

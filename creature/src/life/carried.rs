@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 /// Seconds between two records of looks that found nothing.
 const LOOK_RECORDED_EVERY_S: i64 = 3_600;
 
-/// Why a wake thinks; without a reason it does not.
+/// Reasons a wake thinks for; without a reason it does not.
 #[derive(Clone, Debug, Default)]
 pub struct Reasons {
     pub why: Vec<String>,
@@ -24,7 +24,7 @@ pub(crate) struct Wakes {
     /// Wakes in a row that thought nothing.
     pub quiet: u64,
     pub why: Vec<String>,
-    /// When a look of instinct's was last recorded.
+    /// Time at which a look of instinct's was last recorded.
     pub look_recorded_at: Option<Timestamp>,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Papers {
     pub checklist: String,
     /// Papers of knowledge that somebody else changed, by their paths from the house.
     pub changed: Vec<String>,
-    /// When a thought last had the unfinished draft before it.
+    /// Time at which a thought last had the unfinished draft before it.
     pub draft_seen: Option<Timestamp>,
 }
 
@@ -57,9 +57,9 @@ impl Wakes {
 #[derive(Debug, Default)]
 pub(crate) struct Acts {
     pub repeats: Repeats,
-    /// What the last one came to, in a line.
+    /// Result of the last call, in a line.
     pub last: String,
-    /// One of this wake did more than look.
+    /// A call of this wake did more than look.
     pub progress: bool,
 }
 
@@ -69,7 +69,7 @@ pub(crate) struct Stop {
     pub thread: String,
     /// The thread of the owner's whose work was under way, if it was the owner's.
     pub work: Option<String>,
-    /// What was ended, in words for the owner.
+    /// Work that was ended, in words for the owner.
     pub ended: Vec<String>,
     /// Words that waited for an answer when it was said, and wait no longer.
     pub cancelled: Vec<Waiting>,
@@ -77,7 +77,7 @@ pub(crate) struct Stop {
     pub threads: BTreeSet<String>,
 }
 
-/// Whom the life works for just now, and what of the owner's word it knows meanwhile.
+/// Thread the life works for just now, and what of the owner's word it knows meanwhile.
 #[derive(Debug, Default)]
 pub(crate) struct Attention {
     /// The owner's thread that is worked for.
@@ -102,7 +102,7 @@ pub(crate) struct ChosenRest {
 /// Rests: the one chosen last, and answers that were empty.
 #[derive(Debug, Default)]
 pub(crate) struct Resting {
-    /// The one that a thought chose last.
+    /// The rest that a thought chose last.
     pub chosen: Option<ChosenRest>,
     /// The last thought also said that its work is done: only what is new or due shortens the rest.
     pub said_done: bool,
@@ -112,12 +112,12 @@ pub(crate) struct Resting {
 }
 
 impl Resting {
-    /// The rest that a thought chose, while it is not over.
+    /// Returns the rest that a thought chose, while it is not over.
     pub fn chosen(&self, now: Timestamp) -> Option<ChosenRest> {
         self.chosen.filter(|rest| rest.began <= now && now < rest.until)
     }
 
-    /// Until when the rest lasts that a thought chose last.
+    /// Returns the time until which the rest lasts that a thought chose last.
     pub fn until(&self) -> Option<Timestamp> {
         self.chosen.map(|rest| rest.until)
     }
@@ -132,12 +132,12 @@ pub(crate) struct Emptied {
     pub times: u32,
     /// The reasons for a thought that still stood after the last empty answer.
     pub reasons_left: Vec<String>,
-    /// Until when those reasons call for no thought.
+    /// Time until which those reasons call for no thought.
     pub until: Option<Timestamp>,
 }
 
 impl Emptied {
-    /// Until when these reasons call for no thought; none where they do, for they are others or the time is over.
+    /// Returns the time until which these reasons call for no thought; none where they are others, or the time is over.
     pub fn holds(&self, why: &[String], now: Timestamp) -> Option<Timestamp> {
         self.until.filter(|until| now < *until && self.reasons_left == why)
     }
@@ -150,6 +150,6 @@ pub(crate) struct OwnTime {
     pub asked: bool,
     /// Papers earlier looks left that this wake read; used once something is made of them.
     pub read: Vec<String>,
-    /// What the look under way has cost so far, in dollars.
+    /// Cost of the look under way so far, in dollars.
     pub usd: f64,
 }

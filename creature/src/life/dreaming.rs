@@ -42,7 +42,7 @@ const INDEX_STEP: u64 = 16 << 20;
 const INDEX_STEPS: usize = 10;
 
 impl Life {
-    /// When the next dream comes; never in safe mode or a rehearsal.
+    /// Returns the time of the next dream; never in safe mode or a rehearsal.
     pub fn next_dream(&self, now: Timestamp) -> Timestamp {
         if self.told.safe || self.told.rehearsal {
             return Timestamp::MAX;
@@ -119,7 +119,7 @@ impl Life {
         self.keep_dream_state(&state).map(|_| ())
     }
 
-    /// One part; none where the life was asked to leave before it was done.
+    /// Does one part; none where the life was asked to leave before it was done.
     async fn part(
         &mut self,
         part: &str,

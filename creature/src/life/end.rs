@@ -1,4 +1,4 @@
-//! How a life ends politely: asked to leave, or to be born again from what it made of itself.
+//! Polite end of a life: asked to leave, or to be born again from what it made of itself.
 
 use crate::fault::Fault;
 use crate::guardian_post::{Kind, write_request};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 /// The longest wait for this life's blessing; the guardian needs half a minute where all is well.
 const PATIENCE: Duration = Duration::from_secs(15 * 60);
 
-/// How long the guardian may be gone before it counts as gone: its owner may be starting it anew.
+/// Time without a guardian after which it counts as gone: its owner may be starting it anew.
 const GONE: Duration = Duration::from_secs(5);
 
 const LOOK: Duration = Duration::from_millis(500);
@@ -19,7 +19,7 @@ const LOOK: Duration = Duration::from_millis(500);
 /// The mark of a word whose owner was told that a rebirth comes first.
 const REBIRTH: &str = "rebirth";
 
-/// What waiting for a blessing came to.
+/// Result of waiting for a blessing.
 enum Waited {
     Blessed,
     Asked,

@@ -16,8 +16,8 @@ use crate::senses::guardian::Standing;
 use mind::Down;
 use serde_json::{Value, json};
 
-/// What the owner configured that tools need, by the broker's status: names of services, `services` for any that is
-/// no tool's own, `janee`.
+/// Lists what the owner configured that tools need, by the broker's status: names of services, `services` for any that
+/// is no tool's own, `janee`.
 fn configured(status: &Value) -> Vec<String> {
     let services = status.get("services").and_then(Value::as_array).into_iter().flatten();
     let mut found: Vec<String> =

@@ -1,4 +1,4 @@
-//! What a life writes down of itself: observations, its cursors, changes of the agenda, snapshots.
+//! Records of a life about itself: observations, its cursors, changes of the agenda, snapshots.
 
 use crate::digest::Facts;
 use crate::fault::Fault;
@@ -9,7 +9,7 @@ use ground::papers;
 use serde_json::Value;
 
 impl Life {
-    /// What a snapshot says of this life beside its records.
+    /// Returns the facts of this life that a snapshot tells beside its records.
     pub(crate) fn facts(&self) -> Facts {
         Facts {
             life: self.told.life,

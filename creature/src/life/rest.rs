@@ -26,7 +26,7 @@ use tokio::time::Instant;
 /// Wakes in a row that may ask a model before each rests as long as one with a ready checkpoint.
 const MOST_RESTLESS: u32 = 10;
 
-/// How long sub-sessions may go on where no rest has an end.
+/// Longest time that sub-sessions go on where no rest has an end.
 const LONGEST: Duration = Duration::from_secs(3_600);
 
 impl Life {
@@ -149,7 +149,7 @@ impl Life {
         rest
     }
 
-    /// Why a rest that nothing cuts short is as long as it is, in words for the owner.
+    /// Says, for the owner, why a rest that nothing cuts short is as long as it is.
     fn why_rest(&self) -> &'static str {
         match self.situation() {
             Situation::Poor => "little of its money is left",
@@ -207,7 +207,7 @@ impl Life {
         all.chain(begins).chain(hour).chain(dream).chain(emptied).min()
     }
 
-    /// When the next request of the owner's is ready.
+    /// Returns the time at which the owner's next request is ready.
     fn request_at(&self, now: Timestamp) -> Option<Timestamp> {
         let mut lines = self.stack();
         lines.retain(|line| line.category == Category::Requests);
@@ -257,13 +257,13 @@ impl Life {
         self.cursors.owner.words.iter().any(goes_on)
     }
 
-    /// When the next look of its own is due while there is news at its sources: the rest that it chose ends then.
+    /// Returns the time of its next own look while there is news at its sources: the rest that it chose ends then.
     fn look_at(&self, now: Timestamp) -> Option<Timestamp> {
         let allowance = self.allowance().filter(|allowance| allowance.news > 0)?;
         Some(self.store.agenda.own.due_at(&allowance, now)).filter(|at| *at > now)
     }
 
-    /// What ends a rest that a thought chooses now, the earliest first.
+    /// Returns the bounds of a rest that a thought chooses now, and what ends it, the earliest first.
     pub(super) fn rest_ends(&self, caller: &Caller) -> Rests {
         let now = self.told.clock.now();
         let mut due = self.store.agenda.due(now);

@@ -26,20 +26,20 @@ const MOST_CHARS: usize = 300;
 /// Characters of events in one thought: what its prompt has room for, less the line on those that wait.
 const MOST_NEWS: usize = 1_800;
 
-/// What a thought is given, and what was read of it that its moment does not hold.
+/// Moment of a thought, and what was read for the thought that the moment does not hold.
 pub struct Sensed {
     pub moment: Moment,
-    /// How many thoughts this wake had before.
+    /// Thoughts this wake had before.
     pub(crate) round: u32,
     pub(crate) reasons: Reasons,
-    /// In whose name it is had.
+    /// Caller in whose name the thought is had.
     pub(crate) caller: Caller,
     /// The request this wake is for, where no thought of it was had for that yet.
     pub(crate) request: Option<String>,
     pub(crate) shown: Shown,
 }
 
-/// What is not told again once a thought of its own was had that was shown it.
+/// Events and line that are not told again once a thought of its own was shown them.
 pub(crate) struct Shown {
     pub events: Vec<String>,
     /// The first ready line of the stack; only in the first round of a wake, for later ones see another because that
@@ -48,7 +48,7 @@ pub(crate) struct Shown {
 }
 
 impl Life {
-    /// Everything a mind is given, read now.
+    /// Reads everything a mind is given.
     pub fn sense(&mut self, round: u32, reasons: &Reasons) -> Result<Sensed, Fault> {
         let house = self.told.house.clone();
         self.watch.know();

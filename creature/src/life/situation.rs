@@ -1,4 +1,4 @@
-//! How things stand now, for every stage to read: the stack, the checklist, pauses, money, the draft, requests.
+//! State of things, for every stage to read: the stack, the checklist, pauses, money, the draft, requests.
 //!
 //! Invariant: nothing here changes anything.
 
@@ -26,7 +26,7 @@ impl Life {
         }
     }
 
-    /// How things stand now, for the decision whether to think.
+    /// Returns how things stand, for the decision whether to think.
     pub(crate) fn found(&self, now: Timestamp) -> Found {
         let paper = self.checklist();
         let rests = self.resting.chosen(now).is_some();
@@ -77,7 +77,7 @@ impl Life {
         self.store.agenda.directives.paused(self.told.clock.now()).is_some()
     }
 
-    /// Until when it waits for a word that the owner is typing.
+    /// Returns the time until which it waits for a word that the owner is typing.
     pub fn typing_until(&self) -> Option<Timestamp> {
         typing::until(&self.told.house.typing(), self.told.clock.now())
     }
@@ -111,7 +111,7 @@ impl Life {
         self.access.is_down(self.told.clock.now())
     }
 
-    /// What beside the agenda asks for a thought: changed papers, open items of the checklist, own time.
+    /// Returns what asks for a thought beside the agenda: changed papers, open items of the checklist, own time.
     pub(crate) fn around(&self) -> Around {
         let items = match self.minds.now {
             Mind::Model(_) | Mind::Thinking(_) => checklist::items(&self.checklist().text),
@@ -132,7 +132,7 @@ impl Life {
         self.allowance().is_some()
     }
 
-    /// What owner and money allow for own time; none for instinct, while money is short, and where nobody said.
+    /// Returns what owner and money allow for own time; none for instinct, while money is short, and where nobody said.
     pub(crate) fn allowance(&self) -> Option<Allowance> {
         if self.told.safe || self.told.rehearsal || self.access.poor || !self.minds.read() {
             return None;
@@ -157,7 +157,7 @@ impl Life {
         draft.ok().flatten().filter(|draft| !draft.state.files.is_empty() || !draft.state.missed.is_empty())
     }
 
-    /// When the draft is to be looked at again, and how it stands in a line.
+    /// Returns the time at which to look at the draft again, and its state in a line.
     pub(crate) fn draft_due(&self) -> Option<(Timestamp, String)> {
         let draft = self.draft()?;
         let touched = draft.state.touched.parse().ok()?;
@@ -181,7 +181,7 @@ impl Life {
         waiting.seen > 0 && open.any(|one| one.thread == waiting.word.thread && rests(one))
     }
 
-    /// When the wake under way began.
+    /// Returns the time at which the wake under way began.
     pub(crate) fn wake_began(&self) -> Timestamp {
         self.wakes.began.unwrap_or(Timestamp::MIN)
     }

@@ -31,7 +31,7 @@ const MOST_OWNER_ROUNDS: u32 = 50;
 /// Characters of a monologue that stay in a record.
 const MOST_MONOLOGUE: usize = 8_000;
 
-/// What came of a thought while the owner was heard.
+/// Result of a thought while the owner was heard.
 enum Came {
     Thought(Outcome),
     Left,
@@ -62,8 +62,8 @@ impl Life {
         }
     }
 
-    /// One thought, while the owner's words are heard. One of its own is cut where a word waits for an answer, any where
-    /// the owner says stop.
+    /// Has a thought while the owner's words are heard. A thought of its own is cut where a word waits for an answer,
+    /// any thought where the owner says stop.
     async fn listening(&mut self, moment: &Moment, leaving: &mut impl Leaving) -> Result<Came, Fault> {
         let (stage, patience) = (self.heart.stages(), self.minds.now.patience() + Duration::from_secs(10));
         let alive = || stage(Stage::Thinking, patience);
@@ -238,7 +238,7 @@ impl Life {
         Ok(next)
     }
 
-    /// Why the next call of a thought is not run, and what to do then.
+    /// Says why the next call of a thought is not run, and what to do then.
     fn held_back(&mut self) -> Option<(&'static str, &'static str)> {
         self.settle_jobs();
         if self.toolbox.rebirth.is_some() {

@@ -69,7 +69,7 @@ impl Life {
         self.store.observe("purpose", &purpose.problem)
     }
 
-    /// The owner hears that the money runs short, once a day.
+    /// Tells the owner that the money runs short, once a day.
     fn tell_of_money(&mut self, warning: &str) -> Result<(), Fault> {
         let today: String = self.told.clock.text().chars().take(10).collect();
         let now = self.told.clock.now();

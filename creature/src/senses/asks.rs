@@ -1,4 +1,4 @@
-//! What became of acts that needed the owner's yes: reads what is new in `.self/asks.jsonl`.
+//! Outcomes of acts that needed the owner's yes: reads what is new in `.self/asks.jsonl`.
 
 use super::inbox::{InboxCursor, fresh};
 use ground::text::shorten;
@@ -17,7 +17,7 @@ const MOST: usize = 32;
 pub struct Outcome {
     /// Its key in `Cursors::told`.
     pub key: String,
-    /// One sentence for the next thought.
+    /// Sentence for the next thought.
     pub told: String,
     /// The data of its observation.
     pub record: Value,
@@ -72,7 +72,7 @@ fn key(id: &str, event: &str) -> String {
     format!("ask {id} {event}")
 }
 
-/// A field as one line of at most `most` characters, whatever it is.
+/// Returns a field as one line of at most `most` characters, whatever its type.
 fn word(line: &Value, key: &str, most: usize) -> String {
     let text = match line.get(key) {
         None | Some(Value::Null) => return String::new(),

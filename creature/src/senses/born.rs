@@ -1,4 +1,4 @@
-//! What a life was born with, as a diff: the change it came of, or the one that was put back.
+//! Change a life was born with, as a diff: the change it came of, or the one that was put back.
 
 use crate::paths::House;
 use git2::{DiffFormat, DiffOptions, Oid};
@@ -12,14 +12,14 @@ const MOST_FILES: usize = 50;
 /// A change between two commits, within `creature` and `self`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Change {
-    /// What it was for, as its commit says.
+    /// Purpose of the change, as its commit says.
     pub summary: String,
     pub files: Vec<String>,
     pub patch: String,
     pub figures: Figures,
 }
 
-/// How large a change is, whole.
+/// Size of a change, whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Figures {
     pub files: usize,
@@ -27,7 +27,7 @@ pub struct Figures {
     pub deletions: usize,
 }
 
-/// What a commit changed against another one, or against its parent; nothing where git cannot say.
+/// Reads the change of a commit against another one, or against its parent; empty where git cannot say.
 pub fn change(house: &House, from: Option<&str>, to: &str) -> Change {
     read(house, from, to).unwrap_or_else(|error| {
         tracing::debug!("failed to read the change {to}: {error}");

@@ -1,4 +1,4 @@
-//! How the money stands: `.self/budget.json` of the broker in one line, and what of it is alarming.
+//! State of the money: `.self/budget.json` of the broker in one line, and what of it is alarming.
 
 use agenda::own::Allowance;
 use ground::files;
@@ -15,7 +15,7 @@ const MOST_CHARS: usize = 300;
 /// Caps that are told of.
 const MOST_CAPS: usize = 6;
 
-/// What a thought is told of money.
+/// State of the money, as a thought is told.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Money {
     /// Spend and caps, with the alarm behind them; empty where nobody keeps a budget.
@@ -28,7 +28,7 @@ pub struct Money {
     pub warning: String,
 }
 
-/// A text that changes when a model that was refused may answer: with the broker's start (`since`) and the day.
+/// Returns a text that changes when a refused model may answer: with the broker's start (`since`) and the day.
 pub fn mark(path: &Path) -> String {
     let bytes = files::head(path, 0, MOST_BYTES).map(|(bytes, _)| bytes).unwrap_or_default();
     let said: Value = serde_json::from_slice(&bytes).unwrap_or_default();
@@ -36,7 +36,7 @@ pub fn mark(path: &Path) -> String {
     [part("since"), part("day")].join(" ").trim().chars().take(MOST_CHARS).collect()
 }
 
-/// What the broker allows for the creature's own time; none where the file does not name it, or allows no money.
+/// Reads the broker's allowance for the creature's own time; none where the file does not name it, or allows no money.
 pub fn allowance(path: &Path) -> Option<Allowance> {
     let (bytes, _) = files::head(path, 0, MOST_BYTES).ok()?;
     let said: Value = serde_json::from_slice(&bytes).ok()?;
@@ -87,7 +87,7 @@ pub fn read(path: &Path) -> Money {
     Money { line: line.trim_end().to_owned(), alarm, poor, warning }
 }
 
-/// What was spent under one cap; of the shortest also what was spent without being asked.
+/// Returns the spend under one cap; of the shortest also the spend without being asked.
 fn spent(cap: &Value, is_shortest: bool) -> String {
     let usd = |key: &str| format!("${:.2}", cap.get(key).and_then(Value::as_f64).unwrap_or(0.0));
     let now = match cap.get("span").and_then(Value::as_str).unwrap_or_default() {

@@ -31,7 +31,7 @@ const MOST_SEEN: u32 = 10;
 /// Bytes of the words that wait for an answer; past this the oldest are passed over.
 const MOST_WAITING: usize = 1 << 20;
 
-/// What is kept between lives, replaced whole: a part for each stage that moves it.
+/// Cursors kept between lives, replaced whole: a part for each stage that moves it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Cursors {
@@ -48,7 +48,7 @@ pub struct Cursors {
     pub newer: Map<String, Value>,
 }
 
-/// What is counted over all lives.
+/// Counts over all lives.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Counts {
@@ -59,18 +59,18 @@ pub struct Counts {
     pub snapshot_at: u64,
 }
 
-/// How far the inbox was heard, and what of it waits.
+/// Position up to which the inbox was heard, and its words that wait.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct OwnersWord {
     pub inbox: InboxCursor,
     /// The owner's words not yet answered.
     pub words: Vec<Waiting>,
-    /// What the owner's word interrupted, until it is taken up again.
+    /// Work that the owner's word interrupted, until it is taken up again.
     pub interrupted: Option<Interrupted>,
 }
 
-/// What is told to thoughts, and what was told to anyone.
+/// Events to tell to thoughts, and marks of what was told to anyone.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Events {
@@ -79,13 +79,13 @@ pub struct Events {
     pub told: Vec<String>,
     /// Events that no thought has had yet, oldest first.
     pub news: Vec<String>,
-    /// How many events there was no room to keep.
+    /// Number of events there was no room to keep.
     pub gathered: u64,
     /// The day (UTC, `YYYY-MM-DD`) on which the owner was last told that the money runs short.
     pub money_told: String,
 }
 
-/// What is known of papers.
+/// Marks of papers already noticed, and when items of the checklist are due.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct KnownPapers {
@@ -137,9 +137,9 @@ pub struct Heard {
 #[serde(default)]
 pub struct Interrupted {
     pub at: String,
-    /// What the interrupted thought meant to do next.
+    /// Next step that the interrupted thought intended.
     pub what: String,
-    /// What the owner said.
+    /// Words of the owner.
     pub said: Vec<String>,
 }
 
@@ -232,7 +232,7 @@ impl OwnersWord {
         self.words.retain(|waiting| waiting.seen < MOST_SEEN);
     }
 
-    /// Passes over the oldest words that wait, where there are more than are kept; how many. The last one stays.
+    /// Passes over the oldest words that wait, where there are more than are kept, but for the last; returns how many.
     pub fn pass_over(&mut self) -> usize {
         let mut bytes = 0;
         let is_over = |waiting: &Waiting| {

@@ -1,4 +1,4 @@
-//! What the guardian says in `.self/guardian.json`: this life's standing, and what came before it.
+//! Reads the guardian's `.self/guardian.json`: this life's standing, and what came before it.
 
 use ground::files;
 use serde::Deserialize;
@@ -27,7 +27,7 @@ pub struct Standing {
     pub broker: BrokerStanding,
 }
 
-/// How the broker stands, which may still be built while the first life lives.
+/// State of the broker, which may still be built while the first life lives.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct BrokerStanding {
@@ -42,7 +42,7 @@ pub struct Born {
     pub summary: String,
 }
 
-/// One end of a life that nobody asked for.
+/// End of a life that nobody asked for.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct End {
@@ -55,7 +55,7 @@ pub struct End {
     pub log_tail: String,
 }
 
-/// One time the guardian put `creature/` back.
+/// Fall: the guardian put `creature/` back.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Fall {
@@ -101,12 +101,12 @@ impl Standing {
 }
 
 impl End {
-    /// Its key in `Cursors::told`.
+    /// Returns its key in `Cursors::told`.
     pub fn key(&self) -> String {
         format!("end {} {}", self.life, self.at)
     }
 
-    /// One sentence for the next thought.
+    /// Returns a sentence for the next thought.
     pub fn told(&self) -> String {
         let mut told = format!("Life {} ended: {}", self.life, named(&self.ended, "it died"));
         told += &format!(" ({})", named(&head(&self.cause), "cause unknown"));
@@ -122,7 +122,7 @@ impl End {
         told
     }
 
-    /// The `death` record.
+    /// Returns the `death` record.
     pub fn record(&self) -> Value {
         json!({
             "life": self.life, "ended": self.ended, "cause": head(&self.cause), "blame": self.blame,
@@ -132,12 +132,12 @@ impl End {
 }
 
 impl Fall {
-    /// Its key in `Cursors::told`.
+    /// Returns its key in `Cursors::told`.
     pub fn key(&self) -> String {
         format!("fall {} {}", self.life, self.at)
     }
 
-    /// What was undone, why, and where the work is kept.
+    /// Says what was undone, why, and where the work is kept.
     pub fn told(&self) -> String {
         let (from, to) =
             (named(short(&self.from_commit), "unknown"), named(short(&self.to_commit), "unknown"));
@@ -161,7 +161,7 @@ impl Fall {
         told
     }
 
-    /// The `death` record of a fall.
+    /// Returns the `death` record of a fall.
     pub fn record(&self) -> Value {
         json!({
             "life": self.life, "ended": "put back", "cause": head(&self.cause), "blame": "code",

@@ -38,7 +38,7 @@ const GONE_MS: i64 = 2_000;
 /// Milliseconds since the last write after which a last line without a newline is taken; until then it may grow.
 const SETTLED_MS: i64 = 250;
 
-/// Where reading stopped, and in which file.
+/// Position at which reading stopped, and its file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct InboxCursor {
@@ -55,11 +55,11 @@ pub struct InboxCursor {
     pub gone: Vec<(String, i64)>,
 }
 
-/// What reading brought.
+/// Words that reading brought, and its problem.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Heard {
     pub words: Vec<Word>,
-    /// What could not be taken as words, in one sentence; empty when all could.
+    /// Sentence on what could not be taken as words; empty when all could.
     pub problem: String,
 }
 
@@ -131,8 +131,8 @@ fn read_lines(path: &Path, cursor: &mut InboxCursor, now_ms: i64) -> io::Result<
 }
 
 impl InboxCursor {
-    /// Which of these lines were heard: of equal ones the first, as many as were known. `cut`: older lines of the
-    /// file were not read.
+    /// Says which of these lines were heard: of equal ones the first, as many as were known. `cut`: older lines of
+    /// the file were not read.
     fn heard(&self, marks: &[String], cut: bool, modified_ms: i64) -> Vec<bool> {
         let mut known: HashMap<&str, usize> = HashMap::new();
         let saved = |at_ms: i64| modified_ms.saturating_sub(at_ms) < GONE_MS;

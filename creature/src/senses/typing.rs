@@ -1,4 +1,4 @@
-//! Whether the owner is typing a word, as a window says in `.self/typing`: until when, as one moment.
+//! Moment until which the owner is typing a word, as a window says in `.self/typing`.
 
 use ground::files;
 use jiff::{SignedDuration, Timestamp};
@@ -10,7 +10,7 @@ pub const MOST_AHEAD: SignedDuration = SignedDuration::from_secs(60);
 /// Bytes that are read; a moment has 30.
 const MOST_BYTES: u64 = 64;
 
-/// Until when the owner counts as typing; none where nobody types, and where the file says nothing sound.
+/// Returns the time until which the owner counts as typing; none where nobody types, or the file says nothing sound.
 pub fn until(path: &Path, now: Timestamp) -> Option<Timestamp> {
     let (bytes, _) = files::head(path, 0, MOST_BYTES).ok()?;
     let until: Timestamp = std::str::from_utf8(&bytes).ok()?.trim().parse().ok()?;

@@ -122,7 +122,7 @@ impl Watch {
         done
     }
 
-    /// Which of the files are unchanged since they were known, in the order of `files`.
+    /// Says which files are unchanged since they were known, in the order of `files`.
     pub fn known(&self) -> Vec<bool> {
         self.files.iter().map(|(path, stamp)| Stamp::of(path) == *stamp).collect()
     }

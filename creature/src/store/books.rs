@@ -31,7 +31,7 @@ impl Books {
         Self { path: self.path.clone(), log: None, hidden: self.hidden.clone() }
     }
 
-    /// From now on no line holds this secret.
+    /// Keeps this secret out of every line from now on.
     pub fn hide(&mut self, secret: &str) {
         self.hidden = secret.to_owned();
     }

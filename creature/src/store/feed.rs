@@ -1,4 +1,4 @@
-//! The live feed: what happens, a line each in `.self/mind/feed.jsonl`, for whoever shows it.
+//! The live feed: a line for each event in `.self/mind/feed.jsonl`, for the windows that show it.
 //!
 //! Invariant: bounded in bytes; a feed that cannot be written is logged, and stops nothing.
 

@@ -94,7 +94,7 @@ impl Life {
     }
 }
 
-/// In whose name a session acts.
+/// Returns the caller in whose name a session acts.
 fn caller(session: &Session) -> Caller {
     Caller { owner: session.owner, thread: session.thread.clone(), session: Some(session.id.clone()) }
 }

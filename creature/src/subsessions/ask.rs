@@ -23,10 +23,10 @@ use serde_json::{Value, json};
 /// Most characters of a call's arguments where the call is named.
 const MOST_CALL: usize = 300;
 
-/// How an answer begins that says the objective cannot be reached.
+/// Beginning of an answer that says the objective cannot be reached.
 const FAILED: &str = "[FAILED]";
 
-/// What a model is asked for a session.
+/// Question to a model for a session.
 struct Question {
     session: Session,
     house: House,
@@ -187,7 +187,7 @@ impl Life {
 }
 
 impl Question {
-    /// Asks; the form its server takes is found out first, once.
+    /// Asks the model; finds out first, once, which form its server takes.
     async fn asked(self, mut mind: ModelMind, known: Option<Conversation>) -> Asked {
         let (session, now) = (&self.session, self.now);
         if let Err(outcome) = mind.learn(now, !session.owner).await {
@@ -220,12 +220,12 @@ impl Question {
     }
 }
 
-/// What a reply cost, in millionths of a dollar; 0 where nobody knows.
+/// Returns the cost of a reply, in millionths of a dollar; 0 where it is unknown.
 fn cost_of(usage: &Value) -> u64 {
     usage.get("cost_usd").and_then(Value::as_f64).map_or(0, |usd| (usd * 1e6).round() as u64)
 }
 
-/// A call in one line.
+/// Returns a call in one line.
 fn called(call: &ToolCall) -> String {
     format!("{} {}", call.tool, args(call, MOST_CALL))
 }

@@ -26,7 +26,7 @@ fn later(at: Timestamp, seconds: i64) -> Timestamp {
 
 /// The steps of all sub-sessions, and what each is to do next.
 pub(crate) struct Steps {
-    /// By the id of the session.
+    /// Steps under way, by the id of the session.
     under_way: BTreeMap<String, Step>,
     /// The calls of a session's last thought that it has not made yet.
     calls: BTreeMap<String, VecDeque<ToolCall>>,
@@ -35,7 +35,7 @@ pub(crate) struct Steps {
     over: UnboundedReceiver<Over>,
     /// The mind, for thoughts apart while it thinks itself.
     pub aside: Option<ModelMind>,
-    /// When thoughts that nobody asked for are back at their pace.
+    /// Time at which thoughts that nobody asked for are back at their pace.
     paced: Timestamp,
     /// Calls that the end of an earlier life cut off were told to their sessions.
     pub knows_cut: bool,
@@ -47,19 +47,19 @@ struct Step {
     doing: Doing,
 }
 
-/// What a session does just now.
+/// Work of a session just now.
 pub(crate) enum Doing {
     Asks(Asker),
     Calls(Box<Calling>),
 }
 
-/// Which model is asked for a session's thought.
+/// Model that is asked for a session's thought.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Asker {
     /// The mind's own.
     Mind,
     Quick,
-    /// The one the session was given.
+    /// The model the session was given.
     Named,
 }
 
@@ -69,13 +69,13 @@ pub(crate) struct Calling {
     pub caller: Caller,
     pub job: Arc<Job>,
     pub jobs: Jobs,
-    /// Which of the watched files were as known when it began.
+    /// Whether each of the watched files was as known when it began.
     pub known: Vec<bool>,
     /// The checklist as it was, where the call may change it.
     pub checklist: Option<Paper>,
 }
 
-/// What a model was asked for came to; without the conversation where that could not be kept.
+/// Outcome of asking a model; without the conversation where that could not be kept.
 pub(crate) struct Asked {
     pub talk: Option<Conversation>,
     pub outcome: Outcome,
@@ -84,7 +84,7 @@ pub(crate) struct Asked {
 /// A step that has ended: its session, what it did, and what a model was asked for.
 pub(crate) type Ended = (String, Doing, Option<Asked>);
 
-/// The word of a step that it is over.
+/// Notice that a step is over.
 struct Over {
     id: String,
     number: u64,
@@ -145,7 +145,7 @@ impl Steps {
         }
     }
 
-    /// Until when no thought that nobody asked for is begun.
+    /// Returns the time until which no thought that nobody asked for is begun.
     pub fn waits_until(&self) -> Timestamp {
         self.paced.checked_sub(SignedDuration::from_secs(BURST_S)).unwrap_or(Timestamp::MIN)
     }

@@ -141,7 +141,7 @@ impl Life {
     }
 }
 
-/// What the owner reads of a reminder whose prompt ran as a sub-session.
+/// Returns the text for the owner of a reminder whose prompt ran as a sub-session.
 fn reminded(session: &Session) -> String {
     let (objective, answer) = (&session.objective, &session.answer);
     match session.status {

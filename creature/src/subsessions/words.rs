@@ -12,7 +12,7 @@ const BASE: &str = include_str!("../../prompts/sub_base.md");
 const MINIMAL: &str = include_str!("../../prompts/sub_minimal.md");
 const FULL: &str = include_str!("../../prompts/sub_full.md");
 
-/// All that a session of mode `none` is told beside its objective.
+/// Whole text a session of mode `none` is told beside its objective.
 const PLAIN: &str = "A turn without calls ends this; its words are the answer.";
 
 /// Most characters of purpose and of the snapshot that a full session is given.
@@ -24,7 +24,7 @@ fn allows(mode: Mode, held: &[String], tool: &Tool) -> bool {
     tool.marks.subsessions.is_given(mode) && (held.is_empty() || held.iter().any(|held| held == tool.name))
 }
 
-/// What a session is and how it works, by its mode and origin.
+/// Returns the brief of a session: what it is and how it works, by its mode and origin.
 pub fn brief(session: &Session) -> String {
     let base = if session.mode == Mode::None { PLAIN } else { BASE };
     let rest = match session.mode {

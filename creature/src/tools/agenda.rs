@@ -25,7 +25,7 @@ pub fn change(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fa
     changed(tools, args, wait, args.tool().split_once('.').unwrap_or_default())
 }
 
-/// `change` for a goal; with `not_before` its next step waits until then.
+/// Runs `change` for a goal; with `not_before` its next step waits until then.
 pub fn goal(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let zone = tools.store.rules.time_zone.clone();
     let not_before = match args.maybe_text("not_before").map(str::trim).filter(|at| !at.is_empty()) {
@@ -83,7 +83,7 @@ fn changed(
     tools.change(&change)
 }
 
-/// `change` for a new opportunity, which is told in the feed as a lead.
+/// Runs `change` for a new opportunity, which is told in the feed as a lead.
 pub fn opportunity_add(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let added = change(tools, args)?;
     let data =
@@ -92,7 +92,7 @@ pub fn opportunity_add(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<
     Ok(added)
 }
 
-/// `change` for an opportunity; what it newly earned is told in the feed.
+/// Runs `change` for an opportunity; tells in the feed what it newly earned.
 pub fn opportunity_move(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let before = tools.store.agenda.opportunities.earned_usd;
     let mut moved = change(tools, args)?;

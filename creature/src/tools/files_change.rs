@@ -31,7 +31,7 @@ impl Places for Workspace<'_, '_> {
     }
 }
 
-/// Edits, or a patch: all of it, or nothing.
+/// Applies edits or a patch: all of it, or nothing.
 pub fn edit(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let top = root(tools)?;
     let places = Workspace { tools, args, top: top.clone() };

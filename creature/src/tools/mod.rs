@@ -94,7 +94,7 @@ impl Toolbox {
 }
 
 impl ToolContext<'_> {
-    /// Runs one call; whatever fails is told in its result.
+    /// Runs one call; a failure is told in its result.
     pub async fn call(&mut self, call: &ToolCall) -> CallOutcome {
         let result = match catalogue::find(&call.tool) {
             Ok(tool) => self.allowed(tool, call).await,

@@ -41,7 +41,7 @@ pub(super) fn edit_context(tools: &ToolContext<'_>) -> EditContext {
     }
 }
 
-/// `cargo check` of all source and tests: of the draft where there is one.
+/// Runs `cargo check` on all source and tests: of the draft where there is one.
 pub async fn check(tools: &mut ToolContext<'_>, _: &Arguments) -> Result<Value, Fault> {
     let _lock = draft::hold(&tools.store.house)?;
     let (tree, draft) = tree(tools)?;

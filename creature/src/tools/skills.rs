@@ -36,7 +36,7 @@ pub fn load(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Faul
     Ok(json!({"path": path, "text": found.text, "odd": found.problem}))
 }
 
-/// Every skill with its first line, which says what it is for.
+/// Lists skills, each with its first line, which says what it is for.
 pub fn list(tools: &mut ToolContext<'_>, _: &Arguments) -> Result<Value, Fault> {
     let all = knowledge::papers(&tools.store.house.skills());
     let skill = |path: &std::path::PathBuf| {

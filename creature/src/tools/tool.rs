@@ -60,12 +60,12 @@ impl Tool {
         }
     }
 
-    /// Its arguments in braces; what may be left out has a `?`.
+    /// Returns its arguments in braces; an optional argument has a `?`.
     pub fn takes(&self) -> String {
         arg::in_braces(self.args)
     }
 
-    /// Its line in a prompt.
+    /// Returns its line in a prompt.
     pub fn line(&self) -> String {
         let mut line = format!("- {} {}: {}", self.name, self.takes(), self.meaning);
         for arg in self.args.iter().filter(|arg| !arg.about.is_empty()) {

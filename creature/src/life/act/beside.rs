@@ -27,7 +27,7 @@ const WAITS: &str = "job";
 
 type Running = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// What becomes of a call that runs beside the life.
+/// Decision about a call that runs beside the life.
 enum Goes {
     On,
     /// The life was asked to leave.

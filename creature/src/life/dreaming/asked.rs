@@ -23,7 +23,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// What a dream is for, unless `self/prompts/dream.md` says it, and what it may do.
+/// Prompt of a dream, unless `self/prompts/dream.md` says it, and the form of what it may do.
 const DREAM: &str = include_str!("../../../prompts/dream.md");
 const FORM: &str = include_str!("../../../prompts/dream_form.md");
 
@@ -32,7 +32,7 @@ const MOST_FACTS: usize = 12_000;
 const MOST_PULSE: usize = 6_000;
 const MOST_SNAPSHOT: usize = 4_000;
 
-/// What may be done in a dream; the names are those of tools, as a thought calls them.
+/// Act that may be done in a dream; the names are those of tools, as a thought calls them.
 #[derive(Deserialize)]
 #[serde(tag = "tool", content = "args", deny_unknown_fields)]
 enum Act {

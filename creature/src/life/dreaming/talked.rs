@@ -103,7 +103,7 @@ impl Life {
         None
     }
 
-    /// What is to be kept of a talk, remembered and in the diary; none where no model is there, or the life is to leave.
+    /// Returns the summary of a talk, remembered and in the diary; none without a model, or where the life is to leave.
     async fn summed_up(
         &mut self,
         talk: &Conversation,

@@ -5,19 +5,19 @@ use crate::life::minds::patience::{LONGEST_S, Patience, first_s};
 use jiff::{SignedDuration, Timestamp};
 use mind::{Down, Why};
 
-/// What stands between the life and a thought.
+/// Obstacles between the life and a thought: an outage, a wait, spent money.
 #[derive(Debug, Default)]
 pub(crate) struct Access {
-    /// Why the mind gives no thoughts; none while it does.
+    /// Outage while the mind gives no thoughts; else none.
     outage: Option<Outage>,
     patience: Patience,
-    /// Until when the mind is not asked, but for the owner's word.
+    /// Time until which the mind is not asked, but for the owner's word.
     down_until: Option<Timestamp>,
-    /// Until when its own money is spent: until then nothing of its own is done that costs any.
+    /// Time until which its own money is spent: before it, nothing of its own is done that costs any.
     spent_until: Option<Timestamp>,
-    /// That it is spent was told, and no thought of its own was paid for since.
+    /// Its spent money was told, and no thought of its own was paid for since.
     spent_told: bool,
-    /// Until when no step of a sub-session begins, for its model is down.
+    /// Time until which no step of a sub-session begins, for its model is down.
     apart_until: Option<Timestamp>,
     /// The budget file's mark when it was last looked at; a new one ends the wait for a mind that is down.
     budget_mark: Option<String>,
@@ -41,7 +41,7 @@ impl Access {
         self.down_until
     }
 
-    /// Until when its own money is taken to be spent; none while there may be some.
+    /// Returns the time until which its own money is taken to be spent; none while there may be some.
     pub fn spent_until(&self, now: Timestamp) -> Option<Timestamp> {
         self.spent_until.filter(|until| now < *until)
     }

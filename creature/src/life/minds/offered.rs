@@ -11,7 +11,7 @@ use mind::llm::{ModelMind, Reach};
 use mind::{Down, llm};
 use serde_json::Value;
 
-/// How models are reached through this broker.
+/// Returns the way models are reached through this broker.
 pub(crate) fn reach<'a>(
     broker: &'a Broker,
     settings: &'a ModelSettings,
@@ -36,16 +36,16 @@ pub(crate) struct Minds {
     pub quick_is_away: bool,
     /// The `model` part of the broker's status.
     pub offer: Value,
-    /// What the owner configured that tools need.
+    /// Names of what the owner configured that tools need.
     pub configured: Vec<String>,
-    /// How many asks wait for the owner.
+    /// Number of asks that wait for the owner.
     pub asks_waiting: u64,
     /// Threads whose conversations are to be summed up; none is its own work.
     to_compact: Vec<Option<String>>,
 }
 
 impl Minds {
-    /// Instinct alone, until the broker offers more.
+    /// Begins with this mind alone, until the broker offers more.
     pub fn new(now: Mind) -> Self {
         let (others, configured, to_compact) = (Vec::new(), Vec::new(), Vec::new());
         let (first, quick, offer) = (None, None, Value::Null);

@@ -14,21 +14,21 @@ const MOST_LETTERS: usize = 80;
 /// Below this a full budget is one that calls under way hold.
 const UNDER_WAY_S: u64 = 60;
 
-/// What is the matter with the mind.
+/// Outage of the mind.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outage {
     pub why: Why,
     pub since: Timestamp,
-    /// When it is asked again.
+    /// Time at which it is asked again.
     pub next: Timestamp,
-    /// When it will be otherwise by itself, where that is known.
+    /// Time at which it ends by itself, where that is known.
     reset: Option<Timestamp>,
     cause: String,
     hint: String,
 }
 
 impl Outage {
-    /// What is known of it now: a new one, or the one before as it goes on.
+    /// Makes a new outage, or the one before as it goes on.
     pub fn new(down: &Down, rest_s: u64, before: Option<&Outage>, now: Timestamp) -> Self {
         let after = |wait_s: u64| {
             let wait = SignedDuration::from_secs(i64::try_from(wait_s).unwrap_or(i64::MAX));
@@ -45,7 +45,7 @@ impl Outage {
         }
     }
 
-    /// By what it is told from another.
+    /// Returns the mark that tells it from another outage.
     pub fn mark(&self) -> String {
         let letters: String = self.cause.chars().filter(|c| c.is_alphabetic()).take(MOST_LETTERS).collect();
         format!("{:?} {letters}", self.why)
@@ -56,7 +56,7 @@ impl Outage {
         matches!(self.why, Why::Away | Why::UnknownLife | Why::Garbled)
     }
 
-    /// What is the matter, in a sentence; `asks`: the mind is asked again at once.
+    /// Says in a sentence what is the matter; `asks`: the mind is asked again at once.
     pub fn sentence(&self, asks: bool, now: Timestamp, zone: &TimeZone) -> String {
         let (cause, hour) = (&self.cause, |at: Timestamp| hour(at, now, zone));
         let next = hour(self.next);
@@ -104,7 +104,7 @@ impl Outage {
         }
     }
 
-    /// What of a cap is spent, as the broker says it.
+    /// Reads from the cause what of a cap is spent, as the broker says it.
     fn spent(&self) -> Option<&str> {
         let said = self.cause.split(';').next()?;
         let at = ["today's $", "this week's $"].iter().find_map(|begins| said.find(begins))?;
@@ -112,7 +112,7 @@ impl Outage {
         said.get(at..)
     }
 
-    /// What the owner is told of so many words that wait for the mind.
+    /// Returns the answer to the owner about so many words that wait for the mind.
     pub fn answer(&self, words: usize, asks: bool, now: Timestamp, zone: &TimeZone) -> String {
         let what = match words {
             1 => "Your word waits".to_owned(),

@@ -34,7 +34,7 @@ pub fn first_s(why: Why, asked_s: Option<u64>) -> u64 {
     }
 }
 
-/// What went wrong since the last readable thought.
+/// Failures since the last readable thought.
 #[derive(Clone, Debug, Default)]
 pub struct Patience {
     reason: String,
@@ -44,8 +44,8 @@ pub struct Patience {
 }
 
 impl Patience {
-    /// A mind is down: the seconds to leave it alone, twice the last at least, and whether the reason is new and to be
-    /// remembered.
+    /// Notes that a mind is down; returns the seconds to leave it alone, twice the last at least, and whether the
+    /// reason is new and to be remembered.
     pub fn down(&mut self, down: &Down) -> (u64, bool) {
         if down.why == Why::Budget && down.asked_s.is_some() {
             // It is known when to ask again: no later than that.
@@ -61,23 +61,23 @@ impl Patience {
         (self.wait_s, tell)
     }
 
-    /// A reply could not be read: the seconds to leave the mind alone, twice the last.
+    /// Notes a reply that could not be read; returns the seconds to leave the mind alone, twice the last.
     pub fn garbled(&mut self) -> u64 {
         self.garbled = (self.garbled + 1).min(MOST_GARBLED);
         first_s(Why::Garbled, None) << (self.garbled - 1)
     }
 
-    /// What stood in the way may be gone: the next wait is as short as the first.
+    /// Makes the next wait as short as the first: what stood in the way may be gone.
     pub fn ease(&mut self) {
         self.wait_s = 0;
     }
 
-    /// More than one reply in a row could not be read.
+    /// Says whether more than one reply in a row could not be read.
     pub fn babbles(&self) -> bool {
         self.garbled > 1
     }
 
-    /// A thought was had; whether an outage that was told of is over.
+    /// Notes a thought; says whether an outage that was told of is over.
     pub fn over(&mut self) -> bool {
         std::mem::take(self).reasons > 0
     }

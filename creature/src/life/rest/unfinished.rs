@@ -1,9 +1,9 @@
-//! What thoughts of this life left unfinished: its own work, the owner's threads, ends of jobs. Lost with the life.
+//! Work that thoughts of this life left unfinished: its own, the owner's threads, ends of jobs. Lost with the life.
 
-/// What a wake goes on with; losing it costs no more than a thought.
+/// Unfinished work a wake goes on with; losing it costs no more than a thought.
 #[derive(Debug, Default)]
 pub(crate) struct Unfinished {
-    /// What an autonomous thought meant to do, while it wants another round.
+    /// Next step an autonomous thought intended, while it wants another round.
     pub busy: Option<String>,
     /// Wakes in a row that ended before their work did: out of rounds, or by a mind that failed.
     overran: u32,

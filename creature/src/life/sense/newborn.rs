@@ -1,4 +1,4 @@
-//! What a life was born of, told to thoughts while that is news; and whether it had one.
+//! Change a life was born of, told to thoughts while that is news; and whether the life had a thought.
 
 use jiff::Timestamp;
 
@@ -9,7 +9,7 @@ const TOLD_S: i64 = 3_600;
 pub(crate) struct Newborn {
     /// The change this life was born of, or the one that was put back before it, as a text for thoughts.
     pub text: String,
-    /// When a thought of this life was first completed.
+    /// Time at which a thought of this life was first completed.
     thought_at: Option<Timestamp>,
 }
 
@@ -24,7 +24,7 @@ impl Newborn {
         self.thought_at.get_or_insert(now);
     }
 
-    /// What a thought is told of it.
+    /// Returns the text for a thought; empty once it is no news.
     pub fn told(&self, now: Timestamp) -> &str {
         let is_old = self.thought_at.is_some_and(|at| now.duration_since(at).as_secs() > TOLD_S);
         if is_old { "" } else { &self.text }

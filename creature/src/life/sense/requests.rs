@@ -16,7 +16,7 @@ const MOST_TOLD: usize = 12;
 const WORKED_CHARS: usize = 2_000;
 const OTHER_CHARS: usize = 160;
 
-/// How long a request is left alone after a wake that ended as complete, in seconds.
+/// Seconds for which a request is left alone after a wake that ended as complete.
 const COMPLETED_S: i64 = 300;
 
 impl Life {

@@ -61,7 +61,7 @@ impl Life {
         Ok(None)
     }
 
-    /// One answer a thread, for all words on it that were not told yet.
+    /// Answers each thread once, for all words on it that were not told yet.
     fn tell_of_outage(&mut self, asks: bool) -> Result<(), Fault> {
         let Some(outage) = self.access.outage().cloned() else { return Ok(()) };
         // Known at once anyway, and perhaps otherwise for the owner's own word.
@@ -89,7 +89,7 @@ impl Life {
         if told { self.save() } else { Ok(()) }
     }
 
-    /// Instinct in the mind's place, for the owner's words that it knows and for nothing else.
+    /// Has instinct stand in for the mind, for the owner's words that it knows and for nothing else.
     async fn stand_in(
         &mut self,
         reasons: &Reasons,
@@ -174,7 +174,7 @@ impl Life {
         Ok(None)
     }
 
-    /// A reply that could not be read: remembered, and paid for with a rest.
+    /// Remembers a reply that could not be read, and rests for it.
     pub(crate) fn garbled(
         &mut self,
         error: &str,
@@ -201,7 +201,7 @@ impl Life {
         Ok(Next::Rest(self.clamped(rest_s)))
     }
 
-    /// A mind that is down: left alone for a while, and told of once.
+    /// Leaves a mind that is down alone for a while, and tells of it once.
     pub(crate) fn down(&mut self, down: &Down, owner: bool) -> Result<Next, Fault> {
         self.unfinished.failed();
         if down.why == Why::Budget && !owner {

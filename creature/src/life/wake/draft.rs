@@ -10,7 +10,7 @@ use patch::draft::{self, Draft};
 const OLD_S: i64 = 7 * 86_400;
 
 impl Life {
-    /// A draft that nobody touched for a week is kept under a ref and put aside; without a guardian it stays.
+    /// Keeps a draft that nobody touched for a week under a ref and puts it aside; without a guardian it stays.
     pub(crate) async fn put_old_draft_away(&mut self) -> Result<(), Fault> {
         let now = self.told.clock.now();
         let old = |draft: &Draft| {

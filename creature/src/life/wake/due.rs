@@ -1,4 +1,4 @@
-//! What is due by the clock, done without a thought: reminders, concerns, standing orders, messages, the pause.
+//! Does what is due by the clock, without a thought: reminders, concerns, standing orders, messages, the pause.
 //!
 //! Invariant: a reminder is told before it is struck off, and an end between the two tells it once. A refused
 //! change is logged and costs no life.
@@ -47,7 +47,7 @@ impl Life {
         Ok(())
     }
 
-    /// After a clock that was put back: brings times too far ahead as near as their longest wait allows.
+    /// Brings times too far ahead as near as their longest wait allows, after a clock that was put back.
     fn set_back(&mut self) -> Result<(), Fault> {
         let now = self.told.clock.now();
         let mut ahead = self.store.agenda.set_back(&self.store.rules, now);
@@ -200,7 +200,7 @@ impl Life {
         }
     }
 
-    /// On instinct, makes a goal of a request in phases; the word itself is still answered. A model reads for itself
+    /// Makes, on instinct, a goal of a request in phases; the word itself is still answered. A model reads for itself
     /// what is asked, and has tools that add goals.
     pub(crate) fn goal_of_phases(&mut self, text: &str, thread: &str) {
         if self.told.safe || !self.minds.are_instinct() {

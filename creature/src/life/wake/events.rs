@@ -1,4 +1,4 @@
-//! What the live feed is told: what a wake is for, what an act came to, what a pause holds up.
+//! Events for the live feed: what a wake is for, what an act came to, what a pause holds up.
 
 use crate::life::Life;
 use agenda::waking::{self, Found};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 const MOST_SUMMARY: usize = 160;
 const MOST_RESUMED: usize = 160;
 
-/// What a call came to, in a line.
+/// Returns the result of a call in a line.
 pub(crate) fn summary(call: &ToolCall, result: &Value) -> String {
     let told = |names: &[&str]| {
         let said = names.iter().find_map(|name| result.get(*name)?.as_str()).filter(|said| !said.is_empty());
@@ -40,7 +40,7 @@ impl Life {
         event
     }
 
-    /// What a pause holds up and what goes on after it; empty where nothing would.
+    /// Returns what a pause holds up and what goes on after it; empty where nothing would.
     pub(crate) fn held_up(&self) -> String {
         let interrupted = || self.cursors.owner.interrupted.as_ref().map(|one| one.what.clone());
         let line =

@@ -105,7 +105,7 @@ impl Life {
         }
     }
 
-    /// What the records of a week show to be slow, dear or failing; only for a look of kind `Growth`.
+    /// Lists what the records of a week show to be slow, dear or failing; only for a look of kind `Growth`.
     fn offers_for(&self, kind: Kind) -> String {
         if kind != Kind::Growth {
             return String::new();
@@ -126,7 +126,7 @@ impl Life {
         }
     }
 
-    /// What a quick look is to do, with what it must know for it.
+    /// Returns the objective of a quick look, with what it must know for it.
     fn objective(&self, kind: Kind) -> String {
         let house = &self.told.house;
         let purpose = checklist::uncommented(&papers::read(&house.purpose()).text);
@@ -144,7 +144,7 @@ impl Life {
         text
     }
 
-    /// What a thought is told that is shown a line of own time; empty for any other.
+    /// Returns the brief of a thought that is shown a line of own time; empty for any other.
     pub(crate) fn own_brief(&self, line: Option<&Line>) -> String {
         let line = line.filter(|line| line.category == Category::Own);
         let Some(kind) = line.and_then(|line| Kind::of_line(&line.id)) else {
@@ -254,7 +254,7 @@ impl Life {
     }
 }
 
-/// What a look of this kind is to do.
+/// Returns the brief for a look of this kind.
 fn brief(kind: Kind) -> String {
     let heading = format!("\n## {}\n", kind.name());
     let text =

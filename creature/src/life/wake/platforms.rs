@@ -11,7 +11,7 @@ use serde_json::json;
 const MOST_PLATFORMS: usize = 16;
 const MOST_CHARS: usize = 4_000;
 
-/// What begins the address of a service among those of pages.
+/// Prefix of a service's address among those of pages.
 const SERVICE: &str = "service:";
 
 const DAY_S: u64 = 86_400;
@@ -42,7 +42,7 @@ pub(super) fn service(url: &str) -> Option<(&str, String)> {
     Some((name, format!("/{path}")))
 }
 
-/// What a service answers, as text.
+/// Reads the answer of a service, as text.
 pub(super) async fn read(broker: &Broker, name: &str, path: &str) -> Result<String, Error> {
     let request = json!({
         "service": name, "method": "GET", "path": path, "reason": "your [revenue] platforms name it",

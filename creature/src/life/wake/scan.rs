@@ -51,7 +51,7 @@ impl Life {
         }
     }
 
-    /// When the next source is to be looked at.
+    /// Returns the time at which the next source is to be looked at.
     pub(crate) fn next_look(&self) -> Option<Timestamp> {
         let next_s = self.followed().iter().map(|named| self.scanned.next_s(named)).min()?;
         Timestamp::from_second(next_s).ok()
@@ -152,7 +152,7 @@ impl Life {
     }
 }
 
-/// What stands at a source: a hash and a few words of each item of a feed, or the page.
+/// Content of a source: a hash and a few words of each item of a feed, or the page.
 enum Looked {
     Feed(Vec<(u64, String)>),
     Page { title: String, text: String },

@@ -1,4 +1,4 @@
-//! What is known of the sources that papers name, and what is new at them and waits. Kept in `scanned.json`.
+//! Sources that papers name: what is known of them, and their news that wait. Kept in `scanned.json`.
 
 use ground::checklist::Named;
 use ground::pages;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What is known of every source, by its address, replaced whole.
+/// Known sources, by address, and their news; replaced whole.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Scanned {
@@ -19,13 +19,13 @@ pub struct Scanned {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Source {
-    /// When it is looked at next, in seconds since 1970.
+    /// Time of the next look at it, in seconds since 1970.
     pub next_s: i64,
     /// Failures in a row.
     pub fails: u32,
     /// Hashes of the items of a feed that were seen before; of a page one, once it was read.
     pub known: Vec<u64>,
-    /// What was said on the page before.
+    /// Sentences known of the page.
     pub page: pages::Known,
 }
 

@@ -51,7 +51,7 @@ impl Arg {
         Self { about, ..self }
     }
 
-    /// Its name and kind for a prompt: `path`, `hold?: bool`, `most?: 1-20`.
+    /// Returns its name and kind for a prompt: `path`, `hold?: bool`, `most?: 1-20`.
     pub fn words(&self) -> String {
         let mark = if self.needed { "" } else { "?" };
         match self.kind {
