@@ -77,6 +77,7 @@ fn a_model_that_writes_no_json_though_it_was_told_to_has_answered_in_its_own_wor
     loopback!();
     let words = "High water is at **04:12**.\n\n```rust\nfn main() { println!(\"{}\", 4); }\n```";
     let script = Script::sighted(move |shown| match shown.contains("when is high water?") {
+        true if shown.contains("and tomorrow") => Line::Says("Tomorrow at 05:01.".to_owned()),
         true => Line::Says(words.to_owned()),
         false => thought("rest", json!([]), 300),
     });
@@ -88,6 +89,10 @@ fn a_model_that_writes_no_json_though_it_was_told_to_has_answered_in_its_own_wor
     let thoughts = house.records().into_iter().filter(|record| record.kind == "thought");
     let kept: Vec<bool> = thoughts.map(|record| record.data["garbled"] == true).take(2).collect();
     assert_eq!(kept, [true, false], "it is told once, and then understood");
+    house.say(r#"{"text": "and tomorrow, when is high water?"}"#);
+    house.record("message", |data| data["kind"] == "answer" && data["text"] == "Tomorrow at 05:01.");
+    let garbled = house.records().iter().filter(|record| record.data["garbled"] == true).count();
+    assert_eq!(garbled, 1, "it is not told again");
     living.leave();
 }
 

@@ -24,8 +24,8 @@ pub fn opening(opening: &Opening) -> Vec<(&'static str, String)> {
     let (summary, walls) = opening.walls;
     let held = match summary {
         "off" => "the walls are off: it runs as you, and can read and change all you can".to_owned(),
-        "full" => "read .env or your files elsewhere, or reach the network but through the broker, which \
-                   holds keys, caps and your yes; push"
+        "full" => "push, read .env or your files elsewhere, or reach the network but through the broker, \
+                   which holds keys, caps and your yes"
             .to_owned(),
         _ => "as far as the walls below hold: read .env or your files elsewhere, or reach the network but \
               through the broker"

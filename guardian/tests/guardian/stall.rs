@@ -129,25 +129,34 @@ fn a_pipe_that_nobody_reads_holds_nothing_up() {
     assert!(house.told("begun_anew").is_empty());
 }
 
-/// Whoever writes there sleeps until it is thawed, and cannot be killed.
-#[test]
-fn on_a_frozen_disk_the_owner_is_heard_and_nothing_is_lost() {
-    let Some(mut disk) = Disk::new(&[]) else {
+/// A house on a disk of its own, its blessed life, its guardian and the file that this prints to; none where no such disk
+/// can be had.
+fn on_a_disk_of_its_own() -> Option<(Disk, House, trials::Guardian, tempfile::NamedTempFile)> {
+    let Some(disk) = Disk::new(&[]) else {
         eprintln!("skipped: no disk of its own can be had here");
-        return;
+        return None;
     };
     let house = House::new_in(&disk.at(), "think alive; blessed; live");
     let said = tempfile::NamedTempFile::new().unwrap();
     let mut command = house.command(&[]);
     command.stdout(Stdio::null()).stderr(said.reopen().unwrap());
-    let mut guardian = trials::Guardian::new(command.spawn().unwrap(), &house);
+    let guardian = trials::Guardian::new(command.spawn().unwrap(), &house);
     house.until("a blessing", || house.status()["blessed"] == true);
+    Some((disk, house, guardian, said))
+}
+
+fn says(said: &tempfile::NamedTempFile, text: &str) -> Option<()> {
+    trials::looked_for(|| std::fs::read_to_string(said.path()).unwrap().contains(text).then_some(()))
+}
+
+/// Whoever writes there sleeps until it is thawed, and cannot be killed.
+#[test]
+fn on_a_frozen_disk_the_owner_is_heard_and_nothing_is_lost() {
+    let Some((mut disk, house, mut guardian, said)) = on_a_disk_of_its_own() else { return };
     disk.freeze();
     // The loop writes as soon as it hears that, if not before.
     guardian.signal("-TERM");
-    let heard = trials::looked_for(|| {
-        std::fs::read_to_string(said.path()).unwrap().contains("a step is held up").then_some(())
-    });
+    let heard = says(&said, "a step is held up");
     disk.thaw();
     assert!(heard.is_some(), "{}", std::fs::read_to_string(said.path()).unwrap());
     assert_eq!(guardian.wait(), 0);
@@ -161,16 +170,7 @@ fn on_a_frozen_disk_the_owner_is_heard_and_nothing_is_lost() {
 /// Found: the kernel hands a signal to the loop's thread where that can be interrupted or not, and nobody else heard it.
 #[test]
 fn on_a_frozen_disk_the_owner_is_heard_by_a_guardian_that_waits_for_it_already() {
-    let Some(mut disk) = Disk::new(&[]) else {
-        eprintln!("skipped: no disk of its own can be had here");
-        return;
-    };
-    let house = House::new_in(&disk.at(), "think alive; blessed; live");
-    let said = tempfile::NamedTempFile::new().unwrap();
-    let mut command = house.command(&[]);
-    command.stdout(Stdio::null()).stderr(said.reopen().unwrap());
-    let mut guardian = trials::Guardian::new(command.spawn().unwrap(), &house);
-    house.until("a blessing", || house.status()["blessed"] == true);
+    let Some((mut disk, house, mut guardian, said)) = on_a_disk_of_its_own() else { return };
     let life = house.status()["creature_pid"].to_string();
     disk.freeze();
     Command::new("kill").args(["-KILL", &life]).status().unwrap();
@@ -182,9 +182,7 @@ fn on_a_frozen_disk_the_owner_is_heard_by_a_guardian_that_waits_for_it_already()
         (looks == 5).then_some(())
     });
     guardian.signal("-TERM");
-    let heard = trials::looked_for(|| {
-        std::fs::read_to_string(said.path()).unwrap().contains("a step is held up").then_some(())
-    });
+    let heard = says(&said, "a step is held up");
     disk.thaw();
     assert!(waits.is_some(), "it wrote nothing");
     assert!(heard.is_some(), "{}", std::fs::read_to_string(said.path()).unwrap());

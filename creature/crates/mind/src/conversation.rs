@@ -117,7 +117,7 @@ pub struct Conversation {
     returned: bool,
     /// Oddity of the server that answered last, for the owner; empty where all is well.
     pub server_oddity: String,
-    /// The last reply could not be read, and the model was told so.
+    /// The model was told that a reply could not be read, and has given none since that could.
     pub misread: bool,
     /// Words put behind the last of the results that are awaited.
     pub note: String,

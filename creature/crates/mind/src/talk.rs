@@ -233,12 +233,14 @@ impl ModelMind {
             ),
             false => String::new(),
         };
-        let was_misread = std::mem::take(&mut current.misread);
         let (mut thought, usage) = match self.form {
-            // A model that was told so and writes no JSON again has answered in its own words.
+            // A model that was told so and writes no JSON again has answered in its own words, and may go on so.
             Some(Form::Json) => match (llm::read(reply), thought::of_words(&reply.text)) {
-                (Outcome::Thought { thought, usage }, _) => (thought, usage),
-                (_, Some(thought)) if was_misread => (thought, llm::usage(reply)),
+                (Outcome::Thought { thought, usage }, _) => {
+                    current.misread = false;
+                    (thought, usage)
+                }
+                (_, Some(thought)) if current.misread => (thought, llm::usage(reply)),
                 (other, _) => {
                     misread(current, reply, &other, now_s)?;
                     return Ok(other);
