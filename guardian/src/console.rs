@@ -2,10 +2,10 @@
 
 use crate::act::daemons::jobs::CONSOLE;
 use crate::act::made::Made;
-use crate::processes::exits::is_well;
-use crate::processes::trusted;
 use anyhow::{Context, Result};
 use house::{House, terminal};
+use processes::exits::is_well;
+use processes::trusted;
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
 use std::process::Command;

@@ -5,11 +5,11 @@
 
 use crate::git::repo::Repo;
 use crate::git::restore;
-use crate::processes::apart;
 use anyhow::{Context, Result};
 use git2::Oid;
 use house::openat::Folder;
 use house::{House, clock, files, records};
+use processes::apart;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::os::unix::fs::OpenOptionsExt;

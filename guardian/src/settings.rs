@@ -6,7 +6,9 @@ use house::House;
 use house::settings::judge::Mistakes;
 use house::settings::notices::Notices;
 use house::settings::{self, Reader, broker, forms, guardian};
+use processes::prepare::Asked;
 use walls::Choice;
+use walls::spec::Ceilings;
 
 /// Settings without a mistake.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -22,6 +24,20 @@ pub struct Settings {
     pub notices: Notices,
     /// The owner's file verbatim; the creature's part is made from it.
     pub text: String,
+}
+
+impl Settings {
+    /// Returns the walls as the owner asks for them.
+    pub fn asked(&self) -> Asked {
+        let limits = &self.limits;
+        let ceilings = Ceilings {
+            processes: limits.processes,
+            memory_mib: limits.memory_per_process_mib,
+            open_files: limits.open_files,
+            file_mib: limits.file_mib,
+        };
+        Asked { choice: self.walls, more: self.sandbox.read.clone(), ceilings }
+    }
 }
 
 /// Reads the owner's file; a missing one means all defaults.

@@ -11,14 +11,14 @@ use crate::act::state::State;
 use crate::decide::policy::Policy;
 use crate::git::open;
 use crate::git::repo::Repo;
-use crate::processes::child::Bond;
-use crate::processes::{hunt, prepare};
 use crate::run::{self, Guardian};
 use crate::stall::Stall;
-use crate::{absence, machine, orders, restoring, settings, updating};
+use crate::{absence, orders, restoring, settings, updating};
 use anyhow::Result;
 use house::clock::{self, Clock};
 use house::{House, files, interrupt, outlet, printable, records, repair, terminal};
+use processes::child::Bond;
+use processes::{hunt, machine, prepare};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::backend::SignalDelivery;
 use signal_hook::iterator::exfiltrator::SignalOnly;
@@ -194,7 +194,7 @@ fn is_untidy(state: &State) -> bool {
 
 /// Finds the walls; refuses where the owner requires more. From here on other processes may not inspect this one.
 fn put_up_walls(house: &House, settings: &settings::Settings) -> Result<Walls> {
-    let walls = prepare::find_walls(house, settings, "/proc/self/exe".into(), true);
+    let walls = prepare::find_walls(house, &settings.asked(), "/proc/self/exe".into(), true);
     let walls = walls.map_err(refused)?;
     nix::sys::prctl::set_dumpable(false)?;
     if let Some(why) = too_little(settings.walls, &walls) {

@@ -194,9 +194,9 @@ fn required(suite: &mut Suite) -> Result<(), String> {
     let stage = &suite.stage;
     let house = stage.house.clone();
     let launcher = trials::programs::guardian().to_owned();
-    let missing = guardian::processes::prepare::find_walls(
+    let missing = processes::prepare::find_walls(
         &house,
-        &Settings { walls: Choice::Off, ..Settings::default() },
+        &Settings { walls: Choice::Off, ..Settings::default() }.asked(),
         launcher,
         false,
     );

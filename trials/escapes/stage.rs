@@ -84,9 +84,9 @@ impl Stage {
         }
         fs::copy(hostile, at.join("house/creature/hostile")).unwrap();
         let house = House::new(at.join("house"));
-        let walls = guardian::processes::prepare::find_walls(
+        let walls = processes::prepare::find_walls(
             &house,
-            &Settings::default(),
+            &Settings::default().asked(),
             programs::guardian().to_owned(),
             false,
         )
@@ -139,7 +139,7 @@ impl Stage {
 
     /// As the guardian would start it, or as nothing stops it; all the names an attempt may need are in its environment.
     pub fn run(&self, spec: Option<&Spec>, attempt: &str) -> Output {
-        guardian::processes::prepare::prepare(&self.house, guardian::processes::child::Occupant::Life);
+        processes::prepare::prepare(&self.house, processes::child::Occupant::Life);
         let mut command = match spec {
             Some(spec) => {
                 let mut command = Command::new(programs::guardian());

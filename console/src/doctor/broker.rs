@@ -5,10 +5,10 @@
 use super::finding::{Finding, Grade};
 use crate::audit;
 use guardian::act::daemons::jobs::BROKER;
-use guardian::processes::trusted;
 use house::records::text;
 use house::settings::{self, Reader, forms};
 use house::{House, files, instance, makers, minds, moments, own_time};
+use processes::trusted;
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 

@@ -10,9 +10,9 @@ use guardian::act::{build, heartbeat};
 use guardian::git::locks;
 use guardian::git::repo::Repo;
 use guardian::limits::Limits;
-use guardian::processes::prepare;
 use guardian::start;
 use house::{House, files, instance, space, terminal};
+use processes::prepare;
 use serde_json::{Value, json};
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
@@ -71,7 +71,7 @@ pub fn examine(house: &House, limits: &Limits, as_json: bool) -> u8 {
 fn walls(house: &House) -> Finding {
     let mend = "a newer kernel, user namespaces, or root mend what is missing; walls = \"required\" starts with nothing less";
     let settings = guardian::settings::load(house).unwrap_or_default();
-    match prepare::find_walls(house, &settings, guardian_program(), false) {
+    match prepare::find_walls(house, &settings.asked(), guardian_program(), false) {
         Ok(walls) if let Some(why) = start::too_little(settings.walls, &walls) => {
             Finding::new(Grade::Bad, "walls", why, mend)
         }
@@ -79,7 +79,7 @@ fn walls(house: &House) -> Finding {
             Finding::new(Grade::Good, "walls", walls.level.told(), mend)
         }
         Ok(walls) => {
-            let remedies = guardian::machine::remedies(&walls, Some(guardian_program()));
+            let remedies = processes::machine::remedies(&walls, Some(guardian_program()));
             let mend = if remedies.is_empty() { mend.to_owned() } else { remedies.join("\n") };
             Finding::new(Grade::Odd, "walls", walls.level.told(), mend)
         }

@@ -3,11 +3,11 @@
 use anyhow::{Context, Result, bail};
 use guardian::act::build;
 use guardian::act::made::Made;
-use guardian::processes::trusted;
 use house::{House, files, instance};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
+use processes::trusted;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};

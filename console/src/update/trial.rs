@@ -2,13 +2,13 @@
 
 use anyhow::{Context, Result, bail};
 use guardian::act::build::{cargo, cargo_args};
-use guardian::processes::child::{self, Bond, Occupant, Start};
-use guardian::processes::granted::Granted;
-use guardian::processes::{hunt, prepare, trusted};
 use guardian::{settings, start};
 use house::clock::{self, Millis};
 use house::{House, files, printable};
 use nix::sys::wait::WaitStatus;
+use processes::child::{self, Bond, Occupant, Start};
+use processes::granted::Granted;
+use processes::{hunt, prepare, trusted};
 use std::fs::File;
 use std::path::PathBuf;
 
@@ -26,7 +26,7 @@ pub fn run(house: &House, lock: File) -> Result<()> {
     // The guardian's program puts the walls up: it knows how to be started again behind them.
     let launcher = std::env::current_exe()?.with_file_name("guardian");
     hunt::adopt_orphans()?;
-    let walls = prepare::find_walls(house, &settings, launcher, false)?;
+    let walls = prepare::find_walls(house, &settings.asked(), launcher, false)?;
     if let Some(why) = start::too_little(settings.walls, &walls) {
         bail!(why);
     }

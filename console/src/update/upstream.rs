@@ -3,8 +3,8 @@
 use anyhow::{Context, Result, bail, ensure};
 use git2::{BranchType, Commit, Oid, Repository, Sort};
 use guardian::git::repo::Repo;
-use guardian::processes::trusted;
 use house::{House, printable};
+use processes::trusted;
 use std::path::{Path, PathBuf};
 
 /// Commits that are named.

@@ -7,13 +7,13 @@ use crate::act::{controls, quotas, requests};
 use crate::decide::blame::{self, Control, Judgement};
 use crate::decide::vocabulary::{Blame, Event, Phase};
 use crate::limits::LOG_TAIL_BYTES;
-use crate::processes::child::{Occupant, Tree};
-use crate::processes::exits::{describe, memory_kills, signal};
-use crate::processes::hunt;
 use anyhow::Result;
 use house::{bounds, clock, files, interrupt};
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
+use processes::child::{Occupant, Tree};
+use processes::exits::{describe, memory_kills, signal};
+use processes::hunt;
 use serde_json::{Value, json};
 
 impl Executor {

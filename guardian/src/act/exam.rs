@@ -9,14 +9,14 @@ use crate::act::state::Shortfall;
 use crate::decide::blame::{self, Answer, Control, Evidence, Failure, Judgement};
 use crate::decide::vocabulary::Blame;
 use crate::limits::Limits;
-use crate::processes::child::{Door, Tree};
-use crate::processes::exits::{describe, memory_kills, signal};
 use anyhow::{Context, Result};
 use house::bounds::{NAME_CHARS, brief};
 use house::clock::Millis;
 use house::printable::flat;
 use house::{House, files};
 use nix::sys::wait::WaitStatus;
+use processes::child::{Door, Tree};
+use processes::exits::{describe, memory_kills, signal};
 use std::io::Write;
 
 /// How the names of the tests that count begin.

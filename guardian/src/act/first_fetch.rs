@@ -8,10 +8,10 @@ use crate::act::build;
 use crate::act::daemons::jobs::{Job, Task};
 use crate::act::executor::Executor;
 use crate::decide::vocabulary::Phase;
-use crate::processes::trusted::{self, Trusted};
 use anyhow::Result;
 use house::{House, files};
 use nix::unistd::Pid;
+use processes::trusted::{self, Trusted};
 use std::collections::BTreeSet;
 use walls::cargo_home;
 

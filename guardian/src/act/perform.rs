@@ -11,14 +11,14 @@ use crate::decide::conduct::{Invariant, Tally};
 use crate::decide::vocabulary::{Action, Blame, Death, Event};
 use crate::git::tree::short;
 use crate::limits::LOG_TAIL_BYTES;
-use crate::processes::child::{self, Occupant, Start};
-use crate::processes::exits::memory_kills;
-use crate::processes::granted::Granted;
-use crate::processes::packages;
 use crate::start;
 use anyhow::{Context, Result};
 use house::interrupt::Interrupted;
 use house::{files, records, repair};
+use processes::child::{self, Occupant, Start};
+use processes::exits::memory_kills;
+use processes::granted::Granted;
+use processes::packages;
 use serde_json::json;
 use std::io::ErrorKind;
 

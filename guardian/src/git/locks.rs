@@ -1,8 +1,8 @@
 //! Stale git lock files: found with care, moved aside, never deleted.
 
-use crate::processes::hunt;
 use anyhow::{Context, Result};
 use house::{files, interrupt};
+use processes::hunt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 

@@ -6,13 +6,14 @@ use crate::sources::{Source, dependencies, plain, sources};
 use std::path::Path;
 
 /// Our crates, and which of ours each may stand on: only downward. Tests may use more; nothing that runs uses `trials`.
-const CRATES: [(&str, &str); 17] = [
+const CRATES: [(&str, &str); 18] = [
     ("house", ""),
     ("walls", "house"),
+    ("processes", "house walls"),
     ("broker", "house"),
-    ("console", "house guardian"),
-    ("guardian", "house walls"),
-    ("trials", "house walls guardian console"),
+    ("console", "house guardian processes"),
+    ("guardian", "house walls processes"),
+    ("trials", "house walls guardian console processes"),
     ("agenda", ""),
     ("memory", "ground"),
     ("knowledge", "ground"),
@@ -33,13 +34,14 @@ const GUARDIAN_NEEDS: &str = "anyhow fs2 git2 jiff lexopt libc libgit2-sys nix s
 const FEATURES: &str = "bitflags cc indexmap memchr serde_core syn-2 syn-3 typenum";
 /// Of ours `trials` alone: what is tried with the console is among the console's tests.
 const GUARDIAN_TESTS_NEED: &str = "nix tempfile tiny_http trials";
-const GUARDIAN_AND_BELOW: [&str; 3] = ["guardian/Cargo.toml", "house/Cargo.toml", "walls/Cargo.toml"];
+const GUARDIAN_AND_BELOW: [&str; 4] =
+    ["guardian/Cargo.toml", "house/Cargo.toml", "processes/Cargo.toml", "walls/Cargo.toml"];
 
 /// Stands in for the providers of models, knows nothing of the creature, and so serves the tests of the whole too.
 const FAITHFUL: &str = "creature/tests/faithful/mod.rs";
 
 /// Text of the creature's must not come to a terminal as it is: all that these print passes one door.
-const PRINTING: [&str; 4] = ["guardian/src/", "house/src/", "walls/src/", "console/src/"];
+const PRINTING: [&str; 5] = ["guardian/src/", "house/src/", "processes/src/", "walls/src/", "console/src/"];
 
 /// What must not stand in the source of whom, and what to do instead.
 type Rule = (fn(&str) -> bool, &'static [&'static str], &'static str);
@@ -55,7 +57,7 @@ const RULES: [Rule; 6] = [
         &[
             "crate::act",
             "crate::git",
-            "crate::processes",
+            "processes::",
             "crate::run",
             "crate::start",
             "console",
@@ -78,9 +80,9 @@ const RULES: [Rule; 6] = [
         "what decides neither acts, prints nor looks at a clock; be told it, and say what is to be done",
     ),
     (
-        |path| ["guardian/src/git/", "guardian/src/processes/"].iter().any(|of| path.starts_with(of)),
+        |path| path.starts_with("guardian/src/git/"),
         &["crate::act", "crate::decide", "crate::run", "crate::start", "crate::orders"],
-        "the repository and the processes are used by `act`, and know nothing of it",
+        "the repository is used by `act`, and knows nothing of it",
     ),
     (
         |path| {
@@ -91,7 +93,7 @@ const RULES: [Rule; 6] = [
         "print it by `terminal`, which takes out what steers one",
     ),
     (
-        |path| path.starts_with("house/src/") || path.starts_with("walls/src/"),
+        |path| ["house/src/", "walls/src/", "processes/src/"].iter().any(|of| path.starts_with(of)),
         &["tokio", "TcpStream", "reqwest", "async fn"],
         "the guardian stands on it: no async, no network",
     ),

@@ -12,14 +12,14 @@ use crate::act::made::Made;
 use crate::decide::revival::{Act, Event, Presence, Revival};
 use crate::decide::vocabulary::Phase;
 use crate::limits::Limits;
-use crate::processes::exits::is_well;
-use crate::processes::trusted;
 use anyhow::Result;
 use house::clock::Millis;
 use house::{House, files};
 use nix::sys::signal::{Signal, killpg};
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
+use processes::exits::is_well;
+use processes::trusted;
 use walls::network::Network;
 
 /// Longest wait for the first life's heartbeat before the owner's programs are built.

@@ -4,12 +4,12 @@
 
 use crate::act::daemons::around::Around;
 use crate::git::{open, small};
-use crate::processes::trusted::{self, Trusted};
 use anyhow::Result;
 use house::bounds::{TOLD_CHARS, brief};
 use house::{House, files, terminal};
 use nix::sys::wait::WaitStatus;
 use nix::unistd::{Pid, alarm};
+use processes::trusted::{self, Trusted};
 
 /// The first argument by which the guardian's program knows that it is to be this stage.
 pub const STAGE: &str = "keep-small";

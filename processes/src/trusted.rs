@@ -3,7 +3,7 @@
 //! Invariant: started from the main thread, as every child; a sweep after a life spares them only if told to.
 
 use crate::machine;
-use crate::processes::{child, hunt};
+use crate::{child, hunt};
 use anyhow::{Context, Result};
 use house::{House, files, interrupt};
 use nix::errno::Errno;
