@@ -12,14 +12,12 @@ use crate::decide::policy::Policy;
 use crate::git::open;
 use crate::git::repo::Repo;
 use crate::run::{self, Guardian};
-use crate::stall::Stall;
-use crate::{absence, orders, restoring, settings, updating};
+use crate::{absence, orders, restoring, settings, steward, updating};
 use anyhow::Result;
 use house::clock::{self, Clock};
 use house::{House, files, interrupt, outlet, printable, records, repair, terminal};
 use processes::child::Bond;
-use processes::{hunt, machine, prepare};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use processes::{hunt, lock, machine, prepare};
 use signal_hook::iterator::backend::SignalDelivery;
 use signal_hook::iterator::exfiltrator::SignalOnly;
 use std::collections::VecDeque;
@@ -31,9 +29,6 @@ use std::path::{Path, PathBuf};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::prelude::*;
 use walls::{Choice, Walls};
-
-/// How often processes of a former creature are searched for before the guardian refuses to start.
-const ORPHAN_HUNTS: usize = 300;
 
 /// Why the guardian will not start, in one line; exit status 100.
 #[derive(Debug)]
@@ -99,17 +94,23 @@ fn house_to_start() -> Result<House> {
     machine::unfit(&house).map_or(Ok(house), refuse)
 }
 
-/// Runs the guardian; `plain`: with lines instead of a window.
+/// Runs the guardian: this process is its heart from here on. `plain`: with lines instead of a window.
 pub fn run(plain: bool) -> Result<u8> {
     let house = house_to_start()?;
+    repair::clear(&house).iter().for_each(|told| terminal::error(&format!("guardian: {told}")));
+    let lock = lock_instance(&house)?;
+    heart::beat::run(&house, plain, lock)
+}
+
+/// The steward, a stage that the heart starts: `steward HOUSE`. It is all of the guardian but the heart.
+pub fn steward(root: &Path, plain: bool) -> Result<u8> {
     start_logging()?;
     let mut signals = run::signals()?;
-    let stall = Stall::watch(&house)?;
+    steward::begin()?;
+    let house = House::new(root);
     let settings = files::in_time(|| settings::load(&house)).map_err(refused)?;
-    repair::clear(&house).iter().for_each(|told| tracing::warn!("{told}"));
-    let _instance = lock_instance(&house)?;
     hunt::adopt_orphans()?;
-    let bond = Bond::new(&house, creature_lock(&house)?)?;
+    let bond = Bond::new(&house, lock::of_the_creature(&house).map_err(refused)?)?;
     let (mut state, rebuilt) = after_what_was_cut_off(&house)?;
     let repo = Repo::open(&house).map_err(refused)?;
     if let Some(why) = cleared_refusal(&house, &repo, &state) {
@@ -151,7 +152,8 @@ pub fn run(plain: bool) -> Result<u8> {
     executor.save();
     // The status an earlier guardian published is out of date.
     executor.publish();
-    Guardian::new(policy, executor, signals, stall).run()?;
+    Guardian::new(policy, executor, signals).run()?;
+    steward::leaving(0);
     Ok(0)
 }
 
@@ -163,7 +165,11 @@ fn after_what_was_cut_off(house: &House) -> Result<(State, Option<String>)> {
     if updating::settle(house).map_err(refused)? {
         tracing::warn!("an update that was cut off is taken back: creature/ is as it was");
     }
-    Ok(State::load(house))
+    let (mut state, rebuilt) = State::load(house);
+    // A life of a stand-in's has a number too.
+    let last = std::env::var(hunt::LAST_LIFE).ok().and_then(|number| number.parse().ok()).unwrap_or_default();
+    state.life = state.life.max(last);
+    Ok((state, rebuilt))
 }
 
 /// Does as `refusal`, after files planted for the owner's own tools are moved aside: it says what to do with them.
@@ -217,7 +223,7 @@ fn prove_settings(
     // To judge them the broker may have to be built: what comes is said before.
     executor.open_house();
     let Executor { house, limits, daemons, report, .. } = executor;
-    let leaves = |signal| [SIGINT, SIGTERM, SIGHUP].contains(&signal);
+    let leaves = |signal| signal == heart::LEAVE as i32;
     match daemons.prove(house, limits, |told| report.say(told), || !signals.pending().any(leaves)) {
         Ok(()) => Ok(true),
         Err(Some(mistake)) => refuse(mistake),
@@ -318,7 +324,7 @@ pub fn held(house: &House, by: Option<i32>) -> String {
 pub fn alone(house: &House) -> Result<[File; 2]> {
     std::fs::create_dir_all(house.own())?;
     let instance = lock_instance(house)?;
-    Ok([instance, creature_lock(house)?])
+    Ok([instance, lock::of_the_creature(house).map_err(refused)?])
 }
 
 /// Locks the house for one guardian, for as long as the file is open.
@@ -338,25 +344,6 @@ fn lock_instance(house: &House) -> Result<File> {
     file.set_len(0)?;
     write!(file, "{}", std::process::id())?;
     Ok(file)
-}
-
-/// Takes the lock that every creature process inherits. If it is held, a former guardian's creature lives, and is
-/// ended first. Only the lock proves that nothing is left: a search may miss a process that forks meanwhile.
-fn creature_lock(house: &House) -> Result<File> {
-    let path = house.creature_lock();
-    let file = files::open_lock(&path)?;
-    for _ in 0..ORPHAN_HUNTS {
-        interrupt::gets_on();
-        let ended = hunt::end_orphans(house)?;
-        if ended > 0 {
-            tracing::warn!(processes = ended, "ended what a former guardian had left running");
-        }
-        if fs2::FileExt::try_lock_exclusive(&file).is_ok() {
-            return Ok(file);
-        }
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
-    refuse(format!("{} is still held: a former creature lives and cannot be ended", path.display()))
 }
 
 /// Lines for people, printed by a thread apart.

@@ -114,6 +114,8 @@ impl House {
         /// The index of the owner's page, which can always be made anew from the records, and its entries.
         page_index = ".self/page/index";
         page_entries = ".self/page/entries";
+        /// The state of the guardian's first process.
+        heart = ".self/heart.json";
         own = ".self/guardian";
         state = ".self/guardian/state.json";
         lock = ".self/guardian/lock";

@@ -5,6 +5,7 @@ pub mod child;
 pub mod exits;
 pub mod granted;
 pub mod hunt;
+pub mod lock;
 pub mod machine;
 pub mod packages;
 pub mod place;

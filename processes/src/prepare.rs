@@ -77,7 +77,7 @@ pub fn lying(house: &House) -> Vec<Option<u64>> {
 }
 
 /// Walls as the owner asks for them.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Asked {
     pub choice: Choice,
     /// Folders the creature may read beyond its house and the system.

@@ -6,14 +6,15 @@ use crate::sources::{Source, dependencies, plain, sources};
 use std::path::Path;
 
 /// Our crates, and which of ours each may stand on: only downward. Tests may use more; nothing that runs uses `trials`.
-const CRATES: [(&str, &str); 18] = [
+const CRATES: [(&str, &str); 19] = [
     ("house", ""),
     ("walls", "house"),
     ("processes", "house walls"),
+    ("heart", "house walls processes"),
     ("broker", "house"),
     ("console", "house guardian processes"),
-    ("guardian", "house walls processes"),
-    ("trials", "house walls guardian console processes"),
+    ("guardian", "house walls processes heart"),
+    ("trials", "house walls guardian console processes heart"),
     ("agenda", ""),
     ("memory", "ground"),
     ("knowledge", "ground"),
@@ -34,19 +35,25 @@ const GUARDIAN_NEEDS: &str = "anyhow fs2 git2 jiff lexopt libc libgit2-sys nix s
 const FEATURES: &str = "bitflags cc indexmap memchr serde_core syn-2 syn-3 typenum";
 /// Of ours `trials` alone: what is tried with the console is among the console's tests.
 const GUARDIAN_TESTS_NEED: &str = "nix tempfile tiny_http trials";
-const GUARDIAN_AND_BELOW: [&str; 4] =
-    ["guardian/Cargo.toml", "house/Cargo.toml", "processes/Cargo.toml", "walls/Cargo.toml"];
+const GUARDIAN_AND_BELOW: [&str; 5] = [
+    "guardian/Cargo.toml",
+    "heart/Cargo.toml",
+    "house/Cargo.toml",
+    "processes/Cargo.toml",
+    "walls/Cargo.toml",
+];
 
 /// Stands in for the providers of models, knows nothing of the creature, and so serves the tests of the whole too.
 const FAITHFUL: &str = "creature/tests/faithful/mod.rs";
 
 /// Text of the creature's must not come to a terminal as it is: all that these print passes one door.
-const PRINTING: [&str; 5] = ["guardian/src/", "house/src/", "processes/src/", "walls/src/", "console/src/"];
+const PRINTING: [&str; 6] =
+    ["guardian/src/", "heart/src/", "house/src/", "processes/src/", "walls/src/", "console/src/"];
 
 /// What must not stand in the source of whom, and what to do instead.
 type Rule = (fn(&str) -> bool, &'static [&'static str], &'static str);
 
-const RULES: [Rule; 6] = [
+const RULES: [Rule; 7] = [
     (
         |path| path.starts_with("guardian/src/"),
         &["async fn", "async move", ".await", "tokio", "TcpStream", "UdpSocket", "reqwest"],
@@ -83,6 +90,11 @@ const RULES: [Rule; 6] = [
         |path| path.starts_with("guardian/src/git/"),
         &["crate::act", "crate::decide", "crate::run", "crate::start", "crate::orders"],
         "the repository is used by `act`, and knows nothing of it",
+    ),
+    (
+        |path| path.starts_with("heart/src/"),
+        &["git2", "toml::", "thread::spawn", "thread::Builder", "jiff", "Timestamp", "wall_ms", "TcpStream"],
+        "the heart knows no git, settings, network, thread or wall clock; let the steward do it",
     ),
     (
         |path| {
