@@ -8,6 +8,7 @@ use jiff::{SpanRelativeTo, Timestamp, ToSpan};
 
 const NUMBERS: [&str; 12] =
     ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
+const TIMES: [&str; 5] = ["%H:%M", "%H:%M:%S", "%I:%M%p", "%I:%M:%S%p", "%I%p"];
 const SPANS: SpanParser = SpanParser::new();
 const DAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
@@ -75,25 +76,10 @@ pub fn time(word: &str) -> Option<Time> {
     if word == "noon" {
         return Some(Time::constant(12, 0, 0, 0));
     }
-    let (clock, half) = match (word.strip_suffix("am"), word.strip_suffix("pm")) {
-        (Some(clock), _) => (clock, Some(0)),
-        (_, Some(clock)) => (clock, Some(12)),
-        _ => (word, None),
-    };
-    let parts: Vec<&str> = clock.split(':').collect();
-    let (hour, minute, second) = match (parts.as_slice(), half) {
-        ([hour, minute], _) if minute.len() == 2 => (hour, *minute, "0"),
-        ([hour, minute, second], _) if minute.len() == 2 && second.len() == 2 => (hour, *minute, *second),
-        ([hour], Some(_)) => (hour, "0", "0"),
-        _ => return None,
-    };
-    let (hour, minute, second) = (hour.parse::<i8>().ok()?, minute.parse().ok()?, second.parse().ok()?);
-    let hour = match half {
-        None => hour,
-        Some(after) if (1..=12).contains(&hour) => hour % 12 + after,
-        Some(_) => return None,
-    };
-    Time::new(hour, minute, second, 0).ok()
+    // Minutes and seconds have two digits: 3:2 is no hour.
+    let mut after = word.trim_end_matches(['a', 'p', 'm']).split(':').skip(1);
+    let is_whole = after.all(|part| part.len() == 2);
+    TIMES.iter().filter(|_| is_whole).find_map(|form| Time::strptime(form, word).ok())
 }
 
 /// A length in seconds: `10 minutes`, `an hour`, `two days`, `45min`, `1h 30m`, `week`; up to 1,000 weeks.

@@ -294,6 +294,8 @@ fn a_few_words_say_when() {
         "every blue moon",
         "in 5",
         "in 10:20:30",
+        "at 9:5",
+        "at 13pm",
         "in 2 months",
         "25:00",
         "9",
