@@ -22,8 +22,12 @@ pub const ENVIRONMENT: &str =
 pub const EXIT_STATUS: &str = "0 done; 1 failed, or what was approved failed; 2 wrong usage; 3 no guardian runs, or no \
                                answer came within the time; 100 refused to start.";
 
-/// The table, as commands are typed by cargo; texts made of it pass `hinted`.
-pub static TABLE: LazyLock<Command> = LazyLock::new(|| table(&format!("{STARTS} --")));
+/// The table, as commands are typed here; in a window, where no space follows what they begin with, by cargo: `help` and
+/// `mistakes` rewrite that.
+pub static TABLE: LazyLock<Command> = LazyLock::new(|| match typed("").strip_suffix(' ') {
+    Some(program) => table(program),
+    None => table(&format!("{STARTS} --")),
+});
 
 /// The table, for a program that is called so.
 pub fn table(program: &str) -> Command {
@@ -69,9 +73,12 @@ pub fn usage(command: &Command) -> String {
 /// The options of a command, and the words that may stand behind it as they are.
 pub fn choices(command: &Command) -> Vec<String> {
     let options = command.get_arguments().filter(|option| option.get_id() != "help");
-    let long = options.filter_map(|option| Some(format!("--{}", option.get_long()?)));
+    let options = options.flat_map(|option| {
+        let short = option.get_short().map(|letter| format!("-{letter}"));
+        short.into_iter().chain(option.get_long().map(|name| format!("--{name}")))
+    });
     let words = command.get_positionals().flat_map(|word| word.get_possible_values());
-    words.map(|word| word.get_name().to_owned()).chain(long).collect()
+    words.map(|word| word.get_name().to_owned()).chain(options).collect()
 }
 
 /// Each command with the title of the group that it begins.
