@@ -47,7 +47,7 @@ fn what_the_creature_claims_has_its_bounds() {
         ".self/asks.jsonl",
         &[at(4_020, json!({"id": "fresh", "event": "asked", "kind": "purpose"}))],
     );
-    let mut life = Life::beside(&seen(&house));
+    let mut life = Life::open(&seen(&house));
     read_up(&mut life);
     append(
         &house,
