@@ -227,13 +227,22 @@ fn what_is_saved_is_taken_up_and_what_is_damaged_is_made_anew() {
         b"feral index 3 and what was there before".to_vec(),
         vec![],
     ];
+    let entries = path.with_file_name("entries");
     for bad in bad {
+        let is_of_before = bad.starts_with(b"feral index 3");
         std::fs::write(&path, bad).unwrap();
+        std::fs::write(&entries, "of an index before this one").unwrap();
         let mut life = Life::open(&seen(&house));
         read_up(&mut life);
         let _ = drawn(&life);
         read_up(&mut life);
         assert_eq!(drawn(&life), whole_drawn);
+        drop(life);
+        let mut life = Life::open(&seen(&house));
+        let looked = life.look();
+        assert_eq!((looked.more, looked.read_bytes), (false, looked.all_bytes));
+        assert_eq!(drawn(&life), whole_drawn);
+        assert!(!is_of_before || !entries.exists());
     }
 }
 

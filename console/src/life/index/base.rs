@@ -1,10 +1,11 @@
 //! The index's database: its tables; opened, made anew where it is damaged, held in memory where it can be no file.
 
-use super::rows::{Entry, Kept, Reach, Wake};
+use super::rows::{Entry, HOUR_MS, Hour, Kept, Kind, Reach, Wake};
 use super::texts::short;
 use rusqlite::{
     Connection, ErrorCode, OpenFlags, OptionalExtension, Params, Result, ToSql, TransactionBehavior, params,
 };
+use std::collections::BTreeMap;
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -29,15 +30,14 @@ const TABLES: &str = "
     CREATE TABLE mark (at_ms, length_ms, kind, text, about, file, offset);
     CREATE TABLE hour (hour INTEGER PRIMARY KEY, thoughts, garbled, acts, failed, all_micro, own_micro);
     CREATE TABLE entry (at_ms, row, kind, number, value, length_ms, file, offset, PRIMARY KEY (at_ms, row)) WITHOUT ROWID;
-    CREATE TRIGGER entry_in_hour AFTER INSERT ON entry BEGIN
-        INSERT INTO hour VALUES (new.at_ms / 3600000, new.kind = 0, new.kind = 1, new.kind = 2, new.kind = 3,
-            iif(new.kind >= 4, new.value, 0), iif(new.kind = 5, new.value, 0))
-        ON CONFLICT DO UPDATE SET thoughts = thoughts + excluded.thoughts, garbled = garbled + excluded.garbled,
-            acts = acts + excluded.acts, failed = failed + excluded.failed,
-            all_micro = min(all_micro + excluded.all_micro, 1 << 60), own_micro = min(own_micro + excluded.own_micro, 1 << 60);
-        END;
     CREATE TABLE settings_changed (at_ms);
     CREATE TABLE caps (at_ms, all_micro, own_micro);";
+/// Adds to the sums of an hour.
+const TO_HOUR: &str = "INSERT INTO hour VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO UPDATE SET
+    thoughts = thoughts + ?2, garbled = garbled + ?3, acts = acts + ?4, failed = failed + ?5,
+    all_micro = min(all_micro + ?6, ?8), own_micro = min(own_micro + ?7, ?8)";
+/// Most money of a call and of an hour, in millionths of a dollar: no sum of two is too large for a column.
+pub const MOST_MICRO: u64 = 1 << 60;
 /// Most rows of a table; of more the oldest go.
 const MOST: [(&str, u32); 8] = [
     ("wake", 60_000),
@@ -53,36 +53,40 @@ const MOST: [(&str, u32); 8] = [
 /// Ends of the names of its files: the database, what is not in it yet, and what its users share.
 const ENDS: [&str; 3] = ["", "-wal", "-shm"];
 const MOST_LIVES: u32 = 20_000;
+/// Most entries of an index in memory; where there are more, its sums of hours tell of all.
+const MOST_IN_MEMORY: u64 = 1 << 20;
+/// Orders that are held ready: more than there are.
+const ORDERS: usize = 64;
 
 /// The index, and what of a look is not written yet.
 pub struct Index {
     pub base: Connection,
+    is_file: bool,
     pub reach: Reach,
     /// The wake under way.
     pub wake: Option<Wake>,
+    /// What the look adds to the sums of hours.
+    hours: BTreeMap<u64, Hour>,
 }
 
 impl Index {
     /// The index at a path; in memory where there can be none, or none is wanted.
     pub fn open(path: Option<&Path>) -> Result<Self> {
         let kept = path.filter(|path| has_room(path));
-        let kept = kept.and_then(|path| {
-            opened(path)
-                .or_else(|error| {
-                    if is_busy(&error) {
-                        Err(error)
-                    } else {
-                        remove(path);
-                        opened(path)
-                    }
-                })
-                .ok()
+        let kept = kept.and_then(|path| match opened(path) {
+            Err(error) if !is_busy(&error) => {
+                remove(path);
+                opened(path).ok()
+            }
+            opened => opened.ok(),
         });
+        let is_file = kept.is_some();
         let base = match kept {
             Some(base) => base,
             None => made(Connection::open_in_memory()?)?,
         };
-        Ok(Self { base, reach: Reach::default(), wake: None })
+        base.set_prepared_statement_cache_capacity(ORDERS);
+        Ok(Self { base, is_file, reach: Reach::default(), wake: None, hours: BTreeMap::new() })
     }
 
     /// Begins a look: one process at a time, and whole or not at all.
@@ -90,11 +94,19 @@ impl Index {
         self.base.execute_batch("BEGIN IMMEDIATE")?;
         self.reach = self.one("SELECT * FROM reach", ())?.unwrap_or_default();
         self.wake = self.one("SELECT * FROM wake ORDER BY row DESC LIMIT 1", ())?;
+        self.hours.clear();
         Ok(())
     }
 
     pub fn end(&mut self) -> Result<()> {
         self.settle()?;
+        for (hour, sum) in std::mem::take(&mut self.hours) {
+            let Hour { thoughts, garbled, acts, failed, all_micro, own_micro, .. } = sum;
+            self.run(
+                TO_HOUR,
+                params![hour, thoughts, garbled, acts, failed, all_micro, own_micro, MOST_MICRO],
+            )?;
+        }
         for (table, most) in MOST {
             let old = format!("DELETE FROM {table} WHERE rowid <= (SELECT max(rowid) FROM {table}) - {most}");
             self.run(&old, ())?;
@@ -117,6 +129,7 @@ impl Index {
         }
         self.reach = Reach { device, inode, ..Reach::default() };
         self.wake = None;
+        self.hours.clear();
         Ok(())
     }
 
@@ -144,11 +157,29 @@ impl Index {
     pub fn add(&mut self, entry: Entry, tool: Option<&str>) -> Result<Entry> {
         self.reach.entries += 1;
         let Entry { at_ms, kind, number, value, length_ms, file, offset, .. } = entry;
-        let tool = tool.map(short);
-        let value: &dyn ToSql = tool.as_ref().map_or(&value, |tool| tool);
-        let values = params![at_ms, self.reach.entries, kind, number, value, length_ms, file, offset];
-        self.run("INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)?;
+        let sum = self.hours.entry(at_ms / HOUR_MS).or_default();
+        match kind {
+            Kind::Thought => sum.thoughts += 1,
+            Kind::Garbled => sum.garbled += 1,
+            Kind::Act => sum.acts += 1,
+            Kind::ActFailed => sum.failed += 1,
+            Kind::Money | Kind::MoneyOwn => {
+                let own = if kind == Kind::MoneyOwn { value } else { 0 };
+                sum.all_micro = sum.all_micro.saturating_add(value).min(MOST_MICRO);
+                sum.own_micro = sum.own_micro.saturating_add(own).min(MOST_MICRO);
+            }
+        }
+        if self.has_all_entries() {
+            let tool = tool.map(short);
+            let value: &dyn ToSql = tool.as_ref().map_or(&value, |tool| tool);
+            let values = params![at_ms, self.reach.entries, kind, number, value, length_ms, file, offset];
+            self.run("INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)?;
+        }
         Ok(Entry { row: self.reach.entries, ..entry })
+    }
+
+    pub fn has_all_entries(&self) -> bool {
+        self.is_file || self.reach.entries <= MOST_IN_MEMORY
     }
 
     pub fn run(&self, order: &str, values: impl Params) -> Result<()> {

@@ -1,6 +1,6 @@
 //! Takes the records of guardian and broker into the index: lives, blessings, commits, falls, deaths, asks, money.
 
-use super::base::Index;
+use super::base::{Index, MOST_MICRO};
 use super::rows::{Asked, Entry, Fall, Kept, Kind, Mark, MarkKind, Stand};
 use super::sources::Of;
 use super::take::small;
@@ -14,8 +14,6 @@ use serde_json::Value;
 
 /// Most asks looked back through for the one that an answer names.
 const ASKS_BACK: u32 = 2_000;
-/// Most that a call costs, in millionths of a dollar: no sum is too large for a column.
-const MOST_MICRO: u64 = 1 << 50;
 
 impl Index {
     /// Takes in a record of a file; returns the entry that is kept of it.

@@ -167,7 +167,8 @@ rows! {
         offset: u64,
     }
 
-    /// Sums of an hour, which the database keeps of each entry.
+    /// Sums of an hour.
+    #[derive(Default)]
     "INTO hour" Hour {
         hour: u32,
         thoughts: u32,

@@ -5,7 +5,7 @@ use super::rows::{Asked, Entry, Fall, HOUR_MS, Hour, Kept, Kind, Lived, Mark, Re
 use super::take::LONGEST_MS;
 use crate::life::caps::Caps;
 use rusqlite::{Result, Transaction, params};
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::collections::BTreeMap;
 
 /// Hours before a span that are read too: money is summed from the beginning of a day.
@@ -19,7 +19,6 @@ pub struct Seen<'a> {
     pub falls: Vec<Fall>,
     pub asks: Vec<Asked>,
     pub marks: Vec<Mark>,
-    pub hours: BTreeMap<u32, Hour>,
     pub caps: Caps,
     pub last_ms: u64,
     /// The names of the files that were read, by their numbers.
@@ -27,6 +26,9 @@ pub struct Seen<'a> {
     /// The index as it was then; `None` where it cannot be read.
     from: Option<(&'a Index, Transaction<'a>)>,
     failed: Option<&'a Cell<bool>>,
+    /// The numbers of the first and the last hour, and the hours once they were wanted.
+    span: (i64, i64),
+    hours: OnceCell<BTreeMap<u32, Hour>>,
 }
 
 impl<'a> Seen<'a> {
@@ -45,14 +47,10 @@ impl<'a> Seen<'a> {
     fn of(index: &'a Index, from_ms: u64, to_ms: u64) -> Result<Self> {
         let moment = index.base.unchecked_transaction()?;
         let over_ms = bound(to_ms.saturating_add(LONGEST_MS));
-        let hours = (from_ms / HOUR_MS).saturating_sub(HOURS_BEFORE)..=to_ms / HOUR_MS;
+        let span = (bound((from_ms / HOUR_MS).saturating_sub(HOURS_BEFORE)), bound(to_ms / HOUR_MS));
         let (from_ms, to_ms) = (bound(from_ms), bound(to_ms));
         let reach: Option<Reach> = index.one("SELECT * FROM reach", ())?;
         let lives: Vec<Lived> = index.all("SELECT * FROM life", ())?;
-        let hours: Vec<Hour> = index.all(
-            "SELECT * FROM hour WHERE hour BETWEEN ?1 AND ?2",
-            (bound(*hours.start()), bound(*hours.end())),
-        )?;
         let mut changed = index.base.prepare_cached("SELECT at_ms FROM settings_changed ORDER BY rowid")?;
         let changed_ms = changed.query_map((), |row| row.get(0))?.collect::<Result<_>>()?;
         let mut names = index.base.prepare_cached("SELECT number, name FROM source")?;
@@ -72,18 +70,29 @@ impl<'a> Seen<'a> {
                 "SELECT * FROM mark WHERE at_ms >= ?1 AND at_ms - length_ms <= ?2 ORDER BY rowid",
                 (from_ms, to_ms),
             )?,
-            hours: hours.into_iter().map(|hour| (hour.hour, hour)).collect(),
             caps: Caps { read: index.all("SELECT * FROM caps ORDER BY rowid", ())?, changed_ms },
             last_ms: reach.map_or(0, |reach| reach.last_ms),
             names,
             from: Some((index, moment)),
             failed: None,
+            span,
+            hours: OnceCell::new(),
         })
     }
 
-    /// Every entry of a span, in order of time; false where they could not be read.
+    /// Every entry of a span, in order of time; false where they could not all be read.
     pub fn each(&self, from_ms: u64, to_ms: u64, take: impl FnMut(&Entry)) -> bool {
-        self.tried(|index| entries(index, from_ms, to_ms, take)).is_some()
+        let is_whole = self.from.as_ref().is_some_and(|(index, _)| index.has_all_entries());
+        is_whole && self.tried(|index| entries(index, from_ms, to_ms, take)).is_some()
+    }
+
+    /// The sums of the span's hours, by the hours' numbers.
+    pub fn hours(&self) -> &BTreeMap<u32, Hour> {
+        self.hours.get_or_init(|| {
+            let query = "SELECT * FROM hour WHERE hour BETWEEN ?1 AND ?2";
+            let hours: Option<Vec<Hour>> = self.tried(|index| index.all(query, self.span));
+            hours.unwrap_or_default().into_iter().map(|hour| (hour.hour, hour)).collect()
+        })
     }
 
     /// Returns the name of a file that was read; `None` where it is gone.

@@ -59,7 +59,7 @@ pub fn days(life: &Life, place: &Place) -> BTreeMap<Date, Day> {
     let mut days: BTreeMap<Date, Day> = BTreeMap::new();
     let known = life.seen(0, u64::MAX);
     let date = |at_ms: u64| moment(place, at_ms).date();
-    for (hour, sum) in &known.hours {
+    for (hour, sum) in known.hours() {
         let day = days.entry(date(u64::from(*hour) * HOUR_MS)).or_default();
         day.thoughts += u64::from(sum.thoughts);
         day.acts += u64::from(sum.acts) + u64::from(sum.failed);

@@ -44,7 +44,7 @@ pub fn of(life: &Seen, from_ms: u64, to_ms: u64, width: f64) -> Vec<Cut> {
     let is_single = to_ms.saturating_sub(from_ms) <= SINGLE_MS
         && life.each(from_ms, to_ms, |entry| mark(entry.begun_ms(), entry.at_ms));
     if !is_single {
-        let hours = life.hours.keys().map(|hour| u64::from(*hour) * HOUR_MS);
+        let hours = life.hours().keys().map(|hour| u64::from(*hour) * HOUR_MS);
         hours.for_each(|at_ms| mark(at_ms, at_ms + HOUR_MS - 1));
     }
     cuts(&busy, from_ms, to_ms, each_ms, width)

@@ -97,7 +97,7 @@ impl Picture<'_> {
             });
         if !is_read {
             let number = |ms: u64| u32::try_from(ms / HOUR_MS).unwrap_or(u32::MAX);
-            let hours = self.life.hours.range(number(from_ms)..=number(to_ms));
+            let hours = self.life.hours().range(number(from_ms)..=number(to_ms));
             let hours = hours.filter(|(_, hour)| hour.all_micro > 0);
             let of = |(at, hour): (&u32, &Hour)| Spent {
                 at_ms: u64::from(*at) * HOUR_MS,

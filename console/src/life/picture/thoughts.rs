@@ -123,7 +123,7 @@ impl Picture<'_> {
         let scale = self.drawing.scale;
         let number = |ms: u64| u32::try_from(ms / HOUR_MS).unwrap_or(u32::MAX);
         let [thoughts, acts, failed] = lanes;
-        for (at, hour) in self.life.hours.range(number(scale.from_ms)..=number(scale.to_ms)) {
+        for (at, hour) in self.life.hours().range(number(scale.from_ms)..=number(scale.to_ms)) {
             let from_ms = (u64::from(*at) * HOUR_MS).max(scale.from_ms);
             let to_ms = u64::from(*at) * HOUR_MS + HOUR_MS - 1;
             let add = |lane: &mut Frequent, count: u32, sum: u32| {
