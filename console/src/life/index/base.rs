@@ -65,7 +65,7 @@ pub struct Index {
     pub reach: Reach,
     /// The wake under way.
     pub wake: Option<Wake>,
-    /// What the look adds to the sums of hours.
+    /// Sums that the look adds to those of hours.
     hours: BTreeMap<u64, Hour>,
 }
 
