@@ -117,12 +117,17 @@ impl Index {
         let why = why.unwrap_or_default();
         let class = reason::class(why.iter().copied());
         let why = short(&why.join("; "));
+        let told = Told { life, wake: number, at_ms, why: why.clone(), class };
+        // Before the first wake is known there is none to look for: most reasons are read then.
+        if self.wake.is_none() {
+            return told.put(&self.base);
+        }
         self.settle()?;
         let late =
             "SELECT * FROM wake WHERE life = ?1 AND number = ?2 AND row > (SELECT max(row) FROM wake) - ?3
             ORDER BY row DESC LIMIT 1";
         let Some(mut wake) = self.one::<Wake>(late, params![life, number, WAKES_BACK])? else {
-            return Told { life, wake: number, at_ms, why, class }.put(&self.base);
+            return told.put(&self.base);
         };
         wake.from_ms = wake.from_ms.min(at_ms.max(wake.to_ms.saturating_sub(LONGEST_MS)));
         if wake.why.is_empty() {
