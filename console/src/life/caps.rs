@@ -1,19 +1,19 @@
 //! The caps of a day as they were: from the broker's page, valid as far back as the settings stayed the same. Pure.
 
-use super::index::bytes::kept;
+use super::index::rows::rows;
 
 /// Most that is held of each; of more the oldest go.
 const MOST: usize = 2_000;
 
-/// Caps of a day as they were read once, in millionths of a dollar: of all, and of the creature's own.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Read {
-    pub at_ms: u64,
-    pub all: u64,
-    pub own: u64,
+rows! {
+    /// Caps of a day as they were read once, in millionths of a dollar: of all, and of the creature's own.
+    #[derive(Copy, Default)]
+    "INTO caps" Read {
+        at_ms: u64,
+        all: u64,
+        own: u64,
+    }
 }
-
-kept!(Read { at_ms, all, own });
 
 /// Caps as they were read, and when the owner's settings were changed, each in order of time.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -21,8 +21,6 @@ pub struct Caps {
     pub read: Vec<Read>,
     pub changed_ms: Vec<u64>,
 }
-
-kept!(Caps { read, changed_ms });
 
 /// Caps from a moment to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

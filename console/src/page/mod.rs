@@ -119,7 +119,6 @@ pub fn serve(house: &House, wanted: &options::Serve) -> Result<u8> {
             "The page of this house, for this machine's browsers: who has the link has the house. Ctrl-C ends it.",
         );
     }));
-    server.past.save();
     runtime.shutdown_background();
     served.map(|()| 0)
 }

@@ -47,7 +47,7 @@ fn what_the_creature_claims_has_its_bounds() {
         ".self/asks.jsonl",
         &[at(4_020, json!({"id": "fresh", "event": "asked", "kind": "purpose"}))],
     );
-    let mut life = Life::beside(&seen(&house));
+    let mut life = Life::open(&seen(&house));
     read_up(&mut life);
     append(
         &house,
@@ -56,4 +56,42 @@ fn what_the_creature_claims_has_its_bounds() {
     );
     read_up(&mut life);
     assert!(told(&life).iter().any(|row| row.starts_with("/asks/newest ask newest, rewrite PURPOSE.md")));
+}
+
+#[test]
+fn no_number_and_no_word_is_too_much_for_a_column() {
+    let house = storied();
+    let settle = |second: u32, cost: u64| {
+        at(
+            second,
+            json!({"event": "settle", "class": "autonomous", "cost_micro_usd": cost, "life": u64::MAX}),
+        )
+    };
+    append(
+        &house,
+        ".self/ledger.jsonl",
+        &[settle(3_000, u64::MAX), settle(3_001, u64::MAX), settle(3_002, i64::MAX as u64)],
+    );
+    let mut most = thought(3_010, u64::MAX, u64::MAX);
+    most["data"]["usage"] = json!({"input_tokens": u64::MAX, "output_tokens": u64::MAX});
+    most["life"] = json!(u64::MAX);
+    let word = "'); DROP TABLE wake; DELETE FROM life; -- \" ?1 \u{0} %s";
+    let said = at(
+        3_020,
+        json!({"life": 7, "kind": "message", "data": {"from": "creature", "text": word, "thread": "main"}}),
+    );
+    append(&house, ".self/memory.jsonl", &[most, said, act(3_030, u64::MAX, word, false)]);
+    let life = whole(&house);
+    let (all_told, all_drawn) = (told(&life), drawn(&life));
+    let heard = format!("it said: {}", house::printable::spelled(word));
+    assert!(all_told.iter().any(|row| row.contains(&heard)), "{all_told:#?}");
+    assert!(all_told.iter().any(|row| row.contains("wake 1 of life 7")), "{all_told:#?}");
+    drop(life);
+    // As it is kept, and as it is made anew.
+    let kept = whole(&house);
+    assert_eq!((told(&kept), drawn(&kept)), (all_told.clone(), all_drawn.clone()));
+    drop(kept);
+    std::fs::remove_dir_all(house.root.join(".self/page")).unwrap();
+    let anew = whole(&house);
+    assert_eq!((told(&anew), drawn(&anew)), (all_told, all_drawn));
 }
