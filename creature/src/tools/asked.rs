@@ -2,7 +2,7 @@
 //!
 //! Invariant: quoted words ask for nothing, nor does a report, a refusal or a question that is no polite request.
 
-use agenda::spoken::among;
+use agenda::text::among;
 
 /// Tools or families; words that ask for them alone; verbs that ask only with a thing; beginnings of such things.
 const ASKS: [(&str, &str, &str, &str); 9] = [

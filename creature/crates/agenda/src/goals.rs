@@ -1,6 +1,7 @@
 //! Goals and their checkpoints: what is tried, how often, and what is parked with its reason.
 
 use crate::items::{self, Item, ItemInfo, Items, LONGEST_REASON, LONGEST_TITLE, Tries};
+use crate::text;
 use crate::{Agenda, Refusal, When};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -139,9 +140,9 @@ impl Goal {
             return if self.reason.is_empty() { line } else { format!("{line} ({})", self.reason) };
         }
         for (number, step) in (1..).zip(&self.checkpoints) {
-            line += &format!("; {number} {}: {}", items::name(step.status), items::clip(&step.text, 120));
+            line += &format!("; {number} {}: {}", items::name(step.status), text::clip(&step.text, 120));
             if !step.tries.reason.is_empty() {
-                let why = items::clip(&step.tries.reason, 120);
+                let why = text::clip(&step.tries.reason, 120);
                 line += &format!(" (tried {} times: {why})", step.tries.attempts);
             }
         }
@@ -192,7 +193,7 @@ impl Goal {
             Status::Done => step.tries.succeed(),
             Status::Blocked => {
                 step.tries.forgive();
-                step.tries.reason = items::clip(reason, LONGEST_REASON);
+                step.tries.reason = text::clip(reason, LONGEST_REASON);
             }
             Status::Failed if step.tries.fail(reason, now) => step.status = Status::Blocked,
             _ => {}
@@ -282,7 +283,7 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &GoalChange, when: When) -> Res
                 return Err(Refusal::new("that is no end", "a goal ends as done, failed or dropped"));
             }
             goal.status = *outcome;
-            goal.reason = items::clip(reason, LONGEST_REASON);
+            goal.reason = text::clip(reason, LONGEST_REASON);
             goal.changed_at = now;
             Ok(json!({"id": id, "status": outcome}))
         }

@@ -1,5 +1,6 @@
 //! Items of every kind: found by name, admitted within bounds, tried, forgotten once ended.
 
+use crate::text::clip;
 use crate::{Refusal, When};
 use jiff::{SignedDuration, Timestamp};
 use serde::de::DeserializeOwned;
@@ -181,21 +182,6 @@ pub(crate) fn needed(text: &str, what: &str, most: usize) -> Result<String, Refu
     Ok(text)
 }
 
-/// The text on one line, with single spaces between its words.
-pub(crate) fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// `text` on one line and at most `most` characters, with an ellipsis where it was cut.
-pub fn clip(text: &str, most: usize) -> String {
-    let line = one_line(text);
-    if line.chars().nth(most).is_none() {
-        return line;
-    }
-    let head: String = line.chars().take(most.saturating_sub(1)).collect();
-    format!("{}…", head.trim_end())
-}
-
 /// An amount of US dollars, rounded to the cent; refused outside of 0 to 1,000,000,000.
 pub(crate) fn checked_usd(amount: f64) -> Result<f64, Refusal> {
     if (0.0..=1e9).contains(&amount) {
@@ -218,10 +204,4 @@ pub fn span(seconds: i64) -> String {
         s @ 7_200..=172_799 => format!("{} h", s / 3_600),
         s => format!("{} days", s / 86_400),
     }
-}
-
-/// A hash of a text in lower case, the same in every life (FNV-1a).
-pub(crate) fn hash(text: &str) -> u64 {
-    let step = |sum: u64, byte: u8| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    text.to_lowercase().bytes().fold(0xcbf2_9ce4_8422_2325, step)
 }

@@ -1,6 +1,7 @@
 //! Opportunities and their stages in the revenue pipeline, with the amounts expected, pending and earned.
 
 use crate::items::{self, Item, ItemInfo, LONGEST_REASON, LONGEST_TITLE};
+use crate::text;
 use crate::{Agenda, Refusal, Rules, When};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -160,7 +161,7 @@ impl Opportunity {
         }
         self.not_before = to.not_before;
         if let Some(next) = &to.next {
-            self.next = items::clip(next, LONGEST_TITLE);
+            self.next = text::clip(next, LONGEST_TITLE);
         }
         Ok(())
     }
@@ -199,7 +200,7 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &OpportunityChange, when: When)
     match change {
         OpportunityChange::Add { title, amount_usd, next } => {
             let title = items::needed(title, "the title", LONGEST_TITLE)?;
-            let (amount_usd, next) = (items::checked_usd(*amount_usd)?, items::clip(next, LONGEST_TITLE));
+            let (amount_usd, next) = (items::checked_usd(*amount_usd)?, text::clip(next, LONGEST_TITLE));
             items::admit(list, &title)?;
             let id = agenda.name("opportunity");
             let one = Opportunity {
@@ -252,7 +253,7 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &OpportunityChange, when: When)
             let one = items::find(list, id)?;
             one.ended_at = Some(now);
             one.changed_at = now;
-            one.reason = items::clip(reason, LONGEST_REASON);
+            one.reason = text::clip(reason, LONGEST_REASON);
             Ok(json!({"id": id, "earned_usd": one.earned_usd}))
         }
     }

@@ -5,6 +5,7 @@
 
 use crate::directive::Directives;
 use crate::items::{self, later};
+use crate::text;
 use crate::{Agenda, Refusal, Rules, When, spoken, yes};
 use jiff::Timestamp;
 use jiff::civil::{Time, Weekday};
@@ -195,7 +196,7 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &OutboxChange, when: When) -> R
 fn say(agenda: &mut Agenda, kind: Kind, text: &str, when: When) -> Result<Value, Refusal> {
     let (now, text) = (when.now, text.trim());
     worth(kind, text)?;
-    let hash = items::hash(text);
+    let hash = text::hash(text);
     let outbox = &mut agenda.outbox;
     outbox.said.retain(|(said, _)| now < later(*said, FRESH_S));
     if outbox.said.iter().any(|(_, said)| *said == hash) {
@@ -255,7 +256,7 @@ fn worth(kind: Kind, text: &str) -> Result<(), Refusal> {
         return refused(&error, "say what matters, and where the rest is");
     }
     let plain: String = text.chars().map(|c| if c.is_alphanumeric() { c } else { ' ' }).collect();
-    let mut plain = items::one_line(&plain.to_lowercase());
+    let mut plain = text::one_line(&plain.to_lowercase());
     let mut needed = 2;
     for phrase in CHATTER.split(", ") {
         if plain.contains(phrase) {

@@ -1,6 +1,7 @@
 //! Presence: where the creature is seen, when it was last seen there, and how often it means to be.
 
 use crate::items::{self, later};
+use crate::text;
 use crate::{Agenda, Refusal, When};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -62,7 +63,7 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &PresenceChange, when: When) ->
     }
     let place = places.entry(name.clone()).or_default();
     place.last_at = when.now;
-    place.last = items::clip(last, LONGEST_LAST);
+    place.last = text::clip(last, LONGEST_LAST);
     if let Some(days) = every_days {
         place.every_days = (*days > 0).then_some(*days);
     }

@@ -2,7 +2,8 @@
 //!
 //! Invariant: a reason of which nothing is used is asked ever more rarely, and is never given up.
 
-use crate::items::{self, later};
+use crate::items::later;
+use crate::text;
 use crate::{Agenda, Refusal, When};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -117,7 +118,7 @@ impl Reasons {
     fn count(&mut self, reason: &str, now: Timestamp) -> String {
         self.since.get_or_insert(now);
         let name = match self.by_reason.contains_key(reason) || self.by_reason.len() < MOST {
-            true => items::clip(reason, LONGEST_NAME),
+            true => text::clip(reason, LONGEST_NAME),
             false => "others".to_owned(),
         };
         let one = self.by_reason.entry(name.clone()).or_default();
@@ -157,7 +158,7 @@ impl Reasons {
         if self.last_used || self.last.is_empty() {
             return false;
         }
-        let (what, reason) = (items::clip(what, LONGEST_NAME), self.last.clone());
+        let (what, reason) = (text::clip(what, LONGEST_NAME), self.last.clone());
         self.left.retain(|left| left.what != what);
         self.left.push(Left { what, reason, ask: self.asks });
         let over = self.left.len().saturating_sub(MOST_LEFT);

@@ -12,11 +12,6 @@ const TIMES: [&str; 5] = ["%H:%M", "%H:%M:%S", "%I:%M%p", "%I:%M:%S%p", "%I%p"];
 const SPANS: SpanParser = SpanParser::new();
 const DAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
-/// Whether a word stands in a list of words with spaces between.
-pub fn among(list: &str, word: &str) -> bool {
-    list.split_whitespace().any(|known| known == word)
-}
-
 /// A day of the week by its name in lower case or the first letters of it, at least three.
 pub fn weekday(word: &str) -> Option<Weekday> {
     let known = |day: &&str| word.len() >= 3 && day.starts_with(word);

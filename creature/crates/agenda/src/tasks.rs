@@ -1,6 +1,7 @@
 //! Tasks the creature scheduled for itself, each with its time.
 
 use crate::items::{self, Item, ItemInfo, Items, LONGEST_REASON, LONGEST_TITLE, Tries};
+use crate::text;
 use crate::{Agenda, Refusal, When};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -74,7 +75,7 @@ impl Task {
 
     fn end(&mut self, outcome: &str, now: Timestamp) {
         self.ended_at = Some(now);
-        self.outcome = items::clip(outcome, LONGEST_REASON);
+        self.outcome = text::clip(outcome, LONGEST_REASON);
     }
 
     /// Notes the end of a try. A failure is tried again; done or failed too often, it ends or waits for its next turn.

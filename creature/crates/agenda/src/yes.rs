@@ -3,8 +3,8 @@
 //! Invariant: in doubt nothing is approved: words about a yes, a quoted yes and one with a condition are none.
 
 use crate::Agenda;
-use crate::items;
-use crate::spoken::among;
+use crate::text;
+use crate::text::among;
 
 /// Words that make a sentence a yes.
 const YES: &str =
@@ -72,7 +72,7 @@ fn named(word: &str) -> bool {
 impl Agenda {
     /// Tells the item and its price, as the owner is asked about it.
     pub fn price(&self, id: &str) -> Option<String> {
-        let told = |title: &str, usd: f64| format!("{id}, \"{}\", {usd} USD", items::clip(title, 120));
+        let told = |title: &str, usd: f64| format!("{id}, \"{}\", {usd} USD", text::clip(title, 120));
         let goal = self.goals.open().find(|goal| goal.id == id).map(|goal| told(&goal.title, goal.cost_usd));
         goal.or_else(|| {
             self.opportunities.open().find(|one| one.id == id).map(|one| told(&one.title, one.amount_usd))

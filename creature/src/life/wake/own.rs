@@ -152,7 +152,9 @@ impl Life {
             return String::new();
         };
         let general = BRIEFS.split("\n## ").next().unwrap_or_default().trim();
-        let used = self.store.agenda.reasons.line(waking::OWN);
+        let used = self.store.agenda.reasons.by_reason.get(waking::OWN).map_or(String::new(), |own| {
+            format!("So far you had {} such times; something of {} was used.", own.asked, own.used)
+        });
         let facts = [(NEWS, self.news_for(kind)), (OFFERS, self.offers_for(kind))];
         let facts = facts.into_iter().filter(|(_, facts)| !facts.is_empty());
         let facts: String =

@@ -3,7 +3,7 @@
 //! Invariant: the rest stays as it is, its lines and spaces too; so do source code, paths, refs and numbers.
 
 use super::secrets::{COMMITS, HIDDEN, is_commit, is_path, key, names_commit, without_blocks, without_login};
-use crate::items::one_line;
+use crate::text::one_line;
 
 /// A label with one of these in it names a secret, whatever the value looks like.
 const PLAIN: [&str; 9] =

@@ -1,7 +1,7 @@
 //! The sentences of the owner's that ask for an act; of two that contradict each other the last holds.
 
 use super::Dated;
-use crate::spoken::among;
+use crate::text::among;
 use std::collections::BTreeSet;
 
 /// Statements that are weighed against each other.
