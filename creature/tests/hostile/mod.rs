@@ -58,7 +58,7 @@ fn damage() -> impl Strategy<Value = Damage> {
         (at(), 1..40_usize).prop_map(|(at, length)| Damage::Remove(at, length)),
         (at(), at()).prop_map(|(at, piece)| Damage::Insert(at, piece)),
         (at(), any::<u8>()).prop_map(|(at, byte)| Damage::Byte(at, byte)),
-        (at(), 1..24_usize, 1..4_000_usize).prop_map(|(at, length, times)| Damage::Repeat(at, length, times)),
+        (at(), 1..80_usize, 1..4_000_usize).prop_map(|(at, length, times)| Damage::Repeat(at, length, times)),
         (at(), at(), at()).prop_map(|(at, other, from)| Damage::Join(at, other, from)),
     ]
 }

@@ -55,24 +55,25 @@ pub(crate) fn read(body: &Body) -> Result<Feed, Error> {
 }
 
 fn xml(body: &Body) -> Result<Feed, String> {
-    let parsed = parse(&body.bytes, &body.url).or_else(|cause| {
-        // What can be mended: a wrong encoding in the first line, words before it, another such line further on,
-        // characters that XML has other names for, and an end cut off at the size limit.
+    let parsed = match declares_once(&body.bytes) {
+        true => parse(&body.bytes, &body.url),
+        false => Err("an XML declaration in its middle, or no UTF-8".to_owned()),
+    };
+    let parsed = parsed.or_else(|cause| {
+        // What can be mended: a wrong encoding in the first line, words before it, another such line further
+        // on, characters that XML has other names for, and an end cut off at the size limit.
         let text = decode::text(&body.content_type, &body.bytes);
-        let text = from_the_root(&text);
+        let text = from_the_root(&text).replace("<?xml", "<?XML");
         let whole = parse(text.as_bytes(), &body.url);
-        let mended = mended(text);
-        let whole = whole.or_else(|_| parse_plain(mended.as_bytes(), &body.url));
-        whole.or_else(|_| parse_plain(closed(&mended).as_bytes(), &body.url)).map_err(|_| cause)
+        let mended = mended(&text);
+        let whole = whole.or_else(|_| parse(mended.as_bytes(), &body.url));
+        whole.or_else(|_| parse(closed(&mended).as_bytes(), &body.url)).map_err(|_| cause)
     });
     let feed = parsed?;
     let title = text_line(feed.title.as_ref(), MOST_TITLE_CHARS);
     let fresh_s = u64::from(feed.ttl.unwrap_or(0)) * 60;
     Ok(Feed { title, items: feed.entries.iter().map(item).collect(), fresh_s })
 }
-
-/// Beginning of an XML declaration.
-const DECLARATION: &str = "<?xml ";
 
 /// Drops the declaration, and what a broken program printed, before the feed's own element.
 fn from_the_root(text: &str) -> &str {
@@ -82,7 +83,7 @@ fn from_the_root(text: &str) -> &str {
 }
 
 /// The text with each `&` that begins no entity of XML as `&amp;`, so that names of HTML reach its reader, and
-/// without declarations of an encoding and characters that XML forbids.
+/// without characters that XML forbids.
 fn mended(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 64);
     let mut rest = text;
@@ -92,10 +93,6 @@ fn mended(text: &str) -> String {
         let data = here.starts_with("<![CDATA[").then(|| here.find("]]>").map_or(here.len(), |end| end + 3));
         let taken = match data {
             Some(end) => end,
-            None if here.starts_with(DECLARATION) => {
-                rest = here.split_once('>').map_or("", |(_, after)| after);
-                continue;
-            }
             None if here.starts_with('<') || is_entity(here) => 1,
             None => {
                 out.push_str("&amp;");
@@ -128,17 +125,15 @@ fn is_entity(text: &str) -> bool {
     }
 }
 
-/// Reads what has one declaration at most, at its beginning: quick-xml 0.42 panics over one further on that names another
-/// encoding. One in UTF-16 would not be seen, so that is left to `decode`.
-fn parse(bytes: &[u8], url: &Url) -> Result<Parsed, String> {
-    let mut further = bytes.get(1..).unwrap_or_default().windows(DECLARATION.len());
-    match further.any(|part| part == DECLARATION.as_bytes()) || bytes.contains(&0) {
-        true => Err("it declares its encoding in its middle, or is not in UTF-8".to_owned()),
-        false => parse_plain(bytes, url),
-    }
+/// Whether a declaration of an encoding stands at the beginning alone: quick-xml 0.42 panics over another one. In UTF-16
+/// it would not be seen.
+fn declares_once(bytes: &[u8]) -> bool {
+    let is_declaration =
+        |part: &[u8]| part.strip_prefix(b"<?xml").is_some_and(|end| end.trim_ascii().is_empty());
+    !bytes.contains(&0) && !bytes.get(1..).unwrap_or_default().windows(6).any(is_declaration)
 }
 
-fn parse_plain(bytes: &[u8], url: &Url) -> Result<Parsed, String> {
+fn parse(bytes: &[u8], url: &Url) -> Result<Parsed, String> {
     let parser = Builder::new()
         .base_uri(Some(url.as_str()))
         // The parser's own last resort is a random number, which would make old items look new; ours is in `item`.

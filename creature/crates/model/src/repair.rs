@@ -100,7 +100,7 @@ fn search(text: &str, from: usize) -> Result<Vec<Found>, String> {
         }
     }
     match failed {
-        Some(fault) if all.is_empty() => Err(told(&fault, text)),
+        Some(fault) if all.is_empty() => Err(describe(&fault, text)),
         None if all.is_empty() => Err(NONE.to_owned()),
         _ => Ok(all),
     }
@@ -117,7 +117,7 @@ type Fault = (usize, &'static str);
 type Read<T> = Result<T, Fault>;
 
 /// A fault with its line, column and the text found there.
-fn told((at, expected): &Fault, text: &str) -> String {
+fn describe((at, expected): &Fault, text: &str) -> String {
     let (before, rest) = text.split_at_checked(*at).unwrap_or((text, ""));
     let line = before.matches('\n').count() + 1;
     let column = before.rsplit('\n').next().unwrap_or(before).chars().count() + 1;
