@@ -352,19 +352,3 @@ pub fn it(stub: &Stub, auth: &str, rules: &str) -> String {
 
 pub const BEARER: &str = r#"{ kind = "bearer", token_env = "THE_KEY" }"#;
 pub const ALL: &str = r#"{ method = "*", path = "/**", do = "allow" }"#;
-
-/// A small generator whose numbers are the same each time.
-pub struct Dice(pub u64);
-
-impl Dice {
-    pub fn roll(&mut self, sides: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 % sides as u64).unwrap()
-    }
-
-    pub fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
-        from[self.roll(from.len())]
-    }
-}
