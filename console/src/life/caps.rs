@@ -2,9 +2,6 @@
 
 use super::index::rows::rows;
 
-/// Most that is held of each; of more the oldest go.
-const MOST: usize = 2_000;
-
 rows! {
     /// Caps of a day as they were read once, in millionths of a dollar: of all, and of the creature's own.
     #[derive(Copy, Default)]
@@ -32,19 +29,6 @@ pub struct Held {
 }
 
 impl Caps {
-    /// Takes in what is read now; whether it is new.
-    pub fn seen(&mut self, read: Read) -> bool {
-        let is_new = self.read.last().is_none_or(|last| (last.all, last.own) != (read.all, read.own));
-        if is_new {
-            bounded(&mut self.read, read);
-        }
-        is_new
-    }
-
-    pub fn changed(&mut self, at_ms: u64) {
-        bounded(&mut self.changed_ms, at_ms);
-    }
-
     /// The caps of a span: each from the last change of the settings before it was read, or from when another was read.
     /// Of the time before, nothing is known.
     pub fn between(&self, from_ms: u64, to_ms: u64) -> Vec<Held> {
@@ -69,11 +53,4 @@ impl Caps {
         held.retain(|it| it.from_ms < it.to_ms);
         held
     }
-}
-
-fn bounded<T>(list: &mut Vec<T>, one: T) {
-    if list.len() >= MOST {
-        list.drain(..MOST / 8);
-    }
-    list.push(one);
 }

@@ -1,7 +1,7 @@
 //! What the index of a life makes of records that are none, and of a creature that claims what it likes.
 
-use crate::life_index::{act, append, at, drawn, read_up, seen, storied, thought, told, whole};
-use console::life::Life;
+use crate::life_index::{act, append, at, drawn, place, read_up, seen, storied, thought, told, whole};
+use console::life::{Life, tell};
 use serde_json::json;
 use std::io::Write;
 
@@ -94,4 +94,38 @@ fn no_number_and_no_word_is_too_much_for_a_column() {
     std::fs::remove_dir_all(house.root.join(".self/page")).unwrap();
     let anew = whole(&house);
     assert_eq!((told(&anew), drawn(&anew)), (all_told, all_drawn));
+}
+
+#[test]
+fn of_what_is_told_singly_the_newest_stay() {
+    let house = storied();
+    let fall = |number: u32| {
+        let commit = format!("{number:07}{}", "0".repeat(33));
+        let told =
+            json!({"what": "fall", "life": 8, "from_commit": commit, "to_commit": "1", "told": "back"});
+        at(5_000 + number, told)
+    };
+    append(&house, ".self/history.jsonl", &(0..6_000).map(fall).collect::<Vec<_>>());
+    let life = whole(&house);
+    let table = tell::table(&life, &life.span().unwrap(), &place());
+    let (all, falls) = (table.rows.len() + table.left_out, 5_000);
+    assert!((falls..falls + 30).contains(&all), "{all}");
+    assert!(table.rows.iter().any(|row| row.what.contains("from 0005999")), "{:?}", table.rows.last());
+}
+
+#[test]
+fn caps_that_are_read_again_are_no_others() {
+    let house = storied();
+    let mut life = Life::open(&seen(&house));
+    let mut lines_with = |cap: f64, spent: f64| {
+        let day = json!({"span": "day", "cap_usd": cap, "autonomous_cap_usd": 1.0, "spent_usd": spent});
+        house.write(".self/budget.json", &json!({"caps": [day]}).to_string());
+        read_up(&mut life);
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        let now = json!({"at": house::clock::stamp(), "life": 8, "kind": "thought", "data": {"thought": 9, "wake": 9}});
+        append(&house, ".self/memory.jsonl", &[now]);
+        read_up(&mut life);
+        drawn(&life).matches("<path class=\"cap\"").count()
+    };
+    assert_eq!([lines_with(5.0, 0.1), lines_with(5.0, 0.2), lines_with(6.0, 0.3)], [1, 1, 2]);
 }
