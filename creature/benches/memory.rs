@@ -6,7 +6,7 @@
 use creature::config::Told;
 use creature::life::Life;
 use creature::life::birth::{LOOK_BACK, birth};
-use creature::life::carried::Reasons;
+use creature::life::passed::Reasons;
 use creature::paths::House;
 use creature::tools::catalogue::LIST;
 use memory::{Log, Record, snapshot};
@@ -144,7 +144,7 @@ fn thoughts(small: &House, large: &House, name: &str, with_floor: bool) {
 }
 
 fn assemble(life: &mut Life) {
-    let moment = life.sense(0, &Reasons::default()).unwrap().moment;
+    let moment = life.sense(0, &Reasons::default(), false).unwrap().moment;
     assert_eq!(moment.records.len().min(100), 100, "too little memory was read");
     let parts = context::choose(&moment, &context::Caps::default(), &LIST);
     let said = situation::standing(&parts).text + &situation::opening(&moment, &parts).text;

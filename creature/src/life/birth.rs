@@ -6,8 +6,8 @@
 use crate::config::{Settings, Told};
 use crate::fault::Fault;
 use crate::heartbeat::Heart;
-use crate::life::Life;
 use crate::life::hear::settings;
+use crate::life::{Life, requests};
 use crate::mind::Mind;
 use crate::pace;
 use crate::paths::House;
@@ -256,7 +256,7 @@ fn announce(life: &mut Life, standing: Option<Standing>, odd: Vec<(&str, String)
         tracing::warn!("{about}: {text}");
         life.store.record("observation", json!({"about": about, "text": text}))?;
     }
-    life.tell_of_lost_jobs();
+    requests::tell_of_lost_jobs(&life.store, &mut life.cursors.events);
     let Some(standing) = standing else { return Ok(()) };
     for end in &standing.ends {
         if life.cursors.events.first_telling(end.key()) {
@@ -296,7 +296,7 @@ fn announce(life: &mut Life, standing: Option<Standing>, odd: Vec<(&str, String)
             "commit": life.told.commit, "figures": change.figures,
         });
         life.store.record("self_change", born)?;
-        life.used(&used);
+        life.own.used(&mut life.store, &used);
     }
     life.save()
 }

@@ -3,6 +3,9 @@
 //! Invariant: nothing here changes anything.
 
 use crate::life::Life;
+use crate::life::minds::outage::Outage;
+use crate::life::passed::Reasons;
+use crate::life::wake::platforms;
 use crate::mind::Mind;
 use crate::senses::cursors::Waiting;
 use crate::senses::{budget, typing};
@@ -11,11 +14,14 @@ use agenda::own::{Allowance, Kind};
 use agenda::requests::Request;
 use agenda::stack::{self, Around, Category, Line};
 use agenda::waking::{self, Found};
-use ground::checklist;
+use ground::checklist::{self, Named};
 use ground::papers::{self, Paper};
 use ground::text;
 use jiff::Timestamp;
 use patch::draft::Draft;
+
+/// Causes of an outage of which one word is told.
+pub(super) const MOST_TOLD: usize = 3;
 
 impl Life {
     /// The checklist; empty where the owner wants it left alone.
@@ -24,6 +30,14 @@ impl Life {
             true => papers::read(&self.told.house.checklist()),
             false => Paper::default(),
         }
+    }
+
+    /// The owner's words that were not told of this outage.
+    pub(crate) fn untold(&self) -> usize {
+        let mark = self.access.outage().map(Outage::mark);
+        let untold =
+            |told: &[String]| told.len() < MOST_TOLD && mark.as_ref().is_none_or(|mark| !told.contains(mark));
+        self.cursors.owner.words.iter().filter(|waiting| untold(&waiting.told)).count()
     }
 
     /// Returns how things stand, for the decision whether to think.
@@ -127,6 +141,26 @@ impl Life {
         }
     }
 
+    /// Sources to follow; none on instinct, while paused, and where there is no way out.
+    pub(crate) fn followed(&self) -> Vec<Named> {
+        if self.minds.are_instinct() || self.told.broker.is_none() || self.paused() {
+            return Vec::new();
+        }
+        let house = &self.told.house;
+        let mut all =
+            checklist::named(&papers::read(&house.purpose()).text, &papers::read(&house.checklist()).text);
+        let platforms = platforms::named(&self.settings.revenue);
+        all.retain(|named| !platforms.iter().any(|platform| platform.url == named.url));
+        all.extend(platforms);
+        all
+    }
+
+    /// Returns the time at which the next source is to be looked at.
+    pub(crate) fn next_look(&self) -> Option<Timestamp> {
+        let next_s = self.followed().iter().map(|named| self.scanned.next_s(named)).min()?;
+        Timestamp::from_second(next_s).ok()
+    }
+
     /// Whether the creature has time of its own at all.
     pub(crate) fn has_own_time(&self) -> bool {
         self.allowance().is_some()
@@ -149,6 +183,13 @@ impl Life {
         Some(allowance)
     }
 
+    /// The kind of look that is the only reason for this wake.
+    pub(crate) fn only_look(&self, reasons: &Reasons) -> Option<Kind> {
+        let first = self.first_line(self.told.clock.now())?;
+        let alone = first.category == Category::Own && reasons.why.len() == 1;
+        Kind::of_line(&first.id).filter(|_| alone && self.born.is_proven())
+    }
+
     pub(crate) fn draft(&self) -> Option<Draft> {
         if self.told.safe || self.told.rehearsal {
             return None;
@@ -167,7 +208,7 @@ impl Life {
     /// The first request of the owner's that a wake may be for now.
     pub(crate) fn ready_request(&self) -> Option<Line> {
         let now = self.told.clock.now();
-        if self.is_stopped() || self.attention.beside || !self.minds.read() {
+        if self.is_stopped() || !self.minds.read() {
             return None;
         }
         self.stack().into_iter().find(|line| line.category == Category::Requests && line.ready_at <= now)

@@ -5,8 +5,7 @@ use super::words;
 use crate::fault::Fault;
 use crate::life::Life;
 use crate::life::act::{MOST_ARGS, args};
-use crate::life::minds::offered::reach;
-use crate::mind::Mind;
+use crate::mind::{Mind, reach};
 use crate::panic::caught;
 use crate::paths::House;
 use agenda::sessions::{Mode, Origin, Session};
@@ -166,7 +165,9 @@ impl Life {
             "about": "session", "session": id, "thought": shorten(&thought.monologue, MOST_ARGS),
             "intent": shorten(&thought.intent, MOST_ARGS), "usage": usage,
         });
-        self.paid_for_look(&record, matches!(session.origin, Origin::Own(_)));
+        if let Origin::Own(_) = session.origin {
+            self.own.paid(&record);
+        }
         self.store.record("agenda", record)?;
         let now = self.told.clock.now();
         let sessions = &mut self.store.sessions;
