@@ -3,11 +3,10 @@
 //! Invariant: nothing is written; an unreadable line is counted and skipped, and the chain is reported as broken
 //! there.
 
-use guardian::act::state;
 use house::lines::{Lines, Next};
 use house::records::ledger::{Booked, Entry};
 use house::records::{self, view::field};
-use house::{House, files};
+use house::{House, files, sealed};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -90,7 +89,7 @@ fn follows(line: &str, before: Option<&(u64, String)>) -> Result<(Value, (u64, S
     if rest != format!("{hash}\"}}") {
         return Err("it does not end in a hash");
     }
-    if state::checksum(format!("{body}}}").as_bytes()) != hash {
+    if sealed::checksum(format!("{body}}}").as_bytes()) != hash {
         return Err("its hash is not its own: it was changed");
     }
     if let Some((last, hash)) = before

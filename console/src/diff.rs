@@ -2,13 +2,13 @@
 
 use anyhow::{Context, Result, bail};
 use git2::{Diff, DiffFormat, DiffOptions, Tree};
-use guardian::git::repo::{COMPARED_BYTES, Repo, Version};
-use guardian::git::tree::short;
 use house::bounds::{self, NAME_CHARS, TOLD_CHARS, brief};
 use house::records::history::{Death, Event, Line, Said};
 use house::records::{self, text, view::field};
 use house::terminal;
 use house::{House, moments};
+use repo::tree::short;
+use repo::{COMPARED_BYTES, Repo, Version};
 use serde_json::{Value, json};
 
 /// Files that are listed, and lines of the change that are shown.

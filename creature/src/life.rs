@@ -64,6 +64,8 @@ use crate::tools::{ToolContext, Toolbox};
 use crate::watches::task::Watching;
 use agenda::Change;
 use agenda::own::OwnChange;
+use agenda::reasons::ReasonChange;
+use agenda::waking;
 use mind::conversation::Conversation;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -245,6 +247,8 @@ impl Life {
         };
         if begun {
             self.scanned.given(kind, &self.told.house.scanned());
+            let reason = waking::OWN.to_owned();
+            self.store.made(&self.caller, &Change::Reason(ReasonChange::Asked { reason }));
         }
         begun
     }

@@ -236,9 +236,14 @@ impl Home {
         serde_json::from_str(&self.text(&format!(".self/broker/asks/{id}.json"))).unwrap_or_default()
     }
 
-    /// Waits until an ask is in one of these states.
+    /// Waits until an ask is in one of these states, and that is announced.
     pub async fn until(&self, id: &str, states: &[&str]) -> Value {
-        let is = |ask: &Value| states.iter().any(|state| ask["state"] == *state && ask["told"] == *state);
+        let told = |state: &str| {
+            let lines = self.text(".self/asks.jsonl");
+            let lines = lines.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+            lines.filter(|line| line["id"] == id).last().is_some_and(|line| line["event"] == state)
+        };
+        let is = |ask: &Value| states.iter().any(|state| ask["state"] == *state && told(state));
         let found = found_beside(|| Some(self.ask(id)).filter(is)).await;
         found.unwrap_or_else(|| panic!("never {states:?}: {:#}", self.ask(id)))
     }

@@ -10,6 +10,7 @@
 
 mod allowed_models;
 mod asks;
+mod asks_kept;
 mod attacks;
 mod attacks_load;
 mod bill;

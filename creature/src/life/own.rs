@@ -8,7 +8,7 @@ use crate::store::caller::Caller;
 use crate::tools::{catalogue, product};
 use agenda::Change;
 use agenda::goals::GoalChange;
-use agenda::own::{Allowance, Kind, OwnChange, sketch};
+use agenda::own::{Allowance, Kind, OwnChange};
 use agenda::reasons::ReasonChange;
 use agenda::sessions::{Mode, Origin, Request, Session};
 use agenda::span;
@@ -20,7 +20,6 @@ use ground::text;
 use mind::moment::main_thread;
 use mind::thought::ToolCall;
 use serde_json::Value;
-use std::collections::BTreeSet;
 
 const BRIEFS: &str = include_str!("../../prompts/own.md");
 
@@ -86,64 +85,76 @@ impl OwnTime {
         } else if let Some(rest_s) = rest_s.filter(|_| allowed && !is_under_way) {
             store.made(&Caller::own(), &Change::Own(OwnChange::Rested { rest_s }));
         }
-        let told = [store.agenda.own.summary(store.clock.now()), store.agenda.reasons.summary()];
+        let told = [store.agenda.reasons.summary(), store.agenda.reasons.line(waking::OWN)];
         told.into_iter().filter(|told| !told.is_empty()).collect::<Vec<_>>().join("; ")
     }
 
-    /// Counts the product of a successful call, and what of earlier looks it uses. A paper that was only read is used
+    /// Counts the product of a successful call, and what of earlier asks it uses. A paper that was only read is used
     /// once something else is made of it in the same wake; the next of a numbered row of papers is nothing else.
     pub fn counted(&mut self, store: &mut Store, call: &ToolCall, caller: &Caller, result: &Value) {
         if result.get("ok") != Some(&Value::Bool(true)) {
             return;
         }
-        let (own, reasons) = (&store.agenda.own, &store.agenda.reasons);
         let mut named = Value::Object(call.args.clone()).to_string();
         if catalogue::marks(&call.tool).is_some_and(|marks| marks.uses_what_it_finds) {
             named += &result.to_string();
         }
         let product = product::of(catalogue::marks(&call.tool).and_then(|marks| marks.product), call, result);
-        let is_product = |what: &str| product.as_ref().is_some_and(|(name, _)| name == what);
-        let unused: BTreeSet<&str> = own.unused().chain(reasons.unused(!self.asked)).collect();
-        let used =
-            unused.into_iter().filter(|what| !is_product(what) && names(&named, what)).map(str::to_owned);
+        let is_step = product::is_step(call, result);
+        // A step that is done uses the item it is of; to change an item, or to make it anew, is no use of it.
+        let is_used = |what: &&String| product.as_ref() != Some(*what) && names(&named, what);
+        let unused = store.agenda.reasons.unused(self.is_ask_over(store)).map(str::to_owned);
+        let used = unused.filter(|what| (is_step && product.as_ref() == Some(what)) || is_used(&what));
         let (read, mut used): (Vec<String>, Vec<String>) =
             used.partition(|what| what.contains('/') && !caller.owner);
-        let counts = own.under_way.is_some() && !caller.owner;
         self.read.extend(read);
-        if let Some((name, _)) = &product {
+        if let Some(name) = &product {
             let read = std::mem::take(&mut self.read);
             used.extend(read.into_iter().filter(|what| stem(what) != stem(name)));
         }
         for what in used {
             self.used(store, &what);
         }
-        if self.asked && !caller.owner {
-            if product::is_step(call, result) {
-                store.made(&Caller::own(), &Change::Reason(ReasonChange::Came));
-            } else if let Some((what, _)) = product.as_ref().filter(|(what, _)| !product::is_item(what)) {
-                store.made(&Caller::own(), &Change::Reason(ReasonChange::Left { what: what.clone() }));
-            }
-        }
-        if let Some((what, text)) = product.filter(|_| counts) {
-            store.made(&Caller::own(), &Change::Own(OwnChange::Left { what, sketch: sketch(&text) }));
+        if !caller.owner {
+            self.made_unasked(store, product, is_step);
         }
     }
 
-    /// Counts that a model was asked of its own accord, once a wake, for the first of these reasons that is its own.
+    /// Counts the product of an ask of its own: as used at once where it is a step that is done, else as left to be used.
+    fn made_unasked(&self, store: &mut Store, product: Option<String>, is_step: bool) {
+        let looks = store.agenda.own.under_way.is_some();
+        let Some(what) = product.filter(|_| looks || self.asked) else { return };
+        if looks && !product::is_item(&what) {
+            store.made(&Caller::own(), &Change::Own(OwnChange::Left));
+        }
+        // A message of a look is used by what the owner says next: to write to the owner is no use by itself.
+        if is_step && !(looks && what == product::MESSAGE) {
+            store.made(&Caller::own(), &Change::Reason(ReasonChange::Came));
+        } else if looks || !product::is_item(&what) {
+            store.made(&Caller::own(), &Change::Reason(ReasonChange::Left { what }));
+        }
+    }
+
+    /// Whether the wake of the last ask is over, so that what it left can be used.
+    fn is_ask_over(&self, store: &Store) -> bool {
+        !self.asked && store.agenda.own.under_way.is_none()
+    }
+
+    /// Counts that a model was asked of its own accord, once a wake, for the first of these reasons that is its own; the
+    /// thought that takes up what a quick look found belongs to that look.
     pub fn asked_for(&mut self, store: &mut Store, why: &[String]) {
-        let reason = why.iter().find_map(|why| waking::kind(why)).map(str::to_owned);
-        if let Some(reason) = reason.filter(|_| !self.asked) {
-            self.asked = true;
+        let Some(reason) = why.iter().find_map(|why| waking::kind(why)) else { return };
+        let takes_up = reason == waking::EVENTS && store.agenda.own.under_way.is_some();
+        let reason = if takes_up { waking::OWN } else { reason }.to_owned();
+        let is_counted = takes_up && store.agenda.reasons.last == reason;
+        if !std::mem::replace(&mut self.asked, true) && !is_counted {
             store.made(&Caller::own(), &Change::Reason(ReasonChange::Asked { reason }));
         }
     }
 
-    /// Notes that what a look left by this name was used: by a call, the owner or a proof.
+    /// Notes that what an ask left by this name was used: by a call, the owner or a proof.
     pub fn used(&self, store: &mut Store, what: &str) {
-        if store.agenda.own.unused().any(|unused| unused == what) {
-            store.made(&Caller::own(), &Change::Own(OwnChange::Used { what: what.to_owned() }));
-        }
-        if store.agenda.reasons.unused(!self.asked).any(|unused| unused == what) {
+        if store.agenda.reasons.unused(self.is_ask_over(store)).any(|unused| unused == what) {
             store.made(&Caller::own(), &Change::Reason(ReasonChange::Used { what: what.to_owned() }));
         }
     }
@@ -199,12 +210,12 @@ pub(crate) fn own_brief(store: &Store, line: Option<&Line>, news: &[String]) -> 
         return String::new();
     };
     let general = BRIEFS.split("\n## ").next().unwrap_or_default().trim();
-    let summary = store.agenda.own.summary(store.clock.now());
+    let used = store.agenda.reasons.line(waking::OWN);
     let facts = [(NEWS, news_for(kind, news)), (OFFERS, offers_for(store, kind))];
     let facts = facts.into_iter().filter(|(_, facts)| !facts.is_empty());
     let facts: String =
         facts.map(|(what, facts)| format!("\n\n{what}: {}", text::head(&facts, MOST_NEWS))).collect();
-    format!("{general}\n\n{}{facts}\n\n{summary}", brief(kind))
+    format!("{general}\n\n{}{facts}\n\n{used}", brief(kind))
 }
 
 /// News for a look of this kind, in others' words, a line each, the newest first.

@@ -2,11 +2,11 @@
 //!
 //! Invariant: a look reads a bounded number of bytes and waits for nobody; the creature writes these files.
 
-use crate::act::heartbeat::Claim;
 use crate::decide::conduct::{Invariant, Tally};
 use crate::decide::witness::{Claimed, Longest, Witness};
 use house::clock::{self, Millis};
 use house::files::{self, Mark};
+use house::heartbeat::Claim;
 use house::lines::{Lines, Next};
 use house::{House, bounds, records};
 use serde_json::{Value, json};

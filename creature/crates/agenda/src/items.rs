@@ -214,3 +214,9 @@ pub fn span(seconds: i64) -> String {
         s => format!("{} days", s / 86_400),
     }
 }
+
+/// A hash of a text in lower case, the same in every life (FNV-1a).
+pub(crate) fn hash(text: &str) -> u64 {
+    let step = |sum: u64, byte: u8| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    text.to_lowercase().bytes().fold(0xcbf2_9ce4_8422_2325, step)
+}

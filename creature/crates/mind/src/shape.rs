@@ -71,15 +71,16 @@ pub(super) fn of_text(text: &str) -> Result<(Value, String), String> {
     if all.len() > 1 && all.iter().all(|found| is_call(&found.object)) {
         return Ok((json!({"tool_calls": objects().collect::<Vec<_>>()}), "calls alone".to_owned()));
     }
-    let repaired = repair::object(text)?;
-    let thought = of_value(&repaired.value)?;
+    let Found { object, how, .. } = repair::object(text)?;
+    let largest = Value::Object(object);
+    let thought = of_value(&largest)?;
     // Another thought with calls of its own would be dropped.
     let calls = |thought: &Value| thought.get("tool_calls").filter(|calls| **calls != json!([])).cloned();
-    let others = objects().filter(|object| *object != repaired.value);
+    let others = objects().filter(|object| *object != largest);
     if others.filter_map(|object| of_value(&object).ok()).any(|other| calls(&other).is_some()) {
         return Err("the reply has two thoughts with calls; send one".to_owned());
     }
-    Ok((thought, repaired.how.join(", ")))
+    Ok((thought, how.join(", ")))
 }
 
 /// The first tag before calls.

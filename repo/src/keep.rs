@@ -4,10 +4,10 @@
 //! Invariant: whatever a commit contains, git can check out again, on any system; only a rescue may move such files
 //! aside.
 
-use crate::git::objects::Objects;
-use crate::git::tree::{self, Found};
-use crate::git::{names, planted, shortage};
 use crate::limits::{KEPT_BYTES, KEPT_ENTRIES, KEPT_FILE_BYTES, KEPT_PATH_BYTES};
+use crate::objects::Objects;
+use crate::tree::{self, Found};
+use crate::{names, planted, shortage};
 use anyhow::{Context, Result, bail};
 use git2::{FileMode, ObjectType, Oid, Repository, Tree, TreeEntry};
 use house::openat::Folder;

@@ -1,18 +1,18 @@
 //! Prepares the house for the creature's processes: the files and folders its rules name, its purpose, Cargo's home.
 
-use crate::processes::apart;
-use crate::processes::child::Occupant;
-use crate::processes::place::{CARGO_FILES, CreaturePlace, FILES, FOLDERS};
-use crate::settings::Settings;
+use crate::child::Occupant;
+use crate::place::{CARGO_FILES, CreaturePlace, FILES, FOLDERS};
 use anyhow::Result;
 use house::openat::Folder;
-use house::{House, files};
+use house::settings::{self, Settings};
+use house::{House, apart, files};
+use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use walls::level::{FILES as FILES_WALL, VIEW};
 use walls::spec::Ceilings;
-use walls::{Walls, cargo_home};
+use walls::{Choice, Walls, cargo_home};
 
 /// Makes the files and folders that rules name, since a rule needs an existing path; a life reports what is missing.
 /// Returns the inode numbers of the files a life may write to, as opened here: a path may lead to another file later.
@@ -76,18 +76,44 @@ pub fn lying(house: &House) -> Vec<Option<u64>> {
     FILES.iter().map(number).collect()
 }
 
+/// Walls as the owner asks for them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Asked {
+    pub choice: Choice,
+    /// Folders the creature may read beyond its house and the system.
+    pub more: Vec<PathBuf>,
+    pub ceilings: Ceilings,
+}
+
+impl Asked {
+    pub fn of(settings: &Settings) -> Self {
+        let choice = match settings.walls {
+            settings::guardian::Walls::On => Choice::On,
+            settings::guardian::Walls::Required => Choice::Required,
+            settings::guardian::Walls::Off => Choice::Off,
+        };
+        let limits = &settings.limits;
+        let ceilings = Ceilings {
+            processes: limits.processes,
+            memory_mib: limits.memory_per_process_mib,
+            open_files: limits.open_files,
+            file_mib: limits.file_mib,
+        };
+        Self { choice, more: settings.sandbox.read.clone(), ceilings }
+    }
+}
+
+impl Default for Asked {
+    fn default() -> Self {
+        Self::of(&Settings::default())
+    }
+}
+
 /// Finds by trying which walls can be put up here. With `joins` this process joins the group that counts processes.
-pub fn find_walls(house: &House, settings: &Settings, launcher: PathBuf, joins: bool) -> Result<Walls> {
+pub fn find_walls(house: &House, asked: &Asked, launcher: PathBuf, joins: bool) -> Result<Walls> {
     prepare(house, Occupant::Life);
-    let place = CreaturePlace { house: house.clone(), more: settings.sandbox.read.clone() };
-    let limits = &settings.limits;
-    let ceilings = Ceilings {
-        processes: limits.processes,
-        memory_mib: limits.memory_per_process_mib,
-        open_files: limits.open_files,
-        file_mib: limits.file_mib,
-    };
-    let walls = Walls::find(Box::new(place), settings.walls, ceilings, launcher, joins)?;
+    let place = CreaturePlace { house: house.clone(), more: asked.more.clone() };
+    let walls = Walls::find(Box::new(place), asked.choice, asked.ceilings, launcher, joins)?;
     // The view hides the folder wherever it is; Landlock alone does not.
     if walls.level.has(FILES_WALL) && !walls.level.has(VIEW) {
         apart::keep(house)?;
@@ -103,4 +129,12 @@ pub fn find_walls(house: &House, settings: &Settings, launcher: PathBuf, joins: 
         );
     }
     Ok(walls)
+}
+
+/// Why a start would refuse over these walls: the owner requires all of them.
+pub fn too_little(wanted: Choice, walls: &Walls) -> Option<String> {
+    let there = walls.level.summary();
+    (wanted == Choice::Required && there != "full").then(|| {
+        format!("owner.toml says walls = \"required\", and here they are {there}; mend that, or say walls = \"on\"")
+    })
 }

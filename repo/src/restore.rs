@@ -4,8 +4,8 @@
 //! afterwards.
 //! Invariant: a finished restore is on disk; a failed one can be repeated from the start.
 
-use crate::git::shortage;
-use crate::git::tree::{self, Found};
+use crate::shortage;
+use crate::tree::{self, Found};
 use anyhow::{Context, Result, bail, ensure};
 use git2::{FileMode, ObjectType, Repository, Tree, TreeEntry};
 use house::files::{self, Replacement};

@@ -3,13 +3,12 @@
 //! Invariant: the plan is on the disk before the first step, and each step may be repeated: wherever this is killed, the next
 //! start or the next `restore` goes on, and no life begins in between.
 
-use crate::git::repo::Repo;
-use crate::git::restore;
-use crate::processes::apart;
+use crate::Repo;
+use crate::restore;
 use anyhow::{Context, Result};
 use git2::Oid;
 use house::openat::Folder;
-use house::{House, clock, files, records};
+use house::{House, apart, clock, files, records};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::os::unix::fs::OpenOptionsExt;

@@ -1,8 +1,7 @@
 //! Stale git lock files: found with care, moved aside, never deleted.
 
-use crate::processes::hunt;
 use anyhow::{Context, Result};
-use house::{files, interrupt};
+use house::{at_work, files, interrupt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -34,8 +33,8 @@ pub fn clear_stale(git: &Path, root: &Path, kept: &Path) -> Result<Vec<PathBuf>>
 /// Whether a process holds the lock. During an editor or hook of `git commit -a` git keeps the index lock without
 /// having the file open, so any git running in the house counts as its holder.
 fn is_held(lock: &Path, root: &Path) -> bool {
-    let by_name = lock.ends_with("index.lock") && hunt::works_in("git", root);
-    by_name || !hunt::holders(lock).is_empty()
+    let by_name = lock.ends_with("index.lock") && at_work::works_in("git", root);
+    by_name || !at_work::holders(lock).is_empty()
 }
 
 /// Moves aside every lock of the guardian's own refs, without waiting: only for a caller that knows nobody else

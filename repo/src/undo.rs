@@ -1,7 +1,7 @@
 //! Target of a rollback, and the commits it undoes; nothing here changes anything.
 
-use crate::git::repo::{Repo, Rung, Version};
-use crate::git::tree::short;
+use crate::tree::short;
+use crate::{Repo, Rung, Version};
 use anyhow::{Context, Result};
 use git2::{Commit, Oid};
 

@@ -3,8 +3,8 @@
 //! `.self/broker` is a link to a folder beside `.self`. Invariant: the folder's content is under the link's name or under
 //! the folder's own at every moment, whenever this is killed.
 
+use crate::{House, clock, files};
 use anyhow::{Context, Result};
-use house::{House, clock, files};
 use nix::fcntl::{AT_FDCWD, RenameFlags, renameat2};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};

@@ -3,10 +3,10 @@
 //! Below `creature/` and `self/` such a name stays only as HEAD has it, and HEAD gets it from the owner alone: a commit of
 //! the creature's never takes it in. Anything else is moved aside, never deleted, when no creature lives.
 
-use crate::git::names;
-use crate::git::repo::Repo;
-use crate::git::tree::{self, Found};
+use crate::Repo;
 use crate::limits::KEPT_ENTRIES;
+use crate::names;
+use crate::tree::{self, Found};
 use anyhow::{Context, Result};
 use git2::build::TreeUpdateBuilder;
 use git2::{FileMode, ObjectType, Tree, TreeEntry, TreeWalkMode, TreeWalkResult};

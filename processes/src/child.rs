@@ -4,9 +4,9 @@
 //! forked.
 //! Invariant: nothing here waits for a child; exits are collected when SIGCHLD says so.
 
-use crate::processes::granted::Granted;
-use crate::processes::hunt::{self, COOKIE};
-use crate::processes::{place, prepare, programs};
+use crate::granted::Granted;
+use crate::hunt::{self, COOKIE};
+use crate::{place, prepare, programs};
 use anyhow::{Context, Result};
 use house::{House, files, interrupt};
 use nix::errno::Errno;

@@ -4,8 +4,8 @@
 //! Invariant: no link is followed, though the creature may put one anywhere at any moment.
 //! Invariant: whatever the folder holds, memory use is bounded and the comparison ends.
 
-use crate::git::shortage;
 use crate::limits::KEPT_ENTRIES;
+use crate::shortage;
 use anyhow::{Context, Result};
 use git2::{ErrorCode, FileMode, ObjectType, Oid, Repository, Tree, TreeEntry};
 use house::openat::Folder;

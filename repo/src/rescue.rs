@@ -3,9 +3,9 @@
 //! Invariant: only `creature/` is ever restored, and what is overwritten was kept before, under a ref or aside.
 //! Every function may be repeated after a kill at any point.
 
-use crate::git::keep::{self, Rule};
-use crate::git::repo::{RESCUED, Repo, Version};
-use crate::git::{restore, shortage, tree};
+use crate::keep::{self, Rule};
+use crate::{RESCUED, Repo, Version};
+use crate::{restore, shortage, tree};
 use anyhow::{Context, Result, anyhow};
 use git2::{FileMode, Index, IndexEntry, IndexTime, Oid, Repository, Signature, Tree};
 use house::clock::Millis;

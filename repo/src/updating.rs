@@ -2,7 +2,7 @@
 //!
 //! Invariant: as long as the note is there, `creature/` goes back to HEAD before anything lives, whoever comes next.
 
-use crate::git::repo::{Repo, Version};
+use crate::{Repo, Version};
 use anyhow::Result;
 use git2::Oid;
 use house::{House, files};

@@ -3,10 +3,10 @@
 //! Invariant: only `creature/`, `self/` and `PURPOSE.md` are ever committed.
 //! Every function may be repeated after a kill at any point.
 
-use crate::git::keep::{self, Rule};
-use crate::git::open;
-use crate::git::tree::{short, unknown};
+use crate::keep::{self, Rule};
 use crate::limits::{KEPT_FILE_BYTES, RUNGS};
+use crate::open;
+use crate::tree::{short, unknown};
 use anyhow::{Context, Result, bail};
 use git2::{Commit, ErrorCode, FileMode, Oid, Repository, Signature};
 use house::{House, files, interrupt};
@@ -333,7 +333,7 @@ impl Repo {
     /// refs.
     pub fn clear_own_locks(&self) {
         let own = [GOOD, FALLEN, RESCUED].map(|kind| format!("{}{kind}", self.refs));
-        if let Err(error) = crate::git::locks::clear_own(self.git.path(), &own, &self.house.kept()) {
+        if let Err(error) = crate::locks::clear_own(self.git.path(), &own, &self.house.kept()) {
             tracing::warn!("{error:#}");
         }
     }
@@ -346,7 +346,7 @@ impl Repo {
         match attempt() {
             Err(error) if error.code() == ErrorCode::Locked => {
                 let cleared =
-                    crate::git::locks::clear_stale(self.git.path(), self.house.root(), &self.house.kept())?;
+                    crate::locks::clear_stale(self.git.path(), self.house.root(), &self.house.kept())?;
                 if cleared.is_empty() {
                     bail!("{} (another git is at work here, or left its lock)", error.message());
                 }

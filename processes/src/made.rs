@@ -1,4 +1,4 @@
-//! How cargo made the guardian's own program, wherever its target folder is: broker and console are made alike, beside it.
+//! How cargo made this program, wherever its target folder is: guardian, broker and console are made alike, beside each other.
 
 use house::{House, files};
 use std::path::{Path, PathBuf};
@@ -49,4 +49,21 @@ impl Made {
         let triple = self.triple.iter().flat_map(|triple| ["--target", triple]);
         args.into_iter().chain(triple).map(str::to_owned).collect()
     }
+}
+
+/// The path of a program that lies in this one's folder, whether it is there or not.
+pub fn beside(name: &str) -> Option<PathBuf> {
+    Some(std::env::current_exe().ok()?.with_file_name(name))
+}
+
+pub fn cargo() -> PathBuf {
+    std::env::var_os("CARGO").map_or_else(|| PathBuf::from("cargo"), PathBuf::from)
+}
+
+/// The arguments of every cargo call on the creature. Run from the house's root, so that cargo settings in `creature/`
+/// have no effect.
+pub fn cargo_args(verb: &str) -> Vec<String> {
+    [verb, "--manifest-path", "creature/Cargo.toml", "--target-dir", "target/creature"]
+        .map(str::to_owned)
+        .to_vec()
 }

@@ -2,8 +2,8 @@
 //!
 //! Invariant: no rule covers a name beginning with `.env`, the broker's folder, or the owner's home as a whole.
 
-use crate::processes::{apart, programs};
-use house::House;
+use crate::programs;
+use house::{House, apart, files};
 use std::path::{Path, PathBuf};
 use walls::cargo_named::{Named, Outside};
 use walls::spec::{Access, Rule, View};
@@ -49,6 +49,8 @@ pub const CARGO_FILES: [&str; 3] = [
 /// kept binaries are run from.
 const HIDDEN: &str = ".self/guardian";
 const KEPT_BINARIES: &str = ".self/guardian/binaries";
+/// Longest file that names a folder of git's, in bytes.
+const MOST_NAMED: u64 = 4_096;
 
 /// The house as the creature's place; `more` are folders the owner adds.
 pub struct CreaturePlace {
@@ -125,13 +127,20 @@ fn moved(house: &House, path: PathBuf) -> PathBuf {
     first.canonicalize().map_or(path.clone(), |to| to.join(parts.as_path()))
 }
 
-/// The repository's folders outside the house: in a linked work tree `.git` is a file that names them.
+/// The repository's folders outside the house: in a linked work tree `.git` is a file that names its own, and `commondir` in
+/// there the one that all work trees share (gitrepository-layout(5)).
 fn outside_git(house: &House) -> Vec<PathBuf> {
     if house.root().join(".git").is_dir() {
         return vec![];
     }
-    let repository = git2::Repository::open(house.root());
-    repository.map_or(vec![], |found| vec![found.path().to_path_buf(), found.commondir().to_path_buf()])
+    let named = |folder: &Path, file: &str, begins: &str| {
+        let text = files::read_most(&folder.join(file), MOST_NAMED).ok()??;
+        let text = String::from_utf8(text).ok()?;
+        folder.join(text.trim_end().strip_prefix(begins)?).canonicalize().ok()
+    };
+    let Some(own) = named(house.root(), ".git", "gitdir: ") else { return vec![] };
+    let common = named(&own, "commondir", "");
+    std::iter::once(own).chain(common).collect()
 }
 
 fn toolchain(house: &House) -> Vec<(Access, PathBuf)> {
