@@ -69,6 +69,7 @@ use agenda::waking;
 use mind::conversation::Conversation;
 use std::collections::BTreeMap;
 use std::time::Duration;
+use tracing::instrument;
 
 /// A life from birth to end.
 pub struct Life {
@@ -176,6 +177,7 @@ impl Life {
     }
 
     /// Does what came due, then, where there is a reason, has thoughts with no rest between.
+    #[instrument(level = "debug", skip_all, fields(wake = self.cursors.counts.wakes.saturating_add(1)))]
     pub async fn wake(&mut self, leaving: &mut impl Leaving) -> Result<Next, Fault> {
         self.cursors.counts.wakes = self.cursors.counts.wakes.saturating_add(1);
         self.minds.quick_is_away = false;

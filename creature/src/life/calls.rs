@@ -19,7 +19,7 @@ use mind::thought::ToolCall;
 use serde_json::{Value, json};
 use std::pin::{Pin, pin};
 use std::time::Duration;
-use tracing::Instrument;
+use tracing::{Instrument, instrument};
 
 /// Time between looks whether a reminder is due, and for a quick call to end though the owner waits.
 const LOOK: Duration = Duration::from_secs(1);
@@ -55,8 +55,7 @@ impl Life {
                 self.acted(call, turn, CallOutcome::failed(why, hint))?;
                 continue;
             }
-            let span = tracing::debug_span!("call", tool = call.tool);
-            let done = self.call(call, turn, leaving).instrument(span).await?;
+            let done = self.call(call, turn, leaving).await?;
             all.progress |= done.progress;
             all.completed |= done.completed;
             all.then = done.then;
@@ -86,6 +85,7 @@ impl Life {
     }
 
     /// Runs one call and remembers what came of it.
+    #[instrument(level = "debug", skip_all, fields(tool = call.tool))]
     pub(super) async fn call(
         &mut self,
         call: &ToolCall,
@@ -202,7 +202,7 @@ impl Life {
                 (Goes::Background, false) if call.tool == WAITS => job.hasten(),
                 (Goes::Background, false) => {
                     job.goes_on_in_background();
-                    tokio::spawn(running);
+                    tokio::spawn(running.in_current_span());
                     let note = "your owner spoke: this call runs on beside you. Answer first; the tool `job` looks at it, \
                         waits for it or ends it, and its end comes as news";
                     let result = json!({"ok": true, "job": job.id, "note": note});

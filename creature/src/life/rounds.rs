@@ -15,7 +15,7 @@ use mind::thought::Thought;
 use serde_json::{Value, json};
 use std::pin::pin;
 use std::time::Duration;
-use tracing::Instrument;
+use tracing::instrument;
 
 /// Thoughts of one wake on the owner's request; beyond, it goes on at the next.
 const MOST_OWNER_ROUNDS: u32 = 50;
@@ -100,9 +100,7 @@ impl Life {
                 return Ok(Next::Rest(self.chosen(None)));
             }
             works_for = answers.then(|| sensed.caller.thread.clone());
-            let thought = self.cursors.counts.next_thought();
-            let span = tracing::debug_span!("thought", thought);
-            match self.round(sensed, so_far, beside, leaving).instrument(span).await? {
+            match self.round(sensed, so_far, beside, leaving).await? {
                 Round::Again(done) => so_far = done,
                 Round::Ends(next) => return Ok(next),
             }
@@ -115,6 +113,7 @@ impl Life {
     }
 
     /// Asks the mind once and does what it says.
+    #[instrument(level = "debug", name = "thought", skip_all, fields(thought = self.cursors.counts.next_thought()))]
     async fn round(
         &mut self,
         sensed: Sensed,
