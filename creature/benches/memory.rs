@@ -64,7 +64,6 @@ fn home(root: &Path) -> House {
     for folder in [house.mind(), house.papers()] {
         fs::create_dir_all(folder).unwrap();
     }
-    fs::write(house.owner_settings(), "[model]\nprovider = \"instinct\"\n").unwrap();
     fs::write(house.purpose(), "# Purpose\n\nBe curious about small things.\n").unwrap();
     snapshot::write(&house.snapshots(), &"What many thoughts came to. ".repeat(100)).unwrap();
     house

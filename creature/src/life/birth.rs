@@ -72,9 +72,11 @@ pub async fn birth(told: Told) -> Result<Life, Fault> {
     cursors.counts.correct(&records);
     cursors.counts.correct(&booked);
     let mut handed = Vec::new();
-    // What is handed over while it is read is taken up before the first word.
-    let _ = Settings::handed_anew(&house, told.life, &mut handed);
-    let (settings, complaint) = Settings::load(&house, told.life);
+    let (settings, complaint) = match Settings::handed_anew(&house, &mut handed) {
+        None => Default::default(),
+        Some(Ok(handed)) => handed,
+        Some(Err(why)) => (Settings::default(), Some(why)),
+    };
     odd.extend(complaint.map(|said| ("settings", said)));
     let standing = Standing::read(&house.guardian()).unwrap_or_else(|said| {
         odd.push(("guardian", said));

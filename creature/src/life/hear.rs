@@ -131,8 +131,11 @@ impl Life {
     /// Takes up settings that the guardian handed over since they were last read; how a model is asked counts with the
     /// next one that is offered.
     fn follow_settings(&mut self) -> Result<(), Fault> {
-        let handed = Settings::handed_anew(&self.told.house, self.told.life, &mut self.handed);
-        let Some((settings, odd)) = handed else { return Ok(()) };
+        let (settings, odd) = match Settings::handed_anew(&self.told.house, &mut self.handed) {
+            None => return Ok(()),
+            Some(Ok(handed)) => handed,
+            Some(Err(why)) => return self.store.observe("settings", &why),
+        };
         self.settings = settings;
         let unfollowed = settings::put(&self.settings, &mut self.store, &mut self.toolbox);
         let odd: Vec<String> = odd.into_iter().chain(unfollowed).collect();
