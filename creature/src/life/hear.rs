@@ -148,7 +148,7 @@ impl Life {
         if self.told.safe {
             return Ok(());
         }
-        let (outcomes, odd) = asks::read(&self.told.house.asks(), &mut self.cursors.events.asks);
+        let (outcomes, odd) = asks::read_outcomes(&self.told.house.asks(), &mut self.cursors.events.asks);
         self.store.observe("asks", &odd)?;
         for outcome in outcomes {
             if self.cursors.events.first_telling(outcome.key) {

@@ -26,7 +26,7 @@ pub(crate) fn settle(
         if !is_news {
             continue;
         }
-        let came = job.told().map_or(String::new(), |came| came.shown);
+        let came = job.outcome_told().map_or(String::new(), |came| came.shown);
         let text = format!("{}\n{}", job.line(), shorten(came.trim(), MOST_END));
         match job.caller.owner {
             true => {

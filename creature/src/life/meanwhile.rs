@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 impl Life {
     /// Whether a mind that reads is known to be away.
     pub(crate) fn is_away(&self) -> bool {
-        self.minds.read() && self.access.outage().is_some()
+        self.minds.can_read() && self.access.outage().is_some()
     }
 
     /// Does what instinct knows by name, and tells the owner of the rest; `asks`: the mind is asked next. `beside`: a call

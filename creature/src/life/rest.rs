@@ -16,7 +16,7 @@ use crate::tools::wake::Rests;
 use agenda::own::LONGEST_CHOSEN_S;
 use agenda::rest::{self, Bounds, Situation};
 use agenda::stack::{self, Category, Line};
-use agenda::waking::{self};
+use agenda::waking::{self, Found};
 use ground::checklist;
 use ground::papers;
 use jiff::Timestamp;
@@ -115,6 +115,17 @@ impl Life {
         Round::Ends(Next::Rest(Rest { said_done: done.completed && rest_s.is_some(), ..rest }))
     }
 
+    /// The rest after a thought that wants another round without having acted; none where it may have that round.
+    fn emptied(&mut self, thought: &Thought, beside: bool) -> Option<Rest> {
+        let (span_s, now) = (self.resting.emptied.span_after(thought)?, self.told.clock.now());
+        let found = self.found(now);
+        let reasons_left = waking::reasons(&Found { request: found.request.filter(|_| !beside), ..found });
+        self.resting.emptied.leave(reasons_left, span_s, now);
+        self.unfinished.stopped();
+        let lasts = self.chosen(None).lasts.max(Duration::from_secs(span_s));
+        Some(Rest { lasts, said_nothing: true, ..Rest::default() })
+    }
+
     /// The rest a thought chose, in seconds, or the usual one for the situation; both within the owner's bounds.
     pub(crate) fn chosen(&mut self, said: Option<u64>) -> Rest {
         let now = self.told.clock.now();
@@ -181,7 +192,7 @@ impl Life {
 
     /// The least rest of a mind that makes itself work without end: that of a checkpoint, cut to a due reminder.
     fn least_rest(&mut self, is_asked: bool, now: Timestamp) -> Duration {
-        let busy = self.minds.read() && !is_asked;
+        let busy = self.minds.can_read() && !is_asked;
         self.resting.restless = if busy { self.resting.restless.saturating_add(1) } else { 0 };
         if self.resting.restless <= MOST_RESTLESS {
             return Duration::ZERO;
@@ -234,7 +245,7 @@ impl Life {
     fn situation(&self) -> Situation {
         let (lines, now) = (self.stack(), self.told.clock.now());
         match stack::ready(&lines, now).next().map(|line| line.category) {
-            _ if self.access.poor && self.minds.read() => Situation::Poor,
+            _ if self.access.poor && self.minds.can_read() => Situation::Poor,
             _ if self.access.spent_until(now).is_some() => Situation::Spent,
             _ if self.paused() => Situation::Quiet(self.wakes.quiet),
             Some(Category::Goals) => Situation::Checkpoint,

@@ -65,7 +65,7 @@ impl Life {
         let waiting = || self.cursors.owner.words.iter().filter(|waiting| waiting.word.thread == thread);
         let words = waiting().map(|waiting| waiting.word.clone()).collect();
         let unseen = waiting().filter(|waiting| waiting.seen == 0).count();
-        let money = budget::read(&house.budget());
+        let money = budget::read_money(&house.budget());
         let (events, news) = self.news();
         let (store, said) = (&self.store, &self.cursors.owner.words);
         let mut moment = Moment {
@@ -91,8 +91,8 @@ impl Life {
             budget: money.line,
             alarm: money.alarm,
             unconsulted: self.store.observed.get("broker").is_some_and(|said| !said.is_empty()),
-            born: self.born.told(now).to_owned(),
-            packages: packages::told(|name| std::env::var(name).ok()),
+            born: self.born.change_text(now).to_owned(),
+            packages: packages::how_to_install(|name| std::env::var(name).ok()),
             asks_waiting: self.minds.asks_waiting,
             draft: self.draft().map_or(String::new(), |draft| draft.line()),
             owner,

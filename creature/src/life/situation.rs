@@ -57,8 +57,8 @@ impl Life {
                 && paper.mark() != self.cursors.papers.checklist
                 && !(paper.text.trim().is_empty() && self.cursors.papers.checklist.is_empty()),
             items_due: self.items_due(&paper.text, now),
-            request: self.ready_request().map(|line| named(&line)),
-            line: self.first_line(now).map(|line| named(&line)),
+            request: self.ready_request().map(|line| line_named(&line)),
+            line: self.first_line(now).map(|line| line_named(&line)),
             draft: self.draft_due().filter(|(at, _)| *at <= now && !rests).map(|(_, line)| line),
             unfinished: self.unfinished.any(),
             paused: self.paused(),
@@ -82,7 +82,7 @@ impl Life {
         let due =
             |line: &str| self.cursors.papers.items.get(line).is_none_or(|next_s| *next_s <= now.as_second());
         let items =
-            checklist::open(checklist, self.minds.read()).into_iter().filter(|item| item.every_s.is_some());
+            checklist::open(checklist, self.minds.can_read()).into_iter().filter(|item| item.every_s.is_some());
         items.filter(|item| due(&item.line)).map(|item| text::shorten(&item.text, 160)).collect()
     }
 
@@ -137,7 +137,7 @@ impl Life {
             changed: self.papers.changed.clone(),
             items: open.map(|item| item.text).collect(),
             own: self.allowance(),
-            talks: self.minds.read().then(waiting),
+            talks: self.minds.can_read().then(waiting),
         }
     }
 
@@ -168,7 +168,7 @@ impl Life {
 
     /// Returns what owner and money allow for own time; none for instinct, while money is short, and where nobody said.
     pub(crate) fn allowance(&self) -> Option<Allowance> {
-        if self.told.safe || self.told.rehearsal || self.access.poor || !self.minds.read() {
+        if self.told.safe || self.told.rehearsal || self.access.poor || !self.minds.can_read() {
             return None;
         }
         let mut allowance = budget::allowance(&self.told.house.budget())?;
@@ -208,7 +208,7 @@ impl Life {
     /// The first request of the owner's that a wake may be for now.
     pub(crate) fn ready_request(&self) -> Option<Line> {
         let now = self.told.clock.now();
-        if self.is_stopped() || !self.minds.read() {
+        if self.is_stopped() || !self.minds.can_read() {
             return None;
         }
         self.stack().into_iter().find(|line| line.category == Category::Requests && line.ready_at <= now)
@@ -229,6 +229,6 @@ impl Life {
 }
 
 /// A line of the stack as a reason names it.
-fn named(line: &Line) -> String {
+fn line_named(line: &Line) -> String {
     format!("{} {}", line.id, text::shorten(&line.title, 100))
 }

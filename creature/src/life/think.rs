@@ -54,7 +54,7 @@ impl Life {
         }
         if !caller.owner {
             self.own.paid(&record);
-            if self.minds.read() {
+            if self.minds.can_read() {
                 self.own.asked_for(&mut self.store, &sensed.reasons.why);
             }
         }
@@ -107,7 +107,7 @@ impl Life {
             None => {}
         }
         let now_s = self.told.clock.now().as_second();
-        let items = checklist::open(&self.checklist().text, self.minds.read());
+        let items = checklist::open(&self.checklist().text, self.minds.can_read());
         self.cursors.papers.items.retain(|line, _| items.iter().any(|item| item.line == *line));
         for item in items {
             let Some(every_s) = item.every_s else { continue };

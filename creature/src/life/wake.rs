@@ -66,7 +66,7 @@ pub(super) fn notice(
     access: &mut Access,
     known: &mut Papers,
 ) -> Result<(), Fault> {
-    let money = budget::read(&store.house.budget());
+    let money = budget::read_money(&store.house.budget());
     access.poor = money.poor;
     store.observe("budget", &money.alarm)?;
     tell_of_money(store, cursors, &money.warning)?;

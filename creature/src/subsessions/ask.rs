@@ -66,7 +66,7 @@ impl Life {
         }
         let known = self.talks.remove(&session.id);
         self.steps.begin(&session.id, Doing::Asks(asker), async move {
-            let asked = caught("a thought apart", question.asked(mind, known)).await;
+            let asked = caught("a thought apart", question.ask(mind, known)).await;
             let panicked = |fault: Fault| {
                 let (error, text, usage) = (fault.error, String::new(), Value::Null);
                 Asked { talk: None, outcome: Outcome::Garbled { error, text, usage } }
@@ -80,7 +80,7 @@ impl Life {
     /// given is no longer the owner's to give.
     fn asker(&mut self, session: &Session, now: Timestamp) -> Result<Option<(ModelMind, Asker)>, String> {
         if !(session.model.is_empty() && session.effort.is_empty()) {
-            return self.named(session).map(|named| named.map(|mind| (mind, Asker::Named)));
+            return self.model_named(session).map(|named| named.map(|mind| (mind, Asker::Named)));
         }
         if self.is_quick(session)
             && let Some(quick) = &mut self.minds.quick
@@ -96,7 +96,7 @@ impl Life {
     }
 
     /// The model that a session was given, as much as the owner's settings allow.
-    fn named(&self, session: &Session) -> Result<Option<ModelMind>, String> {
+    fn model_named(&self, session: &Session) -> Result<Option<ModelMind>, String> {
         let Some(broker) = &self.told.broker else { return Ok(None) };
         let Some(offer) = self.toolbox.models.offer(&session.model) else {
             return Err(format!("the model it was given, {}, is not offered any more", session.model));
@@ -180,7 +180,7 @@ impl Life {
             };
             return self.store.turned(&changed);
         }
-        sessions.thought(id, thought.tool_calls.iter().map(called).collect());
+        sessions.thought(id, thought.tool_calls.iter().map(call_line).collect());
         self.store.keep_sessions();
         self.steps.set_calls(id, &thought.tool_calls);
         Ok(())
@@ -189,7 +189,7 @@ impl Life {
 
 impl Question {
     /// Asks the model; finds out first, once, which form its server takes.
-    async fn asked(self, mut mind: ModelMind, known: Option<Conversation>) -> Asked {
+    async fn ask(self, mut mind: ModelMind, known: Option<Conversation>) -> Asked {
         let (session, now) = (&self.session, self.now);
         if let Err(outcome) = mind.learn(now, !session.owner).await {
             return Asked { talk: known, outcome };
@@ -227,6 +227,6 @@ fn cost_of(usage: &Value) -> u64 {
 }
 
 /// Returns a call in one line.
-fn called(call: &ToolCall) -> String {
+fn call_line(call: &ToolCall) -> String {
     format!("{} {}", call.tool, args(call, MOST_CALL))
 }

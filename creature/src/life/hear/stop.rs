@@ -106,7 +106,7 @@ impl Life {
             text += &format!(" I do nothing of my own for {HELD_MIN} minutes, unless you say `resume`.");
         }
         let jobs = self.toolbox.jobs.in_background();
-        let running = jobs.iter().filter(|job| !job.is_stopped()).map(|job| named(job));
+        let running = jobs.iter().filter(|job| !job.is_stopped()).map(|job| job_named(job));
         let running: Vec<String> = running.chain(self.works_apart()).collect();
         if !running.is_empty() {
             text += &format!(" In the background still: {}; `stop that` again ends it.", running.join(", "));
@@ -181,7 +181,7 @@ impl Life {
         for job in self.toolbox.jobs.in_background() {
             job.stop("your owner said stop");
             job.is_known();
-            ended.push(named(&job));
+            ended.push(job_named(&job));
             let text = format!("{}; your owner said stop. It had said: {}", job.line(), job.said_so_far());
             self.store.record("observation", json!({"about": "cut", "text": text}))?;
             threads.extend(job.caller.owner.then(|| job.caller.thread.clone()));
@@ -190,6 +190,6 @@ impl Life {
     }
 }
 
-fn named(job: &Job) -> String {
+fn job_named(job: &Job) -> String {
     format!("{} ({})", job.id, shorten(&job.what, 80))
 }

@@ -51,7 +51,7 @@ impl Minds {
     }
 
     /// Whether the mind in use is a model, which can read.
-    pub fn read(&self) -> bool {
+    pub fn can_read(&self) -> bool {
         matches!(self.now, Mind::Model(_))
     }
 
