@@ -93,6 +93,7 @@ fn encoded(row: &str, text: &str, dice: &mut Dice) -> String {
     match row {
         "as it is" => text.to_owned(),
         "broken across lines" => broken(text, if upper { "\r\n\t" } else { "\n" }, dice),
+        "backwards" => text.chars().rev().collect(),
         "base64" => STANDARD.encode(&around),
         "base64 for addresses" => URL_SAFE_NO_PAD.encode(&around),
         "base64 broken across lines" => {

@@ -229,6 +229,16 @@ fn an_address_in_the_file_is_read_and_is_no_secret() {
     );
 }
 
+/// Found: of a name that stood twice only the last value was a secret.
+#[test]
+fn every_value_of_a_name_that_stands_twice_is_scrubbed() {
+    let text = "THE_KEY=sk-0123456789-old\nTHE_KEY=sk-0123456789-new\n";
+    let keys = load(text, &["THE_KEY"]).unwrap();
+    assert_eq!(keys.get("THE_KEY"), Some("sk-0123456789-new"));
+    assert_eq!(keys.scrub("sk-0123456789-old"), MARK);
+    assert_eq!(keys.scrub("wen-9876543210-ks"), MARK, "backwards");
+}
+
 /// Found: a byte-order mark, which some editors write, made the first line unreadable.
 #[test]
 fn a_mark_before_the_first_line_is_no_part_of_it() {

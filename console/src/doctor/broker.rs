@@ -12,9 +12,6 @@ use processes::trusted;
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 
-/// Largest `.env` the broker reads, in bytes.
-const SECRETS_BYTES: u64 = 1 << 20;
-
 pub fn findings(house: &House) -> Vec<Finding> {
     let mut findings = vec![broker(house), keys(house)];
     findings.extend(judged(house));
@@ -70,17 +67,9 @@ fn judged(house: &House) -> Vec<Finding> {
 }
 
 fn keys(house: &House) -> Finding {
-    let named = files::read_most(&house.secrets(), SECRETS_BYTES).ok().flatten().unwrap_or_default();
-    let named = String::from_utf8_lossy(&named).into_owned();
-    let in_file = |name: &str| {
-        let of = |line: &str| {
-            line.trim_start_matches(['\u{feff}', ' ', '\t'])
-                .trim_start_matches("export ")
-                .split_once('=')
-                .is_some_and(|(key, _)| key.trim() == name)
-        };
-        named.lines().any(of)
-    };
+    // What keeps it from being read is told by the broker's own check.
+    let file = redact::env_file::read(house).unwrap_or_default();
+    let in_file = |name: &str| file.iter().any(|(key, _)| key == name);
     let own = settings::load(house, |text| settings::read(text, Reader::Broker, forms::check));
     let own = own.map(|read| read.settings.makers).unwrap_or_default();
     let own = own.into_values().flat_map(|maker| maker.keys.unwrap_or_default());

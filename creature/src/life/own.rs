@@ -110,7 +110,7 @@ impl OwnTime {
         self.read.extend(read);
         if let Some(name) = &product {
             let read = std::mem::take(&mut self.read);
-            used.extend(read.into_iter().filter(|what| stem(what) != stem(name)));
+            used.extend(read.into_iter().filter(|what| unnumbered(what) != unnumbered(name)));
         }
         for what in used {
             self.used(store, &what);
@@ -248,7 +248,7 @@ fn brief(kind: Kind) -> String {
 }
 
 /// A name without the number it ends with, the same for all of a numbered row.
-fn stem(what: &str) -> &str {
+fn unnumbered(what: &str) -> &str {
     what.trim_end_matches(|c: char| c.is_ascii_digit() || "-_. ".contains(c))
 }
 

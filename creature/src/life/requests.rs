@@ -9,7 +9,7 @@ use crate::store::caller::Caller;
 use crate::watches::Shared;
 use agenda::Change;
 use agenda::requests::{Request, RequestChange, Wait};
-use ground::text::shorten;
+use ground::text::{one_line, shorten};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -81,7 +81,7 @@ pub(crate) fn deliver(
     let waits = cursors.owner.awaits_answer(thread);
     let open = || store.agenda.requests.under_work(thread, began);
     // Said once already, as what goes on.
-    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = one_line(text);
     let is_said = open().any(|one| one.so_far.as_ref() == Some(&words));
     if !(waits || open().next().is_some() && !is_said) || text.trim().is_empty() {
         return Ok(());

@@ -81,8 +81,9 @@ impl Life {
     fn items_due(&self, checklist: &str, now: Timestamp) -> Vec<String> {
         let due =
             |line: &str| self.cursors.papers.items.get(line).is_none_or(|next_s| *next_s <= now.as_second());
-        let items =
-            checklist::open(checklist, self.minds.can_read()).into_iter().filter(|item| item.every_s.is_some());
+        let items = checklist::open(checklist, self.minds.can_read())
+            .into_iter()
+            .filter(|item| item.every_s.is_some());
         items.filter(|item| due(&item.line)).map(|item| text::shorten(&item.text, 160)).collect()
     }
 

@@ -83,7 +83,7 @@ pub(super) fn ask(call: &Call) -> String {
 ///
 /// Only its beginning counts: the guardian tells a life what it was born of by a commit's subject, which is cut.
 pub fn edit(summary: &str) -> String {
-    let words: String = guardian_post::one_line(summary).chars().take(MOST_EDIT).collect();
+    let words: String = guardian_post::summary_line(summary).chars().take(MOST_EDIT).collect();
     if words.is_empty() { words } else { format!("edit: {}", words.trim_end()) }
 }
 

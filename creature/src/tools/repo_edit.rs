@@ -305,7 +305,12 @@ fn note(tools: &mut ToolContext<'_>, owners: bool) -> Result<(), Fault> {
 }
 
 /// Records that everything passed and leaves the rebirth to the life.
-fn ask_for_rebirth(tools: &mut ToolContext<'_>, summary: &str, files: &[String], proof: Proof) -> Result<Value, Fault> {
+fn ask_for_rebirth(
+    tools: &mut ToolContext<'_>,
+    summary: &str,
+    files: &[String],
+    proof: Proof,
+) -> Result<Value, Fault> {
     let Proof { build_ms, test_ms, rehearsal_ms, passed, flaky } = proof;
     // From here on this tree lives: a test that passed in it and fails later was broken later.
     Known::load(&tools.store.house).green(tools.store.clock.text(), passed).save(&tools.store.house);

@@ -59,6 +59,7 @@ fn folders_in_the_place_of_files_are_told_and_survived() {
 #[test]
 fn a_memory_that_cannot_be_written_is_a_clear_end() {
     let house = TempHouse::new();
+    std::fs::remove_dir_all(house.path(".self")).unwrap();
     house.write(".self", "no folder, and none can be made");
     let status = house.command(1).status().unwrap();
     assert_eq!(status.code(), Some(1));

@@ -158,7 +158,7 @@ impl Seen<'_> {
             }
             td {
                 span.chip.(fate.class()) { (fate.told()) }
-                @if let Some(fell) = &edit.fell { " " span.about { (fell.told) } }
+                @if let Some(fell) = edit.fallen() { " " span.about { (fell.told) } }
                 @if let Some((first, last)) = edit.lives {
                     " " span.about { a href={ "/lives/" (first) } { "life " (first) } @if last > first { " to " a href={ "/lives/" (last) } { (last) } } }
                 }

@@ -255,7 +255,7 @@ fn worth(kind: Kind, text: &str) -> Result<(), Refusal> {
         return refused(&error, "say what matters, and where the rest is");
     }
     let plain: String = text.chars().map(|c| if c.is_alphanumeric() { c } else { ' ' }).collect();
-    let mut plain = plain.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut plain = items::one_line(&plain.to_lowercase());
     let mut needed = 2;
     for phrase in CHATTER.split(", ") {
         if plain.contains(phrase) {

@@ -22,6 +22,8 @@ pub struct Found {
     pub object: Map<String, Value>,
     pub start: usize,
     pub end: usize,
+    /// The text ended before its closing brace: what should have followed is not there.
+    pub is_cut: bool,
     /// Repairs made, in words; empty where it was JSON as it stood.
     pub how: Vec<&'static str>,
 }
@@ -79,13 +81,14 @@ fn search(text: &str, from: usize) -> Result<Vec<Found>, String> {
         if failed.is_some() && !text.get(..start).is_some_and(|before| before.ends_with('\n')) {
             continue;
         }
-        let mut parser = Parser { text, at: start, how: Vec::new(), begun: false, supplied: false };
+        let mut parser =
+            Parser { text, at: start, how: Vec::new(), begun: false, supplied: false, is_cut: false };
         let result = parser.object(0);
         read += parser.at.saturating_sub(start);
         match result {
             Ok(object) => {
                 at = parser.at.max(at);
-                all.push(Found { object, start, end: parser.at, how: parser.how });
+                all.push(Found { object, start, end: parser.at, is_cut: parser.is_cut, how: parser.how });
             }
             Err(fault) if parser.begun => {
                 failed.get_or_insert(fault);
@@ -133,8 +136,9 @@ struct Parser<'t> {
     how: Vec<&'static str>,
     /// Whether a key was read, so that this was meant as an object.
     begun: bool,
-    /// A closing mark was supplied.
+    /// A closing mark was supplied; `is_cut`: that of the outermost object.
     supplied: bool,
+    is_cut: bool,
 }
 
 impl<'t> Parser<'t> {
@@ -184,7 +188,7 @@ impl<'t> Parser<'t> {
                 if self.supplied || !self.begun {
                     return self.fault(unclosed);
                 }
-                self.supplied = true;
+                (self.supplied, self.is_cut) = (true, depth == 0);
                 self.noted(true, "unclosed brace");
                 return Ok(());
             }

@@ -256,7 +256,7 @@ async fn a_restless_model_that_makes_itself_work_is_paced() {
     };
     let script = Script::new((0..2_000).map(again).collect());
     let house = in_memory(&script);
-    house.owner("[model]\ntools = \"json\"\n[rest]\nshortest_s = 1\n[agenda]\nrounds = 4\n[sessions]\nat_once = 1\n");
+    house.owner("model.tools = 'json'\nrest.shortest_s = 1\nagenda.rounds = 4\nsessions.at_once = 1\n");
     let mut lived = Lived::born(&house, NOON, 1).await;
     let mut left = Duration::from_secs(3_600);
     let mut wakes = 0;

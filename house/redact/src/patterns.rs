@@ -3,7 +3,7 @@
 //! Applied after the known values, not instead of them. Invariant: each byte is visited a bounded number of times,
 //! whatever surrounds it. Pure: nothing here reads, sends or waits.
 
-use crate::secrets::keys::struck;
+use crate::keys::struck;
 use aho_corasick::AhoCorasick;
 use house::secret_beginnings::{KEY_BEGINS, of_texts};
 use std::ops::Range;

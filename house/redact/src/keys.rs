@@ -3,24 +3,20 @@
 //! Invariant: a secret's value never reaches a log line, a file or a client, in any of the encodings in the table of
 //! docs/services.md.
 
-use crate::secrets::encodings::{self, View};
+use crate::encodings::{self, View};
+use crate::env_file;
 use aho_corasick::{AhoCorasick, MatchKind};
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::Result;
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use house::{House, makers};
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{ErrorKind, Read};
 use std::ops::Range;
-use std::os::unix::fs::OpenOptionsExt;
 
 /// Shortest value that is scrubbed, in bytes; a shorter one is a placeholder, and would match ordinary words.
 const SHORTEST: usize = 8;
 /// Shortest line of a secret of several lines (a private key, say) that is scrubbed by itself, in bytes.
 const SHORTEST_LINE: usize = 16;
-/// Most bytes of `.env` that are read.
-const MOST_FILE_BYTES: u64 = 1 << 20;
 /// Replaces a secret in a text.
 pub const MARK: &str = "[key]";
 
@@ -51,16 +47,19 @@ impl std::fmt::Debug for Keys {
 impl Keys {
     /// Reads the variables `named` from the environment, else from the house's `.env`.
     pub fn load(house: &House, named: &[String]) -> Result<Self> {
-        let file = read_file(house)?;
+        let file = env_file::read(house)?;
+        let in_file = |name: &String| {
+            file.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.clone())
+        };
         let value = |name: &String| {
-            std::env::var(name).ok().filter(|value| !value.is_empty()).or_else(|| file.get(name).cloned())
+            std::env::var(name).ok().filter(|value| !value.is_empty()).or_else(|| in_file(name))
         };
         let names = named.iter().cloned().chain(makers::plain().map(str::to_owned));
         let values = names.filter_map(|name| Some((value(&name)?.trim().to_owned(), name)));
         let values: BTreeMap<_, _> = values.map(|(value, name)| (name, value)).collect();
         // Every other value in `.env` counts as secret too, used or not.
-        let secret =
-            file.iter().chain(&values).filter(|(name, _)| !makers::plain().any(|plain| plain == *name));
+        let all = file.iter().map(|(name, value)| (name, value)).chain(&values);
+        let secret = all.filter(|(name, _)| !makers::plain().any(|plain| plain == *name));
         let known = secret.map(|(_, value)| value.clone()).collect();
         let mut keys = Self { known, values, search: None };
         keys.prepare();
@@ -159,7 +158,7 @@ pub fn struck(bytes: &[u8], mut found: Vec<Range<usize>>) -> Vec<u8> {
     clean
 }
 
-/// A secret and its lines; and in base64, of the plain bytes and of UTF-16.
+/// A secret, its lines, and backwards; and in base64, of the plain bytes and of UTF-16.
 fn in_letters(secret: &str) -> Vec<Vec<u8>> {
     let plain = |text: &[u8]| text.iter().copied().filter_map(letter).collect::<Vec<u8>>();
     let once = in_base64(secret.as_bytes());
@@ -176,12 +175,13 @@ fn in_letters(secret: &str) -> Vec<Vec<u8>> {
     );
     found.extend(in_utf16(secret).iter().map(|text| plain(text)));
     found.push(plain(secret.as_bytes()));
+    found.push(plain(secret.chars().rev().collect::<String>().as_bytes()));
     found
 }
 
 /// A secret in hexadecimal, of the plain bytes and of UTF-16.
 fn in_digits(secret: &str) -> Vec<Vec<u8>> {
-    let hex = |bytes: &[u8]| crate::ground::text::hex(bytes).into_bytes();
+    let hex = |bytes: &[u8]| house::printable::hex(bytes).into_bytes();
     in_utf16(secret).iter().map(|bytes| hex(bytes)).chain([hex(secret.as_bytes())]).collect()
 }
 
@@ -200,76 +200,4 @@ fn in_base64(bytes: &[u8]) -> Vec<Vec<u8>> {
             .map(|text| text.get(first..last).unwrap_or_default().as_bytes().to_vec())
     };
     (0..3).flat_map(at).collect()
-}
-
-/// The variables in `.env`; none if there is no such file. An error never quotes the file.
-// Opened here, for what is no file is told in words of its own.
-#[allow(clippy::disallowed_methods)]
-fn read_file(house: &House) -> Result<BTreeMap<String, String>> {
-    let mut text = String::new();
-    // Opening a pipe would wait for a writer.
-    match File::options().read(true).custom_flags(nix::libc::O_NONBLOCK).open(house.secrets()) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(BTreeMap::new()),
-        Err(error) => return Err(error).context("failed to open .env"),
-        Ok(file) => {
-            use std::os::unix::fs::PermissionsExt;
-            let meta = file.metadata().context("failed to look at .env")?;
-            if !meta.is_file() {
-                bail!(".env is no file; make it one with lines of NAME=value, or take it away");
-            }
-            let mode = meta.permissions().mode();
-            if mode & 0o077 != 0 {
-                tracing::warn!("others on this machine can read .env; mend it with: chmod 600 .env");
-            }
-            file.take(MOST_FILE_BYTES + 1).read_to_string(&mut text).context("failed to read .env")?;
-        }
-    }
-    if text.len() as u64 > MOST_FILE_BYTES {
-        bail!("failed to read .env: it is larger than {MOST_FILE_BYTES} bytes");
-    }
-    // Some editors put a byte-order mark before a text.
-    let literal = literal(text.strip_prefix('\u{feff}').unwrap_or(&text));
-    let pairs = dotenvy::from_read_iter(literal.as_bytes()).map(|pair| {
-        pair.map_err(|error| match error {
-            // The line may contain a secret, so only its number is told.
-            dotenvy::Error::LineParse(line, _) => {
-                let known =
-                    literal.lines().position(|found| !line.is_empty() && found.starts_with(line.as_str()));
-                match known {
-                    Some(at) => anyhow!(".env, line {}: not NAME=value; quote values with spaces", at + 1),
-                    None => anyhow!(".env: a line is not NAME=value; quote values with spaces"),
-                }
-            }
-            dotenvy::Error::Io(_) | dotenvy::Error::EnvVar(_) | _ => anyhow!("failed to read .env"),
-        })
-    });
-    pairs.collect()
-}
-
-/// The text with every `$` escaped: passwords may contain it, and no other variable is to be inserted.
-fn literal(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let (mut quote, mut before, mut comment, mut escaped) = (None, '\n', false, false);
-    for c in text.chars() {
-        match (c, quote) {
-            ('\n', None) => comment = false,
-            _ if comment => {}
-            ('\\', None | Some('"')) if !escaped => {
-                escaped = true;
-                out.push(c);
-                before = c;
-                continue;
-            }
-            ('$', None | Some('"')) if !escaped => out.push('\\'),
-            ('#', None) if before.is_whitespace() => comment = true,
-            ('"' | '\'', None) if !escaped => quote = Some(c),
-            ('"', Some('"')) if !escaped => quote = None,
-            ('\'', Some('\'')) => quote = None,
-            _ => {}
-        }
-        escaped = false;
-        before = c;
-        out.push(c);
-    }
-    out
 }
