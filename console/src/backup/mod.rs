@@ -8,6 +8,7 @@ pub mod moment;
 pub mod parts;
 pub mod restore;
 
+use crate::commands::options;
 use anyhow::{Context, Result, ensure};
 use archive::Writer;
 use house::terminal::{self, typed};
@@ -28,12 +29,6 @@ const FROM: &str = "FERAL_FROM";
 /// Largest single file that is taken along.
 const MOST_FILE_BYTES: u64 = 8 << 30;
 
-pub struct Wanted {
-    pub file: Option<String>,
-    pub with_secrets: bool,
-    pub json: bool,
-}
-
 /// Result of a backup.
 struct Made {
     at: PathBuf,
@@ -45,11 +40,11 @@ struct Made {
 }
 
 /// Makes a backup and says what it holds.
-pub fn backup(house: &House, wanted: &Wanted) -> Result<u8> {
+pub fn backup(house: &House, wanted: &options::Backup) -> Result<u8> {
     let to = place(house, wanted.file.as_deref())?;
     let made = make(house, &to, wanted.with_secrets)?;
     let lives = instance::running(house).is_some();
-    if wanted.json {
+    if wanted.form.json {
         terminal::json(
             &json!({"file": made.at, "bytes": made.bytes, "files": made.files, "commit": made.commit,
             "branch": made.branch, "left_out": made.left_out, "with_secrets": wanted.with_secrets, "while_it_ran": lives}),

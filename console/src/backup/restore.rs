@@ -6,6 +6,7 @@
 use super::ledgers::{self, Relation};
 use super::parts::{self, Part};
 use super::{about, archive, bundle, from_here, history};
+use crate::commands::options;
 use anyhow::{Context, Result, bail, ensure};
 use git2::Oid;
 use house::records::text;
@@ -27,12 +28,6 @@ use std::path::{Path, PathBuf};
 const SPARE_MIB: u64 = 256;
 const MOST_SMALL_BYTES: u64 = 64 << 10;
 
-pub struct Wanted {
-    pub file: Option<String>,
-    pub with_secrets: bool,
-    pub json: bool,
-}
-
 /// Decisions of a restore, for the owner.
 struct Told {
     of: String,
@@ -47,7 +42,7 @@ struct Told {
 }
 
 /// Restores a backup, or finishes a restore that was cut off.
-pub fn restore(house: &House, wanted: &Wanted) -> Result<u8> {
+pub fn restore(house: &House, wanted: &options::Restore) -> Result<u8> {
     if let Some(pid) = instance::running(house) {
         bail!(
             "a guardian runs here (process {pid}), and nothing is restored under it; stop it first: {}",
@@ -59,7 +54,7 @@ pub fn restore(house: &House, wanted: &Wanted) -> Result<u8> {
     if let Some(kept) = restoring::finish(house)? {
         let kept =
             format!("a restore that was cut off is finished; what it replaced is kept in {}", kept.display());
-        if wanted.json {
+        if wanted.form.json {
             terminal::json(&json!({"finished": true}))
         } else {
             terminal::line(&kept)
@@ -72,7 +67,7 @@ pub fn restore(house: &House, wanted: &Wanted) -> Result<u8> {
     let path = from_here(file)?;
     let told = prepare(house, &path, wanted.with_secrets).inspect_err(|_| _ = restoring::clear(house))?;
     let kept = restoring::finish(house)?.context("the restore was not decided")?;
-    say(&told, &kept, wanted.json);
+    say(&told, &kept, wanted.form.json);
     Ok(0)
 }
 

@@ -5,6 +5,7 @@ mod row;
 
 pub use row::{at_word, is_ask, more, row};
 
+use crate::commands::options;
 use crate::owners::Owners;
 use crate::window::view::{Verbosity, shown};
 use anyhow::{Context, Result};
@@ -30,6 +31,8 @@ const BEHIND_BYTES: u64 = 1 << 20;
 const END_BYTES: u64 = 16 << 10;
 /// Rows of a life's first moments that are shown below the first screen, where lines are.
 const FIRST_ROWS: usize = 5;
+/// Most rows of the past that may be asked for.
+const MOST_ROWS: usize = 100_000;
 /// Words that are shown of what is passed over, the last ones: they were said to somebody.
 const MOST_WORDS: usize = 20;
 /// Time between two looks of the guardian's own feed.
@@ -183,18 +186,6 @@ pub fn earlier(records: u64) -> String {
     format!("… {records} earlier {lines}: {}", typed("feed --since 1h"))
 }
 
-/// Options of the feed: the last rows, or everything since a time; in which form; and whether to go on.
-#[derive(Debug, Default)]
-pub struct Wanted {
-    pub last: Option<usize>,
-    pub since: Option<String>,
-    pub json: bool,
-    /// Waits for new records until Ctrl-C.
-    pub follow: bool,
-    /// The guardian's own feed: begin at this position and skip what it falls far behind with.
-    pub live: Option<u64>,
-}
-
 /// Shows new records beside the guardian's own output until asked to end, then the last ones.
 fn watch(house: &House, from: u64) -> Result<()> {
     let asked = Arc::new(AtomicBool::new(false));
@@ -223,7 +214,7 @@ fn watch(house: &House, from: u64) -> Result<()> {
 }
 
 /// Shows memory, and new records until the reader has gone where that is wanted.
-pub fn show(house: &House, wanted: &Wanted) -> Result<()> {
+pub fn show(house: &House, wanted: &options::Feed) -> Result<()> {
     if let Some(from) = wanted.live {
         return watch(house, from);
     }
@@ -240,7 +231,7 @@ pub fn show(house: &House, wanted: &Wanted) -> Result<()> {
             details.iter().for_each(|detail| terminal::below(1, detail));
         }
     };
-    let rows = wanted.last.or(wanted.since.is_none().then_some(LAST_ROWS));
+    let rows = wanted.last.map(|rows| rows.min(MOST_ROWS)).or(wanted.since.is_none().then_some(LAST_ROWS));
     if rows.is_none() {
         let before = records::older(&house.memory(), since);
         let mut owners = Owners::beside(&house.memory());

@@ -30,7 +30,7 @@ const CRATES: [(&str, &str); 20] = [
 ];
 
 /// All that the guardian may stand on, by itself or by `house` and `walls`: no async, no network, no model.
-const GUARDIAN_NEEDS: &str = "anyhow fs2 git2 jiff lexopt libc libgit2-sys nix serde serde_json sha2 signal-hook \
+const GUARDIAN_NEEDS: &str = "anyhow fs2 git2 jiff libc libgit2-sys nix serde serde_json sha2 signal-hook \
     strsim toml tracing tracing-subscriber unicode-width landlock seccompiler";
 /// Packages of others that `house` names for their features alone, so that nothing is compiled twice.
 const FEATURES: &str = "bitflags cc indexmap memchr serde_core syn-2 syn-3 typenum";
