@@ -24,7 +24,7 @@ pub struct Outcome {
 }
 
 /// Reads the outcomes after the cursor and moves it behind them; the sentence says what was odd.
-pub fn read(path: &Path, cursor: &mut InboxCursor) -> (Vec<Outcome>, String) {
+pub fn read_outcomes(path: &Path, cursor: &mut InboxCursor) -> (Vec<Outcome>, String) {
     let (bytes, odd) = fresh(path, cursor);
     let lines = bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
     let mut outcomes: Vec<Outcome> = lines.filter_map(|line: Value| outcome(&line)).collect();

@@ -111,9 +111,9 @@ impl End {
     }
 
     /// Returns a sentence for the next thought.
-    pub fn told(&self) -> String {
-        let mut told = format!("Life {} ended: {}", self.life, named(&self.ended, "it died"));
-        told += &format!(" ({})", named(&first(&self.cause, MOST_CHARS), "cause unknown"));
+    pub fn sentence(&self) -> String {
+        let mut told = format!("Life {} ended: {}", self.life, text_or(&self.ended, "it died"));
+        told += &format!(" ({})", text_or(&first(&self.cause, MOST_CHARS), "cause unknown"));
         if !self.blame.is_empty() {
             told += &format!("; the guardian blames {}", self.blame);
         }
@@ -130,7 +130,7 @@ impl End {
     pub fn record(&self) -> Value {
         json!({
             "life": self.life, "ended": self.ended, "cause": first(&self.cause, MOST_CHARS), "blame": self.blame,
-            "commit": self.commit, "told": self.told(),
+            "commit": self.commit, "told": self.sentence(),
         })
     }
 }
@@ -142,9 +142,9 @@ impl Fall {
     }
 
     /// Says what was undone, why, and where the work is kept.
-    pub fn told(&self) -> String {
+    pub fn sentence(&self) -> String {
         let commits = [&self.from_commit, &self.to_commit].map(|commit| first(commit, SHORT));
-        let [from, to] = commits.each_ref().map(|commit| named(commit, "unknown"));
+        let [from, to] = commits.each_ref().map(|commit| text_or(commit, "unknown"));
         let mut told = match self.told.split_once(" since its tests ") {
             Some((_, why)) => format!(
                 "The guardian put creature/ back from commit {from} to {to}, since the tests beside its first life {}",
@@ -153,7 +153,7 @@ impl Fall {
             None => format!(
                 "After {} death(s) ({}) the guardian put creature/ back from commit {from} to {to}",
                 self.deaths,
-                named(&first(&self.cause, MOST_CHARS), "cause unknown"),
+                text_or(&first(&self.cause, MOST_CHARS), "cause unknown"),
             ),
         };
         if let Some(kept) = self.fallen_ref.as_deref() {
@@ -169,13 +169,13 @@ impl Fall {
     pub fn record(&self) -> Value {
         json!({
             "life": self.life, "ended": "put back", "cause": first(&self.cause, MOST_CHARS), "blame": "code",
-            "commit": self.from_commit, "told": self.told(), "from_commit": self.from_commit,
+            "commit": self.from_commit, "told": self.sentence(), "from_commit": self.from_commit,
             "to_commit": self.to_commit, "deaths": self.deaths, "fallen_ref": self.fallen_ref,
             "rescued_ref": self.rescued_ref,
         })
     }
 }
 
-fn named<'a>(text: &'a str, otherwise: &'a str) -> &'a str {
+fn text_or<'a>(text: &'a str, otherwise: &'a str) -> &'a str {
     if text.trim().is_empty() { otherwise } else { text.trim() }
 }

@@ -51,7 +51,7 @@ impl Life {
         let Origin::Own(_) = report.origin else { return !report.silent };
         let found = !report.silent && self.first_of(report).is_some_and(|one| one.status == Status::Done);
         if !found {
-            self.ended_look(None);
+            self.end_look(None);
         }
         found
     }

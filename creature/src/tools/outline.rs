@@ -67,7 +67,7 @@ pub fn items(text: &str) -> Vec<Item> {
         if indent != open.len() * 4 {
             continue;
         }
-        let Some((kind, name)) = named(line.trim_start()) else { continue };
+        let Some((kind, name)) = item_named(line.trim_start()) else { continue };
         let (signature, last) = extent(&lines, at, indent);
         let (top, doc) = above(&lines, at);
         let name = if kind == "impl" { unbraced(&signature) } else { name };
@@ -83,7 +83,7 @@ pub fn items(text: &str) -> Vec<Item> {
 }
 
 /// Returns the kind of the item that begins in this line, and its name.
-fn named(line: &str) -> Option<(&'static str, String)> {
+fn item_named(line: &str) -> Option<(&'static str, String)> {
     let mut rest = line;
     if let Some(after) = rest.strip_prefix("pub") {
         rest = match after.strip_prefix('(') {

@@ -122,7 +122,7 @@ pub fn examine(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, F
     let (house, zone) = (&tools.store.house, &tools.store.rules.time_zone);
     let examined = examine::examine(house, &tools.store.agenda, span, zone)?;
     let mut fields = examined.fields(zone);
-    let money = budget::read(&house.budget()).line;
+    let money = budget::read_money(&house.budget()).line;
     if !money.is_empty() {
         fields.insert("money_now".to_owned(), json!(money));
     }

@@ -33,7 +33,7 @@ impl Folder {
         if self.folded { 0 } else { self.files.iter().map(|line| line.chars().count() + 3).sum() }
     }
 
-    fn told(&self, name: &str) -> Vec<String> {
+    fn lines_of(&self, name: &str) -> Vec<String> {
         let (files, lines) = (self.files.len(), self.lines);
         let sum = format!("{name}/ ({files} files, {lines} lines)");
         match self.folded {
@@ -62,7 +62,7 @@ pub fn map(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault
         of.files.push(told);
     }
     fold(&mut folders, &path, tools.belt.most_shown.saturating_sub(FRAME));
-    let lines: Vec<String> = folders.iter().flat_map(|((_, name), folder)| folder.told(name)).collect();
+    let lines: Vec<String> = folders.iter().flat_map(|((_, name), folder)| folder.lines_of(name)).collect();
     let mut map = page::page(args, &path, &lines.join("\n"))?;
     if let Value::Object(fields) = &mut map {
         fields.insert("files".to_owned(), json!(found.len()));
