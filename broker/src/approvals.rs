@@ -17,13 +17,13 @@ use crate::door::callers::Tokens;
 use crate::ground::clock::Clock;
 use crate::ground::refusal::Unfit;
 use crate::ground::taint::Taint;
-use crate::ground::text::cut;
 use crate::ledger::{Closed, Entry, Ledger};
 use crate::policy;
 use crate::secrets::Secrets;
 use act::Act;
 use asks::{Asking, Asks};
 use house::House;
+use house::bounds::brief;
 use outcome::with;
 use record::entry;
 use serde_json::{Value, json};
@@ -50,7 +50,7 @@ pub struct Approvals {
 impl Approvals {
     /// Records a refusal in the ledger, and returns its envelope.
     pub async fn refuse(&self, life: u64, act: &Act, unfit: Unfit) -> Result<Value, Closed> {
-        let note = cut(&self.secrets.scrub(&unfit.error), 200);
+        let note = brief(&self.secrets.scrub(&unfit.error), 200);
         let entry = entry(life, "refuse", act);
         self.ledger.refused(Entry { decision: "refused".to_owned(), note, ..entry }).await?;
         Ok(json!({"ok": false, "error": unfit.error, "hint": unfit.hint}))
@@ -73,7 +73,7 @@ impl Approvals {
         if let Err(unfit) = asks::fits(&act) {
             return self.refuse(life, &act, unfit).await;
         }
-        let clean = |text: &str| cut(&self.secrets.scrub(text), MOST_WORDS);
+        let clean = |text: &str| brief(&self.secrets.scrub(text), MOST_WORDS);
         let (summary, reason) = (clean(&act.summary(2 * MOST_WORDS)), clean(reason));
         let entry = Entry { decision: "ask".to_owned(), ..entry(life, "ask", &act) };
         let [_, method, path] = act.place();

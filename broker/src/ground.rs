@@ -10,6 +10,5 @@ pub mod rate;
 pub mod refusal;
 pub mod span;
 pub mod taint;
-pub mod text;
 pub mod wait;
 pub mod waking;

@@ -1,8 +1,6 @@
 //! The broker's secrets: looked up by variable, and removed from every text that goes back.
 
-pub mod encodings;
-pub mod keys;
-pub mod patterns;
+pub use redact::{encodings, keys, patterns};
 
 use keys::Keys;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};

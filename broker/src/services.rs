@@ -29,12 +29,12 @@ use crate::approvals::act::Act;
 use crate::ground::clock::Clock;
 use crate::ground::refusal::Unfit;
 use crate::ground::taint::Taint;
-use crate::ground::text::cut;
 use crate::ledger::Ledger;
 use crate::policy::{self, Rule};
 use crate::secrets::Secrets;
 use hours::Hours;
 use house::House;
+use house::bounds::brief;
 use janee::session::Janee;
 use oauth::SignIns;
 use std::collections::BTreeMap;
@@ -74,6 +74,6 @@ impl Services {
             [] => "no service is configured; the owner names them in owner.toml under [services]".to_owned(),
             names => format!("there are: {}; only the owner can add one, in owner.toml", names.join(", ")),
         };
-        Unfit { error: format!("no service is called {:?}", cut(name, 60)), hint }
+        Unfit { error: format!("no service is called {:?}", brief(name, 60)), hint }
     }
 }

@@ -1,347 +1,131 @@
 //! The console's command line: reads it as the guardian hands it over, then shows or answers.
 
 use anyhow::Result;
+use clap::FromArgMatches;
+use clap::error::ErrorKind;
+use console::commands::list::{TABLE, help, print_all};
+use console::commands::options::{self, Answer, Form};
+use console::commands::{Command, Typed, mistakes};
 use console::life::Part;
-use console::life::export::{self, Form};
-use console::window::view::Verbosity;
+use console::life::export;
 use console::{
-    asks, backup, budget, completions, diff, doctor, feed, goals, help, history, manual, mind, notices, page,
+    asks, backup, budget, completions, diff, doctor, feed, goals, history, manual, mind, notices, page,
     report, rollback, say, update, why, window, words,
 };
-use guardian::{settings, start};
-use house::terminal::{self, typed};
-use house::{House, bounds, moments, printable};
+use house::terminal::{self, STARTS, hinted};
+use house::{House, settings};
+use std::ffi::OsString;
 use std::process::ExitCode;
-
-/// Most rows of the past that may be asked for.
-const MOST_ROWS: usize = 100_000;
-
-enum Command {
-    History {
-        since: String,
-        json: bool,
-    },
-    Report {
-        since: String,
-        json: bool,
-    },
-    Letter {
-        since: String,
-    },
-    Mind {
-        json: bool,
-    },
-    Goals {
-        id: Option<String>,
-        json: bool,
-    },
-    Budget {
-        json: bool,
-    },
-    Why {
-        thought: Option<String>,
-        json: bool,
-    },
-    Diff {
-        which: Option<String>,
-        json: bool,
-    },
-    DryRun {
-        to: Option<String>,
-        json: bool,
-    },
-    Rungs {
-        json: bool,
-    },
-    Asks {
-        id: Option<String>,
-        full: bool,
-        json: bool,
-    },
-    Answer {
-        id: String,
-        approve: bool,
-    },
-    Feed(feed::Wanted),
-    Say(say::Wanted),
-    Window(window::Wanted),
-    Serve(page::Wanted),
-    Doctor {
-        json: bool,
-    },
-    Backup(backup::Wanted),
-    Restore(backup::restore::Wanted),
-    Update(update::Wanted),
-    Completions(String),
-    Man,
-    Export {
-        part: Part,
-        form: Form,
-    },
-    /// The guardian's own: what happens is told to the owner.
-    Notices,
-    Help(Option<String>),
-}
-
-/// The typed line: words in their order, and options wherever they stood.
-#[derive(Default)]
-struct Typed {
-    words: Vec<String>,
-    json: bool,
-    full: bool,
-    dry_run: bool,
-    list: bool,
-    help: bool,
-    since: Option<String>,
-    last: Option<usize>,
-    follow: bool,
-    live: Option<u64>,
-    html: bool,
-    trace: bool,
-    wait_s: Option<u64>,
-    thread: Option<String>,
-    verbosity: Option<Verbosity>,
-    port: Option<u16>,
-    new_link: bool,
-    with_secrets: bool,
-    markdown: bool,
-}
 
 fn main() -> ExitCode {
     house::files::close_to_others();
-    let command = match parse(lexopt::Parser::from_env()) {
-        Ok(command) => command,
-        Err(error) => {
-            terminal::error(&format!("guardian: {error}; see `{}`", typed("help")));
-            return ExitCode::from(2);
+    let words: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let code = guardians_own(&words).unwrap_or_else(|| owners(words)).unwrap_or_else(|error| {
+        terminal::error(&format!("guardian: {error:#}"));
+        if error.is::<house::refused::Refused>() { 100 } else { 1 }
+    });
+    ExitCode::from(code)
+}
+
+/// Carries out a stage of the guardian's own, which no owner types; none for any other words.
+fn guardians_own(words: &[OsString]) -> Option<Result<u8>> {
+    let words: Vec<&str> = words.iter().filter_map(|word| word.to_str()).collect();
+    let live = |from: &str| from.parse().ok();
+    match words.as_slice() {
+        ["notices"] => Some(find().and_then(|house| notices::run(&house)).map(|()| 0)),
+        ["feed", "--live", from] => {
+            Some(carry_out(Command::Feed(options::Feed { live: live(from), ..Default::default() })))
         }
-    };
-    match carry_out(command) {
-        Ok(code) => ExitCode::from(code),
-        Err(error) => {
-            terminal::error(&format!("guardian: {error:#}"));
-            ExitCode::from(if error.is::<start::Refused>() { 100 } else { 1 })
+        ["window", "--live", from] => {
+            Some(carry_out(Command::Window(options::Window { live: live(from), ..Default::default() })))
         }
+        _ => None,
     }
 }
 
-fn read(mut parser: lexopt::Parser) -> Result<Typed, lexopt::Error> {
-    use lexopt::prelude::*;
-    let mut line = Typed::default();
-    while let Some(argument) = parser.next()? {
-        match argument {
-            Short('h') | Long("help") => line.help = true,
-            Long("json") => line.json = true,
-            Long("full") => line.full = true,
-            Long("dry-run") => line.dry_run = true,
-            Long("list") => line.list = true,
-            Long("html") => line.html = true,
-            Long("trace") => line.trace = true,
-            Long("since") => line.since = Some(moments::since(&parser.value()?.string()?)?),
-            Long("wait") => line.wait_s = Some(parser.value()?.parse::<u64>()?),
-            Long("thread") => line.thread = Some(parser.value()?.string()?),
-            Long("verbosity") => line.verbosity = Some(parser.value()?.parse::<Verbosity>()?),
-            Long("port") => line.port = Some(parser.value()?.parse()?),
-            Long("new-link") => line.new_link = true,
-            Long("with-secrets") => line.with_secrets = true,
-            Long("markdown") => line.markdown = true,
-            Long("live") => line.live = Some(parser.value()?.parse()?),
-            Short('n') => line.last = Some(parser.value()?.parse::<usize>()?.min(MOST_ROWS)),
-            Short('f') | Long("follow") => line.follow = true,
-            Value(word) => line.words.push(word.string()?),
-            Short(_) | Long(_) => {
-                let option = match argument {
-                    Short(letter) => format!("-{letter}"),
-                    Long(name) => format!("--{name}"),
-                    Value(_) => String::new(),
-                };
-                let option = printable::flat(&bounds::brief(&option, bounds::NAME_CHARS));
-                let first = line.words.first().map(String::as_str).unwrap_or_default();
-                return Err(help::unknown_option(&option, first).into());
+fn owners(mut words: Vec<OsString>) -> Result<u8> {
+    let named = |word: &OsString| TABLE.find_subcommand(word.to_str()?);
+    // Options may stand before the command too.
+    let begins = words.first().is_some_and(|word| word.as_encoded_bytes().starts_with(b"-"));
+    let at = words.iter().position(|word| begins && named(word).is_some());
+    if let Some(to_the_command) = at.and_then(|at| words.get_mut(..=at)) {
+        to_the_command.rotate_right(1);
+    }
+    let command = words.first().and_then(named);
+    let matches = TABLE.clone().try_get_matches_from(&words);
+    match matches.and_then(|matches| Typed::from_arg_matches(&matches)) {
+        Ok(Typed { command: Some(command), .. }) => carry_out(command),
+        Ok(Typed { window, .. }) if house::window::takes_a_window() => carry_out(Command::Window(window)),
+        Ok(_) => carry_out(Command::Help { command: None }),
+        Err(error) => match error.kind() {
+            ErrorKind::DisplayHelp if command.is_none() => carry_out(Command::Help { command: None }),
+            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+                terminal::end_with_reader();
+                print(&hinted(&error.to_string()));
+                Ok(0)
             }
-        }
-    }
-    Ok(line)
-}
-
-fn parse(parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
-    let line = read(parser)?;
-    let first = line.words.first().map(String::as_str).unwrap_or_default();
-    if line.help || first == "help" {
-        let about = if first == "help" && !line.help { line.words.get(1) } else { line.words.first() };
-        return Ok(Command::Help(about.cloned()));
-    }
-    let given = [
-        ("--json", line.json),
-        ("--full", line.full),
-        ("--dry-run", line.dry_run),
-        ("--list", line.list),
-        ("--html", line.html),
-        ("--trace", line.trace),
-        ("--since", line.since.is_some()),
-        ("-n", line.last.is_some()),
-        ("-f", line.follow),
-        ("--wait", line.wait_s.is_some()),
-        ("--thread", line.thread.is_some()),
-        ("--port", line.port.is_some()),
-        ("--new-link", line.new_link),
-        ("--with-secrets", line.with_secrets),
-        ("--markdown", line.markdown),
-        ("--verbosity", line.verbosity.is_some() && !line.words.is_empty()),
-    ];
-    let takes = |option: &str| help::of(first).is_some_and(|help| help.takes(option));
-    if let Some((option, _)) = given.iter().find(|(option, given)| *given && !takes(option)) {
-        let whose = if first.is_empty() { "the guardian's start" } else { first };
-        return Err(format!("{whose} takes no {option}").into());
-    }
-    Ok(match whole_house(&line)? {
-        Some(command) => command,
-        None => command(line)?,
-    })
-}
-
-/// The command that was typed, or what is wrong with it.
-fn command(line: Typed) -> Result<Command, String> {
-    let form = if line.trace { Form::Trace } else { Form::Html };
-    let both = line.html && line.trace;
-    let Typed { words, json, full, dry_run, list, since, last, live, wait_s, thread, verbosity, .. } = line;
-    let (port, new_link) = (line.port.unwrap_or(page::PORT), line.new_link);
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let owned = |word: &str| Some(word.to_owned());
-    Ok(match words.as_slice() {
-        ["history"] => Command::History { since: since.map_or_else(|| moments::since("24h"), Ok)?, json },
-        ["report"] => Command::Report { since: since.map_or_else(|| moments::since("yesterday"), Ok)?, json },
-        ["mind"] => Command::Mind { json },
-        ["goals"] => Command::Goals { id: None, json },
-        ["goals", id] => Command::Goals { id: owned(id), json },
-        ["budget"] => Command::Budget { json },
-        ["why"] => Command::Why { thought: None, json },
-        ["why", thought] => Command::Why { thought: owned(thought), json },
-        ["diff"] => Command::Diff { which: None, json },
-        ["diff", which] => Command::Diff { which: owned(which), json },
-        ["rollback"] if list && !dry_run => Command::Rungs { json },
-        ["rollback"] if dry_run && !list => Command::DryRun { to: None, json },
-        ["rollback", to] if dry_run && !list => Command::DryRun { to: owned(to), json },
-        ["rollback", ..] => {
-            return Err(
-                "rollback takes one COMMIT or RUNG, --json only beside --dry-run or --list, and one of these"
-                    .into(),
-            );
-        }
-        ["asks"] => Command::Asks { id: None, full, json },
-        ["asks", id] => Command::Asks { id: owned(id), full, json },
-        ["approve" | "yes", id] => Command::Answer { id: (*id).to_owned(), approve: true },
-        ["deny" | "no", id] => Command::Answer { id: (*id).to_owned(), approve: false },
-        ["approve" | "deny" | "yes" | "no"] => {
-            return Err(format!("which ask? `{}` lists them", typed("asks")));
-        }
-        ["feed"] => Command::Feed(feed::Wanted { last, since, json, follow: line.follow, live }),
-        ["say"] => {
-            let example = typed("say \"how are you?\"");
-            return Err(format!("say what? `{example}`; - takes it from the standard input"));
-        }
-        [name @ ("say" | "remind" | "pulse" | "dream" | "compact"), more @ ..] => {
-            let said = if *name == "say" { Some(more.join(" ")) } else { words::word(name, more) };
-            let Some(words) = said else { return Err(wrong_word(name)) };
-            Command::Say(say::Wanted { words, wait_s: wait_s.unwrap_or(say::WAIT_S), thread, json })
-        }
-        ["completions", shell] if completions::SHELLS.contains(shell) => {
-            Command::Completions((*shell).to_owned())
-        }
-        ["completions", ..] => {
-            return Err(format!("completions for which shell? {}", completions::SHELLS.join(", ")));
-        }
-        ["export", ..] if both => return Err("export takes one of --html and --trace".into()),
-        ["export"] => Command::Export { part: Part::since(since.as_deref()), form },
-        ["export", _] if since.is_some() => return Err("export takes a LIFE or --since, not both".into()),
-        ["export", life] => {
-            let life = life
-                .parse()
-                .map_err(|_| "export of which life? its number, as `history` tells it".to_owned())?;
-            Command::Export { part: Part::Life(life), form }
-        }
-        ["man"] => Command::Man,
-        ["notices"] => Command::Notices,
-        [] if !house::window::takes_a_window() => Command::Help(None),
-        [] | ["window"] => Command::Window(window::Wanted { verbosity, live }),
-        ["serve"] => Command::Serve(page::Wanted { port, new_link }),
-        ["doctor"] => Command::Doctor { json },
-        other => return Err(help::unknown(&other.join(" "))),
-    })
-}
-
-/// A command about the house as a whole: kept, put back, brought up to date, told of to others.
-fn whole_house(line: &Typed) -> Result<Option<Command>, String> {
-    let (json, with_secrets) = (line.json, line.with_secrets);
-    let words: Vec<&str> = line.words.iter().map(String::as_str).collect();
-    let (name, file) = match words.as_slice() {
-        [name] => (*name, None),
-        [name @ ("backup" | "restore"), file] => (*name, Some((*file).to_owned())),
-        _ => return Ok(None),
-    };
-    Ok(Some(match name {
-        "backup" => Command::Backup(backup::Wanted { file, with_secrets, json }),
-        "restore" => Command::Restore(backup::restore::Wanted { file, with_secrets, json }),
-        "update" => Command::Update(update::Wanted { dry_run: line.dry_run, json }),
-        "report" if line.markdown && json => return Err("report takes one of --json and --markdown".into()),
-        "report" if line.markdown => {
-            Command::Letter { since: line.since.clone().map_or_else(|| moments::since("7d"), Ok)? }
-        }
-        _ => return Ok(None),
-    }))
-}
-
-/// Says what is wrong with the words given to a command.
-fn wrong_word(name: &str) -> String {
-    match name {
-        "remind" => {
-            format!("remind you of what, and when? `{}`", typed("remind \"in 10 minutes to stretch\""))
-        }
-        name => format!("{name} takes no words; `{}` says anything else", typed("say WORDS")),
+            _ => {
+                terminal::error(&format!("guardian: {}", mistakes::told(&error, command)));
+                Ok(2)
+            }
+        },
     }
 }
 
 fn carry_out(command: Command) -> Result<u8> {
-    if !matches!(command, Command::Answer { .. } | Command::Notices | Command::Window(_) | Command::Serve(_))
-    {
+    use Command::{Approve, Deny, No, Serve, Window, Yes};
+    if !matches!(command, Approve(_) | Deny(_) | No(_) | Serve(_) | Window(_) | Yes(_)) {
         terminal::end_with_reader();
     }
     match command {
-        Command::Help(None) => help::print_all(),
-        Command::Help(Some(name)) => match help::of(&name) {
-            Some(help) => print(&help.text()),
-            None => {
-                terminal::error(&format!("guardian: {}", help::unknown(&name)));
-                return Ok(2);
-            }
-        },
-        Command::History { since, json } => history::print(&find()?, &since, json),
-        Command::Report { since, json } => report::print(&find()?, &since, json),
-        Command::Letter { since } => report::letter::print(&find()?, &since)?,
-        Command::Mind { json } => return Ok(mind::show(&find()?, json)),
-        Command::Goals { id, json } => return goals::show(&find()?, id.as_deref(), json),
-        Command::Budget { json } => return Ok(budget::show(&find()?, json)),
-        Command::Why { thought, json } => return why::show(&find()?, thought.as_deref(), json),
-        Command::Diff { which, json } => return diff::show(&find()?, which.as_deref(), json),
-        Command::DryRun { to, json } => return rollback::dry_run(&find()?, to.as_deref(), json),
-        Command::Rungs { json } => return rollback::list(&find()?, json),
-        Command::Completions(shell) => print(&completions::of(&shell).unwrap_or_default()),
-        Command::Man => print(&manual::page()),
-        Command::Asks { id, full, json } => return asks::show(&find()?, id.as_deref(), full, json),
-        Command::Answer { id, approve } => return asks::answer(&find()?, &id, approve),
-        Command::Feed(wanted) => feed::show(&find()?, &wanted)?,
-        Command::Export { part, form } => export::show(&find()?, &part, form)?,
-        Command::Notices => notices::run(&find()?)?,
-        Command::Say(wanted) => return say::say(&find()?, &wanted),
         Command::Window(wanted) => return window::open(find()?, &wanted),
         Command::Serve(wanted) => return page::serve(&find()?, &wanted),
+        Command::Say { words, wanted } => return say::say(&find()?, &words.join(" "), &wanted),
+        Command::Remind { words, wanted } => return say::say(&find()?, &words::reminder(&words), &wanted),
+        Command::Pulse(wanted) => return say::say(&find()?, words::PULSE, &wanted),
+        Command::Dream(wanted) => return say::say(&find()?, words::DREAM, &wanted),
+        Command::Compact(wanted) => return say::say(&find()?, words::COMPACT, &wanted),
+        Command::Mind(Form { json }) => return Ok(mind::show(&find()?, json)),
+        Command::Feed(wanted) => feed::show(&find()?, &wanted)?,
+        Command::Goals { id, form } => return goals::show(&find()?, id.as_deref(), form.json),
+        Command::Why { thought, form } => return why::show(&find()?, thought.as_deref(), form.json),
+        Command::Diff { which, form } => return diff::show(&find()?, which.as_deref(), form.json),
+        Command::Report { since, markdown: true, .. } => report::letter::print(&find()?, &since)?,
+        Command::Report { since, form, .. } => report::print(&find()?, &since, form.json),
+        Command::History { since, form } => history::print(&find()?, &since, form.json),
+        Command::Budget(Form { json }) => return Ok(budget::show(&find()?, json)),
+        Command::Export { life, trace, since, .. } => {
+            let part = life.map_or_else(|| Part::since(since.as_deref()), Part::Life);
+            export::show(&find()?, &part, if trace { export::Form::Trace } else { export::Form::Html })?;
+        }
+        Command::Asks { id, full, form } => return asks::show(&find()?, id.as_deref(), full, form.json),
+        Command::Yes(Answer { id }) | Command::Approve(Answer { id }) => {
+            return asks::answer(&find()?, &id, true);
+        }
+        Command::No(Answer { id }) | Command::Deny(Answer { id }) => {
+            return asks::answer(&find()?, &id, false);
+        }
+        Command::Rollback { list: true, json, .. } => return rollback::list(&find()?, json),
+        Command::Rollback { to, dry_run: true, json, .. } => {
+            return rollback::dry_run(&find()?, to.as_deref(), json);
+        }
         Command::Backup(wanted) => return backup::backup(&find()?, &wanted),
         Command::Restore(wanted) => return backup::restore::restore(&find()?, &wanted),
         Command::Update(wanted) => return update::update(&find()?, &wanted),
-        Command::Doctor { json } => {
+        Command::Doctor(Form { json }) => {
             let house = find()?;
-            let limits = settings::load(&house).map(|settings| settings.limits).unwrap_or_default();
+            let limits = settings::whole(&house).map(|settings| settings.limits).unwrap_or_default();
             return Ok(doctor::examine(&house, &limits, json));
+        }
+        Command::Completions { shell } => print(&completions::of(shell)),
+        Command::Man => print(&manual::page()?),
+        Command::Help { command: None } => print_all(),
+        Command::Help { command: Some(name) } => print(&help(&name)),
+        Command::Status(_) | Command::Rollback { .. } | Command::Pause | Command::Resume | Command::Stop => {
+            terminal::error(&format!(
+                "guardian: its own program does this: {STARTS} --, or ./feral, before the command"
+            ));
+            return Ok(2);
         }
     }
     Ok(0)
@@ -352,5 +136,5 @@ fn print(text: &str) {
 }
 
 fn find() -> Result<House> {
-    start::find_house(&std::env::current_dir()?)
+    house::find::find_house(&std::env::current_dir()?)
 }

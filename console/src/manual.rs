@@ -1,38 +1,37 @@
-//! The man page: every command with its help, in roff, made of the help table. Pure.
+//! The man page: every command with its help, in roff, made of the table of commands. Pure.
 
-use crate::help::{COMMANDS, ENVIRONMENT, EXIT_STATUS};
+use crate::commands::list::{ENVIRONMENT, EXIT_STATUS, table, usage};
+use anyhow::Result;
+use clap_mangen::Man;
+use clap_mangen::roff::{Roff, roman};
+
+const DESCRIPTION: &str = "A launcher of the guardian's and the console's commands, without waiting for a build. The \
+    creature itself is started by `cargo run -p guardian`, until Ctrl-C. Without a command it attaches: the owner's console.";
+
+/// Defines how roff shows an apostrophe.
+const APOSTROPHE: &str = ".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n";
 
 /// The page, for `man -l`.
-pub fn page() -> String {
-    let mut page = String::from(
-        ".TH FERAL 1 \"\" \"Feral\" \"Feral\"\n.SH NAME\nferal \\- keeps one self\\-editing creature alive\n\
-         .SH SYNOPSIS\n.B feral\n[\\fICOMMAND\\fR]\n.SH DESCRIPTION\n",
-    );
-    page += &text(
-        "A launcher of the guardian's and the console's commands, without waiting for a build. The creature itself is \
-         started by `cargo run -p guardian`, until Ctrl-C. Without a command it attaches: the owner's console.",
-    );
-    page += ".SH COMMANDS\n";
-    for command in &COMMANDS {
-        page += &format!(".SS \"feral {}\"\n", escaped(command.usage));
-        page += &text(&format!("{}.", command.brief));
-        for line in command.more.lines() {
-            page += ".br\n";
-            page += &text(line);
-        }
-        for example in command.examples {
-            page += &format!(".RS\n.EX\nferal {}\n.EE\n.RE\n", escaped(example));
-        }
+pub fn page() -> Result<String> {
+    let table = table("feral").long_about(DESCRIPTION);
+    let (mut page, whole) = (Vec::new(), Man::new(table.clone()).title("FERAL").manual("Feral"));
+    whole.render_title(&mut page)?;
+    whole.render_name_section(&mut page)?;
+    whole.render_synopsis_section(&mut page)?;
+    whole.render_description_section(&mut page)?;
+    for command in table.get_subcommands() {
+        let of_one = Man::new(command.clone().mut_arg("help", |help| help.hide(true)));
+        Roff::new().control("SH", [format!("feral {}", usage(command)).as_str()]).to_writer(&mut page)?;
+        let mut part = Vec::new();
+        of_one.render_description_section(&mut part)?;
+        of_one.render_options_section(&mut part)?;
+        of_one.render_extra_section(&mut part)?;
+        let part = String::from_utf8(part)?.replace(".SH EXTRA\nExamples:", ".SH EXAMPLES");
+        page.extend(part.replace(".SH ", ".SS ").into_bytes());
     }
-    page + ".SH ENVIRONMENT\n" + &text(ENVIRONMENT) + ".SH EXIT STATUS\n" + &text(EXIT_STATUS)
-}
-
-/// A line of text that no word of makes an order to roff.
-fn text(line: &str) -> String {
-    format!("{}\n", escaped(line.trim_start()))
-}
-
-fn escaped(text: &str) -> String {
-    let text = text.replace('\\', "\\e").replace('-', "\\-").replace('"', "\\(dq").replace('…', "...");
-    if text.starts_with(['.', '\'']) { format!("\\&{text}") } else { text }
+    for (heading, text) in [("ENVIRONMENT", ENVIRONMENT), ("EXIT STATUS", EXIT_STATUS)] {
+        Roff::new().control("SH", [heading]).text([roman(text)]).to_writer(&mut page)?;
+    }
+    // What clap writes before each of these stands once before them all.
+    Ok(format!("{APOSTROPHE}{}", String::from_utf8(page)?.replace(APOSTROPHE, "")))
 }

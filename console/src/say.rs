@@ -3,6 +3,7 @@
 //! Invariant: what is once in the inbox stays there, however the waiting ends.
 //! An answer is told by the thread alone, so a word has a thread of its own unless the owner names one.
 
+use crate::commands::options;
 use crate::feed::Feed;
 use anyhow::{Context, Result};
 use house::clock::{self, Anchor, Clock};
@@ -15,8 +16,6 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use std::io::Read;
 use std::time::Duration;
 
-/// Seconds to wait for the answer, unless others are asked for.
-pub const WAIT_S: u64 = 120;
 /// Exit status when no answer came within the time, and when the owner ended the waiting.
 const SILENT: u8 = 3;
 const INTERRUPTED: u8 = 130;
@@ -30,15 +29,6 @@ const LOOK: Duration = Duration::from_millis(50);
 const LOOKS: u32 = 20;
 /// Most waits for another `say` that is just writing.
 const TURNS: u32 = 40;
-
-/// Options the owner typed.
-pub struct Wanted {
-    /// `-` for the standard input.
-    pub words: String,
-    pub wait_s: u64,
-    pub thread: Option<String>,
-    pub json: bool,
-}
 
 /// A word of the owner's, and how an answer to it is told.
 pub struct Word {
@@ -70,9 +60,9 @@ enum End {
     Interrupted,
 }
 
-/// Keeps the word and waits for its answer; returns the exit status.
-pub fn say(house: &House, wanted: &Wanted) -> Result<u8> {
-    let said = match wanted.words.as_str() {
+/// Keeps the word and waits for its answer; returns the exit status. The word `-` is taken from the standard input.
+pub fn say(house: &House, words: &str, wanted: &options::Say) -> Result<u8> {
+    let said = match words {
         "-" => standard_input(),
         words => Ok(words.to_owned()),
     };

@@ -6,7 +6,7 @@
 use creature::config::Told;
 use creature::life::Life;
 use creature::life::birth::{LOOK_BACK, birth};
-use creature::life::carried::Reasons;
+use creature::life::passed::Reasons;
 use creature::paths::House;
 use creature::tools::catalogue::LIST;
 use memory::{Log, Record, snapshot};
@@ -64,7 +64,6 @@ fn home(root: &Path) -> House {
     for folder in [house.mind(), house.papers()] {
         fs::create_dir_all(folder).unwrap();
     }
-    fs::write(house.owner_settings(), "[model]\nprovider = \"instinct\"\n").unwrap();
     fs::write(house.purpose(), "# Purpose\n\nBe curious about small things.\n").unwrap();
     snapshot::write(&house.snapshots(), &"What many thoughts came to. ".repeat(100)).unwrap();
     house
@@ -144,7 +143,7 @@ fn thoughts(small: &House, large: &House, name: &str, with_floor: bool) {
 }
 
 fn assemble(life: &mut Life) {
-    let moment = life.sense(0, &Reasons::default()).unwrap().moment;
+    let moment = life.sense(0, &Reasons::default(), false).unwrap().moment;
     assert_eq!(moment.records.len().min(100), 100, "too little memory was read");
     let parts = context::choose(&moment, &context::Caps::default(), &LIST);
     let said = situation::standing(&parts).text + &situation::opening(&moment, &parts).text;

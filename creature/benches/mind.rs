@@ -7,7 +7,7 @@ use agenda::{Agenda, Change, Rules, When};
 use creature::clock::Clock;
 use creature::config::Told;
 use creature::life::birth::birth;
-use creature::life::carried::Reasons;
+use creature::life::passed::Reasons;
 use creature::life::{Leaving, Life};
 use creature::paths::House;
 use creature::tools::catalogue::LIST;
@@ -130,7 +130,7 @@ fn measured(house: &House) -> Taken {
 fn one(life: &mut Life) -> Vec<(&'static str, f64)> {
     let mut parts = Vec::new();
     let moment = timed("sense: papers, words, records, agenda, stack", &mut parts, || {
-        life.sense(0, &Reasons::default()).unwrap().moment
+        life.sense(0, &Reasons::default(), false).unwrap().moment
     });
     let shown = timed("context", &mut parts, || context::choose(&moment, &context::Caps::default(), &LIST));
     let said = timed("prompt", &mut parts, || {

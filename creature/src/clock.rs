@@ -1,6 +1,7 @@
 //! The clock of a life: the system's, or in a test one that lives a week in a minute.
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use std::fmt;
 use std::sync::Arc;
 
@@ -34,4 +35,11 @@ impl fmt::Debug for Clock {
     fn fmt(&self, to: &mut fmt::Formatter) -> fmt::Result {
         write!(to, "Clock({})", self.text())
     }
+}
+
+/// A time as the owner's clock shows it, with its zone, and its day where that is another.
+pub fn hour(at: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
+    let [at, now] = [at, now].map(|at| at.to_zoned(zone.clone()));
+    let form = if at.date() == now.date() { "%H:%M %Z" } else { "%Y-%m-%d %H:%M %Z" };
+    at.strftime(form).to_string()
 }

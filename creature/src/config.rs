@@ -1,8 +1,7 @@
 //! The owner's settings for the creature, and what the guardian sets in its environment; every default is safe.
 //!
-//! The guardian judges `owner.toml` and writes the creature's part to `.self/settings.json`; where an older one
-//! does not, `owner.toml` is read here, over the defaults of the golden file. Settings of the creature's own are
-//! declared in `creature/settings.toml`.
+//! The guardian judges `owner.toml` and writes the creature's part to `.self/settings.json`; what it leaves out is at the
+//! defaults of the golden file. Settings of the creature's own are declared in `creature/settings.toml`.
 
 use crate::clock::Clock;
 use crate::lifeline::Lifeline;
@@ -15,7 +14,6 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-use std::io;
 use std::sync::LazyLock;
 
 /// Most bytes read of a settings file.
@@ -23,12 +21,6 @@ const MOST_BYTES: u64 = 256 * 1024;
 
 /// The declarations of the creature's own settings; compiled in, so that their defaults need no file at run time.
 const DECLARED: &str = include_str!("../settings.toml");
-
-/// The longest rest an owner can set, in seconds; a life without a turn for 150 minutes counts as hung.
-const MOST_REST_S: u64 = 3_600;
-
-/// The most thoughts in one wake that an owner can allow.
-const MOST_ROUNDS: u32 = 50;
 
 /// The creature's part of `owner.toml`. Unknown sections and keys belong to others or a newer guardian: ignored.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -210,107 +202,63 @@ impl Settings {
         (rules, odd)
     }
 
-    /// The creature's part as the guardian handed it to this life, else what `owner.toml` says. What cannot be
-    /// read is at its default, and the second value says so in a sentence.
-    pub fn load(house: &House, life: u64) -> (Self, Option<String>) {
-        // Another life's may be older than `owner.toml`.
-        if let Some(handed) = Self::handed_anew(house, life, &mut Vec::new()) {
-            return handed;
-        }
-        let path = house.owner_settings();
-        let bytes = match files::head(&path, 0, MOST_BYTES) {
-            Ok((bytes, _)) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return (Self::default(), None),
-            Err(error) => {
-                return (Self::default(), Some(format!("owner.toml cannot be read: {error}")));
-            }
-        };
-        match std::str::from_utf8(&bytes) {
-            Ok(text) => Self::read(text),
-            Err(error) => (Self::default(), Some(format!("owner.toml is not UTF-8 text: {error}"))),
-        }
-    }
-
-    /// The settings the guardian wrote for this life; none where the file is as it was `known`, which it is from then on.
-    pub fn handed_anew(house: &House, life: u64, known: &mut Vec<u8>) -> Option<(Self, Option<String>)> {
+    /// The settings as the guardian handed them over; none where the file is as it was `known`, which it is from then on.
+    /// The second value says what is not followed; an error says why the file cannot be read.
+    pub fn handed_anew(house: &House, known: &mut Vec<u8>) -> Option<Result<(Self, Option<String>), String>> {
         let (bytes, _) = files::head(&house.settings(), 0, MOST_BYTES).ok()?;
         if bytes == *known {
             return None;
         }
-        let file: Value = serde_json::from_slice(&bytes).ok()?;
+        let file = serde_json::from_slice::<Value>(&bytes);
         *known = bytes;
-        let sections = file.get("settings").filter(|_| file.get("life").is_some_and(|of| *of == life))?;
-        let told: Vec<&str> = file.get("told")?.as_array()?.iter().filter_map(Value::as_str).collect();
-        let told = Some(told.join("; ")).filter(|told| !told.is_empty());
-        Some(Self::of(sections).bounded(told))
-    }
-
-    /// Reads the text of `owner.toml`; a broken section is at its defaults, in text that is no TOML all are.
-    pub fn read(text: &str) -> (Self, Option<String>) {
-        let error = match toml::from_str::<Self>(text) {
-            Ok(settings) => return settings.bounded(None),
-            Err(error) => error,
-        };
-        let line = error
-            .span()
-            .and_then(|span| text.get(..span.start))
-            .map(|before| format!(" line {}", before.bytes().filter(|byte| *byte == b'\n').count() + 1));
-        let said = format!("owner.toml{}: {}", line.unwrap_or_default(), error.message());
-        match toml::from_str::<Value>(text) {
-            Ok(sections) => {
-                Self::of(&sections).bounded(Some(format!("{said}; that section is at its defaults")))
+        let file = match file {
+            Ok(file) => file,
+            Err(error) => {
+                return Some(Err(format!(
+                    "settings.json cannot be read ({error}): the guardian writes it anew before the next life"
+                )));
             }
-            Err(_) => (Self::default(), Some(format!("{said}; every setting is at its default"))),
-        }
+        };
+        let told = file.get("told").and_then(Value::as_array).into_iter().flatten();
+        let mut told: Vec<String> = told.filter_map(Value::as_str).map(str::to_owned).collect();
+        let settings = Self::of(file.get("settings").unwrap_or(&Value::Null), &mut told);
+        Some(Ok((settings, Some(told.join("; ")).filter(|told| !told.is_empty()))))
     }
 
-    /// Reads each section by itself: a section that cannot be read is at its defaults.
-    fn of(sections: &Value) -> Self {
-        Self {
-            model: section(sections, "model"),
-            rest: section(sections, "rest"),
-            self_edit: section(sections, "self_edit"),
-            agenda: section(sections, "agenda"),
-            revenue: section(sections, "revenue"),
-            sessions: section(sections, "sessions"),
-            dream: section(sections, "dream"),
-            files: section(sections, "files"),
-            permissions: section(sections, "permissions"),
-            own: section(sections, "creature"),
+    /// Reads each section by itself: one that cannot be read is at its defaults, which `told` says.
+    pub fn of(sections: &Value, told: &mut Vec<String>) -> Self {
+        let mut settings = Self {
+            model: section(sections, "model", told),
+            rest: section(sections, "rest", told),
+            self_edit: section(sections, "self_edit", told),
+            agenda: section(sections, "agenda", told),
+            revenue: section(sections, "revenue", told),
+            sessions: section(sections, "sessions", told),
+            dream: section(sections, "dream", told),
+            files: section(sections, "files", told),
+            permissions: section(sections, "permissions", told),
+            own: section(sections, "creature", told),
+        };
+        // Each is judged by itself: what is longer is found here.
+        let rest = &mut settings.rest;
+        if rest.longest_s < rest.shortest_s {
+            told.push(format!(
+                "owner.toml [rest]: longest_s = {} is less than shortest_s, and taken as {}",
+                rest.longest_s, rest.shortest_s
+            ));
+            rest.longest_s = rest.shortest_s;
         }
-    }
-
-    fn bounded(mut self, said: Option<String>) -> (Self, Option<String>) {
-        let rest = &mut self.rest;
-        let asked = (rest.shortest_s, rest.longest_s);
-        rest.shortest_s = rest.shortest_s.clamp(1, MOST_REST_S);
-        rest.longest_s = rest.longest_s.clamp(rest.shortest_s, MOST_REST_S);
-        rest.quiet_s = rest.quiet_s.clamp(rest.longest_s, MOST_REST_S);
-        self.agenda.rounds = self.agenda.rounds.clamp(1, MOST_ROUNDS);
-        self.agenda.checklist_s = self.agenda.checklist_s.clamp(60, 86_400);
-        self.files.most_entries = self.files.most_entries.clamp(10, 5_000);
-        self.files.most_bytes = self.files.most_bytes.clamp(1_024, 16 << 20);
-        self.revenue.scan_interval_minutes = self.revenue.scan_interval_minutes.clamp(5, 1_440);
-        self.sessions.at_once = self.sessions.at_once.clamp(1, 8);
-        // Together they stay below the 45 minutes the loop allows one call, or a slow edit would stop the heart.
-        let edit = &mut self.self_edit;
-        edit.build_s = edit.build_s.clamp(1, 1_200);
-        edit.test_s = edit.test_s.clamp(1, 1_200);
-        edit.rehearsal_s = edit.rehearsal_s.clamp(1, 120);
-        if asked == (rest.shortest_s, rest.longest_s) {
-            return (self, said);
-        }
-        let bounds = format!(
-            "owner.toml [rest]: shortest_s = {}, longest_s = {} taken as {} and {}",
-            asked.0, asked.1, rest.shortest_s, rest.longest_s
-        );
-        let said = said.map_or(bounds.clone(), |said| format!("{said}; {bounds}"));
-        (self, Some(said))
+        rest.quiet_s = rest.quiet_s.max(rest.longest_s);
+        settings
     }
 }
 
-fn section<T: DeserializeOwned + Default>(sections: &Value, name: &str) -> T {
-    sections.get(name).and_then(|section| T::deserialize(section).ok()).unwrap_or_default()
+fn section<T: DeserializeOwned + Default>(sections: &Value, name: &str, told: &mut Vec<String>) -> T {
+    let read = sections.get(name).map_or_else(|| Ok(T::default()), T::deserialize);
+    read.unwrap_or_else(|error| {
+        told.push(format!("settings.json [{name}]: {error}; that section is at its defaults"));
+        T::default()
+    })
 }
 
 /// Facts the guardian told this process by environment.

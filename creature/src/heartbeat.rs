@@ -219,7 +219,7 @@ impl Shared {
                 // The lock is let go: the disk may be slow, and the loop must not wait to change its stage.
                 drop(pulse);
                 let result = write_in_place(&self.path, &line);
-                self.tell(&result, &mut failing);
+                self.tell_of_write(&result, &mut failing);
                 if stopped {
                     return;
                 }
@@ -259,7 +259,7 @@ impl Shared {
     }
 
     /// Says once that writing fails, and once that it works again.
-    fn tell(&self, result: &io::Result<()>, failing: &mut bool) {
+    fn tell_of_write(&self, result: &io::Result<()>, failing: &mut bool) {
         match result {
             Err(error) if !*failing => {
                 tracing::warn!("failed to write {}: {error}", self.path.display());

@@ -220,7 +220,7 @@ impl Job {
     }
 
     /// Returns its outcome, as its caller reads it, and counts it as told.
-    pub fn told(&self) -> Option<CallOutcome> {
+    pub fn outcome_told(&self) -> Option<CallOutcome> {
         let mut state = self.state();
         state.told |= state.came.is_some();
         state.came.clone()

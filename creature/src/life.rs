@@ -5,11 +5,24 @@
 
 pub mod birth;
 pub mod carried;
+pub mod passed;
+
+// What every stage may ask or note: how things stand, records, own time, the owner's requests, calls beside the life.
+
+pub(crate) mod jobs;
+mod own;
 mod records;
+mod requests;
 mod situation;
 
+// The loop within a wake: over its thoughts, over the calls of one, and while the mind is away.
+
+mod calls;
+mod meanwhile;
+mod rounds;
+
 // The stages, in their order: what was said, which mind there is, why to think, what is known, the thought, its calls,
-// the rest, the night, the end.
+// the rest, the night, the end. None calls one before it.
 
 mod hear;
 
@@ -30,11 +43,14 @@ mod dreaming;
 pub mod end;
 
 use crate::config::{Settings, Told};
+use crate::dream;
 use crate::fault::Fault;
 use crate::heartbeat::{Heart, Stage};
-use crate::life::carried::{Acts, Attention, OwnTime, Papers, Resting, Wakes};
+use crate::life::carried::{Acts, Papers, Resting, Wakes};
 use crate::life::minds::access::Access;
 use crate::life::minds::offered::Minds;
+use crate::life::own::OwnTime;
+use crate::life::passed::{Reasons, Rest};
 use crate::life::rest::unfinished::Unfinished;
 use crate::life::sense::newborn::Newborn;
 use crate::life::wake::scanned::Scanned;
@@ -46,9 +62,14 @@ use crate::store::caller::Caller;
 use crate::subsessions::Steps;
 use crate::tools::{ToolContext, Toolbox};
 use crate::watches::task::Watching;
+use agenda::Change;
+use agenda::own::OwnChange;
+use agenda::reasons::ReasonChange;
+use agenda::waking;
 use mind::conversation::Conversation;
 use std::collections::BTreeMap;
 use std::time::Duration;
+use tracing::instrument;
 
 /// A life from birth to end.
 pub struct Life {
@@ -66,7 +87,6 @@ pub struct Life {
     pub(crate) minds: Minds,
     pub(crate) wakes: Wakes,
     pub(crate) papers: Papers,
-    pub(crate) attention: Attention,
     pub(crate) unfinished: Unfinished,
     pub(crate) acts: Acts,
     pub(crate) resting: Resting,
@@ -84,12 +104,7 @@ pub struct Life {
     pub(crate) watching: Option<Watching>,
 }
 
-/// Consequence of a wake.
-pub enum Next {
-    Rest(Duration),
-    Reborn(String),
-    Leave,
-}
+pub use passed::Next;
 
 /// The guardian's wish that this life ends.
 pub trait Leaving {
@@ -123,7 +138,6 @@ impl Life {
             heard,
             wakes: Wakes::default(),
             papers: Papers::default(),
-            attention: Attention::default(),
             unfinished: Unfinished::default(),
             acts: Acts::default(),
             resting: Resting::default(),
@@ -163,6 +177,7 @@ impl Life {
     }
 
     /// Does what came due, then, where there is a reason, has thoughts with no rest between.
+    #[instrument(level = "debug", skip_all, fields(wake = self.cursors.counts.wakes.saturating_add(1)))]
     pub async fn wake(&mut self, leaving: &mut impl Leaving) -> Result<Next, Fault> {
         self.cursors.counts.wakes = self.cursors.counts.wakes.saturating_add(1);
         self.minds.quick_is_away = false;
@@ -186,14 +201,57 @@ impl Life {
         let thinks = !reasons.why.is_empty();
         let next = match thinks {
             // The look is a sub-session, at work in the rest after this wake.
-            true if self.quick_look(&reasons) => self.chosen(None),
-            true => self.minded(&reasons, leaving).await?,
-            false => self.chosen(None),
+            true if self.quick_look(&reasons) => Next::Rest(self.chosen(None)),
+            true => self.minded(&reasons, false, leaving).await?,
+            false => Next::Rest(self.chosen(None)),
         };
         self.heart.turn();
         self.save()?;
-        let Next::Rest(rest) = next else { return Ok(next) };
+        let rest: Rest = match next {
+            Next::Rest(rest) => rest,
+            Next::Reborn(summary) => return Ok(Next::Reborn(summary)),
+            Next::Leave => return Ok(Next::Leave),
+        };
         let dreamless = self.dream_and_sum_up(leaving).await?;
         Ok(Next::Rest(self.resting(rest, &reasons, dreamless)))
+    }
+
+    /// Takes what was said and does what came due; none of it needs a mind.
+    async fn tick(&mut self) -> Result<(), Fault> {
+        self.caller = Caller::own();
+        (self.access.setback, self.own.asked) = (false, false);
+        self.wakes.began = Some(self.told.clock.now());
+        if let Some(stop) = self.take_notice(None)? {
+            self.obey(stop, true)?;
+        }
+        if self.told.safe {
+            return Ok(());
+        }
+        let allowance = self.allowance();
+        own::settle_in(&mut self.store, self.cursors.counts.thoughts, allowance.as_ref());
+        self.attend_hour()?;
+        let draft = self.draft();
+        wake::draft::put_old_away(&mut self.store, draft, self.toolbox.patience).await?;
+        self.papers.changed = dream::changed(&self.told.house);
+        requests::end_waits(&mut self.store, &mut self.cursors, &self.toolbox.watches);
+        self.scan().await
+    }
+
+    /// Begins a look as a sub-session of the quick model; whether it began. Without one the mind itself looks.
+    fn quick_look(&mut self, reasons: &Reasons) -> bool {
+        let Some(kind) = self.only_look(reasons).filter(|_| self.minds.quick().is_some()) else {
+            return false;
+        };
+        let request = own::look(&self.store, kind, &self.scanned.news);
+        let begun = self.store.made(&self.caller, &Change::Own(OwnChange::Began { look: kind })) && {
+            let spawned = self.spawn_session(request);
+            spawned.inspect_err(|fault| tracing::warn!("failed to {} ({})", fault.error, fault.hint)).is_ok()
+        };
+        if begun {
+            self.scanned.given(kind, &self.told.house.scanned());
+            let reason = waking::OWN.to_owned();
+            self.store.made(&self.caller, &Change::Reason(ReasonChange::Asked { reason }));
+        }
+        begun
     }
 }

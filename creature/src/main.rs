@@ -10,6 +10,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 use tokio::signal::unix::{self, SignalKind};
+use tracing::Instrument;
 use tracing_subscriber::EnvFilter;
 
 const HELP: &str = "\
@@ -71,7 +72,8 @@ fn run(rehearsal: bool) -> Result<(), Fault> {
             return rehearse::rehearse(told).await;
         }
         let mut signals = Signals::listen()?;
-        birth(told).await?.live(&mut signals).await
+        let span = tracing::debug_span!("life", life = told.life);
+        async { birth(told).await?.live(&mut signals).await }.instrument(span).await
     });
     // A tool's blocking part may be stuck; the guardian's patience is short.
     runtime.shutdown_timeout(Duration::from_millis(200));

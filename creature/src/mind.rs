@@ -1,9 +1,12 @@
-//! The mind in use: instinct, which needs no model, or one that is a model.
+//! The mind in use: instinct, which needs no model, or one that is a model; and the way to models.
 
+use crate::config::Told;
+use crate::tools::catalogue::LIST;
+use ::hands::Broker;
 use ::instinct::Instinct;
-use ::mind::llm::ModelMind;
+use ::mind::llm::{ModelMind, Reach};
 use ::mind::moment::Moment;
-use ::mind::{Down, Outcome};
+use ::mind::{Down, ModelSettings, Outcome};
 use std::time::Duration;
 
 /// The mind in use.
@@ -52,4 +55,15 @@ impl Mind {
             Mind::Model(mind) => Some(mind),
         }
     }
+}
+
+/// Returns the way models are reached through this broker.
+pub(crate) fn reach<'a>(
+    broker: &'a Broker,
+    settings: &'a ModelSettings,
+    told: &'a Told,
+    configured: &'a [String],
+) -> Reach<'a> {
+    let (house, commit) = (&told.house, told.commit.as_str());
+    Reach { base: broker.base(), token: broker.token(), settings, house, tools: &LIST, commit, configured }
 }

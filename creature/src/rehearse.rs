@@ -7,7 +7,7 @@ use crate::config::Told;
 use crate::fault::Fault;
 use crate::life::Leaving;
 use crate::life::birth::birth;
-use crate::life::carried::Reasons;
+use crate::life::passed::{Done, Reasons};
 use crate::life::sense::Sensed;
 use crate::pace;
 use crate::store::caller::Caller;
@@ -43,7 +43,7 @@ pub async fn rehearse(told: Told) -> Result<(), Fault> {
     let told = Told { rehearsal: true, safe: false, ..told };
     let house = told.house.clone();
     let mut life = birth(told).await?;
-    let sensed = life.sense(0, &Reasons::default())?;
+    let sensed = life.sense(0, &Reasons::default(), false)?;
     let moment = &sensed.moment;
     let parts = context::choose(moment, &context::Caps::default(), &LIST);
     let said = situation::standing(&parts).text + &situation::opening(moment, &parts).text;
@@ -74,6 +74,8 @@ pub async fn rehearse(told: Told) -> Result<(), Fault> {
         Sensed { caller: Caller::own(), ..sensed },
         canned,
         json!({"repaired": how}),
+        Done::default(),
+        false,
         &mut Undisturbed,
     )
     .await?;

@@ -13,6 +13,7 @@ pub mod snapshot;
 use crate::clock::Clock;
 use crate::fault::Fault;
 use crate::paths::House;
+use crate::senses::cursors::Cursors;
 use ::agenda::sessions::Sessions;
 use ::agenda::{Agenda, Rules};
 use books::Books;
@@ -100,6 +101,14 @@ impl Store {
             return Ok(());
         }
         self.record("observation", json!({"about": about, "text": text}))
+    }
+
+    /// Writes the cursors; a failure is observed and survived, for memory holds what counts.
+    pub(crate) fn keep_cursors(&mut self, cursors: &Cursors) -> Result<(), Fault> {
+        match cursors.save(&self.house.cursors()) {
+            Ok(()) => self.observe("cursors", ""),
+            Err(cause) => self.observe("cursors", &Fault::caused("keep the cursors", &cause, "").error),
+        }
     }
 
     /// Records what the owner is told on a thread, and when.

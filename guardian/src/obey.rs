@@ -2,7 +2,6 @@
 
 use crate::act::executor::Executor;
 use crate::decide::vocabulary::{Event, Phase, Want};
-use crate::git::tree::short;
 use crate::orders::ID_BYTES;
 use crate::run::Guardian;
 use anyhow::{Result, bail};
@@ -10,6 +9,7 @@ use heart::order::Order;
 use house::bounds::{TOLD_CHARS, brief};
 use house::files;
 use house::interrupt::Interrupted;
+use repo::tree::short;
 
 impl Guardian {
     /// Carries out the order in the file, once.

@@ -106,7 +106,7 @@ impl Heart {
 
     fn wait(&self, signals: &SignalFd) {
         let now = running_ms();
-        let sweep = self.course.kills(now).then_some(now + SWEEP_MS);
+        let sweep = (self.course.kills(now) || self.is_over()).then_some(now + SWEEP_MS);
         let due = [self.course.due().filter(|_| sweep.is_none()), self.watchdog.due(), self.owes_at, sweep];
         let looks = self.process.as_ref().map(|_| self.look_at);
         let until = due.into_iter().flatten().chain(looks).min().unwrap_or(Millis::MAX);
@@ -173,8 +173,8 @@ impl Heart {
                 self.change(|kept| kept.record = Some(record.clone()));
             }
             Said::Life { number, .. } => self.change(|kept| kept.life = kept.life.max(*number)),
-            Said::Ready => self.change(|kept| kept.told.clear()),
-            Said::Round { .. } | Said::On | Said::Waits | Said::Leaving { .. } => {}
+            Said::Ready if self.course.keeps(Keeper::Steward) => self.change(|kept| kept.told.clear()),
+            Said::Round { .. } | Said::On | Said::Waits | Said::Ready | Said::Leaving { .. } => {}
         }
         self.happen(Heard::Said(said));
         let every = if self.course.held.waits { IDLE_LOOK_MS } else { LOOK_MS };
@@ -235,12 +235,18 @@ impl Heart {
         }
     }
 
-    /// Kills what is left of a tree that is to end.
+    /// Kills what is left of a tree that is to end, once it is time.
     fn sweep(&mut self) {
-        if self.course.kills(running_ms()) && hunt::kill_all_below() {
+        let kills = self.course.kills(running_ms());
+        if kills && hunt::kill_all_below() || self.is_over() && hunt::reap_into(&mut Vec::new()) {
             self.process = None;
             self.happen(Heard::Swept);
         }
+    }
+
+    /// Whether the keeper is gone, and what it started may be ending by itself.
+    fn is_over(&self) -> bool {
+        self.process.is_none() && matches!(self.course.phase, Phase::Ends { .. })
     }
 
     /// Looks at a keeper that has said nothing for a while.

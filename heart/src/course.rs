@@ -14,6 +14,8 @@ const WINDOW_MS: Millis = 10 * 60_000;
 const STAND_IN_LONGEST_MS: Millis = 60 * 60_000;
 /// Time for what is asked to end before a steward begins anew, and for a stand-in beyond its life's.
 const GRACE_MS: Millis = 2_000;
+/// Time for what hears by itself that its steward is gone: a window gives the terminal back.
+const PARTING_MS: Millis = 200;
 /// Longest wait for a tree that was killed, where the owner wants to leave.
 const LEAVE_MS: Millis = 10_000;
 /// Rounds of the steward's after which it has heard a word that was passed on before them.
@@ -155,6 +157,11 @@ impl Course {
         }
     }
 
+    /// Whether this keeper runs.
+    pub fn keeps(&self, which: Keeper) -> bool {
+        matches!(self.phase, Phase::Runs { keeper, .. } if keeper == which)
+    }
+
     /// Whether all that is left is killed now.
     pub fn kills(&self, now: Millis) -> bool {
         matches!(self.phase, Phase::Ends { kill_at, .. } if kill_at <= now)
@@ -287,7 +294,7 @@ impl Course {
                 Then::Return(false)
             }
         };
-        self.phase = Phase::Ends { keeper, kill_at: now, then };
+        self.phase = Phase::Ends { keeper, kill_at: now + PARTING_MS, then };
         vec![]
     }
 

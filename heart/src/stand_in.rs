@@ -6,14 +6,16 @@ use crate::LEAVE;
 use crate::course::NOTHING_TO_RUN;
 use crate::kept::Kept;
 use crate::wire::{Line, Record, Said, Version};
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use house::clock::{Millis, running_ms};
 use house::{House, files, interrupt, terminal};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::prctl;
+use processes::alone::creature_lock;
 use processes::child::{self, Bond, Occupant, Start, Tree};
 use processes::granted::Granted;
-use processes::{hunt, lock, prepare};
+use processes::hunt;
+use processes::prepare::{find_walls, too_little};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM, SIGUSR1};
@@ -70,14 +72,12 @@ pub fn stage(root: &Path, plan: &str) -> Result<u8> {
         }
     };
     hunt::adopt_orphans()?;
-    let bond = Bond::new(&house, lock::of_the_creature(&house)?)?;
-    let walls = prepare::find_walls(&house, &plan.record.walls, "/proc/self/exe".into(), true)?;
+    let bond = Bond::new(&house, creature_lock(&house)?)?;
+    let walls = find_walls(&house, &plan.record.walls, "/proc/self/exe".into(), true)?;
     prctl::set_dumpable(false)?;
-    let missing = walls.level.summary();
-    ensure!(
-        plan.record.walls.choice != walls::Choice::Required || missing == "full",
-        "owner.toml says walls = \"required\", and here they are {missing}"
-    );
+    if let Some(why) = too_little(plan.record.walls.choice, &walls) {
+        bail!(why);
+    }
     let log = files::append(&house.life_log(plan.life))?;
     let extra = vec![
         ("FERAL_HOUSE", house.root().display().to_string()),

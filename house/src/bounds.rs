@@ -62,6 +62,16 @@ fn longest(value: &mut Value) -> Option<&mut String> {
 
 /// Parses a document written by others; `None` where its values would take far more memory than its text.
 pub fn read(bytes: &[u8]) -> Option<Value> {
+    // A text shorter than that has no room for more values, whatever it says.
+    if bytes.len() > MOST_VALUES && values(bytes) > MOST_VALUES {
+        return None;
+    }
+    // By the parser as its own package compiles it, which is optimised: a generic one would be compiled here.
+    std::str::from_utf8(bytes).ok()?.parse().ok()
+}
+
+/// Counts the values of a document, as its marks outside of texts tell them.
+fn values(bytes: &[u8]) -> usize {
     let (mut values, mut quoted, mut escaped) = (0, false, false);
     for byte in bytes {
         match byte {
@@ -72,6 +82,5 @@ pub fn read(bytes: &[u8]) -> Option<Value> {
             _ => {}
         }
     }
-    // By the parser as its own package compiles it, which is optimised: a generic one would be compiled here.
-    (values <= MOST_VALUES).then(|| std::str::from_utf8(bytes).ok()?.parse().ok())?
+    values
 }

@@ -33,11 +33,14 @@ pub fn published(house: &House, pid: i32) -> Option<Value> {
         return told;
     };
     let mut told = told.unwrap_or_else(|| json!({"version": 1, "guardian_pid": pid}));
-    told["phase"] = "stand_in".into();
-    (told["note"], told["creature_pid"]) = (note.into(), Value::Null);
-    if let Some(Value::Object(broker)) = told.get_mut("broker") {
-        broker.insert("running".into(), false.into());
-        broker.insert("pid".into(), Value::Null);
+    if let Some(told) = told.as_object_mut() {
+        told.insert("phase".into(), "stand_in".into());
+        told.insert("note".into(), note.into());
+        told.insert("creature_pid".into(), Value::Null);
+        if let Some(Value::Object(broker)) = told.get_mut("broker") {
+            broker.insert("running".into(), false.into());
+            broker.insert("pid".into(), Value::Null);
+        }
     }
     Some(told)
 }

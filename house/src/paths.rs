@@ -111,9 +111,8 @@ impl House {
         hours = ".self/broker/hours.jsonl";
         /// The token of the link to the owner's page.
         page_link = ".self/broker/page.json";
-        /// The index of the owner's page, which can always be made anew from the records, and its entries.
+        /// The index of the owner's page, which can always be made anew from the records.
         page_index = ".self/page/index";
-        page_entries = ".self/page/entries";
         /// The state of the guardian's first process.
         heart = ".self/heart.json";
         own = ".self/guardian";

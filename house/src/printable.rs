@@ -10,6 +10,11 @@ const NARROWEST: usize = 16;
 /// Most marks on a letter, as accents and vowel signs are; more would be drawn over the lines above and below.
 const MOST_MARKS: usize = 6;
 
+/// Bytes as hexadecimal digits in lower case.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// A text with control and invisible characters spelled out, and marks beyond what a letter can have; its lines stay.
 pub fn spelled(text: &str) -> String {
     spelled_but(text, is_hidden)

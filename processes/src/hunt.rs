@@ -3,6 +3,7 @@
 //! Invariant: nothing here waits for a process; a search is bounded, and reports whether anything is left.
 
 use anyhow::{Context, Result, bail};
+use house::at_work::{holders, processes};
 use house::{House, files};
 use nix::errno::Errno;
 use nix::sys::prctl;
@@ -10,8 +11,6 @@ use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 use std::collections::{BTreeMap, BTreeSet};
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
 use std::time::Duration;
 
 /// A variable in the environment of every process of this house, by which a later guardian finds leftovers.
@@ -179,26 +178,6 @@ pub fn end_orphans(house: &House) -> Result<usize> {
     bail!("processes of a former creature will not end: {ended:?}; end them by hand and start again")
 }
 
-/// Processes that have this file open.
-pub fn holders(path: &Path) -> Vec<Pid> {
-    let Ok(wanted) = std::fs::metadata(path) else { return vec![] };
-    let holds = |pid: &i32| {
-        std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten().any(|entry| {
-            std::fs::metadata(entry.path())
-                .is_ok_and(|meta| meta.ino() == wanted.ino() && meta.dev() == wanted.dev())
-        })
-    };
-    processes().filter(holds).map(Pid::from_raw).collect()
-}
-
-/// Whether a program of this name has its working folder in `folder` or below.
-pub fn works_in(name: &str, folder: &Path) -> bool {
-    processes().any(|pid| {
-        files::system(format!("/proc/{pid}/comm")).is_ok_and(|comm| comm.trim_end() == name)
-            && std::fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|at| at.starts_with(folder))
-    })
-}
-
 fn marked(house: &House) -> Vec<Pid> {
     let mark = format!("{COOKIE}={}", house.identity());
     let is = |pid: &i32| {
@@ -206,14 +185,6 @@ fn marked(house: &House) -> Vec<Pid> {
             .is_ok_and(|text| text.split('\0').any(|pair| pair == mark))
     };
     processes().filter(is).map(Pid::from_raw).collect()
-}
-
-/// Lists process ids, the newest first: a short-lived process may then still be there when it is looked at.
-fn processes() -> impl Iterator<Item = i32> {
-    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let mut pids: Vec<i32> = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
-    pids.reverse();
-    pids.into_iter()
 }
 
 /// Whether a process with this id exists; does not wait.

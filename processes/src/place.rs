@@ -2,8 +2,8 @@
 //!
 //! Invariant: no rule covers a name beginning with `.env`, the broker's folder, or the owner's home as a whole.
 
-use crate::{apart, programs};
-use house::{House, files};
+use crate::programs;
+use house::{House, apart, files};
 use std::path::{Path, PathBuf};
 use walls::cargo_named::{Named, Outside};
 use walls::spec::{Access, Rule, View};

@@ -1,11 +1,11 @@
 //! Prepares the house for the creature's processes: the files and folders its rules name, its purpose, Cargo's home.
 
-use crate::apart;
 use crate::child::Occupant;
 use crate::place::{CARGO_FILES, CreaturePlace, FILES, FOLDERS};
 use anyhow::Result;
 use house::openat::Folder;
-use house::{House, files};
+use house::settings::{self, Settings};
+use house::{House, apart, files};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
@@ -85,6 +85,30 @@ pub struct Asked {
     pub ceilings: Ceilings,
 }
 
+impl Asked {
+    pub fn of(settings: &Settings) -> Self {
+        let choice = match settings.walls {
+            settings::guardian::Walls::On => Choice::On,
+            settings::guardian::Walls::Required => Choice::Required,
+            settings::guardian::Walls::Off => Choice::Off,
+        };
+        let limits = &settings.limits;
+        let ceilings = Ceilings {
+            processes: limits.processes,
+            memory_mib: limits.memory_per_process_mib,
+            open_files: limits.open_files,
+            file_mib: limits.file_mib,
+        };
+        Self { choice, more: settings.sandbox.read.clone(), ceilings }
+    }
+}
+
+impl Default for Asked {
+    fn default() -> Self {
+        Self::of(&Settings::default())
+    }
+}
+
 /// Finds by trying which walls can be put up here. With `joins` this process joins the group that counts processes.
 pub fn find_walls(house: &House, asked: &Asked, launcher: PathBuf, joins: bool) -> Result<Walls> {
     prepare(house, Occupant::Life);
@@ -105,4 +129,12 @@ pub fn find_walls(house: &House, asked: &Asked, launcher: PathBuf, joins: bool) 
         );
     }
     Ok(walls)
+}
+
+/// Why a start would refuse over these walls: the owner requires all of them.
+pub fn too_little(wanted: Choice, walls: &Walls) -> Option<String> {
+    let there = walls.level.summary();
+    (wanted == Choice::Required && there != "full").then(|| {
+        format!("owner.toml says walls = \"required\", and here they are {there}; mend that, or say walls = \"on\"")
+    })
 }

@@ -5,7 +5,7 @@
 use crate::machine;
 use crate::{child, hunt};
 use anyhow::{Context, Result};
-use house::{House, files, interrupt};
+use house::{House, at_work, files, interrupt};
 use nix::errno::Errno;
 use nix::sys::prctl;
 use nix::sys::signal::{Signal, killpg};
@@ -177,7 +177,7 @@ pub fn end_holders(lock: &Path, name: &str) {
         |pid: &i32| files::system(format!("/proc/{pid}/comm")).is_ok_and(|comm| comm.trim_end() == name);
     let noted = noted.filter(is_it).map(Pid::from_raw);
     let us = nix::unistd::getpid();
-    for pid in hunt::holders(lock).into_iter().chain(noted).filter(|pid| *pid != us) {
+    for pid in at_work::holders(lock).into_iter().chain(noted).filter(|pid| *pid != us) {
         let _ = nix::sys::signal::kill(pid, Signal::SIGKILL);
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Invariant: the digest covers everything that is sent except the secret. Pure: nothing here reads, sends or waits.
 
-use crate::ground::text::{cut, hex};
+use house::bounds::brief;
+use house::printable::hex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -101,6 +102,6 @@ impl Act {
             Self::Purpose { text } => format!("PURPOSE.md becomes: {text}"),
             Self::Package(package) => format!("install by {}: {}", package.registry, package.line()),
         };
-        cut(text.trim(), most)
+        brief(text.trim(), most)
     }
 }

@@ -42,8 +42,6 @@ pub struct Ask {
     pub at: String,
     pub life: u64,
     pub state: State,
-    /// The last state announced in `asks.jsonl`.
-    pub told: Option<State>,
     /// Reason why the owner is asked.
     pub why: String,
     /// The purpose the creature gives.

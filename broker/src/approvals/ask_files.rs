@@ -5,51 +5,32 @@ use crate::ground::files;
 use anyhow::{Context, Result};
 use house::House;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-pub struct AskFiles {
-    folder: PathBuf,
+/// Reads all asks.
+pub fn load(house: &House) -> Result<BTreeMap<u64, Ask>> {
+    let folder = house.asks_folder();
+    std::fs::create_dir_all(&folder).with_context(|| format!("failed to make {}", folder.display()))?;
+    let entries =
+        std::fs::read_dir(&folder).with_context(|| format!("failed to list {}", folder.display()))?;
+    let paths = entries.flatten().map(|entry| entry.path());
+    let mut held = BTreeMap::new();
+    for path in paths.filter(|path| path.extension().is_some_and(|end| end == "json")) {
+        match read(&path) {
+            Ok(ask) if house.ask(&ask.id.to_string()) == path => drop(held.insert(ask.id, ask)),
+            Ok(_) => tracing::error!("an ask is lost to sight: {} is not its name", path.display()),
+            Err(error) => tracing::error!("an ask is lost to sight: {error:#}"),
+        }
+    }
+    Ok(held)
 }
 
-impl AskFiles {
-    pub fn new(house: &House) -> Self {
-        Self { folder: house.asks_folder() }
-    }
+pub fn write(house: &House, ask: &Ask) -> Result<()> {
+    files::replace_secret(&house.ask(&ask.id.to_string()), &serde_json::to_vec_pretty(ask)?)
+}
 
-    /// Reads all asks.
-    pub fn load(&self) -> Result<BTreeMap<u64, Ask>> {
-        let folder = &self.folder;
-        std::fs::create_dir_all(folder).with_context(|| format!("failed to make {}", folder.display()))?;
-        let mut held = BTreeMap::new();
-        let entries =
-            std::fs::read_dir(folder).with_context(|| format!("failed to list {}", folder.display()))?;
-        for entry in
-            entries.flatten().filter(|entry| entry.path().extension().is_some_and(|end| end == "json"))
-        {
-            let id = entry.path().file_stem().and_then(|stem| stem.to_str()?.parse::<u64>().ok());
-            match (id, read(&entry.path())) {
-                (Some(id), Ok(ask)) if ask.id == id => {
-                    held.insert(id, ask);
-                }
-                (_, Err(error)) => tracing::error!("an ask is lost to sight: {error:#}"),
-                _ => tracing::error!("an ask is lost to sight: {} is not its name", entry.path().display()),
-            }
-        }
-        Ok(held)
-    }
-
-    pub fn write(&self, ask: &Ask) -> Result<()> {
-        let bytes = serde_json::to_vec_pretty(ask)?;
-        files::replace_secret(&self.file(ask.id), &bytes)
-    }
-
-    pub fn remove(&self, id: u64) {
-        let _ = std::fs::remove_file(self.file(id));
-    }
-
-    fn file(&self, id: u64) -> PathBuf {
-        self.folder.join(format!("{id}.json"))
-    }
+pub fn remove(house: &House, id: u64) {
+    let _ = std::fs::remove_file(house.ask(&id.to_string()));
 }
 
 fn read(path: &Path) -> Result<Ask> {

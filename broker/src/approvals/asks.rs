@@ -5,8 +5,7 @@
 
 use super::act::Act;
 use super::ask::{Ask, State};
-use super::ask_files::AskFiles;
-use super::journal::Journal;
+use super::{ask_files, journal};
 use crate::ground::clock::Clock;
 use crate::ground::files;
 use crate::ground::lock::lock;
@@ -37,22 +36,24 @@ pub enum Asking {
     Same(u64),
 }
 
+/// All asks on disk, and what was announced of them.
+struct Held {
+    asks: BTreeMap<u64, Ask>,
+    /// The last state announced in `asks.jsonl`, by number; of asks that are no longer kept too.
+    announced: BTreeMap<u64, String>,
+}
+
 pub struct Asks {
     house: House,
     clock: Clock,
-    files: AskFiles,
-    journal: Journal,
-    held: Mutex<BTreeMap<u64, Ask>>,
+    held: Mutex<Held>,
     /// Notified when an ask begins to wait.
     pub stirred: Notify,
 }
 
 impl Asks {
     pub fn open(house: &House, clock: Clock) -> Result<Self> {
-        let files = AskFiles::new(house);
-        let held = Mutex::new(files.load()?);
-        let journal = Journal::open(house, clock.clone())?;
-        Ok(Self { house: house.clone(), clock, files, journal, held, stirred: Notify::new() })
+        Ok(Self { house: house.clone(), clock, held: Mutex::new(read(house)?), stirred: Notify::new() })
     }
 
     /// Waits until no other broker of this house runs, then reads the asks it left. The returned lock keeps others
@@ -62,14 +63,15 @@ impl Asks {
         loop {
             let file = files::open_lock(&path)?;
             if let Ok(lock) = Flock::lock(file, FlockArg::LockExclusiveNonblock) {
-                *self.held() = self.files.load()?;
+                *self.held() = read(&self.house)?;
                 return Ok(lock);
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
     }
 
-    /// Keeps an act until the owner answers.
+    /// Keeps an act until the owner answers. One that failed without having happened is asked about again under its
+    /// old number.
     pub fn ask(
         &self,
         life: u64,
@@ -80,97 +82,70 @@ impl Asks {
     ) -> Result<Asking, Unfit> {
         let digest = act.digest();
         let mut held = self.held();
-        let now = self.clock.now().as_millisecond();
-        let same = held.values().rev().find(|ask| ask.digest == digest);
-        match same.map(|ask| (ask.id, ask.state, ask.answered_ms)) {
-            Some((id, State::Failed, _)) if held.get(&id).is_some_and(|ask| !ask.may_have_happened) => {
-                return self.reopen(&mut held, id, why, reason);
-            }
-            Some((id, State::Asked | State::Approved | State::Executing | State::Failed, _)) => {
-                return Ok(Asking::Same(id));
-            }
-            Some((id, State::Denied, at)) if now < at.saturating_add(NO_LASTS_MS) => {
+        let same = held.asks.values().rev().find(|ask| ask.digest == digest);
+        let again = same.filter(|ask| ask.state == State::Failed && !ask.may_have_happened);
+        match same {
+            _ if again.is_some() => {}
+            Some(ask) if ask.state == State::Denied && self.no_holds(ask) => {
                 return Err(Unfit {
-                    error: format!("the owner said no to exactly this (ask {id})"),
+                    error: format!("the owner said no to exactly this (ask {})", ask.id),
                     hint: "do something else, or ask the owner why".to_owned(),
+                });
+            }
+            Some(ask) if !matches!(ask.state, State::Denied | State::Executed) => {
+                return Ok(Asking::Same(ask.id));
+            }
+            _ if held.open() >= MOST_WAITING => {
+                return Err(Unfit {
+                    error: format!("{MOST_WAITING} asks wait for the owner already"),
+                    hint: "wait until some are answered".to_owned(),
                 });
             }
             _ => {}
         }
-        if held.values().filter(|ask| ask.state == State::Asked || ask.may_have_happened).count()
-            >= MOST_WAITING
-        {
-            return Err(Unfit {
-                error: format!("{MOST_WAITING} asks wait for the owner already"),
-                hint: "wait until some are answered".to_owned(),
-            });
-        }
-        // A number is never used twice: an answer to one ask must not reach another.
-        let id = held.keys().next_back().map_or(1, |last| last + 1).max(self.journal.highest() + 1);
-        let ask = Ask {
-            id,
+        let mut ask = again.cloned().unwrap_or_else(|| Ask {
+            id: held.unused(),
             at: self.clock.stamp(),
             life,
             state: State::Asked,
-            told: None,
-            why,
-            reason,
+            why: String::new(),
+            reason: String::new(),
             summary,
             digest,
-            answers_from: self.answers_bytes(),
+            answers_from: 0,
             may_have_happened: false,
             answered_ms: 0,
             status: None,
             result: String::new(),
             act,
-        };
-        self.files.write(&ask).map_err(|error| not_kept(&error))?;
-        held.insert(id, ask);
-        self.tell(&mut held, id);
+        });
+        ask.state = State::Asked;
+        (ask.why, ask.reason, ask.answers_from) = (why, reason, self.answers_bytes());
+        let id = ask.id;
+        self.keep(&mut held, ask).map_err(|error| not_kept(&error))?;
         self.forget(&mut held);
         drop(held);
         self.stirred.notify_one();
         Ok(Asking::New(id))
     }
 
-    /// Asks again, under its old number, about an act that failed without having happened.
-    fn reopen(
-        &self,
-        held: &mut BTreeMap<u64, Ask>,
-        id: u64,
-        why: String,
-        reason: String,
-    ) -> Result<Asking, Unfit> {
-        if let Some(mut ask) = held.get(&id).cloned() {
-            ask.state = State::Asked;
-            (ask.why, ask.reason, ask.answers_from) = (why, reason, self.answers_bytes());
-            self.files.write(&ask).map_err(|error| not_kept(&error))?;
-            held.insert(id, ask);
-            self.tell(held, id);
-            self.stirred.notify_one();
-        }
-        Ok(Asking::New(id))
-    }
-
-    /// Changes an ask that is in one of the states `from`: first on disk, then in `asks.jsonl`.
+    /// Changes an ask that is in one of the states `from`.
     pub fn change(&self, id: u64, from: &[State], change: impl FnOnce(&mut Ask)) -> Result<Option<Ask>> {
         let mut held = self.held();
-        let Some(ask) = held.get(&id).filter(|ask| from.contains(&ask.state)) else { return Ok(None) };
+        let Some(ask) = held.asks.get(&id).filter(|ask| from.contains(&ask.state)) else { return Ok(None) };
         let mut ask = ask.clone();
         change(&mut ask);
-        self.files.write(&ask)?;
-        held.insert(id, ask.clone());
-        self.tell(&mut held, id);
+        self.keep(&mut held, ask.clone())?;
         Ok(Some(ask))
     }
 
     pub fn in_state(&self, state: State) -> Vec<u64> {
-        self.held().values().filter(|ask| ask.state == state).map(|ask| ask.id).collect()
+        self.held().asks.values().filter(|ask| ask.state == state).map(|ask| ask.id).collect()
     }
 
     /// The newest ask about an act that fits.
     pub fn newest(&self, fits: impl Fn(&Act) -> bool) -> Option<Ask> {
-        self.held().values().rev().find(|ask| fits(&ask.act)).cloned()
+        self.held().asks.values().rev().find(|ask| fits(&ask.act)).cloned()
     }
 
     /// Whether the owner's no to an ask still holds.
@@ -179,7 +154,7 @@ impl Asks {
     }
 
     pub fn get(&self, id: u64) -> Option<Ask> {
-        self.held().get(&id).cloned()
+        self.held().asks.get(&id).cloned()
     }
 
     /// Number of asks the owner has not answered.
@@ -189,14 +164,14 @@ impl Asks {
 
     /// Position of the first answer that may still count; `None` if no ask waits.
     pub fn answers_from(&self) -> Option<u64> {
-        self.held().values().filter(|ask| ask.state.waits()).map(|ask| ask.answers_from).min()
+        self.held().asks.values().filter(|ask| ask.state.waits()).map(|ask| ask.answers_from).min()
     }
 
     /// Handles a file of answers that has become shorter: it is another file, and only answers added from now on count.
     pub fn answers_shrank(&self) -> Result<()> {
         let bytes = self.answers_bytes();
         let late: Vec<u64> =
-            self.held().values().filter(|ask| ask.answers_from > bytes).map(|ask| ask.id).collect();
+            self.held().asks.values().filter(|ask| ask.answers_from > bytes).map(|ask| ask.id).collect();
         for id in late {
             self.change(id, &[State::Asked, State::Failed], |ask| ask.answers_from = bytes)?;
         }
@@ -208,60 +183,71 @@ impl Asks {
         files::mark(&self.house.answers()).map_or(0, |mark| mark.bytes)
     }
 
-    /// After a restart: announces states that a former broker could not.
+    /// Announces every state that is not in `asks.jsonl`: a kill came between, or the disk was full.
     pub fn tell_the_rest(&self) {
         let mut held = self.held();
-        let untold = |ask: &&Ask| ask.told != Some(ask.state) && ask.state != State::Executing;
-        let ids: Vec<u64> = held.values().filter(untold).map(|ask| ask.id).collect();
-        if ids.is_empty() {
-            return;
-        }
-        let written = self.journal.all();
-        for id in ids {
-            let Some(ask) = held.get(&id) else { continue };
-            let last = written.iter().rev().find(|(written, _)| *written == id);
-            if last.is_some_and(|(_, state)| state == ask.state.name()) {
-                let told = Ask { told: Some(ask.state), ..ask.clone() };
-                if let Err(error) = self.files.write(&told) {
-                    tracing::warn!("an ask's file is behind: {error:#}");
-                }
-                held.insert(id, told);
-            } else {
-                self.tell(&mut held, id);
-            }
+        let ids: Vec<u64> = held.asks.keys().copied().collect();
+        ids.into_iter().for_each(|id| self.tell(&mut held, id));
+    }
+
+    /// Puts an ask on disk, then announces its state.
+    fn keep(&self, held: &mut Held, ask: Ask) -> Result<()> {
+        let id = ask.id;
+        ask_files::write(&self.house, &ask)?;
+        held.asks.insert(id, ask);
+        self.tell(held, id);
+        Ok(())
+    }
+
+    /// Announces an ask's state, once.
+    fn tell(&self, held: &mut Held, id: u64) {
+        let Some(ask) = held.asks.get(&id).filter(|ask| !held.is_told(ask)) else { return };
+        match journal::write(&self.house, ask, &self.clock.stamp()) {
+            Ok(()) => drop(held.announced.insert(id, ask.state.name().to_owned())),
+            Err(error) => tracing::error!("the creature is told later: {error:#}"),
         }
     }
 
-    /// Announces an ask's state, and notes that in its file, so that it is announced once.
-    fn tell(&self, held: &mut BTreeMap<u64, Ask>, id: u64) {
-        let untold = |ask: &&mut Ask| ask.state != State::Executing && ask.told != Some(ask.state);
-        let Some(ask) = held.get_mut(&id).filter(untold) else { return };
-        if let Err(error) = self.journal.write(ask) {
-            tracing::error!("the creature is told later: {error:#}");
-            return;
-        }
-        ask.told = Some(ask.state);
-        if let Err(error) = self.files.write(ask) {
-            tracing::warn!("a line of asks.jsonl may come twice: {error:#}");
-        }
-    }
-
-    /// Drops the oldest finished asks; never the newest, whose number must not be used again.
-    fn forget(&self, held: &mut BTreeMap<u64, Ask>) {
+    /// Drops the oldest finished asks.
+    fn forget(&self, held: &mut Held) {
         let over = |ask: &&Ask| {
             let ended = matches!(ask.state, State::Executed | State::Denied | State::Failed);
-            ended && !ask.may_have_happened && ask.told == Some(ask.state)
+            ended && !ask.may_have_happened && held.is_told(ask)
         };
-        let ids: Vec<u64> = held.values().filter(over).map(|ask| ask.id).collect();
+        let ids: Vec<u64> = held.asks.values().filter(over).map(|ask| ask.id).collect();
         for id in ids.iter().take(ids.len().saturating_sub(MOST_KEPT)) {
-            held.remove(id);
-            self.files.remove(*id);
+            held.asks.remove(id);
+            ask_files::remove(&self.house, *id);
         }
     }
 
-    fn held(&self) -> MutexGuard<'_, BTreeMap<u64, Ask>> {
+    fn held(&self) -> MutexGuard<'_, Held> {
         lock(&self.held)
     }
+}
+
+impl Held {
+    /// Number of asks that the owner has to answer or look into.
+    fn open(&self) -> usize {
+        self.asks.values().filter(|ask| ask.state == State::Asked || ask.may_have_happened).count()
+    }
+
+    /// A number never used before: an answer to one ask must not reach another.
+    fn unused(&self) -> u64 {
+        let last = |id: Option<&u64>| id.copied().unwrap_or(0);
+        last(self.asks.keys().next_back()).max(last(self.announced.keys().next_back())) + 1
+    }
+
+    /// Whether an ask's state was announced; that it is being carried out never is.
+    fn is_told(&self, ask: &Ask) -> bool {
+        ask.state == State::Executing
+            || self.announced.get(&ask.id).is_some_and(|told| told == ask.state.name())
+    }
+}
+
+/// Reads the asks, and what was announced of them.
+fn read(house: &House) -> Result<Held> {
+    Ok(Held { asks: ask_files::load(house)?, announced: journal::read(house)? })
 }
 
 /// Fails if an act is too large to ask about.

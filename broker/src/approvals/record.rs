@@ -2,13 +2,13 @@
 
 use super::act::Act;
 use super::outcome::Outcome;
-use crate::ground::text::cut;
 use crate::ledger::Entry;
+use house::bounds::brief;
 
 /// The entry of an act.
 pub fn entry(life: u64, event: &str, act: &Act) -> Entry {
     let [service, method, path] = act.place();
-    let short = |text: &str| cut(text, 300);
+    let short = |text: &str| brief(text, 300);
     Entry {
         life,
         event: event.to_owned(),
@@ -29,7 +29,7 @@ pub fn end(line: Entry, outcome: &Outcome) -> Entry {
         Outcome::Denied(..) => (0, "denied there"),
     };
     let note = match outcome {
-        Outcome::NotSent(unfit) | Outcome::Unsure(unfit) => cut(&unfit.error, 200),
+        Outcome::NotSent(unfit) | Outcome::Unsure(unfit) => brief(&unfit.error, 200),
         Outcome::Answered(_) | Outcome::Redirected(..) | Outcome::Denied(..) => String::new(),
     };
     Entry { bytes_in, status: outcome.status(), decision: decision.to_owned(), note, ..line }

@@ -6,9 +6,9 @@
 use crate::ground::clock::Clock;
 use crate::ground::files;
 use crate::ground::lock::lock;
-use crate::ground::text::hex;
 use anyhow::{Context, Result};
 use house::House;
+use house::printable::hex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::{HashSet, VecDeque};

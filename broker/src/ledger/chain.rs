@@ -1,6 +1,8 @@
 //! A line of the ledger as bytes: written with its hash, and read only if it is the next in the chain; pure.
 
 use super::entry::Entry;
+use house::bounds::brief;
+use house::printable::hex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -100,17 +102,10 @@ pub fn next(line: &[u8], end: &End) -> Result<(Line, End), String> {
 }
 
 fn shorten(text: &mut String) {
-    if let Some((at, _)) = text.char_indices().nth(LONGEST_TEXT) {
-        text.truncate(at);
-        text.push('…');
-    }
+    *text = brief(text, LONGEST_TEXT);
 }
 
 /// SHA-256 in hexadecimal.
 pub fn hash(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    hex(&Sha256::digest(bytes))
 }

@@ -1,8 +1,9 @@
 //! Content allowed in a paid request: fields, tools and betas with a price bounded by bytes and token limit; pure.
 
-use super::refusals::{malformed, refused, short};
+use super::refusals::{malformed, refused};
 use super::wire::Wire;
 use crate::ground::refusal::Refusal;
+use house::bounds::{NAME_CHARS, brief};
 use serde_json::{Map, Value};
 
 /// Fields whose cost is bounded by the prompt's bytes and the reply's tokens.
@@ -37,7 +38,7 @@ pub fn fields(wire: Wire, fields: &Map<String, Value>) -> Result<(), Refusal> {
     let is_known = |key: &str| known.split(' ').any(|name| name == key);
     if let Some(odd) = fields.keys().find(|key| !is_known(key)) {
         let hint = format!("leave it out; what may stand in a request: {}", known.replace(' ', ", "));
-        return Err(refused(format!("what `{}` costs is not known", short(odd)), &hint));
+        return Err(refused(format!("what `{}` costs is not known", brief(odd, NAME_CHARS)), &hint));
     }
     if wire == Wire::Responses {
         stateless(fields)?;
@@ -78,7 +79,7 @@ pub fn betas(header: &str) -> Result<(), Refusal> {
         Some(odd) => {
             let hint =
                 format!("leave it out; of anthropic-beta these are passed on: {}", BETAS.replace(' ', ", "));
-            Err(refused(format!("what the beta `{}` costs is not known", short(odd)), &hint))
+            Err(refused(format!("what the beta `{}` costs is not known", brief(odd, NAME_CHARS)), &hint))
         }
     }
 }
@@ -113,7 +114,7 @@ fn tools(fields: &Map<String, Value>) -> Result<(), Refusal> {
             || CLIENT_TOOL_FAMILIES.iter().any(|family| kind.starts_with(family));
         if !is_clients {
             return Err(refused(
-                format!("the provider runs the tool `{}` at a price of its own", short(kind)),
+                format!("the provider runs the tool `{}` at a price of its own", brief(kind, NAME_CHARS)),
                 hint,
             ));
         }

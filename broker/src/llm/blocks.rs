@@ -4,9 +4,10 @@
 //! elsewhere.
 
 use super::data;
-use super::refusals::{malformed, refused, short};
+use super::refusals::{malformed, refused};
 use super::wire::Wire;
 use crate::ground::refusal::Refusal;
+use house::bounds::{NAME_CHARS, brief};
 use serde_json::{Map, Value};
 
 /// Kinds whose tokens are in their bytes, whatever their fields are called: a tool's input may contain a `url`.
@@ -142,6 +143,6 @@ fn is_of(names: &str, name: &str) -> bool {
 }
 
 fn unknown(kind: &str) -> Refusal {
-    let message = format!("how many tokens a block `{}` has is not in its bytes", short(kind));
+    let message = format!("how many tokens a block `{}` has is not in its bytes", brief(kind, NAME_CHARS));
     refused(message, "send it as text or as images")
 }

@@ -1,6 +1,7 @@
 //! Refusals of a request to a model; pure.
 
 use crate::ground::refusal::Refusal;
+use house::bounds::{NAME_CHARS, brief};
 
 /// A refusal for a field that cannot be accepted; `hint` says what to do.
 pub fn refused(message: impl Into<String>, hint: &str) -> Refusal {
@@ -16,16 +17,12 @@ pub fn not_allowed(model: &str, instead: &[&str]) -> Refusal {
     let hint = format!(
         "ask {}; the owner allows another by [model] others = [\"{}\"] in owner.toml",
         instead.join(", "),
-        short(model)
+        brief(model, NAME_CHARS)
     );
     Refusal::new(
         403,
         "model_not_allowed",
-        format!("the owner does not allow the model {}", short(model)),
+        format!("the owner does not allow the model {}", brief(model, NAME_CHARS)),
         hint,
     )
-}
-
-pub fn short(text: &str) -> String {
-    text.chars().take(60).collect()
 }

@@ -7,7 +7,7 @@ use crate::approvals::answers::report;
 use crate::approvals::ask::{Ask, State};
 use crate::approvals::outcome::{Outcome, not_sent};
 use crate::ground::refusal::Unfit;
-use crate::ground::text::cut;
+use house::bounds::brief;
 use std::sync::Arc;
 
 /// Characters of an outcome that the creature is told.
@@ -32,7 +32,7 @@ pub async fn carry_out(services: Arc<Services>, id: u64) {
         }
     };
     let result = result(&outcome);
-    let result = cut(&services.secrets.scrub_all(&result), MOST_RESULT);
+    let result = brief(&services.secrets.scrub_all(&result), MOST_RESULT);
     report(asks.change(id, &[State::Approved, State::Executing], |ask| {
         ask.status = outcome.status();
         // After a failure only answers given later count: an earlier second yes does not mean "try again".

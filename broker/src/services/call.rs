@@ -4,9 +4,9 @@ use super::{Services, canonical, carry, janee, upstream};
 use crate::approvals::act::{Act, Call};
 use crate::approvals::outcome::with;
 use crate::ground::refusal::{Refusal, Unfit};
-use crate::ground::text::cut;
 use crate::ledger::Closed;
 use crate::policy;
+use house::bounds::brief;
 use serde::Deserialize;
 use serde_json::Value;
 use std::sync::Arc;
@@ -100,6 +100,6 @@ fn canonical_for_janee(asked: &Asked) -> Result<Call, Unfit> {
     let (call, query, _) = canonical_parts(asked)?;
     let query = canonical::joined(&query);
     let url = if query.is_empty() { call.path.clone() } else { format!("{}?{query}", call.path) };
-    let reason = cut(asked.reason.trim(), 400);
+    let reason = brief(asked.reason.trim(), 400);
     Ok(Call { service: name.to_owned(), url, reason, ..call })
 }

@@ -4,6 +4,7 @@
 //! Pure: nothing here reads, sends or waits.
 
 use crate::ground::refusal::Unfit;
+use house::bounds::{NAME_CHARS, brief};
 use serde_json::Value;
 
 const MOST_PATH: usize = 2_048;
@@ -58,7 +59,10 @@ pub fn method(given: &str) -> Result<String, Unfit> {
     if METHODS.contains(&method.as_str()) {
         return Ok(method);
     }
-    unfit(format!("the method {:?} is not known", short(given)), format!("use one of {}", METHODS.join(", ")))
+    unfit(
+        format!("the method {:?} is not known", brief(given, NAME_CHARS)),
+        format!("use one of {}", METHODS.join(", ")),
+    )
 }
 
 /// Whether a method changes nothing.
@@ -104,7 +108,7 @@ pub fn path(given: &str) -> Result<(String, Option<&str>), Unfit> {
 pub fn segment(raw: &str) -> Result<String, Unfit> {
     let Some(bytes) = decoded(raw) else {
         return unfit(
-            format!("the path holds a broken escape in {:?}", short(raw)),
+            format!("the path holds a broken escape in {:?}", brief(raw, NAME_CHARS)),
             "write %25 for a bare %",
         );
     };
@@ -182,7 +186,7 @@ pub fn pairs(text: &str) -> Result<Pairs, Unfit> {
             (Some(name), Some(value)) if !name.is_empty() => pairs.push((name, value)),
             _ => {
                 return unfit(
-                    format!("{:?} cannot be read as a parameter", short(part)),
+                    format!("{:?} cannot be read as a parameter", brief(part, NAME_CHARS)),
                     "give name=value, escaped",
                 );
             }
@@ -203,7 +207,7 @@ fn fit_parameters(pairs: &[(String, String)]) -> Result<(), Unfit> {
 
 fn turned(name: &str) -> Result<(), Unfit> {
     let hint = "leave it out: the broker signs calls, and a call's method is what `method` says";
-    unfit(format!("the parameter {:?} is not passed on", short(name)), hint)
+    unfit(format!("the parameter {:?} is not passed on", brief(name, NAME_CHARS)), hint)
 }
 
 /// A field's name without signs, in lower case; `a[b]` becomes `a`.
@@ -259,7 +263,7 @@ pub fn headers(given: &Value) -> Result<(Pairs, Vec<String>), Unfit> {
             || lower.starts_with("if-")
             || (lower.ends_with("-version") && !lower.starts_with("sec-"));
         if !token || !known || passed.iter().any(|(name, _)| *name == lower) {
-            dropped.push(short(name));
+            dropped.push(brief(name, NAME_CHARS));
             continue;
         }
         let Some(value) = value.as_str().map(str::trim).filter(|value| fit_value(value)) else {
@@ -339,7 +343,7 @@ fn media_type(given: &str) -> Result<String, Unfit> {
     let fits = parts.next().is_none_or(utf8) && parts.next().is_none();
     if !plain || !fits {
         return unfit(
-            format!("the content-type {:?} is not passed on", short(given)),
+            format!("the content-type {:?} is not passed on", brief(given, NAME_CHARS)),
             format!(
                 "give one media type with no parameter but charset=utf-8, like application/json or {FORM}"
             ),
@@ -385,8 +389,4 @@ fn encoded(bytes: &[u8], plain: &[u8]) -> String {
 /// Percent-encodes everything but the unreserved characters of RFC 3986.
 pub fn escaped(text: &str) -> String {
     encoded(text.as_bytes(), UNRESERVED)
-}
-
-fn short(text: &str) -> String {
-    text.chars().take(80).collect()
 }

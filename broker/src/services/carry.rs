@@ -6,9 +6,9 @@ use crate::approvals::act::{Act, Call};
 use crate::approvals::outcome::with;
 use crate::approvals::record::entry;
 use crate::ground::refusal::Unfit;
-use crate::ground::text::cut;
 use crate::ledger::{Closed, Entry};
 use crate::policy::{Taint, Verdict};
+use house::bounds::brief;
 use serde_json::{Value, json};
 
 /// Characters shown of an unknown recipient.
@@ -57,7 +57,7 @@ pub async fn carry(services: &Services, life: u64, act: Act, reason: &str) -> Re
             Some(new) => {
                 let why = format!(
                     "text of others was read a short while ago, and this is new: {}",
-                    cut(&services.secrets.scrub(&new), MOST_NEW)
+                    brief(&services.secrets.scrub(&new), MOST_NEW)
                 );
                 services.approvals.ask(life, act, why, reason).await
             }

@@ -4,9 +4,9 @@
 
 use crate::approvals::act::Call;
 use crate::ground::clock::Clock;
-use crate::ground::text::cut;
 use anyhow::{Context, Result, bail};
 use house::House;
+use house::bounds::brief;
 use nix::dir::Dir;
 use nix::fcntl::{OFlag, open, openat};
 use nix::sys::stat::{Mode, mkdirat};
@@ -80,7 +80,7 @@ fn words(call: &Call) -> String {
 }
 
 fn one_line(text: &str) -> String {
-    cut(&text.split_whitespace().collect::<Vec<_>>().join(" "), 400)
+    brief(&text.split_whitespace().collect::<Vec<_>>().join(" "), 400)
 }
 
 /// The first words of a text, for a file name.

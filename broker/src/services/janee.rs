@@ -10,9 +10,9 @@ use crate::approvals::act::{Act, Call};
 use crate::approvals::outcome::{Answer, Outcome, not_sent};
 use crate::approvals::record;
 use crate::ground::refusal::Unfit;
-use crate::ground::text::cut;
 use crate::ledger::{Closed, Entry};
 use crate::secrets::Secrets;
+use house::bounds::brief;
 use rmcp::model::CallToolResult;
 use serde_json::{Map, Value, json};
 use session::{HINT, Lost, NOT_CONFIGURED};
@@ -57,7 +57,7 @@ pub async fn send(
     let act = Act::Janee(call.clone());
     let line =
         Entry { decision: decision.to_owned(), call: id.to_owned(), ..record::entry(life, "call", &act) };
-    let line = Entry { service: cut(&format!("janee:{}", call.service), 300), ..line };
+    let line = Entry { service: brief(&format!("janee:{}", call.service), 300), ..line };
     services.ledger.append(Entry { bytes_out: call.body.len() as u64, ..line.clone() }).await?;
     let safe = canonical::is_safe(&call.method);
     let outcome = match services.janee.tool("execute", arguments(call), safe).await {
@@ -91,7 +91,7 @@ fn arguments(call: &Call) -> Map<String, Value> {
 fn outcome(secrets: &Secrets, call: &Call, told: &CallToolResult) -> Outcome {
     let text = text_of(told);
     let json = serde_json::from_str::<Value>(&text).unwrap_or_default();
-    let clean = |value: &Value| cut(&upstream::shown(secrets, in_text(value).into_bytes(), false).0, 600);
+    let clean = |value: &Value| brief(&upstream::shown(secrets, in_text(value).into_bytes(), false).0, 600);
     if let Some(denial) = json.get("denial") {
         let of = |name: &str| denial.get(name).map(clean).unwrap_or_default();
         let error = json.get("error").map(clean).unwrap_or_else(|| "janee refuses it".to_owned());

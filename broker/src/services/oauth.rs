@@ -8,7 +8,6 @@ use crate::ground::clock::Clock;
 use crate::ground::files;
 use crate::ground::lock::lock;
 use crate::ground::refusal::Unfit;
-use crate::ground::text::{cut, hex};
 use crate::ledger::{Entry, Ledger};
 use crate::policy::{Auth, Service};
 use crate::secrets::Secrets;
@@ -20,6 +19,8 @@ use anyhow::Context;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use house::House;
+use house::bounds::brief;
+use house::printable::hex;
 use reqwest::Url;
 use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
 use ring::rand::{SecureRandom, SystemRandom};
@@ -269,7 +270,7 @@ impl SignIns {
         // A successful answer that cannot be parsed may contain an unknown token, so it is not quoted.
         let quoted =
             if status.is_success() { "what is no token".into() } else { String::from_utf8_lossy(&bytes) };
-        let said = cut(&self.secrets.scrub(&quoted), 200);
+        let said = brief(&self.secrets.scrub(&quoted), 200);
         let hint = "the owner has to sign in again and set the new refresh token";
         Err((failed(format!("it answered {} {said}", status.as_u16()), hint), status.is_client_error()))
     }

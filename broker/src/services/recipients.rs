@@ -6,8 +6,8 @@
 //! Pure: nothing here reads, sends or waits.
 
 use crate::approvals::act::{Act, Call};
-use crate::ground::text::hex;
 use crate::services::{canonical, mail, rules};
+use house::printable::hex;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 

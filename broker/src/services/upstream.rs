@@ -7,7 +7,6 @@ use crate::approvals::act::Call;
 use crate::approvals::outcome::{Answer, Outcome, not_sent};
 use crate::ground::hosts::{self, Reach, Resolver};
 use crate::ground::refusal::Unfit;
-use crate::ground::text::cut;
 use crate::net::outward::Outward;
 use crate::net::tls;
 use crate::policy::Service;
@@ -15,6 +14,7 @@ use crate::secrets::Secrets;
 use crate::secrets::patterns;
 use crate::services::canonical;
 use anyhow::Context;
+use house::bounds::brief;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue, LOCATION};
 use reqwest::{Client, Method, Response, Url, redirect};
@@ -226,7 +226,7 @@ fn chain(secrets: &Secrets, error: &reqwest::Error) -> String {
         cause = error.source();
     }
     words.dedup();
-    cut(&secrets.scrub(&words.join(": ")), 300)
+    brief(&secrets.scrub(&words.join(": ")), 300)
 }
 
 async fn read(secrets: &Secrets, mut response: Response, url: &Url) -> Result<Outcome, reqwest::Error> {
@@ -285,13 +285,13 @@ fn redirected(secrets: &Secrets, response: &Response, url: &Url) -> Outcome {
         Err(_) => (location, "the service is broken there".to_owned()),
     };
     let error =
-        format!("it answered {status} and wants to send us to {}, which was not followed", cut(&to, 300));
+        format!("it answered {status} and wants to send us to {}, which was not followed", brief(&to, 300));
     Outcome::Redirected(status, Unfit { error, hint })
 }
 
 fn header(secrets: &Secrets, headers: &HeaderMap, name: &str) -> String {
     let value = headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    cut(&secrets.scrub_all(value), 300)
+    brief(&secrets.scrub_all(value), 300)
 }
 
 fn limits(secrets: &Secrets, headers: &HeaderMap) -> Map<String, Value> {

@@ -6,15 +6,15 @@ use serde_json::{Value, json};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-const ASK: &str =
+pub const ASK: &str =
     r#"{ method = "POST", path = "/**", do = "ask" }, { method = "GET", path = "/**", do = "allow" }"#;
 
-fn post(text: &str) -> Value {
+pub fn post(text: &str) -> Value {
     json!({"service": "it", "method": "POST", "path": "/notes", "query": {"v": "1"}, "body": {"text": text},
         "reason": "because"})
 }
 
-fn events(home: &Home) -> Vec<String> {
+pub fn events(home: &Home) -> Vec<String> {
     let event =
         |line: &Value| format!("{} {}", line["id"].as_str().unwrap(), line["event"].as_str().unwrap());
     home.lines(".self/asks.jsonl").iter().map(event).collect()
@@ -345,41 +345,4 @@ async fn the_purpose_is_rewritten_whole_and_asked_about_after_text_of_others() {
     home.until("2", &["executed"]).await;
     assert_eq!(home.text("PURPOSE.md"), "# Be kind\n");
     assert_eq!(home.lines(".self/asks.jsonl").last().unwrap()["kind"], "purpose");
-}
-
-#[tokio::test]
-async fn a_line_that_a_crash_tore_takes_no_other_line_with_it() {
-    let stub = Stub::ok();
-    let home = Home::new(&it(&stub, BEARER, ASK));
-    std::fs::create_dir_all(home.path(".self")).unwrap();
-    std::fs::write(home.path(".self/asks.jsonl"), "{\"id\":\"41\",\"event\":\"asked\"}\n{\"id\":\"9")
-        .unwrap();
-    let open = home.open().await;
-    assert_eq!(open.call(post("x")).await["asked"], "42", "a number is never given twice");
-    assert_eq!(events(&home), ["41 asked", "42 asked"]);
-}
-
-#[tokio::test]
-async fn answers_that_were_there_before_the_ask_are_not_for_it() {
-    let stub = Stub::ok();
-    let home = Home::new(&it(&stub, BEARER, ASK));
-    // The digest can be foreseen; a yes cannot be given in advance.
-    let first = home.open().await;
-    first.call(post("x")).await;
-    let digest = home.ask("1")["digest"].as_str().unwrap().to_owned();
-    first.end().await;
-    std::fs::remove_dir_all(home.path(".self/broker/asks")).unwrap();
-    for id in 1..4 {
-        home.answer_with(&id.to_string(), "approve", &digest);
-    }
-    let open = home.open().await;
-    assert_eq!(open.call(post("x")).await["asked"], "2", "a number is never given twice");
-    tokio::time::sleep(Duration::from_millis(800)).await;
-    assert!(stub.seen().is_empty());
-    // A file that became shorter counts from its end.
-    std::fs::write(home.path(".self/broker/answers.jsonl"), "").unwrap();
-    let noticed = || home.ask("2")["answers_from"] == 0;
-    assert!(crate::outside::happens_beside(noticed).await, "{}", home.ask("2"));
-    home.answer("2", "approve");
-    home.until("2", &["executed"]).await;
 }

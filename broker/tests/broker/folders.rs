@@ -8,7 +8,7 @@ const FOLDERS: [(&str, &str); 15] = [
     ("ground", ""),
     ("makers", ""),
     ("policy", "ground makers"),
-    ("secrets", "ground"),
+    ("secrets", ""),
     ("net", "ground"),
     ("ledger", "ground policy"),
     ("health", "ground ledger"),

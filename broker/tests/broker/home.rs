@@ -236,9 +236,14 @@ impl Home {
         serde_json::from_str(&self.text(&format!(".self/broker/asks/{id}.json"))).unwrap_or_default()
     }
 
-    /// Waits until an ask is in one of these states.
+    /// Waits until an ask is in one of these states, and that is announced.
     pub async fn until(&self, id: &str, states: &[&str]) -> Value {
-        let is = |ask: &Value| states.iter().any(|state| ask["state"] == *state && ask["told"] == *state);
+        let told = |state: &str| {
+            let lines = self.text(".self/asks.jsonl");
+            let lines = lines.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+            lines.filter(|line| line["id"] == id).last().is_some_and(|line| line["event"] == state)
+        };
+        let is = |ask: &Value| states.iter().any(|state| ask["state"] == *state && told(state));
         let found = found_beside(|| Some(self.ask(id)).filter(is)).await;
         found.unwrap_or_else(|| panic!("never {states:?}: {:#}", self.ask(id)))
     }
@@ -347,19 +352,3 @@ pub fn it(stub: &Stub, auth: &str, rules: &str) -> String {
 
 pub const BEARER: &str = r#"{ kind = "bearer", token_env = "THE_KEY" }"#;
 pub const ALL: &str = r#"{ method = "*", path = "/**", do = "allow" }"#;
-
-/// A small generator whose numbers are the same each time.
-pub struct Dice(pub u64);
-
-impl Dice {
-    pub fn roll(&mut self, sides: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 % sides as u64).unwrap()
-    }
-
-    pub fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
-        from[self.roll(from.len())]
-    }
-}

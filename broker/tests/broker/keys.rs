@@ -1,5 +1,6 @@
 //! Secrets: where they are read, that no spelling of one survives, and that the process keeps them to itself.
 
+use crate::dice::{Dice, tried};
 use crate::outside::{Start, command, folder, serving, start};
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
@@ -13,23 +14,6 @@ use std::process::{Command, Stdio};
 fn keys(values: &[&str]) -> Keys {
     let named = values.iter().enumerate().map(|(index, value)| (format!("KEY_{index}"), (*value).to_owned()));
     Keys::of(named.collect::<BTreeMap<_, _>>())
-}
-
-/// Numbers that look random and are the same each time.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % sides as u64) as usize
-    }
-
-    fn text(&mut self, letters: &str, length: usize) -> String {
-        let letters: Vec<char> = letters.chars().collect();
-        (0..length).map(|_| letters[self.roll(letters.len())]).collect()
-    }
 }
 
 const LETTERS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=-_.!$%&\"'\\{}<>é~ #";
@@ -114,9 +98,7 @@ fn percent_decoded(text: &str) -> Vec<u8> {
 
 #[test]
 fn no_spelling_of_a_secret_survives() {
-    let mut dice = Dice(0x9E37_79B9_7F4A_7C15);
-    let mut tried = 0;
-    for _ in 0..300 {
+    tried(150, 2_000, file!(), |dice| {
         let secrets: Vec<String> = (0..3)
             .map(|_| {
                 let length = 8 + dice.roll(60);
@@ -126,7 +108,7 @@ fn no_spelling_of_a_secret_survives() {
             .collect();
         let keys = keys(&secrets.iter().map(String::as_str).collect::<Vec<_>>());
         for secret in &secrets {
-            for spelling in spelled(secret, &mut dice) {
+            for spelling in spelled(secret, dice) {
                 let text = format!("before {spelling} after");
                 let clean = keys.scrub(&text);
                 assert!(
@@ -137,22 +119,19 @@ fn no_spelling_of_a_secret_survives() {
                     assert!(!bare.contains(secret.as_str()), "{secret:?} behind {clean:?}");
                 }
                 assert!(clean.starts_with("before ") && clean.ends_with(" after"), "{clean:?}");
-                tried += 1;
             }
         }
-    }
-    println!("{tried} spellings");
+    });
 }
 
 #[test]
 fn what_is_no_secret_stays_as_it_is() {
     let keys = keys(&["sk-0123456789abcdef", "short", ""]);
-    let mut dice = Dice(7);
-    for _ in 0..500 {
+    tried(500, 210, file!(), |dice| {
         let length = dice.roll(200);
         let text = dice.text("abc %\\u0041&amp;\"{}0123\n", length);
         assert_eq!(keys.scrub(&text), text);
-    }
+    });
     for bytes in [&b"\xff\xfe\x00%4"[..], b"%", b"\\", b"\\u12", b"&am", b""] {
         assert_eq!(keys.scrub_bytes(bytes.to_vec()), bytes);
     }
@@ -227,6 +206,16 @@ fn an_address_in_the_file_is_read_and_is_no_secret() {
         keys.scrub("http://127.0.0.1:1234/v1 sk-0123456789abcdef"),
         format!("http://127.0.0.1:1234/v1 {MARK}")
     );
+}
+
+/// Found: of a name that stood twice only the last value was a secret.
+#[test]
+fn every_value_of_a_name_that_stands_twice_is_scrubbed() {
+    let text = "THE_KEY=sk-0123456789-old\nTHE_KEY=sk-0123456789-new\n";
+    let keys = load(text, &["THE_KEY"]).unwrap();
+    assert_eq!(keys.get("THE_KEY"), Some("sk-0123456789-new"));
+    assert_eq!(keys.scrub("sk-0123456789-old"), MARK);
+    assert_eq!(keys.scrub("wen-9876543210-ks"), MARK, "backwards");
 }
 
 /// Found: a byte-order mark, which some editors write, made the first line unreadable.

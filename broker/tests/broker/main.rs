@@ -10,6 +10,7 @@
 
 mod allowed_models;
 mod asks;
+mod asks_kept;
 mod attacks;
 mod attacks_load;
 mod bill;
@@ -18,9 +19,11 @@ mod budget;
 mod cases_errors;
 mod cases_money;
 mod cut_streams;
+mod dice;
 mod encodings;
 mod fake_ip;
 mod folders;
+mod fuzzed;
 mod health;
 mod home;
 mod janee;

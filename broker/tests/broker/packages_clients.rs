@@ -33,6 +33,6 @@ pub fn answer(outside: &Outside, id: &str, answer: &str) -> Value {
     let path = outside.folder.path().join(".self/broker/answers.jsonl");
     let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path).unwrap();
     writeln!(file, "{line}").unwrap();
-    let is_over = |ask: &Value| ["executed", "denied", "failed"].iter().any(|end| ask["told"] == *end);
+    let is_over = |ask: &Value| ["executed", "denied", "failed"].iter().any(|end| ask["state"] == *end);
     found(|| read().filter(is_over)).expect("the answer is taken")
 }

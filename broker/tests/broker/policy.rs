@@ -5,7 +5,7 @@ use broker::policy::{Auth, Policy, Taint, Verdict};
 use house::House;
 use house::settings::words::{looks_secret, nearest};
 
-const WHOLE: &str = r#"
+pub const WHOLE: &str = r#"
 walls = "required"
 taint = "allow"
 

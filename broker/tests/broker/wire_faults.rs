@@ -1,5 +1,6 @@
 //! Faults of the wire, seeded, on both wires: what is counted is held against what the server itself counted.
 
+use crate::dice::Dice;
 use crate::paid::{Paid, request};
 use crate::upstream::{SONNET, TERRA};
 use serde_json::{Value, json};
@@ -188,26 +189,16 @@ async fn call(paid: &Paid, wire: &str, is_stream: bool, kilobytes: usize) -> u16
     status
 }
 
-fn random(seed: u64) -> impl FnMut(u64) -> u64 {
-    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-    move |below| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 11) % below
-    }
-}
-
 fn is_unanswered(fault: Fault) -> bool {
     use Fault::{Empty, NoHttp, Page, ResetAfterHead, ResetAfterReading, ResetAtOnce};
     matches!(fault, Page | Empty | NoHttp | ResetAtOnce | ResetAfterReading | ResetAfterHead)
 }
 
 /// What happens to each call, and on which wire.
-fn plan(below: &mut impl FnMut(u64) -> u64) -> Vec<(Fault, &'static str)> {
+fn plan(dice: &mut Dice) -> Vec<(Fault, &'static str)> {
     (0..200)
         .map(|n| {
-            let fault = match below(20) {
+            let fault = match dice.roll(20) {
                 0..=3 => Fault::Whole,
                 4 => Fault::WholeStream,
                 5 => Fault::Absurd(4_294_967_295),
@@ -215,7 +206,7 @@ fn plan(below: &mut impl FnMut(u64) -> u64) -> Vec<(Fault, &'static str)> {
                 7 => Fault::Silent,
                 8 => Fault::Page,
                 9 => Fault::Empty,
-                10 => Fault::Status([500, 502, 503, 529, 429][below(5) as usize]),
+                10 => Fault::Status([500, 502, 503, 529, 429][dice.roll(5)]),
                 11..=13 => Fault::ResetAtOnce,
                 14 => Fault::ResetAfterReading,
                 15 => Fault::ResetAfterHead,
@@ -231,13 +222,13 @@ fn plan(below: &mut impl FnMut(u64) -> u64) -> Vec<(Fault, &'static str)> {
 
 #[tokio::test]
 async fn two_hundred_faults_are_counted_as_the_server_counts_them() {
-    let mut below = random(20_261_122);
-    let plan = plan(&mut below);
+    let mut dice = Dice::fixed(1_000);
+    let plan = plan(&mut dice);
     let server = Faulty::start(&plan.iter().map(|(fault, _)| *fault).collect::<Vec<_>>());
     let paid = Paid::start(RICH, &server.url);
     for (fault, wire) in &plan {
         let is_stream = matches!(fault, Fault::WholeStream | Fault::CutStream);
-        call(&paid, wire, is_stream, 1 + below(40) as usize).await;
+        call(&paid, wire, is_stream, 1 + dice.roll(40)).await;
     }
     let ledger = paid.wait_for("settle", plan.len());
     let (reserves, settled) = (ledger.of("reserve"), ledger.settled());

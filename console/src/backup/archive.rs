@@ -8,6 +8,7 @@ use anyhow::{Context, Result, bail, ensure};
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
+use house::printable::hex;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -68,7 +69,7 @@ impl Writer {
             .append_data(&mut header, path, &mut summed)
             .with_context(|| format!("failed to take {path} along"))?;
         ensure!(summed.bytes == bytes, "{path} became shorter while it was copied");
-        let sum = hex(summed.sum);
+        let sum = hex(&summed.sum.finalize());
         self.sums.push_str(&format!("{sum}  {path}\n"));
         (self.files, self.bytes) = (self.files + 1, self.bytes + bytes);
         Ok(())
@@ -153,7 +154,7 @@ pub fn read(
         each(&path, runs, &mut summed)?;
         std::io::copy(&mut summed, &mut std::io::sink()).context("it is cut off or damaged")?;
         ensure!(summed.bytes == bytes, "it is cut off in {path}");
-        let sum = hex(summed.sum);
+        let sum = hex(&summed.sum.finalize());
         found.insert(path, sum);
     }
     // To the end of the file, whose own sum stands there.
@@ -183,10 +184,6 @@ fn compare(found: &BTreeMap<String, String>, sums: &str) -> Result<()> {
     }
     ensure!(named == found.len(), "it holds files that its sums do not name");
     Ok(())
-}
-
-fn hex(sum: Sha256) -> String {
-    sum.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Copies everything into a file that has no name, and goes back to its beginning: what may change meanwhile is copied first.

@@ -8,15 +8,16 @@ pub mod moment;
 pub mod parts;
 pub mod restore;
 
+use crate::commands::options;
 use anyhow::{Context, Result, ensure};
 use archive::Writer;
-use guardian::git::repo::Repo;
-use guardian::git::tree::short;
 use house::terminal::{self, typed};
 use house::{House, clock, files, instance};
 use moment::{Content, Found, Taken};
 use nix::fcntl::OFlag;
 use parts::Part;
+use repo::Repo;
+use repo::tree::short;
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -27,12 +28,6 @@ use std::path::{Path, PathBuf};
 const FROM: &str = "FERAL_FROM";
 /// Largest single file that is taken along.
 const MOST_FILE_BYTES: u64 = 8 << 30;
-
-pub struct Wanted {
-    pub file: Option<String>,
-    pub with_secrets: bool,
-    pub json: bool,
-}
 
 /// Result of a backup.
 struct Made {
@@ -45,11 +40,11 @@ struct Made {
 }
 
 /// Makes a backup and says what it holds.
-pub fn backup(house: &House, wanted: &Wanted) -> Result<u8> {
+pub fn backup(house: &House, wanted: &options::Backup) -> Result<u8> {
     let to = place(house, wanted.file.as_deref())?;
     let made = make(house, &to, wanted.with_secrets)?;
     let lives = instance::running(house).is_some();
-    if wanted.json {
+    if wanted.form.json {
         terminal::json(
             &json!({"file": made.at, "bytes": made.bytes, "files": made.files, "commit": made.commit,
             "branch": made.branch, "left_out": made.left_out, "with_secrets": wanted.with_secrets, "while_it_ran": lives}),

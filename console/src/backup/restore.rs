@@ -1,20 +1,22 @@
 //! `restore`: the house as a backup has it, but for events since: money, answers and lives are never taken back.
 //!
 //! Invariant: until all of the backup was checked and lies on the disk nothing of the house is touched; then one file decides,
-//! and `guardian::restoring` carries out.
+//! and `repo::restoring` carries out.
 
 use super::ledgers::{self, Relation};
 use super::parts::{self, Part};
 use super::{about, archive, bundle, from_here, history};
+use crate::commands::options;
 use anyhow::{Context, Result, bail, ensure};
 use git2::Oid;
-use guardian::git::repo::Repo;
-use guardian::git::tree::short;
-use guardian::restoring::{self, Plan};
-use guardian::start;
 use house::records::text;
 use house::terminal::{self, typed};
 use house::{House, clock, files, instance, moments, space};
+use processes::alone;
+use repo::Repo;
+use repo::fit;
+use repo::restoring::{self, Plan};
+use repo::tree::short;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -25,12 +27,6 @@ use std::path::{Path, PathBuf};
 /// Space that is left free, in MiB, and most bytes of the small files of an archive.
 const SPARE_MIB: u64 = 256;
 const MOST_SMALL_BYTES: u64 = 64 << 10;
-
-pub struct Wanted {
-    pub file: Option<String>,
-    pub with_secrets: bool,
-    pub json: bool,
-}
 
 /// Decisions of a restore, for the owner.
 struct Told {
@@ -46,19 +42,19 @@ struct Told {
 }
 
 /// Restores a backup, or finishes a restore that was cut off.
-pub fn restore(house: &House, wanted: &Wanted) -> Result<u8> {
+pub fn restore(house: &House, wanted: &options::Restore) -> Result<u8> {
     if let Some(pid) = instance::running(house) {
         bail!(
             "a guardian runs here (process {pid}), and nothing is restored under it; stop it first: {}",
             typed("stop")
         );
     }
-    let _alone = start::alone(house)?;
+    let _alone = alone::alone(house)?;
     no_broker(house)?;
     if let Some(kept) = restoring::finish(house)? {
         let kept =
             format!("a restore that was cut off is finished; what it replaced is kept in {}", kept.display());
-        if wanted.json {
+        if wanted.form.json {
             terminal::json(&json!({"finished": true}))
         } else {
             terminal::line(&kept)
@@ -71,7 +67,7 @@ pub fn restore(house: &House, wanted: &Wanted) -> Result<u8> {
     let path = from_here(file)?;
     let told = prepare(house, &path, wanted.with_secrets).inspect_err(|_| _ = restoring::clear(house))?;
     let kept = restoring::finish(house)?.context("the restore was not decided")?;
-    say(&told, &kept, wanted.json);
+    say(&told, &kept, wanted.form.json);
     Ok(0)
 }
 
@@ -96,7 +92,7 @@ fn prepare(house: &House, path: &Path, with_secrets: bool) -> Result<Told> {
     restoring::clear(house)?;
     fs::create_dir_all(restoring::new(house))?;
     let repo = Repo::open(house)?;
-    if let Some(why) = start::unfit(&repo) {
+    if let Some(why) = fit::unfit(&repo) {
         bail!(why);
     }
     let mut unpacked = Unpacked {

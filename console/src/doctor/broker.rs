@@ -4,16 +4,13 @@
 
 use super::finding::{Finding, Grade};
 use crate::audit;
-use guardian::act::daemons::jobs::BROKER;
 use house::records::text;
 use house::settings::{self, Reader, forms};
 use house::{House, files, instance, makers, minds, moments, own_time};
+use processes::made::beside;
 use processes::trusted;
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
-
-/// Largest `.env` the broker reads, in bytes.
-const SECRETS_BYTES: u64 = 1 << 20;
 
 pub fn findings(house: &House) -> Vec<Finding> {
     let mut findings = vec![broker(house), keys(house)];
@@ -27,7 +24,7 @@ pub fn findings(house: &House) -> Vec<Finding> {
 
 fn broker(house: &House) -> Finding {
     let mend = "cargo build -p broker, or start the guardian with `cargo run -p guardian`, which builds it";
-    let there = BROKER.program().is_file();
+    let there = beside("broker").is_some_and(|program| program.is_file());
     match (there, instance::running(house).is_some(), instance::broker_runs(house)) {
         (_, _, true) => Finding::new(Grade::Good, "broker", "running", mend),
         (_, true, false) => {
@@ -47,7 +44,7 @@ fn broker(house: &House) -> Finding {
 /// The broker's mistakes in its sections of `owner.toml`, else the model they and the keys select, and what else runs
 /// on this machine.
 fn judged(house: &House) -> Vec<Finding> {
-    let program = Some(BROKER.program()).filter(|program| program.is_file());
+    let program = beside("broker").filter(|program| program.is_file());
     let asked = program.zip(house.root().to_str());
     let output =
         asked.and_then(|(program, root)| trusted::output(&program, &["--check", "--house", root]).ok());
@@ -70,17 +67,9 @@ fn judged(house: &House) -> Vec<Finding> {
 }
 
 fn keys(house: &House) -> Finding {
-    let named = files::read_most(&house.secrets(), SECRETS_BYTES).ok().flatten().unwrap_or_default();
-    let named = String::from_utf8_lossy(&named).into_owned();
-    let in_file = |name: &str| {
-        let of = |line: &str| {
-            line.trim_start_matches(['\u{feff}', ' ', '\t'])
-                .trim_start_matches("export ")
-                .split_once('=')
-                .is_some_and(|(key, _)| key.trim() == name)
-        };
-        named.lines().any(of)
-    };
+    // What keeps it from being read is told by the broker's own check.
+    let file = redact::env_file::read(house).unwrap_or_default();
+    let in_file = |name: &str| file.iter().any(|(key, _)| key == name);
     let own = settings::load(house, |text| settings::read(text, Reader::Broker, forms::check));
     let own = own.map(|read| read.settings.makers).unwrap_or_default();
     let own = own.into_values().flat_map(|maker| maker.keys.unwrap_or_default());

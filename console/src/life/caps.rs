@@ -1,19 +1,16 @@
 //! The caps of a day as they were: from the broker's page, valid as far back as the settings stayed the same. Pure.
 
-use super::index::bytes::kept;
+use super::index::rows::rows;
 
-/// Most that is held of each; of more the oldest go.
-const MOST: usize = 2_000;
-
-/// Caps of a day as they were read once, in millionths of a dollar: of all, and of the creature's own.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Read {
-    pub at_ms: u64,
-    pub all: u64,
-    pub own: u64,
+rows! {
+    /// Caps of a day as they were read once, in millionths of a dollar: of all, and of the creature's own.
+    #[derive(Copy, Default)]
+    "INTO caps" Read {
+        at_ms: u64,
+        all: u64,
+        own: u64,
+    }
 }
-
-kept!(Read { at_ms, all, own });
 
 /// Caps as they were read, and when the owner's settings were changed, each in order of time.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -21,8 +18,6 @@ pub struct Caps {
     pub read: Vec<Read>,
     pub changed_ms: Vec<u64>,
 }
-
-kept!(Caps { read, changed_ms });
 
 /// Caps from a moment to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,19 +29,6 @@ pub struct Held {
 }
 
 impl Caps {
-    /// Takes in what is read now; whether it is new.
-    pub fn seen(&mut self, read: Read) -> bool {
-        let is_new = self.read.last().is_none_or(|last| (last.all, last.own) != (read.all, read.own));
-        if is_new {
-            bounded(&mut self.read, read);
-        }
-        is_new
-    }
-
-    pub fn changed(&mut self, at_ms: u64) {
-        bounded(&mut self.changed_ms, at_ms);
-    }
-
     /// The caps of a span: each from the last change of the settings before it was read, or from when another was read.
     /// Of the time before, nothing is known.
     pub fn between(&self, from_ms: u64, to_ms: u64) -> Vec<Held> {
@@ -71,11 +53,4 @@ impl Caps {
         held.retain(|it| it.from_ms < it.to_ms);
         held
     }
-}
-
-fn bounded<T>(list: &mut Vec<T>, one: T) {
-    if list.len() >= MOST {
-        list.drain(..MOST / 8);
-    }
-    list.push(one);
 }

@@ -11,39 +11,32 @@ pub mod tell;
 pub mod trace;
 
 use crate::owners::Owners;
-use anyhow::{Context, Result};
-use caps::Caps;
-use fs2::FileExt;
 use house::clock::Millis;
 use house::{House, files, moments};
-use index::bytes::{Kept, sum};
-use index::known::Known;
-use index::sources::Source;
-use index::store::{Saved, Store};
+use index::base::Index;
+use index::rows::Reach;
+use index::seen::Seen;
 use jiff::Timestamp;
-use std::fs::{DirBuilder, File};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::cell::Cell;
 
 pub use parts::{Refused, count, usd};
 
-/// Version of the index's format; an index of another version is made anew.
-const VERSION: &str = "feral index 3";
-/// Largest index that is read, in bytes.
-const MOST_BYTES: u64 = 64 << 20;
-
-/// The index of a house's life. One process at a time keeps it; any other reads beside it, and holds in memory what is
-/// newer.
+/// The index of a house's life. Every process that looks reads it on, one at a time.
 pub struct Life {
     house: House,
-    /// Device and number of `.self/`: another one is another life.
-    state: (u64, u64),
-    sources: Vec<Source>,
-    known: Known,
-    store: Store,
+    /// `None` until the next look opens it.
+    index: Option<Index>,
+    /// Device and number of `.self/` when it was opened: another one is another life.
+    state: (i64, i64),
+    /// Whether the files were compared with what was read of them.
+    is_compared: bool,
+    /// How often it failed since the last look that did not; twice, and it is held in memory alone.
+    failures: u8,
+    /// Whether a view could not be read.
+    is_unread: Cell<bool>,
     /// The mark of the page that the caps of a day were read from.
     caps_mark: Option<files::Mark>,
     owners: Owners,
-    is_saved: bool,
 }
 
 /// From the first to the last thing of something, or the part of it that is looked at.
@@ -97,101 +90,33 @@ pub struct Looked {
 }
 
 impl Life {
-    /// The index as it was saved; one that is damaged, of another version or of another `.self/` is begun anew.
+    /// The index as it was kept; where it is damaged or of another version, and where it cannot be kept, the first look
+    /// makes it anew.
     pub fn open(house: &House) -> Self {
-        let store = entries_file(house, true).or_else(|| entries_file(house, false));
-        Self::with(house, store)
+        Self::with(house, 0)
     }
 
-    /// As `open`, for one look beside the page: nothing is written.
-    pub fn beside(house: &House) -> Self {
-        Self::with(house, entries_file(house, false))
-    }
-
-    fn with(house: &House, file: Option<(File, bool)>) -> Self {
-        let (file, writes) = file.map_or((None, false), |(file, writes)| (Some(file), writes));
-        let state = identity(house);
-        let (sources, known, saved) = saved(house, state).unwrap_or_default();
-        let store = Store::new(file, writes, saved);
-        let caps_mark = None;
-        let (house, owners) = (house.clone(), Owners::beside(&house.memory()));
-        let mut life = Self { house, state, sources, known, store, caps_mark, owners, is_saved: true };
-        if life.store.is_damaged() || !life.has_its_files() {
-            life.begin_anew();
+    fn with(house: &House, failures: u8) -> Self {
+        let path = house.page_index();
+        Self {
+            house: house.clone(),
+            index: Index::open(Some(path.as_path()).filter(|_| failures < 2)).ok(),
+            state: reading::identity(house),
+            is_compared: false,
+            failures,
+            is_unread: Cell::new(false),
+            caps_mark: None,
+            owners: Owners::beside(&house.memory()),
         }
-        life.read_caps();
-        life
     }
 
     /// From the first to the last thing known.
     pub fn span(&self) -> Option<Span> {
-        let first_ms = self.known.first_ms?;
-        Some(Span::of_ms(first_ms, self.known.last_ms))
+        let reach: Reach = self.index.as_ref()?.one("SELECT * FROM reach", ()).ok()??;
+        Some(Span::of_ms(reach.first_ms?, reach.last_ms))
     }
 
-    /// Keeps the index, so that the next one who opens it need not read everything again. Does nothing where another
-    /// process keeps it, or nothing is new.
-    pub fn save(&mut self) -> Result<()> {
-        if self.is_saved || !self.store.writes() {
-            return Ok(());
-        }
-        let saved = self.store.save().context("failed to keep the entries of the index")?;
-        let mut body = Vec::new();
-        VERSION.to_owned().put(&mut body);
-        self.state.put(&mut body);
-        self.sources.put(&mut body);
-        self.known.put(&mut body);
-        saved.put(&mut body);
-        sum(&body).put(&mut body);
-        files::replace(&self.house.page_index(), &body)?;
-        self.is_saved = true;
-        Ok(())
+    fn seen(&self, from_ms: Millis, to_ms: Millis) -> Seen<'_> {
+        Seen::read(self.index.as_ref(), from_ms, to_ms, &self.is_unread)
     }
-
-    fn begin_anew(&mut self) {
-        let is_other = identity(&self.house) != self.state;
-        if is_other {
-            // The file of the entries went with the `.self/` it was in.
-            let file = entries_file(&self.house, true).or_else(|| entries_file(&self.house, false));
-            let (file, writes) = file.map_or((None, false), |(file, writes)| (Some(file), writes));
-            self.store = Store::new(file, writes, Saved::default());
-            self.state = identity(&self.house);
-        } else {
-            self.store = std::mem::take(&mut self.store).emptied();
-        }
-        // Caps that were read before stand on no record.
-        let read = std::mem::take(&mut self.known.caps.read);
-        let read = if is_other { Vec::new() } else { read };
-        let known = Known { caps: Caps { read, changed_ms: Vec::new() }, ..Known::default() };
-        (self.sources, self.known, self.is_saved) = (Vec::new(), known, false);
-    }
-}
-
-fn identity(house: &House) -> (u64, u64) {
-    std::fs::metadata(house.state_folder()).map_or((0, 0), |meta| (meta.dev(), meta.ino()))
-}
-
-/// The file of the entries, and whether it is this process that writes it: the one that holds its lock.
-fn entries_file(house: &House, to_write: bool) -> Option<(File, bool)> {
-    let path = house.page_entries();
-    if !to_write {
-        return files::open(&path).ok().flatten().map(|file| (file, false));
-    }
-    DirBuilder::new().recursive(true).mode(0o700).create(path.parent()?).ok()?;
-    let file = files::open_lock(&path).ok()?;
-    file.try_lock_exclusive().ok().map(|()| (file, true))
-}
-
-/// Reads the saved index of this `.self/`.
-fn saved(house: &House, state: (u64, u64)) -> Option<(Vec<Source>, Known, Saved)> {
-    let bytes = files::read_most(&house.page_index(), MOST_BYTES).ok()??;
-    let (mut body, end) = bytes.split_last_chunk::<8>()?;
-    if sum(body) != u64::from_le_bytes(*end) || String::take(&mut body)? != VERSION {
-        return None;
-    }
-    if <(u64, u64)>::take(&mut body)? != state {
-        return None;
-    }
-    let read = (Kept::take(&mut body)?, Kept::take(&mut body)?, Kept::take(&mut body)?);
-    body.is_empty().then_some(read)
 }

@@ -1,13 +1,11 @@
 //! Reads a part of a life for an export, and nothing else: in bounded memory, beside the process that keeps the index.
 
 use super::export::secrets::Secrets;
-use super::index::entry::Entry;
-use super::index::known::{Known, Stand};
+use super::index::base::Index;
+use super::index::rows::{Entry, Lived, Stand};
 use super::index::sources::{self, Of, There};
-use super::index::store::Store;
 use super::index::time;
 use super::{Life, Part, Span};
-use crate::owners::Owners;
 use anyhow::{Context, Result};
 use house::records;
 use house::records::memory::Record;
@@ -25,29 +23,25 @@ impl Life {
         secrets: &Secrets,
         each: &mut Each,
     ) -> Result<(Self, Span)> {
-        let mut life = Self {
-            house: house.clone(),
-            state: super::identity(house),
-            sources: Vec::new(),
-            known: Known::default(),
-            store: Store::default(),
-            caps_mark: None,
-            owners: Owners::beside(&house.memory()),
-            is_saved: true,
-        };
-        life.read_caps();
+        let mut life = Self::with(house, 2);
+        let mut index = Index::open(None)?;
+        index.begin()?;
+        life.read_caps(&index)?;
         let there = sources::there(house);
         let (long, short): (Vec<&There>, Vec<&There>) = there.iter().partition(|file| !file.of.may_go());
         for file in short {
             for mut record in records::of(&file.path) {
                 secrets.strike(&mut record);
-                life.takes(file.of, &record);
+                takes(&mut index, file.of, &record)?;
             }
         }
-        let span = life.span_of(part)?;
+        index.settle()?;
+        let span = span_of(&index, part)?;
         for file in long {
-            life.read_part(file, part, &span, secrets, each)?;
+            life.read_part(&mut index, file, part, &span, secrets, each)?;
         }
+        index.end()?;
+        life.index = Some(index);
         let span = match part {
             Part::All => life.span().context("nothing is on record here yet")?,
             Part::Life(_) | Part::Span(_) => span,
@@ -57,6 +51,7 @@ impl Life {
 
     fn read_part(
         &mut self,
+        index: &mut Index,
         file: &There,
         part: &Part,
         span: &Span,
@@ -81,38 +76,34 @@ impl Life {
             }
             let mut record = if file.of == Of::Memory { self.owners.judged(record) } else { record };
             secrets.strike(&mut record);
-            if let Some((at_ms, entry)) = self.takes(file.of, &record) {
+            if let Some((at_ms, entry)) = takes(index, file.of, &record)? {
                 each(&record, at_ms, entry.as_ref())?;
             }
         }
         Ok(())
     }
+}
 
-    /// Takes a record in; returns its time.
-    fn takes(&mut self, of: Of, record: &Value) -> Option<(u64, Option<Entry>)> {
-        let at_ms = time::of(Record(record).at(), clock::wall_ms())?;
-        let entry = self.known.take(of, record, at_ms, Stand::default());
-        entry.iter().for_each(|entry| self.store.add(entry));
-        Some((at_ms, entry))
-    }
+/// Takes a record in; returns its time, and the entry that is kept of it.
+fn takes(index: &mut Index, of: Of, record: &Value) -> Result<Option<(u64, Option<Entry>)>> {
+    let Some(at_ms) = time::of(Record(record).at(), clock::wall_ms()) else { return Ok(None) };
+    Ok(Some((at_ms, index.take(of, record, at_ms, Stand::default())?)))
+}
 
-    /// Returns the span of a part; of a life by the index of its records.
-    fn span_of(&self, part: &Part) -> Result<Span> {
-        let now_ms = clock::wall_ms();
-        match part {
-            Part::All => Ok(Span::of_ms(0, now_ms)),
-            Part::Span(span) => Ok(*span),
-            Part::Life(number) => {
-                let wanted = u32::try_from(*number).unwrap_or(u32::MAX);
-                let life = self
-                    .known
-                    .lives
-                    .get(&wanted)
-                    .with_context(|| format!("no life {number} is on record"))?;
-                let next = self.known.lives.range(wanted.saturating_add(1)..).next();
-                let end_ms = life.death_ms.or(next.map(|(_, next)| next.from_ms)).unwrap_or(now_ms);
-                Ok(Span::of_ms(life.from_ms, end_ms))
-            }
+/// Returns the span of a part; of a life by the index of its records.
+fn span_of(index: &Index, part: &Part) -> Result<Span> {
+    let now_ms = clock::wall_ms();
+    match part {
+        Part::All => Ok(Span::of_ms(0, now_ms)),
+        Part::Span(span) => Ok(*span),
+        Part::Life(number) => {
+            let wanted = u32::try_from(*number).unwrap_or(u32::MAX);
+            let life: Option<Lived> = index.one("SELECT * FROM life WHERE number = ?1", [wanted])?;
+            let life = life.with_context(|| format!("no life {number} is on record"))?;
+            let next = "SELECT * FROM life WHERE number > ?1 ORDER BY number LIMIT 1";
+            let next: Option<Lived> = index.one(next, [wanted])?;
+            let end_ms = life.death_ms.or(next.map(|next| next.from_ms)).unwrap_or(now_ms);
+            Ok(Span::of_ms(life.from_ms, end_ms))
         }
     }
 }

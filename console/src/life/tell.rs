@@ -1,5 +1,7 @@
 //! The same life as rows of text: for readers of screens, narrow screens and the export; bounded, weightiest first.
 
+use super::index::rows::{Asked, Fall, Lived, Mark, MarkKind, Wake};
+use super::index::seen::Seen;
 use super::parts::Thing;
 use super::picture;
 use super::{Life, Span};
@@ -27,6 +29,7 @@ pub struct Table {
 }
 
 pub fn table(life: &Life, span: &Span, place: &Place) -> Table {
+    let life = &life.seen(span.from_ms(), span.to_ms());
     let mut things = things(life, span);
     let left_out = things.len().saturating_sub(MOST_ROWS);
     // The newest of those that weigh the same.
@@ -44,15 +47,15 @@ pub fn table(life: &Life, span: &Span, place: &Place) -> Table {
 /// A thing by its place in the index: its words are made only when it is shown.
 #[derive(Clone, Copy)]
 enum What<'a> {
-    Life(&'a super::index::known::Lived),
-    Fall(&'a super::index::known::Fall),
-    Wake(&'a super::index::known::Wake),
-    Ask(&'a super::index::known::Asked),
-    Mark(&'a super::index::known::Mark),
+    Life(&'a Lived),
+    Fall(&'a Fall),
+    Wake(&'a Wake),
+    Ask(&'a Asked),
+    Mark(&'a Mark),
 }
 
 impl What<'_> {
-    fn thing(self, life: &Life) -> Thing {
+    fn thing(self, life: &Seen) -> Thing {
         match self {
             What::Life(lived) => life.life_thing(lived),
             What::Fall(fall) => life.fall_thing(fall),
@@ -63,30 +66,28 @@ impl What<'_> {
     }
 }
 
-fn things<'a>(life: &'a Life, span: &Span) -> Vec<(u8, u64, What<'a>)> {
-    use super::index::known::MarkKind;
+fn things<'a>(life: &'a Seen, span: &Span) -> Vec<(u8, u64, What<'a>)> {
     use super::index::reason::Class;
     let (from_ms, to_ms) = (span.from_ms(), span.to_ms());
     let is_in = |begun_ms: u64, over_ms: u64| over_ms >= from_ms && begun_ms <= to_ms;
-    let known = &life.known;
     let mut found = Vec::new();
-    for lived in known.lives.values().filter(|lived| is_in(lived.from_ms, life.end_ms(lived))) {
+    for lived in life.lives.values().filter(|lived| is_in(lived.from_ms, life.end_ms(lived))) {
         let weight = if lived.death_ms.is_some() { 90 } else { 70 };
         found.push((weight, lived.from_ms, What::Life(lived)));
     }
-    let falls = known.falls.iter().filter(|fall| is_in(fall.at_ms, fall.at_ms));
+    let falls = life.falls.iter().filter(|fall| is_in(fall.at_ms, fall.at_ms));
     found.extend(falls.map(|fall| (100, fall.at_ms, What::Fall(fall))));
-    let wakes = known.wakes.iter().filter(|wake| is_in(wake.from_ms, wake.to_ms));
+    let wakes = life.wakes.iter().filter(|wake| is_in(wake.from_ms, wake.to_ms));
     found.extend(wakes.map(|wake| {
         let weight = if wake.class == Class::Owner { 40 } else { 20 };
         (weight, wake.from_ms, What::Wake(wake))
     }));
-    let asks = known.asks.iter().filter(|ask| is_in(ask.asked_ms, ask.closed_ms.unwrap_or(u64::MAX)));
+    let asks = life.asks.iter().filter(|ask| is_in(ask.asked_ms, ask.closed_ms.unwrap_or(u64::MAX)));
     found.extend(asks.map(|ask| {
         let weight = if ask.closed_ms.is_none() { 95 } else { 75 };
         (weight, ask.asked_ms, What::Ask(ask))
     }));
-    let marks = known.marks.iter().filter(|mark| is_in(life.mark_from(mark), mark.at_ms));
+    let marks = life.marks.iter().filter(|mark| is_in(life.mark_from(mark), mark.at_ms));
     found.extend(marks.map(|mark| {
         let weight = match mark.kind {
             MarkKind::Edit => 55,

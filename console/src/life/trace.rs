@@ -1,12 +1,12 @@
 //! A life as a trace in Chrome's JSON, which Perfetto opens: a lane each, arrows where it was put back, money as counters.
 
 use super::export::secrets::Secrets;
-use super::index::entry::{Entry, Kind};
-use super::index::known::{Fall, Lived, MarkKind};
+use super::index::rows::{Entry, Fall, Kind, Lived, MarkKind};
+use super::index::seen::Seen;
 use super::parts::Thing;
 use super::{Life, Part};
 use anyhow::Result;
-use house::bounds::brief;
+use house::bounds::{brief, short};
 use house::records::memory::Record;
 use house::{House, printable};
 use serde_json::{Value, json};
@@ -35,14 +35,14 @@ pub fn write(house: &House, part: &Part, to: &mut dyn Write) -> Result<()> {
     let (life, span) =
         Life::of_part(house, part, &secrets, &mut |record, at_ms, entry| trace.record(record, at_ms, entry))?;
     let is_in = |from_ms: u64, to_ms: u64| to_ms >= span.from_ms() && from_ms <= span.to_ms();
-    let known = &life.known;
-    for lived in known.lives.values().filter(|lived| is_in(lived.from_ms, life.end_ms(lived))) {
+    let life = life.seen(span.from_ms(), span.to_ms());
+    for lived in life.lives.values().filter(|lived| is_in(lived.from_ms, life.end_ms(lived))) {
         trace.life(&life, lived)?;
     }
-    for wake in known.wakes.iter().filter(|wake| is_in(wake.from_ms, wake.to_ms)) {
+    for wake in life.wakes.iter().filter(|wake| is_in(wake.from_ms, wake.to_ms)) {
         trace.bar(2, &format!("wake {}", wake.number), &life.wake_thing(wake))?;
     }
-    for mark in known.marks.iter().filter(|mark| is_in(life.mark_from(mark), mark.at_ms)) {
+    for mark in life.marks.iter().filter(|mark| is_in(life.mark_from(mark), mark.at_ms)) {
         let thing = life.mark_thing(mark);
         let lane = match mark.kind {
             MarkKind::Edit | MarkKind::EditFailed | MarkKind::Commit | MarkKind::Rescued => 6,
@@ -54,14 +54,14 @@ pub fn write(house: &House, part: &Part, to: &mut dyn Write) -> Result<()> {
             _ => trace.bar(lane, "dream", &thing)?,
         }
     }
-    for ask in known.asks.iter().filter(|ask| is_in(ask.asked_ms, ask.closed_ms.unwrap_or(u64::MAX))) {
+    for ask in life.asks.iter().filter(|ask| is_in(ask.asked_ms, ask.closed_ms.unwrap_or(u64::MAX))) {
         let thing = life.ask_thing(ask);
         trace.instant(7, &thing)?;
         if let Some(closed_ms) = ask.closed_ms {
             trace.instant(7, &Thing { from_ms: closed_ms, ..thing })?;
         }
     }
-    for (number, fall) in known.falls.iter().enumerate().filter(|(_, fall)| is_in(fall.at_ms, fall.at_ms)) {
+    for (number, fall) in life.falls.iter().enumerate().filter(|(_, fall)| is_in(fall.at_ms, fall.at_ms)) {
         trace.fall(&life, number, fall, span.to_ms())?;
     }
     trace.to.write_all(b"\n]}\n")?;
@@ -133,7 +133,7 @@ impl Trace<'_> {
         if entry.at_ms / DAY_MS != self.day {
             (self.day, self.all_micro, self.own_micro) = (entry.at_ms / DAY_MS, 0, 0);
         }
-        let micro = u64::from(entry.value);
+        let micro = entry.value;
         self.all_micro = self.all_micro.saturating_add(micro);
         self.own_micro = self.own_micro.saturating_add(if entry.kind == Kind::MoneyOwn { micro } else { 0 });
         let (all, own) = (self.all_micro as f64 / 1e6, self.own_micro as f64 / 1e6);
@@ -143,11 +143,11 @@ impl Trace<'_> {
         )
     }
 
-    fn life(&mut self, life: &Life, lived: &Lived) -> Result<()> {
+    fn life(&mut self, life: &Seen, lived: &Lived) -> Result<()> {
         let thing = life.life_thing(lived);
         self.bar(1, &format!("life {}", lived.number), &thing)?;
         if let Some(blessed_ms) = lived.blessed_ms {
-            let words = format!("proved {}", life.short_commit(lived.commit));
+            let words = format!("proved {}", short(&lived.commit));
             self.instant(1, &Thing { from_ms: blessed_ms, words, ..thing })?;
         }
         Ok(())
@@ -155,12 +155,12 @@ impl Trace<'_> {
 
     /// An arrow from the life that fell to the one that then lived of what it was put back to; where none did, the fall
     /// alone.
-    fn fall(&mut self, life: &Life, number: usize, fall: &Fall, until_ms: u64) -> Result<()> {
+    fn fall(&mut self, life: &Seen, number: usize, fall: &Fall, until_ms: u64) -> Result<()> {
         let thing = life.fall_thing(fall);
         self.instant(1, &thing)?;
-        let mut after = life.known.lives.range(fall.life.saturating_add(1)..).map(|(_, lived)| lived);
+        let mut after = life.lives.range(fall.life.saturating_add(1)..).map(|(_, lived)| lived);
         let back = after.find(|lived| lived.commit == fall.to_commit && lived.from_ms <= until_ms);
-        let (Some(fallen), Some(back)) = (life.known.lives.get(&fall.life), back) else { return Ok(()) };
+        let (Some(fallen), Some(back)) = (life.lives.get(&fall.life), back) else { return Ok(()) };
         // An arrow begins and ends within a bar.
         let from_us = life.end_ms(fallen).min(fall.at_ms).max(fallen.from_ms) * 1_000;
         let to_us = back.from_ms * 1_000;

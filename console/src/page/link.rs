@@ -4,6 +4,7 @@
 
 use crate::page::guard::same;
 use anyhow::Result;
+use house::printable::hex;
 use house::records::text;
 use house::{House, clock, files};
 use serde_json::json;
@@ -30,7 +31,7 @@ impl Link {
         let token = match there {
             Some(token) => token,
             None => {
-                let token = hexadecimal(&files::random()?);
+                let token = hex(&files::random()?);
                 write(house, &token)?;
                 token
             }
@@ -61,7 +62,7 @@ impl Link {
 
     /// Makes a new token; every browser that has the old one is out.
     pub fn renew(&self) -> Result<String> {
-        let token = hexadecimal(&files::random()?);
+        let token = hex(&files::random()?);
         let mut held = self.held();
         write(&self.house, &token)?;
         let mark = files::mark(&self.house.page_link());
@@ -90,8 +91,4 @@ fn read(house: &House) -> Option<String> {
 fn write(house: &House, token: &str) -> Result<()> {
     let told = json!({"token": token, "since": clock::stamp()});
     files::replace_secret(&house.page_link(), told.to_string().as_bytes())
-}
-
-pub fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

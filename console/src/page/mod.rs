@@ -25,6 +25,7 @@ mod routes;
 mod server;
 mod stream;
 
+use crate::commands::options;
 use anyhow::{Context, Result};
 use house::House;
 use house::moments::Place;
@@ -35,21 +36,12 @@ use std::sync::Arc;
 use tokens::Tokens;
 use tokio::sync::Semaphore;
 
-/// The port it listens at, unless another one is asked for.
-pub const PORT: u16 = 7717;
 /// Most pages at once that read the present, that read far back, and browsers that follow events.
 const MOST_LIGHT: usize = 4;
 const MOST_HEAVY: usize = 2;
 const MOST_STREAMS: usize = 8;
 /// Threads that read files.
 const MOST_THREADS: usize = MOST_LIGHT + MOST_HEAVY + 2;
-
-/// Options the owner gave.
-pub struct Wanted {
-    /// 0: any that is free.
-    pub port: u16,
-    pub new_link: bool,
-}
 
 /// State that all requests share.
 pub struct Server {
@@ -84,7 +76,7 @@ impl Server {
 }
 
 /// Serves until it is asked to end; returns the exit status.
-pub fn serve(house: &House, wanted: &Wanted) -> Result<u8> {
+pub fn serve(house: &House, wanted: &options::Serve) -> Result<u8> {
     let bound = TcpListener::bind((Ipv4Addr::LOCALHOST, wanted.port));
     let listener = match bound {
         Ok(listener) => listener,
@@ -127,7 +119,6 @@ pub fn serve(house: &House, wanted: &Wanted) -> Result<u8> {
             "The page of this house, for this machine's browsers: who has the link has the house. Ctrl-C ends it.",
         );
     }));
-    server.past.save();
     runtime.shutdown_background();
     served.map(|()| 0)
 }

@@ -1,23 +1,20 @@
-//! The index of the past, shared by all requests: read on while somebody waits for it or until nothing is new, saved in between.
+//! The index of the past, shared by all requests: read on while somebody waits for it or until nothing is new.
 
 use crate::life::{Life, Looked};
 use crate::page::Server;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Most looks that a page waits for, and the rest between two where nobody waits.
 const LOOKS: usize = 8;
 const REST: Duration = Duration::from_millis(6);
-/// Least time between two times it is saved while it reads on.
-const SAVE_MS: u64 = 30_000;
 
 /// The index, once it was wanted.
 #[derive(Default)]
 pub struct Past {
     life: Mutex<Option<Life>>,
     reads_on: AtomicBool,
-    saved_ms: AtomicU64,
 }
 
 impl Past {
@@ -25,17 +22,6 @@ impl Past {
     pub fn with<T>(&self, server: &Server, work: impl FnOnce(&mut Life) -> T) -> T {
         let mut life = self.life.lock().unwrap_or_else(PoisonError::into_inner);
         work(life.get_or_insert_with(|| Life::open(&server.house)))
-    }
-
-    pub fn save(&self) {
-        let mut life = self.life.lock().unwrap_or_else(PoisonError::into_inner);
-        // What cannot be kept is read again by the next server.
-        let _ = life.as_mut().map(Life::save);
-        self.saved_ms.store(house::clock::wall_ms(), Ordering::Relaxed);
-    }
-
-    fn is_to_save(&self) -> bool {
-        house::clock::wall_ms().abs_diff(self.saved_ms.load(Ordering::Relaxed)) > SAVE_MS
     }
 }
 
@@ -45,9 +31,6 @@ pub fn look(server: &Arc<Server>) -> Looked {
     for _ in 0..LOOKS {
         looked = server.past.with(server, Life::look);
         if !looked.more {
-            if server.past.is_to_save() {
-                server.past.save();
-            }
             return looked;
         }
     }
@@ -65,12 +48,8 @@ pub fn catch_up(server: &Arc<Server>) {
         let server = server.clone();
         move || {
             while server.past.with(&server, Life::look).more {
-                if server.past.is_to_save() {
-                    server.past.save();
-                }
                 std::thread::sleep(REST);
             }
-            server.past.save();
             server.past.reads_on.store(false, Ordering::Release);
         }
     });

@@ -1,10 +1,10 @@
 //! Tokens of acts: each for one act on one thing, good once and for an hour; only used ones are held, within a bound.
 
 use crate::page::guard::same;
-use crate::page::link::hexadecimal;
 use anyhow::Result;
 use house::clock::Millis;
 use house::files;
+use house::printable::hex;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -39,7 +39,7 @@ impl Tokens {
 
     /// A token for an act, named by the path it is posted to; `link` is the token of the link that counts now.
     pub fn make(&self, act: &str, link: &str, now_ms: Millis) -> Result<String> {
-        let number = hexadecimal(&files::random()?);
+        let number = hex(&files::random()?);
         let until_ms = now_ms.saturating_add(LASTS_MS);
         let seal = self.seal(act, link, until_ms, &number);
         Ok(format!("{until_ms}-{number}-{seal}"))
@@ -77,7 +77,7 @@ impl Tokens {
         let within = Sha256::new().chain_update(self.key).chain_update(until_ms.to_le_bytes());
         let within = within.chain_update(number.len().to_le_bytes()).chain_update(number);
         let within = within.chain_update(link.len().to_le_bytes()).chain_update(link).chain_update(act);
-        hexadecimal(&Sha256::new().chain_update(self.key).chain_update(within.finalize()).finalize())
+        hex(&Sha256::new().chain_update(self.key).chain_update(within.finalize()).finalize())
     }
 }
 

@@ -6,28 +6,25 @@ mod again;
 mod trial;
 mod upstream;
 
+use crate::commands::options;
 use again::Ran;
 use anyhow::{Context, Result, bail};
-use guardian::act::state::State;
-use guardian::git::repo::{Repo, Version};
-use guardian::git::tree::short;
-use guardian::{start, updating};
 use house::House;
+use house::sealed::Left;
 use house::terminal::{self, typed};
+use processes::{alone, machine};
+use repo::tree::short;
+use repo::{Repo, Version};
+use repo::{fit, updating};
 use serde_json::{Value, json};
 use upstream::{Merged, News, Upstream};
 
-pub struct Wanted {
-    pub dry_run: bool,
-    pub json: bool,
-}
-
-pub fn update(house: &House, wanted: &Wanted) -> Result<u8> {
+pub fn update(house: &House, wanted: &options::Update) -> Result<u8> {
     let repo = Repo::open(house)?;
     let upstream = upstream::find(&repo)?;
     upstream::fetch(house, &upstream)?;
     let news = upstream::news(&repo, &upstream)?;
-    if !wanted.json {
+    if !wanted.form.json {
         show(&news, &upstream);
     }
     let changed = match &news.merged {
@@ -40,9 +37,9 @@ pub fn update(house: &House, wanted: &Wanted) -> Result<u8> {
         return Ok(said(wanted, &news, "nothing was merged: --dry-run", 0, json!({"dry_run": true})));
     }
     let ran = again::stop(house)?;
-    let merged = merge(house, &upstream, !wanted.json);
+    let merged = merge(house, &upstream, !wanted.form.json);
     let goes_on = again::start(house, &ran);
-    if let (Ok(told), false) = (&goes_on, wanted.json) {
+    if let (Ok(told), false) = (&goes_on, wanted.form.json) {
         told.iter().for_each(|told| terminal::field("house", told));
     }
     let merged = merged.map_err(|error| match &goes_on {
@@ -62,11 +59,11 @@ pub fn update(house: &House, wanted: &Wanted) -> Result<u8> {
 
 /// Merges while nobody lives here.
 fn merge(house: &House, upstream: &Upstream, tells: bool) -> Result<Version> {
-    let [_instance, lock] = start::alone(house)?;
+    let [_instance, lock] = alone::alone(house)?;
     updating::settle(house)?;
     let repo = Repo::open(house)?;
-    let (state, _) = State::load(house);
-    if let Some(why) = start::refusal(house, &repo, &state) {
+    let left = Left::read(house).unwrap_or_else(|_| Left::unsaved(house));
+    if let Some(why) = machine::unfit(house).or_else(|| fit::refusal(house, &repo, &left)) {
         bail!(why);
     }
     // What its last life left uncommitted is the creature's: kept, as at every start.
@@ -168,8 +165,8 @@ fn plural(count: usize) -> &'static str {
     if count == 1 { "" } else { "s" }
 }
 
-fn said(wanted: &Wanted, news: &News, told: &str, code: u8, more: Value) -> u8 {
-    if !wanted.json {
+fn said(wanted: &options::Update, news: &News, told: &str, code: u8, more: Value) -> u8 {
+    if !wanted.form.json {
         terminal::line(told);
         if wanted.dry_run && news.count > 0 {
             terminal::field("next", &typed("update"));

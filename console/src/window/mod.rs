@@ -19,6 +19,7 @@ mod signals;
 pub use house::standing as state;
 
 use crate::asks;
+use crate::commands::options;
 use crate::feed::{earlier, is_ask};
 use crate::say::{Reply, Word};
 use anyhow::{Context, Result, bail};
@@ -52,14 +53,6 @@ const TYPE_HERE: &str = "type here: a word to it, or /help";
 /// A record wakes every window while its writer still waits for the disk: it shall not wait for a processor too.
 const WRITER_FIRST: Duration = Duration::from_millis(20);
 
-/// Options the owner gave.
-pub struct Wanted {
-    /// How much is shown; none: as the owner's settings say.
-    pub verbosity: Option<Verbosity>,
-    /// The guardian's own window: begins at this position of memory, and is handed the guardian's rows.
-    pub live: Option<u64>,
-}
-
 /// The window and all it holds.
 pub struct Window {
     house: House,
@@ -92,7 +85,7 @@ pub struct Window {
 }
 
 /// Opens the window and stays until it is left; returns the exit status.
-pub fn open(house: House, wanted: &Wanted) -> Result<u8> {
+pub fn open(house: House, wanted: &options::Window) -> Result<u8> {
     if !window::takes_a_window() {
         bail!(
             "a window needs a terminal of its own; what happens is shown anywhere by `{}`",
@@ -101,8 +94,12 @@ pub fn open(house: House, wanted: &Wanted) -> Result<u8> {
     }
     let signals = Signals::listen()?;
     let handed = wanted.live.map(|_| Handed::new(handed_pipe()));
-    let verbosity =
-        wanted.verbosity.unwrap_or_else(|| settings::shown(&house).window.parse().unwrap_or_default());
+    let verbosity = wanted
+        .verbosity
+        .clone()
+        .unwrap_or_else(|| settings::shown(&house).window)
+        .parse()
+        .unwrap_or_default();
     let (sources, passed) = Sources::open(&house, wanted.live, verbosity);
     let mut view = View::new(Place::here(), terminal::colour(true));
     if wanted.live.is_some() {

@@ -1,6 +1,6 @@
 //! Parses a typed line: a word to the creature, or a command of the help's list; completes commands. Pure.
 
-use crate::help;
+use crate::commands::list::{TABLE, brief, choices, grouped, names as all_names, usage};
 use crate::window::view::Verbosity;
 use house::settings::words::nearest;
 use house::terminal::{STARTS, typed as as_typed};
@@ -125,7 +125,7 @@ pub fn meant(line: &str) -> Typed {
         [name, ..] if WORDS.contains(name) && !words.contains(&"--wait") && !words.contains(&"--help") => {
             Typed::Run(Order::new(&[words.as_slice(), &["--wait", "0"]].concat()))
         }
-        [name, ..] if help::of(name).is_some() => Typed::Run(Order::new(&words)),
+        [name, ..] if TABLE.find_subcommand(name).is_some() => Typed::Run(Order::new(&words)),
         [name, ..] => {
             let names: Vec<&str> = names().collect();
             let near = nearest(name, &names).map(|near| format!("the nearest is /{near}; "));
@@ -143,23 +143,20 @@ pub fn typed_here(told: &str) -> String {
 
 fn names() -> impl Iterator<Item = &'static str> {
     let own = OWN.iter().map(|(usage, _)| usage.split(' ').next().unwrap_or_default());
-    own.chain(help::COMMANDS.iter().map(|command| command.name).filter(|name| !OF_A_SHELL.contains(name)))
+    own.chain(all_names().filter(|name| !OF_A_SHELL.contains(name)))
 }
 
 /// Every command with what it does.
 pub fn list() -> Vec<String> {
     let row = |usage: &str, brief: &str| format!("/{usage}: {brief}");
     // What it does itself is told as it does it, and once.
-    let is_other = |command: &&help::Help| {
-        let owns = |usage: &str| usage.split(' ').next() == Some(command.name);
-        let is_said = OF_A_SHELL.contains(&command.name) || ["approve", "deny"].contains(&command.name);
-        !is_said && !OWN.iter().any(|(usage, _)| owns(usage))
+    let is_other = |name: &str| {
+        let is_said = OF_A_SHELL.contains(&name) || ["approve", "deny"].contains(&name);
+        !is_said && !OWN.iter().any(|(usage, _)| usage.split(' ').next() == Some(name))
     };
-    let others = help::groups().flat_map(|(title, commands)| {
-        let commands = commands.into_iter().filter(is_other);
-        // Options stand in the help of each.
-        let short = |usage: &'static str| usage.split(" [-").next().unwrap_or_default();
-        std::iter::once(title.to_owned()).chain(commands.map(move |one| row(short(one.usage), one.brief)))
+    let others = grouped().flat_map(|(title, command)| {
+        let one = is_other(command.get_name()).then(|| row(&usage(command), &brief(command)));
+        title.map(str::to_owned).into_iter().chain(one)
     });
     let own = OWN.iter().map(|(usage, brief)| row(usage, brief));
     let keys = "Enter sends, Alt-Enter begins another line, Tab completes, Up and Down show what was typed before, \
@@ -200,14 +197,15 @@ pub fn completed(line: &str, asks: &[&str]) -> Option<(String, Vec<String>)> {
         None => ("/".to_owned(), command),
     };
     let first = command.split(' ').next().unwrap_or_default();
-    let known: Vec<&str> = match command.contains(' ') {
-        false => names().collect(),
-        true if OF_ASKS.contains(&first) => asks.to_vec(),
-        true if first == "help" => names().collect(),
-        true if first == "verbosity" => Verbosity::NAMES.to_vec(),
-        true => help::of(first).map(help::Help::choices).unwrap_or_default(),
+    let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    let known: Vec<String> = match command.contains(' ') {
+        true if OF_ASKS.contains(&first) => owned(asks),
+        true if first == "verbosity" => owned(Verbosity::NAMES),
+        true if first != "help" => TABLE.find_subcommand(first).map(choices).unwrap_or_default(),
+        _ => names().map(str::to_owned).collect(),
     };
-    let mut fits: Vec<&str> = known.into_iter().filter(|name| name.starts_with(part)).collect();
+    let mut fits: Vec<&str> =
+        known.iter().map(String::as_str).filter(|name| name.starts_with(part)).collect();
     fits.sort_unstable();
     let common = fits.iter().copied().reduce(common)?;
     if let [one] = fits.as_slice() {

@@ -1,6 +1,7 @@
 //! What owners know of other programs: what prints and stops, what is told of a mistyped option, hints as they are typed.
 
 use crate::asks::asked;
+use console::commands::list::{TABLE, brief};
 use serde_json::json;
 use std::process::Stdio;
 use trials::{House, SOUND, looked_for, said};
@@ -44,10 +45,10 @@ fn the_feed_prints_and_stops_unless_it_is_to_follow() {
 fn a_mistyped_option_is_told_the_nearest() {
     let house = House::new(SOUND);
     for (args, told) in [
-        (&["feed", "--sinse", "1h"][..], "no option of feed is called --sinse; did you mean --since?"),
-        (&["rollback", "--dryrun"], "no option of rollback is called --dryrun; did you mean --dry-run?"),
-        (&["--jsn"], "no option is called --jsn; did you mean --json?"),
-        (&["mind", "-x"], "no option of mind is called -x"),
+        (&["feed", "--sinse", "1h"][..], "feed takes no --sinse; did you mean --since?"),
+        (&["rollback", "--dryrun"], "rollback takes no --dryrun; did you mean --dry-run?"),
+        (&["--jsn"], "the guardian takes no --jsn; did you mean --json?"),
+        (&["mind", "-x"], "mind takes no -x"),
     ] {
         let output = house.ask(args);
         assert_eq!(output.status.code(), Some(2), "{args:?}");
@@ -63,9 +64,10 @@ fn the_help_is_in_groups_and_coloured_at_a_terminal_alone() {
     let titles = ["\nTalk\n", "\nWatch\n", "\nDecide\n", "\nUndo and stop\n", "\nSet up\n"];
     let places: Vec<usize> = titles.iter().map(|title| plain.find(title).expect(title)).collect();
     assert!(places.is_sorted() && !plain.contains('\u{1b}'), "{plain}");
-    for command in &console::help::COMMANDS {
-        let rows = plain.lines().filter(|line| line.split_whitespace().next() == Some(command.name));
-        assert_eq!(rows.filter(|line| line.contains(command.brief)).count(), 1, "{}: {plain}", command.name);
+    for command in TABLE.get_subcommands() {
+        let name = command.get_name();
+        let rows = plain.lines().filter(|line| line.split_whitespace().next() == Some(name));
+        assert_eq!(rows.filter(|line| line.ends_with(&brief(command))).count(), 1, "{name}: {plain}");
     }
     let mut command = house.command(&["help"]);
     command.env_remove("NO_COLOR");
@@ -90,7 +92,7 @@ fn hints_name_the_command_as_it_was_called() {
     assert!(told(None, &["asks"]).contains("yes: cargo run -p guardian -- yes ID"));
     for (args, hint) in [
         (&["asks"][..], "yes: ./feral yes ID"),
-        (&["say", "--help"], "Usage: ./feral say WORDS"),
+        (&["say", "--help"], "Usage: ./feral say [OPTIONS] <WORDS|->..."),
         (&["nonsens"], "see `./feral help`"),
         (&["help"], "./feral COMMAND"),
     ] {

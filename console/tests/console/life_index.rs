@@ -194,7 +194,6 @@ fn an_index_that_grew_is_the_one_that_is_made_at_once() {
         read_up(&mut grown);
     }
     let (all_told, all_drawn) = (told(&grown), drawn(&grown));
-    grown.save().unwrap();
     drop(grown);
     let reopened = whole(&house);
     assert_eq!((told(&reopened), drawn(&reopened)), (all_told.clone(), all_drawn.clone()));
@@ -210,8 +209,7 @@ fn what_is_saved_is_taken_up_and_what_is_damaged_is_made_anew() {
     let many: Vec<Value> =
         (0..2_000).map(|number| act(3_000 + number / 10, 4, "notes.append", number % 7 > 0)).collect();
     append(&house, ".self/memory.jsonl", &many);
-    let mut life = whole(&house);
-    life.save().unwrap();
+    let life = whole(&house);
     let whole_drawn = drawn(&life);
     drop(life);
     // Nothing is read again of what was saved.
@@ -220,33 +218,32 @@ fn what_is_saved_is_taken_up_and_what_is_damaged_is_made_anew() {
     assert_eq!((looked.more, looked.read_bytes), (false, looked.all_bytes));
     assert_eq!(drawn(&life), whole_drawn);
     drop(life);
-    for name in ["index", "entries"] {
-        let path = house.root.join(".self/page").join(name);
-        let good = std::fs::read(&path).unwrap();
-        let bad = [
-            good[..good.len() / 2].to_vec(),
-            [&good[..good.len() - 1], b"!"].concat(),
-            flipped(&good),
-            vec![],
-        ];
-        for bad in bad {
-            std::fs::write(&path, bad).unwrap();
-            let mut life = Life::open(&seen(&house));
-            read_up(&mut life);
-            let _ = drawn(&life);
-            read_up(&mut life);
-            assert_eq!(drawn(&life), whole_drawn, "{name}");
-            life.save().unwrap();
-        }
+    let path = house.root.join(".self/page/index");
+    let good = std::fs::read(&path).unwrap();
+    let middle = good.len() / 3;
+    let bad = [
+        good[..good.len() / 2].to_vec(),
+        [&good[..middle], &[0x40; 9_000], &good[middle + 9_000..]].concat(),
+        b"feral index 3 and what was there before".to_vec(),
+        vec![],
+    ];
+    let entries = path.with_file_name("entries");
+    for bad in bad {
+        let is_of_before = bad.starts_with(b"feral index 3");
+        std::fs::write(&path, bad).unwrap();
+        std::fs::write(&entries, "of an index before this one").unwrap();
+        let mut life = Life::open(&seen(&house));
+        read_up(&mut life);
+        let _ = drawn(&life);
+        read_up(&mut life);
+        assert_eq!(drawn(&life), whole_drawn);
+        drop(life);
+        let mut life = Life::open(&seen(&house));
+        let looked = life.look();
+        assert_eq!((looked.more, looked.read_bytes), (false, looked.all_bytes));
+        assert_eq!(drawn(&life), whole_drawn);
+        assert!(!is_of_before || !entries.exists());
     }
-}
-
-/// The bytes with one of them changed.
-fn flipped(bytes: &[u8]) -> Vec<u8> {
-    let mut bytes = bytes.to_vec();
-    let middle = bytes.len() / 3;
-    bytes[middle] ^= 0x40;
-    bytes
 }
 
 #[test]
@@ -300,7 +297,6 @@ fn another_state_is_another_life() {
         told.iter().any(|row| row.contains("wake 70")) && !told.iter().any(|row| row.contains("herons")),
         "{told:?}"
     );
-    life.save().unwrap();
     assert!(state.join("page/index").exists());
     // And so is a memory that was written anew in place.
     std::fs::write(state.join("memory.jsonl"), format!("{}\n", thought(9_000, 5, 71))).unwrap();
@@ -324,21 +320,52 @@ fn another_state_is_another_life() {
 }
 
 #[test]
-fn one_process_keeps_the_index_and_another_reads_beside_it() {
+fn several_processes_keep_one_index_and_see_the_same() {
     let house = storied();
     let mut first = whole(&house);
-    first.save().unwrap();
-    let kept = std::fs::read(house.root.join(".self/page/index")).unwrap();
     append(&house, ".self/memory.jsonl", &[thought(5_000, 5, 10)]);
     let mut second = whole(&house);
     assert!(told(&second).iter().any(|row| row.contains("wake 10")));
-    second.save().unwrap();
-    let mut beside = Life::beside(&seen(&house));
-    read_up(&mut beside);
-    assert_eq!(drawn(&beside), drawn(&second));
-    assert_eq!(std::fs::read(house.root.join(".self/page/index")).unwrap(), kept);
+    // What one of them read, no other reads again.
+    append(&house, ".self/memory.jsonl", &[thought(5_100, 6, 11)]);
     read_up(&mut first);
+    assert_eq!(second.look().read_bytes, first.look().read_bytes);
     assert_eq!(drawn(&first), drawn(&second));
+    let looks = (0..4).map(|number| {
+        let house = seen(&house);
+        std::thread::spawn(move || {
+            let mut life = Life::open(&house);
+            for _ in 0..20 {
+                read_up(&mut life);
+                assert!(drawn(&life).contains("wake 11"), "{number}");
+            }
+        })
+    });
+    for look in looks.collect::<Vec<_>>() {
+        append(&house, ".self/memory.jsonl", &[act(5_200, 6, "repo.read", true)]);
+        look.join().unwrap();
+    }
+    read_up(&mut first);
+    let drawn_first = drawn(&first);
+    drop((first, second));
+    std::fs::remove_dir_all(house.root.join(".self/page")).unwrap();
+    assert_eq!(drawn(&whole(&house)), drawn_first);
+}
+
+#[test]
+fn an_index_that_cannot_be_kept_is_held_in_memory() {
+    let house = storied();
+    let whole_drawn = drawn(&whole(&house));
+    let page = house.root.join(".self/page");
+    for name in ["index", "index-wal", "index-shm"] {
+        std::fs::remove_dir_all(&page).unwrap();
+        std::fs::create_dir_all(page.join(name)).unwrap();
+        assert_eq!(drawn(&whole(&house)), whole_drawn, "{name}");
+        assert!(page.join(name).is_dir());
+    }
+    std::fs::remove_dir_all(&page).unwrap();
+    std::fs::write(&page, "no folder").unwrap();
+    assert_eq!(drawn(&whole(&house)), whole_drawn);
 }
 
 #[test]

@@ -213,6 +213,6 @@ fn a_span_of_any_length_is_drawn() {
             assert!(svg.ends_with("</svg>"));
         }
     }
-    let none = Life::beside(&house::House::new("/nonexistent"));
+    let none = Life::open(&house::House::new("/nonexistent"));
     assert_eq!(none.span(), None);
 }

@@ -183,6 +183,25 @@ fn a_night_is_told_weightiest_first_and_each_line_leads_to_its_evidence() {
     );
 }
 
+/// Found: a version that fell and that the owner put back was told as fallen while it lived.
+#[test]
+fn one_that_fell_and_lives_again_is_not_told_as_fallen() {
+    let told = |more: &[Value]| {
+        let mut facts = Facts::default();
+        let commit = json!({"what": "commit", "by": "self", "commit": FELL, "summary": "think faster"});
+        let life = json!({"what": "life", "life": 2, "commit": FELL});
+        let fall = json!({"what": "fall", "cause": "tries_spent", "from_commit": FELL, "to_commit": BLESSED});
+        [commit, life, fall].iter().chain(more).for_each(|event| facts.guarded(event));
+        let sections = told::sections(&facts, "2026-01-01T00:00:00.000Z");
+        sections.into_iter().find(|section| section.name == "self-edits").unwrap().rows.remove(0).text
+    };
+    let again = json!({"what": "life", "life": 4, "commit": FELL});
+    let blessed = json!({"what": "blessed", "commit": FELL});
+    assert_eq!(told(&[]), "0f1e2d3 fell (tries spent), put back to 1a2b3c4: think faster");
+    assert_eq!(told(std::slice::from_ref(&again)), "0f1e2d3 lives, not blessed so far: think faster");
+    assert_eq!(told(&[again, blessed]), "0f1e2d3 blessed: think faster");
+}
+
 #[test]
 fn an_empty_house_says_so() {
     let house = House::new(SOUND);

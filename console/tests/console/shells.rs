@@ -1,6 +1,6 @@
 //! What stands between a shell and the programs: the launcher, completions that a real bash asks for, the man page.
 
-use console::help::COMMANDS;
+use console::commands::list::names;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -210,10 +210,12 @@ fn out(house: &House, args: &[&str]) -> String {
 /// What a shell offers behind these words, the last of them begun.
 fn offered(house: &House, words: &[&str]) -> Vec<String> {
     let script = format!(
-        "set -u\n{}\nCOMP_WORDS=({}); COMP_CWORD={}; _feral; printf '%s\\n' \"${{COMPREPLY[@]-}}\"; complete -p feral >&2",
+        "set -u\n{}\nCOMP_WORDS=({}); COMP_CWORD={}; _feral feral '{}' '{}'; printf '%s\\n' \"${{COMPREPLY[@]-}}\"; complete -p feral >&2",
         out(house, &["completions", "bash"]),
         words.iter().map(|word| format!("'{word}'")).collect::<Vec<_>>().join(" "),
-        words.len() - 1
+        words.len() - 1,
+        words[words.len() - 1],
+        words[words.len() - 2]
     );
     let output = Command::new("bash").args(["--norc", "-c", &script]).stdin(Stdio::null()).output().unwrap();
     assert!(output.status.success(), "{}", said(&output));
@@ -229,20 +231,21 @@ fn offered(house: &House, words: &[&str]) -> Vec<String> {
 fn a_real_bash_completes_every_command_and_its_options() {
     let house = House::new(SOUND);
     let all = offered(&house, &["feral", ""]);
-    for command in &COMMANDS {
-        assert!(all.contains(&command.name.to_owned()), "{} is not in {all:?}", command.name);
+    for command in names() {
+        assert!(all.contains(&command.to_owned()), "{command} is not in {all:?}");
     }
+    assert!(!all.contains(&"notices".to_owned()), "the guardian's own is none of the owner's: {all:?}");
     assert_eq!(offered(&house, &["feral", "go"]), ["goals"]);
     assert_eq!(offered(&house, &["feral", "say", "--w"]), ["--wait"]);
     assert_eq!(offered(&house, &["feral", "rollback", "--"]), ["--dry-run", "--list", "--json", "--help"]);
-    assert_eq!(offered(&house, &["feral", "completions", ""]), ["bash", "zsh", "fish", "--help"]);
+    assert_eq!(offered(&house, &["feral", "completions", ""]), ["-h", "--help", "bash", "zsh", "fish"]);
     assert_eq!(offered(&house, &["feral", "help", "goa"]), ["goals"]);
-    assert_eq!(offered(&house, &["feral", "remind", ""]), ["--wait", "--thread", "--json", "--help"]);
-    assert!(offered(&house, &["feral", "nonsense", ""]).is_empty());
+    assert_eq!(offered(&house, &["feral", "remind", ""]), ["-h", "--wait", "--thread", "--json", "--help"]);
+    assert_eq!(offered(&house, &["feral", "window", "--verbosity", "n"]), ["normal"]);
     // Of shells that may not be here: each command and option is in their words, and where the shell is, it reads them.
     for shell in ["zsh", "fish"] {
         let text = out(&house, &["completions", shell]);
-        for part in COMMANDS.iter().map(|help| help.name).chain(["dry-run", "wait", "bash"]) {
+        for part in names().chain(["dry-run", "wait", "bash"]) {
             assert!(text.contains(part), "{shell}: {part}");
         }
         let path = house.folder.path().join(shell);
@@ -250,6 +253,14 @@ fn a_real_bash_completes_every_command_and_its_options() {
         if let Ok(read) = Command::new(shell).arg("-n").arg(&path).output() {
             assert!(read.status.success(), "{}", said(&read));
         }
+    }
+    for (line, offers) in
+        [("go", "goals"), ("say --w", "--wait"), ("help goa", "goals"), ("window --verbosity n", "normal")]
+    {
+        let script = format!("source fish; complete -C 'feral {line}'");
+        let mut fish = Command::new("fish");
+        let Ok(read) = fish.args(["-c", &script]).current_dir(house.folder.path()).output() else { break };
+        assert_eq!(said(&read).split_whitespace().next(), Some(offers), "{line}: {}", said(&read));
     }
     for wrong in [&["completions"][..], &["completions", "csh"], &["completions", "bash", "zsh"]] {
         assert_eq!(house.ask(wrong).status.code(), Some(2), "{wrong:?}");
@@ -260,12 +271,12 @@ fn a_real_bash_completes_every_command_and_its_options() {
 fn the_man_page_has_every_command_and_roff_reads_it_without_a_word() {
     let house = House::new(SOUND);
     let roff = out(&house, &["man"]);
-    assert!(roff.starts_with(".TH FERAL 1 "), "{roff}");
+    assert!(roff.contains("\n.TH FERAL 1 "), "{roff}");
     assert!(roff.contains("\\-\\-dry\\-run"), "an option can be typed as it is shown");
-    for command in &COMMANDS {
-        assert!(roff.contains(&format!(".SS \"feral {}", command.name)), "{}", command.name);
+    for command in names() {
+        assert!(roff.contains(&format!(".SH \"feral {command}")), "{command}");
     }
-    let orders = [".TH", ".SH", ".SS", ".B", ".br", ".RS", ".RE", ".EX", ".EE"];
+    let orders = [".ie", ".el", ".TH", ".SH", ".SS", ".TP", ".PP", ".br", ".RS", ".RE", ".IP"];
     for line in roff.lines().filter(|line| line.starts_with(['.', '\''])) {
         let order = line.split(' ').next().unwrap();
         assert!(orders.contains(&order), "no order was meant by {line:?}");

@@ -1,7 +1,7 @@
 //! What the owner reads of days past: the feed and the history, and what a mistyped command is told.
 
 use crate::asks::ledger;
-use console::help::COMMANDS;
+use console::commands::list::names;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
@@ -113,8 +113,8 @@ fn a_mistyped_command_is_told_the_nearest_and_each_has_its_help() {
         assert_eq!(output.status.code(), Some(2));
         assert!(said(&output).contains(&format!("nearest is {meant}")), "{}", said(&output));
     }
-    assert!(COMMANDS.len() > 20);
-    for command in COMMANDS.iter().map(|help| help.name) {
+    assert!(names().count() > 20);
+    for command in names() {
         for args in [&[command, "--help"][..], &["help", command]] {
             let output = house.ask(args);
             let said = said(&output);

@@ -3,7 +3,7 @@
 use crate::driven::Driven;
 use crate::surfaces::{PAGES, lived_in};
 use crate::window::{SIZES, steers, text_of, words};
-use console::help;
+use console::commands::list::names;
 use console::window::typed;
 use house::printable;
 use serde_json::json;
@@ -88,12 +88,12 @@ fn walk() -> Vec<String> {
         false => (*word).to_owned(),
     };
     // Without a name or with a wrong one a page is no command.
-    let pages = PAGES.iter().filter(|words| help::of(words[0]).is_some());
+    let pages = PAGES.iter().filter(|words| names().any(|name| name == words[0]));
     let pages = pages.map(|words| format!("/{}", words.iter().map(quoted).collect::<Vec<_>>().join(" ")));
     let all: Vec<String> = pages.chain(OTHERS.iter().map(|line| (*line).to_owned())).collect();
-    for command in help::COMMANDS.iter().filter(|command| command.name != "feed") {
-        let there = all.iter().any(|line| line[1..].split(' ').next() == Some(command.name));
-        assert!(there, "/{} is not walked", command.name);
+    for command in names().filter(|name| *name != "feed") {
+        let there = all.iter().any(|line| line[1..].split(' ').next() == Some(command));
+        assert!(there, "/{command} is not walked");
     }
     let mut listed = typed::list();
     let names = listed.iter_mut().filter(|line| line.starts_with('/'));

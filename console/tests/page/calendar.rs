@@ -44,7 +44,7 @@ fn lived(root: &Path) -> Life {
             json!({"at": "2026-01-02T10:00:04.000Z", "event": "settle", "class": "owner", "cost_micro_usd": 1_250_000}),
         ],
     );
-    let mut life = Life::beside(&House::new(root));
+    let mut life = Life::open(&House::new(root));
     while life.look().more {}
     life
 }
@@ -92,7 +92,7 @@ fn each_day_has_its_square_and_the_whole_its_sum() {
 
 #[test]
 fn no_life_has_no_calendar() {
-    let life = Life::beside(&House::new("/nonexistent"));
+    let life = Life::open(&House::new("/nonexistent"));
     let place = Place::named("UTC0").unwrap();
     assert_eq!(svg(&days(&life, &place), &place, true), "");
 }

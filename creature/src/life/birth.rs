@@ -6,8 +6,8 @@
 use crate::config::{Settings, Told};
 use crate::fault::Fault;
 use crate::heartbeat::Heart;
-use crate::life::Life;
 use crate::life::hear::settings;
+use crate::life::{Life, requests};
 use crate::mind::Mind;
 use crate::pace;
 use crate::paths::House;
@@ -72,15 +72,17 @@ pub async fn birth(told: Told) -> Result<Life, Fault> {
     cursors.counts.correct(&records);
     cursors.counts.correct(&booked);
     let mut handed = Vec::new();
-    // What is handed over while it is read is taken up before the first word.
-    let _ = Settings::handed_anew(&house, told.life, &mut handed);
-    let (settings, complaint) = Settings::load(&house, told.life);
+    let (settings, complaint) = match Settings::handed_anew(&house, &mut handed) {
+        None => Default::default(),
+        Some(Ok(handed)) => handed,
+        Some(Err(why)) => (Settings::default(), Some(why)),
+    };
     odd.extend(complaint.map(|said| ("settings", said)));
     let standing = Standing::read(&house.guardian()).unwrap_or_else(|said| {
         odd.push(("guardian", said));
         None
     });
-    let commit = named(&told.commit, standing.as_ref());
+    let commit = commit_lived(&told.commit, standing.as_ref());
     let mut store = Store::open(house.clone(), log, told.life, told.clock.clone());
     let mut toolbox = Toolbox::new(told.safe, told.rehearsal);
     if let Some(broker) = &told.broker {
@@ -104,15 +106,13 @@ pub async fn birth(told: Told) -> Result<Life, Fault> {
     Ok(life)
 }
 
-impl Life {
-    /// Begins to look at what is watched. In a rehearsal nothing outward happens, and safe mode looks at nothing.
-    fn begin_to_watch(&mut self) -> Result<(), Fault> {
-        if !self.told.safe && !self.told.rehearsal {
-            let (watches, broker) = (self.toolbox.watches.clone(), self.told.broker.clone());
-            self.watching = Some(task::start(watches, self.store.beside()?, broker));
-        }
-        Ok(())
+/// Begins to look at what is watched. In a rehearsal nothing outward happens, and safe mode looks at nothing.
+fn begin_to_watch(life: &mut Life) -> Result<(), Fault> {
+    if !life.told.safe && !life.told.rehearsal {
+        let (watches, broker) = (life.toolbox.watches.clone(), life.told.broker.clone());
+        life.watching = Some(task::start(watches, life.store.beside()?, broker));
     }
+    Ok(())
 }
 
 /// Makes a folder; what is none in its place is moved aside. A life goes on without it: each write says what fails.
@@ -229,7 +229,7 @@ fn heard(records: &[Record]) -> Vec<Heard> {
     all
 }
 
-fn named(commit: &str, standing: Option<&Standing>) -> String {
+fn commit_lived(commit: &str, standing: Option<&Standing>) -> String {
     match (commit, standing) {
         ("", Some(standing)) => standing.commit.clone(),
         _ => commit.to_owned(),
@@ -238,7 +238,7 @@ fn named(commit: &str, standing: Option<&Standing>) -> String {
 
 /// The first records of a life: its birth, what was odd, what came before it.
 fn announce(life: &mut Life, standing: Option<Standing>, odd: Vec<(&str, String)>) -> Result<(), Fault> {
-    life.begin_to_watch()?;
+    begin_to_watch(life)?;
     let commit = life.told.commit.get(..7).unwrap_or("unknown").to_owned();
     let how = match &life.told {
         told if told.safe => ", in safe mode",
@@ -256,11 +256,11 @@ fn announce(life: &mut Life, standing: Option<Standing>, odd: Vec<(&str, String)
         tracing::warn!("{about}: {text}");
         life.store.record("observation", json!({"about": about, "text": text}))?;
     }
-    life.tell_of_lost_jobs();
+    requests::tell_of_lost_jobs(&life.store, &mut life.cursors.events);
     let Some(standing) = standing else { return Ok(()) };
     for end in &standing.ends {
         if life.cursors.events.first_telling(end.key()) {
-            life.cursors.events.tell(end.told());
+            life.cursors.events.tell(end.sentence());
             life.store.record("death", end.record())?;
         }
     }
@@ -280,7 +280,7 @@ fn announce(life: &mut Life, standing: Option<Standing>, odd: Vec<(&str, String)
                     life.born.text += "repo.drop {back: true} takes up the draft that was put aside last.\n";
                 }
             }
-            life.cursors.events.tell(fall.told());
+            life.cursors.events.tell(fall.sentence());
             life.store.record("death", fall.record())?;
         }
     }
@@ -296,7 +296,7 @@ fn announce(life: &mut Life, standing: Option<Standing>, odd: Vec<(&str, String)
             "commit": life.told.commit, "figures": change.figures,
         });
         life.store.record("self_change", born)?;
-        life.used(&used);
+        life.own.used(&mut life.store, &used);
     }
     life.save()
 }

@@ -1,20 +1,10 @@
-//! State that stages carry from wake to wake, a struct for each stage that owns it; and the reasons of a wake.
+//! State that stages carry from wake to wake, a struct for each stage that owns it.
 
-use crate::senses::cursors::Waiting;
 use agenda::repeat::Repeats;
 use jiff::Timestamp;
-use std::collections::BTreeSet;
 
 /// Seconds between two records of looks that found nothing.
 const LOOK_RECORDED_EVERY_S: i64 = 3_600;
-
-/// Reasons a wake thinks for; without a reason it does not.
-#[derive(Clone, Debug, Default)]
-pub struct Reasons {
-    pub why: Vec<String>,
-    /// A look of instinct's within an hour of a recorded one: it leaves no record.
-    pub unrecorded: bool,
-}
 
 /// The wake under way, or the last one.
 #[derive(Debug, Default)]
@@ -26,6 +16,8 @@ pub(crate) struct Wakes {
     pub why: Vec<String>,
     /// Time at which a look of instinct's was last recorded.
     pub look_recorded_at: Option<Timestamp>,
+    /// The feed was told that the owner's pause began.
+    pub pause_told: bool,
 }
 
 /// Papers that changed, and those a thought was shown.
@@ -53,43 +45,12 @@ impl Wakes {
     }
 }
 
-/// Calls of this life: repeats, the last one, and whether one of this wake did more than look.
+/// Calls of this life: repeats, and the last one.
 #[derive(Debug, Default)]
 pub(crate) struct Acts {
     pub repeats: Repeats,
     /// Result of the last call, in a line.
     pub last: String,
-    /// A call of this wake did more than look.
-    pub progress: bool,
-}
-
-/// The owner's word that means stop, until it is obeyed.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Stop {
-    pub thread: String,
-    /// The thread of the owner's whose work was under way, if it was the owner's.
-    pub work: Option<String>,
-    /// Work that was ended, in words for the owner.
-    pub ended: Vec<String>,
-    /// Words that waited for an answer when it was said, and wait no longer.
-    pub cancelled: Vec<Waiting>,
-    /// The threads whose work and words it ended.
-    pub threads: BTreeSet<String>,
-}
-
-/// Thread the life works for just now, and what of the owner's word it knows meanwhile.
-#[derive(Debug, Default)]
-pub(crate) struct Attention {
-    /// The owner's thread that is worked for.
-    pub works_for: Option<String>,
-    /// The owner's word that means stop, until it is obeyed.
-    pub stop: Option<Stop>,
-    /// The owner is answered while a call runs beside the life: no other work meanwhile.
-    pub beside: bool,
-    /// The owner spoke while a call ran: the other calls of its thought are not run.
-    pub heard_meanwhile: bool,
-    /// The feed was told that the owner's pause began.
-    pub pause_told: bool,
 }
 
 /// A rest that a thought chose: until it ends, what was there when it began is no reason to think.
@@ -104,8 +65,6 @@ pub(crate) struct ChosenRest {
 pub(crate) struct Resting {
     /// The rest that a thought chose last.
     pub chosen: Option<ChosenRest>,
-    /// The last thought also said that its work is done: only what is new or due shortens the rest.
-    pub said_done: bool,
     pub emptied: Emptied,
     /// Wakes in a row that asked a model with nobody waiting for it.
     pub restless: u32,
@@ -141,15 +100,4 @@ impl Emptied {
     pub fn holds(&self, why: &[String], now: Timestamp) -> Option<Timestamp> {
         self.until.filter(|until| now < *until && self.reasons_left == why)
     }
-}
-
-/// Own time: its asks, what was read in it, and what it cost.
-#[derive(Debug, Default)]
-pub(crate) struct OwnTime {
-    /// A thought of its own was had in this wake: what it leaves counts for its reason.
-    pub asked: bool,
-    /// Papers earlier looks left that this wake read; used once something is made of them.
-    pub read: Vec<String>,
-    /// Cost of the look under way so far, in dollars.
-    pub usd: f64,
 }

@@ -134,7 +134,7 @@ impl Life {
         }
         let said = match part {
             "facts" => Some(merged(&self.told.house)?),
-            "thought" => self.asked(dream, state, leaving).await?,
+            "thought" => self.ask_the_model(dream, state, leaving).await?,
             "pulse" => Some(closed(&mut self.store, &self.caller)?),
             "purge" => Some(self.purged()?),
             "snapshot" => {
@@ -221,7 +221,7 @@ impl Life {
 
     /// Measures the papers for a thought of its own, which is told what grew too long since; that wakes nobody.
     pub(crate) fn measure(&mut self) {
-        if self.told.safe || self.told.rehearsal || !self.minds.read() {
+        if self.told.safe || self.told.rehearsal || !self.minds.can_read() {
             return;
         }
         let mut state = DreamState::load(&self.told.house);

@@ -3,7 +3,7 @@
 use crate::fault::Fault;
 use crate::guardian_post::{Kind, write_request};
 use crate::heartbeat::Stage;
-use crate::life::{Leaving, Life};
+use crate::life::{Leaving, Life, jobs};
 use crate::senses::guardian::Standing;
 use serde_json::json;
 use std::time::{Duration, Instant};
@@ -32,7 +32,8 @@ impl Life {
         self.heart.stage(Stage::Leaving, Duration::from_secs(10));
         tracing::info!("asked to leave");
         self.end_apart()?;
-        self.end_jobs();
+        self.settle_jobs();
+        jobs::end(&self.toolbox, &mut self.unfinished, &mut self.cursors.events);
         self.store
             .record("observation", json!({"about": "leave", "text": "asked to leave; ending politely"}))?;
         self.save()
@@ -69,7 +70,8 @@ impl Life {
             }
         }
         self.heart.stage(Stage::Leaving, Duration::from_secs(10));
-        self.end_jobs();
+        self.settle_jobs();
+        jobs::end(&self.toolbox, &mut self.unfinished, &mut self.cursors.events);
         // Recorded before it is requested: once the request stands, nothing may fail any more.
         let text = format!("ending to be born again: {summary}");
         self.store.record("observation", json!({"about": "rebirth", "text": text}))?;
@@ -81,8 +83,7 @@ impl Life {
     /// Takes the owner's words that come while a rebirth waits; who waits for an answer is told when it comes.
     fn hear_before_rebirth(&mut self) -> Result<(), Fault> {
         self.watch.know_word();
-        self.hear()?;
-        let late = self.attention.stop.take().map(|stop| stop.thread);
+        let late = self.hear(None)?.map(|stop| stop.thread);
         let waiting = self
             .cursors
             .owner

@@ -1,21 +1,28 @@
 //! Hears the owner's words and decisions; each is remembered once, over ends of lives too.
 
 mod compact;
-mod consent;
+pub(super) mod consent;
+mod directed;
 pub(super) mod settings;
 pub(super) mod stop;
 
+use crate::config::Settings;
 use crate::fault::Fault;
-use crate::life::Life;
+use crate::life::passed::Stop;
+use crate::life::{Life, requests};
 use crate::senses::cursors::{Heard, Waiting};
 use crate::senses::{asks, inbox};
+use crate::store::caller::Caller;
 use crate::tools::product;
+use agenda::directive;
 use ground::text;
+use mind::moment::Word;
 use serde_json::{Value, json};
 
 impl Life {
-    /// Takes the owner's new words: each is remembered and waits for an answer.
-    pub(crate) fn hear(&mut self) -> Result<(), Fault> {
+    /// Takes the owner's new words: each is remembered and waits for an answer; returns the one that means stop.
+    /// `works_for` is the owner's thread whose work is under way.
+    pub(super) fn hear(&mut self, works_for: Option<&str>) -> Result<Option<Stop>, Fault> {
         self.follow_settings()?;
         let heard = inbox::read(&self.told.house.inbox(), &mut self.cursors.owner.inbox);
         self.store.observe("inbox", &heard.problem)?;
@@ -34,38 +41,34 @@ impl Life {
             self.cursors.owner.words.push(Waiting { id, ..Waiting::new(word) });
         }
         known.extend(taken);
-        self.take_in(&known)
+        self.take_in(&known, works_for)
     }
 
     /// Takes in new words: saved with their ids first, then remembered under them, so that an end in between
     /// neither loses a word nor doubles it.
-    fn take_in(&mut self, known: &[Heard]) -> Result<(), Fault> {
+    fn take_in(&mut self, known: &[Heard], works_for: Option<&str>) -> Result<Option<Stop>, Fault> {
         let new: Vec<Waiting> =
             self.cursors.owner.words.iter().filter(|waiting| !waiting.id.is_empty()).cloned().collect();
         if new.is_empty() {
-            return Ok(());
+            return Ok(None);
         }
         self.save()?;
+        let mut stop = None;
         for Waiting { word, id, .. } in new {
             let before = known.iter().find(|known| known.id == id);
             if before.is_none() {
                 tracing::info!("the owner says: {}", text::shorten(&word.text, 200));
                 let said = json!({"from": "owner", "text": word.text, "at": word.at, "thread": word.thread, "id": id});
                 self.store.record("message", said)?;
-                self.used(product::MESSAGE);
+                self.own.used(&mut self.store, product::MESSAGE);
             }
             let answered = before.is_some_and(|known| known.answered);
-            if !answered && self.takes_stop(&word, &id) {
+            let said = if answered { None } else { self.stop_said(&word, &id, works_for) };
+            if let Some(said) = said {
+                stop = Some(said.after(stop));
                 continue;
             }
-            let dropped = if answered { None } else { self.dropped(&word.text, &word.thread) };
-            let reply = match (answered, dropped) {
-                (false, None) => {
-                    let compacted = self.compacted(&word.text, &word.thread);
-                    compacted.or_else(|| self.directed(&word.text, &word.thread))
-                }
-                (_, dropped) => dropped,
-            };
+            let reply = if answered { None } else { self.plain_reply(&word) };
             if let Some(reply) = &reply {
                 let data =
                     json!({"from": "creature", "kind": "answer", "thread": word.thread, "text": reply});
@@ -75,15 +78,9 @@ impl Life {
                 self.cursors.owner.words.retain(|waiting| waiting.id != id);
                 continue;
             }
-            let request = self.requested(&word, &id);
-            if let Some(answered) = self.approved(&word)? {
-                if answered {
-                    self.request_answered(request, &word.thread);
-                    self.cursors.owner.words.retain(|waiting| waiting.id != id);
-                    continue;
-                }
-            } else if before.is_none() {
-                self.goal_of_phases(&word.text, &word.thread);
+            if !self.told.safe && self.plain_consent(&word, &id, before.is_none())? {
+                self.cursors.owner.words.retain(|waiting| waiting.id != id);
+                continue;
             }
             let mine = self.cursors.owner.words.iter_mut().find(|waiting| waiting.id == id);
             mine.into_iter().for_each(|waiting| waiting.id.clear());
@@ -95,7 +92,55 @@ impl Life {
             ),
         };
         self.store.observe("words", &over)?;
-        self.save()
+        self.save()?;
+        Ok(stop)
+    }
+
+    /// Does what plain code understands of a word; the reply, none where the mind is to answer.
+    fn plain_reply(&mut self, word: &Word) -> Option<String> {
+        if self.told.safe {
+            return None;
+        }
+        if let Some(reply) = requests::dropped(&mut self.store, &word.text, &word.thread) {
+            return Some(reply);
+        }
+        if directive::compacts(&word.text) {
+            let facts = self.facts();
+            let (store, counts) = (&mut self.store, &mut self.cursors.counts);
+            return Some(compact::compacted(store, counts, &mut self.minds, &facts, &word.thread));
+        }
+        let is_instinct = self.minds.are_instinct();
+        directed::directed(&mut self.store, &mut self.cursors.events, is_instinct, word)
+    }
+
+    /// Keeps a word as an open request, until it is answered and done, and takes its yes; whether it needs no other answer.
+    fn plain_consent(&mut self, word: &Word, id: &str, is_new: bool) -> Result<bool, Fault> {
+        let kept = self.lend(Caller::owner(&word.thread)).requested(word, id);
+        let request =
+            kept.inspect_err(|fault| tracing::warn!("failed to {} ({})", fault.error, fault.hint)).ok();
+        let (store, events) = (&mut self.store, &mut self.cursors.events);
+        let approved = consent::approved(store, events, word)?;
+        match approved {
+            Some(true) => consent::request_answered(store, request, &word.thread),
+            None if is_new && self.minds.are_instinct() => directed::goal_of_phases(store, events, word),
+            _ => {}
+        }
+        Ok(approved == Some(true))
+    }
+
+    /// Takes up settings that the guardian handed over since they were last read; how a model is asked counts with the
+    /// next one that is offered.
+    fn follow_settings(&mut self) -> Result<(), Fault> {
+        let (settings, odd) = match Settings::handed_anew(&self.told.house, &mut self.handed) {
+            None => return Ok(()),
+            Some(Ok(handed)) => handed,
+            Some(Err(why)) => return self.store.observe("settings", &why),
+        };
+        self.settings = settings;
+        let unfollowed = settings::put(&self.settings, &mut self.store, &mut self.toolbox);
+        let odd: Vec<String> = odd.into_iter().chain(unfollowed).collect();
+        self.heart.odd(&odd.join("; "));
+        self.store.observe("settings", &odd.join("; "))
     }
 
     /// Takes what the owner decided: each is remembered and told to the next thought.
@@ -103,16 +148,14 @@ impl Life {
         if self.told.safe {
             return Ok(());
         }
-        let (outcomes, odd) = asks::read(&self.told.house.asks(), &mut self.cursors.events.asks);
+        let (outcomes, odd) = asks::read_outcomes(&self.told.house.asks(), &mut self.cursors.events.asks);
         self.store.observe("asks", &odd)?;
         for outcome in outcomes {
             if self.cursors.events.first_telling(outcome.key) {
                 tracing::info!("{}", text::shorten(&outcome.told, 200));
                 if outcome.record.get("event") == Some(&json!("executed")) {
-                    self.used(&format!(
-                        "ask {}",
-                        outcome.record.get("id").and_then(Value::as_str).unwrap_or("")
-                    ));
+                    let id = outcome.record.get("id").and_then(Value::as_str).unwrap_or_default();
+                    self.own.used(&mut self.store, &format!("ask {id}"));
                 }
                 self.cursors.events.tell(outcome.told);
                 self.store.record("observation", outcome.record)?;

@@ -2,7 +2,7 @@
 
 use crate::digest::Facts;
 use crate::fault::Fault;
-use crate::life::Life;
+use crate::life::{Life, jobs};
 use crate::tools::catalogue::LIST;
 use agenda::Change;
 use ground::papers;
@@ -22,12 +22,9 @@ impl Life {
         }
     }
 
-    /// Writes the cursors; a failure is observed and survived, for memory holds what counts.
+    /// Writes the cursors.
     pub fn save(&mut self) -> Result<(), Fault> {
-        match self.cursors.save(&self.told.house.cursors()) {
-            Ok(()) => self.store.observe("cursors", ""),
-            Err(cause) => self.store.observe("cursors", &Fault::caused("keep the cursors", &cause, "").error),
-        }
+        self.store.keep_cursors(&self.cursors)
     }
 
     /// Writes a snapshot of this life so far; a failure is observed and survived.
@@ -40,8 +37,27 @@ impl Life {
         }
     }
 
+    /// Writes a snapshot where enough thoughts were had since the last; never in safe mode.
+    pub(crate) fn keep_snapshot_if_due(&mut self) -> Result<(), Fault> {
+        let due = self.settings.own.number("thoughts_between_snapshots");
+        let since = self.cursors.counts.thoughts.saturating_sub(self.cursors.counts.snapshot_at);
+        if self.told.safe || since < due { Ok(()) } else { self.keep_snapshot() }
+    }
+
     /// Makes a change of the agenda.
     pub fn change(&mut self, change: &Change) -> Result<Value, Fault> {
         self.store.change(&self.caller, change)
+    }
+
+    /// Ends the look under way with the rest that the thought chose, if any.
+    pub(crate) fn end_look(&mut self, rest_s: Option<u64>) {
+        let allowed = rest_s.is_some() && self.has_own_time();
+        let told = self.own.ended(&mut self.store, rest_s, allowed);
+        self.heart.own(&told);
+    }
+
+    /// Takes over what calls in the background came to; whether one of them leaves a rebirth.
+    pub(crate) fn settle_jobs(&mut self) -> bool {
+        jobs::settle(&mut self.toolbox, &mut self.store, &mut self.unfinished, &mut self.cursors.events)
     }
 }

@@ -5,8 +5,10 @@ pub(super) mod unfinished;
 
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
-use crate::life::carried::{ChosenRest, Reasons};
-use crate::life::{Leaving, Life, Next};
+use crate::life::carried::ChosenRest;
+use crate::life::passed::{Done, Next, Reasons, Rest, Round};
+use crate::life::requests::{self, WakeEnd};
+use crate::life::{Leaving, Life};
 use crate::senses::cursors::Waiting;
 use crate::store::caller::Caller;
 use crate::store::feed::Event;
@@ -14,7 +16,7 @@ use crate::tools::wake::Rests;
 use agenda::own::LONGEST_CHOSEN_S;
 use agenda::rest::{self, Bounds, Situation};
 use agenda::stack::{self, Category, Line};
-use agenda::waking::{self};
+use agenda::waking::{self, Found};
 use ground::checklist;
 use ground::papers;
 use jiff::Timestamp;
@@ -73,62 +75,88 @@ impl Life {
         }
     }
 
-    /// The rest a thought ends with, after its calls (`unrun`: not all ran); none where it has another round.
-    pub(super) fn rested(&mut self, thought: Thought, unrun: bool, caller: &Caller) -> Option<Next> {
-        let ended = std::mem::take(&mut self.toolbox.completed);
+    /// The rest a thought ends with, after its calls (`unrun`: not all ran), or another round. `beside`: a call of another
+    /// thought runs.
+    pub(super) fn rested(
+        &mut self,
+        thought: Thought,
+        unrun: bool,
+        done: Done,
+        caller: &Caller,
+        beside: bool,
+    ) -> Round {
         let again = thought.sleep_s == 0 || unrun;
-        if let Some(rest) = self.emptied(&thought) {
+        if let Some(rest) = self.emptied(&thought, beside) {
             if !caller.owner {
-                self.ended_look(None);
+                self.end_look(None);
             }
-            return Some(rest);
+            return Round::Ends(Next::Rest(rest));
         }
-        let goes_on = again && !ended;
+        let goes_on = again && !done.completed;
         self.unfinished.busy = (goes_on && !caller.owner).then(|| thought.intent.clone());
         if caller.owner {
             self.unfinished.goes_on(&caller.thread, goes_on);
         }
         if goes_on {
-            return None;
+            return Round::Again(done);
         }
         self.unfinished.rested();
         let rest_s = (thought.said && !again).then_some(thought.sleep_s);
-        self.resting.said_done = ended && rest_s.is_some();
-        let next = self.chosen(rest_s);
+        let rest = self.chosen(rest_s);
         match caller.owner {
-            true => self.request_rested(&thought.intent, ended, rest_s.is_some(), caller),
-            false => self.ended_look(rest_s),
+            true => {
+                let chosen = self.resting.until().filter(|_| rest_s.is_some());
+                let end =
+                    WakeEnd { began: self.wake_began(), next: &thought.intent, rest: chosen, done: &done };
+                requests::rested(&mut self.store, &self.toolbox.jobs, caller, end);
+            }
+            false => self.end_look(rest_s),
         }
-        Some(next)
+        Round::Ends(Next::Rest(Rest { said_done: done.completed && rest_s.is_some(), ..rest }))
+    }
+
+    /// The rest after a thought that wants another round without having acted; none where it may have that round.
+    fn emptied(&mut self, thought: &Thought, beside: bool) -> Option<Rest> {
+        let (span_s, now) = (self.resting.emptied.span_after(thought)?, self.told.clock.now());
+        let found = self.found(now);
+        let reasons_left = waking::reasons(&Found { request: found.request.filter(|_| !beside), ..found });
+        self.resting.emptied.leave(reasons_left, span_s, now);
+        self.unfinished.stopped();
+        let lasts = self.chosen(None).lasts.max(Duration::from_secs(span_s));
+        Some(Rest { lasts, said_nothing: true, ..Rest::default() })
     }
 
     /// The rest a thought chose, in seconds, or the usual one for the situation; both within the owner's bounds.
-    pub(crate) fn chosen(&mut self, said: Option<u64>) -> Next {
+    pub(crate) fn chosen(&mut self, said: Option<u64>) -> Rest {
         let now = self.told.clock.now();
         if let (None, Some(rest)) = (said, self.resting.chosen(now)) {
             // What interrupted the rest is done: it goes on.
-            return Next::Rest(rest.until.duration_since(now).unsigned_abs());
+            let lasts = rest.until.duration_since(now).unsigned_abs();
+            return Rest { lasts, ..Rest::default() };
         }
-        let rest = Duration::from_secs(self.situation().rest_s(said, self.bounds()));
-        let until = now.checked_add(rest).ok();
+        let lasts = Duration::from_secs(self.situation().rest_s(said, self.bounds()));
+        let until = now.checked_add(lasts).ok();
         self.resting.chosen =
             said.and(until).filter(|until| *until > now).map(|until| ChosenRest { began: now, until });
-        Next::Rest(rest)
+        Rest { lasts, ..Rest::default() }
     }
 
     /// The rest this wake ends with: the shortest where something waits, and never past what comes due.
-    pub(crate) fn resting(&mut self, rest: Duration, reasons: &Reasons, dreamless: bool) -> Duration {
+    pub(crate) fn resting(&mut self, rest: Rest, reasons: &Reasons, dreamless: bool) -> Duration {
+        let Rest { lasts: rest, said_done, said_nothing } = rest;
         let now = self.told.clock.now();
         let (held, is_spent) = (self.held(now), self.access.spent_until(now).is_some());
         let words = match self.cursors.owner.words.is_empty() {
             // The owner was answered: work that waited for that is looked at again at once.
-            true => self.caller.owner && !self.resting.said_done && !self.rests(now) && !is_spent,
+            true => self.caller.owner && !said_done && !self.rests(now) && !is_spent,
             false => !self.is_down() && (self.cursors.owner.is_unseen() || self.is_amid_another()),
         };
-        let interrupted = self.cursors.owner.interrupted.is_some() && !self.resting.said_done;
+        let interrupted = self.cursors.owner.interrupted.is_some() && !said_done;
         let asked = words || self.ready_request().is_some();
         let events = !self.cursors.events.news.is_empty() || interrupted;
-        let is_short = (asked || ((events || self.has_reason(now)) && !held)) && !self.access.setback;
+        let has_reason = || !said_done && self.has_reason(now);
+        let is_setback = said_nothing || self.access.setback;
+        let is_short = (asked || ((events || has_reason()) && !held)) && !is_setback;
         let cut = match is_short {
             true => rest.min(Duration::from_secs(self.settings.rest.shortest_s)),
             false => {
@@ -164,7 +192,7 @@ impl Life {
 
     /// The least rest of a mind that makes itself work without end: that of a checkpoint, cut to a due reminder.
     fn least_rest(&mut self, is_asked: bool, now: Timestamp) -> Duration {
-        let busy = self.minds.read() && !is_asked;
+        let busy = self.minds.can_read() && !is_asked;
         self.resting.restless = if busy { self.resting.restless.saturating_add(1) } else { 0 };
         if self.resting.restless <= MOST_RESTLESS {
             return Duration::ZERO;
@@ -217,7 +245,7 @@ impl Life {
     fn situation(&self) -> Situation {
         let (lines, now) = (self.stack(), self.told.clock.now());
         match stack::ready(&lines, now).next().map(|line| line.category) {
-            _ if self.access.poor && self.minds.read() => Situation::Poor,
+            _ if self.access.poor && self.minds.can_read() => Situation::Poor,
             _ if self.access.spent_until(now).is_some() => Situation::Spent,
             _ if self.paused() => Situation::Quiet(self.wakes.quiet),
             Some(Category::Goals) => Situation::Checkpoint,
@@ -242,9 +270,7 @@ impl Life {
     /// Whether something is a reason to think in spite of the rest that the last thought chose: it was not seen by it.
     fn has_reason(&self, now: Timestamp) -> bool {
         let purpose = || papers::read(&self.told.house.purpose()).mark() != self.cursors.papers.purpose;
-        self.rests(now)
-            && !self.resting.said_done
-            && (purpose() || !waking::reasons(&self.found(now)).is_empty())
+        self.rests(now) && (purpose() || !waking::reasons(&self.found(now)).is_empty())
     }
 
     /// Whether the last thought about a word of another thread asked for another round: no rest chosen here puts it off.
@@ -263,8 +289,9 @@ impl Life {
         Some(self.store.agenda.own.due_at(&allowance, now)).filter(|at| *at > now)
     }
 
-    /// Returns the bounds of a rest that a thought chooses now, and what ends it, the earliest first.
-    pub(super) fn rest_ends(&self, caller: &Caller) -> Rests {
+    /// Returns the bounds of a rest that a thought chooses now, and what ends it, the earliest first; no request of the
+    /// owner's while the owner is answered `beside` a call.
+    pub(super) fn rest_ends(&self, caller: &Caller, beside: bool) -> Rests {
         let now = self.told.clock.now();
         let mut due = self.store.agenda.due(now);
         for (line, at_s) in &self.cursors.papers.items {
@@ -275,7 +302,7 @@ impl Life {
             let mut open = self.store.agenda.requests.open();
             open.any(|one| one.id == line.id && !(caller.owner && one.thread == caller.thread))
         };
-        let others = self.ready_request().filter(is_other);
+        let others = self.ready_request().filter(|line| !beside && is_other(line));
         due.extend(others.map(|line| (now, format!("{} {}", line.id, line.title))));
         due.extend(self.look_at(now).map(|at| (at, "news at your sources".to_owned())));
         if self.cursors.owner.is_unseen() || self.is_amid_another() {

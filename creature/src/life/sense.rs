@@ -1,12 +1,11 @@
 //! Senses: all that a thought is given, read when it begins, and in whose name it is had.
 
 pub(super) mod newborn;
-mod requests;
 
 use crate::fault::Fault;
-use crate::life::Life;
 use crate::life::birth::LOOK_BACK;
-use crate::life::carried::Reasons;
+use crate::life::passed::Reasons;
+use crate::life::{Life, own, requests};
 use crate::senses::budget;
 use crate::senses::cursors::{Events, Interrupted};
 use crate::senses::packages;
@@ -48,14 +47,10 @@ pub(crate) struct Shown {
 }
 
 impl Life {
-    /// Reads everything a mind is given.
-    pub fn sense(&mut self, round: u32, reasons: &Reasons) -> Result<Sensed, Fault> {
+    /// Reads everything a mind is given. `beside` a call of another thought it is the owner alone who is answered.
+    pub fn sense(&mut self, round: u32, reasons: &Reasons, beside: bool) -> Result<Sensed, Fault> {
         let house = self.told.house.clone();
-        self.watch.know();
-        self.hear()?;
-        self.hear_outcomes()?;
-        self.notice()?;
-        let request = self.attend()?;
+        let request = self.attend(beside)?;
         if round == 0 && !self.caller.owner {
             self.measure();
         }
@@ -70,8 +65,9 @@ impl Life {
         let waiting = || self.cursors.owner.words.iter().filter(|waiting| waiting.word.thread == thread);
         let words = waiting().map(|waiting| waiting.word.clone()).collect();
         let unseen = waiting().filter(|waiting| waiting.seen == 0).count();
-        let money = budget::read(&house.budget());
+        let money = budget::read_money(&house.budget());
         let (events, news) = self.news();
+        let (store, said) = (&self.store, &self.cursors.owner.words);
         let mut moment = Moment {
             now: self.told.clock.text(),
             time_zone: Some(self.store.rules.time_zone.clone()),
@@ -95,8 +91,8 @@ impl Life {
             budget: money.line,
             alarm: money.alarm,
             unconsulted: self.store.observed.get("broker").is_some_and(|said| !said.is_empty()),
-            born: self.born.told(now).to_owned(),
-            packages: packages::told(|name| std::env::var(name).ok()),
+            born: self.born.change_text(now).to_owned(),
+            packages: packages::how_to_install(|name| std::env::var(name).ok()),
             asks_waiting: self.minds.asks_waiting,
             draft: self.draft().map_or(String::new(), |draft| draft.line()),
             owner,
@@ -105,8 +101,8 @@ impl Life {
             rounds: self.settings.agenda.rounds,
             goals: self.store.agenda.goals.lines().join("\n"),
             stack,
-            requests: self.open_requests(request.as_deref()),
-            own: self.own_brief(line.as_ref()),
+            requests: requests::lines(store, said, &self.toolbox.watches, &self.caller, request.as_deref()),
+            own: own::own_brief(store, line.as_ref(), &self.scanned.news),
             directives: self.store.agenda.directives.lines(now, &self.store.rules.time_zone),
             paused: self.told_to_pause(),
             sessions: self.store.sessions.lines(),
@@ -130,15 +126,18 @@ impl Life {
 
     /// Turns to the owner where a word waits, one thread at a time, or a request is still worked on or ready; else back
     /// to what it does by itself. The request it goes on with or takes up.
-    fn attend(&mut self) -> Result<Option<String>, Fault> {
+    fn attend(&mut self, beside: bool) -> Result<Option<String>, Fault> {
         let next = self.cursors.owner.words.iter().filter(|waiting| !self.is_put_off(waiting));
         let next = next.min_by_key(|waiting| waiting.seen);
         let spoken = next.map(|waiting| waiting.word.thread.clone());
         let going = if spoken.is_some() { None } else { self.unfinished.thread() };
-        let mut request = going.as_ref().and_then(|thread| self.goes_on_with(thread));
+        let goes_on = |thread: &String| requests::goes_on_with(&self.store, thread, self.wake_began());
+        let mut request = going.as_ref().and_then(goes_on);
         let mut take_up = || {
-            let (id, thread) = self.next_request()?;
-            request = Some(id);
+            let line = self.ready_request().filter(|_| !beside)?;
+            let mut open = self.store.agenda.requests.open();
+            let thread = open.find(|one| one.id == line.id)?.thread.clone();
+            request = Some(line.id);
             Some(thread)
         };
         let thread = spoken.or(going).or_else(&mut take_up);

@@ -3,6 +3,9 @@
 //! Invariant: nothing here changes anything.
 
 use crate::life::Life;
+use crate::life::minds::outage::Outage;
+use crate::life::passed::Reasons;
+use crate::life::wake::platforms;
 use crate::mind::Mind;
 use crate::senses::cursors::Waiting;
 use crate::senses::{budget, typing};
@@ -11,11 +14,14 @@ use agenda::own::{Allowance, Kind};
 use agenda::requests::Request;
 use agenda::stack::{self, Around, Category, Line};
 use agenda::waking::{self, Found};
-use ground::checklist;
+use ground::checklist::{self, Named};
 use ground::papers::{self, Paper};
 use ground::text;
 use jiff::Timestamp;
 use patch::draft::Draft;
+
+/// Causes of an outage of which one word is told.
+pub(super) const MOST_TOLD: usize = 3;
 
 impl Life {
     /// The checklist; empty where the owner wants it left alone.
@@ -24,6 +30,14 @@ impl Life {
             true => papers::read(&self.told.house.checklist()),
             false => Paper::default(),
         }
+    }
+
+    /// The owner's words that were not told of this outage.
+    pub(crate) fn untold(&self) -> usize {
+        let mark = self.access.outage().map(Outage::mark);
+        let untold =
+            |told: &[String]| told.len() < MOST_TOLD && mark.as_ref().is_none_or(|mark| !told.contains(mark));
+        self.cursors.owner.words.iter().filter(|waiting| untold(&waiting.told)).count()
     }
 
     /// Returns how things stand, for the decision whether to think.
@@ -43,8 +57,8 @@ impl Life {
                 && paper.mark() != self.cursors.papers.checklist
                 && !(paper.text.trim().is_empty() && self.cursors.papers.checklist.is_empty()),
             items_due: self.items_due(&paper.text, now),
-            request: self.ready_request().map(|line| named(&line)),
-            line: self.first_line(now).map(|line| named(&line)),
+            request: self.ready_request().map(|line| line_named(&line)),
+            line: self.first_line(now).map(|line| line_named(&line)),
             draft: self.draft_due().filter(|(at, _)| *at <= now && !rests).map(|(_, line)| line),
             unfinished: self.unfinished.any(),
             paused: self.paused(),
@@ -67,8 +81,9 @@ impl Life {
     fn items_due(&self, checklist: &str, now: Timestamp) -> Vec<String> {
         let due =
             |line: &str| self.cursors.papers.items.get(line).is_none_or(|next_s| *next_s <= now.as_second());
-        let items =
-            checklist::open(checklist, self.minds.read()).into_iter().filter(|item| item.every_s.is_some());
+        let items = checklist::open(checklist, self.minds.can_read())
+            .into_iter()
+            .filter(|item| item.every_s.is_some());
         items.filter(|item| due(&item.line)).map(|item| text::shorten(&item.text, 160)).collect()
     }
 
@@ -123,8 +138,28 @@ impl Life {
             changed: self.papers.changed.clone(),
             items: open.map(|item| item.text).collect(),
             own: self.allowance(),
-            talks: self.minds.read().then(waiting),
+            talks: self.minds.can_read().then(waiting),
         }
+    }
+
+    /// Sources to follow; none on instinct, while paused, and where there is no way out.
+    pub(crate) fn followed(&self) -> Vec<Named> {
+        if self.minds.are_instinct() || self.told.broker.is_none() || self.paused() {
+            return Vec::new();
+        }
+        let house = &self.told.house;
+        let mut all =
+            checklist::named(&papers::read(&house.purpose()).text, &papers::read(&house.checklist()).text);
+        let platforms = platforms::named(&self.settings.revenue);
+        all.retain(|named| !platforms.iter().any(|platform| platform.url == named.url));
+        all.extend(platforms);
+        all
+    }
+
+    /// Returns the time at which the next source is to be looked at.
+    pub(crate) fn next_look(&self) -> Option<Timestamp> {
+        let next_s = self.followed().iter().map(|named| self.scanned.next_s(named)).min()?;
+        Timestamp::from_second(next_s).ok()
     }
 
     /// Whether the creature has time of its own at all.
@@ -134,7 +169,7 @@ impl Life {
 
     /// Returns what owner and money allow for own time; none for instinct, while money is short, and where nobody said.
     pub(crate) fn allowance(&self) -> Option<Allowance> {
-        if self.told.safe || self.told.rehearsal || self.access.poor || !self.minds.read() {
+        if self.told.safe || self.told.rehearsal || self.access.poor || !self.minds.can_read() {
             return None;
         }
         let mut allowance = budget::allowance(&self.told.house.budget())?;
@@ -147,6 +182,13 @@ impl Life {
         allowance.news = self.scanned.news.len();
         allowance.kinds = Kind::ALL.into_iter().filter(is_there).collect();
         Some(allowance)
+    }
+
+    /// The kind of look that is the only reason for this wake.
+    pub(crate) fn only_look(&self, reasons: &Reasons) -> Option<Kind> {
+        let first = self.first_line(self.told.clock.now())?;
+        let alone = first.category == Category::Own && reasons.why.len() == 1;
+        Kind::of_line(&first.id).filter(|_| alone && self.born.is_proven())
     }
 
     pub(crate) fn draft(&self) -> Option<Draft> {
@@ -167,7 +209,7 @@ impl Life {
     /// The first request of the owner's that a wake may be for now.
     pub(crate) fn ready_request(&self) -> Option<Line> {
         let now = self.told.clock.now();
-        if self.is_stopped() || self.attention.beside || !self.minds.read() {
+        if self.is_stopped() || !self.minds.can_read() {
             return None;
         }
         self.stack().into_iter().find(|line| line.category == Category::Requests && line.ready_at <= now)
@@ -188,6 +230,6 @@ impl Life {
 }
 
 /// A line of the stack as a reason names it.
-fn named(line: &Line) -> String {
+fn line_named(line: &Line) -> String {
     format!("{} {}", line.id, text::shorten(&line.title, 100))
 }

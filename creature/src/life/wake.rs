@@ -3,20 +3,21 @@
 //! Invariant: a model is called only for a reason that stands in the wake's record; instinct costs nothing and
 //! looks at every wake. What is due by the clock is done here, without either.
 
-mod draft;
+pub(super) mod draft;
 mod due;
-pub(super) mod events;
-pub(super) mod own;
-mod platforms;
+mod events;
+pub(super) mod platforms;
 mod scan;
 pub(crate) mod scanned;
 
-use crate::dream;
 use crate::fault::Fault;
 use crate::life::Life;
-use crate::life::carried::Reasons;
+use crate::life::carried::Papers;
+use crate::life::minds::access::Access;
+use crate::life::passed::Reasons;
 use crate::senses::budget;
-use crate::store::caller::Caller;
+use crate::senses::cursors::Cursors;
+use crate::store::Store;
 use crate::store::feed::Event;
 use agenda::outbox::Kind;
 use agenda::repeat::Repeats;
@@ -25,64 +26,6 @@ use ground::papers;
 use serde_json::json;
 
 impl Life {
-    /// Does what came due and takes what was said; none of it needs a mind.
-    pub(crate) async fn tick(&mut self) -> Result<(), Fault> {
-        self.caller = Caller::own();
-        (self.access.setback, self.resting.said_done) = (false, false);
-        self.wakes.began = Some(self.told.clock.now());
-        (self.acts.progress, self.own.asked) = (false, false);
-        self.watch.know();
-        self.hear()?;
-        if self.attention.stop.is_some() {
-            self.obey()?;
-        }
-        self.hear_outcomes()?;
-        self.notice()?;
-        if self.told.safe {
-            return Ok(());
-        }
-        self.settle_in();
-        self.attend_hour()?;
-        self.put_old_draft_away().await?;
-        self.papers.changed = dream::changed(&self.told.house);
-        self.end_waits();
-        self.scan().await
-    }
-
-    /// Looks at what changes rarely: PURPOSE.md and the state of the budget.
-    pub(crate) fn notice(&mut self) -> Result<(), Fault> {
-        let house = self.told.house.clone();
-        let money = budget::read(&house.budget());
-        self.access.poor = money.poor;
-        self.store.observe("budget", &money.alarm)?;
-        self.tell_of_money(&money.warning)?;
-        let purpose = papers::read(&house.purpose());
-        let mark = purpose.mark();
-        if mark != self.cursors.papers.purpose {
-            if !self.cursors.papers.purpose.is_empty() {
-                self.papers.purpose_changed = true;
-                let text = "PURPOSE.md changed";
-                self.store.record("observation", json!({"about": "purpose", "text": text, "mark": mark}))?;
-            }
-            self.cursors.papers.purpose = mark;
-        }
-        self.store.observe("purpose", &purpose.problem)
-    }
-
-    /// Tells the owner that the money runs short, once a day.
-    fn tell_of_money(&mut self, warning: &str) -> Result<(), Fault> {
-        let today: String = self.told.clock.text().chars().take(10).collect();
-        let now = self.told.clock.now();
-        let wanted = self.store.agenda.directives.lets_through(Kind::Approval, warning, now);
-        if warning.is_empty() || self.cursors.events.money_told == today || !wanted {
-            return Ok(());
-        }
-        self.cursors.events.money_told = today;
-        let data = json!({"from": "creature", "kind": "money", "thread": "main", "text": warning});
-        self.store.record("message", data)?;
-        self.save()
-    }
-
     /// Finds the reasons for which this wake thinks, and says them in its record.
     pub(crate) fn woken(&mut self) -> Result<Reasons, Fault> {
         let now = self.told.clock.now();
@@ -102,7 +45,8 @@ impl Life {
         let unrecorded = looks && self.wakes.is_unrecorded(now);
         let beat =
             json!({"wake": self.cursors.counts.wakes, "thoughts": self.cursors.counts.thoughts, "why": why});
-        self.store.feed.tell(Event::Wakeup, self.wakeup(&found, &why, &beat, now));
+        let line = self.first_line(now);
+        self.store.feed.tell(Event::Wakeup, events::wakeup(&found, line.as_ref(), &why, &beat));
         // A wake whose record cannot be written costs no life; the failure is observed.
         let booked = if unrecorded { Ok(()) } else { self.store.book("heartbeat", beat) };
         self.store.observe(
@@ -113,4 +57,41 @@ impl Life {
         self.wakes.why.clone_from(&why);
         Ok(Reasons { why, unrecorded })
     }
+}
+
+/// Looks at what changes rarely: PURPOSE.md and the state of the budget.
+pub(super) fn notice(
+    store: &mut Store,
+    cursors: &mut Cursors,
+    access: &mut Access,
+    known: &mut Papers,
+) -> Result<(), Fault> {
+    let money = budget::read_money(&store.house.budget());
+    access.poor = money.poor;
+    store.observe("budget", &money.alarm)?;
+    tell_of_money(store, cursors, &money.warning)?;
+    let purpose = papers::read(&store.house.purpose());
+    let mark = purpose.mark();
+    if mark != cursors.papers.purpose {
+        if !cursors.papers.purpose.is_empty() {
+            known.purpose_changed = true;
+            let text = "PURPOSE.md changed";
+            store.record("observation", json!({"about": "purpose", "text": text, "mark": mark}))?;
+        }
+        cursors.papers.purpose = mark;
+    }
+    store.observe("purpose", &purpose.problem)
+}
+
+/// Tells the owner that the money runs short, once a day.
+fn tell_of_money(store: &mut Store, cursors: &mut Cursors, warning: &str) -> Result<(), Fault> {
+    let today: String = store.clock.text().chars().take(10).collect();
+    let wanted = store.agenda.directives.lets_through(Kind::Approval, warning, store.clock.now());
+    if warning.is_empty() || cursors.events.money_told == today || !wanted {
+        return Ok(());
+    }
+    cursors.events.money_told = today;
+    let data = json!({"from": "creature", "kind": "money", "thread": "main", "text": warning});
+    store.record("message", data)?;
+    store.keep_cursors(cursors)
 }

@@ -1,7 +1,7 @@
 //! Outcomes of acts that needed the owner's yes: reads what is new in `.self/asks.jsonl`.
 
 use super::inbox::{InboxCursor, fresh};
-use ground::text::shorten;
+use ground::text::{one_line, shorten};
 use memory::Record;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -24,7 +24,7 @@ pub struct Outcome {
 }
 
 /// Reads the outcomes after the cursor and moves it behind them; the sentence says what was odd.
-pub fn read(path: &Path, cursor: &mut InboxCursor) -> (Vec<Outcome>, String) {
+pub fn read_outcomes(path: &Path, cursor: &mut InboxCursor) -> (Vec<Outcome>, String) {
     let (bytes, odd) = fresh(path, cursor);
     let lines = bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
     let mut outcomes: Vec<Outcome> = lines.filter_map(|line: Value| outcome(&line)).collect();
@@ -80,5 +80,5 @@ fn word(line: &Value, key: &str, most: usize) -> String {
         Some(other) => other.to_string(),
     };
     let plain = text.replace(char::is_control, " ");
-    shorten(&plain.split_whitespace().collect::<Vec<_>>().join(" "), most)
+    shorten(&one_line(&plain), most)
 }

@@ -51,7 +51,7 @@ pub fn allowance(path: &Path) -> Option<Allowance> {
 }
 
 /// Reads `budget.json`; a missing file is no budget, of a garbage one the alarm says so.
-pub fn read(path: &Path) -> Money {
+pub fn read_money(path: &Path) -> Money {
     let Ok((bytes, _)) = files::head(path, 0, MOST_BYTES) else { return Money::default() };
     let Ok(Value::Object(said)) = serde_json::from_slice(&bytes) else {
         let alarm = "budget.json cannot be read; what is left to spend is unknown".to_owned();

@@ -81,7 +81,7 @@ pub fn read_at(path: &Path, cursor: &mut InboxCursor, now_ms: i64) -> Heard {
             Heard::default()
         }
         Err(error) => {
-            Heard { problem: format!("{} cannot be read: {error}", named(path)), ..Heard::default() }
+            Heard { problem: format!("{} cannot be read: {error}", file_named(path)), ..Heard::default() }
         }
     }
 }
@@ -118,7 +118,7 @@ fn read_lines(path: &Path, cursor: &mut InboxCursor, now_ms: i64) -> io::Result<
     }
     let from = if same { cursor.offset } else { 0 };
     let skipped = match start > from && (same || cursor.offset == 0) {
-        true => format!("{} of the {size} bytes of {} were skipped", start - from, named(path)),
+        true => format!("{} of the {size} bytes of {} were skipped", start - from, file_named(path)),
         false => String::new(),
     };
     let mark = mark(path, offset)?;
@@ -207,11 +207,11 @@ pub(super) fn fresh(path: &Path, cursor: &mut InboxCursor) -> (Vec<u8>, String) 
     match read_new(path, cursor) {
         Ok(read) => read,
         Err(error) if error.kind() == io::ErrorKind::NotFound => Default::default(),
-        Err(error) => (Vec::new(), format!("{} cannot be read: {error}", named(path))),
+        Err(error) => (Vec::new(), format!("{} cannot be read: {error}", file_named(path))),
     }
 }
 
-fn named(path: &Path) -> String {
+fn file_named(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
@@ -227,7 +227,7 @@ fn read_new(path: &Path, cursor: &mut InboxCursor) -> io::Result<(Vec<u8>, Strin
     let (mut bytes, size) = files::head_linked(path, start, MOST_BYTES)?;
     settled(&mut bytes, modified_ms, jiff::Timestamp::now().as_millisecond());
     let skipped = match start > from {
-        true => format!("{} of the {size} bytes of {} were skipped", start - from, named(path)),
+        true => format!("{} of the {size} bytes of {} were skipped", start - from, file_named(path)),
         false => String::new(),
     };
     let offset = start + bytes.len() as u64;

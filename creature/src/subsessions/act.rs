@@ -5,8 +5,8 @@
 use super::steps::{Calling, Doing};
 use super::words;
 use crate::fault::Fault;
-use crate::life::Life;
-use crate::life::act::{MOST_ARGS, args, patience};
+use crate::life::act::{self, MOST_ARGS, args, patience};
+use crate::life::{Life, jobs};
 use crate::store::caller::Caller;
 use crate::tools::{CallOutcome, ToolContext};
 use agenda::sessions::Session;
@@ -28,9 +28,11 @@ impl Life {
             return self.acted_apart(session, &call, CallOutcome::failed(error, hint));
         }
         self.talked(&session.id, |talk| talk.began(&call.id));
-        let checklist = self.knows_checklist(&call);
-        if self.is_long(&call) {
-            let (job, running) = self.begun(&call, &caller)?;
+        let house = self.told.house.clone();
+        let shown = [&self.cursors.papers.checklist, &self.papers.checklist];
+        let checklist = act::knows_checklist(&house, shown, &call);
+        if act::is_long(&call) {
+            let (job, running) = act::begin(&self.toolbox, &self.store, self.facts(), &call, &caller)?;
             let most = patience(&call.tool);
             let (jobs, known) = (self.toolbox.jobs.clone(), self.watch.known());
             let calling = Calling { call, caller, job, jobs, known, checklist };
@@ -44,7 +46,7 @@ impl Life {
         let facts = self.facts();
         let mut tools = ToolContext { belt: &mut self.toolbox, store: &mut self.store, caller, facts };
         let done = self.watch.own_act(CallOutcome::guarded(&call.tool, tools.call(&call))).await;
-        self.knew_checklist(checklist);
+        act::knew_checklist(&mut self.cursors.papers, checklist, &house, self.told.clock.now());
         self.acted_apart(session, &call, done)
     }
 
@@ -56,9 +58,10 @@ impl Life {
             let error = format!("{} did not end within {most_s} s", calling.call.tool);
             (CallOutcome::failed(error, "look what it did until then"), Default::default())
         });
-        self.take_over(&calling.caller, left);
+        jobs::take_over(&mut self.toolbox, &mut self.store, &calling.caller, left);
         self.watch.own_since(&calling.known);
-        self.knew_checklist(calling.checklist.take());
+        let (house, now) = (&self.told.house, self.told.clock.now());
+        act::knew_checklist(&mut self.cursors.papers, calling.checklist.take(), house, now);
         // What it changed counts, also where its session was ended meanwhile.
         match self.store.sessions.get(id).cloned() {
             Some(session) => self.acted_apart(&session, &calling.call, done),
@@ -75,7 +78,7 @@ impl Life {
     ) -> Result<(), Fault> {
         let CallOutcome { result, shown, usage } = done;
         let ok = result.get("ok") == Some(&Value::Bool(true));
-        self.counted(call, &caller(session), &result);
+        self.own.counted(&mut self.store, call, &caller(session), &result);
         let record = json!({"session": session.id, "tool": call.tool, "args": args(call, MOST_ARGS), "result": result, "usage": usage});
         self.store.record("action", record)?;
         self.talked(&session.id, |talk| talk.done(&call.id, &shown, !ok));

@@ -5,8 +5,7 @@ use super::words;
 use crate::fault::Fault;
 use crate::life::Life;
 use crate::life::act::{MOST_ARGS, args};
-use crate::life::minds::offered::reach;
-use crate::mind::Mind;
+use crate::mind::{Mind, reach};
 use crate::panic::caught;
 use crate::paths::House;
 use agenda::sessions::{Mode, Origin, Session};
@@ -67,7 +66,7 @@ impl Life {
         }
         let known = self.talks.remove(&session.id);
         self.steps.begin(&session.id, Doing::Asks(asker), async move {
-            let asked = caught("a thought apart", question.asked(mind, known)).await;
+            let asked = caught("a thought apart", question.ask(mind, known)).await;
             let panicked = |fault: Fault| {
                 let (error, text, usage) = (fault.error, String::new(), Value::Null);
                 Asked { talk: None, outcome: Outcome::Garbled { error, text, usage } }
@@ -81,7 +80,7 @@ impl Life {
     /// given is no longer the owner's to give.
     fn asker(&mut self, session: &Session, now: Timestamp) -> Result<Option<(ModelMind, Asker)>, String> {
         if !(session.model.is_empty() && session.effort.is_empty()) {
-            return self.named(session).map(|named| named.map(|mind| (mind, Asker::Named)));
+            return self.model_named(session).map(|named| named.map(|mind| (mind, Asker::Named)));
         }
         if self.is_quick(session)
             && let Some(quick) = &mut self.minds.quick
@@ -97,7 +96,7 @@ impl Life {
     }
 
     /// The model that a session was given, as much as the owner's settings allow.
-    fn named(&self, session: &Session) -> Result<Option<ModelMind>, String> {
+    fn model_named(&self, session: &Session) -> Result<Option<ModelMind>, String> {
         let Some(broker) = &self.told.broker else { return Ok(None) };
         let Some(offer) = self.toolbox.models.offer(&session.model) else {
             return Err(format!("the model it was given, {}, is not offered any more", session.model));
@@ -166,7 +165,9 @@ impl Life {
             "about": "session", "session": id, "thought": shorten(&thought.monologue, MOST_ARGS),
             "intent": shorten(&thought.intent, MOST_ARGS), "usage": usage,
         });
-        self.paid_for_look(&record, matches!(session.origin, Origin::Own(_)));
+        if let Origin::Own(_) = session.origin {
+            self.own.paid(&record);
+        }
         self.store.record("agenda", record)?;
         let now = self.told.clock.now();
         let sessions = &mut self.store.sessions;
@@ -179,7 +180,7 @@ impl Life {
             };
             return self.store.turned(&changed);
         }
-        sessions.thought(id, thought.tool_calls.iter().map(called).collect());
+        sessions.thought(id, thought.tool_calls.iter().map(call_line).collect());
         self.store.keep_sessions();
         self.steps.set_calls(id, &thought.tool_calls);
         Ok(())
@@ -188,7 +189,7 @@ impl Life {
 
 impl Question {
     /// Asks the model; finds out first, once, which form its server takes.
-    async fn asked(self, mut mind: ModelMind, known: Option<Conversation>) -> Asked {
+    async fn ask(self, mut mind: ModelMind, known: Option<Conversation>) -> Asked {
         let (session, now) = (&self.session, self.now);
         if let Err(outcome) = mind.learn(now, !session.owner).await {
             return Asked { talk: known, outcome };
@@ -226,6 +227,6 @@ fn cost_of(usage: &Value) -> u64 {
 }
 
 /// Returns a call in one line.
-fn called(call: &ToolCall) -> String {
+fn call_line(call: &ToolCall) -> String {
     format!("{} {}", call.tool, args(call, MOST_CALL))
 }

@@ -50,7 +50,7 @@ pub async fn job(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value,
         () = tokio::time::sleep(most_s) => false,
         () = spoken => true,
     };
-    let (how, mut said) = match job.told() {
+    let (how, mut said) = match job.outcome_told() {
         Some(came) => (job.line(), came.result.as_object().cloned().unwrap_or_default()),
         None => (job.line(), job.said()),
     };

@@ -10,6 +10,7 @@ use crate::fault::Fault;
 use crate::senses::budget;
 use agenda::span::{self, Span};
 use ground::files;
+use ground::text;
 use jiff::Timestamp;
 use memory::{Record, kinds};
 use serde_json::{Value, json};
@@ -67,7 +68,7 @@ fn bytes(records: &[Record]) -> u64 {
 /// A record in one line.
 fn line(record: &Record) -> String {
     let told = kinds::gist(record, MOST_LINE / 2);
-    let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    let told = text::one_line(&told);
     cut(&format!("{} {} {told}", record.at, record.kind), MOST_LINE)
 }
 
@@ -121,7 +122,7 @@ pub fn examine(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, F
     let (house, zone) = (&tools.store.house, &tools.store.rules.time_zone);
     let examined = examine::examine(house, &tools.store.agenda, span, zone)?;
     let mut fields = examined.fields(zone);
-    let money = budget::read(&house.budget()).line;
+    let money = budget::read_money(&house.budget()).line;
     if !money.is_empty() {
         fields.insert("money_now".to_owned(), json!(money));
     }

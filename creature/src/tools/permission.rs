@@ -24,7 +24,7 @@ const PROMPTS: &str = "creature/prompts/";
 pub(super) fn permit(tools: &ToolContext<'_>, name: &str) -> Result<bool, Fault> {
     match permission(&tools.belt.permissions, name, tools.belt.marks(name)) {
         Permission::Always => Ok(false),
-        Permission::Owner if tools.asked(name) => Ok(true),
+        Permission::Owner if tools.owner_asks_for(name) => Ok(true),
         Permission::Owner => {
             let hint = format!(
                 "it is for what your owner asked for in plain words, and no open request asks for it: ask with \
@@ -53,7 +53,7 @@ fn permission(said: &BTreeMap<String, Permission>, name: &str, marks: Option<&Ma
 /// Refuses changes of identity files that the owner did not ask for, where this life has read untrusted text.
 pub(super) async fn identity(tools: &ToolContext<'_>, files: &[String]) -> Result<(), Fault> {
     let own = files.iter().find(|file| *file == "PURPOSE.md" || file.starts_with(PROMPTS));
-    let (Some(file), false, Some(broker)) = (own, tools.asked(IDENTITY), &tools.belt.broker) else {
+    let (Some(file), false, Some(broker)) = (own, tools.owner_asks_for(IDENTITY), &tools.belt.broker) else {
         return Ok(());
     };
     let status = broker.status().await.map_err(fault)?;
@@ -84,7 +84,7 @@ impl ToolContext<'_> {
 
     /// Whether an open request of the owner's asks for this tool. While the owner is answered, only those on that
     /// thread count, else those on any; for sub-sessions spawned of the creature's own accord none does.
-    pub(super) fn asked(&self, tool: &str) -> bool {
+    pub(super) fn owner_asks_for(&self, tool: &str) -> bool {
         let thread = self.caller.owner.then_some(self.caller.thread.as_str());
         (self.caller.owner || self.caller.session.is_none())
             && self.store.agenda.requests.asks_for(tool, thread, self.store.clock.now())

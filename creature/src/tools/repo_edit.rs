@@ -59,7 +59,7 @@ pub async fn commit(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Val
     match proof::prove(&edit_context(tools), &files, judge).await {
         Ok(proof) => {
             note(tools, owners)?;
-            asked(tools, &summary, &files, proof)
+            ask_for_rebirth(tools, &summary, &files, proof)
         }
         Err(mut failed) => {
             failed.fault.hint.push_str("; the files stay as they are, repo.reset_hard puts them back");
@@ -252,7 +252,7 @@ async fn born(
     match proven {
         Ok((files, brought, proof)) => {
             said?;
-            let mut result = asked(tools, summary, &files, proof)?;
+            let mut result = ask_for_rebirth(tools, summary, &files, proof)?;
             if let (false, Value::Object(fields)) = (brought.is_empty(), &mut result) {
                 fields.insert("rebased".to_owned(), json!(brought));
             }
@@ -305,7 +305,12 @@ fn note(tools: &mut ToolContext<'_>, owners: bool) -> Result<(), Fault> {
 }
 
 /// Records that everything passed and leaves the rebirth to the life.
-fn asked(tools: &mut ToolContext<'_>, summary: &str, files: &[String], proof: Proof) -> Result<Value, Fault> {
+fn ask_for_rebirth(
+    tools: &mut ToolContext<'_>,
+    summary: &str,
+    files: &[String],
+    proof: Proof,
+) -> Result<Value, Fault> {
     let Proof { build_ms, test_ms, rehearsal_ms, passed, flaky } = proof;
     // From here on this tree lives: a test that passed in it and fails later was broken later.
     Known::load(&tools.store.house).green(tools.store.clock.text(), passed).save(&tools.store.house);

@@ -1,12 +1,13 @@
 //! `repo.map` and `repo.outline`: the repository by files and a file by items, to know where to begin to read.
 
 use super::arguments::Arguments;
-use super::page::{self, head};
+use super::page;
 use super::repo_look::{readable, text_of};
 use super::tool_context::ToolContext;
 use super::{outline, repo_look, tree};
 use crate::fault::Fault;
 use ground::files;
+use ground::text::first;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -32,7 +33,7 @@ impl Folder {
         if self.folded { 0 } else { self.files.iter().map(|line| line.chars().count() + 3).sum() }
     }
 
-    fn told(&self, name: &str) -> Vec<String> {
+    fn lines_of(&self, name: &str) -> Vec<String> {
         let (files, lines) = (self.files.len(), self.lines);
         let sum = format!("{name}/ ({files} files, {lines} lines)");
         match self.folded {
@@ -61,7 +62,7 @@ pub fn map(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault
         of.files.push(told);
     }
     fold(&mut folders, &path, tools.belt.most_shown.saturating_sub(FRAME));
-    let lines: Vec<String> = folders.iter().flat_map(|((_, name), folder)| folder.told(name)).collect();
+    let lines: Vec<String> = folders.iter().flat_map(|((_, name), folder)| folder.lines_of(name)).collect();
     let mut map = page::page(args, &path, &lines.join("\n"))?;
     if let Value::Object(fields) = &mut map {
         fields.insert("files".to_owned(), json!(found.len()));
@@ -97,10 +98,10 @@ fn described(file: &tree::Found, name: &str) -> (usize, String) {
     };
     let lines = text.lines().count();
     let kind = name.rsplit_once('.').map_or("", |(_, kind)| kind);
-    let first = text.lines().next().filter(|_| matches!(kind, "rs" | "md" | "toml" | "sh"));
-    let about = first.unwrap_or_default().trim_start_matches(['/', '!', '#', ' ']);
+    let line = text.lines().next().filter(|_| matches!(kind, "rs" | "md" | "toml" | "sh"));
+    let about = line.unwrap_or_default().trim_start_matches(['/', '!', '#', ' ']);
     let colon = if about.is_empty() { "" } else { ": " };
-    (lines, format!("{name} ({lines} lines){colon}{}", head(about, MOST_ABOUT)))
+    (lines, format!("{name} ({lines} lines){colon}{}", first(about, MOST_ABOUT)))
 }
 
 pub fn outline(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {

@@ -119,7 +119,7 @@ pub async fn run(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value,
         return in_background(tools, command, job);
     }
     let output = tools.belt.job.as_ref().map(|job| job.output.clone()).unwrap_or_default();
-    Ok(told(&process::run_into(job, &output).await?))
+    Ok(result_of(&process::run_into(job, &output).await?))
 }
 
 /// Begins a command that nobody waits for.
@@ -144,7 +144,7 @@ fn in_background(tools: &ToolContext<'_>, command: &str, command_job: Job) -> Re
         let result = tokio::select! {
             why = job.stopped() => job.cut(&why),
             ended = process::run_into(command_job, &job.output) => match ended {
-                Ok(ended) => told(&ended),
+                Ok(ended) => result_of(&ended),
                 Err(fault) => failure(fault.error, fault.hint),
             },
         };
@@ -156,7 +156,7 @@ fn in_background(tools: &ToolContext<'_>, command: &str, command_job: Job) -> Re
 }
 
 /// A command that ended, as a result.
-fn told(ended: &Ended) -> Value {
+fn result_of(ended: &Ended) -> Value {
     let mut result = json!({
         "ok": ended.ok(),
         "status": ended.status,

@@ -86,7 +86,7 @@ fn settle(shared: &Shared, store: &mut Store, id: &str, looked: Result<Looked, S
     if let Some(text) = &told {
         watch.told += 1;
         watch.told_at = Some(now);
-        if let Err(fault) = tell(store, &watch, text) {
+        if let Err(fault) = tell_owner(store, &watch, text) {
             tracing::warn!("{fault} ({})", fault.hint);
             // Not told: the next look finds the same again.
             return;
@@ -160,7 +160,7 @@ fn said(say: &str, old: &str, new: &str, source: &str) -> String {
 }
 
 /// Tells the owner, where the watch is the owner's; once, over ends of lives too.
-fn tell(store: &mut Store, watch: &Watch, text: &str) -> Result<(), crate::fault::Fault> {
+fn tell_owner(store: &mut Store, watch: &Watch, text: &str) -> Result<(), crate::fault::Fault> {
     if !watch.owner {
         return Ok(());
     }

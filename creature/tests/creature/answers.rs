@@ -44,7 +44,7 @@ impl Sighted {
     pub fn house(&self, settings: &str) -> TempHouse {
         let mut house = TempHouse::new();
         house.broker = Some(self.broker.base());
-        house.write("owner.toml", format!("[rest]\nshortest_s = 1\n{settings}"));
+        house.owner(&format!("[rest]\nshortest_s = 1\n{settings}"));
         house
     }
 

@@ -11,7 +11,7 @@ fn garbage_in_every_file_is_told_and_survived() {
     house.write(".self/mind/cursors.json", "\u{1f980}{");
     house.write(".self/mind/instinct.json", [0, 159, 146, 150]);
     house.write(".self/guardian.json", "[1, 2");
-    house.write("owner.toml", "[model]\nprovider = \"instinct\"\n[rest]\nshortest_s = \"soon\"\n");
+    house.owner("[rest]\nshortest_s = \"soon\"\n");
     house.write(".self/inbox.jsonl", b"\xff\xfe\x00binary\n{\"no\":\"text\"}\nreal words\n".as_slice());
     house.write("PURPOSE.md", [0u8; 4_096]);
     house.write("self/HEARTBEAT.md", [255u8; 200_000]);
@@ -21,7 +21,7 @@ fn garbage_in_every_file_is_told_and_survived() {
         assert!(!told.data["text"].as_str().unwrap().is_empty());
     }
     let settings = house.record("observation", |data| data["about"] == "settings");
-    assert!(settings.data["text"].as_str().unwrap().contains("line 4"), "{}", settings.data);
+    assert!(settings.data["text"].as_str().unwrap().contains("[rest]: invalid type"), "{}", settings.data);
     house.record("message", |data| data["text"] == "real words");
     house.record("thought", |data| data["thought"] == 1);
     let status = living.leave();
@@ -34,7 +34,7 @@ fn garbage_in_every_file_is_told_and_survived() {
 #[test]
 fn an_empty_house_is_enough() {
     let house = TempHouse::new();
-    for name in ["PURPOSE.md", "owner.toml"] {
+    for name in ["PURPOSE.md", "owner.toml", ".self/settings.json"] {
         std::fs::remove_file(house.path(name)).unwrap();
     }
     std::fs::remove_dir_all(house.path("self")).unwrap();
@@ -59,6 +59,7 @@ fn folders_in_the_place_of_files_are_told_and_survived() {
 #[test]
 fn a_memory_that_cannot_be_written_is_a_clear_end() {
     let house = TempHouse::new();
+    std::fs::remove_dir_all(house.path(".self")).unwrap();
     house.write(".self", "no folder, and none can be made");
     let status = house.command(1).status().unwrap();
     assert_eq!(status.code(), Some(1));

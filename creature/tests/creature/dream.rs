@@ -224,7 +224,7 @@ async fn a_model_acts_within_bounds() {
     let script = Script::new(vec![tidying()]);
     let mut bed = Bed::new(TempHouse::with_model("openai", &script, 60));
     let settings = fs::read_to_string(bed.house.path("owner.toml")).unwrap();
-    bed.house.write("owner.toml", settings + "[dream]\nat = \"03:00\"\nmodel = \"dreamer\"\n");
+    bed.house.owner(&(settings + "[dream]\nat = \"03:00\"\nmodel = \"dreamer\"\n"));
     let mut life = bed.born().await;
     asleep(&mut life).await;
     let facts = "- The shop opens at 9 [sign, 2026-02-01]\n- It closes at 18 [mail, 2026-01-01]\n- Herons are birds\n\

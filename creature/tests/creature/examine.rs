@@ -302,7 +302,7 @@ async fn a_model_answers_what_the_night_cost_with_the_figures_it_was_shown() {
 #[tokio::test]
 async fn without_a_model_the_question_is_answered_from_the_records() {
     let house = TempHouse::new();
-    house.write("owner.toml", "[agenda]\ntime_zone = \"Europe/Berlin\"\n");
+    house.owner("[agenda]\ntime_zone = \"Europe/Berlin\"\n");
     let mut lived = Lived::born(&house, "2026-11-22T22:00:00Z", 1).await;
     house.say("note the pump was replaced");
     lived.wake().await;

@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 /// What the guardian hands over to a life.
-fn hand_over(house: &TempHouse, life: u64, zone: &str, permissions: Value) {
+fn hand_over(house: &TempHouse, zone: &str, permissions: Value) {
     let rest = json!({"shortest_s": 1, "longest_s": 300, "quiet_s": 1_800});
     let settings = json!({"rest": rest, "agenda": {"time_zone": zone}, "permissions": permissions});
-    let handed = json!({"life": life, "told": [], "settings": settings});
+    let handed = json!({"life": 1, "told": [], "settings": settings});
     house.write(".self/settings.json", handed.to_string());
 }
 
@@ -29,13 +29,13 @@ async fn append(lived: &mut Lived) -> Value {
 #[tokio::test]
 async fn a_change_of_the_settings_counts_in_the_life_that_runs() {
     let house = TempHouse::new();
-    hand_over(&house, 1, "UTC", json!({}));
+    hand_over(&house, "UTC", json!({}));
     let mut lived = Lived::born(&house, "2026-05-28T12:00:00Z", 1).await;
     lived.wake().await;
     assert_eq!(append(&mut lived).await["ok"], true);
     let mut watch = Watch::start(&House::new(house.path("")));
     watch.know();
-    hand_over(&house, 1, "Europe/Berlin", json!({"notes.append": "never"}));
+    hand_over(&house, "Europe/Berlin", json!({"notes.append": "never"}));
     assert_eq!(watch.changed().as_deref(), Some("settings.json"), "it ends a rest");
     house.say("remind me at 18:00 to call mum");
     for _ in 0..2 {
@@ -48,17 +48,19 @@ async fn a_change_of_the_settings_counts_in_the_life_that_runs() {
         refused["error"].as_str().is_some_and(|error| error.contains("may not be used here")),
         "{refused}"
     );
-    // Another life's file is not taken, and what cannot be followed is told once.
-    hand_over(&house, 2, "UTC", json!({}));
+    // A file that cannot be read changes nothing; that is told, and so is what cannot be followed, each once.
+    house.write(".self/settings.json", "{");
     lived.stay().await;
     assert_eq!(lived.life.store.rules.time_zone.iana_name(), Some("Europe/Berlin"));
-    hand_over(&house, 1, "Atlantis/Centre", json!({}));
+    assert_eq!(append(&mut lived).await["ok"], false, "a tool that may not be used may not be used still");
+    hand_over(&house, "Atlantis/Centre", json!({}));
     for _ in 0..3 {
         lived.stay().await;
     }
     let odd = house.records().into_iter().filter(|record| record.data["about"] == "settings");
     let odd: Vec<Value> = odd.map(|record| record.data["text"].clone()).collect();
-    assert!(odd.len() == 1 && odd[0].to_string().contains("Atlantis/Centre"), "{odd:?}");
+    assert!(odd.len() == 2 && odd[0].to_string().contains("cannot be read"), "{odd:?}");
+    assert!(odd[1].to_string().contains("Atlantis/Centre"), "{odd:?}");
     assert_eq!(append(&mut lived).await["ok"], true);
 }
 

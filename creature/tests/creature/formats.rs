@@ -109,11 +109,11 @@ fn the_guardians_word_is_read_whole() {
     assert_eq!(standing.born.unwrap().summary, "rest longer");
     let ended: Vec<&str> = standing.ends.iter().map(|end| end.ended.as_str()).collect();
     assert_eq!(ended, ["build_failed", "crashed"]);
-    let told = standing.ends[1].told();
+    let told = standing.ends[1].sentence();
     for part in ["Life 6", "exit status 101", "code", "0f1e2d3", "panicked"] {
         assert!(told.contains(part), "{part}: {told}");
     }
-    let told = standing.falls[0].told();
+    let told = standing.falls[0].sentence();
     for part in ["After 3 death(s)", "0f1e2d3 to 1a2b3c4", "refs/guardian/fallen/0f1e2d3"] {
         assert!(told.contains(part), "{part}: {told}");
     }
@@ -153,7 +153,7 @@ fn a_line_of_deaths_or_history_is_what_the_guardian_tells_of() {
     let lines = |name: &str| std::fs::read_to_string(golden(name)).unwrap();
     let ends: Vec<End> =
         lines("deaths.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert!(ends[0].told().contains("exit status 101") && ends[1].told().contains("starved"));
+    assert!(ends[0].sentence().contains("exit status 101") && ends[1].sentence().contains("starved"));
     let history = lines("history.jsonl");
     let fall = history.lines().find(|line| line.contains("\"what\":\"fall\"")).unwrap();
     let fall: Fall = serde_json::from_str(fall).unwrap();

@@ -54,7 +54,7 @@ impl TempHouse {
     fn within(dir: TempDir) -> Self {
         let house = Self { dir, broker: None };
         house.write("PURPOSE.md", "# Purpose\n\nBe curious about small things.\n");
-        house.write("owner.toml", "[model]\ntools = \"json\"\n[rest]\nshortest_s = 1\n");
+        house.owner("[model]\ntools = \"json\"\n[rest]\nshortest_s = 1\n");
         std::fs::create_dir_all(house.path("self")).unwrap();
         house
     }
@@ -63,10 +63,9 @@ impl TempHouse {
     pub fn with_model(provider: &str, script: &Script, longest_s: u64) -> Self {
         script.offer(broker::offer(provider));
         let house = Self { broker: Some(script.broker.base()), ..Self::new() };
-        house.write(
-            "owner.toml",
-            format!("[model]\ndeadline_s = 20\ntools = \"json\"\n[rest]\nshortest_s = 1\nlongest_s = {longest_s}\n"),
-        );
+        house.owner(&format!(
+            "[model]\ndeadline_s = 20\ntools = \"json\"\n[rest]\nshortest_s = 1\nlongest_s = {longest_s}\n"
+        ));
         house
     }
 
@@ -78,6 +77,13 @@ impl TempHouse {
         let path = self.path(relative);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
+    }
+
+    /// Writes the owner's settings, and hands them over as the guardian does.
+    pub fn owner(&self, toml: &str) {
+        let settings: Value = toml::from_str(toml).unwrap();
+        self.write("owner.toml", toml);
+        self.write(".self/settings.json", json!({"life": 1, "told": [], "settings": settings}).to_string());
     }
 
     pub fn say(&self, line: &str) {

@@ -1,10 +1,10 @@
 //! A life as a process: born, thinking, interrupted by its owner, leaving when asked.
 
 use crate::broker::loopback;
-use crate::house::{Line, Script, TempHouse, thought, wait_for};
+use crate::house::{Line, Living, Script, TempHouse, thought, wait_for};
 use creature::config::Told;
 use creature::life::birth::birth;
-use creature::life::carried::Reasons;
+use creature::life::passed::Reasons;
 use creature::paths::House;
 use serde_json::{Value, json};
 
@@ -239,8 +239,28 @@ async fn what_is_odd_is_told_when_it_begins_and_when_it_changes() {
         [("fine\n", 0), ("\0", 1), ("\0", 1), ("\0\0", 2), ("fine\n", 2), ("\0\0", 3), ("\0\0", 3)]
     {
         house.write("self/HEARTBEAT.md", text);
-        let moment = life.sense(0, &Reasons::default()).unwrap().moment;
+        let moment = life.sense(0, &Reasons::default(), false).unwrap().moment;
         assert_eq!(moment.checklist, if text.starts_with('\0') { "" } else { text });
         assert_eq!(said(), times, "{text:?}");
+    }
+}
+
+/// Found by reading: a line of the log did not say for which wake and thought it was written.
+#[test]
+fn a_line_of_the_log_says_in_which_life_wake_thought_and_call_it_was_written_where_that_is_asked_for() {
+    loopback!();
+    let said = json!([{"tool": "files.read", "args": {"path": "nowhere.txt"}}]);
+    for (filter, begins) in [("debug", true), ("info", false)] {
+        let script = Script::new(vec![thought("look", said.clone(), 0), thought("rest", json!([]), 300)]);
+        let house = TempHouse::with_model("openai", &script, 300);
+        let mut command = house.command(7);
+        let living = Living { child: command.env("RUST_LOG", filter).spawn().unwrap() };
+        house.record("action", |data| data["tool"] == "files.read");
+        assert!(living.leave().success(), "{}", house.log());
+        let log = house.log();
+        let line = log.lines().find(|line| line.contains("files.read failed")).unwrap();
+        let within = "life{life=7}:wake{wake=1}:thought{thought=1}:call{tool=\"files.read\"}: ";
+        assert_eq!(line.contains(within), begins, "{filter}: {line}");
+        assert_eq!(line.contains("life="), begins, "{filter}: {line}");
     }
 }

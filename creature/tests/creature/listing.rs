@@ -56,10 +56,10 @@ async fn what_a_list_leaves_out_lies_deepest_and_is_counted() {
 
 #[tokio::test]
 async fn caps_of_the_file_tools_are_the_owners() {
-    let read = |text: &str| Settings::read(text).0.files;
-    assert_eq!((read("").most_entries, read("").most_bytes), (300, 512 * 1024));
-    let files = read("[files]\nmost_entries = 9\nmost_bytes = 2000\n");
-    assert_eq!((files.most_entries, files.most_bytes), (10, 2_000), "to the nearest bound");
+    let usual = FileSettings::default();
+    assert_eq!((usual.most_entries, usual.most_bytes), (300, 512 * 1024));
+    let files = Settings::of(&json!({"files": {"most_bytes": 2_000}}), &mut Vec::new()).files;
+    assert_eq!((files.most_entries, files.most_bytes), (300, 2_000));
     let mut yard = Yard::new();
     yard.tools.files = files;
     yard.put(".self/workspace/long.txt", &"x".repeat(2_001));

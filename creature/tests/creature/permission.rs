@@ -79,8 +79,8 @@ async fn installs_are_the_owners_and_the_settings_say_the_rest() {
 
 #[test]
 fn a_permission_for_a_tool_there_is_not_is_said() {
-    let (settings, _) =
-        Settings::read("[permissions]\n\"repo.*\" = \"owner\"\n\"notes.wirte\" = \"never\"\n");
+    let handed = json!({"permissions": {"repo.*": "owner", "notes.wirte": "never"}});
+    let settings = Settings::of(&handed, &mut Vec::new());
     assert_eq!(settings.permissions["repo.*"], Permission::Owner);
     let said = permission::unknown(&settings.permissions, &creature::tools::catalogue::MARKS).unwrap();
     assert!(
@@ -167,6 +167,8 @@ async fn a_risky_root_is_a_folder_of_its_own() {
         "a/../creature",
         "walls",
         "house/src",
+        "processes/src",
+        "repo",
         "trials",
         "docs",
     ] {

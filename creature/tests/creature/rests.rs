@@ -12,7 +12,7 @@ const BEGAN: &str = "2026-05-28T12:00:00Z";
 fn world(mind: impl FnMut(&Seen) -> Say + Send + 'static) -> World {
     let world = World::new(Wire::Anthropic, Rules::default(), NATIVE, mind);
     let toml = std::fs::read_to_string(world.house.path("owner.toml")).unwrap();
-    world.house.write("owner.toml", toml.replace("longest_s = 300", "longest_s = 7200"));
+    world.house.owner(&toml.replace("longest_s = 300", "longest_s = 3600"));
     world
 }
 

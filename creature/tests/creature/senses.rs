@@ -169,38 +169,38 @@ fn a_share_that_is_used_up_is_no_want_of_money_and_a_cap_of_the_owners_is() {
     let said = |poor: bool| json!({"warning": "spent: 93 % of what there is", "poor": poor}).to_string();
     for poor in [false, true] {
         std::fs::write(&path, said(poor)).unwrap();
-        assert_eq!(budget::read(&path).poor, poor);
+        assert_eq!(budget::read_money(&path).poor, poor);
     }
     std::fs::write(&path, json!({"closed": "the ledger is closed"}).to_string()).unwrap();
-    assert!(budget::read(&path).poor);
+    assert!(budget::read_money(&path).poor);
 }
 
 #[test]
 fn money_is_a_line_and_its_alarms_another() {
     let dir = TempDir::new().unwrap();
-    assert_eq!(budget::read(&dir.path().join("missing")), budget::Money::default());
+    assert_eq!(budget::read_money(&dir.path().join("missing")), budget::Money::default());
     let day = json!({"span": "day", "spent_usd": 1.234, "cap_usd": 5, "autonomous_usd": 0.1, "autonomous_cap_usd": 0.75});
     let week = json!({"span": "week", "spent_usd": 3, "cap_usd": 20.0});
     let text = json!({"caps": [day, week], "warning": null, "closed": null, "stopped": null});
-    let calm = budget::read(&file(&dir, text.to_string()));
+    let calm = budget::read_money(&file(&dir, text.to_string()));
     let line =
         "Money: $1.23 of $5.00 spent today, $0.10 of $0.75 without being asked, $3.00 of $20.00 this week.";
     assert_eq!((calm.line.as_str(), calm.alarm.as_str()), (line, ""));
     let mut under_way = text.clone();
     under_way["reserved_usd"] = json!(0.18);
     let line_under_way = line.replace("this week.", "this week, $0.18 reserved for calls under way.");
-    assert_eq!(budget::read(&file(&dir, under_way.to_string())).line, line_under_way);
+    assert_eq!(budget::read_money(&file(&dir, under_way.to_string())).line, line_under_way);
     let mut alarming = text;
     alarming["warning"] = json!("80 % of today's money is spent");
     alarming["stopped"] = json!({"provider": "anthropic", "status": 402, "hint": "top up"});
-    let alarmed = budget::read(&file(&dir, alarming.to_string()));
+    let alarmed = budget::read_money(&file(&dir, alarming.to_string()));
     let alarm = "80 % of today's money is spent; model calls are stopped: anthropic answered 402; top up";
     assert_eq!((alarmed.alarm.as_str(), alarmed.line), (alarm, format!("{line} {alarm}")));
     assert_eq!(alarmed.warning, "80 % of today's money is spent");
     for garbage in ["", "[]", "{\"warning\"", "\u{0}"] {
-        assert!(budget::read(&file(&dir, garbage)).alarm.contains("cannot be read"));
+        assert!(budget::read_money(&file(&dir, garbage)).alarm.contains("cannot be read"));
     }
-    let long = budget::read(&file(
+    let long = budget::read_money(&file(
         &dir,
         json!({"warning": "w".repeat(9_000), "caps": [{"cap_usd": "x", "span": "y".repeat(9_000)}, 3]})
             .to_string(),
@@ -216,7 +216,7 @@ mod probation {
         let dir = TempDir::new().unwrap();
         let path = dir.path().join("asks.jsonl");
         let mut cursor = InboxCursor::default();
-        assert_eq!(asks::read(&path, &mut cursor), (Vec::new(), String::new()));
+        assert_eq!(asks::read_outcomes(&path, &mut cursor), (Vec::new(), String::new()));
         let line = |id: serde_json::Value, event: &str| {
             json!({"id": id, "event": event, "method": "POST", "path": "/p", "service": "s", "summary": "a\nb",
             "status": 201, "result": "x\u{0}".repeat(9_000), "of_tomorrow": []})
@@ -230,7 +230,7 @@ mod probation {
             text += &format!("\n{}", line(id, event));
         }
         std::fs::write(&path, format!("{text}\n")).unwrap();
-        let (heard, said) = asks::read(&path, &mut cursor);
+        let (heard, said) = asks::read_outcomes(&path, &mut cursor);
         let keys: Vec<&str> = heard.iter().map(|outcome| outcome.key.as_str()).collect();
         assert_eq!((keys.as_slice(), said.as_str()), (["ask 1 executed", "ask 2 denied"].as_slice(), ""));
         let told = &heard[0].told;
@@ -238,9 +238,9 @@ mod probation {
             "Ask 1: your owner approved it and it was carried out: POST /p at s (a b); status 201"
         ));
         assert!(told.chars().count() <= 900 && !told.contains(char::is_control), "{told}");
-        assert!(asks::read(&path, &mut cursor).0.is_empty());
+        assert!(asks::read_outcomes(&path, &mut cursor).0.is_empty());
         std::fs::write(&path, (0..500).map(|n| line(json!(n), "failed") + "\n").collect::<String>()).unwrap();
-        let (heard, said) = asks::read(&path, &mut cursor);
+        let (heard, said) = asks::read_outcomes(&path, &mut cursor);
         assert!(heard.len() <= 32 && said.contains("skipped"), "{} {said}", heard.len());
         let records: Vec<_> = heard
             .iter()
@@ -254,7 +254,7 @@ mod probation {
 #[test]
 fn packages_are_told_of_where_pip_and_npm_lead_to_the_broker() {
     let told = |python: &str, npm: &str| {
-        packages::told(|name| match name {
+        packages::how_to_install(|name| match name {
             "PIP_INDEX_URL" => Some(python.to_owned()),
             "NPM_CONFIG_REGISTRY" => Some(npm.to_owned()),
             _ => None,
@@ -265,5 +265,5 @@ fn packages_are_told_of_where_pip_and_npm_lead_to_the_broker() {
     assert!(told(&python, "").contains("pip install") && !told(&python, "").contains("npm"));
     assert!(told(&python, &npm).contains("npm install") && told(&python, &npm).contains("asks your owner"));
     assert_eq!(told("https://index.example.org/simple", "https://registry.example.org/"), "");
-    assert_eq!(packages::told(|_| None), "");
+    assert_eq!(packages::how_to_install(|_| None), "");
 }

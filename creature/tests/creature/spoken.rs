@@ -20,7 +20,7 @@ fn house(services: &'static [&'static str]) -> (TempHouse, StandIn) {
     });
     let mut house = TempHouse::new();
     house.broker = Some(broker.base());
-    house.write("owner.toml", "[rest]\nshortest_s = 1\n[agenda]\ntime_zone = \"Europe/Berlin\"\n");
+    house.owner("[rest]\nshortest_s = 1\n[agenda]\ntime_zone = \"Europe/Berlin\"\n");
     house.write(
         "self/notes/2026-02-a-example.md",
         "\n## On swifts\n\n2026-02-20 10:00 · https://a.example/swifts\n\n- Swifts sleep in the air. They nest in walls.\n",

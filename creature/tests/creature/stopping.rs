@@ -4,7 +4,6 @@ use crate::broker::loopback;
 use crate::faithful::{Rules, Say, Seen, Wire};
 use crate::lived::Lived;
 use crate::probation::sight::world::{NATIVE, World};
-use creature::life::carried::Reasons;
 use serde_json::json;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -75,7 +74,7 @@ async fn a_stop_that_was_heard_and_not_obeyed_before_a_death_still_ends_what_wai
     lived.wake().await;
     say(&world, 0, "write the program");
     say(&world, 1, "stop that");
-    lived.life.sense(0, &Reasons::default()).unwrap();
+    lived.life.take_notice(None).unwrap();
     drop(lived);
     let mut lived = Lived::born(&world.house, BEGAN, 2).await;
     for _ in 0..4 {
@@ -168,7 +167,7 @@ mod probation {
             for nth in 0..50 {
                 say(&world, batch * 50 + nth, &format!("{} {batch} {nth}", "reed ".repeat(980)));
             }
-            lived.life.sense(0, &Reasons::default()).unwrap();
+            lived.life.take_notice(None).unwrap();
         }
         let (inbox, waiting) = (lived.life.cursors.owner.inbox.clone(), lived.life.cursors.owner.words.len());
         assert!((150..250).contains(&waiting), "{waiting} words wait");

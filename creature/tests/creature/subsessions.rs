@@ -372,7 +372,7 @@ async fn the_question_whether_tools_are_had_is_paid_as_the_sub_session_it_preced
     loopback!();
     for (owner, class) in [(true, None), (false, Some("autonomous"))] {
         let scene = Scene::new(|_| says("done"));
-        scene.house.write("owner.toml", "[model]\ntools = \"auto\"\n");
+        scene.house.owner("[model]\ntools = \"auto\"\n");
         let mut life = scene.born(1).await;
         life.spawn_session(Request { owner, ..objective(Origin::Dream, "look") }).unwrap();
         assert!(work(&mut life).await.is_none());

@@ -58,7 +58,7 @@ impl World {
         let outside = Outside::new(Arc::clone(&clock), model);
         let mut house = TempHouse::in_memory();
         house.broker = Some(outside.broker.base());
-        house.write("owner.toml", settings);
+        house.owner(settings);
         house.write("PURPOSE.md", PURPOSE);
         let mut plan: Vec<_> = plan.into_iter().map(|(at, event)| (time(at), event)).collect();
         plan.sort_by_key(|(at, _)| *at);

@@ -14,6 +14,7 @@ use nix::unistd::Pid;
 use processes::child::{Occupant, Tree};
 use processes::exits::{describe, memory_kills, signal};
 use processes::hunt;
+use repo::fit;
 use serde_json::{Value, json};
 
 impl Executor {
@@ -208,7 +209,7 @@ impl Executor {
         // If this cannot be compared now, the next start treats changes as the creature's, as after a kill.
         let dirty = self.ladder.repo.head().and_then(|head| self.ladder.repo.dirty(head)).ok();
         let dirty = dirty.filter(|_| !self.decided.record.untidy);
-        self.state.left = dirty.map(|dirty| requests::fingerprint(&self.house, &dirty));
+        self.state.left = dirty.map(|dirty| fit::fingerprint(&self.house, &dirty));
         self.save();
         self.publish();
         self.report.say("left; nothing is running. `cargo run -p guardian` goes on from here");

@@ -2,7 +2,7 @@
 //!
 //! Invariant: the exit status decides; the output only names which tests failed. Nothing here waits for the tests.
 
-use crate::act::build::{self, cargo_args};
+use crate::act::build;
 use crate::act::living::Living;
 use crate::act::quotas;
 use crate::act::state::Shortfall;
@@ -17,6 +17,7 @@ use house::{House, files};
 use nix::sys::wait::WaitStatus;
 use processes::child::{Door, Tree};
 use processes::exits::{describe, memory_kills, signal};
+use processes::made::cargo_args;
 use std::io::Write;
 
 /// How the names of the tests that count begin.

@@ -29,7 +29,7 @@ impl Executor {
     fn record(&self) -> Record {
         let (blessed, condemned) = self.ladder.on_record();
         let (grace_ms, parked_ms) = (self.limits.grace_ms, self.limits.parked_ms);
-        Record { walls: self.settings.asked(), grace_ms, parked_ms, blessed, condemned }
+        Record { walls: self.settings.asked.clone(), grace_ms, parked_ms, blessed, condemned }
     }
 
     pub fn write_published(&self) -> anyhow::Result<()> {

@@ -1,7 +1,7 @@
 //! The broker's folder beside `.self`: where it lies, what an earlier version left, and what a kill leaves behind.
 
 use house::House;
-use processes::apart::{folder, keep};
+use house::apart::{folder, keep};
 use processes::place::CreaturePlace;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};

@@ -43,11 +43,12 @@ fn lines(source: &Source) -> Vec<(usize, &str)> {
     text.lines().enumerate().map(|(number, line)| (number + 1, line)).collect()
 }
 
-/// Each command with the text of its help: usage, brief, more.
-fn commands(sources: &[Source]) -> BTreeMap<&str, &str> {
-    let help = sources.iter().find(|source| source.path == "console/src/help.rs").expect("the help");
-    let rows = help.text.split("name: \"").skip(1);
-    rows.filter_map(|row| row.split_once('"')).collect()
+/// Each command with the text of its help.
+pub fn commands(sources: &[Source]) -> BTreeMap<&str, &str> {
+    let path = "console/tests/console/snapshots/help.snap";
+    let help = sources.iter().find(|source| source.path == path).expect("the help");
+    let rows = help.text.split("$ feral ").skip(1);
+    rows.filter_map(|row| row.split_once(" --help\n")).collect()
 }
 
 /// What is typed behind `./feral`: in a fenced block to its remark, elsewhere to the end of the code.

@@ -1,10 +1,10 @@
 //! The session with Janee, over streamable HTTP or a child's standard streams; opened when first needed.
 
 use crate::ground::hosts;
-use crate::ground::text::cut;
 use crate::net::outward::Outward;
 use crate::policy::{self, Rule, Verdict};
 use crate::secrets::Secrets;
+use house::bounds::brief;
 use reqwest::Url;
 use rmcp::ServiceExt;
 use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult};
@@ -87,10 +87,10 @@ impl Janee {
                     ));
                 }
                 Ok(Err(ServiceError::McpError(said))) => {
-                    let said = cut(&self.secrets.scrub(&said.message), 300);
+                    let said = brief(&self.secrets.scrub(&said.message), 300);
                     return Err(Lost::Said(format!("janee says: {said}")));
                 }
-                Ok(Err(error)) => cut(&self.secrets.scrub(&error.to_string()), 300),
+                Ok(Err(error)) => brief(&self.secrets.scrub(&error.to_string()), 300),
                 Err(_) => {
                     again = false;
                     format!("no answer within {DEADLINE:?}")
@@ -119,7 +119,10 @@ impl Janee {
         let made = tokio::time::timeout(CONNECT, self.connect(settings)).await;
         let running =
             made.unwrap_or_else(|_| Err(format!("no answer within {CONNECT:?}"))).map_err(|error| {
-                Lost::Unreached(format!("janee cannot be reached: {}", cut(&self.secrets.scrub(&error), 300)))
+                Lost::Unreached(format!(
+                    "janee cannot be reached: {}",
+                    brief(&self.secrets.scrub(&error), 300)
+                ))
             })?;
         let peer = running.peer().clone();
         *session = Some(running);

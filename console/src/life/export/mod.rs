@@ -2,7 +2,7 @@
 
 pub mod secrets;
 
-use super::index::entry::Entry;
+use super::index::rows::Entry;
 use super::picture::{self, escaped};
 use super::{Life, Part, tell};
 use crate::feed;

@@ -1,128 +1,128 @@
 //! Takes the records of guardian and broker into the index: lives, blessings, commits, falls, deaths, asks, money.
 
-use super::entry::{Entry, Kind};
-use super::known::{Asked, Fall, Known, Mark, MarkKind, Stand};
+use super::base::{Index, MOST_MICRO};
+use super::rows::{Asked, Entry, Fall, Kept, Kind, Mark, MarkKind, Stand};
 use super::sources::Of;
 use super::take::small;
+use super::texts::short;
 use house::bounds::NAME_CHARS;
 use house::records::history::{Death, Event, Line, Said};
 use house::records::ledger::{self, AskLine};
 use house::records::memory::{Fed, FeedLine, Record};
+use rusqlite::{Result, ToSql, params};
 use serde_json::Value;
 
 /// Most asks looked back through for the one that an answer names.
-const ASKS_BACK: usize = 2_000;
+const ASKS_BACK: u32 = 2_000;
 
-impl Known {
-    /// Takes in a record of a file; returns what is kept on disk of it.
-    pub fn take(&mut self, of: Of, record: &Value, at_ms: u64, stand: Stand) -> Option<Entry> {
+impl Index {
+    /// Takes in a record of a file; returns the entry that is kept of it.
+    pub fn take(&mut self, of: Of, record: &Value, at_ms: u64, stand: Stand) -> Result<Option<Entry>> {
         match of {
             Of::Beats => {
                 if let Some(beat) = Record(record).beat() {
-                    self.beat(beat, small(Record(record).life()), at_ms);
+                    self.beat(beat, small(Record(record).life()), at_ms)?;
                 }
             }
             Of::Events => {
                 if let Fed::Wakeup(beat) = FeedLine(record).told() {
-                    self.beat(beat, small(FeedLine(record).life()), at_ms);
+                    self.beat(beat, small(FeedLine(record).life()), at_ms)?;
                 }
             }
-            Of::History => self.guarded(record, at_ms, stand),
-            Of::Deaths => self.died(Death(record), at_ms),
-            Of::Asks => self.asks_line(AskLine(record), at_ms),
+            Of::History => self.guarded(record, at_ms, stand)?,
+            Of::Deaths => self.died(Death(record), at_ms)?,
+            Of::Asks => self.asks_line(AskLine(record), at_ms)?,
             Of::Memory => return self.remembered(Record(record), at_ms, stand),
             Of::Ledger => return self.entered(ledger::Entry(record), at_ms, stand),
         }
-        None
+        Ok(None)
+    }
+
+    /// Notes something of a life; `set` is what it sets of the row.
+    fn of_life(&mut self, number: u32, at_ms: u64, set: &str, values: &[&dyn ToSql]) -> Result<()> {
+        self.hears_of(number, at_ms)?;
+        let values: Vec<&dyn ToSql> =
+            [&number as &dyn ToSql].into_iter().chain(values.iter().copied()).collect();
+        self.run(&format!("UPDATE life SET {set} WHERE number = ?1"), values.as_slice())
+    }
+
+    pub fn birth(&mut self, number: u32, at_ms: u64, commit: &str) -> Result<()> {
+        self.of_life(number, at_ms, "of_commit = iif(of_commit = '', ?2, of_commit)", &[&short(commit)])
     }
 
     /// Takes in a line of the guardian's history.
     #[allow(clippy::wildcard_enum_match_arm)]
-    pub fn guarded(&mut self, event: &Value, at_ms: u64, stand: Stand) {
+    fn guarded(&mut self, event: &Value, at_ms: u64, stand: Stand) -> Result<()> {
         let number = small(Line(event).life());
         self.reaches(at_ms);
-        self.newest_life = self.newest_life.max(number);
+        self.reach.newest_life = self.reach.newest_life.max(number);
         match Event::of(event) {
             Event::Life(of) => {
-                let commit = self.texts.ours(of.commit());
-                if let Some(life) = self.life(number, at_ms) {
-                    (life.commit, life.safe) = (commit, of.safe());
-                }
+                self.of_life(number, at_ms, "of_commit = ?2, safe = ?3", &[&short(of.commit()), &of.safe()])
             }
-            Event::Blessed(_) => {
-                if let Some(life) = self.life(number, at_ms) {
-                    life.blessed_ms = Some(at_ms);
-                }
-            }
+            Event::Blessed(_) => self.of_life(number, at_ms, "blessed_ms = ?2", &[&at_ms]),
             Event::Examined(of) => {
-                let told = self.texts.ours(&format!("{}: {}", of.outcome(), Said(event).told()));
-                if let Some(life) = self.life(number, at_ms) {
-                    life.examined = told;
-                }
+                let told = short(&format!("{}: {}", of.outcome(), Said(event).told()));
+                self.of_life(number, at_ms, "examined = ?2", &[&told])
             }
             Event::Fall(of) => {
-                let told = self.texts.ours(Said(event).plainly());
-                let [from_commit, to_commit] =
-                    [of.from_commit(), of.to_commit()].map(|name| self.texts.ours(name));
-                self.fell(Fall { at_ms, life: number, from_commit, to_commit, told });
+                let told = short(Said(event).plainly());
+                let [from_commit, to_commit] = [of.from_commit(), of.to_commit()].map(short);
+                Fall { at_ms, life: number, from_commit, to_commit, told }.put(&self.base)
             }
             Event::Commit(of) if of.is_its_own() => {
-                let (text, about) = (self.texts.ours(of.summary()), self.texts.ours(of.commit()));
-                self.mark(Mark { at_ms, length_ms: 0, kind: MarkKind::Commit, text, about, stand });
+                self.mark(MarkKind::Commit, at_ms, of.summary(), of.commit(), stand)
             }
-            Event::SettingsChanged(_) => self.caps.changed(at_ms),
-            Event::Rescued(of) => {
-                let text = self.texts.ours(of.reference());
-                self.mark(Mark { at_ms, length_ms: 0, kind: MarkKind::Rescued, text, about: 0, stand });
-            }
-            _ => {}
+            Event::SettingsChanged(_) => self.run("INSERT INTO settings_changed VALUES (?1)", [at_ms]),
+            Event::Rescued(of) => self.mark(MarkKind::Rescued, at_ms, of.reference(), "", stand),
+            _ => Ok(()),
         }
+    }
+
+    pub fn mark(&mut self, kind: MarkKind, at_ms: u64, text: &str, about: &str, stand: Stand) -> Result<()> {
+        let (text, about) = (short(text), short(about));
+        Mark { at_ms, length_ms: 0, kind, text, about, file: stand.file, offset: stand.offset }
+            .put(&self.base)
     }
 
     /// Takes in a death.
-    pub fn died(&mut self, death: Death, at_ms: u64) {
+    fn died(&mut self, death: Death, at_ms: u64) -> Result<()> {
         let ended = death.ended().replace('_', " ");
-        let told = format!("{ended} ({}), blamed on {}", death.cause(), death.blame());
-        let (told, commit) = (self.texts.ours(&told), self.texts.ours(death.commit()));
+        let told = short(&format!("{ended} ({}), blamed on {}", death.cause(), death.blame()));
         let number = small(Some(death.life()));
         self.reaches(at_ms);
         let from_ms = at_ms.saturating_sub((death.lived_s() * 1_000.0).clamp(0.0, 1e12) as u64);
-        self.newest_life = self.newest_life.max(number);
-        let is_new = !self.lives.contains_key(&number);
-        if let Some(life) = self.life(number, at_ms) {
-            (life.death_ms, life.ended) = (Some(at_ms), told);
-            if is_new {
-                (life.from_ms, life.commit) = (from_ms, commit);
-            }
+        self.reach.newest_life = self.reach.newest_life.max(number);
+        if !self.base.prepare_cached("SELECT 1 FROM life WHERE number = ?1")?.exists([number])? {
+            self.of_life(number, from_ms, "of_commit = ?2", &[&short(death.commit())])?;
         }
+        self.of_life(number, at_ms, "death_ms = ?2, ended = ?3", &[&at_ms, &told])
     }
 
     /// Takes in a line of the broker's on an ask.
-    pub fn asks_line(&mut self, line: AskLine, at_ms: u64) {
-        let Some(id) = line.id() else { return };
+    fn asks_line(&mut self, line: AskLine, at_ms: u64) -> Result<()> {
+        let Some(id) = line.id() else { return Ok(()) };
         self.reaches(at_ms);
-        let (id, event) = (self.texts.ours(&id), self.texts.ours(line.event()));
+        let (id, event) = (short(&id), short(line.event()));
         let closed_ms = (line.event() != "asked").then_some(at_ms);
-        if let Some(ask) = self.asks.iter_mut().rev().take(ASKS_BACK).find(|ask| ask.id == id) {
-            (ask.event, ask.closed_ms) = (event, ask.closed_ms.filter(|_| closed_ms.is_some()).or(closed_ms));
-            return;
+        let known = "UPDATE ask SET event = ?2, closed_ms = iif(?3 IS NULL, NULL, coalesce(closed_ms, ?3)) WHERE rowid =
+            (SELECT max(rowid) FROM ask WHERE id = ?1 AND rowid > (SELECT max(rowid) FROM ask) - ?4)";
+        let changed = self.base.prepare_cached(known)?.execute(params![id, event, closed_ms, ASKS_BACK])?;
+        if changed > 0 {
+            return Ok(());
         }
-        let what = line.what(NAME_CHARS);
-        let what = self.texts.ours(&what);
-        self.asked(Asked { id, asked_ms: at_ms, closed_ms, event, what });
+        let what = short(&line.what(NAME_CHARS));
+        Asked { id, asked_ms: at_ms, closed_ms, event, what }.put(&self.base)
     }
 
-    /// Takes in a line of the ledger; returns what is kept on disk of it.
-    pub fn entered(&mut self, entry: ledger::Entry, at_ms: u64, stand: Stand) -> Option<Entry> {
-        let (micro, is_own) = (entry.paid()?, entry.is_own());
+    /// Takes in a line of the ledger; returns the entry that is kept of it.
+    fn entered(&mut self, entry: ledger::Entry, at_ms: u64, stand: Stand) -> Result<Option<Entry>> {
+        let Some(micro) = entry.paid() else { return Ok(None) };
+        let is_own = entry.is_own();
         self.reaches(at_ms);
-        if let Some(hour) = self.hour(at_ms) {
-            hour.all_micro = hour.all_micro.saturating_add(micro);
-            hour.own_micro = hour.own_micro.saturating_add(if is_own { micro } else { 0 });
-        }
         let kind = if is_own { Kind::MoneyOwn } else { Kind::Money };
-        let value = u32::try_from(micro).unwrap_or(u32::MAX);
-        let (offset, file) = (stand.offset, stand.file);
-        Some(Entry { at_ms, offset, number: small(entry.life()), value, length_ms: 0, file, kind })
+        let (number, value) = (small(entry.life()), micro.min(MOST_MICRO));
+        let Stand { file, offset } = stand;
+        self.add(Entry { at_ms, row: 0, kind, number, value, length_ms: 0, file, offset }, None).map(Some)
     }
 }

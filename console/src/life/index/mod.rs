@@ -1,12 +1,11 @@
-//! The index of a life, made of the records and kept beside them; whatever is wrong with it, it is made anew.
+//! The index of a life, made of the records and kept beside them in SQLite; whatever is wrong with it, it is made anew.
 
-pub mod bytes;
-pub mod entry;
+pub mod base;
 mod guarded;
-pub mod known;
 pub mod reason;
+pub mod rows;
+pub mod seen;
 pub mod sources;
-pub mod store;
 mod take;
 pub mod texts;
 pub mod time;

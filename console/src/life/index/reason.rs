@@ -1,23 +1,21 @@
 //! Classes of wakes, told from the reasons that the creature's records name. Pure.
 
-use super::bytes::kept_by_place;
+use super::rows::by_place;
 
-/// Purpose of a wake; colours its bar.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Class {
-    Owner,
-    Own,
-    Clock,
-    Event,
-    /// Its own draft, its own edit.
-    Itself,
-    Other,
+by_place! {
+    /// Purpose of a wake; colours its bar.
+    Class {
+        Owner,
+        Own,
+        Clock,
+        Event,
+        /// Its own draft, its own edit.
+        Itself,
+        Other,
+    }
 }
 
 impl Class {
-    pub const ALL: [Class; 6] =
-        [Class::Owner, Class::Own, Class::Clock, Class::Event, Class::Itself, Class::Other];
-
     /// The class of what is drawn.
     pub fn name(self) -> &'static str {
         match self {
@@ -42,8 +40,6 @@ impl Class {
         }
     }
 }
-
-kept_by_place!(Class);
 
 /// Beginnings of the reasons that the creature names (`creature/crates/agenda/src/waking.rs`), each with its class. A
 /// line of its agenda is told by its id.

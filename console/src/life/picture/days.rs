@@ -3,8 +3,8 @@
 //! Invariant: no text of others; an exported calendar contains all it needs.
 
 use super::moment;
-use crate::life::index::known::{HOUR_MS, MarkKind};
 use crate::life::index::reason::Class;
+use crate::life::index::rows::{HOUR_MS, MarkKind};
 use crate::life::parts::{count, usd};
 use crate::life::{Life, Span};
 use house::moments::Place;
@@ -57,9 +57,9 @@ impl Day {
 /// The days of a life by the owner's clock, from its first to its last.
 pub fn days(life: &Life, place: &Place) -> BTreeMap<Date, Day> {
     let mut days: BTreeMap<Date, Day> = BTreeMap::new();
-    let known = &life.known;
+    let known = life.seen(0, u64::MAX);
     let date = |at_ms: u64| moment(place, at_ms).date();
-    for (hour, sum) in &known.hours {
+    for (hour, sum) in known.hours() {
         let day = days.entry(date(u64::from(*hour) * HOUR_MS)).or_default();
         day.thoughts += u64::from(sum.thoughts);
         day.acts += u64::from(sum.acts) + u64::from(sum.failed);

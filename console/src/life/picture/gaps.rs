@@ -1,8 +1,8 @@
 //! Idle times that the picture cuts short: long stretches without a thing, between things. Pure.
 
 use super::scale::{CUT, Cut};
-use crate::life::Life;
-use crate::life::index::known::HOUR_MS;
+use crate::life::index::rows::HOUR_MS;
+use crate::life::index::seen::Seen;
 
 /// Parts that a span is divided into, and the shortest run of idle ones that is cut.
 const PARTS: u64 = 400;
@@ -13,7 +13,7 @@ const SINGLE_MS: u64 = 48 * HOUR_MS;
 const SHARE: f64 = 0.3;
 
 /// The idle times of a span that are cut in a picture of so many columns, in order of time: the longest that fit.
-pub fn of(life: &Life, from_ms: u64, to_ms: u64, width: f64) -> Vec<Cut> {
+pub fn of(life: &Seen, from_ms: u64, to_ms: u64, width: f64) -> Vec<Cut> {
     let each_ms = (to_ms.saturating_sub(from_ms) / PARTS).max(1);
     let mut busy = vec![false; usize::try_from(PARTS).unwrap_or(0) + 1];
     let mut mark = |begun_ms: u64, over_ms: u64| {
@@ -27,15 +27,14 @@ pub fn of(life: &Life, from_ms: u64, to_ms: u64, width: f64) -> Vec<Cut> {
             }
         }
     };
-    let known = &life.known;
-    known.wakes.iter().for_each(|wake| mark(wake.from_ms, wake.to_ms));
-    known.falls.iter().for_each(|fall| mark(fall.at_ms, fall.at_ms));
-    known.marks.iter().for_each(|it| mark(life.mark_from(it), it.at_ms));
-    for ask in &known.asks {
+    life.wakes.iter().for_each(|wake| mark(wake.from_ms, wake.to_ms));
+    life.falls.iter().for_each(|fall| mark(fall.at_ms, fall.at_ms));
+    life.marks.iter().for_each(|it| mark(life.mark_from(it), it.at_ms));
+    for ask in &life.asks {
         mark(ask.asked_ms, ask.asked_ms);
         ask.closed_ms.iter().for_each(|at_ms| mark(*at_ms, *at_ms));
     }
-    for lived in known.lives.values() {
+    for lived in life.lives.values() {
         [Some(lived.from_ms), lived.blessed_ms, lived.death_ms]
             .into_iter()
             .flatten()
@@ -43,9 +42,9 @@ pub fn of(life: &Life, from_ms: u64, to_ms: u64, width: f64) -> Vec<Cut> {
     }
     // What no wake holds: singly where there is little of it, else by the hours in which something was.
     let is_single = to_ms.saturating_sub(from_ms) <= SINGLE_MS
-        && life.store.each(from_ms, to_ms, |entry| mark(entry.begun_ms(), entry.at_ms));
+        && life.each(from_ms, to_ms, |entry| mark(entry.begun_ms(), entry.at_ms));
     if !is_single {
-        let hours = known.hours.keys().map(|hour| u64::from(*hour) * HOUR_MS);
+        let hours = life.hours().keys().map(|hour| u64::from(*hour) * HOUR_MS);
         hours.for_each(|at_ms| mark(at_ms, at_ms + HOUR_MS - 1));
     }
     cuts(&busy, from_ms, to_ms, each_ms, width)

@@ -11,6 +11,7 @@ mod rare;
 pub mod scale;
 mod thoughts;
 
+use super::index::seen::Seen;
 use super::parts::{Thing, span_link};
 use super::{Life, Span};
 use cells::Cell;
@@ -45,6 +46,7 @@ fn drawn(life: &Life, span: &Span, columns_px: u32, place: &Place, is_alone: boo
     let columns = columns_px.clamp(NARROWEST, WIDEST);
     let gutter = if columns >= WIDE { GUTTER } else { 0 };
     let (from_ms, to_ms, width) = (span.from_ms(), span.to_ms(), f64::from(columns - gutter));
+    let life = &life.seen(from_ms, to_ms);
     let scale = Scale::new(from_ms, to_ms, width, gaps::of(life, from_ms, to_ms, width));
     let drawing = Drawing { out: String::new(), scale: &scale, top: AXIS, gutter, is_alone };
     let mut picture = Picture { life, place, drawing };
@@ -113,7 +115,7 @@ fn axis(scale: &Scale, place: &Place, height: u32) -> String {
 }
 
 struct Picture<'a> {
-    life: &'a Life,
+    life: &'a Seen<'a>,
     place: &'a Place,
     drawing: Drawing<'a>,
 }

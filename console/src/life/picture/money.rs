@@ -3,8 +3,7 @@
 use super::Picture;
 use super::cells::Cells;
 use crate::life::caps::Held;
-use crate::life::index::entry::{Entry, Kind};
-use crate::life::index::known::HOUR_MS;
+use crate::life::index::rows::{Entry, HOUR_MS, Hour, Kind};
 use crate::life::parts::usd;
 
 const HIGH: u32 = 44;
@@ -31,7 +30,7 @@ type Form = (&'static str, &'static str, fn(&Held) -> u64);
 impl Picture<'_> {
     pub fn money(&mut self) {
         let scale = self.drawing.scale;
-        let caps = self.life.known.caps.between(scale.from_ms, scale.to_ms);
+        let caps = self.life.caps.between(scale.from_ms, scale.to_ms);
         let spent = self.spent();
         let steps = if scale.to_ms - scale.from_ms > GROWS_MS { days(&spent) } else { grown(&spent) };
         let most = caps.iter().map(|cap| cap.all);
@@ -52,7 +51,7 @@ impl Picture<'_> {
             for step in &steps {
                 line.push_str(&format!("H{:.1}V{:.1}", scale.x(step.at_ms), height(of(step))));
             }
-            let end = scale.x(self.life.known.last_ms);
+            let end = scale.x(self.life.last_ms);
             self.drawing.add(format_args!("<path class=\"{class}\" d=\"{line}H{end:.1}V{base:.1}Z\"/>"));
         }
         self.caps(&caps, height);
@@ -87,20 +86,20 @@ impl Picture<'_> {
         let (from_ms, to_ms) = (scale.from_ms - scale.from_ms % DAY_MS, scale.to_ms);
         let mut spent = Vec::new();
         let mut single = |entry: &Entry, own: u64| {
-            let (at_ms, all) = (entry.at_ms, u64::from(entry.value));
+            let (at_ms, all) = (entry.at_ms, entry.value);
             spent.push(Spent { at_ms, all, own, call: Some(*entry) });
         };
         let is_read = to_ms - scale.from_ms <= SINGLE_MS
-            && self.life.store.each(from_ms, to_ms, |entry| match entry.kind {
+            && self.life.each(from_ms, to_ms, |entry| match entry.kind {
                 Kind::Money => single(entry, 0),
-                Kind::MoneyOwn => single(entry, entry.value.into()),
+                Kind::MoneyOwn => single(entry, entry.value),
                 Kind::Thought | Kind::Garbled | Kind::Act | Kind::ActFailed => {}
             });
         if !is_read {
             let number = |ms: u64| u32::try_from(ms / HOUR_MS).unwrap_or(u32::MAX);
-            let hours = self.life.known.hours.range(number(from_ms)..=number(to_ms));
+            let hours = self.life.hours().range(number(from_ms)..=number(to_ms));
             let hours = hours.filter(|(_, hour)| hour.all_micro > 0);
-            let of = |(at, hour): (&u32, &crate::life::index::known::Hour)| Spent {
+            let of = |(at, hour): (&u32, &Hour)| Spent {
                 at_ms: u64::from(*at) * HOUR_MS,
                 all: hour.all_micro,
                 own: hour.own_micro,

@@ -2,7 +2,7 @@
 
 use super::Picture;
 use super::cells::Cells;
-use crate::life::index::known::{Mark, MarkKind};
+use crate::life::index::rows::{Mark, MarkKind};
 use crate::life::parts::{Thing, count};
 
 /// Heights of bars, and of the room above lives for the arrows of falls.
@@ -17,7 +17,7 @@ impl Picture<'_> {
     pub fn lives(&mut self) {
         let (life, scale) = (self.life, self.drawing.scale);
         let mut cells = Cells::new(scale);
-        for lived in life.known.lives.values() {
+        for lived in life.lives.values() {
             let to_ms = life.end_ms(lived);
             if scale.holds(lived.from_ms, to_ms) {
                 let died = u64::from(lived.death_ms.is_some());
@@ -43,7 +43,11 @@ impl Picture<'_> {
             if end - x >= NUMBERED {
                 let (x, y) = (x + 4.0, top + 12);
                 // The beginning of what the whole bar is called: who speaks to it says what is seen.
-                let commit = if end - x >= NAMED { life.short_commit(lived.commit) } else { String::new() };
+                let commit = if end - x >= NAMED {
+                    house::bounds::short(&lived.commit).to_owned()
+                } else {
+                    String::new()
+                };
                 let of = if commit.is_empty() { "" } else { " of commit " };
                 let told = super::escaped(&format!("life {}{of}{commit}", lived.number));
                 inside.push_str(&format!("<text class=\"commit\" x=\"{x:.1}\" y=\"{y}\">{told}</text>"));
@@ -73,7 +77,7 @@ impl Picture<'_> {
     fn falls(&mut self) {
         let (life, scale) = (self.life, self.drawing.scale);
         let mut cells = Cells::new(scale);
-        let falls = life.known.falls.iter().filter(|fall| scale.holds(fall.at_ms, fall.at_ms));
+        let falls = life.falls.iter().filter(|fall| scale.holds(fall.at_ms, fall.at_ms));
         falls.for_each(|fall| cells.add(fall.at_ms, fall.at_ms, &fall));
         for cell in cells.all() {
             let fall = cell.first;
@@ -81,7 +85,7 @@ impl Picture<'_> {
                 1 => self.dated(life.fall_thing(fall)),
                 falls => self.many(&cell, "fall", &count(falls, "fall"), || life.fall_thing(fall).href),
             };
-            let to = life.known.life_of(fall.to_commit, fall.life);
+            let to = life.life_of(&fall.to_commit, fall.life);
             let to_ms = to.map(|to| to.blessed_ms.unwrap_or(to.from_ms));
             let (x, y) = (scale.x(fall.at_ms), self.drawing.top + ARROWS);
             // One that was blessed before the span begins is beyond its edge.
@@ -116,7 +120,7 @@ impl Picture<'_> {
     fn marks(&mut self, name: &str, one: &str, wanted: &[MarkKind], class: fn(MarkKind) -> &'static str) {
         let (life, scale) = (self.life, self.drawing.scale);
         let mut cells: Cells<&Mark> = Cells::new(scale);
-        for mark in life.known.marks.iter().filter(|mark| wanted.contains(&mark.kind)) {
+        for mark in life.marks.iter().filter(|mark| wanted.contains(&mark.kind)) {
             let from_ms = life.mark_from(mark);
             if scale.holds(from_ms, mark.at_ms) {
                 cells.add(from_ms, mark.at_ms, &mark);
@@ -141,7 +145,7 @@ impl Picture<'_> {
     pub fn asks(&mut self) {
         let (life, scale) = (self.life, self.drawing.scale);
         let mut cells = Cells::new(scale);
-        for ask in &life.known.asks {
+        for ask in &life.asks {
             let to_ms = ask.closed_ms.unwrap_or(scale.to_ms).max(ask.asked_ms);
             if scale.holds(ask.asked_ms, to_ms) {
                 let is_open = u64::from(ask.closed_ms.is_none());

@@ -2,9 +2,8 @@
 
 use super::Picture;
 use super::cells::{Cell, Cells, cell_ms};
-use crate::life::index::entry::{Entry, Kind};
-use crate::life::index::known::HOUR_MS;
 use crate::life::index::reason::Class;
+use crate::life::index::rows::{Entry, HOUR_MS, Kind};
 use crate::life::parts::{count, span_link};
 
 const WAKE: u32 = 14;
@@ -24,7 +23,7 @@ impl Picture<'_> {
     pub fn wakes(&mut self) {
         let (life, scale) = (self.life, self.drawing.scale);
         let mut cells = Cells::new(scale);
-        let wakes = life.known.wakes.iter().filter(|wake| scale.holds(wake.from_ms, wake.to_ms));
+        let wakes = life.wakes.iter().filter(|wake| scale.holds(wake.from_ms, wake.to_ms));
         wakes.for_each(|wake| cells.add_many(wake.from_ms, wake.to_ms, 1, u64::from(wake.thoughts), &wake));
         let cells = cells.all();
         let all = cells.iter().map(|cell| cell.count).sum();
@@ -46,8 +45,8 @@ impl Picture<'_> {
 
     /// Returns the class of most wakes that began in a span, and how many.
     fn mostly(&self, from_ms: u64, to_ms: u64) -> (Class, u64) {
-        let wakes = &self.life.known.wakes;
-        let mut counts = Class::ALL.map(|class| (class, 0_u64));
+        let wakes = &self.life.wakes;
+        let mut counts: Vec<(Class, u64)> = Class::ALL.iter().map(|class| (*class, 0)).collect();
         let first = wakes.partition_point(|wake| wake.from_ms < from_ms);
         for wake in wakes.iter().skip(first).take_while(|wake| wake.from_ms <= to_ms) {
             let of = counts.iter_mut().find(|(class, _)| *class == wake.class);
@@ -108,7 +107,7 @@ impl Picture<'_> {
     fn entries(&self, lanes: &mut [Frequent; 3]) -> bool {
         let scale = self.drawing.scale;
         let [thoughts, acts, failed] = lanes;
-        self.life.store.each(scale.from_ms, scale.to_ms, |entry| {
+        self.life.each(scale.from_ms, scale.to_ms, |entry| {
             let (lane, unreadable) = match entry.kind {
                 Kind::Thought => (&mut *thoughts, 0),
                 Kind::Garbled => (&mut *thoughts, 1),
@@ -124,7 +123,7 @@ impl Picture<'_> {
         let scale = self.drawing.scale;
         let number = |ms: u64| u32::try_from(ms / HOUR_MS).unwrap_or(u32::MAX);
         let [thoughts, acts, failed] = lanes;
-        for (at, hour) in self.life.known.hours.range(number(scale.from_ms)..=number(scale.to_ms)) {
+        for (at, hour) in self.life.hours().range(number(scale.from_ms)..=number(scale.to_ms)) {
             let from_ms = (u64::from(*at) * HOUR_MS).max(scale.from_ms);
             let to_ms = u64::from(*at) * HOUR_MS + HOUR_MS - 1;
             let add = |lane: &mut Frequent, count: u32, sum: u32| {

@@ -2,9 +2,9 @@
 //!
 //! Invariant: what one of the two wrote is never overwritten unread by the other.
 
-use crate::page::link::hexadecimal;
 use anyhow::{Context, Result, bail};
 use house::openat::Folder;
+use house::printable::hex;
 use house::{House, files, printable};
 use sha2::{Digest, Sha256};
 use std::path::Path;
@@ -94,7 +94,7 @@ fn paper(bytes: &[u8]) -> Result<Paper> {
     let Ok(text) = std::str::from_utf8(bytes) else { bail!("it is no text in UTF-8") };
     let plain = text.replace('\t', " ");
     let fits_a_form = !text.contains('\r') && printable::spelled(&plain) == plain;
-    Ok(Paper { text: text.to_owned(), hash: hexadecimal(&Sha256::digest(bytes)), fits_a_form })
+    Ok(Paper { text: text.to_owned(), hash: hex(&Sha256::digest(bytes)), fits_a_form })
 }
 
 /// A paper; `None` where there is none.
@@ -110,7 +110,7 @@ pub fn write(house: &House, path: &str, hash: &str, text: &str) -> Result<Writte
     }
     let (folder, name) = place(house, path)?;
     let at = folder.at(name);
-    let is_same = |bytes: &[u8]| hexadecimal(&Sha256::digest(bytes)) == hash;
+    let is_same = |bytes: &[u8]| hex(&Sha256::digest(bytes)) == hash;
     match files::replace_expected(&at, is_same, text.as_bytes())? {
         files::Replaced::Done => Ok(Written::Done),
         files::Replaced::Other(bytes) => Ok(Written::Other(paper(&bytes)?)),

@@ -9,6 +9,7 @@ pub use plain::{Understood, compacts, reply, stops, understand};
 use crate::items::{self, Item, ItemInfo, Items};
 use crate::outbox::Kind;
 use crate::stack::Category;
+use crate::text;
 use crate::{Agenda, Refusal, When};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -267,7 +268,7 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &DirectiveChange, when: When) -
 
 fn unknown(id: &str) -> Refusal {
     Refusal::new(
-        format!("find the standing directive `{}`", items::clip(id, 40)),
+        format!("find the standing directive `{}`", text::clip(id, 40)),
         "directive.list names those that hold",
     )
 }

@@ -1,7 +1,7 @@
 //! Work that comes due by the clock and needs a thought then: tasks, orders, goals, opportunities, requests. Pure.
 
-use crate::items::clip;
 use crate::requests::Request;
+use crate::text::clip;
 use crate::{Agenda, directive::Wish};
 use jiff::Timestamp;
 

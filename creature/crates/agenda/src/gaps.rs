@@ -1,6 +1,7 @@
 //! Capability gaps: what the creature could not do, and how often it missed that.
 
 use crate::items::{self, Item, ItemInfo, Items, LONGEST_REASON, LONGEST_TITLE};
+use crate::text;
 use crate::{Agenda, Refusal, When};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -47,7 +48,7 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &GapChange, when: When) -> Resu
     let list = &mut agenda.gaps.list;
     match change {
         GapChange::Note { what } => {
-            let what = items::words(what, "the gap", LONGEST_TITLE)?;
+            let what = items::needed(what, "the gap", LONGEST_TITLE)?;
             let same = |gap: &&mut Gap| gap.ended_at.is_none() && gap.what.eq_ignore_ascii_case(&what);
             if let Some(gap) = list.iter_mut().find(same) {
                 gap.times = gap.times.saturating_add(1);
@@ -63,7 +64,7 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &GapChange, when: When) -> Resu
         GapChange::Close { id, reason } => {
             let gap = items::find(list, id)?;
             gap.ended_at = Some(when.now);
-            gap.reason = items::clip(reason, LONGEST_REASON);
+            gap.reason = text::clip(reason, LONGEST_REASON);
             Ok(json!({"id": id}))
         }
     }

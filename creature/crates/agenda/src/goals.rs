@@ -1,6 +1,7 @@
 //! Goals and their checkpoints: what is tried, how often, and what is parked with its reason.
 
 use crate::items::{self, Item, ItemInfo, Items, LONGEST_REASON, LONGEST_TITLE, Tries};
+use crate::text;
 use crate::{Agenda, Refusal, When};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -139,9 +140,9 @@ impl Goal {
             return if self.reason.is_empty() { line } else { format!("{line} ({})", self.reason) };
         }
         for (number, step) in (1..).zip(&self.checkpoints) {
-            line += &format!("; {number} {}: {}", items::name(step.status), items::clip(&step.text, 120));
+            line += &format!("; {number} {}: {}", items::name(step.status), text::clip(&step.text, 120));
             if !step.tries.reason.is_empty() {
-                let why = items::clip(&step.tries.reason, 120);
+                let why = text::clip(&step.tries.reason, 120);
                 line += &format!(" (tried {} times: {why})", step.tries.attempts);
             }
         }
@@ -158,7 +159,7 @@ impl Goal {
             return Err(Refusal::new(error, "make two goals of it"));
         }
         let step = |text: &String| {
-            let text = items::words(text, "a checkpoint", LONGEST_TITLE)?;
+            let text = items::needed(text, "a checkpoint", LONGEST_TITLE)?;
             Ok(Checkpoint { text, status: Status::Pending, tries: Tries::default() })
         };
         // All are checked before one is added: a refusal leaves the goal as it was.
@@ -183,7 +184,7 @@ impl Goal {
         };
         let before = step.clone();
         if matches!(status, Status::Failed | Status::Blocked) {
-            items::words(reason, "the reason", LONGEST_REASON)?;
+            items::needed(reason, "the reason", LONGEST_REASON)?;
         } else if before.status == Status::Blocked {
             step.tries.forgive();
         }
@@ -192,7 +193,7 @@ impl Goal {
             Status::Done => step.tries.succeed(),
             Status::Blocked => {
                 step.tries.forgive();
-                step.tries.reason = items::clip(reason, LONGEST_REASON);
+                step.tries.reason = text::clip(reason, LONGEST_REASON);
             }
             Status::Failed if step.tries.fail(reason, now) => step.status = Status::Blocked,
             _ => {}
@@ -282,7 +283,7 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &GoalChange, when: When) -> Res
                 return Err(Refusal::new("that is no end", "a goal ends as done, failed or dropped"));
             }
             goal.status = *outcome;
-            goal.reason = items::clip(reason, LONGEST_REASON);
+            goal.reason = text::clip(reason, LONGEST_REASON);
             goal.changed_at = now;
             Ok(json!({"id": id, "status": outcome}))
         }
@@ -296,8 +297,8 @@ fn add(
     cost_usd: f64,
     when: When,
 ) -> Result<Value, Refusal> {
-    let title = items::words(title, "the title", LONGEST_TITLE)?;
-    let cost_usd = items::usd(cost_usd)?;
+    let title = items::needed(title, "the title", LONGEST_TITLE)?;
+    let cost_usd = items::checked_usd(cost_usd)?;
     let awaits = cost_usd > when.rules.goal_cost_usd;
     let mut goal = Goal {
         status: if awaits { GoalStatus::Awaiting } else { GoalStatus::Open },

@@ -1,5 +1,6 @@
 //! Items of every kind: found by name, admitted within bounds, tried, forgotten once ended.
 
+use crate::text::clip;
 use crate::{Refusal, When};
 use jiff::{SignedDuration, Timestamp};
 use serde::de::DeserializeOwned;
@@ -172,8 +173,8 @@ fn gist(reason: &str) -> String {
     words.collect::<String>().to_lowercase()
 }
 
-/// Words on one line, at most `most` characters; refused where there are none.
-pub(crate) fn words(text: &str, what: &str, most: usize) -> Result<String, Refusal> {
+/// The text on one line, at most `most` characters; refused where it is empty.
+pub(crate) fn needed(text: &str, what: &str, most: usize) -> Result<String, Refusal> {
     let text = clip(text, most);
     if text.is_empty() {
         return Err(Refusal::new(format!("{what} is empty"), "say it in a few words"));
@@ -181,18 +182,8 @@ pub(crate) fn words(text: &str, what: &str, most: usize) -> Result<String, Refus
     Ok(text)
 }
 
-/// `text` on one line and at most `most` characters, with an ellipsis where it was cut.
-pub fn clip(text: &str, most: usize) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().nth(most).is_none() {
-        return line;
-    }
-    let head: String = line.chars().take(most.saturating_sub(1)).collect();
-    format!("{}…", head.trim_end())
-}
-
 /// An amount of US dollars, rounded to the cent; refused outside of 0 to 1,000,000,000.
-pub(crate) fn usd(amount: f64) -> Result<f64, Refusal> {
+pub(crate) fn checked_usd(amount: f64) -> Result<f64, Refusal> {
     if (0.0..=1e9).contains(&amount) {
         return Ok((amount * 100.0).round() / 100.0);
     }

@@ -29,6 +29,7 @@ pub mod spoken;
 pub mod stack;
 pub mod standing;
 pub mod tasks;
+pub mod text;
 pub mod waking;
 pub mod yes;
 

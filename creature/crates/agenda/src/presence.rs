@@ -1,6 +1,7 @@
 //! Presence: where the creature is seen, when it was last seen there, and how often it means to be.
 
 use crate::items::{self, later};
+use crate::text;
 use crate::{Agenda, Refusal, When};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -54,7 +55,7 @@ impl Place {
 
 pub(crate) fn apply(agenda: &mut Agenda, change: &PresenceChange, when: When) -> Result<Value, Refusal> {
     let PresenceChange::Note { place: name, last, every_days } = change;
-    let name = items::words(name, "the place", LONGEST_PLACE)?.to_lowercase();
+    let name = items::needed(name, "the place", LONGEST_PLACE)?.to_lowercase();
     let places = &mut agenda.presence.places;
     if places.len() >= MOST && !places.contains_key(&name) {
         let oldest = places.iter().min_by_key(|(_, place)| place.last_at).map(|(name, _)| name.clone());
@@ -62,7 +63,7 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &PresenceChange, when: When) ->
     }
     let place = places.entry(name.clone()).or_default();
     place.last_at = when.now;
-    place.last = items::clip(last, LONGEST_LAST);
+    place.last = text::clip(last, LONGEST_LAST);
     if let Some(days) = every_days {
         place.every_days = (*days > 0).then_some(*days);
     }

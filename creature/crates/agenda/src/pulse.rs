@@ -2,6 +2,7 @@
 
 use crate::items::{self, Item, ItemInfo, Items};
 use crate::sessions::Mode;
+use crate::text;
 use crate::{Agenda, Refusal, When};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -164,7 +165,7 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &PulseChange, when: When) -> Re
         }
         PulseChange::Found { id, said } => {
             let concern = items::find(&mut agenda.pulse.list, id)?;
-            concern.said = items::clip(said, MOST_SAID);
+            concern.said = text::clip(said, MOST_SAID);
             Ok(json!({"id": id}))
         }
     }

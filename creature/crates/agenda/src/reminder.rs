@@ -7,6 +7,7 @@ mod schedule;
 pub use schedule::Schedule;
 
 use crate::items::{self, Item, ItemInfo, Items};
+use crate::text;
 use crate::{Agenda, Refusal, When};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -122,7 +123,7 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &ReminderChange, when: When) ->
             let usual = when.rules.time_zone.iana_name().unwrap_or("UTC").to_owned();
             let zone = zone.clone().unwrap_or(usual);
             let hours = TimeZone::get(&zone).map_err(|_| {
-                let error = format!("find the time zone `{}`", items::clip(&zone, 40));
+                let error = format!("find the time zone `{}`", text::clip(&zone, 40));
                 Refusal::new(error, "name one as in Europe/Berlin, or leave it out")
             })?;
             let clock =

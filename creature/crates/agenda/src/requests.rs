@@ -9,6 +9,7 @@ mod wait;
 pub use wait::Wait;
 
 use crate::items::{self, Item, ItemInfo, Items, LONGEST_REASON, backoff_s, later};
+use crate::text;
 use crate::{Agenda, Refusal, When};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -181,18 +182,18 @@ impl Request {
 
     /// The request in a line, for thoughts: the owner's words, what was done and what is next.
     pub fn line(&self, most: usize) -> String {
-        let words = items::clip(&self.text, most);
+        let words = text::clip(&self.text, most);
         let mut line = format!("Open request {} of your owner's, \"{words}\"", self.id);
         if self.thread != "main" {
-            line += &format!(", thread {}", items::clip(&self.thread, 40));
+            line += &format!(", thread {}", text::clip(&self.thread, 40));
         }
         if let Some(said) = self.so_far.as_ref().filter(|said| !said.is_empty()) {
-            line += &format!("; you said: {}", items::clip(said, 160));
+            line += &format!("; you said: {}", text::clip(said, 160));
         }
         if !self.came.is_empty() {
             line += &format!("; it waited, and this came: {}", self.came);
         }
-        line += &format!("; next: {}.", items::clip(&self.why_and_next().1, 200));
+        line += &format!("; next: {}.", text::clip(&self.why_and_next().1, 200));
         if !self.tools.is_empty() {
             line += &format!(" {} allowed for it.", self.tools.join(", "));
         }
@@ -202,7 +203,7 @@ impl Request {
     fn end(&mut self, outcome: &str, now: Timestamp) {
         self.ended_at = Some(now);
         (self.changed_at, self.wait) = (now, None);
-        self.outcome = items::clip(outcome, LONGEST_REASON);
+        self.outcome = text::clip(outcome, LONGEST_REASON);
     }
 
     /// Notes that a wake ended with it open, and decides when it is worked on again.
@@ -216,7 +217,7 @@ impl Request {
         }
         self.came.clear();
         if !next.is_empty() {
-            self.next = items::clip(next, LONGEST_REASON);
+            self.next = text::clip(next, LONGEST_REASON);
         }
         let pause_s = match self.idle {
             0 | 1 => 0,
@@ -265,7 +266,7 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &RequestChange, when: When) -> 
         }
         RequestChange::Came { id, what } => {
             let one = items::find(list, id)?;
-            one.came = items::clip(what, LONGEST_REASON);
+            one.came = text::clip(what, LONGEST_REASON);
             (one.wait, one.not_before) = (None, None);
             Ok(json!({"id": id}))
         }
@@ -298,7 +299,7 @@ fn heard(
     if !when.owner {
         return Err(Refusal::new("open a request of the owner's", "ask with owner.message"));
     }
-    items::words(text, "the request", LONGEST_WORDS)?;
+    items::needed(text, "the request", LONGEST_WORDS)?;
     let list = &mut agenda.requests.list;
     if let Some(known) = list.iter().find(|one| !word.is_empty() && one.word == word) {
         return Ok(json!({"id": known.id, "tools": known.tools}));
@@ -307,7 +308,7 @@ fn heard(
     for one in list.iter_mut().filter(|one| one.ended_at.is_none() && one.thread == when.thread) {
         if one.wait.as_ref().is_some_and(|wait| wait.owner) {
             (one.wait, one.not_before) = (None, None);
-            one.came = items::clip(&format!("your owner said: {text}"), LONGEST_REASON);
+            one.came = text::clip(&format!("your owner said: {text}"), LONGEST_REASON);
         }
     }
     if agenda.requests.open().count() >= MOST_OPEN

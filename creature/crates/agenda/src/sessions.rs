@@ -10,7 +10,7 @@ mod turns;
 pub use report::Report;
 pub use spawn::{Previous, Request, Spawned};
 
-use crate::items::clip;
+use crate::text::clip;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -10,10 +10,11 @@ use crate::directive::{Directive, Wish};
 use crate::goals::{Goal, GoalStatus};
 use crate::items::{self, backoff_s, later, span};
 use crate::opportunities::{Opportunity, Stage};
-use crate::own::{self, Allowance};
+use crate::own::Allowance;
 use crate::requests::Request;
 use crate::rules::Rules;
 use crate::tasks::Task;
+use crate::text;
 use crate::{Agenda, waking};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -252,7 +253,7 @@ impl<'a> Found<'a> {
             why += &format!(", every {}", span(every_s));
         }
         why += &task.tries.said();
-        let line = Line::of(category, &task.id, &items::clip(&task.text, 80), why, &task.text, due);
+        let line = Line::of(category, &task.id, &text::clip(&task.text, 80), why, &task.text, due);
         // A task that comes due counts as changed then, whatever look it had before.
         self.put(line, due, task.changed_at.max(due.min(self.now)), Whose::of(task.owner));
     }
@@ -261,7 +262,7 @@ impl<'a> Found<'a> {
     fn request(&mut self, one: &Request) {
         let (why, next) = one.why_and_next();
         let ready_at = one.ready_at();
-        let line = Line::of(Category::Requests, &one.id, &items::clip(&one.text, 80), why, &next, ready_at);
+        let line = Line::of(Category::Requests, &one.id, &text::clip(&one.text, 80), why, &next, ready_at);
         let (seen_at, since) = (one.worked_at.unwrap_or(Timestamp::MIN), one.made_at);
         self.entries.push(Entry { line, rank: 0, seen_at, since });
     }
@@ -271,7 +272,7 @@ impl<'a> Found<'a> {
         let (Wish::Every { what, every_s }, Some(due)) = (&directive.wish, directive.next) else { return };
         let every = span(i64::try_from(*every_s).unwrap_or(i64::MAX));
         let why = format!("your owner wants it every {every}");
-        let line = Line::of(Category::Tasks, &directive.id, &items::clip(what, 80), why, what, due);
+        let line = Line::of(Category::Tasks, &directive.id, &text::clip(what, 80), why, what, due);
         self.put(line, due, due.min(self.now), Whose::Owner);
     }
 
@@ -294,18 +295,18 @@ impl<'a> Found<'a> {
 
     /// An open item of the checklist.
     fn item(&mut self, text: &str) {
-        let id = format!("item-{:06x}", own::hash(text) >> 8);
+        let id = format!("item-{:06x}", text::hash(text) >> 40);
         let (why, next) =
             ("open on your checklist".to_owned(), "do it, and tick it off in self/HEARTBEAT.md");
-        let line = Line::of(Category::Tasks, &id, &items::clip(text, 80), why, next, Timestamp::MIN);
+        let line = Line::of(Category::Tasks, &id, &text::clip(text, 80), why, next, Timestamp::MIN);
         self.put(line, Timestamp::MIN, Timestamp::MIN, Whose::Own);
     }
 
-    /// Own time comes due by `Own::due_at`, not by its last look as other lines do.
+    /// Own time comes due by `Own::due_at`, and later while nothing of such looks is used; not by its last look.
     fn own_time(&mut self, allowance: &Allowance) {
         let own = &self.agenda.own;
         let (id, title, why, next) = own.line(allowance, self.now);
-        let again = self.agenda.reasons.due_at(&id).unwrap_or(Timestamp::MIN);
+        let again = self.agenda.reasons.due_at(waking::OWN).unwrap_or(Timestamp::MIN);
         let ready_at = own.due_at(allowance, self.now).max(again);
         let line = Line::of(Category::Own, &id, title, why, next, ready_at);
         self.entries.push(Entry { line, rank: 0, seen_at: ready_at, since: ready_at });
@@ -320,7 +321,7 @@ impl<'a> Found<'a> {
             named += &format!(" and {} more", changed.len() - NAMED);
         }
         let why = format!("{} changed since you last read them", changed.len());
-        let next = items::clip(&format!("read {named}; keep what matters"), 300);
+        let next = text::clip(&format!("read {named}; keep what matters"), 300);
         let always = Timestamp::MIN;
         let line = Line::of(Category::Knowledge, "knowledge", "papers changed", why, &next, always);
         self.put(line, always, always, Whose::CanWait);

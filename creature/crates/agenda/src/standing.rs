@@ -11,7 +11,7 @@ pub use redaction::{redact, redact_prose};
 pub use statements::{actionable, sentences};
 
 use crate::Refusal;
-use crate::items::clip;
+use crate::text::clip;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use statements::Statement;

@@ -3,7 +3,8 @@
 //! Invariant: in doubt nothing is approved: words about a yes, a quoted yes and one with a condition are none.
 
 use crate::Agenda;
-use crate::items;
+use crate::text;
+use crate::text::among;
 
 /// Words that make a sentence a yes.
 const YES: &str =
@@ -29,14 +30,13 @@ pub struct Yes {
 pub fn understand(text: &str) -> Option<Yes> {
     let text = text.trim();
     let (said, rest) = text.split_once(['.', '!', ';', '\n']).unwrap_or((text, ""));
-    let is = |list: &str, word: &str| list.split_whitespace().any(|known| known == word);
-    if text.contains('?') || words(rest).iter().any(|word| is(DOUBT, word) || named(word)) {
+    if text.contains('?') || words_and_ids(rest).iter().any(|word| among(DOUBT, word) || named(word)) {
         return None;
     }
-    let said = words(said);
+    let said = words_and_ids(said);
     let (ids, plain): (Vec<String>, Vec<String>) = said.into_iter().partition(|word| named(word));
-    let yes = plain.iter().any(|word| is(YES, word));
-    let only = plain.iter().all(|word| is(YES, word) || is(AROUND, word));
+    let yes = plain.iter().any(|word| among(YES, word));
+    let only = plain.iter().all(|word| among(YES, word) || among(AROUND, word));
     (yes && only).then(|| Yes { ids, more: !rest.trim().is_empty() })
 }
 
@@ -50,7 +50,8 @@ pub fn items_named(text: &str) -> Vec<String> {
     ids
 }
 
-fn words(text: &str) -> Vec<String> {
+/// Words in lower case as they stand between spaces, an id such as `goal-7` and what is quoted whole.
+fn words_and_ids(text: &str) -> Vec<String> {
     let plain = text.to_lowercase().replace('’', "'");
     let split = plain.split(|c: char| c.is_whitespace() || ",;!()`".contains(c));
     split
@@ -71,7 +72,7 @@ fn named(word: &str) -> bool {
 impl Agenda {
     /// Tells the item and its price, as the owner is asked about it.
     pub fn price(&self, id: &str) -> Option<String> {
-        let told = |title: &str, usd: f64| format!("{id}, \"{}\", {usd} USD", items::clip(title, 120));
+        let told = |title: &str, usd: f64| format!("{id}, \"{}\", {usd} USD", text::clip(title, 120));
         let goal = self.goals.open().find(|goal| goal.id == id).map(|goal| told(&goal.title, goal.cost_usd));
         goal.or_else(|| {
             self.opportunities.open().find(|one| one.id == id).map(|one| told(&one.title, one.amount_usd))

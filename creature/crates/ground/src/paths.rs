@@ -21,10 +21,6 @@ impl House {
         self.root.join("PURPOSE.md")
     }
 
-    pub fn owner_settings(&self) -> PathBuf {
-        self.root.join("owner.toml")
-    }
-
     /// The creature's part of `owner.toml`, as the guardian hands it over. Read only.
     pub fn settings(&self) -> PathBuf {
         self.root.join(".self/settings.json")

@@ -233,7 +233,7 @@ fn judged(doing: &str, said: Value) -> Result<Reply, Error> {
         .filter(|id| !id.is_null())
         .map(|id| id.as_str().map_or_else(|| id.to_string(), str::to_owned));
     let error = Some(word("error")).filter(|error| !error.is_empty());
-    let message = told(doing, error.as_deref().unwrap_or("the broker says neither ok nor error"));
+    let message = failure(doing, error.as_deref().unwrap_or("the broker says neither ok nor error"));
     let deferred = flag("draft").then(|| Deferred::Draft(word("path"))).or(asked.map(Deferred::Asked));
     Err(Error { status, deferred, ..Error::new(message, word("hint")) })
 }
@@ -247,7 +247,7 @@ fn refused(doing: &str, status: u16, headers: &HeaderMap, bytes: &[u8]) -> Error
     let upstream = upstream.and_then(|upstream| upstream.trim().parse().ok());
     let message = match word("message") {
         said if said.is_empty() => format!("{doing}: the broker answered {status}"),
-        said => told(doing, &said),
+        said => failure(doing, &said),
     };
     let hint = Some(word("hint")).filter(|hint| !hint.is_empty());
     let hint = hint.unwrap_or_else(|| "do something else; the owner's rules decide what goes out".to_owned());
@@ -257,7 +257,7 @@ fn refused(doing: &str, status: u16, headers: &HeaderMap, bytes: &[u8]) -> Error
 }
 
 /// Tells what failed and why; the broker's words often begin with the request, which is not said twice.
-fn told(doing: &str, said: &str) -> String {
+fn failure(doing: &str, said: &str) -> String {
     match doing.split_once(' ') {
         Some((verb, object)) if said.starts_with(object) => format!("{verb} {said}"),
         Some((verb, _)) if said.starts_with(verb) => said.to_owned(),

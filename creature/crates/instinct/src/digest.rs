@@ -31,7 +31,7 @@ pub fn found(link: &Link, turn: &mut Turn) {
 }
 
 /// Notes how far the new thing at `url` was read, with the sentence of the note just taken.
-pub fn read(url: &str, fate: Fate, turn: &mut Turn) {
+pub fn mark_read(url: &str, fate: Fate, turn: &mut Turn) {
     let noted = turn.state.fresh.last().filter(|note| fate == Fate::Read && note.url == url);
     let sentence = noted.map(|note| clip(&note.sentence, LONGEST_SENTENCE));
     let Some(found) = turn.state.digest.found.iter_mut().rfind(|found| found.url == url) else { return };
@@ -130,7 +130,7 @@ pub fn settled(turn: &mut Turn) {
     digest.found.retain(|found| !found.told);
 }
 
-fn told<'a>(turn: &'a Turn<'_>) -> Vec<&'a Found> {
+fn to_tell<'a>(turn: &'a Turn<'_>) -> Vec<&'a Found> {
     turn.state.digest.found.iter().filter(|found| found.told).collect()
 }
 
@@ -147,7 +147,7 @@ fn hosts<'a>(found: &[&'a Found]) -> Vec<&'a str> {
 
 /// `12 new at 2 sources: 9 read, 3 could not be read`.
 fn head(turn: &Turn) -> String {
-    let found = told(turn);
+    let found = to_tell(turn);
     let of = |fate: Fate| found.iter().filter(|found| found.fate == fate).count();
     let hosts = hosts(&found);
     let sources = if hosts.len() == 1 { hosts.concat() } else { format!("{} sources", hosts.len()) };
@@ -165,7 +165,7 @@ fn head(turn: &Turn) -> String {
 
 /// A line for each new thing, by source, and within it by likeness.
 fn lines(turn: &Turn) -> Vec<String> {
-    let found = told(turn);
+    let found = to_tell(turn);
     let mut lines = silent(turn);
     for name in hosts(&found) {
         let here: Vec<&Found> = found.iter().copied().filter(|found| host(&found.source) == name).collect();

@@ -15,7 +15,7 @@ use serde_json::Value;
 const NO_WORK: [&str; 4] = ["rest", "answer the owner", "tell the owner what came of it", "ask the owner"];
 
 /// The answer to what is asked, for the owner who said it so.
-pub fn told(ability: &Ability, said: &str, turn: &Turn) -> String {
+pub fn answer(ability: &Ability, said: &str, turn: &Turn) -> String {
     let text = filled(&ability.answer, |name| fact(name, turn));
     if ability.beyond { text + &kept(said, turn) } else { text }
 }

@@ -130,6 +130,6 @@ fn new_item(feed: &str, item: &Value, first: bool, turn: &mut Turn) {
         let args = note(place, &link.title, &link.summary, &remark, turn);
         turn.intend("note what a feed says");
         turn.call("notes.append", args);
-        digest::read(&link.url, Fate::Read, turn);
+        digest::mark_read(&link.url, Fate::Read, turn);
     }
 }

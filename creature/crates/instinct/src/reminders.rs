@@ -42,7 +42,7 @@ pub fn parse(words: &str, usual: &str, language: Option<&Language>) -> Option<(S
 }
 
 /// The reminders of a `reminder.list`, as a sentence.
-pub fn told(result: &Value) -> String {
+pub fn name_all(result: &Value) -> String {
     let line = |one: &&Value| {
         format!("\"{}\" {} ({})", clip(word(one, "text"), 120), word(one, "said"), word(one, "id"))
     };
@@ -73,7 +73,7 @@ pub fn meant(which: &str, result: &Value, turn: &Turn) -> Result<(String, String
     let which = which.to_lowercase();
     let which = which.strip_prefix("the ").or(which.strip_prefix("my ")).unwrap_or(&which);
     if which.split(' ').any(|word| matches!(word, "all" | "every" | "everything")) {
-        return Err(format!("I cancel one at a time. {}; say `cancel` and a word of it", told(result)));
+        return Err(format!("I cancel one at a time. {}; say `cancel` and a word of it", name_all(result)));
     }
     let names = |id: &str| id == which || id.strip_prefix("reminder-") == Some(which);
     let known =
@@ -101,7 +101,7 @@ pub fn meant(which: &str, result: &Value, turn: &Turn) -> Result<(String, String
         [] => Err(format!(
             "no reminder, order or goal of mine is meant by \"{}\". {}",
             clip(which, 60),
-            told(result)
+            name_all(result)
         )),
         many => {
             let line = |(id, text): &(String, String)| format!("\"{}\" ({id})", clip(text, 80));

@@ -62,7 +62,7 @@ pub fn settled(url: &str, job: &Job, result: &Value, turn: &mut Turn) {
     turn.call("notes.append", args);
     let link = Link { url: url.to_owned(), title, source: url.to_owned(), ..Link::default() };
     digest::found(&link, turn);
-    digest::read(url, Fate::Read, turn);
+    digest::mark_read(url, Fate::Read, turn);
 }
 
 /// Returns what a page says that it did not say before; none where it is as it was, clocks and counters aside.
@@ -108,12 +108,12 @@ pub fn settled_link(link: &Link, result: &Value, turn: &mut Turn) {
         (text, fate) = (link.summary.as_str(), Fate::Unreadable);
     }
     if text.is_empty() && fate == Fate::Unreadable {
-        return digest::read(&link.url, fate, turn);
+        return digest::mark_read(&link.url, fate, turn);
     }
     turn.does("note what I read", format!("I note \"{}\".", clip(&link.title, 100)));
     let args = note(&link.url, &link.title, text, &remark, turn);
     turn.call("notes.append", args);
-    digest::read(&link.url, fate, turn);
+    digest::mark_read(&link.url, fate, turn);
 }
 
 /// Seconds until the next source is due, and its host.

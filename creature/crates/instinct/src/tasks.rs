@@ -65,7 +65,7 @@ pub fn finish(job: &Job, result: &Value, turn: &mut Turn) -> Option<Result<Strin
     if let Some(error) = failed(result) {
         return Some(Err(error));
     }
-    if let Some(outcome) = told(job, result, turn) {
+    if let Some(outcome) = outcome_of(job, result, turn) {
         remember(job, result, turn);
         return Some(Ok(outcome));
     }
@@ -122,7 +122,7 @@ pub fn finish(job: &Job, result: &Value, turn: &mut Turn) -> Option<Result<Strin
 }
 
 /// The outcome of a call that ends its task; none where `finish` makes more of the result.
-fn told(job: &Job, result: &Value, turn: &Turn) -> Option<String> {
+fn outcome_of(job: &Job, result: &Value, turn: &Turn) -> Option<String> {
     let about = job.about.as_str();
     // What looks for a line is about more than the paper.
     if job.tool == "notes.read" && !about.contains(' ') {
@@ -152,7 +152,7 @@ fn told(job: &Job, result: &Value, turn: &Turn) -> Option<String> {
         "x.post" => format!("posted: {place}"),
         "reminder.add" => format!("I remind you of \"{about}\" {}", word(result, "said")),
         "reminder.list" if about.starts_with(FORGET) => return None,
-        "reminder.list" => reminders::told(result),
+        "reminder.list" => reminders::name_all(result),
         "pulse.list" => reminders::concerns(result, turn),
         "reminder.cancel" => format!("I no longer remind you of \"{about}\""),
         "directive.end" => format!("{about} holds no longer"),

@@ -132,7 +132,7 @@ fn certain(all: Vec<Task>, said: &str, turn: &mut Turn) {
             }
             "digest" => told.push(digest::now(turn)),
             _ if task.does() => begin(&task, turn),
-            _ => told.push(facts::told(task.ability, said, turn)),
+            _ => told.push(facts::answer(task.ability, said, turn)),
         }
     }
     if !told.is_empty() {

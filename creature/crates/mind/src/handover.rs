@@ -103,7 +103,13 @@ pub const FILTERED: &str = "A filter of your model's maker refused your last con
 of it is told here. What you did stands in your records. If you read the same thing again, the same will happen.";
 
 /// Tells a new conversation of the one before: by its summary, or by an extract where there is none.
-pub fn told(summary: Option<&str>, last: &str, turns: &[Turn], moment: &Moment, tools: &ToolList) -> String {
+pub fn hand_over(
+    summary: Option<&str>,
+    last: &str,
+    turns: &[Turn],
+    moment: &Moment,
+    tools: &ToolList,
+) -> String {
     let mut text = match summary.filter(|summary| !summary.trim().is_empty()) {
         Some(summary) => {
             format!("# Handover of your last conversation\n\n{}\n\n", shorten(summary.trim(), MOST_SUMMARY))

@@ -331,7 +331,7 @@ impl ModelMind {
 }
 
 /// A reply as the JSON thought it is.
-pub(super) fn read(reply: &Reply) -> Outcome {
+pub(super) fn json_thought(reply: &Reply) -> Outcome {
     let mut usage = usage(reply);
     match thought::read(&reply.text) {
         Ok((thought, how)) => {

@@ -170,7 +170,7 @@ impl ModelMind {
         let kept = || old.as_ref().and_then(|old| talks::summary(&self.talks, old));
         let summary = summary.map(str::to_owned).or_else(kept);
         let handed =
-            handed.map(|old| handover::told(summary.as_deref(), last, &old.turns, moment, self.tools));
+            handed.map(|old| handover::hand_over(summary.as_deref(), last, &old.turns, moment, self.tools));
         let mut handed = handed.unwrap_or_default();
         let head = self.head(moment);
         let path = conversation::file(&self.folder, head.thread.as_deref());
@@ -235,7 +235,7 @@ impl ModelMind {
         };
         let (mut thought, usage) = match self.form {
             // A model that was told so and writes no JSON again has answered in its own words, and may go on so.
-            Some(Form::Json) => match (llm::read(reply), thought::of_words(&reply.text)) {
+            Some(Form::Json) => match (llm::json_thought(reply), thought::of_words(&reply.text)) {
                 (Outcome::Thought { thought, usage }, _) => {
                     current.misread = false;
                     (thought, usage)

@@ -199,7 +199,7 @@ impl Client {
         let (whole, bytes) = body.whole().map_err(|fault| self.fault(fault, &upstream))?;
         let reply = self.reply(&whole, &bytes, talk, &upstream)?;
         if !is_stream {
-            told(&reply, hear);
+            tell_whole(&reply, hear);
         }
         Ok(reply)
     }
@@ -323,7 +323,7 @@ impl Client {
 }
 
 /// Tells of a reply that came whole, as if it had been streamed.
-fn told(reply: &Reply, hear: &mut Hear<'_>) {
+fn tell_whole(reply: &Reply, hear: &mut Hear<'_>) {
     if !reply.thinking.is_empty() {
         hear(Heard::Thinking(&reply.thinking));
     }

@@ -6,9 +6,8 @@ use crate::dream::facts::{facts_text, keep_facts};
 use crate::dream::state::DreamState;
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
-use crate::life::minds::offered::reach;
 use crate::life::{Leaving, Life};
-use crate::mind::Mind;
+use crate::mind::{Mind, reach};
 use crate::store::Store;
 use crate::store::caller::Caller;
 use agenda::Change;
@@ -47,13 +46,13 @@ enum Act {
 
 impl Life {
     /// Asks the model, and does what it says; none where the life was asked to leave meanwhile.
-    pub(super) async fn asked(
+    pub(super) async fn ask_the_model(
         &mut self,
         dream: &str,
         state: &mut DreamState,
         leaving: &mut impl Leaving,
     ) -> Result<Option<String>, Fault> {
-        if !self.minds.read() {
+        if !self.minds.can_read() {
             return Ok(Some("no model: instinct dreams without words".to_owned()));
         }
         let (text, pulse) = (facts_text(&self.told.house)?, open(&self.store));

@@ -37,7 +37,7 @@ impl Life {
     /// Sums up one talk that is over, if there is one. A failure is told and costs nothing else.
     pub(crate) async fn sum_up_talks(&mut self, leaving: &mut impl Leaving) -> Result<(), Fault> {
         let (path, now_s) = (self.told.house.talks(), self.told.clock.now().as_second());
-        if !self.minds.read() || self.access.poor || self.told.rehearsal {
+        if !self.minds.can_read() || self.access.poor || self.told.rehearsal {
             return Ok(());
         }
         let mut talks: Talks = state::read(&path).unwrap_or_default();

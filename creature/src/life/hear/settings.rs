@@ -1,8 +1,6 @@
 //! The owner's settings in the course of a life: what is handed over anew counts before the next word is heard.
 
 use crate::config::Settings;
-use crate::fault::Fault;
-use crate::life::Life;
 use crate::store::Store;
 use crate::tools::catalogue::MARKS;
 use crate::tools::{Toolbox, permission};
@@ -17,18 +15,4 @@ pub(crate) fn put(settings: &Settings, store: &mut Store, toolbox: &mut Toolbox)
     let (rules, odd) = settings.rules();
     store.rules = rules;
     permission::unknown(&settings.permissions, &MARKS).into_iter().chain(odd).collect()
-}
-
-impl Life {
-    /// Takes up settings that the guardian handed over since they were last read; how a model is asked counts with the
-    /// next one that is offered.
-    pub(crate) fn follow_settings(&mut self) -> Result<(), Fault> {
-        let handed = Settings::handed_anew(&self.told.house, self.told.life, &mut self.handed);
-        let Some((settings, odd)) = handed else { return Ok(()) };
-        self.settings = settings;
-        let unfollowed = put(&self.settings, &mut self.store, &mut self.toolbox);
-        let odd: Vec<String> = odd.into_iter().chain(unfollowed).collect();
-        self.heart.odd(&odd.join("; "));
-        self.store.observe("settings", &odd.join("; "))
-    }
 }

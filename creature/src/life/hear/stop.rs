@@ -4,8 +4,8 @@
 
 use crate::fault::Fault;
 use crate::jobs::Job;
-use crate::life::carried::Stop;
-use crate::life::{Life, Next};
+use crate::life::Life;
+use crate::life::passed::Stop;
 use crate::senses::cursors::Waiting;
 use crate::store::caller::Caller;
 use agenda::Change;
@@ -25,42 +25,37 @@ const MOST_CUT: usize = 8_000;
 
 impl Life {
     /// Takes a word for a stop: what waited for an answer before it does no longer. A plain `stop` is a pause where
-    /// nothing of the owner's is under way.
-    pub(crate) fn takes_stop(&mut self, word: &Word, id: &str) -> bool {
+    /// nothing of the owner's is under way. None for another word.
+    pub(super) fn stop_said(&mut self, word: &Word, id: &str, works_for: Option<&str>) -> Option<Stop> {
         if self.told.safe || !directive::stops(&word.text) {
-            return false;
+            return None;
         }
         let (now, zone) = (self.told.clock.now(), &self.store.rules.time_zone);
-        let works_for = self.attention.works_for.clone();
         let is_idle = works_for.is_none() && self.works_apart().is_empty();
         // With nothing under way instinct knows what `cancel that` means: the last thing it made.
         let is_instincts = self.minds.are_instinct()
             && word.text.trim_start().get(..6).is_some_and(|verb| verb.eq_ignore_ascii_case("cancel"));
         if is_idle && (is_instincts || directive::understand(&word.text, now, zone).is_some()) {
-            return false;
+            return None;
         }
         let at = self.cursors.owner.words.iter().position(|waiting| waiting.id == id).unwrap_or(0);
         let (mut nth, mut cancelled) = (0, Vec::new());
         self.cursors.owner.words.retain(|waiting| {
-            let of = [Some(&word.thread), works_for.as_ref()].contains(&Some(&waiting.word.thread));
+            let of = [Some(word.thread.as_str()), works_for].contains(&Some(waiting.word.thread.as_str()));
             nth += 1;
             let stays = nth > at && waiting.id != id || nth <= at && !of;
             cancelled.extend((!stays && waiting.id != id).then(|| waiting.clone()));
             stays
         });
-        let stop = self.attention.stop.get_or_insert_default();
-        stop.thread.clone_from(&word.thread);
-        stop.work = works_for.or(stop.work.take());
-        stop.cancelled.extend(cancelled);
+        let (thread, work) = (word.thread.clone(), works_for.map(str::to_owned));
+        let mut stop = Stop { thread, work, cancelled, ..Stop::default() };
         // Before it is obeyed: a death until then must not have it taken up again.
-        let mut stop = stop.clone();
-        stop.threads.extend(self.give_up(&stop));
-        self.attention.stop = Some(stop);
-        true
+        stop.threads = self.give_up(&stop);
+        Some(stop)
     }
 
     /// Keeps what was said of a thought that was cut short, for its records and for its conversation.
-    pub(crate) fn keep_cut(&mut self, by_stop: bool) -> Result<(), Fault> {
+    pub(crate) fn keep_cut(&mut self, by_stop: bool, thread: Option<&str>) -> Result<(), Fault> {
         let said = ground::papers::read(&self.told.house.thinking()).text;
         let said = shorten(said.trim(), MOST_CUT);
         let why = if by_stop { "your owner said stop" } else { "your owner spoke" };
@@ -70,19 +65,14 @@ impl Life {
         };
         self.store.record("observation", json!({"about": "cut", "text": text}))?;
         let (life, now_s) = (self.told.life, self.told.clock.now().as_second());
-        let thread = self.attention.works_for.clone();
         if let (true, Some(talk)) = (by_stop, self.minds.now.talk()) {
-            talk.stopped(thread.as_deref(), &text, life, now_s);
+            talk.stopped(thread, &text, life, now_s);
         }
         Ok(())
     }
 
-    /// Ends the wake at the owner's word that means stop, and says what was stopped.
-    pub(crate) fn obey(&mut self) -> Result<Next, Fault> {
-        let Some(mut stop) = self.attention.stop.take() else {
-            return Ok(self.chosen(None));
-        };
-        let mut own = self.attention.works_for.is_none();
+    /// Ends what the owner's word means that says stop, and says what that was. `own`: nothing of the owner's is under way.
+    pub(crate) fn obey(&mut self, mut stop: Stop, mut own: bool) -> Result<(), Fault> {
         let unseen = stop.cancelled.iter().filter(|waiting| waiting.seen == 0);
         let unbegun: Vec<String> = unseen
             .map(|waiting| format!("what you asked, \"{}\"", shorten(&waiting.word.text, 80)))
@@ -116,7 +106,7 @@ impl Life {
             text += &format!(" I do nothing of my own for {HELD_MIN} minutes, unless you say `resume`.");
         }
         let jobs = self.toolbox.jobs.in_background();
-        let running = jobs.iter().filter(|job| !job.is_stopped()).map(|job| named(job));
+        let running = jobs.iter().filter(|job| !job.is_stopped()).map(|job| job_named(job));
         let running: Vec<String> = running.chain(self.works_apart()).collect();
         if !running.is_empty() {
             text += &format!(" In the background still: {}; `stop that` again ends it.", running.join(", "));
@@ -133,8 +123,7 @@ impl Life {
         if let Some(talk) = self.minds.now.talk() {
             talk.rested();
         }
-        self.save()?;
-        Ok(self.chosen(None))
+        self.save()
     }
 
     /// Ends what the owner asked for and the stop ended: it is not taken up again. The threads it was asked on.
@@ -192,7 +181,7 @@ impl Life {
         for job in self.toolbox.jobs.in_background() {
             job.stop("your owner said stop");
             job.is_known();
-            ended.push(named(&job));
+            ended.push(job_named(&job));
             let text = format!("{}; your owner said stop. It had said: {}", job.line(), job.said_so_far());
             self.store.record("observation", json!({"about": "cut", "text": text}))?;
             threads.extend(job.caller.owner.then(|| job.caller.thread.clone()));
@@ -201,6 +190,6 @@ impl Life {
     }
 }
 
-fn named(job: &Job) -> String {
+fn job_named(job: &Job) -> String {
     format!("{} ({})", job.id, shorten(&job.what, 80))
 }

@@ -1,26 +1,14 @@
 //! The minds that the broker offers: the one in use, its fallbacks, the quick one.
 
 use crate::config::Told;
-use crate::mind::Mind;
+use crate::mind::{Mind, reach};
 use crate::pace;
-use crate::tools::catalogue::LIST;
 use hands::Broker;
 use instinct::Instinct;
 use mind::ModelSettings;
-use mind::llm::{ModelMind, Reach};
+use mind::llm::ModelMind;
 use mind::{Down, llm};
 use serde_json::Value;
-
-/// Returns the way models are reached through this broker.
-pub(crate) fn reach<'a>(
-    broker: &'a Broker,
-    settings: &'a ModelSettings,
-    told: &'a Told,
-    configured: &'a [String],
-) -> Reach<'a> {
-    let (house, commit) = (&told.house, told.commit.as_str());
-    Reach { base: broker.base(), token: broker.token(), settings, house, tools: &LIST, commit, configured }
-}
 
 /// Minds as the broker offers them, and which is in use.
 pub(crate) struct Minds {
@@ -63,7 +51,7 @@ impl Minds {
     }
 
     /// Whether the mind in use is a model, which can read.
-    pub fn read(&self) -> bool {
+    pub fn can_read(&self) -> bool {
         matches!(self.now, Mind::Model(_))
     }
 

@@ -1,5 +1,6 @@
 //! Outages: why the mind gives no answer, since when, and what the owner is told of it meanwhile. Pure.
 
+use crate::clock::hour;
 use ground::text::shorten;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -121,11 +122,4 @@ impl Outage {
         let then = if asks { "" } else { " What waits is answered then." };
         format!("{what} for the model: {}.{then}", self.sentence(asks, now, zone))
     }
-}
-
-/// A time as the owner's clock shows it, with its zone, and its day where that is another.
-pub fn hour(at: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
-    let [at, now] = [at, now].map(|at| at.to_zoned(zone.clone()));
-    let form = if at.date() == now.date() { "%H:%M %Z" } else { "%Y-%m-%d %H:%M %Z" };
-    at.strftime(form).to_string()
 }

@@ -1,38 +1,30 @@
-//! Empty answers: after one, the same reasons call for no thought for a while, longer each time.
+//! Empty answers: after one, the same reasons call for no thought for a while, longer each time. Pure.
 
 use crate::life::carried::Emptied;
-use crate::life::{Life, Next};
-use agenda::waking;
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use mind::thought::Thought;
-use std::time::Duration;
 
 /// The first span in which the same situation is not asked about again, in seconds; it doubles, up to the longest.
 const FIRST_S: u64 = 60;
 const LONGEST_S: u64 = 3_600;
 
-impl Life {
-    /// The rest after a thought that wants another round without having acted; none where it may have that round.
-    pub(crate) fn emptied(&mut self, thought: &Thought) -> Option<Next> {
+impl Emptied {
+    /// Takes in a thought; the seconds for which the same reasons call for none, where it wants another round without having
+    /// acted and may not have it.
+    pub(super) fn span_after(&mut self, thought: &Thought) -> Option<u64> {
         if !thought.only_words() {
-            self.resting.emptied = Emptied::default();
+            *self = Self::default();
             return None;
         }
         let silent = thought.monologue.is_empty() && thought.intent.is_empty();
-        let spoke = std::mem::replace(&mut self.resting.emptied.spoke, true);
-        if !silent && !spoke {
-            // One thought aloud may go on; a second in a row without an act may not.
-            return None;
-        }
-        let now = self.told.clock.now();
-        let span_s = (FIRST_S << self.resting.emptied.times.min(6)).min(LONGEST_S);
-        let times = self.resting.emptied.times.saturating_add(1);
-        let reasons_left = waking::reasons(&self.found(now));
+        let spoke = std::mem::replace(&mut self.spoke, true);
+        // One thought aloud may go on; a second in a row without an act may not.
+        (silent || spoke).then(|| (FIRST_S << self.times.min(6)).min(LONGEST_S))
+    }
+
+    /// Notes the reasons that were left, which call for no thought for so many seconds.
+    pub(super) fn leave(&mut self, reasons_left: Vec<String>, span_s: u64, now: Timestamp) {
         let until = now.checked_add(SignedDuration::from_secs(span_s as i64)).ok();
-        self.resting.emptied = Emptied { spoke: true, times, reasons_left, until };
-        self.unfinished.stopped();
-        self.access.setback = true;
-        let Next::Rest(rest) = self.chosen(None) else { return None };
-        Some(Next::Rest(rest.max(Duration::from_secs(span_s))))
+        *self = Self { spoke: true, times: self.times.saturating_add(1), reasons_left, until };
     }
 }

@@ -25,7 +25,7 @@ impl Newborn {
     }
 
     /// Returns the text for a thought; empty once it is no news.
-    pub fn told(&self, now: Timestamp) -> &str {
+    pub fn change_text(&self, now: Timestamp) -> &str {
         let is_old = self.thought_at.is_some_and(|at| now.duration_since(at).as_secs() > TOLD_S);
         if is_old { "" } else { &self.text }
     }

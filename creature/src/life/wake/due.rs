@@ -5,20 +5,18 @@
 
 use crate::fault::Fault;
 use crate::life::Life;
-use crate::mind::Mind;
+use crate::life::wake::events::held_up;
 use crate::pace;
 use crate::store::caller::Caller;
 use crate::store::feed::Event;
 use crate::subsessions::review;
 use agenda::Change;
-use agenda::directive::{self, DirectiveChange, Wish};
-use agenda::goals::{self, GoalChange};
+use agenda::directive::{DirectiveChange, Wish};
 use agenda::pulse::{PULSE, PulseChange};
 use agenda::reminder::{Due, ReminderChange};
 use agenda::sessions::{Origin, Request};
 use agenda::tasks::TaskChange;
 use ground::checklist;
-use ground::text::shorten;
 use instinct::sources;
 use serde_json::json;
 
@@ -77,11 +75,14 @@ impl Life {
             own.for_each(|job| job.stop("your owner paused you"));
             self.pause_apart();
         }
-        if std::mem::replace(&mut self.attention.pause_told, paused) != paused {
+        if std::mem::replace(&mut self.wakes.pause_told, paused) != paused {
             let event = if paused { Event::Paused } else { Event::Resumed };
             let is_typed = paused && !self.told_to_pause();
             let why = if is_typed { "you are typing" } else { "your word" };
-            let (what, pending) = (self.held_up(), self.cursors.events.news.len());
+            let interrupted = self.cursors.owner.interrupted.as_ref().map(|one| one.what.as_str());
+            let line = self.first_line(self.told.clock.now());
+            let what = held_up(self.unfinished.busy.as_deref(), interrupted, line);
+            let pending = self.cursors.events.news.len();
             self.store.feed.tell(event, json!({"why": why, "what": what, "pending_events": pending}));
         }
     }
@@ -166,54 +167,6 @@ impl Life {
                 }
             }
             self.store.made(&self.caller, &Change::Directive(DirectiveChange::Did { id: order.id }));
-        }
-    }
-
-    /// Takes a word of the owner's that is a directive as one; the reply, none where it is none or was refused.
-    pub(crate) fn directed(&mut self, text: &str, thread: &str) -> Option<String> {
-        if self.told.safe {
-            return None;
-        }
-        let (now, zone) = (self.told.clock.now(), self.store.rules.time_zone.clone());
-        let understood = directive::understand(text, now, &zone)?;
-        let change = Change::Directive(understood.change.clone());
-        if !self.store.made(&Caller::owner(thread), &change) {
-            return None;
-        }
-        if matches!(understood.change, DirectiveChange::Set { wish: Wish::Focus { .. }, .. }) {
-            self.cursors
-                .events
-                .tell(format!("Your owner said \"{}\": what you do next follows it.", shorten(text, 300)));
-        }
-        Some(directive::reply(&understood) + &self.waits(&understood.change))
-    }
-
-    /// Says of an order that instinct cannot follow that it is kept for a mind that can.
-    fn waits(&self, change: &DirectiveChange) -> String {
-        match (change, &self.minds.now) {
-            (DirectiveChange::Set { wish: Wish::Every { what, .. }, .. }, Mind::Instinct(_))
-                if !instinct::can_do(what) =>
-            {
-                format!(" On instinct I cannot do \"{what}\": the order waits for a model.")
-            }
-            _ => String::new(),
-        }
-    }
-
-    /// Makes, on instinct, a goal of a request in phases; the word itself is still answered. A model reads for itself
-    /// what is asked, and has tools that add goals.
-    pub(crate) fn goal_of_phases(&mut self, text: &str, thread: &str) {
-        if self.told.safe || !self.minds.are_instinct() {
-            return;
-        }
-        let Some(checkpoints) = goals::phases(text) else { return };
-        let title = shorten(text, 120);
-        let change = Change::Goal(GoalChange::Add { title, checkpoints, cost_usd: 0.0 });
-        if self.store.made(&Caller::owner(thread), &change) {
-            let text = shorten(text, 300);
-            self.cursors
-                .events
-                .tell(format!("Your owner's word \"{text}\" stands on the agenda as a goal, step by step."));
         }
     }
 }

@@ -2,17 +2,16 @@
 //!
 //! Invariant: no model is asked to look; instinct follows its sources itself.
 
+use crate::config::RevenueSettings;
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
 use crate::life::Life;
 use crate::life::wake::platforms;
 use crate::pace;
-use ground::checklist::{self, Named};
-use ground::papers;
+use ground::checklist::Named;
 use ground::text::{hash, host, shorten};
 use hands::Broker;
 use instinct::sources;
-use jiff::Timestamp;
 use memory::state;
 use serde_json::json;
 use std::time::Duration;
@@ -28,35 +27,6 @@ const MOST_KNOWN: usize = 2 * hands::MOST_ITEMS;
 const MOST_NEWS: usize = 16;
 
 impl Life {
-    /// Sources to follow; none on instinct, while paused, and where there is no way out.
-    fn followed(&self) -> Vec<Named> {
-        if self.minds.are_instinct() || self.told.broker.is_none() || self.paused() {
-            return Vec::new();
-        }
-        let house = &self.told.house;
-        let mut all =
-            checklist::named(&papers::read(&house.purpose()).text, &papers::read(&house.checklist()).text);
-        let platforms = platforms::named(&self.settings.revenue);
-        all.retain(|named| !platforms.iter().any(|platform| platform.url == named.url));
-        all.extend(platforms);
-        all
-    }
-
-    /// Seconds between two looks at a source, and whether it is a platform.
-    fn pace_of(&self, named: &Named) -> (i64, bool) {
-        let revenue = &self.settings.revenue;
-        match platforms::named(revenue).contains(named) {
-            true => (revenue.scan_interval_minutes as i64 * 60, true),
-            false => (pace::BUILT.source_pace_s as i64, false),
-        }
-    }
-
-    /// Returns the time at which the next source is to be looked at.
-    pub(crate) fn next_look(&self) -> Option<Timestamp> {
-        let next_s = self.followed().iter().map(|named| self.scanned.next_s(named)).min()?;
-        Timestamp::from_second(next_s).ok()
-    }
-
     /// Looks at the sources that are due.
     pub(crate) async fn scan(&mut self) -> Result<(), Fault> {
         let (followed, now_s) = (self.followed(), self.told.clock.now().as_second());
@@ -88,7 +58,7 @@ impl Life {
     fn looked(&mut self, named: &Named, looked: Result<Looked, hands::Error>) -> Result<(), Fault> {
         let now_s = self.told.clock.now().as_second();
         let first = !self.scanned.sources.contains_key(&named.url);
-        let (pace_s, is_platform) = self.pace_of(named);
+        let (pace_s, is_platform) = pace_of(&self.settings.revenue, named);
         let source = self.scanned.sources.entry(named.url.clone()).or_default();
         let found = match looked {
             Ok(found) => found,
@@ -149,6 +119,14 @@ impl Life {
             false => self.cursors.events.tell(text.clone()),
         }
         self.store.record("observation", json!({"about": "source", "text": text}))
+    }
+}
+
+/// Seconds between two looks at a source, and whether it is a platform.
+fn pace_of(revenue: &RevenueSettings, named: &Named) -> (i64, bool) {
+    match platforms::named(revenue).contains(named) {
+        true => (revenue.scan_interval_minutes as i64 * 60, true),
+        false => (pace::BUILT.source_pace_s as i64, false),
     }
 }
 

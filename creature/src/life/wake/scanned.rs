@@ -1,5 +1,6 @@
 //! Sources that papers name: what is known of them, and their news that wait. Kept in `scanned.json`.
 
+use agenda::own::Kind;
 use ground::checklist::Named;
 use ground::pages;
 use memory::state;
@@ -33,6 +34,14 @@ impl Scanned {
     /// Reads the file; garbage costs a look more, nothing else.
     pub fn load(path: &Path) -> Self {
         state::read(path).unwrap_or_default()
+    }
+
+    /// Clears the news that a look of this kind was given.
+    pub fn given(&mut self, kind: Kind, path: &Path) {
+        if kind == Kind::Sources && !self.news.is_empty() {
+            self.news.clear();
+            state::keep(path, self);
+        }
     }
 
     pub fn next_s(&self, named: &Named) -> i64 {

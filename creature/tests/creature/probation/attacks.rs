@@ -35,7 +35,7 @@ fn in_memory(script: &Script) -> TempHouse {
     let house = TempHouse::with_model("openai", script, 300);
     let mut fast = TempHouse::in_memory();
     fast.broker.clone_from(&house.broker);
-    fast.write("owner.toml", fs::read(house.path("owner.toml")).unwrap());
+    fast.owner(&fs::read_to_string(house.path("owner.toml")).unwrap());
     fast
 }
 
@@ -256,7 +256,7 @@ async fn a_restless_model_that_makes_itself_work_is_paced() {
     };
     let script = Script::new((0..2_000).map(again).collect());
     let house = in_memory(&script);
-    house.add("owner.toml", "\n[agenda]\nrounds = 4\n[sessions]\nat_once = 1\n");
+    house.owner("model.tools = 'json'\nrest.shortest_s = 1\nagenda.rounds = 4\nsessions.at_once = 1\n");
     let mut lived = Lived::born(&house, NOON, 1).await;
     let mut left = Duration::from_secs(3_600);
     let mut wakes = 0;

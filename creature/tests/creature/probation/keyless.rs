@@ -80,7 +80,7 @@ impl Keyless {
         let broker = StandIn::new(move |asked| web(asked, &serving));
         let mut house = TempHouse::in_memory();
         house.broker = Some(broker.base());
-        house.write("owner.toml", "[rest]\nshortest_s = 1\n[agenda]\ntime_zone = \"Europe/Berlin\"\n");
+        house.owner("[rest]\nshortest_s = 1\n[agenda]\ntime_zone = \"Europe/Berlin\"\n");
         house.write("self/HEARTBEAT.md", CHECKLIST);
         let lived = Lived::born(&house, at, 1).await;
         Self { house, lived, feeds, broker, wakes: 0 }

@@ -7,7 +7,6 @@ use agenda::Change;
 use agenda::requests::RequestChange;
 use agenda::sessions::{Origin, Request};
 use creature::life::Leaving;
-use creature::life::carried::Reasons;
 use creature::store::caller::Caller;
 use memory::Record;
 use serde_json::json;
@@ -35,7 +34,7 @@ async fn the_owners_word_cuts_the_rest_and_costs_a_session_nothing() {
     assert!(work(&mut life).await.is_none(), "the rest was not cut");
     life.spawn_session(objective(Origin::Dream, "Read the scratch")).unwrap();
     let _ = work(&mut life).await;
-    life.sense(0, &Reasons::default()).unwrap();
+    life.take_notice(None).unwrap();
     assert_eq!(life.cursors.owner.words.len(), 1);
     while life.cursors.events.news.is_empty() {
         life.rest(Some(Duration::from_secs(1)), &mut After(None)).await.unwrap();

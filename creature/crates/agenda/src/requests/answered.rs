@@ -2,6 +2,7 @@
 
 use super::{Request, Wait};
 use crate::items::{self, LONGEST_REASON};
+use crate::text;
 use crate::{Refusal, When};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -23,14 +24,13 @@ pub(super) fn answered(
             one.end(&format!("answered: {said}"), when.now);
             ended.push(one.id.clone());
         } else {
-            one.so_far = Some(items::clip(said, LONGEST_REASON));
+            one.so_far = Some(text::clip(said, LONGEST_REASON));
             (one.changed_at, one.worked_at) = (when.now, Some(when.now));
             one.wait = wait.cloned();
         }
     }
     let open = list.iter().filter(|one| one.ended_at.is_none() && one.thread == when.thread);
-    let open: Vec<String> =
-        open.map(|one| format!("{} \"{}\"", one.id, items::clip(&one.text, 60))).collect();
+    let open: Vec<String> = open.map(|one| format!("{} \"{}\"", one.id, text::clip(&one.text, 60))).collect();
     Ok(json!({"ended": ended, "open": open}))
 }
 

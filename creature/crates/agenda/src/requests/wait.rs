@@ -1,6 +1,7 @@
 //! Waits of requests: for a time, something by its name, or the owner's word; until then it costs no thought. Pure.
 
-use crate::items::{self, LONGEST_REASON, later};
+use crate::items::{LONGEST_REASON, later};
+use crate::text;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +31,7 @@ impl Wait {
     pub fn new(what: &str, until: Option<Timestamp>, now: Timestamp) -> Self {
         let owner = until.is_none() && names(what).is_empty();
         let until = until.unwrap_or_else(|| later(now, LONGEST_S));
-        Self { what: items::clip(what, LONGEST_REASON), until, owner }
+        Self { what: text::clip(what, LONGEST_REASON), until, owner }
     }
 
     pub(super) fn of_owner(what: &str, now: Timestamp) -> Self {

@@ -2,7 +2,7 @@
 
 use super::{MOST_DEPTH, MOST_OPEN, Mode, Origin, Session, Sessions};
 use crate::Refusal;
-use crate::items::clip;
+use crate::text::clip;
 use jiff::Timestamp;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};

@@ -6,7 +6,7 @@ use super::{
     HOP_ROUNDS, HOP_S, MOST_ANSWER, MOST_GIVEN, MOST_HOP_ROUNDS, MOST_HOPS, Origin, Session, Sessions, Status,
 };
 use crate::Refusal;
-use crate::items::clip;
+use crate::text::clip;
 use jiff::{SignedDuration, Timestamp};
 
 /// Replies in a row that cannot be read, and lives that end while it acts, at which a session fails.

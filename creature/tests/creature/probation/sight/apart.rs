@@ -73,7 +73,7 @@ fn a_slow_call_of_one_session_holds_no_other_no_thought_and_not_the_owners_word(
     });
     let settings = "[model]\ndeadline_s = 600\ntools = \"native\"\n[rest]\nshortest_s = 1\nlongest_s = 300\n\
         [sessions]\nat_once = 8\n";
-    world.house.write("owner.toml", settings);
+    world.house.owner(settings);
     let living = world.house.live(1);
     world.house.say(r#"{"text": "begin apart"}"#);
     wait_for("one to be asked for", || (asked_for(&world, "count every reed") > 0).then_some(()));
@@ -214,7 +214,7 @@ fn a_session_has_the_model_and_the_effort_it_was_given_and_none_that_the_owner_d
         });
         let settings =
             "[model]\ndeadline_s = 20\ntools = \"native\"\neffort = \"medium\"\n[rest]\nshortest_s = 1\n";
-        world.house.write("owner.toml", settings);
+        world.house.owner(settings);
         let path = if wire == Wire::Anthropic { "/llm/anthropic" } else { "/llm/openai/v1" };
         let others = json!([{"wire": wire.name(), "name": other, "path": path, "window": 200_000}]);
         world.offer(json!({"window": 200_000, "others": others}));

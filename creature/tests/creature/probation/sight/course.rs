@@ -180,7 +180,7 @@ fn the_owners_effort_goes_with_every_request() {
     loopback!();
     for (wire, path) in [(Wire::Anthropic, "/output_config/effort"), (Wire::Responses, "/reasoning/effort")] {
         let world = World::new(wire, Rules::default(), NATIVE, |_| Say::new().rests(300));
-        world.house.write("owner.toml", "[model]\neffort = \"low\"\n[rest]\nshortest_s = 1\n");
+        world.house.owner("[model]\neffort = \"low\"\n[rest]\nshortest_s = 1\n");
         let living = world.house.live(1);
         world.server.wait_for_seen(1);
         assert_eq!(world.server.seen()[0].body.pointer(path), Some(&json!("low")), "{wire:?}");
@@ -248,7 +248,7 @@ fn another_effort_begins_another_conversation() {
     for (life, effort, thoughts) in [(1, "low", 0), (2, "low", 1), (3, "high", 0)] {
         let settings =
             format!("[model]\neffort = \"{effort}\"\ntools = \"native\"\n[rest]\nshortest_s = 1\n");
-        world.house.write("owner.toml", settings);
+        world.house.owner(&settings);
         world.house.say(&format!(r#"{{"text": "are you there, life {life}?"}}"#));
         let living = world.house.live(life);
         world.house.record("thought", |data| data["wake"] == life);

@@ -15,7 +15,7 @@ pub(super) fn world(mind: impl FnMut(&Seen) -> Say + Send + 'static) -> World {
     let world = World::new(wire, rules, NATIVE, mind);
     // A stream that stands still is not given up meanwhile.
     let settings = "[model]\ndeadline_s = 600\ntools = \"native\"\n[rest]\nshortest_s = 1\nlongest_s = 300\n";
-    world.house.write("owner.toml", settings);
+    world.house.owner(settings);
     world
 }
 

@@ -94,12 +94,9 @@ impl World {
         let door = Door::new(&server.origin());
         let mut house = TempHouse::new();
         house.broker = Some(door.base());
-        house.write(
-            "owner.toml",
-            format!(
-                "[model]\ndeadline_s = 20\ntools = \"{form}\"\n[rest]\nshortest_s = 1\nlongest_s = 300\n"
-            ),
-        );
+        house.owner(&format!(
+            "[model]\ndeadline_s = 20\ntools = \"{form}\"\n[rest]\nshortest_s = 1\nlongest_s = 300\n"
+        ));
         let world = Self { house, server, door, wire };
         world.offer(json!({"window": 200_000}));
         world

@@ -1,0 +1,67 @@
+//! Mistakes at the command line, in words: what is wrong with it, what was probably meant, and what to do next. Pure.
+
+use super::list::{TABLE, choices, names};
+use clap::error::{ContextKind, ErrorKind};
+use clap::{Command, Error};
+use house::settings::words::nearest;
+use house::terminal::{hinted, typed};
+use house::{bounds, printable};
+
+/// Says what is wrong with the words behind a command, or behind none.
+pub fn told(error: &Error, command: Option<&Command>) -> String {
+    let whose = command.map_or("the guardian", Command::get_name);
+    let part = |kind| error.get(kind).map(ToString::to_string).unwrap_or_default();
+    let (argument, value) = (part(ContextKind::InvalidArg), part(ContextKind::InvalidValue));
+    let (argument, value) = (shown(&argument), shown(&value));
+    let mut known = command.into_iter().flat_map(Command::get_arguments);
+    let known = known.find(|known| known.to_string() == argument).and_then(|known| known.get_help());
+    let about = known.map(|help| format!(": {help}")).unwrap_or_default();
+    let what = match error.kind() {
+        ErrorKind::InvalidSubcommand => unknown(&shown(&part(ContextKind::InvalidSubcommand))),
+        ErrorKind::UnknownArgument if argument.starts_with('-') => {
+            let all = command.map_or_else(|| TABLE.get_subcommands().collect(), |command| vec![command]);
+            let options: Vec<String> = all.into_iter().flat_map(choices).collect();
+            let options: Vec<&str> = options.iter().map(String::as_str).collect();
+            let near = nearest(&argument, &options).filter(|near| *near != argument);
+            let meant = near.map(|near| format!("; did you mean {near}?"));
+            format!("{whose} takes no {argument}{}", meant.unwrap_or_default())
+        }
+        ErrorKind::UnknownArgument => format!("`{argument}` is too much for {whose}"),
+        ErrorKind::InvalidValue if value.is_empty() => format!("{argument} wants a value{about}"),
+        ErrorKind::InvalidValue if whose == "help" => unknown(&value),
+        ErrorKind::InvalidValue => {
+            format!("{argument} is one of {}, not `{value}`", part(ContextKind::ValidValue))
+        }
+        ErrorKind::ValueValidation => match std::error::Error::source(error).map(ToString::to_string) {
+            Some(why) if why.starts_with('-') => why,
+            why => format!("{argument} cannot be `{value}` ({}){about}", why.unwrap_or_default()),
+        },
+        ErrorKind::MissingRequiredArgument => {
+            let examples = command.and_then(Command::get_after_help).map(ToString::to_string);
+            let example = examples.unwrap_or_default().lines().nth(1).map(hinted).filter(|_| known.is_some());
+            let example = example.map(|example| format!("; as in `{}`", example.trim()));
+            format!("{whose} wants {argument}{about}{}", example.unwrap_or_default())
+        }
+        ErrorKind::ArgumentConflict => {
+            format!("{whose} takes {argument} or {}, not both", shown(&part(ContextKind::PriorArg)))
+        }
+        _ => error.to_string().lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned(),
+    };
+    let command = command.filter(|command| command.get_name() != "help");
+    let how =
+        command.map_or_else(|| typed("help"), |command| typed(&format!("{} --help", command.get_name())));
+    format!("{what}; see `{how}`")
+}
+
+fn shown(text: &str) -> String {
+    printable::flat(&bounds::brief(text, bounds::NAME_CHARS))
+}
+
+fn unknown(word: &str) -> String {
+    let names: Vec<&str> = names().collect();
+    let meant = match nearest(word, &names) {
+        Some(name) => format!("the nearest is {name}"),
+        None => format!("there are {}", names.join(", ")),
+    };
+    format!("`{word}` is no command of the guardian; {meant}")
+}

@@ -1,0 +1,85 @@
+//! Values that one stage returns and the next is given: the reasons of a wake, a stop, a call's doing, a rest.
+
+use crate::senses::cursors::Waiting;
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// Reasons a wake thinks for; without a reason it does not.
+#[derive(Clone, Debug, Default)]
+pub struct Reasons {
+    pub why: Vec<String>,
+    /// A look of instinct's within an hour of a recorded one: it leaves no record.
+    pub unrecorded: bool,
+}
+
+/// Consequence of a wake, or of a part of it.
+pub enum Next<R = Duration> {
+    Rest(R),
+    Reborn(String),
+    Leave,
+}
+
+/// Rest that thoughts end with, before what comes due shortens it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Rest {
+    pub lasts: Duration,
+    /// The last thought also said that its work is done: only what is new or due shortens the rest.
+    pub said_done: bool,
+    /// The last thought said nothing new: nothing that waits shortens the rest.
+    pub said_nothing: bool,
+}
+
+/// Consequence of one round of a wake: another, or the end of its thoughts.
+pub(crate) enum Round {
+    Again(Done),
+    Ends(Next<Rest>),
+}
+
+/// Calls so far: whether they did more than look or ended the work, and how to go on.
+#[derive(Default)]
+pub(crate) struct Done {
+    /// A call did more than look.
+    pub progress: bool,
+    /// A call said that the work is complete.
+    pub completed: bool,
+    pub then: Then,
+}
+
+/// How the calls of a thought go on after one of them.
+#[derive(Default)]
+pub(crate) enum Then {
+    #[default]
+    On,
+    /// The owner spoke, and the call goes on in the background: the others are not run.
+    Heard,
+    /// The owner said stop.
+    Stopped(Stop),
+    /// The life was asked to leave.
+    Left,
+}
+
+/// The owner's word that means stop, until it is obeyed.
+#[derive(Clone, Debug, Default)]
+pub struct Stop {
+    pub thread: String,
+    /// The thread of the owner's whose work was under way, if it was the owner's.
+    pub work: Option<String>,
+    /// Work that was ended, in words for the owner.
+    pub ended: Vec<String>,
+    /// Words that waited for an answer when it was said, and wait no longer.
+    pub cancelled: Vec<Waiting>,
+    /// The threads whose work and words it ended.
+    pub threads: BTreeSet<String>,
+}
+
+impl Stop {
+    /// Takes in one that was said before this and is not obeyed yet.
+    pub fn after(mut self, earlier: Option<Self>) -> Self {
+        let Some(earlier) = earlier else { return self };
+        self.work = self.work.or(earlier.work);
+        self.ended.splice(0..0, earlier.ended);
+        self.cancelled.splice(0..0, earlier.cancelled);
+        self.threads.extend(earlier.threads);
+        self
+    }
+}
