@@ -3,11 +3,10 @@
 //! Invariant: nothing is written; an unreadable line is counted and skipped, and the chain is reported as broken
 //! there.
 
-use guardian::act::state;
-use house::lines::{Lines, Next};
+use house::lines::Lines;
 use house::records::ledger::{Booked, Entry};
 use house::records::{self, view::field};
-use house::{House, files};
+use house::{House, files, sealed};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -90,7 +89,7 @@ fn follows(line: &str, before: Option<&(u64, String)>) -> Result<(Value, (u64, S
     if rest != format!("{hash}\"}}") {
         return Err("it does not end in a hash");
     }
-    if state::checksum(format!("{body}}}").as_bytes()) != hash {
+    if sealed::checksum(format!("{body}}}").as_bytes()) != hash {
         return Err("its hash is not its own: it was changed");
     }
     if let Some((last, hash)) = before
@@ -118,12 +117,8 @@ impl Audit {
     fn through(&mut self, path: &Path, name: &str) -> u64 {
         let Some(file) = files::open(path).ok().flatten() else { return 0 };
         let (mut lines, mut number) = (Lines::new(file, LONGEST_LINE), 0);
-        loop {
-            let line = match lines.next_line() {
-                Next::Line(line) => String::from_utf8_lossy(line).into_owned(),
-                Next::Long => String::new(),
-                Next::End => break,
-            };
+        lines.each(|line| {
+            let line = String::from_utf8_lossy(line.unwrap_or_default()).into_owned();
             number += 1;
             let (entry, end) = match follows(&line, self.end.as_ref()) {
                 Ok((entry, end)) => (entry, Some(end)),
@@ -138,7 +133,8 @@ impl Audit {
             if Entry(&entry).at() >= self.since.as_str() {
                 self.take(entry);
             }
-        }
+            true
+        });
         // An unfinished last line is one being written, if it begins like a line.
         let begins = lines.torn().iter().zip(BEGINNING).all(|(there, wanted)| there == wanted);
         if !begins || lines.is_too_long() {

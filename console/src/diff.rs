@@ -1,14 +1,15 @@
 //! `diff`: changes the creature made to itself: a life's commit against the one before, or a commit against its parent.
 
+use crate::edits::{ByCommit, Fell};
 use anyhow::{Context, Result, bail};
 use git2::{Diff, DiffFormat, DiffOptions, Tree};
-use guardian::git::repo::{COMPARED_BYTES, Repo, Version};
-use guardian::git::tree::short;
 use house::bounds::{self, NAME_CHARS, TOLD_CHARS, brief};
-use house::records::history::{Death, Event, Line, Said};
+use house::records::history::{Death, Event};
 use house::records::{self, text, view::field};
 use house::terminal;
 use house::{House, moments};
+use repo::tree::short;
+use repo::{COMPARED_BYTES, Repo, Version};
 use serde_json::{Value, json};
 
 /// Files that are listed, and lines of the change that are shown.
@@ -201,31 +202,26 @@ fn lines(diff: &Diff) -> (Vec<(&'static str, String)>, bool) {
     (lines, whole.is_err())
 }
 
-/// Tells a commit's fate: lives, blessing, falls, by the guardian's records, and where its tree stands now.
-#[allow(clippy::wildcard_enum_match_arm)]
+/// Tells what became of a commit, by the guardian's records, and where its tree stands now.
 fn came(house: &House, repo: &Repo, version: Version) -> Vec<String> {
     let name = version.commit.to_string();
-    let (mut came, mut lives) = (Vec::new(), Vec::new());
-    for event in records::of(&house.history()) {
-        let (at, told) = (moments::near(Line(&event).at()), Said(&event).told());
-        match Event::of(&event) {
-            Event::Life(of) if of.commit() == name => lives.push(of.life()),
-            Event::Blessed(of) if of.commit() == name => came.push(format!("blessed at {at}")),
-            Event::Examined(of) if of.commit() == name => {
-                came.push(format!("its tests {}", brief(told, NAME_CHARS)));
-            }
-            Event::Fall(of) if of.from_commit() == name => {
-                came.push(format!("fell at {at}: {}", brief(told, TOLD_CHARS)));
-            }
-            _ => {}
-        }
-    }
-    let deaths = records::of(&house.deaths()).filter(|death| Death(death).commit() == name).count();
-    if let (Some(first), Some(last)) = (lives.first(), lives.last()) {
-        let lives = if first == last { format!("life {first}") } else { format!("lives {first} to {last}") };
-        came.insert(0, lives);
-    }
-    came.extend((deaths > 0).then(|| format!("{deaths} deaths")));
+    let is_of = |event: &Value| ["commit", "from_commit"].iter().any(|field| text(event, field) == name);
+    let mut edits = ByCommit::default();
+    records::of(&house.history()).filter(is_of).for_each(|event| edits.take(&event));
+    records::of(&house.deaths()).filter(is_of).for_each(|death| edits.died(Death(&death)));
+    let edit = edits.all.into_iter().find(|edit| edit.commit == name).unwrap_or_default();
+    let mut came = Vec::new();
+    came.extend(edit.lives.map(|(first, last)| match first == last {
+        true => format!("life {first}"),
+        false => format!("lives {first} to {last}"),
+    }));
+    came.extend((!edit.tests.is_empty()).then(|| format!("its tests {}", edit.tests_told)));
+    came.extend(
+        (!edit.proved_at.is_empty()).then(|| format!("blessed at {}", moments::near(&edit.proved_at))),
+    );
+    let fell = |fell: Fell| format!("fell at {}: {}", moments::near(&fell.at), brief(&fell.told, TOLD_CHARS));
+    came.extend(edit.fell.map(fell));
+    came.extend((edit.deaths > 0).then(|| format!("{} deaths", edit.deaths)));
     let rung = repo
         .rungs()
         .ok()

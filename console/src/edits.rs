@@ -1,10 +1,13 @@
-//! The versions of its source that ever ran, each with its fate: proved, fell, rolled back, never proved. Pure.
+//! The versions of its source that ever ran, each with what became of it: the one reading of that, for page, `diff` and report. Pure.
 
-use house::records::history::{Event, Line, Said};
+use house::bounds::{NAME_CHARS, brief};
+use house::records::history::{Death, Event, Line, Said};
 use serde_json::Value;
 
 /// Versions that are held; of more the oldest go.
 const MOST_EDITS: usize = 5_000;
+/// The same by commit alone, of which a report needs the newest.
+const MOST_BY_COMMIT: usize = 200;
 
 /// A version of `creature/`, by the first commit that had it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -18,22 +21,30 @@ pub struct Edit {
     pub files: u64,
     pub added: u64,
     pub removed: u64,
-    /// Its first and last life.
+    /// Its first and last life, and whether one ran a program built of it: papers alone build none.
     pub lives: Option<(u64, u64)>,
-    /// Result of its tests, and how long they took.
+    pub is_built: bool,
+    /// Whether a build of it failed, and how many lives of it died.
+    pub is_unbuilt: bool,
+    pub deaths: u64,
+    /// Result of its tests, in the guardian's words too, and how long they took.
     pub tests: String,
+    pub tests_told: String,
     pub tests_s: Option<f64>,
     /// When it had proved itself; empty where it has not.
     pub proved_at: String,
     pub fell: Option<Fell>,
 }
 
-/// How a version was put back: when, why by the guardian's word, and what it told.
+/// How a version was put back: when, why by the guardian's word, to which commit, and what it told.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Fell {
     pub at: String,
     pub cause: String,
+    pub to: String,
     pub told: String,
+    /// Whether it lived again since.
+    pub is_over: bool,
 }
 
 /// Fate of a version.
@@ -75,7 +86,7 @@ impl Fate {
 
 impl Edit {
     pub fn fate(&self, head_tree: &str) -> Fate {
-        match &self.fell {
+        match self.fallen() {
             Some(fell) if fell.cause == "owner" => Fate::RolledBack,
             Some(_) => Fate::Fell,
             None if self.tree == head_tree && self.proved_at.is_empty() => Fate::OnProbation,
@@ -84,19 +95,37 @@ impl Edit {
             None => Fate::Proved,
         }
     }
+
+    /// How it fell last, unless it was tried once more since.
+    pub fn fallen(&self) -> Option<&Fell> {
+        self.fell.as_ref().filter(|fell| !fell.is_over)
+    }
 }
 
 /// The versions that the guardian's history tells of, the oldest first. `tree_of`: the tree of a commit's `creature/`,
 /// by which commits of one version are known; a commit without one is a version by itself.
 pub fn list(history: impl Iterator<Item = Value>, tree_of: impl Fn(&str) -> Option<String>) -> Vec<Edit> {
-    let mut edits = Edits { all: Vec::new(), tree_of };
+    let mut edits = Edits { all: Vec::new(), dropped: 0, most: MOST_EDITS, tree_of };
     history.for_each(|event| edits.take(&event));
     edits.all
 }
 
-struct Edits<F> {
-    all: Vec<Edit>,
+/// Versions as events are taken in, the oldest first.
+pub struct Edits<F> {
+    pub all: Vec<Edit>,
+    /// Number of the oldest that are not held any more.
+    pub dropped: u64,
+    most: usize,
     tree_of: F,
+}
+
+/// Versions by commit alone.
+pub type ByCommit = Edits<fn(&str) -> Option<String>>;
+
+impl Default for ByCommit {
+    fn default() -> Self {
+        Self { all: Vec::new(), dropped: 0, most: MOST_BY_COMMIT, tree_of: |_| None }
+    }
 }
 
 impl<F: Fn(&str) -> Option<String>> Edits<F> {
@@ -115,8 +144,8 @@ impl<F: Fn(&str) -> Option<String>> Edits<F> {
     /// The version of a commit, made where it is new.
     fn at(&mut self, commit: &str, at: &str) -> Option<&mut Edit> {
         if self.of(commit).is_none() && !commit.is_empty() {
-            if self.all.len() >= MOST_EDITS {
-                self.all.drain(..MOST_EDITS / 8);
+            if self.all.len() >= self.most {
+                self.dropped += self.all.drain(..self.most / 8).len() as u64;
             }
             let tree = (self.tree_of)(commit).unwrap_or_else(|| commit.to_owned());
             self.all.push(Edit { at: at.into(), commit: commit.into(), tree, ..Edit::default() });
@@ -124,8 +153,9 @@ impl<F: Fn(&str) -> Option<String>> Edits<F> {
         self.of(commit)
     }
 
+    /// Takes in a line of the guardian's history.
     #[allow(clippy::wildcard_enum_match_arm)]
-    fn take(&mut self, event: &Value) {
+    pub fn take(&mut self, event: &Value) {
         let at = Line(event).at();
         match Event::of(event) {
             // A commit of papers alone has the version that ran before.
@@ -140,28 +170,37 @@ impl<F: Fn(&str) -> Option<String>> Edits<F> {
                 let life = of.life();
                 if let Some(edit) = self.at(of.commit(), at) {
                     edit.lives = Some((edit.lives.map_or(life, |(first, _)| first), life));
-                    // One that fell and lives again is tried once more.
-                    edit.fell = None;
+                    edit.is_built |= !of.kept_binary();
+                    edit.fell.iter_mut().for_each(|fell| fell.is_over = true);
                 }
             }
             Event::Examined(of) => {
                 if let Some(edit) = self.of(of.commit()) {
                     (edit.tests, edit.tests_s) = (of.outcome().to_owned(), of.seconds());
+                    edit.tests_told = brief(Said(event).told(), NAME_CHARS);
                 }
             }
             Event::Blessed(of) => {
-                if let Some(edit) = self.of(of.commit()).filter(|edit| edit.proved_at.is_empty()) {
+                if let Some(edit) = self.at(of.commit(), at).filter(|edit| edit.proved_at.is_empty()) {
                     edit.proved_at = at.to_owned();
                 }
             }
             Event::Fall(of) => {
-                let told = Said(event).plainly().to_owned();
-                let fell = Fell { at: at.into(), cause: of.cause().into(), told };
+                let [cause, to, told] =
+                    [of.cause(), of.to_commit(), Said(event).plainly()].map(str::to_owned);
+                let fell = Fell { at: at.into(), cause, to, told, is_over: false };
                 if let Some(edit) = self.of(of.from_commit()) {
                     edit.fell = Some(fell);
                 }
             }
             _ => {}
+        }
+    }
+    /// Takes in a death, after the history.
+    pub fn died(&mut self, death: Death) {
+        if let Some(edit) = self.of(death.commit()) {
+            edit.deaths += 1;
+            edit.is_unbuilt |= death.ended() == "build_failed";
         }
     }
 }

@@ -8,9 +8,8 @@ use console::{
     asks, backup, budget, completions, diff, doctor, feed, goals, help, history, manual, mind, notices, page,
     report, rollback, say, update, why, window, words,
 };
-use guardian::{settings, start};
 use house::terminal::{self, typed};
-use house::{House, bounds, moments, printable};
+use house::{House, bounds, moments, printable, settings};
 use std::process::ExitCode;
 
 /// Most rows of the past that may be asked for.
@@ -120,7 +119,7 @@ fn main() -> ExitCode {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
             terminal::error(&format!("guardian: {error:#}"));
-            ExitCode::from(if error.is::<start::Refused>() { 100 } else { 1 })
+            ExitCode::from(if error.is::<house::refused::Refused>() { 100 } else { 1 })
         }
     }
 }
@@ -340,7 +339,7 @@ fn carry_out(command: Command) -> Result<u8> {
         Command::Update(wanted) => return update::update(&find()?, &wanted),
         Command::Doctor { json } => {
             let house = find()?;
-            let limits = settings::load(&house).map(|settings| settings.limits).unwrap_or_default();
+            let limits = settings::whole(&house).map(|settings| settings.limits).unwrap_or_default();
             return Ok(doctor::examine(&house, &limits, json));
         }
     }
@@ -352,5 +351,5 @@ fn print(text: &str) {
 }
 
 fn find() -> Result<House> {
-    start::find_house(&std::env::current_dir()?)
+    house::find::find_house(&std::env::current_dir()?)
 }

@@ -1,7 +1,6 @@
 //! `mind`: the creature's state on one page: status, money, wakes, plans, last acts.
 
 use crate::{agenda, budget, feed};
-use guardian::act::heartbeat;
 use house::bounds::{NAME_CHARS, brief, short};
 use house::moments::Place;
 use house::records::memory::Record;
@@ -9,7 +8,7 @@ use house::records::{self, text, view::field};
 use house::standing::Known;
 use house::terminal::hinted;
 use house::terminal::{self, typed};
-use house::{House, asks, clock, instance, minds, moments};
+use house::{House, asks, clock, heartbeat, instance, minds, moments};
 use jiff::{Timestamp, ToSpan};
 use serde_json::{Value, json};
 use std::collections::VecDeque;

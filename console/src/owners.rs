@@ -1,7 +1,7 @@
 //! The owner's words in memory: only those also in the inbox. The creature writes memory, so memory proves none.
 
 use house::files::{self, Mark};
-use house::lines::{Lines, Next};
+use house::lines::Lines;
 use house::records::{LONGEST_LINE, memory::Record};
 use serde_json::Value;
 use std::collections::HashSet;
@@ -61,13 +61,10 @@ fn read(inbox: &Path) -> HashSet<(String, String)> {
     let end = lines.bytes();
     lines.pass(end.saturating_sub(MOST_BYTES));
     let mut words = HashSet::new();
-    loop {
-        match lines.next_line() {
-            Next::Line(line) => words.extend(word(line)),
-            Next::Long => {}
-            Next::End => break,
-        }
-    }
+    lines.each(|line| {
+        words.extend(line.and_then(word));
+        true
+    });
     words.extend(word(lines.torn()));
     words
 }

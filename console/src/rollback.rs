@@ -2,12 +2,12 @@
 
 use crate::diff::titled;
 use anyhow::Result;
-use guardian::git::repo::{Repo, Version};
-use guardian::git::tree::{self, short};
 use house::bounds::NAME_CHARS;
 use house::records::{text, view::field};
 use house::terminal::{self, typed};
 use house::{House, moments, printable};
+use repo::tree::{self, short};
+use repo::{Repo, Version};
 use serde_json::{Value, json};
 use std::path::Path;
 

@@ -8,7 +8,7 @@ mod tried;
 
 pub use standing::{ended, open as open_threads, purpose};
 
-use ground::text::shorten;
+use ground::text::{one_line, shorten};
 use memory::Record;
 use memory::kinds::{self, failed};
 use mind::ToolList;
@@ -226,10 +226,6 @@ fn thread_of(record: &Record) -> String {
 
 fn text(data: &Value, key: &str) -> String {
     data.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn when(record: &Record) -> &str {

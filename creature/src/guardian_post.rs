@@ -6,6 +6,7 @@ use crate::fault::Fault;
 use crate::paths::House;
 use crate::senses::guardian::Standing;
 use ground::files;
+use ground::text;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -28,12 +29,12 @@ const MOST_SAID: u64 = 1 << 20;
 static ASKED: AtomicU32 = AtomicU32::new(0);
 
 /// A summary on one line; one longer than a commit message holds is cut at a word.
-pub fn one_line(summary: &str) -> String {
-    let line = summary.split_whitespace().collect::<Vec<_>>().join(" ");
+pub fn summary_line(summary: &str) -> String {
+    let line = text::one_line(summary);
     if line.chars().count() <= MOST_SUMMARY {
         return line;
     }
-    let most: String = line.chars().take(MOST_SUMMARY - 2).collect();
+    let most = text::first(&line, MOST_SUMMARY - 2);
     let words = most.rsplit_once(' ').map_or(most.as_str(), |(words, _)| words);
     format!("{words} …")
 }
@@ -76,7 +77,7 @@ pub struct Answer {
 pub fn write_request(house: &House, life: u64, kind: Kind, summary: &str) -> Result<String, Fault> {
     let count = ASKED.fetch_add(1, Ordering::Relaxed);
     let id = format!("{life}-{}-{count}", jiff::Timestamp::now().as_millisecond());
-    let summary = one_line(summary);
+    let summary = summary_line(summary);
     let request = Request { id: &id, life, kind, summary: &summary };
     let hint = "is the disk full, or .self/mind not writable?";
     let bytes = serde_json::to_vec(&request)

@@ -1,11 +1,11 @@
 //! Hands the owner's commands to the console, a program beside the guardian's, which is brought up to date first.
 
 use crate::act::daemons::jobs::CONSOLE;
-use crate::act::made::Made;
-use crate::processes::exits::is_well;
-use crate::processes::trusted;
 use anyhow::{Context, Result};
 use house::{House, terminal};
+use processes::exits::is_well;
+use processes::made::Made;
+use processes::trusted;
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
 use std::process::Command;

@@ -18,7 +18,7 @@ fn main() -> ExitCode {
     house::files::close_to_others();
     let code = carry_out(&arguments).unwrap_or_else(|error| {
         terminal::error(&format!("guardian: {error:#}"));
-        if error.is::<start::Refused>() { 100 } else { 1 }
+        if error.is::<house::refused::Refused>() { 100 } else { 1 }
     });
     outlet::settle();
     ExitCode::from(code)
@@ -51,5 +51,5 @@ fn tell(as_json: bool) -> Result<u8> {
 }
 
 fn find() -> Result<House> {
-    start::find_house(&std::env::current_dir()?)
+    house::find::find_house(&std::env::current_dir()?)
 }

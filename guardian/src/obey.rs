@@ -2,13 +2,13 @@
 
 use crate::act::executor::Executor;
 use crate::decide::vocabulary::{Event, Phase, Want};
-use crate::git::tree::short;
 use crate::orders::{ID_BYTES, Order};
 use crate::run::Guardian;
 use anyhow::{Result, bail};
 use house::bounds::{TOLD_CHARS, brief};
 use house::files;
 use house::interrupt::Interrupted;
+use repo::tree::short;
 
 impl Guardian {
     /// Carries out the order in the file, once.

@@ -5,15 +5,14 @@ use anyhow::Result;
 use house::House;
 use house::settings::judge::Mistakes;
 use house::settings::notices::Notices;
-use house::settings::{self, Reader, broker, forms, guardian};
-use walls::Choice;
+use house::settings::{self, Reader, broker, forms};
+use processes::prepare::Asked;
 
 /// Settings without a mistake.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings {
     pub limits: Limits,
-    pub walls: Choice,
-    pub sandbox: guardian::Sandbox,
+    pub asked: Asked,
     /// The folder of risky mode, as the owner names it; none where that mode is off.
     pub risky: Option<String>,
     /// Which registries of packages a life is given.
@@ -32,13 +31,8 @@ pub fn load(house: &House) -> Result<Settings> {
 /// Parses the settings; an error begins with the line of the first mistake.
 pub fn read(text: &str) -> Result<Settings, Mistakes> {
     let read = settings::read(text, Reader::Guardian, forms::check)?;
-    let walls = match read.settings.walls {
-        guardian::Walls::On => Choice::On,
-        guardian::Walls::Required => Choice::Required,
-        guardian::Walls::Off => Choice::Off,
-    };
-    let notices = read.settings.notices();
-    let settings::Settings { limits, sandbox, files, packages, .. } = read.settings;
+    let (asked, notices) = (Asked::of(&read.settings), read.settings.notices());
+    let settings::Settings { limits, files, packages, .. } = read.settings;
     let risky = files.risky.then_some(files.risky_root);
-    Ok(Settings { limits, walls, sandbox, risky, packages, notices, text: text.to_owned() })
+    Ok(Settings { limits, asked, risky, packages, notices, text: text.to_owned() })
 }

@@ -6,13 +6,13 @@
 //! Invariant: it does not run while the loop waits for events: a timer, set for each step, wakes it.
 
 use crate::orders;
-use crate::processes::hunt;
 use anyhow::{Context, Result};
 use house::clock::{Millis, running_ms};
 use house::{House, files, interrupt, outlet, terminal};
 use nix::sys::signal::{SigSet, SigmaskHow};
 use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
+use processes::hunt;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::sync::Arc;

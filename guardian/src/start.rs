@@ -6,84 +6,30 @@ use crate::act::executor::{End, Executor};
 use crate::act::ladder::Ladder;
 use crate::act::living::Living;
 use crate::act::report::Report;
-use crate::act::requests;
 use crate::act::state::State;
 use crate::decide::policy::Policy;
-use crate::git::open;
-use crate::git::repo::Repo;
-use crate::processes::child::Bond;
-use crate::processes::{hunt, prepare};
 use crate::run::{self, Guardian};
 use crate::stall::Stall;
-use crate::{absence, machine, orders, restoring, settings, updating};
+use crate::{absence, orders, settings};
 use anyhow::Result;
 use house::clock::{self, Clock};
-use house::{House, files, interrupt, outlet, printable, records, repair, terminal};
+use house::find::{find_house, writes};
+use house::refused::{refuse, refused};
+use house::sealed::Left;
+use house::{House, files, interrupt, outlet, records, repair, terminal};
+use processes::alone::{creature_lock, lock_instance};
+use processes::child::Bond;
+use processes::prepare::{find_walls, too_little};
+use processes::{hunt, machine};
+use repo::{Repo, fit, open, restoring, updating};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::backend::SignalDelivery;
 use signal_hook::iterator::exfiltrator::SignalOnly;
 use std::collections::VecDeque;
-use std::fs::File;
-use std::io::Write;
-
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::prelude::*;
-use walls::{Choice, Walls};
-
-/// How often processes of a former creature are searched for before the guardian refuses to start.
-const ORPHAN_HUNTS: usize = 300;
-
-/// Why the guardian will not start, in one line; exit status 100.
-#[derive(Debug)]
-pub struct Refused(String);
-
-fn refused(error: anyhow::Error) -> Refused {
-    Refused(format!("{error:#}"))
-}
-
-impl std::fmt::Display for Refused {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Refused {}
-
-fn refuse<T>(why: impl Into<String>) -> Result<T> {
-    Err(Refused(why.into()).into())
-}
-
-/// Folders of a house in which its creature writes, a house of its own making too.
-const CREATURES: [&str; 4] = ["creature", "self", ".self", "target/creature"];
-
-/// The house that contains a folder: the outermost, where one seems to lie in a folder of another's creature.
-pub fn find_house(from: &Path) -> Result<House> {
-    let is_house = |folder: &Path| {
-        folder.join(".git").exists()
-            && (folder.join("creature").exists() || folder.join("PURPOSE.md").exists())
-    };
-    let is_planted =
-        |folder: &Path| folder.ancestors().skip(1).any(|above| is_house(above) && writes(above, folder));
-    let repositories = from.ancestors().filter(|folder| folder.join(".git").exists());
-    let mut repositories = repositories.filter(|folder| !is_planted(folder));
-    match repositories.next() {
-        Some(folder) if is_house(folder) => Ok(House::new(folder)),
-        Some(folder) => {
-            refuse(format!("{} is a git repository but no house: it has no creature/", folder.display()))
-        }
-        None => refuse(format!(
-            "{} is not in a git repository, and the guardian lives in a clone of its own: git clone …, then start it in there",
-            from.display()
-        )),
-    }
-}
-
-/// Whether a folder lies where the creature of the house at `root` writes.
-fn writes(root: &Path, folder: &Path) -> bool {
-    folder.strip_prefix(root).is_ok_and(|below| CREATURES.iter().any(|name| below.starts_with(name)))
-}
+use walls::Walls;
 
 /// The house to start in; refused where no creature could live, and where the creature writes, for cargo and the shell obey
 /// what lies there.
@@ -175,7 +121,7 @@ fn cleared_refusal(house: &House, repo: &Repo, state: &State) -> Option<String> 
     let mut told = Vec::new();
     let cleared = repo.clear_planted(&mut told);
     told.iter().for_each(|told| tracing::warn!("{told}"));
-    let why = refusal(house, repo, state)?;
+    let why = machine::unfit(house).or_else(|| fit::refusal(house, repo, &state.left()))?;
     let first = cleared.err().map(|error| format!("{error:#}; mend that first, then: "));
     Some(first.unwrap_or_default() + &why)
 }
@@ -189,15 +135,19 @@ fn policy_of(state: &State, clock: &Clock) -> Policy {
 /// Whether uncommitted changes are the creature's, to be kept before the next life: after a crash, or if they were
 /// there already at an orderly stop, and so were made while a creature lived.
 fn is_untidy(state: &State) -> bool {
-    state.left.as_ref().map_or(*state != State::default(), |left| !left.is_empty())
+    match state.left() {
+        Left::Never => false,
+        Left::Unknown => true,
+        Left::With(edits) => !edits.is_empty(),
+    }
 }
 
 /// Finds the walls; refuses where the owner requires more. From here on other processes may not inspect this one.
 fn put_up_walls(house: &House, settings: &settings::Settings) -> Result<Walls> {
-    let walls = prepare::find_walls(house, settings, "/proc/self/exe".into(), true);
+    let walls = find_walls(house, &settings.asked, "/proc/self/exe".into(), true);
     let walls = walls.map_err(refused)?;
     nix::sys::prctl::set_dumpable(false)?;
-    if let Some(why) = too_little(settings.walls, &walls) {
+    if let Some(why) = too_little(settings.asked.choice, &walls) {
         return refuse(why);
     }
     tracing::info!("walls: {}", walls.level.told());
@@ -245,118 +195,8 @@ impl Executor {
         if self.ladder.repo.rungs()?.is_empty() {
             self.ladder.repo.bless(self.ladder.repo.head()?)?;
         }
-        crate::git::repo::publish_last_good(&self.house, &self.ladder.repo.rungs()?)
+        repo::publish_last_good(&self.house, &self.ladder.repo.rungs()?)
     }
-}
-
-/// Why a start would refuse: nothing could run on this machine, or over the state of the repository, where going on could
-/// harm the owner's work. Asking changes nothing.
-pub fn refusal(house: &House, repo: &Repo, state: &State) -> Option<String> {
-    machine::unfit(house).or_else(|| unfit(repo)).or_else(|| edits(house, repo, state))
-}
-
-/// Why nothing can be built or restored in a repository.
-pub fn unfit(repo: &Repo) -> Option<String> {
-    match repo.under_way() {
-        Some(what) => Some(format!("a {what} is under way in this repository; finish it or abort it first")),
-        None => match repo.head() {
-            Ok(_) => open::unread_index(&repo.git),
-            Err(error) => Some(format!("{error:#}")),
-        },
-    }
-}
-
-/// The owner's edits: changes made after a clean stop. Earlier ones, and those after a crash, are the creature's.
-fn edits(house: &House, repo: &Repo, state: &State) -> Option<String> {
-    let left = state.left.as_deref();
-    if left.is_none() && *state != State::default() {
-        return None;
-    }
-    let dirty = match repo.head().and_then(|head| repo.dirty(head)) {
-        Ok(dirty) => dirty,
-        Err(error) => return Some(format!("{error:#}")),
-    };
-    if left.is_some_and(|left| left == requests::fingerprint(house, &dirty)) {
-        return None;
-    }
-    told_edits(&repo.edits(&dirty))
-}
-
-/// Returns advice on the owner's uncommitted edits; `None` if there are none.
-pub fn told_edits(edits: &[PathBuf]) -> Option<String> {
-    let more = if edits.len() > 1 { format!(" and {} more", edits.len() - 1) } else { String::new() };
-    Some(format!(
-        "creature/ has uncommitted edits ({}{more}), yours: they were made while no creature lived. \
-         To keep them: git add -f creature && git commit -m 'keep'. \
-         To drop them: git checkout HEAD -- creature && git clean -ffdx creature",
-        printable::path(edits.first()?),
-    ))
-}
-
-/// Why a start would refuse over these walls: the owner requires all of them.
-pub fn too_little(wanted: Choice, walls: &Walls) -> Option<String> {
-    let there = walls.level.summary();
-    (wanted == Choice::Required && there != "full").then(|| {
-        format!("owner.toml says walls = \"required\", and here they are {there}; mend that, or say walls = \"on\"")
-    })
-}
-
-/// Why a start would refuse because another process holds the lock of the house's one guardian.
-pub fn held(house: &House, by: Option<i32>) -> String {
-    match by {
-        Some(pid) => format!(
-            "another guardian runs here (process {pid}); see `cargo run -p guardian -- status`, or stop it"
-        ),
-        None => format!(
-            "the lock {} is held and names no guardian; `fuser -v` on it says by whom",
-            house.lock().display()
-        ),
-    }
-}
-
-/// Locks the house against any guardian, and ends what one left running, for as long as both files are open.
-pub fn alone(house: &House) -> Result<[File; 2]> {
-    std::fs::create_dir_all(house.own())?;
-    let instance = lock_instance(house)?;
-    Ok([instance, creature_lock(house)?])
-}
-
-/// Locks the house for one guardian, for as long as the file is open.
-fn lock_instance(house: &House) -> Result<File> {
-    let path = house.lock();
-    let mut file = files::open_lock(&path)?;
-    // A process forked just before a guardian was killed holds its lock a moment longer.
-    let mut looks = 0;
-    while fs2::FileExt::try_lock_exclusive(&file).is_err() {
-        let pid = files::tail(&path, 32).trim().parse().ok();
-        looks += 1;
-        if looks > 200 || pid.is_some_and(hunt::exists) {
-            return refuse(held(house, pid));
-        }
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
-    file.set_len(0)?;
-    write!(file, "{}", std::process::id())?;
-    Ok(file)
-}
-
-/// Takes the lock that every creature process inherits. If it is held, a former guardian's creature lives, and is
-/// ended first. Only the lock proves that nothing is left: a search may miss a process that forks meanwhile.
-fn creature_lock(house: &House) -> Result<File> {
-    let path = house.creature_lock();
-    let file = files::open_lock(&path)?;
-    for _ in 0..ORPHAN_HUNTS {
-        interrupt::gets_on();
-        let ended = hunt::end_orphans(house)?;
-        if ended > 0 {
-            tracing::warn!(processes = ended, "ended what a former guardian had left running");
-        }
-        if fs2::FileExt::try_lock_exclusive(&file).is_ok() {
-            return Ok(file);
-        }
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
-    refuse(format!("{} is still held: a former creature lives and cannot be ended", path.display()))
 }
 
 /// Lines for people, printed by a thread apart.

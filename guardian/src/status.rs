@@ -1,13 +1,12 @@
 //! The status, as a screen or a JSON object: from what the guardian publishes, the broker's page and the heartbeat.
 
-use crate::act::heartbeat;
 use anyhow::Result;
 use house::instance::{last_published, published, running};
 use house::moments::Place;
 use house::records::text;
 use house::standing::Known;
 use house::terminal::hinted;
-use house::{House, broker_page, files, moments, own_time, terminal};
+use house::{House, broker_page, files, heartbeat, moments, own_time, terminal};
 use serde_json::{Value, json};
 
 /// Reads the living creature's claim of what its own wakes achieved; empty if none lives.

@@ -2,12 +2,16 @@
 //!
 //! Nothing here decides or starts anything. The creature's workspace shares its files, never these types.
 
+pub mod apart;
 pub mod asks;
+pub mod at_work;
 pub mod bounds;
 pub mod broker_page;
 pub mod called;
 pub mod clock;
 pub mod files;
+pub mod find;
+pub mod heartbeat;
 pub mod instance;
 pub mod interrupt;
 pub mod lines;
@@ -21,8 +25,10 @@ pub mod paths;
 pub mod plain;
 pub mod printable;
 pub mod records;
+pub mod refused;
 pub mod repair;
 pub mod risky;
+pub mod sealed;
 pub mod secret_beginnings;
 pub mod settings;
 pub mod shared;

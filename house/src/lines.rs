@@ -71,6 +71,20 @@ impl Lines {
         }
     }
 
+    /// Hands on each line, `None` for one that was too long, until `each` says that it is enough or nothing more is there.
+    pub fn each(&mut self, mut each: impl FnMut(Option<&[u8]>) -> bool) {
+        loop {
+            let goes_on = match self.next_line() {
+                Next::Line(line) => each(Some(line)),
+                Next::Long => each(None),
+                Next::End => false,
+            };
+            if !goes_on {
+                return;
+            }
+        }
+    }
+
     /// Skips to position `place`, as far as is allowed, without parsing lines; returns how many it skipped. A line
     /// that begins before `place` and ends behind it is later reported as `Long`.
     pub fn pass(&mut self, place: u64) -> u64 {

@@ -1,7 +1,7 @@
 //! A hostile creature as it lives: a real guardian, real deaths, races with what the guardian does for it.
 
 use crate::escapes::Suite;
-use guardian::settings::Settings;
+use processes::prepare::Asked;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use trials::House;
@@ -194,9 +194,9 @@ fn required(suite: &mut Suite) -> Result<(), String> {
     let stage = &suite.stage;
     let house = stage.house.clone();
     let launcher = trials::programs::guardian().to_owned();
-    let missing = guardian::processes::prepare::find_walls(
+    let missing = processes::prepare::find_walls(
         &house,
-        &Settings { walls: Choice::Off, ..Settings::default() },
+        &Asked { choice: Choice::Off, ..Asked::default() },
         launcher,
         false,
     );

@@ -1,7 +1,7 @@
 //! Where attempts are made: a house, an owner's home beside it, somebody else's process and sockets, and the real launcher.
 
-use guardian::settings::Settings;
 use house::House;
+use processes::prepare::Asked;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::net::{TcpListener, UdpSocket};
@@ -84,13 +84,9 @@ impl Stage {
         }
         fs::copy(hostile, at.join("house/creature/hostile")).unwrap();
         let house = House::new(at.join("house"));
-        let walls = guardian::processes::prepare::find_walls(
-            &house,
-            &Settings::default(),
-            programs::guardian().to_owned(),
-            false,
-        )
-        .unwrap();
+        let walls =
+            processes::prepare::find_walls(&house, &Asked::default(), programs::guardian().to_owned(), false)
+                .unwrap();
         let mut victim = Command::new(at.join("house/creature/hostile"));
         victim.args(["hold", "still"]).env("SECRET", "of the victim").stdout(Stdio::piped()).process_group(0);
         let mut victim = victim.spawn().unwrap();
@@ -139,7 +135,7 @@ impl Stage {
 
     /// As the guardian would start it, or as nothing stops it; all the names an attempt may need are in its environment.
     pub fn run(&self, spec: Option<&Spec>, attempt: &str) -> Output {
-        guardian::processes::prepare::prepare(&self.house, guardian::processes::child::Occupant::Life);
+        processes::prepare::prepare(&self.house, processes::child::Occupant::Life);
         let mut command = match spec {
             Some(spec) => {
                 let mut command = Command::new(programs::guardian());

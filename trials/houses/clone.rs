@@ -80,7 +80,7 @@ fn warm(root: &Path) {
         return;
     }
     let house = house::House::new(root);
-    guardian::processes::prepare::prepare(&house, guardian::processes::child::Occupant::Build);
+    processes::prepare::prepare(&house, processes::child::Occupant::Build);
     let args = ["build", "--manifest-path", "creature/Cargo.toml", "--target-dir", "target/creature"];
     let mut cargo = Command::new(std::env::var("CARGO").unwrap());
     let status = cargo.args(args).current_dir(root).env("CARGO_HOME", house.cargo_home()).status().unwrap();

@@ -47,7 +47,7 @@ pub trait Place {
 }
 
 /// Choice of the owner's: whether walls are put up.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Choice {
     /// As many walls as the kernel allows.

@@ -77,7 +77,7 @@ pub struct View {
 }
 
 /// Resource limits of each process; the number of processes is counted over the whole tree.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ceilings {
     pub processes: u64,
     pub memory_mib: u64,

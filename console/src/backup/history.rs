@@ -2,9 +2,9 @@
 
 use anyhow::{Context, Result, ensure};
 use git2::{Commit, FileMode, ObjectType, Oid, Repository, Signature, Tree, TreeWalkMode, TreeWalkResult};
-use guardian::git::planted;
-use guardian::git::repo::Repo;
 use house::files;
+use repo::Repo;
+use repo::planted;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;

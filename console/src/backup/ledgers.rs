@@ -1,7 +1,7 @@
 //! Decides which of two ledgers continues the other: money is never given back by a ledger that ends earlier.
 
 use anyhow::Result;
-use house::lines::{Lines, Next};
+use house::lines::Lines;
 use house::{House, files};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -89,18 +89,11 @@ fn has(ledgers: &[PathBuf], end: &End) -> Result<bool> {
 fn each(path: &Path, mut ends: impl FnMut(End) -> bool) -> Result<()> {
     let Some(file) = files::open(path)? else { return Ok(()) };
     let mut lines = Lines::new(file, MOST_LINE_BYTES);
-    loop {
-        match lines.next_line() {
-            Next::Line(line) => {
-                let value = serde_json::from_slice::<Value>(line).ok();
-                if value.as_ref().and_then(end_of).is_some_and(&mut ends) {
-                    return Ok(());
-                }
-            }
-            Next::Long => {}
-            Next::End => return Ok(()),
-        }
-    }
+    lines.each(|line| {
+        let value = line.and_then(|line| serde_json::from_slice::<Value>(line).ok());
+        !value.as_ref().and_then(end_of).is_some_and(&mut ends)
+    });
+    Ok(())
 }
 
 fn end_of(line: &Value) -> Option<End> {

@@ -10,13 +10,13 @@ pub mod restore;
 
 use anyhow::{Context, Result, ensure};
 use archive::Writer;
-use guardian::git::repo::Repo;
-use guardian::git::tree::short;
 use house::terminal::{self, typed};
 use house::{House, clock, files, instance};
 use moment::{Content, Found, Taken};
 use nix::fcntl::OFlag;
 use parts::Part;
+use repo::Repo;
+use repo::tree::short;
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};

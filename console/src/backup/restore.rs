@@ -1,20 +1,21 @@
 //! `restore`: the house as a backup has it, but for events since: money, answers and lives are never taken back.
 //!
 //! Invariant: until all of the backup was checked and lies on the disk nothing of the house is touched; then one file decides,
-//! and `guardian::restoring` carries out.
+//! and `repo::restoring` carries out.
 
 use super::ledgers::{self, Relation};
 use super::parts::{self, Part};
 use super::{about, archive, bundle, from_here, history};
 use anyhow::{Context, Result, bail, ensure};
 use git2::Oid;
-use guardian::git::repo::Repo;
-use guardian::git::tree::short;
-use guardian::restoring::{self, Plan};
-use guardian::start;
 use house::records::text;
 use house::terminal::{self, typed};
 use house::{House, clock, files, instance, moments, space};
+use processes::alone;
+use repo::Repo;
+use repo::fit;
+use repo::restoring::{self, Plan};
+use repo::tree::short;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -53,7 +54,7 @@ pub fn restore(house: &House, wanted: &Wanted) -> Result<u8> {
             typed("stop")
         );
     }
-    let _alone = start::alone(house)?;
+    let _alone = alone::alone(house)?;
     no_broker(house)?;
     if let Some(kept) = restoring::finish(house)? {
         let kept =
@@ -96,7 +97,7 @@ fn prepare(house: &House, path: &Path, with_secrets: bool) -> Result<Told> {
     restoring::clear(house)?;
     fs::create_dir_all(restoring::new(house))?;
     let repo = Repo::open(house)?;
-    if let Some(why) = start::unfit(&repo) {
+    if let Some(why) = fit::unfit(&repo) {
         bail!(why);
     }
     let mut unpacked = Unpacked {

@@ -4,11 +4,11 @@
 
 use super::finding::{Finding, Grade};
 use crate::audit;
-use guardian::act::daemons::jobs::BROKER;
-use guardian::processes::trusted;
 use house::records::text;
 use house::settings::{self, Reader, forms};
 use house::{House, files, instance, makers, minds, moments, own_time};
+use processes::made::beside;
+use processes::trusted;
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 
@@ -24,7 +24,7 @@ pub fn findings(house: &House) -> Vec<Finding> {
 
 fn broker(house: &House) -> Finding {
     let mend = "cargo build -p broker, or start the guardian with `cargo run -p guardian`, which builds it";
-    let there = BROKER.program().is_file();
+    let there = beside("broker").is_some_and(|program| program.is_file());
     match (there, instance::running(house).is_some(), instance::broker_runs(house)) {
         (_, _, true) => Finding::new(Grade::Good, "broker", "running", mend),
         (_, true, false) => {
@@ -44,7 +44,7 @@ fn broker(house: &House) -> Finding {
 /// The broker's mistakes in its sections of `owner.toml`, else the model they and the keys select, and what else runs
 /// on this machine.
 fn judged(house: &House) -> Vec<Finding> {
-    let program = Some(BROKER.program()).filter(|program| program.is_file());
+    let program = beside("broker").filter(|program| program.is_file());
     let asked = program.zip(house.root().to_str());
     let output =
         asked.and_then(|(program, root)| trusted::output(&program, &["--check", "--house", root]).ok());

@@ -1,10 +1,10 @@
 //! The doctor's findings about the machine around the house: folders it needs, and how it resolves names.
 
 use super::finding::{Finding, Grade};
-use guardian::machine;
 use house::House;
 use house::settings::broker::Dns;
 use house::settings::{self, Reader, forms};
+use processes::machine;
 use std::net::{IpAddr, ToSocketAddrs};
 use std::sync::mpsc;
 use std::time::Duration;

@@ -5,14 +5,13 @@ mod finding;
 mod machine;
 
 use finding::{Finding, Grade};
-use guardian::act::state::State;
-use guardian::act::{build, heartbeat};
-use guardian::git::locks;
-use guardian::git::repo::Repo;
-use guardian::limits::Limits;
-use guardian::processes::prepare;
-use guardian::start;
-use house::{House, files, instance, space, terminal};
+use house::sealed::Left;
+use house::settings::guardian::Limits;
+use house::{House, files, heartbeat, instance, settings, space, terminal};
+use processes::prepare::{self, Asked};
+use processes::{alone, made};
+use repo::Repo;
+use repo::{fit, locks, open};
 use serde_json::{Value, json};
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
@@ -70,16 +69,16 @@ pub fn examine(house: &House, limits: &Limits, as_json: bool) -> u8 {
 /// The walls a start would find, by trying.
 fn walls(house: &House) -> Finding {
     let mend = "a newer kernel, user namespaces, or root mend what is missing; walls = \"required\" starts with nothing less";
-    let settings = guardian::settings::load(house).unwrap_or_default();
-    match prepare::find_walls(house, &settings, guardian_program(), false) {
-        Ok(walls) if let Some(why) = start::too_little(settings.walls, &walls) => {
+    let asked = settings::whole(house).map(|settings| Asked::of(&settings)).unwrap_or_default();
+    match prepare::find_walls(house, &asked, guardian_program(), false) {
+        Ok(walls) if let Some(why) = prepare::too_little(asked.choice, &walls) => {
             Finding::new(Grade::Bad, "walls", why, mend)
         }
         Ok(walls) if walls.stand() && walls.level.missing().is_empty() => {
             Finding::new(Grade::Good, "walls", walls.level.told(), mend)
         }
         Ok(walls) => {
-            let remedies = guardian::machine::remedies(&walls, Some(guardian_program()));
+            let remedies = processes::machine::remedies(&walls, Some(guardian_program()));
             let mend = if remedies.is_empty() { mend.to_owned() } else { remedies.join("\n") };
             Finding::new(Grade::Odd, "walls", walls.level.told(), mend)
         }
@@ -89,7 +88,7 @@ fn walls(house: &House) -> Finding {
 
 /// The launcher is a stage of the guardian's program, which is in this program's folder.
 fn guardian_program() -> PathBuf {
-    std::env::current_exe().unwrap_or_default().with_file_name("guardian")
+    made::beside("guardian").unwrap_or_default()
 }
 
 fn on_path(name: &str) -> Option<PathBuf> {
@@ -107,7 +106,7 @@ fn compiler() -> Finding {
 
 fn cargo() -> Finding {
     let mend = "install Rust with rustup, and start the guardian with `cargo run -p guardian`";
-    let cargo = build::cargo();
+    let cargo = made::cargo();
     let there = cargo.is_absolute().then(|| cargo.clone()).or_else(|| on_path(&cargo.to_string_lossy()));
     match there.filter(|path| path.is_file()) {
         Some(path) => Finding::new(Grade::Good, "cargo", path.display().to_string(), mend),
@@ -135,7 +134,7 @@ fn disk(house: &House, limits: &Limits) -> Finding {
 
 fn stale_locks(house: &House) -> Finding {
     let mend = "if no git is at work, the guardian moves them aside when it needs to; or remove them by hand";
-    let git = guardian::git::open::opened(house).map(|git| git.path().to_path_buf());
+    let git = open::opened(house).map(|git| git.path().to_path_buf());
     let found = locks::find(&git.unwrap_or_else(|_| house.root().join(".git")));
     let names: Vec<String> = found.iter().map(|path| path.display().to_string()).collect();
     if names.is_empty() {
@@ -151,7 +150,7 @@ fn instance(house: &House) -> Finding {
         Some(None) => Finding::new(
             Grade::Bad,
             "guardian",
-            start::held(house, None),
+            alone::held(house, None),
             "end what holds it: none starts until then",
         ),
         None => Finding::new(Grade::Good, "guardian", "not running", ""),
@@ -178,19 +177,17 @@ fn start(house: &House) -> Finding {
         Err(error) => return found(Grade::Bad, &format!("{error:#}")),
     };
     if instance::running(house).is_some() {
-        let unfit = start::unfit(&repo);
+        let unfit = fit::unfit(&repo);
         return found(
             if unfit.is_some() { Grade::Bad } else { Grade::Good },
             &unfit.unwrap_or("started".into()),
         );
     }
-    let (state, odd) = match State::read(house) {
-        Ok(state) => (state.unwrap_or_else(|| State::rebuilt(house)), None),
-        Err(error) => {
-            (State::rebuilt(house), Some(format!("the guardian's state cannot be read: {error:#}")))
-        }
+    let (left, odd) = match Left::read(house) {
+        Ok(left) => (left, None),
+        Err(error) => (Left::unsaved(house), Some(format!("the guardian's state cannot be read: {error:#}"))),
     };
-    match (start::refusal(house, &repo, &state), odd) {
+    match (processes::machine::unfit(house).or_else(|| fit::refusal(house, &repo, &left)), odd) {
         // What to do is said by the start, which moves aside first what would run by the owner's own git.
         (Some(why), _) => Finding::new(
             Grade::Bad,
@@ -208,7 +205,7 @@ fn start(house: &House) -> Finding {
 fn settings(house: &House) -> Finding {
     let mend = "mend the line, docs/owner-toml.md lists all settings; until then no guardian starts, and one that runs goes on \
                 with what was valid before";
-    match guardian::settings::load(house) {
+    match settings::whole(house) {
         Ok(_) if house.owner_settings().exists() => {
             Finding::new(Grade::Good, "owner.toml", "reads well", mend)
         }
@@ -236,7 +233,7 @@ fn unfollowed(house: &House) -> Option<Finding> {
 }
 
 fn repository(house: &House) -> Vec<Finding> {
-    let git = match guardian::git::open::opened(house) {
+    let git = match open::opened(house) {
         Ok(git) => git,
         Err(error) if house.root().join(".git").exists() => {
             let mend = "the guardian does not start until this is settled";

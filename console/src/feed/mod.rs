@@ -8,16 +8,14 @@ pub use row::{at_word, is_ask, more, row};
 use crate::owners::Owners;
 use crate::window::view::{Verbosity, shown};
 use anyhow::{Context, Result};
-use house::lines::{Lines, Next};
-use house::records::{self, memory::Record};
+use house::lines::Next;
+use house::records::{self, follow::Follow, memory::Record};
 use house::terminal::{self, Row, Screen, typed};
 use house::{House, moments, settings};
 use memchr::memmem;
 use once::Once;
 use serde_json::Value;
 use signal_hook::consts::SIGTERM;
-use std::io::{Seek, SeekFrom};
-use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -41,9 +39,7 @@ const PASS_BYTES: u64 = 64 << 20;
 
 /// Follows the memory file, also when it is rotated.
 pub struct Feed {
-    path: PathBuf,
-    /// The open file, and its inode number.
-    open: Option<(Lines, u64)>,
+    follow: Follow,
     /// A live feed skips what it is far behind with; other feeds show everything.
     live: bool,
     owners: Owners,
@@ -62,19 +58,19 @@ impl Feed {
     /// Shows what is appended after `from` bytes, skipping whatever it falls far behind with.
     pub fn live(path: PathBuf, from: u64) -> Self {
         let mut feed = Self { live: true, ..Self::from_start(path) };
-        feed.reopen(from);
+        feed.follow.seek(from);
         feed
     }
 
     pub fn from_start(path: PathBuf) -> Self {
         let owners = Owners::beside(&path);
-        Self { path, open: None, live: false, owners }
+        Self { follow: Follow::new(path), live: false, owners }
     }
 
     /// Shows all that is appended from now on.
     pub fn from_end(path: PathBuf) -> Self {
         let mut feed = Self::from_start(path);
-        feed.reopen(u64::MAX);
+        feed.follow.seek(u64::MAX);
         feed
     }
 
@@ -83,9 +79,9 @@ impl Feed {
         let mut feed = Self::from_start(path);
         let mut reach = 64_u64 << 10;
         let place = loop {
-            let bytes = std::fs::metadata(&feed.path).map_or(0, |meta| meta.len());
+            let bytes = std::fs::metadata(feed.follow.path()).map_or(0, |meta| meta.len());
             let from = bytes.saturating_sub(reach);
-            if !feed.reopen(from) {
+            if !feed.follow.seek(from) {
                 return feed;
             }
             let places = feed.places(from > 0, rows, &worth);
@@ -94,7 +90,7 @@ impl Feed {
             }
             reach = reach.saturating_mul(4);
         };
-        feed.reopen(place);
+        feed.follow.seek(place);
         feed
     }
 
@@ -106,7 +102,7 @@ impl Feed {
     /// Positions of the last `rows` records worth showing; with `torn` the first line read may be the end of a longer
     /// one.
     fn places(&mut self, torn: bool, rows: usize, worth: impl Fn(&Value) -> bool) -> Vec<u64> {
-        let Some((lines, _)) = &mut self.open else { return vec![] };
+        let Some(lines) = self.follow.lines() else { return vec![] };
         let mut places = std::collections::VecDeque::new();
         let mut torn = torn;
         loop {
@@ -129,70 +125,55 @@ impl Feed {
     /// Skips what is there but its last rows, and the last words between owner and creature before them: these, and how
     /// many records were skipped.
     pub fn skip_to_words(&mut self, rows: usize) -> (Vec<Value>, u64) {
-        let last =
-            (rows > 0).then(|| Self::from_last(self.path.clone(), rows, |record| row(record).is_some()));
-        self.words_until(last.and_then(|last| last.open).map_or(u64::MAX, |(lines, _)| lines.at()))
+        let last = (rows > 0)
+            .then(|| Self::from_last(self.follow.path().into(), rows, |record| row(record).is_some()));
+        self.words_until(last.map_or(u64::MAX, |last| last.follow.cursor().place))
     }
 
     fn words_until(&mut self, place: u64) -> (Vec<Value>, u64) {
         let (mut words, mut passed) = (std::collections::VecDeque::new(), 0);
-        let Some((lines, _)) = &mut self.open else { return (vec![], 0) };
+        let Some(lines) = self.follow.lines() else { return (vec![], 0) };
         lines.allow(PASS_BYTES.min(place.saturating_sub(lines.at())));
-        loop {
-            let word = match lines.next_line() {
-                Next::Line(line) => memmem::find(line, b"\"message\"").and_then(|_| records::parse(line)),
-                Next::Long => None,
-                Next::End => break,
-            };
+        lines.each(|line| {
+            let word =
+                line.filter(|line| memmem::find(line, b"\"message\"").is_some()).and_then(records::parse);
             passed += 1;
             words.extend(word.filter(|record| Record(record).message().is_some()));
             if words.len() > MOST_WORDS {
                 words.pop_front();
             }
-        }
+            true
+        });
         let passed = passed - words.len() as u64;
         (words.into_iter().map(|word| self.owners.judged(word)).collect(), passed)
     }
 
-    fn reopen(&mut self, place: u64) -> bool {
-        let Ok(Some(mut file)) = house::files::open(&self.path) else { return false };
-        let (inode, bytes) = file.metadata().map_or((0, 0), |meta| (meta.ino(), meta.len()));
-        let _ = file.seek(SeekFrom::Start(place.min(bytes)));
-        self.open = Some((Lines::new(file, records::LONGEST_LINE), inode));
-        true
-    }
-
     /// The new records worth showing, a bounded number of them.
     pub fn look<T>(&mut self, worth: impl Fn(Value) -> Option<T>) -> Seen<T> {
-        if self.open.is_none() {
-            self.reopen(0);
-        }
         let mut seen = Seen { shown: Vec::new(), passed: 0, more: false };
-        let end = self.open.as_ref().map_or(0, |(lines, _)| lines.bytes().saturating_sub(END_BYTES));
-        if self.live && self.open.as_ref().is_some_and(|(lines, _)| end > lines.at() + BEHIND_BYTES) {
+        let mut most = LOOK_BYTES;
+        if let Some(end) = self.end_of_skip() {
             let (words, passed) = self.words_until(end);
             seen.passed = passed;
             seen.shown.extend(words.into_iter().filter_map(&worth));
+            most = if self.follow.lines().is_some_and(|lines| lines.at() < end) { 0 } else { LOOK_BYTES };
         }
-        let Some((lines, inode)) = &mut self.open else { return seen };
-        lines.allow(if seen.passed > 0 && lines.at() < end { 0 } else { LOOK_BYTES });
-        while seen.shown.len() < LOOK_ROWS {
-            match lines.next_line() {
-                Next::Line(line) => {
-                    let record = records::parse(line).map(|record| self.owners.judged(record));
-                    seen.shown.extend(record.and_then(&worth));
-                }
-                Next::Long => seen.passed += 1,
-                Next::End => break,
+        let Self { follow, owners, .. } = self;
+        seen.more = follow.look(most, |record| {
+            match record {
+                Some(record) => seen.shown.extend(worth(owners.judged(record))),
+                None => seen.passed += 1,
             }
-        }
-        let is_all = lines.at() >= lines.bytes();
-        let there = std::fs::metadata(&self.path).map_or(*inode, |meta| meta.ino());
-        seen.more = match is_all && (there != *inode || lines.at() > lines.bytes()) {
-            true => self.reopen(0),
-            false => !is_all,
-        };
+            seen.shown.len() < LOOK_ROWS
+        });
         seen
+    }
+
+    /// The place up to which a live feed skips now; none where it is not far behind.
+    fn end_of_skip(&mut self) -> Option<u64> {
+        let lines = self.follow.lines().filter(|_| self.live)?;
+        let end = lines.bytes().saturating_sub(END_BYTES);
+        (end > lines.at() + BEHIND_BYTES).then_some(end)
     }
 }
 

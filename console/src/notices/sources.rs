@@ -2,19 +2,17 @@
 //!
 //! Invariant: no text of others is taken but harmless and short.
 
-use super::state::{Cursor, Notice, State, What};
+use super::state::{Notice, State, What};
 use house::bounds::{self, brief, short};
 use house::files::{self, Mark};
-use house::lines::{Lines, Next};
 use house::printable::flat;
+use house::records::follow::{Cursor, Follow};
 use house::records::history::{Death, Event, Line, Said};
-use house::records::{self, text, view::field};
+use house::records::{text, view::field};
 use house::terminal::typed;
 use house::{House, asks, clock, instance, minds, moments};
 use serde_json::Value;
-use std::io::{Seek, SeekFrom};
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::PathBuf;
 
 /// Bytes of records read at one look.
 const LOOK_BYTES: u64 = 4 << 20;
@@ -27,9 +25,11 @@ const MOST_NAMES: usize = 2_000;
 /// Least time a model is down before that is told: most faults of servers pass sooner.
 const DOWN_MS: u64 = 60_000;
 
-/// Marks of the files at the last look.
+/// The guardian's files as they are followed, and the mark of the asks at the last look.
 #[derive(Default)]
 pub struct Sources {
+    deaths: Option<Follow>,
+    history: Option<Follow>,
     asks: Option<Mark>,
 }
 
@@ -37,10 +37,10 @@ impl Sources {
     /// Takes in all that is new; whether anything was noted.
     pub fn look(&mut self, house: &House, warn_percent: f64, state: &mut State) -> bool {
         let before = state.clone();
-        for death in news(&house.deaths(), &mut state.deaths) {
+        for death in news(house.deaths(), &mut self.deaths, &mut state.deaths) {
             add(state, died(Death(&death)));
         }
-        for event in news(&house.history(), &mut state.history) {
+        for event in news(house.history(), &mut self.history, &mut state.history) {
             happened(&event).into_iter().for_each(|notice| add(state, notice));
         }
         self.asks(house, state);
@@ -202,34 +202,20 @@ fn is_long_ago(since: &str) -> bool {
 }
 
 /// The records appended since the cursor, which is moved on; none at the first look ever, but from then on all.
-fn news(path: &Path, cursor: &mut Option<Cursor>) -> Vec<Value> {
+fn news(path: PathBuf, followed: &mut Option<Follow>, cursor: &mut Option<Cursor>) -> Vec<Value> {
     let mut news = Vec::new();
-    let file = files::open(path).ok().flatten();
-    let meta = file.as_ref().and_then(|file| file.metadata().ok());
-    let (inode, bytes) = meta.map_or((0, 0), |meta| (meta.ino(), meta.len()));
-    let Some(at) = cursor else {
-        *cursor = Some(Cursor { inode, place: bytes });
-        return news;
+    let follow = followed.get_or_insert_with(|| match *cursor {
+        Some(at) => Follow::resumed(path, at),
+        None => Follow::at_end(path),
+    });
+    let mut take = |record| {
+        news.extend(record);
+        true
     };
-    let Some(mut file) = file else { return news };
-    if at.inode != inode || at.place > bytes {
-        *at = Cursor { inode, place: 0 };
+    // The rest of a file that was moved aside, and the new one: told as one.
+    if follow.look(LOOK_BYTES, &mut take) {
+        follow.look(LOOK_BYTES, &mut take);
     }
-    if at.place == bytes || file.seek(SeekFrom::Start(at.place)).is_err() {
-        return news;
-    }
-    let mut lines = Lines::new(file, records::LONGEST_LINE);
-    lines.allow(LOOK_BYTES);
-    loop {
-        match lines.next_line() {
-            Next::Line(line) => news.extend(records::parse(line)),
-            Next::Long => {}
-            Next::End => {
-                // The rest of a line that is too long is no record either.
-                at.place = if lines.is_too_long() { lines.at() } else { at.place };
-                return news;
-            }
-        }
-        at.place = lines.at();
-    }
+    *cursor = Some(follow.cursor());
+    news
 }

@@ -4,6 +4,7 @@
 
 use anyhow::Result;
 use house::clock::Millis;
+use house::records::follow::Cursor;
 use house::{House, bounds, files};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -51,13 +52,6 @@ pub struct Notice {
     pub own: String,
     #[serde(default)]
     pub times: u64,
-}
-
-/// A place in a file that others append to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Cursor {
-    pub inode: u64,
-    pub place: u64,
 }
 
 /// State kept between two lives of this process.

@@ -1,5 +1,6 @@
 //! Facts of a report: records taken in singly and held as sums, and the newest of those that get a row each. Pure.
 
+use crate::edits::ByCommit;
 use house::bounds::{brief, short};
 use house::records::history::{Death, Event, Fall as Put, Line, Said};
 use house::records::ledger::{AskLine, Booked, Entry};
@@ -84,24 +85,6 @@ impl<T> Newest<T> {
     }
 }
 
-/// Fate of a commit of the creature's.
-#[derive(Clone, PartialEq)]
-pub enum Came {
-    /// No life began of it: it was of papers alone.
-    Papers,
-    Lives,
-    Blessed,
-    Unbuilt,
-    Fell(String),
-}
-
-/// A commit of the creature's, and its fate.
-pub struct Edit {
-    pub commit: String,
-    pub summary: String,
-    pub came: Came,
-}
-
 /// Deaths of one kind at one commit.
 pub struct Deaths {
     pub told: String,
@@ -129,7 +112,7 @@ pub struct Facts {
     pub cut: Vec<String>,
     pub note: String,
     pub waits: Vec<(String, String)>,
-    pub edits: Newest<Edit>,
+    pub edits: ByCommit,
     pub deaths: Newest<Deaths>,
     pub falls: Newest<Fall>,
     pub words: Newest<Word>,
@@ -167,7 +150,8 @@ pub struct Facts {
 impl Facts {
     /// Whether nothing is on record of these days.
     pub fn is_nothing(&self) -> bool {
-        let events = self.edits.count + self.deaths.count + self.falls.count + self.words.count;
+        let edits = self.edits.all.len() as u64;
+        let events = edits + self.deaths.count + self.falls.count + self.words.count;
         let sums = self.events.sum + self.asks.sum + self.calls.sum + self.refused.sum;
         events + sums + self.thoughts + self.garbled + self.actions + self.ended.count == 0
             && self.days.is_empty()
@@ -219,17 +203,9 @@ impl Facts {
     /// Takes in a line of the guardian's history.
     #[allow(clippy::wildcard_enum_match_arm)]
     pub fn guarded(&mut self, event: &Value) {
+        self.edits.take(event);
         match Event::of(event) {
-            Event::Commit(of) if of.is_its_own() => {
-                return self.edited(of.commit(), brief(of.summary(), NAME_CHARS), Came::Papers);
-            }
-            // A life of a commit of papers alone runs the binary that was there.
-            Event::Life(life) if !life.kept_binary() => {
-                self.came(life.commit(), Came::Lives);
-            }
-            Event::Blessed(of) if !self.came(of.commit(), Came::Blessed) => {
-                self.edited(of.commit(), String::new(), Came::Blessed);
-            }
+            Event::Commit(of) if of.is_its_own() => return,
             Event::Fall(fall) => return self.fell(fall),
             Event::BrokerEnded(of) | Event::BrokerMissing(of) => self.broker = brief(of.cause(), NAME_CHARS),
             Event::SettingsRefused(of) => self.settings = brief(of.told(), 2 * NAME_CHARS),
@@ -238,33 +214,9 @@ impl Facts {
         self.events.add(&Line(event).what().replace('_', " "));
     }
 
-    fn edited(&mut self, commit: &str, summary: String, came: Came) {
-        self.edits.add(Edit { commit: commit.to_owned(), summary, came });
-    }
-
     fn fell(&mut self, fall: Put) {
         let told = brief(Said(fall.0).plainly(), 2 * NAME_CHARS);
-        let to = short(fall.to_commit());
-        let came = match fall.cause() {
-            "owner" => format!("put back to {to} as you asked"),
-            cause => format!("fell ({}), put back to {to}", brief(&cause.replace('_', " "), 40)),
-        };
-        self.came(fall.from_commit(), Came::Fell(came));
         self.falls.add(Fall { told, fallen_ref: brief(fall.fallen_ref(), NAME_CHARS) });
-    }
-
-    /// Notes the fate of a commit, if it is among those held; a fatal fate stays.
-    fn came(&mut self, commit: &str, came: Came) -> bool {
-        let mut edits = self.edits.kept.iter_mut().rev();
-        let Some(edit) = edits.find(|edit| !commit.is_empty() && edit.commit == commit) else { return false };
-        let more = match (&edit.came, &came) {
-            (Came::Fell(_) | Came::Blessed, Came::Lives | Came::Unbuilt) => false,
-            (before, _) => *before != came,
-        };
-        if more {
-            edit.came = came;
-        }
-        true
     }
 
     /// Takes in a death, after the history.
@@ -272,9 +224,7 @@ impl Facts {
         let death = Death(death);
         let [ended, cause, blame] = [death.ended(), death.cause(), death.blame()].map(|told| brief(told, 80));
         let (life, commit) = (death.life(), death.commit());
-        if ended == "build_failed" {
-            self.came(commit, Came::Unbuilt);
-        }
+        self.edits.died(death);
         let told = format!("{} ({cause}), blamed on {blame}, at {}", ended.replace('_', " "), short(commit));
         match self.deaths.kept.iter_mut().find(|deaths| deaths.told == told) {
             Some(deaths) => {

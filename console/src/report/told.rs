@@ -1,6 +1,7 @@
 //! A report told from its facts: sections by weight, each row with where more of it stands, fitted to a screen. Pure.
 
-use super::facts::{Came, Edit, Facts};
+use super::facts::Facts;
+use crate::edits::{Edit, Fell};
 use house::bounds::brief;
 use house::bounds::short;
 use house::{broker_page, moments, printable};
@@ -68,9 +69,9 @@ pub fn sections(facts: &Facts, since: &str) -> Vec<Section> {
         )
     });
     let ended = facts.falls.count + facts.deaths.kept.len() as u64;
-    let born = facts.edits.count.saturating_sub(papers(facts));
-    let edits = tally("tries not born", &facts.edits_refused, &history).into_iter();
-    let edits = edits.chain(facts.edits.kept.iter().filter_map(edit)).collect();
+    let born: Vec<Row> = facts.edits.all.iter().filter_map(edit).collect();
+    let all_born = facts.edits.dropped + born.len() as u64;
+    let edits = tally("tries not born", &facts.edits_refused, &history).into_iter().chain(born).collect();
     let word = |word: &super::facts::Word| match &word.text {
         Some(text) => Row { text: format!("{}: {text}", word.from), see: String::new() },
         None => row(
@@ -85,7 +86,7 @@ pub fn sections(facts: &Facts, since: &str) -> Vec<Section> {
     let all = [
         section("WAITS", waits, 0, "asks", false),
         section("fell, died", deaths.chain(falls).collect(), ended, &history, true),
-        section("self-edits", edits, born, &history, true),
+        section("self-edits", edits, all_born, &history, true),
         section("made", made(facts, &history), 0, &history, false),
         section("words", facts.words.kept.iter().map(word).collect(), facts.words.count, &history, true),
         section("failed", failed(facts, &history), 0, &history, false),
@@ -112,22 +113,34 @@ fn tally(name: &str, tally: &super::facts::Tally, see: &str) -> Option<Row> {
     (tally.sum > 0).then(|| row(format!("{name}{}", tally.told(NAMES_CHARS)), see))
 }
 
-/// A commit that was to live, and its fate.
+/// A commit of its own that was to live, or one that proved itself, and what became of it; none of papers alone.
 fn edit(edit: &Edit) -> Option<Row> {
     let commit = short(&edit.commit);
+    let is_told = edit.by == "self" || !edit.proved_at.is_empty();
     let summary = if edit.summary.is_empty() { "committed before" } else { &edit.summary };
-    let (came, see) = match &edit.came {
-        Came::Papers => return None,
-        Came::Lives => ("lives, not blessed so far".into(), format!("git show {commit}")),
-        Came::Blessed => ("blessed".into(), format!("git show {commit}")),
-        Came::Unbuilt => ("did not build".into(), ".self/log/build.log".into()),
-        Came::Fell(came) => (came.clone(), format!("rollback {commit}, to have it again")),
+    let shown = format!("git show {commit}");
+    let (came, see) = match edit.fallen() {
+        _ if !is_told => return None,
+        Some(fell) => (put_back(fell), format!("rollback {commit}, to have it again")),
+        None if !edit.proved_at.is_empty() => ("blessed".into(), shown),
+        None if edit.is_unbuilt => ("did not build".into(), ".self/log/build.log".into()),
+        None if edit.is_built => ("lives, not blessed so far".into(), shown),
+        None => return None,
     };
     Some(row(format!("{commit} {came}: {summary}"), see))
 }
 
 fn papers(facts: &Facts) -> u64 {
-    facts.edits.kept.iter().filter(|edit| edit.came == Came::Papers).count() as u64
+    let is_papers = |edit: &&Edit| edit.by == "self" && !edit.is_built && self::edit(edit).is_none();
+    facts.edits.all.iter().filter(is_papers).count() as u64
+}
+
+fn put_back(fell: &Fell) -> String {
+    let to = short(&fell.to);
+    match fell.cause.as_str() {
+        "owner" => format!("put back to {to} as you asked"),
+        cause => format!("fell ({}), put back to {to}", brief(&cause.replace('_', " "), 40)),
+    }
 }
 
 fn made(facts: &Facts, history: &str) -> Vec<Row> {

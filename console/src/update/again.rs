@@ -1,13 +1,12 @@
 //! Stops the house for an update, and starts it again as it ran: by its service, or in the background.
 
 use anyhow::{Context, Result, bail};
-use guardian::act::build;
-use guardian::act::made::Made;
-use guardian::processes::trusted;
 use house::{House, files, instance};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
+use processes::made::{self, Made};
+use processes::trusted;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -68,7 +67,7 @@ pub fn start(house: &House, ran: &Ran) -> Result<Option<String>> {
         Ran::ByHand => {}
     }
     build_guardian(house)?;
-    let program = std::env::current_exe()?.with_file_name("guardian");
+    let program = made::beside("guardian").context("failed to find our own program")?;
     let mut command = Command::new(&program);
     command.arg("--plain").current_dir(house.root()).process_group(0);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -93,7 +92,7 @@ fn build_guardian(house: &House) -> Result<()> {
     let path = house.logs().join("update.log");
     let log = files::append(&path)?;
     let start = trusted::Trusted {
-        program: build::cargo(),
+        program: made::cargo(),
         args: made.args("guardian"),
         log: Some(log),
         ..trusted::Trusted::default()

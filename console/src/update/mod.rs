@@ -8,12 +8,13 @@ mod upstream;
 
 use again::Ran;
 use anyhow::{Context, Result, bail};
-use guardian::act::state::State;
-use guardian::git::repo::{Repo, Version};
-use guardian::git::tree::short;
-use guardian::{start, updating};
 use house::House;
+use house::sealed::Left;
 use house::terminal::{self, typed};
+use processes::{alone, machine};
+use repo::tree::short;
+use repo::{Repo, Version};
+use repo::{fit, updating};
 use serde_json::{Value, json};
 use upstream::{Merged, News, Upstream};
 
@@ -62,11 +63,11 @@ pub fn update(house: &House, wanted: &Wanted) -> Result<u8> {
 
 /// Merges while nobody lives here.
 fn merge(house: &House, upstream: &Upstream, tells: bool) -> Result<Version> {
-    let [_instance, lock] = start::alone(house)?;
+    let [_instance, lock] = alone::alone(house)?;
     updating::settle(house)?;
     let repo = Repo::open(house)?;
-    let (state, _) = State::load(house);
-    if let Some(why) = start::refusal(house, &repo, &state) {
+    let left = Left::read(house).unwrap_or_else(|_| Left::unsaved(house));
+    if let Some(why) = machine::unfit(house).or_else(|| fit::refusal(house, &repo, &left)) {
         bail!(why);
     }
     // What its last life left uncommitted is the creature's: kept, as at every start.

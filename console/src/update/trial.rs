@@ -1,14 +1,15 @@
 //! The tests of a merged `creature/`, run by its own cargo in the sandbox of any build: nothing of it runs as the owner.
 
 use anyhow::{Context, Result, bail};
-use guardian::act::build::{cargo, cargo_args};
-use guardian::processes::child::{self, Bond, Occupant, Start};
-use guardian::processes::granted::Granted;
-use guardian::processes::{hunt, prepare, trusted};
-use guardian::{settings, start};
-use house::clock::{self, Millis};
+use house::clock;
+use house::settings;
 use house::{House, files, printable};
 use nix::sys::wait::WaitStatus;
+use processes::child::{self, Bond, Occupant, Start};
+use processes::granted::Granted;
+use processes::made::{beside, cargo, cargo_args};
+use processes::prepare::{self, Asked};
+use processes::{hunt, trusted};
 use std::fs::File;
 use std::path::PathBuf;
 
@@ -22,12 +23,14 @@ pub fn log(house: &House) -> PathBuf {
 
 /// Builds and tests `creature/` as it lies there. `lock` is the creature's. An error says why it did not pass.
 pub fn run(house: &House, lock: File) -> Result<()> {
-    let settings = settings::load(house)?;
+    let settings = settings::whole(house)?;
+    // A whole build, and the tests after it.
+    let (asked, most_ms) = (Asked::of(&settings), settings.limits.build_ms * 2);
     // The guardian's program puts the walls up: it knows how to be started again behind them.
-    let launcher = std::env::current_exe()?.with_file_name("guardian");
+    let launcher = beside("guardian").context("failed to find our own program")?;
     hunt::adopt_orphans()?;
-    let walls = prepare::find_walls(house, &settings, launcher, false)?;
-    if let Some(why) = start::too_little(settings.walls, &walls) {
+    let walls = prepare::find_walls(house, &asked, launcher, false)?;
+    if let Some(why) = prepare::too_little(asked.choice, &walls) {
         bail!(why);
     }
     let bond = Bond::new(house, lock)?;
@@ -52,23 +55,18 @@ pub fn run(house: &House, lock: File) -> Result<()> {
         stdout,
     };
     let mut tree = child::start(house, &bond, begin)?;
-    let until = clock::running_ms() + most_ms(&settings);
+    let until = clock::running_ms() + most_ms;
     let ended = trusted::wait(tree.pid, || clock::running_ms() < until && house::interrupt::check().is_ok());
     let mut left = Vec::new();
     let Some(status) = ended else {
         tree.end(&[], &mut left);
         house::interrupt::check()?;
-        bail!("its tests did not end within {} minutes", most_ms(&settings) / 60_000);
+        bail!("its tests did not end within {} minutes", most_ms / 60_000);
     };
     let status = tree.outcome(status);
     while !tree.finish(&[], &mut left) {}
     anyhow::ensure!(matches!(status, WaitStatus::Exited(_, 0)), told(house));
     Ok(())
-}
-
-/// A whole build, and the tests after it.
-fn most_ms(settings: &settings::Settings) -> Millis {
-    settings.limits.build_ms * 2
 }
 
 /// Names the failed tests, or the first errors of the compiler.

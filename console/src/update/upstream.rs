@@ -2,9 +2,9 @@
 
 use anyhow::{Context, Result, bail, ensure};
 use git2::{BranchType, Commit, Oid, Repository, Sort};
-use guardian::git::repo::Repo;
-use guardian::processes::trusted;
 use house::{House, printable};
+use processes::trusted;
+use repo::Repo;
 use std::path::{Path, PathBuf};
 
 /// Commits that are named.

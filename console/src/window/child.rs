@@ -2,7 +2,6 @@
 
 use crate::window::typed::Order;
 use anyhow::{Context, Result};
-use guardian::act::daemons::jobs::CONSOLE;
 use house::House;
 use house::bounds::brief;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
@@ -21,6 +20,9 @@ const NAME_CHARS: usize = 40;
 /// Bytes read at once, and at one look.
 const BLOCK: usize = 16 << 10;
 const LOOK_BYTES: usize = 256 << 10;
+
+/// Our own program's name.
+const CONSOLE: &str = "console";
 
 /// A command under way; it is ended when this is dropped.
 pub struct Running {
@@ -54,13 +56,13 @@ fn beside(name: &str) -> Result<PathBuf> {
     let own = std::env::current_exe().context("failed to find our own program")?;
     let there = own.with_file_name(name);
     // Until cargo has put the new one there, the old one still runs from where Linux keeps it.
-    Ok(if name == CONSOLE.name && !there.is_file() { "/proc/self/exe".into() } else { there })
+    Ok(if name == CONSOLE && !there.is_file() { "/proc/self/exe".into() } else { there })
 }
 
 impl Running {
     /// Starts the program that answers an order; it is told how wide the window is, and gets no terminal.
     pub fn start(house: &House, order: &Order, columns: usize) -> Result<Self> {
-        let program = beside(if order.of_guardian { "guardian" } else { CONSOLE.name })?;
+        let program = beside(if order.of_guardian { "guardian" } else { CONSOLE })?;
         let (out, theirs) = std::io::pipe().context("failed to make a pipe")?;
         let out = File::from(OwnedFd::from(out));
         fcntl(&out, FcntlArg::F_SETFL(OFlag::O_NONBLOCK)).context("failed to read without waiting")?;

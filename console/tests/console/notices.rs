@@ -370,3 +370,26 @@ fn killed_it_is_started_again_and_nothing_else_is_touched() {
 fn cmdline(pid: i32) -> String {
     String::from_utf8_lossy(&fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default()).replace('\0', " ")
 }
+
+/// Found: a death written right before its file was moved aside was never told.
+#[test]
+fn a_death_written_right_before_its_file_is_moved_aside_is_told() {
+    let house = House::new(SOUND);
+    let hook = program(&house, "tell", WRITES);
+    die(&house, 1, "1111111");
+    let child = start(&house, &notify(&hook, ""), None);
+    house.until("its first look", || house.path(STATE).exists());
+    let pid = Pid::from_raw(child.id() as i32);
+    kill(pid, Signal::SIGSTOP).unwrap();
+    die(&house, 2, "2222222");
+    fs::rename(house.path(".self/deaths.jsonl"), house.path(".self/deaths-before.jsonl")).unwrap();
+    die(&house, 3, "3333333");
+    kill(pid, Signal::SIGCONT).unwrap();
+    let is_told = |life: u64| {
+        notices(&hook).iter().any(|told| told["text"].as_str().unwrap().starts_with(&format!("life {life} ")))
+    };
+    house.until("the death after it", || is_told(3));
+    assert!(is_told(2), "{:?}", notices(&hook));
+    assert!(!is_told(1), "it was there before the first look");
+    end(child);
+}

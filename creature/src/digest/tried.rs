@@ -1,7 +1,7 @@
 //! Tools that failed more than once, and items of the agenda that ended, as a snapshot tells of them. Pure.
 
-use super::{one_line, outcome_error, text};
-use ground::text::shorten;
+use super::{outcome_error, text};
+use ground::text::{one_line, shorten};
 use memory::Record;
 use memory::kinds::failed;
 

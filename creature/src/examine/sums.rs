@@ -2,7 +2,7 @@
 //!
 //! Invariant: bounded, however many records it is shown; what is not listed is counted.
 
-use ground::text::shorten;
+use ground::text::{one_line, shorten};
 use jiff::Timestamp;
 use memory::Record;
 use memory::kinds::{self, Account};
@@ -77,7 +77,7 @@ impl Listed {
         if self.newest.len() >= MOST_LISTED {
             self.newest.remove(0);
         }
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = one_line(text);
         self.newest.push((at, shorten(&text, LONGEST_ERROR)));
     }
 }

@@ -1,7 +1,7 @@
 //! Outcomes of acts that needed the owner's yes: reads what is new in `.self/asks.jsonl`.
 
 use super::inbox::{InboxCursor, fresh};
-use ground::text::shorten;
+use ground::text::{one_line, shorten};
 use memory::Record;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -80,5 +80,5 @@ fn word(line: &Value, key: &str, most: usize) -> String {
         Some(other) => other.to_string(),
     };
     let plain = text.replace(char::is_control, " ");
-    shorten(&plain.split_whitespace().collect::<Vec<_>>().join(" "), most)
+    shorten(&one_line(&plain), most)
 }

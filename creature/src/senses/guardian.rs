@@ -1,6 +1,7 @@
 //! Reads the guardian's `.self/guardian.json`: this life's standing, and what came before it.
 
 use ground::files;
+use ground::text::{first, last};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::io;
@@ -11,6 +12,9 @@ const MOST_BYTES: u64 = 1024 * 1024;
 
 /// Characters of a cause or a log in a told sentence.
 const MOST_CHARS: usize = 600;
+
+/// Characters of a commit that are told.
+const SHORT: usize = 7;
 
 /// The guardian's word. Missing keys are their defaults: an older guardian may not write them.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -109,15 +113,15 @@ impl End {
     /// Returns a sentence for the next thought.
     pub fn told(&self) -> String {
         let mut told = format!("Life {} ended: {}", self.life, named(&self.ended, "it died"));
-        told += &format!(" ({})", named(&head(&self.cause), "cause unknown"));
+        told += &format!(" ({})", named(&first(&self.cause, MOST_CHARS), "cause unknown"));
         if !self.blame.is_empty() {
             told += &format!("; the guardian blames {}", self.blame);
         }
         if !self.commit.is_empty() {
-            told += &format!("; it ran commit {}", short(&self.commit));
+            told += &format!("; it ran commit {}", first(&self.commit, SHORT));
         }
         if !self.log_tail.trim().is_empty() {
-            told += &format!(". The end of its log: {}", tail(self.log_tail.trim()));
+            told += &format!(". The end of its log: {}", last(self.log_tail.trim(), MOST_CHARS));
         }
         told
     }
@@ -125,7 +129,7 @@ impl End {
     /// Returns the `death` record.
     pub fn record(&self) -> Value {
         json!({
-            "life": self.life, "ended": self.ended, "cause": head(&self.cause), "blame": self.blame,
+            "life": self.life, "ended": self.ended, "cause": first(&self.cause, MOST_CHARS), "blame": self.blame,
             "commit": self.commit, "told": self.told(),
         })
     }
@@ -139,17 +143,17 @@ impl Fall {
 
     /// Says what was undone, why, and where the work is kept.
     pub fn told(&self) -> String {
-        let (from, to) =
-            (named(short(&self.from_commit), "unknown"), named(short(&self.to_commit), "unknown"));
+        let commits = [&self.from_commit, &self.to_commit].map(|commit| first(commit, SHORT));
+        let [from, to] = commits.each_ref().map(|commit| named(commit, "unknown"));
         let mut told = match self.told.split_once(" since its tests ") {
             Some((_, why)) => format!(
                 "The guardian put creature/ back from commit {from} to {to}, since the tests beside its first life {}",
-                head(why)
+                first(why, MOST_CHARS)
             ),
             None => format!(
                 "After {} death(s) ({}) the guardian put creature/ back from commit {from} to {to}",
                 self.deaths,
-                named(&head(&self.cause), "cause unknown"),
+                named(&first(&self.cause, MOST_CHARS), "cause unknown"),
             ),
         };
         if let Some(kept) = self.fallen_ref.as_deref() {
@@ -164,7 +168,7 @@ impl Fall {
     /// Returns the `death` record of a fall.
     pub fn record(&self) -> Value {
         json!({
-            "life": self.life, "ended": "put back", "cause": head(&self.cause), "blame": "code",
+            "life": self.life, "ended": "put back", "cause": first(&self.cause, MOST_CHARS), "blame": "code",
             "commit": self.from_commit, "told": self.told(), "from_commit": self.from_commit,
             "to_commit": self.to_commit, "deaths": self.deaths, "fallen_ref": self.fallen_ref,
             "rescued_ref": self.rescued_ref,
@@ -174,17 +178,4 @@ impl Fall {
 
 fn named<'a>(text: &'a str, otherwise: &'a str) -> &'a str {
     if text.trim().is_empty() { otherwise } else { text.trim() }
-}
-
-fn short(commit: &str) -> &str {
-    commit.get(..7).unwrap_or(commit)
-}
-
-fn head(text: &str) -> String {
-    text.chars().take(MOST_CHARS).collect()
-}
-
-fn tail(text: &str) -> String {
-    let over = text.chars().count().saturating_sub(MOST_CHARS);
-    text.chars().skip(over).collect()
 }

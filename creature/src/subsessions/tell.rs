@@ -56,13 +56,13 @@ impl Life {
         found
     }
 
-    /// Counts what ran apart unasked for by its reason; a concern that is the owner's is asked for.
+    /// Counts a review unasked for; one of a concern that is the owner's is asked for, and a look is counted as it begins.
     fn counted_apart(&mut self, report: &Report, used: bool) {
-        let reason = match &report.origin {
-            Origin::Pulse(id) if !self.store.agenda.pulse.is_owners(id) => PULSE.to_owned(),
-            Origin::Own(kind) => format!("own-{kind}"),
-            _ => return,
-        };
+        let Origin::Pulse(id) = &report.origin else { return };
+        if self.store.agenda.pulse.is_owners(id) {
+            return;
+        }
+        let reason = PULSE.to_owned();
         self.store.made(&self.caller, &Change::Reason(ReasonChange::Apart { reason, used }));
     }
 

@@ -2,7 +2,7 @@
 
 use super::tool::arg::{self, Arg};
 use crate::fault::Fault;
-use crate::guardian_post::one_line;
+use crate::guardian_post::summary_line;
 use mind::thought::ToolCall;
 use serde_json::{Map, Value};
 
@@ -63,7 +63,7 @@ impl Arguments {
 
     /// Returns the line that says what a change is for; it becomes a commit's message.
     pub fn summary(&self, name: &str) -> String {
-        one_line(self.text(name))
+        summary_line(self.text(name))
     }
 }
 

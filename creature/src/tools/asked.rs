@@ -2,6 +2,8 @@
 //!
 //! Invariant: quoted words ask for nothing, nor does a report, a refusal or a question that is no polite request.
 
+use agenda::spoken::among;
+
 /// Tools or families; words that ask for them alone; verbs that ask only with a thing; beginnings of such things.
 const ASKS: [(&str, &str, &str, &str); 9] = [
     (
@@ -65,20 +67,20 @@ pub fn tools<'a>(text: &str, of: impl Iterator<Item = &'a str>) -> Vec<String> {
 
 /// The tools among `of` that a text names in full.
 pub fn named<'a>(text: &str, of: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let words = words(text);
+    let words = words_and_names(text);
     of.filter(|tool| words.contains(tool)).map(str::to_owned).collect()
 }
 
 /// The words of a sentence that asks for something; none of any other.
 fn asking(sentence: &str) -> Vec<&str> {
-    let words = words(sentence);
-    let is = |list: &str, word: &str| list.split_whitespace().any(|known| known == word);
-    let polite = words.first().is_some_and(|first| is(POLITE, first));
-    let certain = !words.iter().any(|word| is(DOUBT, word)) && (polite || !sentence.contains('?'));
+    let words = words_and_names(sentence);
+    let polite = words.first().is_some_and(|first| among(POLITE, first));
+    let certain = !words.iter().any(|word| among(DOUBT, word)) && (polite || !sentence.contains('?'));
     if certain { words } else { Vec::new() }
 }
 
-fn words(text: &str) -> Vec<&str> {
+/// Words as they stand between spaces and marks, the name of a tool such as `page.read` whole.
+fn words_and_names(text: &str) -> Vec<&str> {
     let split = text.split(|c: char| c.is_whitespace() || ",;!?()`[]".contains(c));
     split.map(|word| word.trim_matches(['.', ':', '\''])).filter(|word| !word.is_empty()).collect()
 }

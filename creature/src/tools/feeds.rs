@@ -1,9 +1,9 @@
 //! `feed.*`: the newest items of RSS, Atom and JSON feeds.
 
 use super::arguments::Arguments;
-use super::page::head;
 use super::tool_context::{ToolContext, fault};
 use crate::fault::Fault;
+use ground::text::first;
 use hands::Item;
 use instinct::feeds;
 use serde_json::{Value, json};
@@ -34,17 +34,17 @@ fn full(item: &Item) -> Value {
         "title": item.title,
         "url": item.url,
         "published": item.published,
-        "summary": head(&item.summary, MOST_SUMMARY),
+        "summary": first(&item.summary, MOST_SUMMARY),
     })
 }
 
 fn brief(item: &Item) -> Value {
     json!({
         "key": key(item),
-        "title": head(&item.title, MOST_BESIDE_KEYS),
+        "title": first(&item.title, MOST_BESIDE_KEYS),
         "url": item.url,
         "kind": if item.enclosure { "enclosure" } else { "page" },
-        "summary": head(&item.summary, MOST_BESIDE_KEYS),
+        "summary": first(&item.summary, MOST_BESIDE_KEYS),
     })
 }
 

@@ -16,7 +16,7 @@ use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 /// Top-level names that are never the workspace, whatever the owner's settings say.
-const HOUSE: [&str; 18] = [
+const HOUSE: [&str; 20] = [
     ".git",
     ".ci",
     ".self",
@@ -27,6 +27,8 @@ const HOUSE: [&str; 18] = [
     "console",
     "house",
     "walls",
+    "processes",
+    "repo",
     "trials",
     "docs",
     "feral",

@@ -2,6 +2,8 @@
 //!
 //! Invariant: items are found by rustfmt's layout: each ends at a closing bracket indented as its first line.
 
+use ground::text::first;
+
 /// Characters of a signature and of a doc's first line.
 const MOST_SIGNATURE: usize = 160;
 const MOST_DOC: usize = 120;
@@ -44,7 +46,7 @@ pub fn lines(path: &str, text: &str) -> Vec<String> {
     }
     let mark = if path.ends_with(".toml") { '[' } else { '#' };
     let heads = (1..).zip(text.lines()).filter(|(_, line)| line.starts_with(mark));
-    heads.map(|(at, line)| format!("{at}  {}", head(line, MOST_SIGNATURE))).collect()
+    heads.map(|(at, line)| format!("{at}  {}", first(line, MOST_SIGNATURE))).collect()
 }
 
 fn line(item: &Item) -> String {
@@ -74,7 +76,7 @@ pub fn items(text: &str) -> Vec<Item> {
         if matches!(kind, "impl" | "trait" | "mod") && last > at {
             open.push((last, name.clone()));
         }
-        let (depth, signature) = (indent / 4, head(&unbraced(&signature), MOST_SIGNATURE));
+        let (depth, signature) = (indent / 4, first(&unbraced(&signature), MOST_SIGNATURE));
         items.push(Item { name, within, signature, doc, top: top + 1, first: at + 1, last: last + 1, depth });
     }
     items
@@ -137,13 +139,9 @@ fn above(lines: &[&str], at: usize) -> (usize, String) {
     }
     let docs = lines.get(top..at).unwrap_or_default();
     let doc = docs.iter().find_map(|line| line.trim().strip_prefix("///"));
-    (top, head(doc.unwrap_or_default().trim(), MOST_DOC))
+    (top, first(doc.unwrap_or_default().trim(), MOST_DOC))
 }
 
 fn unbraced(signature: &str) -> String {
     signature.trim_end_matches([' ', '{', '[']).trim_end_matches(" =").to_owned()
-}
-
-fn head(text: &str, most: usize) -> String {
-    text.chars().take(most).collect()
 }

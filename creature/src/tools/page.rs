@@ -4,6 +4,7 @@
 
 use super::arguments::Arguments;
 use crate::fault::Fault;
+use ground::text::first;
 use serde_json::{Map, Value, json};
 
 /// Characters reserved for the note about a cut line.
@@ -73,17 +74,6 @@ pub fn cut(line: &str, most: usize) -> String {
     }
     let kept = most.saturating_sub(CUT_WORDS);
     let said =
-        format!("{} … the rest of this line is left out: {} characters …", head(line, kept), length - kept);
-    head(&said, most)
-}
-
-/// The first characters of a text.
-pub fn head(text: &str, most: usize) -> String {
-    text.chars().take(most).collect()
-}
-
-/// The last characters of a text.
-pub fn tail(text: &str, most: usize) -> String {
-    let skip = text.chars().count().saturating_sub(most);
-    text.chars().skip(skip).collect()
+        format!("{} … the rest of this line is left out: {} characters …", first(line, kept), length - kept);
+    first(&said, most)
 }

@@ -1,10 +1,11 @@
 //! `notes.*` and `purpose.rewrite`: the creature's papers, read by pages and written whole.
 
 use super::arguments::Arguments;
-use super::page::{self, head};
+use super::page;
 use super::tool_context::{ToolContext, waits};
 use crate::fault::Fault;
 use ground::files;
+use ground::text::first;
 use patch::boundary;
 use serde_json::{Value, json};
 use std::io;
@@ -97,7 +98,7 @@ fn path(tools: &ToolContext<'_>, args: &Arguments) -> Result<String, Fault> {
             Some(slug) if is_slug(slug) => format!("self/notes/{slug}.md"),
             Some(_) => return Err(args.fault("takes notes/<slug> of letters, digits, - and _, at most 60")),
             None => {
-                let name = head(name, 80);
+                let name = first(name, 80);
                 return Err(args.fault(format!(
                     "knows no paper `{name}`: scratch, diary, heartbeat, facts or notes/<slug>"
                 )));

@@ -10,6 +10,7 @@ use crate::fault::Fault;
 use crate::senses::budget;
 use agenda::span::{self, Span};
 use ground::files;
+use ground::text;
 use jiff::Timestamp;
 use memory::{Record, kinds};
 use serde_json::{Value, json};
@@ -67,7 +68,7 @@ fn bytes(records: &[Record]) -> u64 {
 /// A record in one line.
 fn line(record: &Record) -> String {
     let told = kinds::gist(record, MOST_LINE / 2);
-    let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    let told = text::one_line(&told);
     cut(&format!("{} {} {told}", record.at, record.kind), MOST_LINE)
 }
 

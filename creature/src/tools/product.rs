@@ -1,11 +1,11 @@
-//! The product of a call, for later use: a name, by which later calls are seen to use it, and its text. Pure.
+//! The product of a call, for later use: a name, by which later calls are seen to use it. Pure.
 
 use crate::guardian_post;
 use mind::thought::ToolCall;
 use serde_json::Value;
 
-/// Tells from a call and its result the product, as (name, text); an empty name is nothing.
-pub type ProductOf = fn(&Call) -> (String, String);
+/// Tells from a call and its result the name of the product; an empty one is nothing.
+pub type ProductOf = fn(&Call) -> String;
 
 /// Name of the last message to the owner; whatever the owner says next counts as its use.
 pub const MESSAGE: &str = "a message to the owner";
@@ -32,58 +32,58 @@ impl Call<'_> {
     }
 }
 
-/// The product of this call, as (name, text); none where that is nothing or a log.
-pub fn of(product: Option<ProductOf>, call: &ToolCall, result: &Value) -> Option<(String, String)> {
-    let product = product?(&Call { call, result });
-    Some(product).filter(|(what, _)| !what.is_empty() && !LOGS.contains(&what.as_str()))
+/// The name of the product of this call; none where that is nothing or a log.
+pub fn of(product: Option<ProductOf>, call: &ToolCall, result: &Value) -> Option<String> {
+    let what = product?(&Call { call, result });
+    Some(what).filter(|what| !what.is_empty() && !LOGS.contains(&what.as_str()))
 }
 
-pub(super) fn paper(call: &Call) -> (String, String) {
-    (call.arg("name"), call.arg("text"))
+pub(super) fn paper(call: &Call) -> String {
+    call.arg("name")
 }
 
-pub(super) fn file(call: &Call) -> (String, String) {
-    (call.arg("path"), call.arg("text"))
+pub(super) fn file(call: &Call) -> String {
+    call.arg("path")
 }
 
 /// The first file that an edit of the workspace names.
-pub(super) fn edited(call: &Call) -> (String, String) {
-    (call.came("path"), String::new())
+pub(super) fn edited(call: &Call) -> String {
+    call.came("path")
 }
 
-pub(super) fn note(call: &Call) -> (String, String) {
-    (format!("notes/{}", call.arg("name")), call.arg("text"))
+pub(super) fn note(call: &Call) -> String {
+    format!("notes/{}", call.arg("name"))
 }
 
 /// Something new on the agenda.
-pub(super) fn item(call: &Call) -> (String, String) {
-    (call.came("id"), call.arg("title") + &call.arg("text"))
+pub(super) fn item(call: &Call) -> String {
+    call.came("id")
 }
 
 /// A step of an item that is there.
-pub(super) fn step(call: &Call) -> (String, String) {
-    (call.arg("id"), String::new())
+pub(super) fn step(call: &Call) -> String {
+    call.arg("id")
 }
 
-pub(super) fn message(call: &Call) -> (String, String) {
-    (MESSAGE.to_owned(), call.arg("text"))
+pub(super) fn message(_: &Call) -> String {
+    MESSAGE.to_owned()
 }
 
-pub(super) fn change(call: &Call) -> (String, String) {
-    (edit(&call.arg("summary")), String::new())
+pub(super) fn change(call: &Call) -> String {
+    edit(&call.arg("summary"))
 }
 
 /// An act that waits for the owner's yes; one that was sent at once leaves nothing.
-pub(super) fn ask(call: &Call) -> (String, String) {
+pub(super) fn ask(call: &Call) -> String {
     let ask = call.came("asked");
-    (if ask.is_empty() { ask } else { format!("ask {ask}") }, call.arg("text"))
+    if ask.is_empty() { ask } else { format!("ask {ask}") }
 }
 
 /// The name of a self-edit, which the life born of it uses; empty where its summary is.
 ///
 /// Only its beginning counts: the guardian tells a life what it was born of by a commit's subject, which is cut.
 pub fn edit(summary: &str) -> String {
-    let words: String = guardian_post::one_line(summary).chars().take(MOST_EDIT).collect();
+    let words: String = guardian_post::summary_line(summary).chars().take(MOST_EDIT).collect();
     if words.is_empty() { words } else { format!("edit: {}", words.trim_end()) }
 }
 

@@ -5,11 +5,12 @@
 
 use super::arguments::Arguments;
 use super::outline::{self, Item};
-use super::page::{self, head};
+use super::page;
 use super::tool_context::ToolContext;
 use crate::fault::Fault;
 use git2::{Delta, DiffFormat, DiffOptions, Repository, Status, StatusOptions};
 use ground::files;
+use ground::text::first;
 use patch::change::Change;
 use patch::draft::Draft;
 use serde_json::{Map, Value, json};
@@ -149,7 +150,7 @@ fn diff_of(tools: &ToolContext<'_>, draft: &Draft, path: Option<&str>) -> Result
     let mut text: String = changes.iter().map(Change::diff).collect();
     let cut = text.len() > MOST_DIFF;
     if cut {
-        text = head(&text, MOST_DIFF);
+        text = first(&text, MOST_DIFF);
     }
     let of = format!("{}, against the tree that lives", draft.line());
     Ok(of_tree(json!({"files": changes.len(), "diff": text, "cut": cut}), Some(of)))
@@ -174,7 +175,7 @@ fn shown(args: &Arguments, path: &str, text: &str) -> Result<Value, Fault> {
             page::span(args, path, text, from, most)
         }
         [] => {
-            Err(args.fault(format!("finds no item `{}` in {path}; repo.outline shows them", head(name, 80))))
+            Err(args.fault(format!("finds no item `{}` in {path}; repo.outline shows them", first(name, 80))))
         }
         several => {
             let place = |item: &&Item| format!("{}-{} in {}", item.first, item.last, item.within);
@@ -182,7 +183,7 @@ fn shown(args: &Arguments, path: &str, text: &str) -> Result<Value, Fault> {
             let error = format!(
                 "{path} has {} items `{}`: lines {}",
                 several.len(),
-                head(name, 80),
+                first(name, 80),
                 places.join(", ")
             );
             Err(Fault::new(error, "name it as Type::name, or give from and lines"))

@@ -1,12 +1,13 @@
 //! `repo.map` and `repo.outline`: the repository by files and a file by items, to know where to begin to read.
 
 use super::arguments::Arguments;
-use super::page::{self, head};
+use super::page;
 use super::repo_look::{readable, text_of};
 use super::tool_context::ToolContext;
 use super::{outline, repo_look, tree};
 use crate::fault::Fault;
 use ground::files;
+use ground::text::first;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -97,10 +98,10 @@ fn described(file: &tree::Found, name: &str) -> (usize, String) {
     };
     let lines = text.lines().count();
     let kind = name.rsplit_once('.').map_or("", |(_, kind)| kind);
-    let first = text.lines().next().filter(|_| matches!(kind, "rs" | "md" | "toml" | "sh"));
-    let about = first.unwrap_or_default().trim_start_matches(['/', '!', '#', ' ']);
+    let line = text.lines().next().filter(|_| matches!(kind, "rs" | "md" | "toml" | "sh"));
+    let about = line.unwrap_or_default().trim_start_matches(['/', '!', '#', ' ']);
     let colon = if about.is_empty() { "" } else { ": " };
-    (lines, format!("{name} ({lines} lines){colon}{}", head(about, MOST_ABOUT)))
+    (lines, format!("{name} ({lines} lines){colon}{}", first(about, MOST_ABOUT)))
 }
 
 pub fn outline(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {

@@ -4,6 +4,7 @@
 //! lines are left out of the middle, counted, with where to find them.
 
 use super::page;
+use ground::text::first;
 use serde_json::{Map, Value};
 
 /// Characters of a value that stands on one line with its name.
@@ -26,13 +27,13 @@ struct Block {
 /// `numbered` page is shown with line numbers.
 pub fn shown(result: &Value, whole: &Map<String, Value>, numbered: bool, most: usize) -> String {
     let Value::Object(fields) = result else {
-        return page::head(&result.to_string(), most);
+        return first(&result.to_string(), most);
     };
     let text = match page::is_page(fields) {
         true => a_page(fields.clone(), numbered, most),
         false => parts(fields, whole, most),
     };
-    page::head(&text, most)
+    first(&text, most)
 }
 
 fn a_page(mut fields: Map<String, Value>, numbered: bool, most: usize) -> String {
@@ -44,7 +45,7 @@ fn a_page(mut fields: Map<String, Value>, numbered: bool, most: usize) -> String
     let spans = ["ok", "text", "from", "lines", "lines_total", "next_from"];
     let beside = fields.iter().filter(|(name, _)| !spans.contains(&name.as_str()));
     let mut text: String = beside.map(|(name, value)| block(name, value).lines.join("\n") + "\n").collect();
-    text = page::head(&text, most / 2);
+    text = first(&text, most / 2);
     let room = most.saturating_sub(text.chars().count() + 80);
     page::fit(&mut fields, room, if numbered { width + 2 } else { 0 });
     let lines = number(&fields, "lines");
@@ -86,7 +87,7 @@ fn parts(fields: &Map<String, Value>, whole: &Map<String, Value>, most: usize) -
     if text.is_empty() && blocks.is_empty() {
         return "ok\n".to_owned();
     }
-    let text = page::head(&text, most / 2);
+    let text = first(&text, most / 2);
     let names: usize = blocks.iter().map(|block| block.name.len() + 3).sum();
     let mut room = most.saturating_sub(text.chars().count() + names);
     let mut order: Vec<(usize, usize)> = blocks.iter().map(Block::size).zip(0..).collect();

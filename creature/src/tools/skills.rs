@@ -2,11 +2,11 @@
 
 use super::arguments::Arguments;
 use super::knowledge::paper;
-use super::page::head;
 use super::papers::replace;
 use super::tool_context::ToolContext;
 use crate::fault::Fault;
 use ground::papers;
+use ground::text::first;
 use serde_json::{Value, json};
 
 /// Characters of one skill, and how many there may be.
@@ -44,7 +44,7 @@ pub fn list(tools: &mut ToolContext<'_>, _: &Arguments) -> Result<Value, Fault> 
         let about =
             text.lines().map(|line| line.trim_start_matches(['#', ' '])).find(|line| !line.is_empty());
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        json!({"name": name, "about": head(about.unwrap_or_default(), 120), "chars": text.chars().count()})
+        json!({"name": name, "about": first(about.unwrap_or_default(), 120), "chars": text.chars().count()})
     };
     let skills: Vec<Value> = all.iter().take(MOST_SKILLS).map(skill).collect();
     Ok(json!({"skills": skills}))

@@ -2,9 +2,10 @@
 //!
 //! Invariant: a shortened part keeps its type, so that readers of results need not know of spilling.
 
-use super::page::{self, head, tail};
+use super::page;
 use crate::paths::House;
 use ground::files;
+use ground::text::{first, last};
 use serde_json::{Map, Value, json};
 use std::fs;
 
@@ -71,10 +72,10 @@ fn shorten(part: &Value, text: &str, share: usize) -> Value {
             });
             Value::Array(fits.cloned().collect())
         }
-        Value::Object(_) => json!({"head": head(text, most_head), "tail": tail(text, most_tail)}),
+        Value::Object(_) => json!({"head": first(text, most_head), "tail": last(text, most_tail)}),
         _ => {
             let left_out = text.chars().count().saturating_sub(most_head + most_tail);
-            let (head, tail) = (head(text, most_head), tail(text, most_tail));
+            let (head, tail) = (first(text, most_head), last(text, most_tail));
             json!(format!("{head}\n… {left_out} characters left out, see `whole` …\n{tail}"))
         }
     }

@@ -20,17 +20,13 @@ pub fn text(agenda: &Agenda, did: &str, now: Timestamp) -> String {
     let (reached, open) =
         (goals(&agenda.goals, GoalStatus::Done, now), goals(&agenda.goals, GoalStatus::Open, now));
     let (awaiting, money) = (goals(&agenda.goals, GoalStatus::Awaiting, now), agenda.opportunities.totals());
-    let own = match agenda.own.summary(now) {
-        own if own.is_empty() => own,
-        own => format!(" Of my own accord: {own} ({}).", agenda.own.lines().join("; ")),
-    };
     let asked = match agenda.reasons.summary() {
         asked if asked.is_empty() => asked,
         asked => format!(" Of my own accord, {asked} ({}).", agenda.reasons.lines().join("; ")),
     };
     let text = format!(
         "The week to {}. Goals reached: {reached}. Open: {open}. Waiting for your yes: {awaiting}. Earned so far: {:.2} \
-         USD; pending: {:.2} USD; in the pipeline: {:.2} USD.{own}{asked} {}",
+         USD; pending: {:.2} USD; in the pipeline: {:.2} USD.{asked} {}",
         now.strftime("%Y-%m-%d"),
         money.earned_usd,
         money.pending_usd,

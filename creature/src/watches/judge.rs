@@ -3,7 +3,7 @@
 //! Invariant: a look that cannot be read changes nothing that is known; the same change is told once.
 
 use super::number::number;
-use ground::text::shorten;
+use ground::text::{one_line, shorten};
 use mind::conversation::fingerprint;
 use regex::Regex;
 use serde::{Deserialize, Serialize};
@@ -207,7 +207,7 @@ fn value(find: Option<&Regex>, text: &str) -> Option<String> {
     };
     let found = find.captures(text)?;
     let value = found.get(1).or_else(|| found.get(0))?.as_str();
-    let value = value.split_whitespace().collect::<Vec<_>>().join(" ");
+    let value = one_line(value);
     Some(value.chars().take(MOST_KEPT).collect())
 }
 
@@ -222,5 +222,5 @@ fn difference(old: &str, new: &str) -> (String, String) {
 
 /// A value on one line, short enough to be told.
 pub(super) fn brief(value: &str) -> String {
-    shorten(&value.split_whitespace().collect::<Vec<_>>().join(" "), MOST_TOLD)
+    shorten(&one_line(value), MOST_TOLD)
 }

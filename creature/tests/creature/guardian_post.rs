@@ -1,7 +1,7 @@
 //! Tests of asking the guardian, with a guardian that is a file, and of git read without git.
 
 use crate::yard::Yard;
-use creature::guardian_post::{Kind, one_line, until_proven, write_request};
+use creature::guardian_post::{Kind, summary_line, until_proven, write_request};
 use creature::paths::House;
 use git2::{IndexAddOption, Repository, Signature};
 use serde_json::{Value, json};
@@ -153,7 +153,7 @@ async fn what_a_change_is_for_reaches_the_guardian_whole() {
     };
     assert_eq!(asked, said.trim());
     let said = "because the sparrows come at eight ".repeat(500);
-    let cut = one_line(&said);
+    let cut = summary_line(&said);
     assert!(cut.chars().count() <= 4_000 && said.starts_with(cut.strip_suffix(" …").unwrap()), "{cut}");
     assert!(said[cut.len() - " …".len()..].starts_with(' '), "it ends at a word: {cut}");
 }

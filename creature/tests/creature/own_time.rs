@@ -6,6 +6,8 @@ use crate::lived::{Lived, Never};
 use agenda::Change;
 use agenda::goals::GoalChange;
 use agenda::own::{Kind, OwnChange};
+use agenda::reasons::ReasonChange;
+use agenda::waking;
 use creature::life::Next;
 use creature::store::caller::Caller;
 use creature::tools::Rebirth;
@@ -26,7 +28,8 @@ async fn look_that_edits(house: &TempHouse, summary: &str) {
     let mut lived = Lived::born(house, MORNING, 1).await;
     lived.life.change(&Change::Own(OwnChange::Began { look: Kind::Growth })).unwrap();
     let what = creature::tools::product::edit(summary);
-    lived.life.change(&Change::Own(OwnChange::Left { what, sketch: Vec::new() })).unwrap();
+    lived.life.change(&Change::Reason(ReasonChange::Asked { reason: waking::OWN.to_owned() })).unwrap();
+    lived.life.change(&Change::Reason(ReasonChange::Left { what })).unwrap();
     lived.life.toolbox.rebirth = Some(Rebirth { summary: summary.to_owned() });
     let next = lived.life.wake(&mut Never).await.unwrap();
     assert!(matches!(next, Next::Reborn(_)));
@@ -45,9 +48,9 @@ async fn a_self_edit_of_its_own_time_is_used_by_the_life_born_of_it() {
         let standing = json!({"guardian_pid": 1, "life": 2, "blessed": false, "born": {"summary": born}});
         house.write(".self/guardian.json", standing.to_string());
         let lived = Lived::born(&house, MORNING, 2).await;
-        let own = &lived.life.store.agenda.own;
-        assert!(own.under_way.is_none(), "{own:?}");
-        assert_eq!((own.all.looks, own.all.used), (1.0, 1.0), "{summary}");
+        let agenda = &lived.life.store.agenda;
+        assert!(agenda.own.under_way.is_none(), "{:?}", agenda.own);
+        assert_eq!(agenda.reasons.line(waking::OWN), "own: 1 of 1 were used", "{summary}");
     }
 }
 

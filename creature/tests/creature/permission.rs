@@ -167,6 +167,8 @@ async fn a_risky_root_is_a_folder_of_its_own() {
         "a/../creature",
         "walls",
         "house/src",
+        "processes/src",
+        "repo",
         "trials",
         "docs",
     ] {

@@ -116,6 +116,11 @@ fn settings(body: &Value, model: &Model, rules: &Rules) -> Checked {
         let message = "response_format is not supported by this server";
         return Err(Refusal { why: Why::Taste, ..refusal(message) });
     }
+    // OpenAI, JSON mode; DeepSeek, JSON Output.
+    let names_json = || body["messages"].to_string().to_lowercase().contains("json");
+    must(text(format, "type") != "json_object" || names_json(), || {
+        "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.".into()
+    })?;
     if text(format, "type") == "json_schema" {
         let held = &format["json_schema"];
         must(is_name(text(held, "name")), || {

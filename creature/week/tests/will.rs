@@ -11,7 +11,6 @@ use crate::world::{Event, SETTINGS, World};
 use crate::{checks, outside::Ask};
 use jiff::{SignedDuration, Timestamp};
 use memory::Record;
-use serde_json::Value;
 
 const USD_PER_DAY: f64 = 0.75;
 
@@ -50,10 +49,6 @@ fn week(model: Model, has_quick: bool, says: Vec<(&str, Event)>) -> Week {
 }
 
 impl Week {
-    fn own(&self) -> Value {
-        checks::kept(&self.world.house, "agenda")["own"].clone()
-    }
-
     fn spent(&self) -> f64 {
         self.world.outside.seen().purse.as_ref().unwrap().own_usd()
     }
@@ -69,7 +64,7 @@ impl Week {
     fn left(&self) -> (usize, usize) {
         let did = |what: &str| {
             let mine = |record: &&Record| {
-                record.data["change"]["own"]["do"] == what && record.data["done"]["counts"] == true
+                record.data["change"]["reason"]["do"] == what && record.data["done"]["counts"] == true
             };
             checks::of(&self.records, "agenda").filter(mine).count()
         };
@@ -92,7 +87,7 @@ impl Week {
         let strong = purse.paid.iter().filter(|(.., model)| model == "strong").count();
         println!(
             "{} wakes, {} calls ({strong} of the strong model), {:.3} USD of {:.2}, {} refused, {} looks, left and used {:?}, \
-             own {}",
+             {}",
             self.world.wakes.len(),
             purse.paid.len(),
             purse.own_usd(),
@@ -100,7 +95,7 @@ impl Week {
             purse.refused,
             self.looks(0, 7 * 24),
             self.left(),
-            self.own()["all"],
+            checks::kept(&self.world.house, "agenda")["reasons"]["by_reason"],
         );
     }
 }

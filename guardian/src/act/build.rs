@@ -8,16 +8,17 @@ use crate::decide::blame::{self, Control, Failure, Judgement};
 use crate::decide::messages::Told;
 use crate::decide::vocabulary::Blame;
 use crate::limits::LOG_TAIL_BYTES;
-use crate::processes::child::{self, Door, Occupant, Start, Tree};
-use crate::processes::exits::memory_kills;
-use crate::processes::granted::Granted;
-use crate::processes::hunt;
 use anyhow::{Context, Result};
 use house::clock::Millis;
 use house::lines::{Lines, Next};
 use house::openat::Folder;
-use house::{House, files};
+use house::{House, at_work, files};
 use nix::sys::wait::WaitStatus;
+use processes::child::{self, Door, Occupant, Start, Tree};
+use processes::exits::memory_kills;
+use processes::granted::Granted;
+use processes::hunt;
+use processes::made::{cargo, cargo_args};
 use std::fs::{File, TryLockError};
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
@@ -55,18 +56,6 @@ pub struct Build {
     free_mib: u64,
     /// The target folder, held open so that no other folder can get its inode number.
     folder: Option<File>,
-}
-
-/// The arguments of every cargo call. Run from the house's root, so that cargo settings in `creature/` have no
-/// effect.
-pub fn cargo_args(verb: &str) -> Vec<String> {
-    [verb, "--manifest-path", "creature/Cargo.toml", "--target-dir", "target/creature"]
-        .map(str::to_owned)
-        .to_vec()
-}
-
-pub fn cargo() -> PathBuf {
-    std::env::var_os("CARGO").map_or_else(|| PathBuf::from("cargo"), PathBuf::from)
 }
 
 /// Runs cargo behind a build's walls, with these arguments and variables; `broker` is its way to the registries.
@@ -213,7 +202,7 @@ impl Build {
         self.follow(house);
         self.failure.measured.overdue = true;
         // The compiler's first message comes after the creature's first crate, so a running rustc counts as well.
-        self.failure.began = self.told.began || hunt::works_in("rustc", &house.creature());
+        self.failure.began = self.told.began || at_work::works_in("rustc", &house.creature());
         self.failure.connected = is_connected(&self.tree);
     }
 

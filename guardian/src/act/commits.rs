@@ -2,14 +2,14 @@
 
 use crate::act::executor::Executor;
 use crate::act::requests::{self, Request};
-use crate::git::keep::Unfit;
-use crate::git::open;
-use crate::git::repo::Version;
-use crate::git::tree::short;
 use anyhow::{Error, Result};
 use house::clock::Millis;
 use house::interrupt::Interrupted;
 use house::{clock, records};
+use repo::Version;
+use repo::keep::Unfit;
+use repo::open;
+use repo::tree::short;
 use serde_json::json;
 
 /// Advice to the creature when a commit is refused.

@@ -2,12 +2,12 @@
 //!
 //! Invariant: a look reads a bounded number of bytes and waits for nobody; the creature writes these files.
 
-use crate::act::heartbeat::Claim;
 use crate::decide::conduct::{Invariant, Tally};
 use crate::decide::witness::{Claimed, Longest, Witness};
 use house::clock::{self, Millis};
 use house::files::{self, Mark};
-use house::lines::{Lines, Next};
+use house::heartbeat::Claim;
+use house::lines::Lines;
 use house::{House, bounds, records};
 use serde_json::{Value, json};
 use std::io::{ErrorKind, Seek, SeekFrom};
@@ -60,13 +60,10 @@ impl Followed {
         let mut is_whole = true;
         let mut lines = Lines::new(file, LONGEST_LINE);
         lines.allow(LOOK_BYTES);
-        loop {
-            match lines.next_line() {
-                Next::Line(line) => each(line),
-                Next::Long => is_whole = false,
-                Next::End => break,
-            }
-        }
+        lines.each(|line| {
+            is_whole &= line.map(&mut each).is_some();
+            true
+        });
         // What has no newline yet is read again.
         self.at = lines.at() - lines.torn().len() as u64;
         is_whole

@@ -7,13 +7,14 @@ use crate::act::{controls, quotas, requests};
 use crate::decide::blame::{self, Control, Judgement};
 use crate::decide::vocabulary::{Blame, Event, Phase};
 use crate::limits::LOG_TAIL_BYTES;
-use crate::processes::child::{Occupant, Tree};
-use crate::processes::exits::{describe, memory_kills, signal};
-use crate::processes::hunt;
 use anyhow::Result;
 use house::{bounds, clock, files, interrupt};
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
+use processes::child::{Occupant, Tree};
+use processes::exits::{describe, memory_kills, signal};
+use processes::hunt;
+use repo::fit;
 use serde_json::{Value, json};
 
 impl Executor {
@@ -208,7 +209,7 @@ impl Executor {
         // If this cannot be compared now, the next start treats changes as the creature's, as after a kill.
         let dirty = self.ladder.repo.head().and_then(|head| self.ladder.repo.dirty(head)).ok();
         let dirty = dirty.filter(|_| !self.decided.record.untidy);
-        self.state.left = dirty.map(|dirty| requests::fingerprint(&self.house, &dirty));
+        self.state.left = dirty.map(|dirty| fit::fingerprint(&self.house, &dirty));
         self.save();
         self.publish();
         self.report.say("left; nothing is running. `cargo run -p guardian` goes on from here");

@@ -2,21 +2,22 @@
 //!
 //! Invariant: the exit status decides; the output only names which tests failed. Nothing here waits for the tests.
 
-use crate::act::build::{self, cargo_args};
+use crate::act::build;
 use crate::act::living::Living;
 use crate::act::quotas;
 use crate::act::state::Shortfall;
 use crate::decide::blame::{self, Answer, Control, Evidence, Failure, Judgement};
 use crate::decide::vocabulary::Blame;
 use crate::limits::Limits;
-use crate::processes::child::{Door, Tree};
-use crate::processes::exits::{describe, memory_kills, signal};
 use anyhow::{Context, Result};
 use house::bounds::{NAME_CHARS, brief};
 use house::clock::Millis;
 use house::printable::flat;
 use house::{House, files};
 use nix::sys::wait::WaitStatus;
+use processes::child::{Door, Tree};
+use processes::exits::{describe, memory_kills, signal};
+use processes::made::cargo_args;
 use std::io::Write;
 
 /// How the names of the tests that count begin.

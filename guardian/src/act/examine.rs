@@ -5,7 +5,6 @@ use crate::act::executor::Executor;
 use crate::act::state::Shortfall;
 use crate::decide::vocabulary::{Blame, Event, Examined};
 use crate::limits::LOG_TAIL_BYTES;
-use crate::processes::exits::describe;
 use anyhow::Result;
 use house::bounds::{TOLD_CHARS, brief};
 use house::clock::Millis;
@@ -13,6 +12,7 @@ use house::interrupt::Interrupted;
 use house::moments::span;
 use house::{files, records};
 use nix::sys::wait::WaitStatus;
+use processes::exits::describe;
 use serde_json::json;
 use std::time::Duration;
 

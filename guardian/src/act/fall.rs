@@ -5,14 +5,14 @@ use crate::act::executor::Executor;
 use crate::act::quotas;
 use crate::act::state::{Falling, Shortfall};
 use crate::decide::vocabulary::{Cause, Event};
-use crate::git::repo::{Version, publish_last_good};
-use crate::git::shortage;
-use crate::git::tree::short;
 use anyhow::Result;
 use house::bounds::{TOLD_CHARS, brief};
 use house::interrupt::Interrupted;
 use house::moments::span;
 use house::{records, shared};
+use repo::shortage;
+use repo::tree::short;
+use repo::{Version, publish_last_good};
 use serde_json::json;
 use std::time::Duration;
 

@@ -4,14 +4,14 @@
 //! with a checksum, and only from registries that the stable workspace itself is built from. Fetching runs nothing of a
 //! crate, and cargo is run from the root, above which no settings are the creature's. Later the broker judges each fetch.
 
-use crate::act::build;
 use crate::act::daemons::jobs::{Job, Task};
 use crate::act::executor::Executor;
 use crate::decide::vocabulary::Phase;
-use crate::processes::trusted::{self, Trusted};
 use anyhow::Result;
 use house::{House, files};
 use nix::unistd::Pid;
+use processes::made;
+use processes::trusted::{self, Trusted};
 use std::collections::BTreeSet;
 use walls::cargo_home;
 
@@ -81,7 +81,7 @@ impl Executor {
     fn start_fetch(&self) -> Result<Pid> {
         let args = ["fetch", "--locked", "--target", "host-tuple", "--manifest-path", "creature/Cargo.toml"];
         let log = Some(files::create(&self.house.fetch_log())?);
-        let (program, args) = (build::cargo(), args.map(str::to_owned).to_vec());
+        let (program, args) = (made::cargo(), args.map(str::to_owned).to_vec());
         trusted::start(&self.house, Trusted { program, args, log, ..Trusted::default() })
     }
 

@@ -4,11 +4,11 @@ use crate::act::binaries::Binaries;
 use crate::act::report::Report;
 use crate::act::state::Falling;
 use crate::decide::vocabulary::{Cause, Fell, Standing, Subject};
-use crate::git::open;
-use crate::git::repo::{Repo, Version, publish_last_good};
-use crate::git::tree::short;
 use anyhow::{Context, Result};
 use house::House;
+use repo::open;
+use repo::tree::short;
+use repo::{Repo, Version, publish_last_good};
 use std::path::{Path, PathBuf};
 
 pub struct Ladder {

@@ -2,12 +2,12 @@
 
 use crate::act::conduct::Watched;
 use crate::act::heartbeat::{self, Heartbeat};
-use crate::processes::child::{Bond, Tree};
-use crate::processes::prepare;
 use house::House;
 use house::clock::Millis;
 use house::files::{self, Mark};
 use nix::sys::wait::WaitStatus;
+use processes::child::{Bond, Tree};
+use processes::prepare;
 use walls::Walls;
 
 pub struct Living {

@@ -19,7 +19,6 @@ pub mod heartbeat;
 pub mod ladder;
 pub mod living;
 pub mod look;
-pub mod made;
 pub mod perform;
 pub mod publish;
 pub mod quotas;

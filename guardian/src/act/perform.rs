@@ -9,16 +9,16 @@ use crate::act::living::Life;
 use crate::act::quotas;
 use crate::decide::conduct::{Invariant, Tally};
 use crate::decide::vocabulary::{Action, Blame, Death, Event};
-use crate::git::tree::short;
 use crate::limits::LOG_TAIL_BYTES;
-use crate::processes::child::{self, Occupant, Start};
-use crate::processes::exits::memory_kills;
-use crate::processes::granted::Granted;
-use crate::processes::packages;
-use crate::start;
 use anyhow::{Context, Result};
 use house::interrupt::Interrupted;
 use house::{files, records, repair};
+use processes::child::{self, Occupant, Start};
+use processes::exits::memory_kills;
+use processes::granted::Granted;
+use processes::{made, packages};
+use repo::fit;
+use repo::tree::short;
 use serde_json::json;
 use std::io::ErrorKind;
 
@@ -91,7 +91,7 @@ impl Executor {
         }
         let head = self.ladder.repo.head()?;
         let dirty = self.ladder.repo.dirty(head)?;
-        if let Some(told) = start::told_edits(&self.ladder.repo.edits(&dirty)) {
+        if let Some(told) = fit::told_edits(&self.ladder.repo.edits(&dirty)) {
             self.report.once(&told);
             self.report.edits_told = told;
             self.publish();
@@ -180,9 +180,9 @@ impl Executor {
         let (program, args) = if kept {
             (self.ladder.binaries.get(&tree).context("the kept binary is gone")?, vec![])
         } else {
-            let mut args = build::cargo_args("run");
+            let mut args = made::cargo_args("run");
             args.push("--quiet".into());
-            (build::cargo(), args)
+            (made::cargo(), args)
         };
         let mut extra = vec![
             ("FERAL_HOUSE", self.house.root().display().to_string()),

@@ -77,7 +77,10 @@ impl Executor {
     /// Limits apply from now on; walls and extra folders from the guardian's next start.
     pub fn take_over(&mut self) {
         let Ok(settings) = settings::load(&self.house) else { return };
-        let later = settings.walls != self.settings.walls || settings.sandbox != self.settings.sandbox;
+        let later = {
+            let former = &self.settings.asked;
+            (settings.asked.choice, &settings.asked.more) != (former.choice, &former.more)
+        };
         self.limits = settings.limits;
         (self.settings.text, self.settings.risky) = (settings.text, settings.risky);
         self.settings.packages = settings.packages;

@@ -5,8 +5,6 @@ use house::bounds::{TOLD_CHARS, brief};
 use house::{House, files, printable};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
 
 /// Most characters of a summary for people, of the first line of a commit message, and of the whole text.
 const SUMMARY_CHARS: usize = 200;
@@ -86,19 +84,4 @@ pub fn read(house: &House) -> Result<Option<Request>> {
     }
     request.kind = brief(&request.kind, KIND_CHARS);
     Ok(Some(request))
-}
-
-/// Identifies a set of uncommitted edits, also after the house was moved or copied: without inode numbers, which a
-/// copy does not keep.
-pub fn fingerprint(house: &House, dirty: &[PathBuf]) -> String {
-    if dirty.is_empty() {
-        return String::new();
-    }
-    let mut text = String::new();
-    for path in dirty {
-        let meta = std::fs::symlink_metadata(house.creature().join(path)).ok();
-        let mark = meta.map(|meta| (meta.mode(), meta.size(), meta.mtime(), meta.mtime_nsec()));
-        text.push_str(&format!("{} {mark:?}\n", path.display()));
-    }
-    crate::act::state::checksum(text.as_bytes())
 }

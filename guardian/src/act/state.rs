@@ -7,19 +7,16 @@ use crate::limits::DOCUMENT_BYTES;
 use anyhow::{Context, Result};
 use house::clock::{self, Anchor};
 use house::records::text;
+use house::sealed::{self, Left};
 use house::{House, bounds, files};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 
 /// How many ends, rollbacks and answers are kept for the creature and for readers.
 const TOLD: usize = 8;
 
 /// Trees remembered as made by the creature; a ladder has fewer rungs.
 const MOST_SELVES: usize = 64;
-/// No house has had so many lives: a larger number in a log's name is not the guardian's, and could overflow.
-const MOST_LIVES: u64 = 1 << 40;
-
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct State {
@@ -133,14 +130,6 @@ impl Falling {
     }
 }
 
-#[derive(Deserialize)]
-struct Sealed {
-    version: u32,
-    checksum: String,
-    /// The state as text: the checksum is over these bytes, not over a rendering of them.
-    body: String,
-}
-
 impl State {
     /// The saved state, and a line for people if it had to be rebuilt.
     pub fn load(house: &House) -> (Self, Option<String>) {
@@ -164,21 +153,28 @@ impl State {
 
     /// The state that can be rebuilt from other files.
     pub fn rebuilt(house: &House) -> Self {
-        Self { life: newest_log(house), ..Self::default() }
+        Self { life: sealed::newest_life(house), ..Self::default() }
     }
 
     /// The saved state, if there is one.
     pub fn read(house: &House) -> Result<Option<Self>> {
-        files::read_small(&house.state())?.map(|bytes| unseal(&bytes)).transpose()
+        let read = |body: String| serde_json::from_str(&body).context("its body is not a state");
+        sealed::body(house)?.map(read).transpose()
+    }
+
+    /// How `creature/` was left when this was saved.
+    pub fn left(&self) -> Left {
+        match &self.left {
+            Some(edits) => Left::With(edits.clone()),
+            None if *self == Self::default() => Left::Never,
+            None => Left::Unknown,
+        }
     }
 
     pub fn save(&self, house: &House) -> Result<()> {
         let state = serde_json::to_value(self).context("failed to write the guardian's state as text")?;
         // A document beyond the bound could not be read back, and all of it would be lost.
-        let text = bounds::fitted(state, DOCUMENT_BYTES, |state| {
-            let body = state.to_string();
-            json!({"version": 1, "checksum": checksum(body.as_bytes()), "body": body}).to_string()
-        });
+        let text = bounds::fitted(state, DOCUMENT_BYTES, |state| sealed::sealed(&state.to_string()));
         files::replace(&house.state(), text.as_bytes())
     }
 
@@ -215,28 +211,8 @@ impl State {
     }
 }
 
-/// SHA-256, hexadecimal.
-pub fn checksum(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn unseal(bytes: &[u8]) -> Result<State> {
-    let sealed: Sealed = serde_json::from_slice(bytes).context("not a sealed state")?;
-    anyhow::ensure!(sealed.version == 1, "it is of version {}, this guardian reads 1", sealed.version);
-    anyhow::ensure!(sealed.checksum == checksum(sealed.body.as_bytes()), "its checksum does not match");
-    serde_json::from_str(&sealed.body).context("its body is not a state")
-}
-
 fn push(list: &mut Vec<Value>, value: Value) {
     list.push(value);
     let excess = list.len().saturating_sub(TOLD);
     list.drain(..excess);
-}
-
-/// The number of the newest life log: after a lost state, numbering goes on from it.
-fn newest_log(house: &House) -> u64 {
-    let numbers = std::fs::read_dir(house.logs()).into_iter().flatten().flatten().filter_map(|entry| {
-        entry.file_name().to_str()?.strip_prefix("life-")?.strip_suffix(".log")?.parse().ok()
-    });
-    numbers.filter(|number| *number < MOST_LIVES).max().unwrap_or(0)
 }

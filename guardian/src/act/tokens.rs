@@ -2,9 +2,9 @@
 //!
 //! Invariant: a token is in the file before its process starts, and removed as soon as the process has ended.
 
-use crate::processes::child::Occupant;
 use anyhow::Result;
 use house::{House, files};
+use processes::child::Occupant;
 use serde_json::json;
 
 #[derive(Default)]

@@ -7,9 +7,9 @@ use crate::act::executor::Executor;
 use crate::act::quotas;
 use crate::decide::policy::Policy;
 use crate::decide::vocabulary::Want;
-use crate::processes::prepare;
 use crate::stall;
 use house::records;
+use processes::prepare;
 
 impl Executor {
     /// Once a round.

@@ -1,8 +1,8 @@
 //! The broker's folder beside `.self`: where it lies, what an earlier version left, and what a kill leaves behind.
 
-use guardian::processes::apart::{folder, keep};
-use guardian::processes::place::CreaturePlace;
 use house::House;
+use house::apart::{folder, keep};
+use processes::place::CreaturePlace;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};

@@ -2,7 +2,7 @@
 
 use guardian::act::commits::MOST_KEPT_PER_HOUR;
 use guardian::act::requests::Request;
-use guardian::git::repo::Repo;
+use repo::Repo;
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;

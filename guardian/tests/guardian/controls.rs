@@ -2,8 +2,8 @@
 
 use guardian::act::controls::{answer, args, clear, prepare, variables};
 use guardian::decide::blame::{Answer, Control};
-use guardian::git::repo::Repo;
 use house::House as Places;
+use repo::Repo;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::Command;

@@ -2,6 +2,7 @@
 
 use house::bounds::{brief, fitted, read};
 use house::lines::{Lines, Next};
+use house::records::follow::{Cursor, Follow};
 use serde_json::{Value, json};
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
@@ -126,4 +127,60 @@ fn a_document_is_made_to_fit_by_what_matters_least() {
         );
     }
     assert_eq!((brief("ééé", 2), brief("ééé", 3)), ("éé…".into(), "ééé".into()));
+}
+
+fn record(number: u64) -> Vec<u8> {
+    format!("{{\"number\":{number}}}\n").into_bytes()
+}
+
+/// What looks of so many bytes hand on until nothing more is there; 0 for a line that was too long.
+fn looks(follow: &mut Follow, most: u64) -> Vec<u64> {
+    let mut found = Vec::new();
+    let mut each = |record: Option<Value>| {
+        found.push(record.map_or(0, |record| record["number"].as_u64().unwrap()));
+        true
+    };
+    while follow.look(most, &mut each) {}
+    found
+}
+
+#[test]
+fn what_was_written_right_before_a_rotation_is_handed_on_before_what_came_after() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("records.jsonl");
+    append(&path, &record(1));
+    let mut follow = Follow::at_end(path.clone());
+    assert_eq!(looks(&mut follow, 1 << 20), [0; 0]);
+    append(&path, &record(2));
+    fs::rename(&path, folder.path().join("old")).unwrap();
+    append(&path, &record(3));
+    assert_eq!(looks(&mut follow, 7), [2, 3], "seven bytes at a look");
+    fs::write(&path, record(4)).unwrap();
+    assert_eq!(looks(&mut follow, 1 << 20), [0; 0], "as long as before: it looks the same");
+    fs::write(&path, b"").unwrap();
+    assert_eq!(looks(&mut follow, 1 << 20), [0; 0]);
+    append(&path, &record(5));
+    assert_eq!(looks(&mut follow, 1 << 20), [5]);
+}
+
+#[test]
+fn a_cursor_goes_on_in_its_own_file_and_begins_with_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("records.jsonl");
+    append(&path, &[record(1), b"no record\n".to_vec(), vec![b'x'; (4 << 20) + 1], b"\n".to_vec()].concat());
+    append(&path, b"{\"number\":");
+    let mut follow = Follow::new(path.clone());
+    assert_eq!(looks(&mut follow, 1 << 20), [1, 0]);
+    let cursor = follow.cursor();
+    append(&path, b"2}\n");
+    let mut resumed = Follow::resumed(path.clone(), cursor);
+    assert_eq!(looks(&mut resumed, 1 << 20), [2], "what had no end was read again");
+    let end = resumed.cursor();
+    assert_eq!(looks(&mut Follow::resumed(path.clone(), end), 1 << 20), [0; 0]);
+    let other = Cursor { inode: end.inode + 1, ..end };
+    assert_eq!(looks(&mut Follow::resumed(path.clone(), other), 1 << 20), [1, 0, 2]);
+    let behind = Cursor { place: end.place + 1, ..end };
+    assert_eq!(looks(&mut Follow::resumed(path, behind), 1 << 20), [1, 0, 2], "it was cut");
+    let missing = Follow::resumed(folder.path().join("none"), end);
+    assert_eq!(missing.cursor(), Cursor::default());
 }

@@ -1,6 +1,6 @@
 //! How the guardian that runs was made, as the broker beside it then is.
 
-use guardian::act::made::Made;
+use processes::made::Made;
 use std::fs;
 use trials::{House, SOUND};
 

@@ -1,11 +1,11 @@
 //! What a creature may leave so that nobody can keep its folders or put them back, or so that a terminal obeys it.
 
 use crate::{marks, plain_user};
-use guardian::git::repo::Repo;
 use nix::fcntl::{OFlag, openat};
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::stat::{Mode, mkdirat};
+use repo::Repo;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -208,10 +208,10 @@ fn names_that_git_refuses_are_in_no_commit() {
         b"gi7eb~10",
         b"~1000000",
     ];
-    assert!(refused.iter().all(|name| !guardian::git::names::git_takes(name)));
+    assert!(refused.iter().all(|name| !repo::names::git_takes(name)));
     let taken: [&[u8]; 8] =
         [b".gitx", b"git~2", b"x.git", b"a\\b", b"gitmod~5", b"gi7eba~0", b"~1000", b".gitignore"];
-    assert!(taken.iter().all(|name| guardian::git::names::git_takes(name)));
+    assert!(taken.iter().all(|name| repo::names::git_takes(name)));
     let house = House::new("live");
     for name in refused {
         fs::write(house.path("creature").join(OsStr::from_bytes(name)), "x").unwrap();

@@ -184,12 +184,10 @@ fn a_dependencys_toolchain_file_neither_chooses_nor_installs_one() {
         assert!(!seen.contains("SECRET_KEY"), "{name}: {seen}");
     }
     guardian.stop();
-    let by_path = guardian::processes::child::toolchain(
-        None,
-        Some("/any/.rustup/toolchains/1.95-x86/bin/cargo".into()),
-    );
+    let by_path =
+        processes::child::toolchain(None, Some("/any/.rustup/toolchains/1.95-x86/bin/cargo".into()));
     assert_eq!(by_path.as_deref(), Some("1.95-x86"));
-    assert_eq!(guardian::processes::child::toolchain(None, Some("/usr/bin/cargo".into())), None);
+    assert_eq!(processes::child::toolchain(None, Some("/usr/bin/cargo".into())), None);
 }
 
 /// Found on a full disk: `guardian.json` told of the life before, also once there was space again.

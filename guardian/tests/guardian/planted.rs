@@ -1,7 +1,7 @@
 //! What a creature plants for its owner's own tools, tried with those tools: git and cargo as they are installed.
 
-use guardian::git::planted::reader;
-use guardian::start::find_house;
+use house::find::find_house;
+use repo::planted::reader;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -298,7 +298,7 @@ fn an_entry_that_cannot_be_moved_keeps_no_other_in_its_place() {
         eprintln!("skipped: nothing can be mounted here");
         return;
     }
-    let repo = guardian::git::repo::Repo::open(&house::House::new(house.path(""))).unwrap();
+    let repo = repo::Repo::open(&house::House::new(house.path(""))).unwrap();
     let mut told = Vec::new();
     let cleared = repo.clear_planted(&mut told);
     assert!(Command::new("umount").arg(&stuck).status().unwrap().success());

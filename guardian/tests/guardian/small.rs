@@ -1,6 +1,6 @@
 //! The repository is kept small, and nothing that could be read is lost: whatever names it, and whatever is damaged.
 
-use guardian::git::small::{Gained, keep};
+use repo::small::{Gained, keep};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ fn loose(house: &House, numbers: std::ops::Range<usize>) {
 }
 
 fn git2(house: &House) -> git2::Repository {
-    guardian::git::open::opened(&house::House::new(&house.root)).unwrap()
+    repo::open::opened(&house::House::new(&house.root)).unwrap()
 }
 
 fn kept(house: &House, most: usize) -> Gained {

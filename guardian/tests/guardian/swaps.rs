@@ -1,9 +1,9 @@
 //! Races with the guardian: names that are swapped for links while it reads, restores, keeps and removes.
 
 use guardian::act::binaries::Binaries;
-use guardian::git::keep;
-use guardian::git::keep::Rule;
-use guardian::git::restore;
+use repo::keep;
+use repo::keep::Rule;
+use repo::restore;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -148,7 +148,7 @@ fn moved_aside_under(script: &str) -> Vec<serde_json::Value> {
 #[test]
 fn a_file_found_as_it_was_is_found_changed_when_only_its_bytes_differ() {
     let house = House::new(trials::SOUND);
-    let repo = guardian::git::repo::Repo::open(&house::House::new(&house.root)).unwrap();
+    let repo = repo::Repo::open(&house::House::new(&house.root)).unwrap();
     let head = repo.head().unwrap();
     let path = house.path("creature/creature.sh");
     let (bytes, modified) = (fs::read(&path).unwrap(), fs::metadata(&path).unwrap().modified().unwrap());

@@ -1,8 +1,8 @@
 //! A sweep after a life: who hides in the group of a process that is spared.
 
 use crate::alone;
-use guardian::processes::hunt;
 use nix::unistd::Pid;
+use processes::hunt;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 

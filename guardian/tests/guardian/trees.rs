@@ -5,10 +5,10 @@
 use crate::hostile::{Dice, mess, ordinary};
 use crate::{marks, plain_user};
 use git2::{ObjectType, Repository, Tree};
-use guardian::git::keep::Unfit;
-use guardian::git::repo::Repo;
 use house::House;
 use house::openat::Folder;
+use repo::Repo;
+use repo::keep::Unfit;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, Permissions};

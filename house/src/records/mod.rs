@@ -1,5 +1,6 @@
 //! Records of the guardian, a JSON line for each of its acts and each death; and how such lines are read.
 
+pub mod follow;
 pub mod history;
 pub mod ledger;
 pub mod memory;

@@ -145,6 +145,11 @@ pub fn load<T>(house: &House, read: impl Fn(&str) -> Result<T, Mistakes>) -> Res
     read(&text).map_err(|mistakes| anyhow!("{}, {mistakes}", path.display()))
 }
 
+/// Reads all of the owner's file.
+pub fn whole(house: &House) -> Result<Settings> {
+    load(house, |text| read(text, Reader::Guardian, forms::check)).map(|read| read.settings)
+}
+
 /// Judges a text and takes its values. `check` is `forms::check`, or the check of a program that knows more.
 pub fn read(text: &str, reader: Reader, check: Check) -> Result<Read, Mistakes> {
     let mut judge = Judge::new(text, check);
@@ -169,8 +174,7 @@ pub fn read(text: &str, reader: Reader, check: Check) -> Result<Read, Mistakes> 
 
 /// Reads how much the owner wants shown; the default where the file cannot be taken.
 pub fn shown(house: &House) -> Show {
-    let read = load(house, |text| read(text, Reader::Guardian, forms::check));
-    read.map(|read| read.settings.show).unwrap_or_default()
+    whole(house).map(|settings| settings.show).unwrap_or_default()
 }
 
 /// A mistake found by one program's own rules, at a key below sections.

@@ -93,7 +93,7 @@ fn two_work_trees() -> Seen {
     other.stop();
     guardian.stop();
     let rungs = |root: &std::path::Path| {
-        let repo = guardian::git::repo::Repo::open(&house::House::new(root)).unwrap();
+        let repo = repo::Repo::open(&house::House::new(root)).unwrap();
         let rungs = repo.rungs().unwrap();
         rungs.iter().map(|rung| rung.version.commit.to_string()).collect::<Vec<_>>()
     };

@@ -9,11 +9,11 @@ use crate::report::gather::{self, SETTLED_LATER_MS};
 use anyhow::Result;
 use axum::extract::{Query, State};
 use axum::response::Response;
-use guardian::git::repo::Repo;
 use house::bounds::short;
 use house::clock::Millis;
 use house::{clock, moments, records};
 use maud::{Markup, html};
+use repo::Repo;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -158,7 +158,7 @@ impl Seen<'_> {
             }
             td {
                 span.chip.(fate.class()) { (fate.told()) }
-                @if let Some(fell) = &edit.fell { " " span.about { (fell.told) } }
+                @if let Some(fell) = edit.fallen() { " " span.about { (fell.told) } }
                 @if let Some((first, last)) = edit.lives {
                     " " span.about { a href={ "/lives/" (first) } { "life " (first) } @if last > first { " to " a href={ "/lives/" (last) } { (last) } } }
                 }

@@ -47,7 +47,7 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &GapChange, when: When) -> Resu
     let list = &mut agenda.gaps.list;
     match change {
         GapChange::Note { what } => {
-            let what = items::words(what, "the gap", LONGEST_TITLE)?;
+            let what = items::needed(what, "the gap", LONGEST_TITLE)?;
             let same = |gap: &&mut Gap| gap.ended_at.is_none() && gap.what.eq_ignore_ascii_case(&what);
             if let Some(gap) = list.iter_mut().find(same) {
                 gap.times = gap.times.saturating_add(1);

@@ -158,7 +158,7 @@ impl Goal {
             return Err(Refusal::new(error, "make two goals of it"));
         }
         let step = |text: &String| {
-            let text = items::words(text, "a checkpoint", LONGEST_TITLE)?;
+            let text = items::needed(text, "a checkpoint", LONGEST_TITLE)?;
             Ok(Checkpoint { text, status: Status::Pending, tries: Tries::default() })
         };
         // All are checked before one is added: a refusal leaves the goal as it was.
@@ -183,7 +183,7 @@ impl Goal {
         };
         let before = step.clone();
         if matches!(status, Status::Failed | Status::Blocked) {
-            items::words(reason, "the reason", LONGEST_REASON)?;
+            items::needed(reason, "the reason", LONGEST_REASON)?;
         } else if before.status == Status::Blocked {
             step.tries.forgive();
         }
@@ -296,8 +296,8 @@ fn add(
     cost_usd: f64,
     when: When,
 ) -> Result<Value, Refusal> {
-    let title = items::words(title, "the title", LONGEST_TITLE)?;
-    let cost_usd = items::usd(cost_usd)?;
+    let title = items::needed(title, "the title", LONGEST_TITLE)?;
+    let cost_usd = items::checked_usd(cost_usd)?;
     let awaits = cost_usd > when.rules.goal_cost_usd;
     let mut goal = Goal {
         status: if awaits { GoalStatus::Awaiting } else { GoalStatus::Open },

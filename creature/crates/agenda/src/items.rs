@@ -172,8 +172,8 @@ fn gist(reason: &str) -> String {
     words.collect::<String>().to_lowercase()
 }
 
-/// Words on one line, at most `most` characters; refused where there are none.
-pub(crate) fn words(text: &str, what: &str, most: usize) -> Result<String, Refusal> {
+/// The text on one line, at most `most` characters; refused where it is empty.
+pub(crate) fn needed(text: &str, what: &str, most: usize) -> Result<String, Refusal> {
     let text = clip(text, most);
     if text.is_empty() {
         return Err(Refusal::new(format!("{what} is empty"), "say it in a few words"));
@@ -181,9 +181,14 @@ pub(crate) fn words(text: &str, what: &str, most: usize) -> Result<String, Refus
     Ok(text)
 }
 
+/// The text on one line, with single spaces between its words.
+pub(crate) fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// `text` on one line and at most `most` characters, with an ellipsis where it was cut.
 pub fn clip(text: &str, most: usize) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = one_line(text);
     if line.chars().nth(most).is_none() {
         return line;
     }
@@ -192,7 +197,7 @@ pub fn clip(text: &str, most: usize) -> String {
 }
 
 /// An amount of US dollars, rounded to the cent; refused outside of 0 to 1,000,000,000.
-pub(crate) fn usd(amount: f64) -> Result<f64, Refusal> {
+pub(crate) fn checked_usd(amount: f64) -> Result<f64, Refusal> {
     if (0.0..=1e9).contains(&amount) {
         return Ok((amount * 100.0).round() / 100.0);
     }
@@ -213,4 +218,10 @@ pub fn span(seconds: i64) -> String {
         s @ 7_200..=172_799 => format!("{} h", s / 3_600),
         s => format!("{} days", s / 86_400),
     }
+}
+
+/// A hash of a text in lower case, the same in every life (FNV-1a).
+pub(crate) fn hash(text: &str) -> u64 {
+    let step = |sum: u64, byte: u8| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    text.to_lowercase().bytes().fold(0xcbf2_9ce4_8422_2325, step)
 }

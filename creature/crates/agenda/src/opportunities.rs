@@ -147,7 +147,7 @@ impl Opportunity {
         }
         self.stage = stage;
         if let Some(amount) = to.amount_usd {
-            self.amount_usd = items::usd(amount)?;
+            self.amount_usd = items::checked_usd(amount)?;
         }
         if self.stage == Stage::Execute && self.awaits(when.rules) {
             return Err(items::awaits(&format!("{} of {} USD", self.id, self.amount_usd)));
@@ -156,7 +156,7 @@ impl Opportunity {
             if self.stage < Stage::Execute {
                 return Err(Refusal::new("nothing is earned before it is executed", "move it there first"));
             }
-            self.earned_usd = items::usd(self.earned_usd + items::usd(earned)?)?;
+            self.earned_usd = items::checked_usd(self.earned_usd + items::checked_usd(earned)?)?;
         }
         self.not_before = to.not_before;
         if let Some(next) = &to.next {
@@ -198,8 +198,8 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &OpportunityChange, when: When)
     let now = when.now;
     match change {
         OpportunityChange::Add { title, amount_usd, next } => {
-            let title = items::words(title, "the title", LONGEST_TITLE)?;
-            let (amount_usd, next) = (items::usd(*amount_usd)?, items::clip(next, LONGEST_TITLE));
+            let title = items::needed(title, "the title", LONGEST_TITLE)?;
+            let (amount_usd, next) = (items::checked_usd(*amount_usd)?, items::clip(next, LONGEST_TITLE));
             items::admit(list, &title)?;
             let id = agenda.name("opportunity");
             let one = Opportunity {
@@ -220,7 +220,8 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &OpportunityChange, when: When)
             let one = items::find(list, id)?;
             let mut moved = one.clone();
             moved.take(to, when)?;
-            let earned_usd = items::usd(agenda.opportunities.earned_usd + moved.earned_usd - one.earned_usd)?;
+            let earned_usd =
+                items::checked_usd(agenda.opportunities.earned_usd + moved.earned_usd - one.earned_usd)?;
             if moved != *one {
                 moved.changed_at = now;
             }

@@ -195,7 +195,7 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &OutboxChange, when: When) -> R
 fn say(agenda: &mut Agenda, kind: Kind, text: &str, when: When) -> Result<Value, Refusal> {
     let (now, text) = (when.now, text.trim());
     worth(kind, text)?;
-    let hash = hash(text);
+    let hash = items::hash(text);
     let outbox = &mut agenda.outbox;
     outbox.said.retain(|(said, _)| now < later(*said, FRESH_S));
     if outbox.said.iter().any(|(_, said)| *said == hash) {
@@ -255,7 +255,7 @@ fn worth(kind: Kind, text: &str) -> Result<(), Refusal> {
         return refused(&error, "say what matters, and where the rest is");
     }
     let plain: String = text.chars().map(|c| if c.is_alphanumeric() { c } else { ' ' }).collect();
-    let mut plain = plain.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut plain = items::one_line(&plain.to_lowercase());
     let mut needed = 2;
     for phrase in CHATTER.split(", ") {
         if plain.contains(phrase) {
@@ -296,10 +296,4 @@ fn monday(now: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
     let today = zone.to_datetime(now).date().yesterday().ok()?;
     let mondays = (1..=2).filter_map(|nth| today.nth_weekday(nth, Weekday::Monday).ok());
     mondays.filter_map(|day| spoken::instant(day.to_datetime(WEEKLY), zone)).find(|at| *at > now)
-}
-
-/// A hash of a text in lower case, the same in every life (FNV-1a).
-fn hash(text: &str) -> u64 {
-    let step = |sum: u64, byte: u8| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    text.to_lowercase().bytes().fold(0xcbf2_9ce4_8422_2325, step)
 }

@@ -54,7 +54,7 @@ impl Place {
 
 pub(crate) fn apply(agenda: &mut Agenda, change: &PresenceChange, when: When) -> Result<Value, Refusal> {
     let PresenceChange::Note { place: name, last, every_days } = change;
-    let name = items::words(name, "the place", LONGEST_PLACE)?.to_lowercase();
+    let name = items::needed(name, "the place", LONGEST_PLACE)?.to_lowercase();
     let places = &mut agenda.presence.places;
     if places.len() >= MOST && !places.contains_key(&name) {
         let oldest = places.iter().min_by_key(|(_, place)| place.last_at).map(|(name, _)| name.clone());

@@ -64,7 +64,7 @@ pub struct Reasons {
 pub enum ReasonChange {
     /// A model was asked.
     Asked { reason: String },
-    /// A sub-session that nobody asked for is over: a review, a quick look; `used`: somebody was told of it.
+    /// A review that nobody asked for is over; `used`: somebody was told of it.
     Apart { reason: String, used: bool },
     /// The last ask left something that may be used later.
     Left { what: String },
@@ -91,7 +91,13 @@ impl Reasons {
     pub fn lines(&self) -> Vec<String> {
         let mut all: Vec<(&String, &Asked)> = self.by_reason.iter().collect();
         all.sort_by_key(|(_, asked)| std::cmp::Reverse(asked.asked));
-        all.iter().map(|(name, one)| format!("{name}: {} of {} were used", one.used, one.asked)).collect()
+        all.iter().map(|(name, _)| self.line(name)).collect()
+    }
+
+    /// Says of a reason how often something of it was used; empty where it never was one.
+    pub fn line(&self, reason: &str) -> String {
+        let one = self.by_reason.get(reason);
+        one.map_or(String::new(), |one| format!("{reason}: {} of {} were used", one.used, one.asked))
     }
 
     /// Sums up all asks in a sentence; empty where a model was never asked.
@@ -146,16 +152,17 @@ impl Reasons {
         }
     }
 
-    /// Remembers a thing the last ask left, unless something of that ask was used already.
-    fn left(&mut self, what: &str) {
+    /// Remembers a thing the last ask left; false where something of that ask was used already.
+    fn left(&mut self, what: &str) -> bool {
         if self.last_used || self.last.is_empty() {
-            return;
+            return false;
         }
         let (what, reason) = (items::clip(what, LONGEST_NAME), self.last.clone());
         self.left.retain(|left| left.what != what);
         self.left.push(Left { what, reason, ask: self.asks });
         let over = self.left.len().saturating_sub(MOST_LEFT);
         self.left.drain(..over);
+        true
     }
 
     /// Counts an ask as used once, however many of its things are: the others are struck off with the first.
@@ -175,7 +182,7 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &ReasonChange, when: When) -> R
     match change {
         ReasonChange::Asked { reason } => reasons.asked(reason, when.now),
         ReasonChange::Apart { reason, used } => reasons.apart(reason, *used, when.now),
-        ReasonChange::Left { what } => reasons.left(what),
+        ReasonChange::Left { what } => return Ok(json!({"counts": reasons.left(what)})),
         ReasonChange::Came => {
             let (last, ask) = (reasons.last.clone(), reasons.asks);
             if !std::mem::replace(&mut reasons.last_used, true) {

@@ -298,7 +298,7 @@ fn heard(
     if !when.owner {
         return Err(Refusal::new("open a request of the owner's", "ask with owner.message"));
     }
-    items::words(text, "the request", LONGEST_WORDS)?;
+    items::needed(text, "the request", LONGEST_WORDS)?;
     let list = &mut agenda.requests.list;
     if let Some(known) = list.iter().find(|one| !word.is_empty() && one.word == word) {
         return Ok(json!({"id": known.id, "tools": known.tools}));

@@ -53,8 +53,8 @@ impl Agenda {
         }
         self.looked.lines.values_mut().for_each(|look| to(&mut look.at, now));
         self.looked.categories.values_mut().for_each(|at| to(at, now));
-        for tally in self.own.kinds.values_mut().chain([&mut self.own.all]) {
-            tally.last_at.iter_mut().for_each(|at| to(at, now));
+        for last in self.own.kinds.values_mut().chain([&mut self.own.all]) {
+            last.last_at.iter_mut().for_each(|at| to(at, now));
         }
         for asked in self.reasons.by_reason.values_mut() {
             asked.last_at.iter_mut().for_each(|at| to(at, now));

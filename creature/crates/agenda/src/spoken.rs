@@ -2,12 +2,20 @@
 
 use crate::items::later;
 use jiff::civil::{DateTime, Time, Weekday};
+use jiff::fmt::friendly::SpanParser;
 use jiff::tz::TimeZone;
-use jiff::{Timestamp, ToSpan};
+use jiff::{SpanRelativeTo, Timestamp, ToSpan};
 
 const NUMBERS: [&str; 12] =
     ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
+const TIMES: [&str; 5] = ["%H:%M", "%H:%M:%S", "%I:%M%p", "%I:%M:%S%p", "%I%p"];
+const SPANS: SpanParser = SpanParser::new();
 const DAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+
+/// Whether a word stands in a list of words with spaces between.
+pub fn among(list: &str, word: &str) -> bool {
+    list.split_whitespace().any(|known| known == word)
+}
 
 /// A day of the week by its name in lower case or the first letters of it, at least three.
 pub fn weekday(word: &str) -> Option<Weekday> {
@@ -68,49 +76,27 @@ pub fn time(word: &str) -> Option<Time> {
     if word == "noon" {
         return Some(Time::constant(12, 0, 0, 0));
     }
-    let (clock, half) = match (word.strip_suffix("am"), word.strip_suffix("pm")) {
-        (Some(clock), _) => (clock, Some(0)),
-        (_, Some(clock)) => (clock, Some(12)),
-        _ => (word, None),
-    };
-    let parts: Vec<&str> = clock.split(':').collect();
-    let (hour, minute, second) = match (parts.as_slice(), half) {
-        ([hour, minute], _) if minute.len() == 2 => (hour, *minute, "0"),
-        ([hour, minute, second], _) if minute.len() == 2 && second.len() == 2 => (hour, *minute, *second),
-        ([hour], Some(_)) => (hour, "0", "0"),
-        _ => return None,
-    };
-    let (hour, minute, second) = (hour.parse::<i8>().ok()?, minute.parse().ok()?, second.parse().ok()?);
-    let hour = match half {
-        None => hour,
-        Some(after) if (1..=12).contains(&hour) => hour % 12 + after,
-        Some(_) => return None,
-    };
-    Time::new(hour, minute, second, 0).ok()
+    // Minutes and seconds have two digits: 3:2 is no hour.
+    let mut after = word.trim_end_matches(['a', 'p', 'm']).split(':').skip(1);
+    let is_whole = after.all(|part| part.len() == 2);
+    TIMES.iter().filter(|_| is_whole).find_map(|form| Time::strptime(form, word).ok())
 }
 
-/// A length in seconds: `10 minutes`, `an hour`, `two days`, `45min`, `week`; 1 to 1,000 of a unit.
+/// A length in seconds: `10 minutes`, `an hour`, `two days`, `45min`, `1h 30m`, `week`; up to 1,000 weeks.
 pub fn length_s(words: &[&str]) -> Option<u64> {
-    let (count, unit) = match words {
-        ["half", "an", "hour"] => ("30", "min"),
-        [unit] if unit.starts_with(|first: char| first.is_ascii_digit()) => {
-            unit.split_at(unit.find(|c: char| !c.is_ascii_digit())?)
-        }
-        [unit] => ("1", *unit),
-        ["a" | "an", unit] => ("1", *unit),
-        [count, unit] => (*count, *unit),
+    let said = match words {
+        ["half", "an", "hour"] => "30 min".to_owned(),
+        ["a" | "an", unit] => format!("1 {unit}"),
+        [unit] if unit.starts_with(char::is_alphabetic) => format!("1 {unit}"),
+        [count, units @ ..] if NUMBERS.contains(count) => format!("{} {}", number(count)?, units.join(" ")),
+        [first, ..] if first.starts_with(|first: char| first.is_ascii_digit()) => words.join(" "),
         _ => return None,
     };
-    let count = count.parse().ok().or_else(|| number(count))?;
-    let unit_s = match unit {
-        "s" | "sec" | "second" | "seconds" => 1,
-        "m" | "min" | "mins" | "minute" | "minutes" => 60,
-        "h" | "hour" | "hours" => 3_600,
-        "d" | "day" | "days" => 86_400,
-        "w" | "week" | "weeks" => 604_800,
-        _ => return None,
-    };
-    (1..=1_000).contains(&count).then(|| count * unit_s)
+    // 18:00:30 is an hour of the day, and to jiff a length.
+    let said = Some(said).filter(|said| !said.contains(':'))?;
+    let span = SPANS.parse_span(said).ok()?;
+    let length = span.to_duration(SpanRelativeTo::days_are_24_hours()).ok()?;
+    u64::try_from(length.as_secs()).ok().filter(|length_s| (1..=1_000 * 604_800).contains(length_s))
 }
 
 /// Reads the end of the span these words name, later than now: `today`, `this week`, `until friday`, `for 3 days`.

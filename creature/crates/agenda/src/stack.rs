@@ -10,7 +10,7 @@ use crate::directive::{Directive, Wish};
 use crate::goals::{Goal, GoalStatus};
 use crate::items::{self, backoff_s, later, span};
 use crate::opportunities::{Opportunity, Stage};
-use crate::own::{self, Allowance};
+use crate::own::Allowance;
 use crate::requests::Request;
 use crate::rules::Rules;
 use crate::tasks::Task;
@@ -294,18 +294,18 @@ impl<'a> Found<'a> {
 
     /// An open item of the checklist.
     fn item(&mut self, text: &str) {
-        let id = format!("item-{:06x}", own::hash(text) >> 8);
+        let id = format!("item-{:06x}", items::hash(text) >> 40);
         let (why, next) =
             ("open on your checklist".to_owned(), "do it, and tick it off in self/HEARTBEAT.md");
         let line = Line::of(Category::Tasks, &id, &items::clip(text, 80), why, next, Timestamp::MIN);
         self.put(line, Timestamp::MIN, Timestamp::MIN, Whose::Own);
     }
 
-    /// Own time comes due by `Own::due_at`, not by its last look as other lines do.
+    /// Own time comes due by `Own::due_at`, and later while nothing of such looks is used; not by its last look.
     fn own_time(&mut self, allowance: &Allowance) {
         let own = &self.agenda.own;
         let (id, title, why, next) = own.line(allowance, self.now);
-        let again = self.agenda.reasons.due_at(&id).unwrap_or(Timestamp::MIN);
+        let again = self.agenda.reasons.due_at(waking::OWN).unwrap_or(Timestamp::MIN);
         let ready_at = own.due_at(allowance, self.now).max(again);
         let line = Line::of(Category::Own, &id, title, why, next, ready_at);
         self.entries.push(Entry { line, rank: 0, seen_at: ready_at, since: ready_at });

@@ -105,7 +105,7 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &TaskChange, when: When) -> Res
     let list = &mut agenda.tasks.list;
     match change {
         TaskChange::Add { text, at, every_s } => {
-            let text = items::words(text, "the text", LONGEST_TITLE)?;
+            let text = items::needed(text, "the text", LONGEST_TITLE)?;
             if every_s.is_some_and(|every_s| !(EVERY_S.0..=EVERY_S.1).contains(&every_s)) {
                 let hint = format!("it is from {} to {} seconds", EVERY_S.0, EVERY_S.1);
                 return Err(Refusal::new("every_s is out of bounds", hint));
@@ -128,7 +128,7 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &TaskChange, when: When) -> Res
         TaskChange::Done { id, failed } => {
             let task = items::find(list, id)?;
             if let Some(why) = failed {
-                items::words(why, "the reason", LONGEST_REASON)?;
+                items::needed(why, "the reason", LONGEST_REASON)?;
             }
             task.turned(failed.as_deref(), when.now);
             let next = task.ended_at.is_none().then_some(task.due_at());

@@ -121,7 +121,7 @@ pub fn kind(reason: &str) -> Option<&str> {
         Some(("ready", line)) => Some(line_kind(line.split(' ').next().unwrap_or_default())),
         Some(("due on the checklist", _)) => Some("checklist"),
         Some(("unfinished", _)) => Some("draft"),
-        _ if plain.ends_with("event waits") || plain.ends_with("events wait") => Some("events"),
+        _ if plain.ends_with("event waits") || plain.ends_with("events wait") => Some(EVENTS),
         _ if reason.contains("checklist") => Some("checklist"),
         _ => Some(reason),
     }
@@ -129,8 +129,11 @@ pub fn kind(reason: &str) -> Option<&str> {
 
 /// The kind of a line of the stack, by its id.
 pub fn line_kind(id: &str) -> &str {
-    match id.split_once('-') {
-        Some(("own", _)) | None => id,
-        Some((kind, _)) => kind,
-    }
+    id.split_once('-').map_or(id, |(kind, _)| kind)
 }
+
+/// The kind of lines of own time, whatever they look at.
+pub const OWN: &str = "own";
+
+/// The kind of events.
+pub const EVENTS: &str = "events";

@@ -4,6 +4,7 @@
 
 use crate::Agenda;
 use crate::items;
+use crate::spoken::among;
 
 /// Words that make a sentence a yes.
 const YES: &str =
@@ -29,14 +30,13 @@ pub struct Yes {
 pub fn understand(text: &str) -> Option<Yes> {
     let text = text.trim();
     let (said, rest) = text.split_once(['.', '!', ';', '\n']).unwrap_or((text, ""));
-    let is = |list: &str, word: &str| list.split_whitespace().any(|known| known == word);
-    if text.contains('?') || words(rest).iter().any(|word| is(DOUBT, word) || named(word)) {
+    if text.contains('?') || words_and_ids(rest).iter().any(|word| among(DOUBT, word) || named(word)) {
         return None;
     }
-    let said = words(said);
+    let said = words_and_ids(said);
     let (ids, plain): (Vec<String>, Vec<String>) = said.into_iter().partition(|word| named(word));
-    let yes = plain.iter().any(|word| is(YES, word));
-    let only = plain.iter().all(|word| is(YES, word) || is(AROUND, word));
+    let yes = plain.iter().any(|word| among(YES, word));
+    let only = plain.iter().all(|word| among(YES, word) || among(AROUND, word));
     (yes && only).then(|| Yes { ids, more: !rest.trim().is_empty() })
 }
 
@@ -50,7 +50,8 @@ pub fn items_named(text: &str) -> Vec<String> {
     ids
 }
 
-fn words(text: &str) -> Vec<String> {
+/// Words in lower case as they stand between spaces, an id such as `goal-7` and what is quoted whole.
+fn words_and_ids(text: &str) -> Vec<String> {
     let plain = text.to_lowercase().replace('’', "'");
     let split = plain.split(|c: char| c.is_whitespace() || ",;!()`".contains(c));
     split

@@ -1,5 +1,7 @@
 //! The sentence of a text that has most of the terms asked for, and the day that stands with it. Pure.
 
+use crate::text;
+
 /// Characters of a sentence.
 const MOST_CHARS: usize = 300;
 
@@ -48,14 +50,15 @@ pub fn best(text: &str, terms: &[String]) -> Option<Sentence> {
 
 /// Counts the terms that a text has, by their first letters.
 pub fn matched(text: &str, terms: &[String]) -> usize {
-    let words: Vec<String> = text.split(|c: char| !c.is_alphanumeric()).map(stem).collect();
-    let has = |part: &str| words.iter().any(|word| *word == stem(part));
+    let words: Vec<String> = text.split(|c: char| !c.is_alphanumeric()).map(beginning).collect();
+    let has = |part: &str| words.iter().any(|word| *word == beginning(part));
     let parts =
         |term: &str| term.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty()).all(has);
     terms.iter().filter(|term| parts(term)).count()
 }
 
-fn stem(word: &str) -> String {
+/// The letters of a word that are compared.
+fn beginning(word: &str) -> String {
     let word = word.to_lowercase();
     // A plural counts as its singular; words of up to three letters keep their `s`.
     let word = if word.chars().count() > 3 { word.trim_end_matches('s') } else { &word };
@@ -88,9 +91,5 @@ fn day_in(line: &str) -> Option<String> {
 }
 
 fn clip(text: &str) -> String {
-    if text.chars().count() <= MOST_CHARS {
-        return text.to_owned();
-    }
-    let head: String = text.chars().take(MOST_CHARS - 1).collect();
-    format!("{head}…")
+    if text::count(text) <= MOST_CHARS { text.to_owned() } else { text::first(text, MOST_CHARS - 1) + "…" }
 }

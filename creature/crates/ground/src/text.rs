@@ -32,6 +32,21 @@ pub fn shorten(text: &str, most: usize) -> String {
     format!("{front}{note}{back}").chars().take(most).collect()
 }
 
+/// The text on one line, with single spaces between its words.
+pub fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The first characters of a text.
+pub fn first(text: &str, most: usize) -> String {
+    text.chars().take(most).collect()
+}
+
+/// The last characters of a text.
+pub fn last(text: &str, most: usize) -> String {
+    text.chars().skip(count(text).saturating_sub(most)).collect()
+}
+
 /// Counts the characters of a text.
 pub fn count(text: &str) -> usize {
     text.chars().count()

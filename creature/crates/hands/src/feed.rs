@@ -9,9 +9,11 @@ use feed_rs::model::{Entry, Feed as Parsed, Text};
 use feed_rs::parser::Builder;
 use jiff::Timestamp;
 use reqwest::Url;
+use std::collections::{HashMap, HashSet};
 
 pub(crate) const MOST_SUMMARY_CHARS: usize = 600;
 pub(crate) const MOST_TITLE_CHARS: usize = 300;
+const MOST_CAUSE_CHARS: usize = 200;
 
 /// Items of a feed that are looked at; of those beyond, which are the oldest, nothing is known.
 pub const MOST_ITEMS: usize = 200;
@@ -54,20 +56,23 @@ pub(crate) fn read(body: &Body) -> Result<Feed, Error> {
 
 fn xml(body: &Body) -> Result<Feed, String> {
     let parsed = parse(&body.bytes, &body.url).or_else(|cause| {
-        // What can be mended: a wrong encoding in the first line, words before it, characters that XML has other
-        // names for, and an end cut off at the size limit.
+        // What can be mended: a wrong encoding in the first line, words before it, another such line further on,
+        // characters that XML has other names for, and an end cut off at the size limit.
         let text = decode::text(&body.content_type, &body.bytes);
         let text = from_the_root(&text);
         let whole = parse(text.as_bytes(), &body.url);
         let mended = mended(text);
-        let whole = whole.or_else(|_| parse(mended.as_bytes(), &body.url));
-        whole.or_else(|_| parse(closed(&mended).as_bytes(), &body.url)).map_err(|_| cause)
+        let whole = whole.or_else(|_| parse_plain(mended.as_bytes(), &body.url));
+        whole.or_else(|_| parse_plain(closed(&mended).as_bytes(), &body.url)).map_err(|_| cause)
     });
     let feed = parsed?;
     let title = text_line(feed.title.as_ref(), MOST_TITLE_CHARS);
     let fresh_s = u64::from(feed.ttl.unwrap_or(0)) * 60;
     Ok(Feed { title, items: feed.entries.iter().map(item).collect(), fresh_s })
 }
+
+/// Beginning of an XML declaration.
+const DECLARATION: &str = "<?xml ";
 
 /// Drops the declaration, and what a broken program printed, before the feed's own element.
 fn from_the_root(text: &str) -> &str {
@@ -77,7 +82,7 @@ fn from_the_root(text: &str) -> &str {
 }
 
 /// The text with each `&` that begins no entity of XML as `&amp;`, so that names of HTML reach its reader, and
-/// without characters that XML forbids.
+/// without declarations of an encoding and characters that XML forbids.
 fn mended(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 64);
     let mut rest = text;
@@ -87,6 +92,10 @@ fn mended(text: &str) -> String {
         let data = here.starts_with("<![CDATA[").then(|| here.find("]]>").map_or(here.len(), |end| end + 3));
         let taken = match data {
             Some(end) => end,
+            None if here.starts_with(DECLARATION) => {
+                rest = here.split_once('>').map_or("", |(_, after)| after);
+                continue;
+            }
             None if here.starts_with('<') || is_entity(here) => 1,
             None => {
                 out.push_str("&amp;");
@@ -119,7 +128,17 @@ fn is_entity(text: &str) -> bool {
     }
 }
 
+/// Reads what has one declaration at most, at its beginning: quick-xml 0.42 panics over one further on that names another
+/// encoding. One in UTF-16 would not be seen, so that is left to `decode`.
 fn parse(bytes: &[u8], url: &Url) -> Result<Parsed, String> {
+    let mut further = bytes.get(1..).unwrap_or_default().windows(DECLARATION.len());
+    match further.any(|part| part == DECLARATION.as_bytes()) || bytes.contains(&0) {
+        true => Err("it declares its encoding in its middle, or is not in UTF-8".to_owned()),
+        false => parse_plain(bytes, url),
+    }
+}
+
+fn parse_plain(bytes: &[u8], url: &Url) -> Result<Parsed, String> {
     let parser = Builder::new()
         .base_uri(Some(url.as_str()))
         // The parser's own last resort is a random number, which would make old items look new; ours is in `item`.
@@ -142,21 +161,19 @@ fn closed(text: &str) -> String {
     String::new()
 }
 
-/// Drops an item that stands twice; tells different items under one id apart by their links and titles.
-fn apart(items: Vec<Item>) -> Vec<Item> {
-    let mut all: Vec<Item> = Vec::with_capacity(items.len());
-    for item in items {
-        let is_same = |one: &Item| one.id == item.id && one.title == item.title && one.url == item.url;
-        if !all.iter().any(is_same) {
-            all.push(item);
+/// Drops an item that stands twice; tells different items under one id apart by their links and titles. In time in
+/// proportion to the items, of which a feed may hold any number.
+fn apart(mut items: Vec<Item>) -> Vec<Item> {
+    let mut known = HashSet::new();
+    items.retain(|item| known.insert((item.id.clone(), item.title.clone(), item.url.clone())));
+    let mut shared: HashMap<String, usize> = HashMap::new();
+    items.iter().for_each(|item| *shared.entry(item.id.clone()).or_default() += 1);
+    for item in &mut items {
+        if shared.get(&item.id).is_some_and(|count| *count > 1) {
+            item.id = format!("{} {} {}", item.id, item.url, item.title);
         }
     }
-    let shared = |id: &str| all.iter().filter(|item| item.id == id).count() > 1;
-    let ids: Vec<bool> = all.iter().map(|item| shared(&item.id)).collect();
-    for (item, _) in all.iter_mut().zip(ids).filter(|(_, is_shared)| *is_shared) {
-        item.id = format!("{} {} {}", item.id, item.url, item.title);
-    }
-    all
+    items
 }
 
 fn item(entry: &Entry) -> Item {
@@ -209,6 +226,8 @@ fn no_feed(body: &Body, cause: &str) -> Error {
     let media = body.content_type.to_ascii_lowercase();
     if !media.starts_with("text/html") && !decode::looks_like_html(&body.bytes) {
         let cut = if body.cut { ", cut off at the size limit" } else { "" };
+        // The parser quotes what it cannot read, whole.
+        let cause: String = cause.chars().take(MOST_CAUSE_CHARS).collect();
         let message = format!("read {name} as a feed{cut}: {cause}");
         return Error::new(message, "the feed is broken; try again later, or fetch the site's page instead");
     }

@@ -10,6 +10,11 @@ use reqwest::Url;
 /// Shorter articles than this are taken for a failure to find one.
 const SHORTEST_ARTICLE_CHARS: usize = 200;
 const WIDTH: usize = 100;
+
+/// Feeds of a page that are named, and the bytes of each.
+const MOST_FEEDS: usize = 8;
+const MOST_LINK_BYTES: usize = 500;
+
 /// Stack of a parsing thread: the parsers recurse, and the deepest page that `is_hard` lets through must fit.
 const STACK_BYTES: usize = 32 * 1024 * 1024;
 
@@ -104,7 +109,7 @@ pub fn line(fragment: &str, most_chars: usize) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// The feeds a page links to, absolute.
+/// The first feeds a page links to, absolute.
 pub(crate) fn feeds_of(html: &str, url: &Url) -> Vec<String> {
     if is_hard(html) {
         return Vec::new();
@@ -115,7 +120,8 @@ pub(crate) fn feeds_of(html: &str, url: &Url) -> Vec<String> {
         let kind = link.attr_or("type", "").to_ascii_lowercase();
         ["rss", "atom", "feed+json"].iter().any(|word| kind.contains(word))
     });
-    feeds.filter_map(|link| url.join(&link.attr_or("href", "")).ok()).map(String::from).collect()
+    let feeds = feeds.filter_map(|link| url.join(&link.attr_or("href", "")).ok()).map(String::from);
+    feeds.filter(|feed| feed.len() <= MOST_LINK_BYTES).take(MOST_FEEDS).collect()
 }
 
 fn whole(html: &str) -> String {

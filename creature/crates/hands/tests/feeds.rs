@@ -152,3 +152,26 @@ async fn an_html_page_tells_where_its_feed_is() {
     let error = fetch_feed(&gone.broker(), "https://example.org/", 1).await.unwrap_err();
     assert_eq!(error.status, Some(410));
 }
+
+#[tokio::test]
+async fn a_refusal_quotes_a_line_of_a_broken_feed_and_names_a_few_feeds_of_a_page() {
+    loopback!();
+    let broken = format!("<rss><channel><title>x</{}>", "long".repeat(20_000));
+    let error = read("application/xml", broken).await.unwrap_err();
+    assert!(error.message.len() < 400, "{} bytes", error.message.len());
+    let link = "<link rel=alternate type=application/atom+xml href=/atom>";
+    let error = read("text/html", format!("<html><head>{}", link.repeat(3_000))).await.unwrap_err();
+    assert_eq!(error.hint.matches("/atom").count(), 8, "{}", error.hint);
+}
+
+#[tokio::test]
+async fn a_feed_of_many_small_items_is_read_in_seconds() {
+    loopback!();
+    let item = |at: usize| format!("<item><guid>{at}</guid></item>");
+    let items: String = (0..60_000).map(item).collect();
+    let begun = std::time::Instant::now();
+    let feed =
+        read("application/xml", format!("<rss version=\"2.0\"><channel>{items}</channel></rss>")).await;
+    assert_eq!(feed.unwrap().items.len(), 10);
+    assert!(begun.elapsed().as_secs() < 20, "took {:?}", begun.elapsed());
+}

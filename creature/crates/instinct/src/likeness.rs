@@ -16,14 +16,15 @@ pub fn grouped<T>(mut left: Vec<&T>, title: impl Fn(&T) -> &str) -> Vec<(String,
     let mut groups = Vec::new();
     loop {
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-        for word in left.iter().flat_map(|one| words(title(one))).filter(|word| !common.contains(word)) {
+        for word in left.iter().flat_map(|one| title_words(title(one))).filter(|word| !common.contains(word))
+        {
             *counts.entry(word).or_default() += 1;
         }
         // Of equals the first by the alphabet: the same titles give the same groups.
         let most = counts.iter().max_by(|one, other| one.1.cmp(other.1).then(other.0.cmp(one.0)));
         let Some((word, _)) = most.filter(|(_, count)| **count > 1) else { break };
         let (mine, others): (Vec<&T>, Vec<&T>) =
-            left.into_iter().partition(|one| words(title(one)).contains(word));
+            left.into_iter().partition(|one| title_words(title(one)).contains(word));
         left = others;
         let about: Vec<String> =
             shared(&mine, &title).difference(&common).take(MOST_WORDS).cloned().collect();
@@ -37,11 +38,11 @@ pub fn grouped<T>(mut left: Vec<&T>, title: impl Fn(&T) -> &str) -> Vec<(String,
 
 /// Words that stand in all of the titles.
 fn shared<T>(all: &[&T], title: impl Fn(&T) -> &str) -> BTreeSet<String> {
-    let sets = all.iter().map(|one| words(title(one)));
+    let sets = all.iter().map(|one| title_words(title(one)));
     sets.reduce(|one, other| &one & &other).unwrap_or_default()
 }
 
-fn words(title: &str) -> BTreeSet<String> {
+fn title_words(title: &str) -> BTreeSet<String> {
     long_words(title).into_iter().filter(|word| !TABLE.untitled.contains(word)).collect()
 }
 

@@ -15,8 +15,8 @@ const ANY_TIME: Timestamp = Timestamp::constant(7_258_075_200, 0);
 /// Words of a span.
 const MOST_SPAN: usize = 8;
 
-/// Sentences and lines, each as it stands.
-pub fn sentences(said: &str) -> Vec<&str> {
+/// Sentences and lines, each as it stands; what is quoted is not split.
+pub fn sentences_and_quotes(said: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let (mut from, mut quoted) = (0, false);
     let mut chars = said.char_indices().peekable();

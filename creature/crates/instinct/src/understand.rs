@@ -2,7 +2,7 @@
 
 use super::likeness::content;
 use super::offer::OFFERED;
-use super::parts::{USUAL, bare, id, sentences, spanned, window};
+use super::parts::{USUAL, bare, id, sentences_and_quotes, spanned, window};
 use super::reminders;
 use super::score::Word;
 use super::table::{Ability, Part, TABLE};
@@ -210,7 +210,7 @@ fn meant(
             let named = bare(raw)?;
             OFFERED.iter().find(|(name, _)| name.eq_ignore_ascii_case(&named))?.1.to_owned()
         }
-        _ => bare(raw).filter(|what| sentences(what).len() < 2)?,
+        _ => bare(raw).filter(|what| sentences_and_quotes(what).len() < 2)?,
     };
     let language = TABLE.language(all).map(|(_, language)| language);
     match ability.name.as_str() {
@@ -243,7 +243,7 @@ fn usual_text(kind: &str, all: &[Word]) -> &'static str {
 
 /// Each sentence by itself, where every one of several is understood; greetings beside others go without an answer.
 fn one_by_one(text: &str) -> Option<Vec<Task>> {
-    let parts = sentences(text);
+    let parts = sentences_and_quotes(text);
     if !(2..=MOST_PARTS).contains(&parts.len()) {
         return None;
     }

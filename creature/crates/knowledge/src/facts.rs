@@ -4,6 +4,7 @@
 //! to case, marks, articles and plurals; the earliest stays, with its source. Another word makes another fact.
 //! Invariant: a line that is no fact stays as it is, where it is.
 
+use ground::text;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Characters of one fact, and of its source.
@@ -46,7 +47,7 @@ impl Fact {
     /// The words of the fact, brought to one form: the same for all facts that say the same.
     pub fn sense(&self) -> Vec<String> {
         let mut sense = Vec::new();
-        for word in words(&self.text) {
+        for word in words_and_figures(&self.text) {
             match word.strip_suffix("n't") {
                 Some(verb) => {
                     sense.extend([if verb == "ca" { "can" } else { verb }, "not"].map(str::to_owned))
@@ -176,8 +177,7 @@ fn is_date(text: &str) -> bool {
 }
 
 fn flat(text: &str, most: usize) -> String {
-    let one_line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    one_line.chars().take(most).collect::<String>().trim_end().to_owned()
+    text::first(&text::one_line(text), most).trim_end().to_owned()
 }
 
 /// A source that can be read back: no brackets, and no date at its end.
@@ -191,10 +191,14 @@ fn source_of(source: &str) -> String {
 
 /// The figures of a text: every run of letters and digits that has a digit.
 fn figures(text: &str) -> BTreeSet<String> {
-    words(text).into_iter().filter(|word| word.chars().any(|letter| letter.is_ascii_digit())).collect()
+    words_and_figures(text)
+        .into_iter()
+        .filter(|word| word.chars().any(|letter| letter.is_ascii_digit()))
+        .collect()
 }
 
-fn words(text: &str) -> Vec<String> {
+/// Words in lower case, and figures with the marks that belong to them.
+fn words_and_figures(text: &str) -> Vec<String> {
     let lower = text.to_lowercase().replace('’', "'");
     let words = lower.split(|letter: char| !letter.is_alphanumeric() && !"'.,-+%$€/:".contains(letter));
     // Marks count within a word, as in 3.5, -4 and isn't, not around it; a sign before a figure is part of it.

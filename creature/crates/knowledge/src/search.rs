@@ -6,6 +6,7 @@ use crate::records::{Known, Line, OFFSET_BITS};
 use crate::{Error, Kind, SearchPaths};
 use ground::files;
 use ground::sentences::{self, Sentence};
+use ground::text::one_line;
 use rusqlite::{Row, params};
 use serde::Serialize;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
@@ -115,7 +116,7 @@ impl Index {
         );
         let mut asking = self.database.prepare(&sql)?;
         let hit = |row: &Row| {
-            let text = flat(&row.get::<_, String>(2)?);
+            let text = one_line(&row.get::<_, String>(2)?);
             Ok(Hit { kind: row.get(0)?, path: row.get(1)?, at: String::new(), text })
         };
         let hits = asking.query_map(params![query, kind.map(Kind::name), most as i64], hit)?;
@@ -182,17 +183,12 @@ fn hit(paths: &SearchPaths, log: &Known, offset: u64, terms: &[String], told: bo
     Some(Hit { kind: Kind::Memory.name().to_owned(), path, at: line.at, text })
 }
 
-/// The text on one line.
-fn flat(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 /// The words and phrases of a question, without marks that mean something in a query.
 fn terms(words: &str) -> Vec<String> {
     let mut terms = Vec::new();
     for (at, part) in words.split('"').enumerate() {
         match at % 2 {
-            1 => terms.push(flat(part)),
+            1 => terms.push(one_line(part)),
             _ => terms.extend(part.split_whitespace().map(ToOwned::to_owned)),
         }
     }
@@ -205,7 +201,7 @@ fn terms(words: &str) -> Vec<String> {
 
 /// The text around the first place that looks like one of the terms.
 fn around(text: &str, terms: &[String]) -> String {
-    let flat: Vec<char> = flat(text).chars().collect();
+    let flat: Vec<char> = one_line(text).chars().collect();
     let low: String = flat.iter().map(|letter| letter.to_lowercase().next().unwrap_or(*letter)).collect();
     // The index finds words by their stem; here their first five letters stand for it.
     let stem = |term: &String| term.to_lowercase().chars().take(5).collect::<String>();

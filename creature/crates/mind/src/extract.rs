@@ -4,7 +4,7 @@
 
 use super::transcript::Line;
 use crate::ToolList;
-use ground::text::shorten;
+use ground::text::{one_line, shorten};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -170,8 +170,4 @@ fn last(mut lines: Vec<String>, most: usize) -> Vec<String> {
         lines.insert(0, format!("({over} earlier ones are left out)"));
     }
     lines
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -60,6 +60,9 @@ pub(super) fn of_text(text: &str) -> Result<(Value, String), String> {
         Some(tag) => format!("what follows {tag} cannot be read: {why}"),
         None => why,
     })?;
+    if all.iter().any(|found| found.is_cut && is_without_arguments(&found.object)) {
+        return Err("the reply ends before the arguments of its call".to_owned());
+    }
     let outside = outside(text, &all);
     if let Some(other) = OTHER_TAGS.iter().find(|tag| outside.iter().any(|part| part.contains(**tag))) {
         return Err(format!("calls in the form of {other}…> cannot be read"));
@@ -71,15 +74,16 @@ pub(super) fn of_text(text: &str) -> Result<(Value, String), String> {
     if all.len() > 1 && all.iter().all(|found| is_call(&found.object)) {
         return Ok((json!({"tool_calls": objects().collect::<Vec<_>>()}), "calls alone".to_owned()));
     }
-    let repaired = repair::object(text)?;
-    let thought = of_value(&repaired.value)?;
+    let Found { object, how, .. } = repair::object(text)?;
+    let largest = Value::Object(object);
+    let thought = of_value(&largest)?;
     // Another thought with calls of its own would be dropped.
     let calls = |thought: &Value| thought.get("tool_calls").filter(|calls| **calls != json!([])).cloned();
-    let others = objects().filter(|object| *object != repaired.value);
+    let others = objects().filter(|object| *object != largest);
     if others.filter_map(|object| of_value(&object).ok()).any(|other| calls(&other).is_some()) {
         return Err("the reply has two thoughts with calls; send one".to_owned());
     }
-    Ok((thought, repaired.how.join(", ")))
+    Ok((thought, how.join(", ")))
 }
 
 /// The first tag before calls.
@@ -167,6 +171,12 @@ fn is_call(object: &Map<String, Value>) -> bool {
         && (ARGS.iter().any(|key| object.contains_key(*key))
             || object.get("function").is_some_and(Value::is_object)
             || (object.len() == 1 && object.contains_key("tool")))
+}
+
+/// Whether an object names a tool by itself, and no arguments.
+fn is_without_arguments(object: &Map<String, Value>) -> bool {
+    TOOL.iter().any(|key| object.get(*key).is_some_and(Value::is_string))
+        && !ARGS.iter().any(|key| object.contains_key(*key))
 }
 
 /// The thought with all its calls under `tool_calls`.

@@ -232,13 +232,10 @@ fn args_text(text: &str) -> Result<Map<String, Value>, String> {
     if text.trim().is_empty() {
         return Ok(Map::new());
     }
-    let value = match serde_json::from_str::<Value>(text) {
-        Ok(value) => value,
-        Err(_) => model::repair::object(text)?.value,
-    };
-    match value {
-        Value::Object(args) => Ok(args),
-        other => Err(format!("it is {}", found(&other))),
+    match serde_json::from_str::<Value>(text) {
+        Ok(Value::Object(args)) => Ok(args),
+        Ok(other) => Err(format!("it is {}", found(&other))),
+        Err(_) => Ok(model::repair::object(text)?.object),
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::arguments::{self, Ids};
 use crate::content::{self, THINKING};
-use crate::form::{Form, Part};
+use crate::form::{Form, Json, Part};
 use crate::pieces::Calls;
 use crate::rounds::{Round, rounds};
 use crate::stream::{Draft, End, Gather, Hear, Speech, count, set, word};
@@ -35,9 +35,13 @@ impl Speech for Chat {
                 put("parallel_tool_calls", json!(form.has(Part::SeveralCalls)));
             }
         }
-        if let (Some(schema), true, true) = (talk.schema, talk.tools.is_empty(), form.has(Part::Schema)) {
-            let schema = json!({"name": "thought", "schema": schema});
-            put("response_format", json!({"type": "json_schema", "json_schema": schema}));
+        match form.json(talk) {
+            Some(Json::Schema(schema)) => {
+                let schema = json!({"name": "thought", "schema": schema});
+                put("response_format", json!({"type": "json_schema", "json_schema": schema}));
+            }
+            Some(Json::Object) => drop(put("response_format", json!({"type": "json_object"}))),
+            None => {}
         }
         if !endpoint.effort.is_empty() && form.has(Part::Effort) {
             put("reasoning_effort", json!(endpoint.effort));

@@ -1,6 +1,7 @@
 //! Parts of a request that a server may not accept, and which to leave out when it refuses them. Pure.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 use crate::{Error, Kind, Talk, Tool, Wire, plain, refusal};
@@ -10,6 +11,8 @@ use crate::{Error, Kind, Talk, Tool, Wire, plain, refusal};
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Part {
     Schema,
+    /// A reply held to JSON, where the schema is refused.
+    Object,
     /// The limit's old name, `max_tokens`; without it, `max_completion_tokens`.
     OldLimit,
     Strict,
@@ -35,8 +38,9 @@ pub(crate) enum Part {
     Hour,
 }
 
-const PARTS: [Part; 14] = [
+const PARTS: [Part; 15] = [
     Part::Schema,
+    Part::Object,
     Part::OldLimit,
     Part::Strict,
     Part::SystemNews,
@@ -82,8 +86,17 @@ const MOST_LEFT_OUT: usize = 4;
 #[serde(into = "Vec<Part>", from = "Vec<Part>")]
 pub(crate) struct Form {
     without: u16,
-    /// The server has answered a request with a schema before.
-    schema_is_proven: bool,
+    /// The server has answered a request that asked for JSON as this form does.
+    json_is_proven: bool,
+}
+
+/// A reply in JSON, as a request asks for it.
+pub(crate) enum Json<'t> {
+    /// By a schema.
+    Schema(&'t Value),
+    /// An object of any form: all that DeepSeek's chat completions take (api-docs.deepseek.com, JSON Output), and just
+    /// what LM Studio's refuse (lmstudio-ai/lmstudio-bug-tracker, issue 189).
+    Object,
 }
 
 impl Form {
@@ -96,8 +109,16 @@ impl Form {
         if hour || !self.has(Part::Hour) { self } else { self.changed(Part::Hour) }
     }
 
+    /// Asks for a thought in JSON where no tools are offered; none where it is not to be in JSON, or no form of it is taken.
+    pub(crate) fn json<'t>(self, talk: &Talk<'t>) -> Option<Json<'t>> {
+        let schema = talk.schema.filter(|_| talk.tools.is_empty())?;
+        let object = || self.has(Part::Object).then_some(Json::Object);
+        if self.has(Part::Schema) { Some(Json::Schema(schema)) } else { object() }
+    }
+
     fn changed(self, part: Part) -> Form {
-        Form { without: self.without ^ bit(part), ..self }
+        let json_is_proven = self.json_is_proven && !matches!(part, Part::Schema | Part::Object);
+        Form { without: self.without ^ bit(part), json_is_proven }
     }
 }
 
@@ -127,9 +148,8 @@ pub struct Accepted {
 impl Accepted {
     /// Returns what is known once the server has answered a request in this form.
     pub(crate) fn proven(self, talk: &Talk<'_>) -> Accepted {
-        let sent = self.form.has(Part::Schema) && talk.tools.is_empty() && talk.schema.is_some();
-        let known = self.form.schema_is_proven && self.form.has(Part::Schema);
-        Accepted { form: Form { schema_is_proven: sent || known, ..self.form }, ..self }
+        let json_is_proven = self.form.json_is_proven || self.form.json(talk).is_some();
+        Accepted { form: Form { json_is_proven, ..self.form }, ..self }
     }
 
     /// The tools of a request without those that the server refused.
@@ -156,11 +176,13 @@ impl Accepted {
         error: &Error,
     ) -> Vec<Accepted> {
         let has = |part: Part| self.form.has(part);
-        let has_schema = has(Part::Schema) && talk.tools.is_empty() && talk.schema.is_some();
-        let without_schema = has_schema.then(|| self.changed(Part::Schema));
+        let freer = self.form.json(talk).map(|json| match json {
+            Json::Schema(_) => self.changed(Part::Schema),
+            Json::Object => self.changed(Part::Object),
+        });
         // Some servers fall over a schema instead of refusing it.
-        if error.status == Some(500) && error.kind != Kind::Form && !self.form.schema_is_proven {
-            return without_schema.into_iter().collect();
+        if error.status == Some(500) && error.kind != Kind::Form && !self.form.json_is_proven {
+            return freer.into_iter().collect();
         }
         let is_form = error.kind == Kind::Form;
         if !is_form && (error.kind != Kind::BadRequest || !matches!(error.status, Some(400 | 422))) {
@@ -189,7 +211,7 @@ impl Accepted {
         let is_some = !named.is_empty() && named.len() < names.len() && without_tools.len() <= MOST_LEFT_OUT;
         let fewer = Accepted { form: self.form, without_tools };
         simpler.extend(is_some.then_some(fewer));
-        simpler.extend(without_schema);
+        simpler.extend(freer);
         simpler
     }
 }
@@ -198,6 +220,7 @@ fn in_words(part: Part) -> Option<&'static str> {
     Some(match part {
         Part::OldLimit => return None,
         Part::Schema => "a schema of the reply",
+        Part::Object => "a reply held to JSON",
         Part::Strict => "strict tools",
         Part::SystemNews => "news from the system",
         Part::StreamUsage => "the count of tokens in a stream",

@@ -12,7 +12,6 @@ mod content;
 mod error;
 mod form;
 mod http;
-mod lenient;
 mod meaning;
 mod media;
 mod pieces;

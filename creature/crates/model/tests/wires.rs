@@ -185,6 +185,33 @@ async fn a_server_that_falls_over_a_schema_is_asked_without_one() {
 }
 
 #[tokio::test]
+async fn a_chat_server_without_schemas_is_asked_for_an_object_and_one_without_either_for_nothing() {
+    loopback!();
+    // As DeepSeek refuses a schema, and LM Studio an object.
+    let schema = bad(400, "", "invalid_request_error", "This response_format type is unavailable now");
+    let object = bad(400, "", "", "'response_format.type' must be 'json_schema' or 'text'");
+    let asks = |server: &Server| -> Vec<Value> {
+        server.seen().iter().map(|seen| seen.body["response_format"]["type"].clone()).collect()
+    };
+    let server = Server::new(vec![schema.clone(), good(Wire::Chat)]);
+    let client = server.client(Wire::Chat);
+    for _ in 0..2 {
+        ask().to(&client).await.unwrap();
+    }
+    assert_eq!(asks(&server), ["json_schema", "json_object", "json_object"]);
+    assert_eq!(client.accepted().without(), ["a schema of the reply"]);
+    let server = Server::new(vec![schema, object, good(Wire::Chat)]);
+    let client = server.client(Wire::Chat);
+    ask().to(&client).await.unwrap();
+    let kept = serde_json::to_string(&client.accepted()).unwrap();
+    let later = server.client(Wire::Chat);
+    later.accept(serde_json::from_str(&kept).unwrap());
+    ask().to(&later).await.unwrap();
+    assert_eq!(asks(&server), [json!("json_schema"), json!("json_object"), Value::Null, Value::Null]);
+    assert_eq!(later.accepted().without(), ["a schema of the reply", "a reply held to JSON"]);
+}
+
+#[tokio::test]
 async fn a_refused_name_of_the_limit_is_swapped_and_the_schema_kept() {
     loopback!();
     let message = "Unsupported parameter: 'max_tokens' is not supported with this model.";

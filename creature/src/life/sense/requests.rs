@@ -5,7 +5,7 @@ use crate::life::Life;
 use crate::store::caller::Caller;
 use agenda::Change;
 use agenda::requests::{Request, RequestChange, Wait};
-use ground::text::shorten;
+use ground::text::{one_line, shorten};
 use jiff::SignedDuration;
 use mind::thought::Thought;
 use serde_json::Value;
@@ -72,7 +72,7 @@ impl Life {
         let waits = self.cursors.owner.awaits_answer(thread);
         let open = || self.store.agenda.requests.under_work(thread, self.wake_began());
         // Said once already, as what goes on.
-        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let words = one_line(text);
         let is_said = open().any(|one| one.so_far.as_ref() == Some(&words));
         if !(waits || open().next().is_some() && !is_said) || text.trim().is_empty() {
             return Ok(());

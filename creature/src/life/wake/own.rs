@@ -9,7 +9,7 @@ use crate::store::caller::Caller;
 use crate::tools::{catalogue, product};
 use agenda::Change;
 use agenda::goals::GoalChange;
-use agenda::own::{Kind, OwnChange, sketch};
+use agenda::own::{Kind, OwnChange};
 use agenda::reasons::ReasonChange;
 use agenda::sessions::{Mode, Origin, Request};
 use agenda::span;
@@ -21,7 +21,6 @@ use ground::text;
 use memory::state;
 use mind::thought::ToolCall;
 use serde_json::Value;
-use std::collections::BTreeSet;
 
 const BRIEFS: &str = include_str!("../../../prompts/own.md");
 
@@ -92,6 +91,8 @@ impl Life {
         };
         if begun {
             self.begun_look(kind);
+            self.store
+                .made(&self.caller, &Change::Reason(ReasonChange::Asked { reason: waking::OWN.to_owned() }));
         }
         begun
     }
@@ -150,14 +151,13 @@ impl Life {
         let Some(kind) = line.and_then(|line| Kind::of_line(&line.id)) else {
             return String::new();
         };
-        let own = &self.store.agenda.own;
         let general = BRIEFS.split("\n## ").next().unwrap_or_default().trim();
-        let summary = own.summary(self.told.clock.now());
+        let used = self.store.agenda.reasons.line(waking::OWN);
         let facts = [(NEWS, self.news_for(kind)), (OFFERS, self.offers_for(kind))];
         let facts = facts.into_iter().filter(|(_, facts)| !facts.is_empty());
         let facts: String =
             facts.map(|(what, facts)| format!("\n\n{what}: {}", text::head(&facts, MOST_NEWS))).collect();
-        format!("{general}\n\n{}{facts}\n\n{summary}", brief(kind))
+        format!("{general}\n\n{}{facts}\n\n{used}", brief(kind))
     }
 
     /// Begins a look where a thought was shown this line of own time and none is under way.
@@ -189,66 +189,79 @@ impl Life {
         } else if let (Some(rest_s), Some(_), None) = (rest_s, self.allowance(), &own.under_way) {
             self.store.made(&self.caller, &Change::Own(OwnChange::Rested { rest_s }));
         }
-        let told =
-            [self.store.agenda.own.summary(self.told.clock.now()), self.store.agenda.reasons.summary()];
+        let reasons = &self.store.agenda.reasons;
+        let told = [reasons.summary(), reasons.line(waking::OWN)];
         self.heart.own(&told.into_iter().filter(|told| !told.is_empty()).collect::<Vec<_>>().join("; "));
     }
 
-    /// Counts the product of a successful call, and what of earlier looks it uses. A paper that was only read is used
+    /// Counts the product of a successful call, and what of earlier asks it uses. A paper that was only read is used
     /// once something else is made of it in the same wake; the next of a numbered row of papers is nothing else.
     pub(crate) fn counted(&mut self, call: &ToolCall, caller: &Caller, result: &Value) {
         if result.get("ok") != Some(&Value::Bool(true)) {
             return;
         }
-        let (own, reasons) = (&self.store.agenda.own, &self.store.agenda.reasons);
         let mut named = Value::Object(call.args.clone()).to_string();
         if catalogue::marks(&call.tool).is_some_and(|marks| marks.uses_what_it_finds) {
             named += &result.to_string();
         }
         let product = product::of(catalogue::marks(&call.tool).and_then(|marks| marks.product), call, result);
-        let is_product = |what: &str| product.as_ref().is_some_and(|(name, _)| name == what);
-        let unused: BTreeSet<&str> = own.unused().chain(reasons.unused(!self.own.asked)).collect();
-        let used =
-            unused.into_iter().filter(|what| !is_product(what) && names(&named, what)).map(str::to_owned);
+        let is_step = product::is_step(call, result);
+        // A step that is done uses the item it is of; to change an item, or to make it anew, is no use of it.
+        let is_used = |what: &&String| product.as_ref() != Some(*what) && names(&named, what);
+        let unused = self.store.agenda.reasons.unused(self.is_ask_over()).map(str::to_owned);
+        let used = unused.filter(|what| (is_step && product.as_ref() == Some(what)) || is_used(&what));
         let (read, mut used): (Vec<String>, Vec<String>) =
             used.partition(|what| what.contains('/') && !caller.owner);
-        let counts = own.under_way.is_some() && !caller.owner;
         self.own.read.extend(read);
-        if let Some((name, _)) = &product {
+        if let Some(name) = &product {
             let read = std::mem::take(&mut self.own.read);
-            used.extend(read.into_iter().filter(|what| stem(what) != stem(name)));
+            used.extend(read.into_iter().filter(|what| unnumbered(what) != unnumbered(name)));
         }
         for what in used {
             self.used(&what);
         }
-        if self.own.asked && !caller.owner {
-            if product::is_step(call, result) {
-                self.store.made(&self.caller, &Change::Reason(ReasonChange::Came));
-            } else if let Some((what, _)) = product.as_ref().filter(|(what, _)| !product::is_item(what)) {
-                self.store.made(&self.caller, &Change::Reason(ReasonChange::Left { what: what.clone() }));
-            }
-        }
-        if let Some((what, text)) = product.filter(|_| counts) {
-            self.store.made(&self.caller, &Change::Own(OwnChange::Left { what, sketch: sketch(&text) }));
+        if !caller.owner {
+            self.made_unasked(product, is_step);
         }
     }
 
-    /// Counts that a model was asked of its own accord, once a wake, for the first of these reasons that is its own.
+    /// Counts the product of an ask of its own: as used at once where it is a step that is done, else as left to be used.
+    fn made_unasked(&mut self, product: Option<String>, is_step: bool) {
+        let looks = self.store.agenda.own.under_way.is_some();
+        let Some(what) = product.filter(|_| looks || self.own.asked) else { return };
+        if looks && !product::is_item(&what) {
+            self.store.made(&self.caller, &Change::Own(OwnChange::Left));
+        }
+        // A message of a look is used by what the owner says next: to write to the owner is no use by itself.
+        if is_step && !(looks && what == product::MESSAGE) {
+            self.store.made(&self.caller, &Change::Reason(ReasonChange::Came));
+        } else if looks || !product::is_item(&what) {
+            self.store.made(&self.caller, &Change::Reason(ReasonChange::Left { what }));
+        }
+    }
+
+    /// Whether the wake of the last ask is over, so that what it left can be used.
+    fn is_ask_over(&self) -> bool {
+        !self.own.asked && self.store.agenda.own.under_way.is_none()
+    }
+
+    /// Counts that a model was asked of its own accord, once a wake, for the first of these reasons that is its own; the
+    /// thought that takes up what a quick look found belongs to that look.
     pub(crate) fn asked_unasked(&mut self, why: &[String]) {
-        let reason = why.iter().find_map(|why| waking::kind(why)).map(str::to_owned);
-        let is_model = self.minds.read();
-        if let (Some(reason), true) = (reason, is_model && !std::mem::replace(&mut self.own.asked, is_model))
-        {
+        let Some(reason) = why.iter().find_map(|why| waking::kind(why)).filter(|_| self.minds.read()) else {
+            return;
+        };
+        let takes_up = reason == waking::EVENTS && self.store.agenda.own.under_way.is_some();
+        let reason = if takes_up { waking::OWN } else { reason }.to_owned();
+        let is_counted = takes_up && self.store.agenda.reasons.last == reason;
+        if !std::mem::replace(&mut self.own.asked, true) && !is_counted {
             self.store.made(&self.caller, &Change::Reason(ReasonChange::Asked { reason }));
         }
     }
 
-    /// Notes that what a look left by this name was used: by a call, the owner or a proof.
+    /// Notes that what an ask left by this name was used: by a call, the owner or a proof.
     pub(crate) fn used(&mut self, what: &str) {
-        if self.store.agenda.own.unused().any(|unused| unused == what) {
-            self.store.made(&self.caller, &Change::Own(OwnChange::Used { what: what.to_owned() }));
-        }
-        if self.store.agenda.reasons.unused(!self.own.asked).any(|unused| unused == what) {
+        if self.store.agenda.reasons.unused(self.is_ask_over()).any(|unused| unused == what) {
             self.store.made(&self.caller, &Change::Reason(ReasonChange::Used { what: what.to_owned() }));
         }
     }
@@ -263,7 +276,7 @@ fn brief(kind: Kind) -> String {
 }
 
 /// A name without the number it ends with, the same for all of a numbered row.
-fn stem(what: &str) -> &str {
+fn unnumbered(what: &str) -> &str {
     what.trim_end_matches(|c: char| c.is_ascii_digit() || "-_. ".contains(c))
 }
 

@@ -2,8 +2,12 @@
 //!
 //! Invariant: what is meant beyond doubt is taken (digits in text, JSON in text); all else is refused, with why.
 
+use ground::text::first;
 use mind::thought::found;
 use serde_json::{Map, Value, json};
+
+/// Characters of what was given wrong, as it is named.
+const MOST_NAMED: usize = 80;
 
 /// Argument of a tool, or field of an object that is an argument.
 #[derive(Clone, Copy, Debug)]
@@ -145,7 +149,7 @@ impl Kind {
             | (Kind::Amount, Value::Number(_)) => Ok(value.clone()),
             (Kind::OneOf(of), Value::String(text)) => match of.iter().find(|one| **one == text.trim()) {
                 Some(one) => Ok(json!(one)),
-                None => Err(format!("takes {} as {place}, not `{}`", self.wanted(), head(text))),
+                None => Err(format!("takes {} as {place}, not `{}`", self.wanted(), first(text, MOST_NAMED))),
             },
             (Kind::Number(least, most), Value::Number(_) | Value::String(_)) => {
                 let within = whole(value).filter(|number| (least..=most).contains(number));
@@ -199,9 +203,9 @@ pub fn read(
         return Err(match within {
             Some(place) => {
                 let names: Vec<&str> = args.iter().map(|arg| arg.name).collect();
-                format!("takes no `{}` in {place}, only {}", head(name), names.join(", "))
+                format!("takes no `{}` in {place}, only {}", first(name, MOST_NAMED), names.join(", "))
             }
-            None => format!("takes no argument `{}`", head(name)),
+            None => format!("takes no argument `{}`", first(name, MOST_NAMED)),
         });
     }
     let inside = within.map_or(String::new(), |place| format!(" in {place}"));
@@ -240,8 +244,4 @@ fn is(kind: &str, value: &Value) -> bool {
         Value::Bool(_) => kind == "boolean",
         Value::Null => false,
     }
-}
-
-fn head(text: &str) -> String {
-    text.chars().take(80).collect()
 }

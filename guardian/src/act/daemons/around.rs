@@ -6,7 +6,6 @@ use crate::limits::Limits;
 use house::House;
 use house::clock::Millis;
 use house::settings::notices::Notices;
-use std::path::PathBuf;
 
 /// Surroundings of the daemons at a step: nothing of it is theirs.
 pub struct Around<'a> {
@@ -32,9 +31,4 @@ pub enum Came {
     Judged(Result<(), String>),
     /// The creature's crates are fetched, so many were missing, or could not be.
     Fetched { missing: usize, well: bool },
-}
-
-/// The path of a program that lies in the guardian's own folder, whether it is there or not.
-pub fn beside(name: &str) -> Option<PathBuf> {
-    Some(std::env::current_exe().ok()?.with_file_name(name))
 }

@@ -6,8 +6,6 @@
 use crate::act::daemons::around::Around;
 use crate::act::daemons::jobs::BROKER;
 use crate::act::tokens::Tokens;
-use crate::processes::exits::describe;
-use crate::processes::trusted::{self, Trusted};
 use anyhow::{Context, Result};
 use house::bounds::{TOLD_CHARS, brief};
 use house::clock::Millis;
@@ -17,6 +15,8 @@ use house::{House, records};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
+use processes::exits::describe;
+use processes::trusted::{self, Trusted};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::fs::{self, File};

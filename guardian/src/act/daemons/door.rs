@@ -7,14 +7,14 @@ use crate::act::daemons::keep::Daemons;
 use crate::act::daemons::table::THE_BROKER;
 use crate::decide::revival::{Event, Presence};
 use crate::limits::Limits;
-use crate::processes::child::Door;
-use crate::processes::exits::is_well;
-use crate::processes::trusted;
 use anyhow::Result;
 use house::clock::{Millis, running_ms};
 use house::{House, records};
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
+use processes::child::Door;
+use processes::exits::is_well;
+use processes::trusted;
 use serde_json::{Value, json};
 
 /// Exit status of `broker --check` for a mistake in the owner's settings.

@@ -1,16 +1,14 @@
 //! Jobs for the owner's daemons: builds of their programs, one fetch, and `broker --check`, each a process with an end.
 
-use crate::act::build::cargo;
-use crate::act::daemons::around::beside;
-use crate::act::made::Made;
 use crate::limits::Limits;
-use crate::processes::trusted::{self, Trusted};
 use anyhow::{Context, Result};
 use house::bounds::{TOLD_CHARS, brief};
 use house::clock::Millis;
 use house::files::{self, Mark};
 use house::{House, moments};
 use nix::unistd::Pid;
+use processes::made::{Made, beside, cargo};
+use processes::trusted::{self, Trusted};
 use std::path::PathBuf;
 use std::time::Duration;
 

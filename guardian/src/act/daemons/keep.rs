@@ -8,18 +8,18 @@ use crate::act::daemons::jobs::{BROKER, Job, PACKAGES, Package, Task};
 use crate::act::daemons::notices::Notices;
 use crate::act::daemons::table::{DAEMONS, Own, Row, THE_BROKER, THE_NOTICES, THE_WINDOW};
 use crate::act::daemons::window::Window;
-use crate::act::made::Made;
 use crate::decide::revival::{Act, Event, Presence, Revival};
 use crate::decide::vocabulary::Phase;
 use crate::limits::Limits;
-use crate::processes::exits::is_well;
-use crate::processes::trusted;
 use anyhow::Result;
 use house::clock::Millis;
 use house::{House, files};
 use nix::sys::signal::{Signal, killpg};
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
+use processes::exits::is_well;
+use processes::made::Made;
+use processes::trusted;
 use walls::network::Network;
 
 /// Longest wait for the first life's heartbeat before the owner's programs are built.

@@ -2,10 +2,10 @@
 
 use crate::act::daemons::around::Around;
 use crate::act::daemons::jobs::CONSOLE;
-use crate::processes::trusted::{self, Trusted};
 use anyhow::{Context, Result};
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::unistd::{Pid, pipe2};
+use processes::trusted::{self, Trusted};
 use std::fs::File;
 use std::io::Read;
 

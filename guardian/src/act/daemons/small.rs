@@ -3,13 +3,13 @@
 //! Invariant: the loop never waits for it, it has an end of its own, and no failure of it stops anything.
 
 use crate::act::daemons::around::Around;
-use crate::git::{open, small};
-use crate::processes::trusted::{self, Trusted};
 use anyhow::Result;
 use house::bounds::{TOLD_CHARS, brief};
 use house::{House, files, terminal};
 use nix::sys::wait::WaitStatus;
 use nix::unistd::{Pid, alarm};
+use processes::trusted::{self, Trusted};
+use repo::{open, small};
 
 /// The first argument by which the guardian's program knows that it is to be this stage.
 pub const STAGE: &str = "keep-small";

@@ -5,12 +5,12 @@
 
 use crate::act::daemons::around::Around;
 use crate::act::daemons::jobs::CONSOLE;
-use crate::processes::trusted::{self, Trusted};
 use anyhow::{Context, Result};
 use house::{House, outlet, terminal, window};
 use nix::fcntl::OFlag;
 use nix::sys::wait::WaitStatus;
 use nix::unistd::{Pid, pipe2};
+use processes::trusted::{self, Trusted};
 use std::fs::File;
 use std::os::fd::AsRawFd;
 

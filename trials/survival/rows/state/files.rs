@@ -140,7 +140,7 @@ pub fn next_life(trial: &mut Trial, fault: impl FnOnce(&mut Trial)) {
 /// Stops a tree of processes; whether all of it stands still. If not it goes on, to be stopped elsewhere: a shell whose
 /// child is stopped between vfork and exec waits for that child in a call that no signal ends.
 fn stopped(root: Pid) -> bool {
-    let tree = guardian::processes::hunt::all_of(root);
+    let tree = processes::hunt::all_of(root);
     let send = |signal| tree.iter().for_each(|pid| _ = kill(*pid, signal));
     send(Signal::SIGSTOP);
     let mut looks = 0..50;

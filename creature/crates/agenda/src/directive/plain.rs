@@ -80,7 +80,7 @@ struct Word<'a> {
 
 /// Understands the common directives; none where the words are anything else or leave a doubt.
 pub fn understand(text: &str, now: Timestamp, zone: &TimeZone) -> Option<Understood> {
-    let words = words(text)?;
+    let words = sentence_words(text)?;
     // A question is an order only where its second word is `you`, as in "can you …?".
     if text.contains('?') && words.get(1).is_none_or(|second| second.plain != "you") {
         return None;
@@ -105,12 +105,12 @@ pub fn understand(text: &str, now: Timestamp, zone: &TimeZone) -> Option<Underst
 
 /// Whether these words say to stop what is under way, and nothing else.
 pub fn stops(text: &str) -> bool {
-    words(text).is_some_and(|words| one_of(STOP, &plain(bare(&words)).join(" ")))
+    sentence_words(text).is_some_and(|words| one_of(STOP, &plain(bare(&words)).join(" ")))
 }
 
 /// Whether these words say to sum up what is remembered, and nothing else.
 pub fn compacts(text: &str) -> bool {
-    words(text).is_some_and(|words| one_of(COMPACT, &plain(bare(&words)).join(" ")))
+    sentence_words(text).is_some_and(|words| one_of(COMPACT, &plain(bare(&words)).join(" ")))
 }
 
 /// Tells the owner in one sentence what was noted.
@@ -150,7 +150,7 @@ pub fn reply(understood: &Understood) -> String {
 }
 
 /// The words of one short sentence; none for a longer text, or one with quotes or brackets.
-fn words(text: &str) -> Option<Vec<Word<'_>>> {
+fn sentence_words(text: &str) -> Option<Vec<Word<'_>>> {
     let text = text.trim().trim_end_matches(['.', '!', '?', ' ']).trim_start_matches(['¡', '¿']);
     if text.contains(['\n', '"', '“', '(', '`', ';']) {
         return None;

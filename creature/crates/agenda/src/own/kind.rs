@@ -40,6 +40,11 @@ impl Kind {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
+    /// Names the line of the stack that stands for it.
+    pub fn line(self) -> String {
+        format!("own-{}", self.name())
+    }
+
     /// The kind of look that a line of the stack stands for.
     pub fn of_line(id: &str) -> Option<Self> {
         Self::read(id.trim_start_matches("own-"))

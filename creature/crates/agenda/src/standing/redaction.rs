@@ -3,6 +3,7 @@
 //! Invariant: the rest stays as it is, its lines and spaces too; so do source code, paths, refs and numbers.
 
 use super::secrets::{COMMITS, HIDDEN, is_commit, is_path, key, names_commit, without_blocks, without_login};
+use crate::items::one_line;
 
 /// A label with one of these in it names a secret, whatever the value looks like.
 const PLAIN: [&str; 9] =
@@ -28,7 +29,7 @@ pub fn redact(text: &str) -> String {
 
 /// The same for a text that is no source code, returned on one line.
 pub fn redact_prose(text: &str) -> String {
-    redacted(text, false).split_whitespace().collect::<Vec<_>>().join(" ")
+    one_line(&redacted(text, false))
 }
 
 fn redacted(text: &str, may_be_code: bool) -> String {

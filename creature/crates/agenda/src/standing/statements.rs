@@ -1,6 +1,7 @@
 //! The sentences of the owner's that ask for an act; of two that contradict each other the last holds.
 
 use super::Dated;
+use crate::spoken::among;
 use std::collections::BTreeSet;
 
 /// Statements that are weighed against each other.
@@ -61,7 +62,7 @@ pub fn sentences(text: &str) -> impl Iterator<Item = &str> {
 
 /// Whether a sentence asks for an act: an order, a wish or a request, no question and no small talk.
 pub fn actionable(sentence: &str) -> bool {
-    let words = words(sentence);
+    let words = bare_words(sentence);
     let said: Vec<&str> = words.iter().map(String::as_str).skip_while(|word| among(POLITE, word)).collect();
     let (first, second) = (said.first().copied().unwrap_or(""), said.get(1).copied().unwrap_or(""));
     if matches!(first, "can" | "could" | "would" | "will") && second == "you" {
@@ -111,22 +112,28 @@ struct Subject {
 
 impl Subject {
     fn of(sentence: &str) -> Self {
-        let all = words(sentence);
+        let all = bare_words(sentence);
         let first = all.iter().map(String::as_str).find(|word| !among(POLITE, word)).unwrap_or_default();
         // Intervals and hours are no part of the subject: "every 10 minutes", "at 10".
         let is_time = |at: usize| {
             let (before, next) = (at.checked_sub(1).and_then(|at| all.get(at)), all.get(at + 1));
-            before.is_some_and(|word| word == "at") || next.is_some_and(|word| among(UNITS, stem(word)))
+            before.is_some_and(|word| word == "at")
+                || next.is_some_and(|word| among(UNITS, without_ending(word)))
         };
         let is_about = |(at, word): &(usize, &String)| {
             let is_number = word.starts_with(|c: char| c.is_ascii_digit());
             let is_length = is_number && word.ends_with(char::is_alphabetic);
-            let is_idle = [IDLE, UNITS].iter().any(|list| among(list, stem(word)) || among(list, word));
+            let is_idle =
+                [IDLE, UNITS].iter().any(|list| among(list, without_ending(word)) || among(list, word));
             let is_when = is_length || (is_number && is_time(*at));
             !(among(AGAINST, word) || is_idle || is_when)
         };
-        let about: BTreeSet<String> =
-            all.iter().enumerate().filter(is_about).map(|(_, word)| stem(word).to_owned()).collect();
+        let about: BTreeSet<String> = all
+            .iter()
+            .enumerate()
+            .filter(is_about)
+            .map(|(_, word)| without_ending(word).to_owned())
+            .collect();
         let alone = |what: &str| (false, BTreeSet::from([what.to_owned()]));
         let (against, about) = match first {
             // All sentences on focus have one subject, and all on whether work goes on another: the last holds.
@@ -147,18 +154,15 @@ impl Subject {
     }
 }
 
-fn words(text: &str) -> Vec<String> {
+/// Words in lower case, without any mark but an apostrophe.
+fn bare_words(text: &str) -> Vec<String> {
     let text = text.to_lowercase().replace('’', "'");
     let parts = text.split(|letter: char| !letter.is_alphanumeric() && letter != '\'');
     parts.map(|word| word.trim_matches('\'').to_owned()).filter(|word| !word.is_empty()).collect()
 }
 
-fn among(list: &str, word: &str) -> bool {
-    list.split_whitespace().any(|known| known == word)
-}
-
 /// Cuts the ending: `posts` and `posting` count as `post`.
-fn stem(word: &str) -> &str {
+fn without_ending(word: &str) -> &str {
     let stems = ["ing", "s"].iter().find_map(|end| word.strip_suffix(end));
     stems.filter(|stem| stem.len() > 2).unwrap_or(word)
 }

@@ -114,7 +114,7 @@ fn reasons_are_counted_by_their_kind_and_the_owners_are_not() {
     for (reason, kind) in [
         ("ready: goal-3 count the herons", Some("goal")),
         ("ready: item-0a1b2c map", Some("item")),
-        ("ready: own-sources read what your sources say", Some("own-sources")),
+        ("ready: own-sources read what your sources say", Some("own")),
         ("ready: knowledge papers changed", Some("knowledge")),
         ("3 events wait", Some("events")),
         ("an event waits", Some("events")),

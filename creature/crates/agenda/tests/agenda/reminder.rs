@@ -275,6 +275,7 @@ fn a_few_words_say_when() {
         ("weekly mon,thu 09:00", Schedule::Weekly { days: vec![1, 4], time: nine }),
         ("monthly 31 09:00", Schedule::Monthly { day: 31, time: nine }),
         ("every 45 min", Schedule::Every { every_s: 2_700, from: eight, to: twenty }),
+        ("every 1h 30m", Schedule::Every { every_s: 5_400, from: eight, to: twenty }),
         (
             "every 2 hours 22:00-06:00",
             Schedule::Every { every_s: 7_200, from: time(22, 0, 0, 0), to: time(6, 0, 0, 0) },
@@ -292,6 +293,10 @@ fn a_few_words_say_when() {
         "every",
         "every blue moon",
         "in 5",
+        "in 10:20:30",
+        "at 9:5",
+        "at 13pm",
+        "in 2 months",
         "25:00",
         "9",
         "at 24",

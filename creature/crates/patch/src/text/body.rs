@@ -21,6 +21,7 @@ pub struct Head {
 #[derive(Debug, Default)]
 pub struct Body {
     pub lines: Vec<Line>,
+    pub old_unended: bool,
     pub new_unended: bool,
     pub counts_fit: bool,
     pub next: usize,
@@ -38,6 +39,7 @@ pub fn read(all: &[&str], from: usize, head: Head) -> Result<Body, Fault> {
     let without_old = has_no_old(head);
     for line in all.get(from..end).unwrap_or_default() {
         if line.starts_with("\\ ") {
+            body.old_unended |= matches!(body.lines.last(), Some(Line::Remove(_) | Line::Keep(_)));
             body.new_unended = !matches!(body.lines.last(), None | Some(Line::Remove(_)));
         } else {
             body.lines.push(one(line, without_old));

@@ -47,7 +47,8 @@ pub struct Hunk {
     /// It is marked as standing at the file's end.
     pub at_end: bool,
     pub lines: Vec<Line>,
-    /// The new side's last line is marked as ending without a newline.
+    /// The last line of a side is marked as ending without a newline.
+    pub old_unended: bool,
     pub new_unended: bool,
 }
 
@@ -78,7 +79,8 @@ impl Hunk {
     /// Whether it changes nothing, not even ends of lines.
     pub fn is_idle(&self) -> bool {
         let side = |of: fn(&Line) -> bool| self.lines.iter().filter(move |line| of(line)).map(Line::text);
-        side(|line| !matches!(line, Line::Add(_))).eq(side(|line| !matches!(line, Line::Remove(_))))
+        self.old_unended == self.new_unended
+            && side(|line| !matches!(line, Line::Add(_))).eq(side(|line| !matches!(line, Line::Remove(_))))
     }
 
     /// Whether it shows the ends of the old lines, so that those of its added lines are meant as they are.
@@ -311,14 +313,14 @@ impl Reader<'_> {
         }
         let creates = open.created || (open.claims_empty && open.hunks.is_empty());
         let body = body::read(&self.lines, from, Head { counts, creates, fenced: self.fenced })?;
-        let (lines, new_unended, counts_fit) = (body.lines, body.new_unended, body.counts_fit);
         open.hunks.push(Hunk {
             number: at + 1,
             stated,
-            counts_fit,
+            counts_fit: body.counts_fit,
             below,
-            lines,
-            new_unended,
+            lines: body.lines,
+            old_unended: body.old_unended,
+            new_unended: body.new_unended,
             at_end: false,
         });
         Ok(body.next)

@@ -13,6 +13,7 @@ mod change;
 mod damage;
 mod diagnostics;
 mod diff;
+mod hostile;
 mod judged;
 mod members;
 mod packages;

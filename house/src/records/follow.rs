@@ -1,0 +1,96 @@
+//! Follows a file of records as it grows, also over its rotation: a bounded part at a look, none lost, none handed out twice.
+
+use super::{LONGEST_LINE, parse};
+use crate::files;
+use crate::lines::Lines;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::io::{Seek, SeekFrom};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// A place in a file, by which a later process goes on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Cursor {
+    pub inode: u64,
+    pub place: u64,
+}
+
+pub struct Follow {
+    path: PathBuf,
+    /// The open file, and its inode number. What is appended before a rotation is read there after it.
+    open: Option<(Lines, u64)>,
+}
+
+impl Follow {
+    /// From the first record on.
+    pub fn new(path: PathBuf) -> Self {
+        Self { path, open: None }
+    }
+
+    /// From where a cursor was; in another file than its, from the first record on.
+    pub fn resumed(path: PathBuf, at: Cursor) -> Self {
+        let mut follow = Self::new(path);
+        follow.seek(at.place);
+        if follow.open.as_ref().is_some_and(|(lines, inode)| *inode != at.inode || lines.bytes() < at.place) {
+            follow.seek(0);
+        }
+        follow
+    }
+
+    /// From the end on: only what is appended from now on.
+    pub fn at_end(path: PathBuf) -> Self {
+        let mut follow = Self::new(path);
+        follow.seek(u64::MAX);
+        follow
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Goes on at a place in the file that is there now, at its end at the latest; false where none is.
+    pub fn seek(&mut self, place: u64) -> bool {
+        let Ok(Some(mut file)) = files::open(&self.path) else { return false };
+        let (inode, bytes) = file.metadata().map_or((0, 0), |meta| (meta.ino(), meta.len()));
+        let _ = file.seek(SeekFrom::Start(place.min(bytes)));
+        self.open = Some((Lines::new(file, LONGEST_LINE), inode));
+        true
+    }
+
+    /// The open file's lines.
+    pub fn lines(&mut self) -> Option<&mut Lines> {
+        self.open.as_mut().map(|(lines, _)| lines)
+    }
+
+    /// The place behind the last line that was handed on or passed over.
+    pub fn cursor(&self) -> Cursor {
+        let at = |(lines, inode): &(Lines, u64)| Cursor {
+            inode: *inode,
+            place: lines.at() - lines.torn().len() as u64,
+        };
+        self.open.as_ref().map(at).unwrap_or_default()
+    }
+
+    /// Hands on each new record within `most` bytes until `each` says that it is enough; `None` for a line that was too
+    /// long. Returns whether another look would hand on more at once.
+    pub fn look(&mut self, most: u64, mut each: impl FnMut(Option<Value>) -> bool) -> bool {
+        if self.open.is_none() {
+            self.seek(0);
+        }
+        let Some((lines, inode)) = &mut self.open else { return false };
+        lines.allow(most);
+        lines.each(|line| match line.map(parse) {
+            Some(None) => true,
+            Some(record) => each(record),
+            None => each(None),
+        });
+        let is_all = lines.at() >= lines.bytes();
+        let there = std::fs::metadata(&self.path).map_or(*inode, |meta| meta.ino());
+        match is_all && (there != *inode || lines.at() > lines.bytes()) {
+            true => self.seek(0),
+            false => !is_all,
+        }
+    }
+}
