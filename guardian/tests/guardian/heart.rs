@@ -87,7 +87,7 @@ fn a_steward_that_is_stopped_is_waited_for_and_keeps_no_owner_waiting() {
 #[test]
 fn after_three_ends_a_blessed_version_stands_in_and_then_the_steward_is_back() {
     let (house, guardian, first) = living(SOUND);
-    let settings = house.read("owner.toml").replace("parked_s = 0.5\n", "parked_s = 6\n");
+    let settings = house.read("owner.toml").replace("parked_s = 0.5\n", "parked_s = 20\n");
     house.write("owner.toml", &settings);
     drop(guardian);
     let guardian = house.start();
