@@ -108,7 +108,8 @@ async fn converses(wire: Wire, seed: u64) -> usize {
     let mut turns = vec![Turn::Said { text: "Look around.".to_owned() }];
     for _ in 0..REQUESTS {
         let talk = Talk {
-            system: if rng.bool() { "You are Feral." } else { "" },
+            // A thought in JSON is asked for in words too, else OpenAI's chat completions refuse to hold to it.
+            system: if in_json { "Answer in JSON." } else { ["You are Feral.", ""][rng.usize(..2)] },
             tools: &tools,
             turns: &turns,
             media: &[],
