@@ -57,18 +57,18 @@ fn owners(mut words: Vec<OsString>) -> Result<u8> {
         Ok(Typed { command: Some(command), .. }) => carry_out(command),
         Ok(Typed { window, .. }) if house::window::takes_a_window() => carry_out(Command::Window(window)),
         Ok(_) => carry_out(Command::Help { command: None }),
-        Err(error) => match error.kind() {
-            ErrorKind::DisplayHelp if command.is_none() => carry_out(Command::Help { command: None }),
-            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-                terminal::end_with_reader();
-                print(&hinted(&error.to_string()));
-                Ok(0)
-            }
-            _ => {
-                terminal::error(&format!("guardian: {}", mistakes::told(&error, command)));
-                Ok(2)
-            }
-        },
+        Err(error) if error.kind() == ErrorKind::DisplayHelp && command.is_none() => {
+            carry_out(Command::Help { command: None })
+        }
+        Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
+            terminal::end_with_reader();
+            print(&hinted(&error.to_string()));
+            Ok(0)
+        }
+        Err(error) => {
+            terminal::error(&format!("guardian: {}", mistakes::told(&error, command)));
+            Ok(2)
+        }
     }
 }
 

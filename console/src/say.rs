@@ -12,6 +12,7 @@ use house::records::text;
 use house::terminal::{self, typed};
 use house::{House, files, instance, interrupt};
 use serde_json::{Value, json};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use std::io::Read;
 use std::time::Duration;
 
@@ -73,7 +74,7 @@ pub fn say(house: &House, words: &str, wanted: &options::Say) -> Result<u8> {
         }
     };
     // From here on Ctrl-C ends the waiting, never the writing.
-    interrupt::listen()?;
+    interrupt::listen(&[SIGINT, SIGTERM, SIGHUP, SIGUSR1])?;
     // Opened before the word is there: the answer cannot have been passed over.
     let mut feed = Feed::from_end(house.memory());
     files::in_time(|| keep(house, &word))?;

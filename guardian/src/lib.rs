@@ -12,7 +12,6 @@ pub mod obey;
 pub mod orders;
 pub mod run;
 pub mod settings;
-pub mod stall;
 pub mod start;
 pub mod status;
-pub mod watchdog;
+pub mod steward;

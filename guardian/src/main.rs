@@ -3,6 +3,7 @@
 use anyhow::Result;
 use guardian::act::daemons::small;
 use guardian::{console, orders, start, status};
+use heart::stand_in;
 use house::{House, outlet, terminal};
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -16,12 +17,22 @@ fn main() -> ExitCode {
         });
     }
     house::files::close_to_others();
-    let code = carry_out(&arguments).unwrap_or_else(|error| {
+    let code = stage(&arguments).unwrap_or_else(|| carry_out(&arguments)).unwrap_or_else(|error| {
         terminal::error(&format!("guardian: {error:#}"));
         if error.is::<house::refused::Refused>() { 100 } else { 1 }
     });
     outlet::settle();
     ExitCode::from(code)
+}
+
+/// The stages that the heart starts; a house's path need not be text.
+fn stage(arguments: &[OsString]) -> Option<Result<u8>> {
+    let (first, more) = arguments.split_first()?;
+    match (first.to_str()?, more) {
+        (heart::STEWARD, [root, plain @ ..]) => Some(start::steward(root.as_ref(), !plain.is_empty())),
+        (heart::STAND_IN, [root, plan]) => Some(stand_in::stage(root.as_ref(), plan.to_str()?)),
+        _ => None,
+    }
 }
 
 /// Commands that stop, steer or show the status are handled here; all others, and help, go to the console.

@@ -2,9 +2,10 @@
 
 use crate::act::executor::Executor;
 use crate::decide::vocabulary::{Event, Phase, Want};
-use crate::orders::{ID_BYTES, Order};
+use crate::orders::ID_BYTES;
 use crate::run::Guardian;
 use anyhow::{Result, bail};
+use heart::order::Order;
 use house::bounds::{TOLD_CHARS, brief};
 use house::files;
 use house::interrupt::Interrupted;

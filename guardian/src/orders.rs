@@ -1,11 +1,11 @@
 //! Orders of the owner to a running guardian, from another terminal: a small file, a signal, an answer.
 
 use anyhow::{Context, Result, bail};
+use heart::order::{Order, is_to_stop};
 use house::records::text;
 use house::{House, clock, files, instance, terminal};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// How long the command waits for an order's outcome.
@@ -15,23 +15,9 @@ const LOOK: Duration = Duration::from_millis(50);
 pub const ID_BYTES: usize = 64;
 const NAME_BYTES: usize = 512;
 
-#[derive(Debug, Serialize, Deserialize)]
-pub struct Order {
-    pub id: String,
-    pub order: String,
-    #[serde(default)]
-    pub to: Option<String>,
-}
-
 /// The mark of an order to ignore at start: any order if the state was lost, or an order to stop.
 pub fn passed_over(house: &House, forgotten: bool) -> Option<files::Mark> {
     (forgotten || is_to_stop(house)).then(|| files::mark(&house.order())).flatten()
-}
-
-/// Whether the order in the file is to stop.
-pub fn is_to_stop(house: &House) -> bool {
-    let bytes = files::read_small(&house.order()).ok().flatten().unwrap_or_default();
-    serde_json::from_slice::<Order>(&bytes).is_ok_and(|order| order.order == "stop")
 }
 
 /// Gives an order and waits for its outcome, which is printed; fails if the order was refused.

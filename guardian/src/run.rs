@@ -1,15 +1,15 @@
 //! The guardian's loop: collects events, steps the policy, saves its record, and has the executor act.
 //!
 //! Invariant: a changed record is on disk before the actions based on it are carried out.
-//! Invariant: nothing here waits for the creature; a step that the kernel holds up is the business of `stall`.
+//! Invariant: nothing here waits for the creature; a step that the kernel holds up is the business of the heart.
 
 use crate::act::daemons::keep::Daemons;
 use crate::act::executor::Executor;
 use crate::decide::policy::Policy;
 use crate::decide::vocabulary::{Action, Event, Phase};
-use crate::stall::Stall;
-use crate::watchdog::Watchdog;
+use crate::steward::{self, ROUND_MS};
 use anyhow::{Context, Result};
+use heart::LEAVE;
 use house::clock::Millis;
 use house::{files, interrupt};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -22,51 +22,44 @@ use std::os::unix::net::UnixStream;
 /// Time between two sweeps for a tree that does not end.
 const SWEEP_MS: Millis = 50;
 
-/// The loop's parts: the policy, the executor, the signals that wake it, and who is told that it goes round.
+/// The loop's parts: the policy, the executor, and the signals that wake it.
 pub struct Guardian {
     policy: Policy,
     pub(crate) executor: Executor,
     signals: SignalDelivery<UnixStream, SignalOnly>,
-    watchdog: Watchdog,
-    stall: Stall,
     /// The phase that `guardian.json` was last written for.
     published: Option<std::mem::Discriminant<Phase>>,
 }
 
+/// Listens for children that end, and for the heart's words: to leave, and of an order. Other signals of the owner's are
+/// the heart's to hear.
 pub fn signals() -> Result<SignalDelivery<UnixStream, SignalOnly>> {
     let (read, write) = UnixStream::pair().context("failed to make a pipe for signals")?;
-    interrupt::listen()?;
-    let wanted = interrupt::wanted(&[SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGUSR1]);
+    interrupt::listen(&[LEAVE as i32, SIGUSR1])?;
+    let wanted = interrupt::wanted(&[LEAVE as i32, SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGUSR1]);
     SignalDelivery::with_pipe(read, write, SignalOnly, wanted).context("failed to listen for signals")
 }
 
 impl Guardian {
-    pub fn new(
-        policy: Policy,
-        executor: Executor,
-        signals: SignalDelivery<UnixStream, SignalOnly>,
-        stall: Stall,
-    ) -> Self {
+    pub fn new(policy: Policy, executor: Executor, signals: SignalDelivery<UnixStream, SignalOnly>) -> Self {
         let published = Some(std::mem::discriminant(&policy.phase));
-        Self { policy, executor, signals, watchdog: Watchdog::from_environment(), stall, published }
+        Self { policy, executor, signals, published }
     }
 
     /// Keeps a creature alive until the owner asks to stop.
     pub fn run(&mut self) -> Result<()> {
-        self.watchdog.ready();
+        steward::ready();
         self.executor.with_daemons(Daemons::call);
         self.happen(Event::Tick);
         while self.policy.phase != Phase::Done {
-            self.watchdog.feed(self.executor.clock.now());
-            self.stall.ends();
+            steward::waits();
             self.wait();
-            self.stall.begins();
+            steward::begins();
             interrupt::heard();
             let signals: Vec<i32> = self.signals.pending().collect();
             for signal in signals {
-                match signal {
-                    SIGINT | SIGTERM | SIGHUP => self.happen(Event::OwnerStop),
-                    _ => {}
+                if signal == LEAVE as i32 {
+                    self.happen(Event::OwnerStop);
                 }
             }
             self.executor.collect();
@@ -85,7 +78,8 @@ impl Guardian {
         let busy = self.executor.living.life.is_some()
             || self.executor.builder.build.is_some()
             || self.executor.daemons.is_busy();
-        let mut until = self.policy.deadline(&self.executor.limits).unwrap_or(now + 3_600_000);
+        let mut until = self.policy.deadline(&self.executor.limits).unwrap_or(now + ROUND_MS);
+        until = until.min(now + ROUND_MS);
         if busy {
             until = until.min(now + self.executor.limits.look_ms);
         }
@@ -97,8 +91,7 @@ impl Guardian {
                 .min(now + self.executor.report.build_frame_ms().unwrap_or(self.executor.limits.look_ms));
         }
         let daemons = &self.executor.daemons;
-        let others = self.executor.daemons.deadline().into_iter().chain(self.watchdog.due());
-        until = others.fold(until, Millis::min);
+        until = self.executor.daemons.deadline().into_iter().fold(until, Millis::min);
         let timeout = i32::try_from(until.saturating_sub(now)).unwrap_or(i32::MAX);
         let listener = (!daemons.broker_is_hoped_for()).then_some(daemons.own.broker.listener.as_fd());
         let heard = [Some(self.signals.get_read().as_fd()), listener].into_iter().flatten();

@@ -9,8 +9,7 @@ use crate::act::report::Report;
 use crate::act::state::State;
 use crate::decide::policy::Policy;
 use crate::run::{self, Guardian};
-use crate::stall::Stall;
-use crate::{absence, orders, settings};
+use crate::{absence, orders, settings, steward};
 use anyhow::Result;
 use house::clock::{self, Clock};
 use house::find::{find_house, writes};
@@ -22,11 +21,11 @@ use processes::child::Bond;
 use processes::prepare::{find_walls, too_little};
 use processes::{hunt, machine};
 use repo::{Repo, fit, open, restoring, updating};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::backend::SignalDelivery;
 use signal_hook::iterator::exfiltrator::SignalOnly;
 use std::collections::VecDeque;
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::prelude::*;
 use walls::Walls;
@@ -45,15 +44,21 @@ fn house_to_start() -> Result<House> {
     machine::unfit(&house).map_or(Ok(house), refuse)
 }
 
-/// Runs the guardian; `plain`: with lines instead of a window.
+/// Runs the guardian: this process is its heart from here on. `plain`: with lines instead of a window.
 pub fn run(plain: bool) -> Result<u8> {
     let house = house_to_start()?;
+    repair::clear(&house).iter().for_each(|told| terminal::error(&format!("guardian: {told}")));
+    let lock = lock_instance(&house)?;
+    heart::beat::run(&house, plain, lock)
+}
+
+/// The steward, a stage that the heart starts: `steward HOUSE`. It is all of the guardian but the heart.
+pub fn steward(root: &Path, plain: bool) -> Result<u8> {
     start_logging()?;
     let mut signals = run::signals()?;
-    let stall = Stall::watch(&house)?;
+    steward::begin()?;
+    let house = House::new(root);
     let settings = files::in_time(|| settings::load(&house)).map_err(refused)?;
-    repair::clear(&house).iter().for_each(|told| tracing::warn!("{told}"));
-    let _instance = lock_instance(&house)?;
     hunt::adopt_orphans()?;
     let bond = Bond::new(&house, creature_lock(&house)?)?;
     let (mut state, rebuilt) = after_what_was_cut_off(&house)?;
@@ -97,7 +102,8 @@ pub fn run(plain: bool) -> Result<u8> {
     executor.save();
     // The status an earlier guardian published is out of date.
     executor.publish();
-    Guardian::new(policy, executor, signals, stall).run()?;
+    Guardian::new(policy, executor, signals).run()?;
+    steward::leaving(0);
     Ok(0)
 }
 
@@ -109,7 +115,11 @@ fn after_what_was_cut_off(house: &House) -> Result<(State, Option<String>)> {
     if updating::settle(house).map_err(refused)? {
         tracing::warn!("an update that was cut off is taken back: creature/ is as it was");
     }
-    Ok(State::load(house))
+    let (mut state, rebuilt) = State::load(house);
+    // A life of a stand-in's has a number too.
+    let last = std::env::var(hunt::LAST_LIFE).ok().and_then(|number| number.parse().ok()).unwrap_or_default();
+    state.life = state.life.max(last);
+    Ok((state, rebuilt))
 }
 
 /// Does as `refusal`, after files planted for the owner's own tools are moved aside: it says what to do with them.
@@ -167,7 +177,7 @@ fn prove_settings(
     // To judge them the broker may have to be built: what comes is said before.
     executor.open_house();
     let Executor { house, limits, daemons, report, .. } = executor;
-    let leaves = |signal| [SIGINT, SIGTERM, SIGHUP].contains(&signal);
+    let leaves = |signal| signal == heart::LEAVE as i32;
     match daemons.prove(house, limits, |told| report.say(told), || !signals.pending().any(leaves)) {
         Ok(()) => Ok(true),
         Err(Some(mistake)) => refuse(mistake),

@@ -1,7 +1,8 @@
 //! Whether a guardian runs here: by the lock it holds and the status it publishes.
 
+use crate::records::text;
 use crate::{House, files};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Whether a process holds the house's guardian lock (`None`: nobody does), and the process id written in it, if any.
 pub fn holder(house: &House) -> Option<Option<i32>> {
@@ -21,9 +22,27 @@ pub fn broker_runs(house: &House) -> bool {
     told.is_some_and(|told| told.get("broker").and_then(|broker| broker.get("running")) == Some(&true.into()))
 }
 
-/// The published status, if the guardian with this process id wrote it; an earlier guardian's is ignored.
+/// The published status, if the guardian with this process id wrote it; an earlier guardian's is ignored. While its steward
+/// is gone, what its heart says of that counts.
 pub fn published(house: &House, pid: i32) -> Option<Value> {
-    last_published(house).filter(|told| told.get("guardian_pid").and_then(Value::as_i64) == Some(pid.into()))
+    let is_of = |told: &Value| told.get("guardian_pid").and_then(Value::as_i64) == Some(pid.into());
+    let told = last_published(house).filter(is_of);
+    let heart = files::read_small(&house.heart()).ok().flatten();
+    let heart = heart.and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok()).filter(is_of);
+    let Some(note) = heart.as_ref().map(|heart| text(heart, "told")).filter(|note| !note.is_empty()) else {
+        return told;
+    };
+    let mut told = told.unwrap_or_else(|| json!({"version": 1, "guardian_pid": pid}));
+    if let Some(told) = told.as_object_mut() {
+        told.insert("phase".into(), "stand_in".into());
+        told.insert("note".into(), note.into());
+        told.insert("creature_pid".into(), Value::Null);
+        if let Some(Value::Object(broker)) = told.get_mut("broker") {
+            broker.insert("running".into(), false.into());
+            broker.insert("pid".into(), Value::Null);
+        }
+    }
+    Some(told)
 }
 
 /// The status published last, whether its guardian still lives or not.

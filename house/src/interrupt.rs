@@ -2,15 +2,12 @@
 
 use crate::files;
 use anyhow::{Context, Result};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 static ASKED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
-static LEAVE: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
-static ORDER: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
-/// Calls of `check`: a number that stands still tells of a step that does not get on.
-static CHECKS: AtomicU64 = AtomicU64::new(0);
+/// Function that is told that a step gets on.
+static TOLD: OnceLock<fn()> = OnceLock::new();
 
 /// Reason why a long step ended early.
 #[derive(Debug)]
@@ -24,17 +21,11 @@ impl std::fmt::Display for Interrupted {
 
 impl std::error::Error for Interrupted {}
 
-/// Notes every signal of the owner's from here on; other handlers of these signals still run.
-pub fn listen() -> Result<()> {
-    let register = |signal, note: &Arc<AtomicBool>| {
-        signal_hook::flag::register(signal, Arc::clone(note)).context("failed to listen for signals")
-    };
-    for signal in wanted(&[SIGINT, SIGTERM, SIGHUP]) {
-        register(signal, &ASKED)?;
-        register(signal, &LEAVE)?;
+/// Notes these signals of the owner's from here on; other handlers of them still run.
+pub fn listen(signals: &[i32]) -> Result<()> {
+    for signal in wanted(signals) {
+        signal_hook::flag::register(signal, Arc::clone(&ASKED)).context("failed to listen for signals")?;
     }
-    register(SIGUSR1, &ASKED)?;
-    register(SIGUSR1, &ORDER)?;
     Ok(())
 }
 
@@ -48,11 +39,9 @@ pub fn wanted(signals: &[i32]) -> Vec<i32> {
     signals.iter().copied().filter(|signal| *IGNORED >> (signal - 1) & 1 == 0).collect()
 }
 
-/// Clears the notes: the caller is about to read every order that is there.
+/// Clears the note: the caller is about to read every order that is there.
 pub fn heard() {
-    for note in [&ASKED, &LEAVE, &ORDER] {
-        note.store(false, Ordering::Relaxed);
-    }
+    ASKED.store(false, Ordering::Relaxed);
 }
 
 /// Fails if the owner has sent a signal since `heard`. Every step longer than a second calls this as it gets on.
@@ -61,22 +50,12 @@ pub fn check() -> Result<()> {
     if ASKED.load(Ordering::Relaxed) { Err(Interrupted.into()) } else { Ok(()) }
 }
 
-/// Notes that a step gets on which cannot be interrupted.
+/// Says that a step gets on which cannot be interrupted.
 pub fn gets_on() {
-    CHECKS.fetch_add(1, Ordering::Relaxed);
+    TOLD.get().into_iter().for_each(|tell| tell());
 }
 
-/// Returns how often a step has said that it gets on.
-pub fn checks() -> u64 {
-    CHECKS.load(Ordering::Relaxed)
-}
-
-/// Takes the note of a signal to leave (SIGINT, SIGTERM, SIGHUP), if there is one.
-pub fn take_leave() -> bool {
-    LEAVE.swap(false, Ordering::Relaxed)
-}
-
-/// Takes the note of an order that waits in its file (SIGUSR1), if there is one.
-pub fn take_order() -> bool {
-    ORDER.swap(false, Ordering::Relaxed)
+/// Has this told, from here on, as often as steps say that they get on.
+pub fn tell(told: fn()) {
+    let _ = TOLD.set(told);
 }

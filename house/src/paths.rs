@@ -113,6 +113,8 @@ impl House {
         page_link = ".self/broker/page.json";
         /// The index of the owner's page, which can always be made anew from the records.
         page_index = ".self/page/index";
+        /// The state of the guardian's first process.
+        heart = ".self/heart.json";
         own = ".self/guardian";
         state = ".self/guardian/state.json";
         lock = ".self/guardian/lock";

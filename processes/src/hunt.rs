@@ -15,8 +15,10 @@ use std::time::Duration;
 
 /// A variable in the environment of every process of this house, by which a later guardian finds leftovers.
 pub const COOKIE: &str = "FERAL_TREE";
-/// Set for a guardian that began anew: why.
+/// Set for a steward that begins anew: why.
 pub const ANEW: &str = "FERAL_ANEW";
+/// Set for every steward: number of the last life, which may have been a stand-in's.
+pub const LAST_LIFE: &str = "FERAL_LAST_LIFE";
 /// Rounds of one sweep; processes left then are swept again after the loop has handled other events.
 const ROUNDS: usize = 40;
 /// Rounds at the guardian's start, where there are no other events yet: some seconds.
@@ -51,12 +53,23 @@ pub fn reap_into(ended: &mut Vec<(Pid, WaitStatus)>) -> bool {
     }
 }
 
-/// Asks all children to end; SIGCONT because a stopped process does not handle SIGTERM.
-pub fn ask_children() {
-    for pid in children(&[]) {
+/// Asks all children of a process to end; SIGCONT because a stopped process does not handle SIGTERM.
+pub fn ask_children_of(pid: Pid) {
+    for pid in
+        below(pid, &[]).into_iter().filter(|child| parent_of_living(child.as_raw()) == Some(pid.as_raw()))
+    {
         signal(pid, Signal::SIGTERM);
         signal(pid, Signal::SIGCONT);
     }
+}
+
+/// Kills all descendants of this process, once; true when none is left.
+pub fn kill_all_below() -> bool {
+    if reap_into(&mut Vec::new()) {
+        return true;
+    }
+    kill_all(|| children(&[]).into_iter().chain(below(Pid::this(), &[])).collect());
+    false
 }
 
 /// Kills and reaps all descendants of the guardian, except the processes in `spare` and what they started. True once

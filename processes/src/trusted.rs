@@ -58,7 +58,11 @@ pub fn start(house: &House, trusted: Trusted) -> Result<Pid> {
         }
     }
     let toolchain = child::toolchain(std::env::var("RUSTUP_TOOLCHAIN").ok(), std::env::var("CARGO").ok());
-    command.env_remove(hunt::ANEW).env(hunt::COOKIE, house.identity()).envs(trusted.extra);
+    command
+        .env_remove(hunt::ANEW)
+        .env_remove(hunt::LAST_LIFE)
+        .env(hunt::COOKIE, house.identity())
+        .envs(trusted.extra);
     command.envs(toolchain.map(|name| ("RUSTUP_TOOLCHAIN", name)));
     // Compilers and linkers of a build end without a folder for their temporary files.
     if machine::no_temporary().is_some() {

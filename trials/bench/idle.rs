@@ -33,8 +33,8 @@ pub fn measure(plan: &Plan) -> Table {
     let (beside, program) = (houses[0].folder.path(), houses[0].path("creature/creature.sh"));
     let others = [0, 1].map(|at| Supervisor::start(at, beside, &program, &["quiet"]));
     let pids: [Option<i32>; 4] = [
-        Some(guardians[0].pid()),
-        Some(guardians[1].pid()),
+        Some(guardians[0].acting()),
+        Some(guardians[1].acting()),
         others[0].as_ref().map(Supervisor::pid),
         others[1].as_ref().map(Supervisor::pid),
     ];
@@ -88,7 +88,7 @@ pub fn flat(plan: &Plan) -> Table {
             life() >= first + mark
         });
         let (lives, now) = (life() - first, stand_in::now());
-        resident.push(Cost::of(guardian.pid()).resident_mib);
+        resident.push(Cost::of(guardian.acting()).resident_mib);
         took.push((now - before.1) / (lives - before.0) as f64);
         before = (lives, now);
     }

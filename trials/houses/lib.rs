@@ -313,6 +313,20 @@ fn text(path: &Path) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
+/// Sends a signal, as `-KILL`, to a process.
+pub fn send(signal: &str, pid: i32) {
+    Command::new("kill").args([signal, &pid.to_string()]).status().unwrap();
+}
+
+/// The child of a process that has a name, as the kernel has it.
+pub fn child_named(parent: i32, name: &str) -> Option<i32> {
+    let list = fs::read_to_string(format!("/proc/{parent}/task/{parent}/children")).unwrap_or_default();
+    let is_called = |pid: &i32| {
+        fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|called| called.trim_end() == name)
+    };
+    list.split_whitespace().filter_map(|pid| pid.parse().ok()).find(is_called)
+}
+
 /// A running guardian; killed with its whole house when the test is done with it.
 pub struct Guardian {
     pub child: Child,
@@ -329,8 +343,27 @@ impl Guardian {
         self.child.id() as i32
     }
 
+    /// Sends a signal to it; one that stops it, or has it go on, to its steward as well, as Ctrl-Z does.
     pub fn signal(&self, signal: &str) {
-        Command::new("kill").args([signal, &self.pid().to_string()]).status().unwrap();
+        send(signal, self.pid());
+        if ["-STOP", "-CONT"].contains(&signal) {
+            self.steward().into_iter().for_each(|steward| send(signal, steward));
+        }
+    }
+
+    /// The process that judges and acts: its steward, once there is one.
+    pub fn acting(&self) -> i32 {
+        self.steward().unwrap_or(self.pid())
+    }
+
+    /// The guardian's steward, once there is one: the child of its first process that has this name.
+    pub fn steward(&self) -> Option<i32> {
+        child_named(self.pid(), "steward")
+    }
+
+    /// Its stand-in, while one runs.
+    pub fn stand_in(&self) -> Option<i32> {
+        child_named(self.pid(), "stand-in")
     }
 
     /// Asks it to leave and waits until it has.

@@ -1,13 +1,13 @@
 //! A failed row over a house that lives is no brick; a house that no guardian brings back is one.
 
-use crate::survival::matrix::{Row, Variant, one};
+use crate::survival::matrix::{Killed, Row, Variant, one};
 use crate::survival::outcome::Verdict;
 use crate::survival::trial::Trial;
 use std::time::Duration;
 
 fn outcome_of(run: fn(&mut Trial)) -> (bool, String) {
     let row = Row::new("laboratory", "a row that fails", "nothing", run);
-    let outcome = one(Variant { row, killed: false, is_sample: false });
+    let outcome = one(Variant { row, killed: Killed::Nobody, is_sample: false });
     match outcome.verdict {
         Verdict::Failed(why) => (outcome.brick, why),
         _ => panic!("the row did not fail: {}", outcome.happened),

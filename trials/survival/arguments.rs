@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 pub const HELP: &str = "\
-usage: survival [--quick | --full] [--only PATTERN] [--list] [--jobs N] [--json FILE]
+usage: survival [--quick | --full] [--only PATTERN] [--stewards] [--list] [--jobs N] [--json FILE]
        survival --soak HOURS [--seed N] [--json FILE]
        survival --hostile MINUTES [--open] [--seed N] [--json FILE [--resume]]
        survival --restarts N [--json FILE]
@@ -17,6 +17,7 @@ for a living creature; nothing outside temporary folders and target/ is touched.
   --quick         the rows marked quick (the default); of the kills at each step every fourth
   --full          every row, and where it makes sense once more with the guardian killed in the middle
   --only PATTERN  rows whose family or name contains PATTERN, of the full matrix
+  --stewards      each of the rows once, with the guardian's steward alone killed in the middle
   --list          names the rows and runs none
   --jobs N        houses of shell creatures at once (6)
   --json FILE     writes what was seen to FILE
@@ -37,6 +38,7 @@ Exit status: 0 everything survived; 1 a row failed; 2 wrong usage.
 pub struct Arguments {
     pub full: bool,
     pub only: Option<String>,
+    pub stewards: bool,
     pub list: bool,
     pub jobs: Option<usize>,
     pub json: Option<PathBuf>,
@@ -61,6 +63,7 @@ impl Arguments {
                 Short('h') | Long("help") => return Ok(None),
                 Long("quick") => arguments.full = false,
                 Long("full") => arguments.full = true,
+                Long("stewards") => arguments.stewards = true,
                 Long("list") => arguments.list = true,
                 Long("only") => {
                     let pattern = parser.value().map_err(wrong)?;
@@ -101,7 +104,7 @@ impl Arguments {
     pub fn wants(&self, variant: &Variant) -> bool {
         match &self.only {
             Some(pattern) => variant.title().to_lowercase().contains(pattern),
-            None => self.full || (variant.row.quick && !variant.killed),
+            None => self.full || (variant.row.quick && !variant.is_killed()),
         }
     }
 }

@@ -45,7 +45,7 @@ impl Scenario {
             Some(guardian) => guardian,
             None => held(&house),
         };
-        let tracer = Tracer::attach(traced.pid(), &house.root, kill);
+        let tracer = Tracer::attach(&traced, &house.root, kill);
         let (mut traced, mut opened) = (traced, (self.open)(&house));
         if let Some(mut door) = traced.child.stdin.take() {
             writeln!(door).unwrap();
@@ -55,24 +55,20 @@ impl Scenario {
             status["guardian_pid"] == pid && status["phase"] == "settled" && (self.done)(&house)
         };
         house.until("the kill or the end", || tracer.is_over() || done(traced.pid()));
-        if !tracer.is_over() {
-            traced.signal("-KILL");
-        }
+        // The steward is gone first: what it starts ends with it, and the guardian's first process starts no other.
+        let (steward, ended) = (traced.steward(), tracer.is_over());
+        steward.into_iter().filter(|_| !ended).for_each(|pid| trials::send("-KILL", pid));
+        traced.kill_only();
         let trace = tracer.join();
-        // The tracer has reaped it: its number may be another's by now.
-        std::mem::forget(traced);
         let lay_there = whole::files_of(&house.path("creature"));
         if let Some(time) = again {
             let mut second = held(&house);
             let any = Kill { step: String::new(), time, after: false };
-            let tracer = Tracer::attach(second.pid(), &house.root, Some(any));
+            let tracer = Tracer::attach(&second, &house.root, Some(any));
             writeln!(second.child.stdin.take().unwrap()).unwrap();
             house.until("the second kill or the end", || tracer.is_over() || done(second.pid()));
-            if !tracer.is_over() {
-                second.signal("-KILL");
-            }
+            second.kill_only();
             tracer.join();
-            std::mem::forget(second);
         }
         let guardian = house.start();
         house.until("the next guardian to reach the end", || done(guardian.pid()));

@@ -54,26 +54,44 @@ impl Row {
     }
 }
 
+/// Process that is killed in the middle of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Killed {
+    Nobody,
+    /// The guardian, which is started again.
+    Guardian,
+    /// Its steward alone.
+    Steward,
+}
+
 #[derive(Clone, Copy)]
 pub struct Variant {
     pub row: Row,
-    /// With the guardian killed in the middle, and started again.
-    pub killed: bool,
+    /// Whoever is killed in the middle.
+    pub killed: Killed,
     /// A row that tries many things tries some of them: one of the quick rows, for `scripts/check`.
     pub is_sample: bool,
 }
 
 impl Variant {
     pub fn title(&self) -> String {
-        let killed = if self.killed { ", guardian killed" } else { "" };
+        let killed = match self.killed {
+            Killed::Nobody => "",
+            Killed::Guardian => ", guardian killed",
+            Killed::Steward => ", steward killed",
+        };
         format!("{}: {}{killed}", self.row.family, self.row.name)
+    }
+
+    pub fn is_killed(&self) -> bool {
+        self.killed != Killed::Nobody
     }
 }
 
 pub fn variants(row: Row) -> Vec<Variant> {
-    let mut variants = vec![Variant { row, killed: false, is_sample: false }];
+    let mut variants = vec![Variant { row, killed: Killed::Nobody, is_sample: false }];
     if row.twice {
-        variants.push(Variant { row, killed: true, is_sample: false });
+        variants.push(Variant { row, killed: Killed::Guardian, is_sample: false });
     }
     variants
 }

@@ -46,7 +46,11 @@ pub fn main(given: impl Iterator<Item = OsString>) -> ExitCode {
         .into_iter()
         .flat_map(matrix::variants)
         .filter(|variant| arguments.wants(variant))
-        .map(|variant| matrix::Variant { is_sample: arguments.samples(), ..variant })
+        .filter(|variant| !(arguments.stewards && variant.is_killed()))
+        .map(|variant| {
+            let killed = if arguments.stewards { matrix::Killed::Steward } else { variant.killed };
+            matrix::Variant { is_sample: arguments.samples(), killed, ..variant }
+        })
         .collect();
     if chosen.is_empty() {
         eprintln!("survival: no row has that in its family or name; `--list --full` names them all");
@@ -64,7 +68,8 @@ pub fn main(given: impl Iterator<Item = OsString>) -> ExitCode {
 /// A soak or restarts without end: a trial like any other, with measurements to keep.
 fn long_run(arguments: &Arguments) -> ExitCode {
     let row = matrix::Row::new("soak", "the same house", "faults at random, one after another", |_| {});
-    let mut trial = trial::Trial::new(matrix::Variant { row, killed: false, is_sample: false });
+    let mut trial =
+        trial::Trial::new(matrix::Variant { row, killed: matrix::Killed::Nobody, is_sample: false });
     let mut measured = match (arguments.soak_hours, arguments.restarts) {
         (Some(hours), _) => soak::soak(
             &mut trial,
@@ -85,7 +90,8 @@ fn long_run(arguments: &Arguments) -> ExitCode {
 /// A hostile soak; fails where it saw a fault.
 fn hostile_run(arguments: &Arguments) -> ExitCode {
     let row = matrix::Row::new("soak", "a hostile house", "kills at random over a hostile creature", |_| {});
-    let mut trial = trial::Trial::new(matrix::Variant { row, killed: false, is_sample: false });
+    let mut trial =
+        trial::Trial::new(matrix::Variant { row, killed: matrix::Killed::Nobody, is_sample: false });
     let plan = hostile::Plan {
         how_long: std::time::Duration::from_secs_f64(arguments.hostile_minutes.unwrap_or(60.0) * 60.0),
         seed: arguments.seed.unwrap_or(1),

@@ -196,7 +196,7 @@ pub fn restarts(trial: &mut Trial, number: usize) -> Value {
 
 /// What may not grow without bound.
 fn measure(trial: &Trial) -> Value {
-    let (house, pid) = (trial.house(), trial.guardian().pid());
+    let (house, pid) = (trial.house(), trial.guardian().acting());
     let text = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let rss = text.lines().find_map(|line| line.strip_prefix("VmRSS:"));
     let rss: Option<u64> = rss.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok());

@@ -1,6 +1,7 @@
 //! Follows one process through its steps that change files or processes, and kills it at a chosen one.
 //!
-//! Only that process is traced: what it starts runs freely. Needs leave to trace, and says so where it is refused.
+//! Only that process is traced, the guardian's steward: what it starts runs freely. Needs leave to trace, and says so where
+//! it is refused.
 #![allow(unsafe_code, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 // The numbers of requests and calls are of one type with one C library and of another with the next.
 #![allow(clippy::disallowed_methods, clippy::unnecessary_cast)]
@@ -11,6 +12,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
+use trials::Guardian;
 
 /// Where to kill: at the `time`-th occurrence of a step, or of any where it is empty, before the kernel carries it out or right after.
 #[derive(Clone, Debug)]
@@ -38,11 +40,12 @@ pub struct Trace {
 pub struct Tracer(JoinHandle<Trace>);
 
 impl Tracer {
-    /// Attaches to a process and lets it go on. Panics with what to do where tracing is not allowed.
-    pub fn attach(pid: i32, root: &Path, kill: Option<Kill>) -> Self {
+    /// Attaches to a guardian's steward and lets it go on; where there is none yet, to the first child of the guardian's
+    /// process. Panics with what to do where tracing is not allowed.
+    pub fn attach(guardian: &Guardian, root: &Path, kill: Option<Kill>) -> Self {
         let (ready, attached) = channel();
-        let root = root.to_owned();
-        let thread = std::thread::spawn(move || follow(pid, root, kill, &ready));
+        let (root, pid, is_there) = (root.to_owned(), guardian.acting(), guardian.steward().is_some());
+        let thread = std::thread::spawn(move || follow(pid, is_there, root, kill, &ready));
         if let Err(error) = attached.recv().expect("the tracer thread went away") {
             panic!(
                 "ptrace is not allowed here ({error}), so killing the guardian at each step cannot be tried; \
@@ -57,7 +60,7 @@ impl Tracer {
         self.0.is_finished()
     }
 
-    /// Waits until the traced process is gone. It is reaped then.
+    /// Waits until the traced process is gone.
     pub fn join(self) -> Trace {
         self.0.join().expect("the tracer thread died")
     }
@@ -70,9 +73,16 @@ fn ask(request: u32, pid: i32, data: usize) -> std::io::Result<()> {
     if answer == -1 { Err(std::io::Error::last_os_error()) } else { Ok(()) }
 }
 
-fn follow(pid: i32, root: PathBuf, kill: Option<Kill>, ready: &Sender<std::io::Result<()>>) -> Trace {
+fn follow(
+    mut pid: i32,
+    mut is_steward: bool,
+    root: PathBuf,
+    kill: Option<Kill>,
+    ready: &Sender<std::io::Result<()>>,
+) -> Trace {
     let mut trace = Trace { steps: vec![], hit: false };
-    let options = libc::PTRACE_O_TRACESYSGOOD | libc::PTRACE_O_EXITKILL;
+    let forks = libc::PTRACE_O_TRACEFORK | libc::PTRACE_O_TRACEVFORK | libc::PTRACE_O_TRACECLONE;
+    let options = libc::PTRACE_O_TRACESYSGOOD | if is_steward { libc::PTRACE_O_EXITKILL } else { forks };
     let seized = ask(libc::PTRACE_SEIZE as u32, pid, options as usize)
         .and_then(|()| ask(libc::PTRACE_INTERRUPT as u32, pid, 0));
     let refused = seized.is_err();
@@ -80,7 +90,7 @@ fn follow(pid: i32, root: PathBuf, kill: Option<Kill>, ready: &Sender<std::io::R
     if refused {
         return trace;
     }
-    let process = Process { pid, root };
+    let mut process = Process { pid, root };
     let mut seen: HashMap<String, usize> = HashMap::new();
     let mut kill_on_return = false;
     loop {
@@ -93,6 +103,10 @@ fn follow(pid: i32, root: PathBuf, kill: Option<Kill>, ready: &Sender<std::io::R
             return trace;
         }
         let (signal, event) = (libc::WSTOPSIG(status), status >> 16);
+        if !is_steward {
+            (pid, is_steward) = process.goes_on_to_its_child(event, signal);
+            continue;
+        }
         let stopping = [libc::SIGSTOP, libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU].contains(&signal);
         if signal == libc::SIGTRAP | 0x80 {
             match process.at() {
@@ -139,6 +153,28 @@ struct Process {
 }
 
 impl Process {
+    /// Has the guardian's first process go on, and at its first fork follows that child, its steward, instead; the process
+    /// that is followed, and whether it is the steward.
+    fn goes_on_to_its_child(&mut self, event: i32, signal: i32) -> (i32, bool) {
+        if ![libc::PTRACE_EVENT_FORK, libc::PTRACE_EVENT_VFORK, libc::PTRACE_EVENT_CLONE].contains(&event) {
+            let passed = if event == 0 && signal != libc::SIGTRAP { signal } else { 0 };
+            let _ = ask(libc::PTRACE_CONT as u32, self.pid, passed as usize);
+            return (self.pid, false);
+        }
+        let (mut child, mut status): (libc::c_ulong, _) = (0, 0);
+        // SAFETY: the kernel writes one number.
+        unsafe { libc::ptrace(libc::PTRACE_GETEVENTMSG as _, self.pid, 0_usize, &raw mut child) };
+        let _ = ask(libc::PTRACE_DETACH as u32, self.pid, 0);
+        self.pid = child as i32;
+        // SAFETY: `status` outlives the call.
+        unsafe { libc::waitpid(self.pid, &mut status, libc::__WALL) };
+        // Its own children run freely.
+        let options = libc::PTRACE_O_TRACESYSGOOD | libc::PTRACE_O_EXITKILL;
+        let _ = ask(libc::PTRACE_SETOPTIONS as u32, self.pid, options as usize);
+        let _ = ask(libc::PTRACE_SYSCALL as u32, self.pid, 0);
+        (self.pid, true)
+    }
+
     fn kill(&self) {
         // SAFETY: the process is stopped under our trace, so its number cannot have passed to another.
         unsafe { libc::kill(self.pid, libc::SIGKILL) };

@@ -1,6 +1,6 @@
 //! One row under way: its house, its guardian, the fault, and the waiting for a living creature.
 
-use crate::survival::matrix::{NotRun, Variant};
+use crate::survival::matrix::{Killed, NotRun, Variant};
 use crate::survival::oracle::Oracle;
 use crate::survival::outcome::{Outcome, Verdict};
 use serde_json::Value;
@@ -190,6 +190,11 @@ impl Trial {
         self.start();
     }
 
+    /// Kills the steward alone; the guardian's first process starts the next one.
+    fn kill_steward(&self) {
+        self.guardian().steward().into_iter().for_each(|pid| trials::send("-KILL", pid));
+    }
+
     /// Before a guardian has told of itself it takes no orders yet.
     pub fn until_it_listens(&mut self) {
         self.wait("the guardian to tell of itself", |trial| {
@@ -205,7 +210,7 @@ impl Trial {
 
     /// The most memory the guardian has had resident so far, in KiB.
     pub fn guardian_peak_kib(&self) -> u64 {
-        peak_kib(self.guardian().pid())
+        peak_kib(self.guardian().acting())
     }
 
     /// A rollback that this fault must end in; any other is a false one.
@@ -230,12 +235,17 @@ impl Trial {
 
     /// In the second variant: kills the guardian once, at a moment that depends on the row.
     fn disturb(&mut self) {
-        let Some(injected) = self.injected.filter(|_| self.variant.killed && !self.disturbed) else { return };
+        let Some(injected) = self.injected.filter(|_| self.variant.is_killed() && !self.disturbed) else {
+            return;
+        };
         let wanted = self.variant.row.name.len() % 3;
         let since = self.oracle.records_since(self.house());
         if since >= wanted || injected.elapsed() > Duration::from_millis(1_500) {
             self.disturbed = true;
-            self.kill_guardian();
+            match self.variant.killed {
+                Killed::Steward => self.kill_steward(),
+                Killed::Guardian | Killed::Nobody => self.kill_guardian(),
+            }
         }
     }
 
@@ -281,7 +291,7 @@ impl Trial {
     /// Waits for `number` more deaths of this kind than before the fault; one less where the guardian was killed, since
     /// a life that ends with its guardian costs a try and is no death.
     pub fn until_deaths(&mut self, kind: &str, number: usize) {
-        let (before, number) = (self.oracle.deaths_before, number - usize::from(self.variant.killed));
+        let (before, number) = (self.oracle.deaths_before, number - usize::from(self.variant.is_killed()));
         self.until(&format!("{number} deaths, {kind}"), |house| {
             house.deaths().iter().skip(before).filter(|death| death["ended"] == kind).count() >= number
         });
@@ -297,7 +307,7 @@ impl Trial {
         let mut seen: Option<(Value, Option<SystemTime>)> = None;
         self.wait(what, |trial| {
             let (house, status) = (trial.house(), trial.house().status());
-            let fit = (trial.disturbed || !trial.variant.killed)
+            let fit = (trial.disturbed || !trial.variant.is_killed())
                 && status["guardian_pid"] == trial.guardian().pid()
                 && status["phase"] == "settled"
                 && status["creature_pid"]
@@ -345,7 +355,7 @@ impl Trial {
             family: self.variant.row.family,
             fault: self.variant.row.name,
             injected: self.variant.row.injected,
-            killed: self.variant.killed,
+            killed: self.variant.is_killed(),
             happened,
             to_living_ms: self.living.map(|took| took.as_millis() as u64),
             lost_bytes: self.oracle.lost_bytes,

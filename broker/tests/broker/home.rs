@@ -241,7 +241,7 @@ impl Home {
         let told = |state: &str| {
             let lines = self.text(".self/asks.jsonl");
             let lines = lines.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-            lines.filter(|line| line["id"] == id).next_back().is_some_and(|line| line["event"] == state)
+            lines.rev().find(|line| line["id"] == id).is_some_and(|line| line["event"] == state)
         };
         let is = |ask: &Value| states.iter().any(|state| ask["state"] == *state && told(state));
         let found = found_beside(|| Some(self.ask(id)).filter(is)).await;

@@ -16,6 +16,8 @@ pub fn told(error: &Error, command: Option<&Command>) -> String {
     let mut known = command.into_iter().flat_map(Command::get_arguments);
     let known = known.find(|known| known.to_string() == argument).and_then(|known| known.get_help());
     let about = known.map(|help| format!(": {help}")).unwrap_or_default();
+    // Another maker's kinds: those without words here are told in clap's.
+    #[allow(clippy::wildcard_enum_match_arm)]
     let what = match error.kind() {
         ErrorKind::InvalidSubcommand => unknown(&shown(&part(ContextKind::InvalidSubcommand))),
         ErrorKind::UnknownArgument if argument.starts_with('-') => {

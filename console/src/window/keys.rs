@@ -3,7 +3,9 @@
 use crate::window::prompt::To;
 use crate::window::{Window, typed};
 use anyhow::Result;
+use house::instance;
 use nix::sys::signal::{Signal, kill};
+use nix::unistd::{Pid, getppid};
 use ratatui_crossterm::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 impl Window {
@@ -106,7 +108,8 @@ impl Window {
             self.leaves = true;
             return;
         }
-        self.said = match kill(nix::unistd::getppid(), Signal::SIGINT) {
+        let guardian = instance::running(&self.house).map_or_else(getppid, Pid::from_raw);
+        self.said = match kill(guardian, Signal::SIGINT) {
             Ok(()) => "the guardian is asked to stop".to_owned(),
             Err(error) => format!("the guardian cannot be asked to stop: {error}"),
         };

@@ -21,7 +21,8 @@ fn at_terminal(house: &House, args: &[&str]) -> Driven {
 /// The window's process, a child of the guardian's.
 fn window_of(guardian: i32, but: Option<i32>) -> i32 {
     let found = looked_for(|| {
-        let children = std::fs::read_to_string(format!("/proc/{guardian}/task/{guardian}/children")).ok()?;
+        let steward = trials::child_named(guardian, "steward")?;
+        let children = std::fs::read_to_string(format!("/proc/{steward}/task/{steward}/children")).ok()?;
         let mut children = children.split(' ').filter_map(|pid| pid.parse::<i32>().ok());
         children.find(|pid| {
             let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();

@@ -43,6 +43,14 @@ impl Binaries {
         Some(path)
     }
 
+    /// The hash that the kept binary of a tree is to have.
+    pub fn hash_of(&self, tree: &str) -> Option<String> {
+        let path = self.folder.join(tree);
+        files::mark(&path)?;
+        let hash = files::read_small(&path.with_extension("sha256")).ok()??;
+        Some(String::from_utf8(hash).ok()?.trim().to_owned())
+    }
+
     /// Remembers the hash of a built binary before a creature lives that could replace the file.
     pub fn note(&mut self, path: &Path) {
         let made = self.built(path).and_then(hash_of);

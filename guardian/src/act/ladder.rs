@@ -5,6 +5,7 @@ use crate::act::report::Report;
 use crate::act::state::Falling;
 use crate::decide::vocabulary::{Cause, Fell, Standing, Subject};
 use anyhow::{Context, Result};
+use heart::wire;
 use house::House;
 use repo::open;
 use repo::tree::short;
@@ -73,6 +74,20 @@ impl Ladder {
         self.version = rungs.get(at).map(|rung| rung.version);
         let (tree, rungs) = (tree.clone(), trees.clone());
         Some(Subject { tree, standing, rungs, kept: true, built: false, unexamined: false })
+    }
+
+    /// Returns the rungs whose binary is kept, and those of them that are fallen, as the heart has them on record.
+    pub fn on_record(&self) -> (Vec<wire::Version>, Vec<String>) {
+        let rungs: Vec<Version> =
+            self.repo.rungs().unwrap_or_default().iter().map(|rung| rung.version).collect();
+        let fallen = rungs.iter().filter(|version| self.repo.is_fallen(version.tree));
+        let condemned = fallen.map(|version| version.tree.to_string()).collect();
+        let kept = rungs.iter().filter_map(|version| {
+            let tree = version.tree.to_string();
+            let sha256 = self.binaries.hash_of(&tree)?;
+            Some(wire::Version { tree, commit: version.commit.to_string(), sha256 })
+        });
+        (kept.collect(), condemned)
     }
 
     /// Whether `creature/` is as the version has it; none where there is no version.

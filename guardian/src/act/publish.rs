@@ -3,7 +3,8 @@
 use crate::act::executor::Executor;
 use crate::decide::vocabulary::{Exam, Pending, Phase, Want};
 use crate::limits::DOCUMENT_BYTES;
-use crate::stall;
+use crate::steward;
+use heart::wire::Record;
 use house::clock::{self, Millis};
 use house::moments::span;
 use house::terminal::typed;
@@ -20,6 +21,15 @@ impl Executor {
         if let Err(error) = self.write_published() {
             self.owe(&error);
         }
+        let life = self.living.life.as_ref().filter(|life| life.exited.is_none());
+        steward::records(self.record(), self.state.life, life.map_or(0, |life| life.tree.pid.as_raw()));
+    }
+
+    /// Returns what a blessed version needs to run without this steward.
+    fn record(&self) -> Record {
+        let (blessed, condemned) = self.ladder.on_record();
+        let (grace_ms, parked_ms) = (self.limits.grace_ms, self.limits.parked_ms);
+        Record { walls: self.settings.asked.clone(), grace_ms, parked_ms, blessed, condemned }
     }
 
     pub fn write_published(&self) -> anyhow::Result<()> {
@@ -30,13 +40,13 @@ impl Executor {
             self.ladder.repo.rungs().ok().and_then(|rungs| Some(rungs.last()?.version.commit.to_string()));
         let gone = self.decided.phase == Phase::Done;
         let document = json!({
-            "version": 1, "at": clock::stamp(), "guardian_pid": (!gone).then(std::process::id),
+            "version": 1, "at": clock::stamp(), "guardian_pid": (!gone).then(steward::heart_pid),
             "creature_pid": alive.map(|life| life.tree.pid.as_raw()), "phase": phase_name(&self.decided.phase),
             "want": match self.decided.record.want { Want::Keep => "keep", Want::Pause => "pause", Want::Leave => "leave" },
             "life": self.state.life, "commit": self.state.commit, "tree": self.state.tree, "blessed": blessed, "unproven": self.daemons.own.broker.tokens.unproven,
             "safe": self.decided.record.safe.is_some(), "last_good": last_good, "mind": self.living.mind(),
             "note": self.note(), "broker": self.daemons.broker_told(), "walls": self.living.walls.level.summary(), "wall_features": self.living.walls.level.as_json(), "born": self.state.born.as_ref().map(|summary| json!({"summary": summary})),
-            "longest_gap_ms": stall::longest_gap_ms(), "longest_step_ms": stall::longest_step_ms(),
+            "longest_gap_ms": steward::longest_gap_ms(), "longest_step_ms": steward::longest_step_ms(),
             "order": self.state.order, "order_outcome": self.state.order_outcome, "ends": self.state.ends, "falls": self.state.falls, "answers": self.state.answers,
         });
         let text = bounds::fitted(document, DOCUMENT_BYTES, |document| format!("{document:#}\n"));

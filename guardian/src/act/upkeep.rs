@@ -7,7 +7,7 @@ use crate::act::executor::Executor;
 use crate::act::quotas;
 use crate::decide::policy::Policy;
 use crate::decide::vocabulary::Want;
-use crate::stall;
+use crate::steward;
 use house::records;
 use processes::prepare;
 
@@ -34,7 +34,7 @@ impl Executor {
     /// Follows the policy after each of its steps: `decided` is a copy of it as of the last one.
     pub fn follow(&mut self, policy: &Policy) {
         self.decided.clone_from(policy);
-        stall::leaves(policy.record.want == Want::Leave);
+        steward::leaves(policy.record.want == Want::Leave);
         // Tests end with the phase that they belong to.
         if !policy.examines() {
             self.end_exam();

@@ -27,6 +27,8 @@ mod falls;
 mod first_fetch;
 mod first_minutes;
 mod formats;
+mod heart;
+mod heart_decides;
 mod hostile;
 mod in_the_way;
 mod interpreters;

@@ -1,6 +1,5 @@
 //! Steps that another process holds up: the owner is heard all the same, what does not end is ended, and nothing is lost.
 
-use guardian::stall::{Follows, Held, follows};
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::os::fd::AsRawFd;
@@ -174,7 +173,7 @@ fn on_a_frozen_disk_the_owner_is_heard_by_a_guardian_that_waits_for_it_already()
     let life = house.status()["creature_pid"].to_string();
     disk.freeze();
     Command::new("kill").args(["-KILL", &life]).status().unwrap();
-    let (stat, mut looks) = (format!("/proc/{}/stat", guardian.pid()), 0);
+    let (stat, mut looks) = (format!("/proc/{}/stat", guardian.steward().unwrap()), 0);
     let waits = trials::looked_for(|| {
         let stat = std::fs::read_to_string(&stat).unwrap();
         let is_held = stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with('D'));
@@ -188,19 +187,4 @@ fn on_a_frozen_disk_the_owner_is_heard_by_a_guardian_that_waits_for_it_already()
     assert!(heard.is_some(), "{}", std::fs::read_to_string(said.path()).unwrap());
     assert_eq!(guardian.wait(), 0);
     assert_eq!(house.leftovers(), Vec::<i32>::new());
-}
-
-#[test]
-fn what_follows_from_a_step_that_is_held_up() {
-    let held = |looks, asleep, leaves, again, asked| Held { looks, asleep, leaves, again, asked };
-    // Nobody wants anything: only sleep in the kernel ends it, and only a long one.
-    assert_eq!(follows(&held(49, 49, false, false, None)), Follows::Nothing);
-    assert_eq!(follows(&held(50, 50, false, false, None)), Follows::Anew);
-    assert_eq!(follows(&held(9_999, 0, false, false, None)), Follows::Nothing, "work, or a slow disk");
-    // The owner wants to leave.
-    assert_eq!(follows(&held(1, 1, true, false, None)), Follows::Nothing, "the loop has a moment");
-    assert_eq!(follows(&held(2, 2, true, false, None)), Follows::Ask);
-    assert_eq!(follows(&held(26, 26, true, false, Some(2))), Follows::Nothing, "what lives may end well");
-    assert_eq!(follows(&held(27, 0, true, false, Some(2))), Follows::Leave, "a disk holds no owner");
-    assert_eq!(follows(&held(3, 3, true, true, Some(2))), Follows::Leave, "said twice");
 }

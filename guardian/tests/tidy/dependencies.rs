@@ -6,15 +6,16 @@ use crate::sources::{Source, dependencies, plain, sources};
 use std::path::Path;
 
 /// Our crates, and which of ours each may stand on: only downward. Tests may use `trials`, which nothing that runs does.
-const CRATES: [(&str, &str); 20] = [
+const CRATES: [(&str, &str); 21] = [
     ("house", ""),
     ("redact", "house"),
     ("walls", "house"),
     ("processes", "house walls"),
+    ("heart", "house walls processes"),
     ("broker", "house redact"),
     ("repo", "house"),
     ("console", "house redact processes repo"),
-    ("guardian", "house walls processes repo"),
+    ("guardian", "house walls processes repo heart"),
     ("trials", "house walls processes repo"),
     ("agenda", ""),
     ("memory", "ground"),
@@ -36,8 +37,9 @@ const GUARDIAN_NEEDS: &str = "anyhow fs2 git2 jiff libc libgit2-sys nix serde se
 const FEATURES: &str = "bitflags cc indexmap memchr serde_core syn-2 syn-3 typenum";
 /// Of ours `trials` alone: what is tried with the console is among the console's tests.
 const GUARDIAN_TESTS_NEED: &str = "git2 nix tempfile tiny_http trials";
-const GUARDIAN_AND_BELOW: [&str; 5] = [
+const GUARDIAN_AND_BELOW: [&str; 6] = [
     "guardian/Cargo.toml",
+    "heart/Cargo.toml",
     "house/Cargo.toml",
     "processes/Cargo.toml",
     "repo/Cargo.toml",
@@ -48,13 +50,20 @@ const GUARDIAN_AND_BELOW: [&str; 5] = [
 const FAITHFUL: &str = "creature/tests/faithful/mod.rs";
 
 /// Text of the creature's must not come to a terminal as it is: all that these print passes one door.
-const PRINTING: [&str; 6] =
-    ["guardian/src/", "house/src/", "processes/src/", "repo/src/", "walls/src/", "console/src/"];
+const PRINTING: [&str; 7] = [
+    "guardian/src/",
+    "heart/src/",
+    "house/src/",
+    "processes/src/",
+    "repo/src/",
+    "walls/src/",
+    "console/src/",
+];
 
 /// What must not stand in the source of whom, and what to do instead.
 type Rule = (fn(&str) -> bool, &'static [&'static str], &'static str);
 
-const RULES: [Rule; 5] = [
+const RULES: [Rule; 6] = [
     (
         |path| path.starts_with("guardian/src/"),
         &["async fn", "async move", ".await", "tokio", "TcpStream", "UdpSocket", "reqwest"],
@@ -86,6 +95,11 @@ const RULES: [Rule; 5] = [
             "tracing::",
         ],
         "what decides neither acts, prints nor looks at a clock; be told it, and say what is to be done",
+    ),
+    (
+        |path| path.starts_with("heart/src/"),
+        &["git2", "toml::", "thread::spawn", "thread::Builder", "jiff", "Timestamp", "wall_ms", "TcpStream"],
+        "the heart knows no git, settings, network, thread or wall clock; let the steward do it",
     ),
     (
         |path| {

@@ -79,13 +79,13 @@ fn no_descriptors(trial: &mut Trial) {
     trial.shell_becomes("think new; live");
     trial.begin();
     let open = |trial: &Trial, most: &str| {
-        let pid = trial.guardian().pid().to_string();
+        let pid = trial.guardian().acting().to_string();
         let set = Command::new("prlimit").args(["--pid", &pid, &format!("--nofile={most}:")]).status();
         if !set.is_ok_and(|status| status.success()) {
             trial.not_run("prlimit is not installed");
         }
     };
-    let has = fs::read_dir(format!("/proc/{}/fd", trial.guardian().pid())).unwrap().count();
+    let has = fs::read_dir(format!("/proc/{}/fd", trial.guardian().acting())).unwrap().count();
     trial.inject(|trial| open(trial, &has.to_string()));
     std::thread::sleep(Duration::from_secs(2));
     open(trial, "1024");
@@ -140,7 +140,7 @@ fn no_processes(trial: &mut Trial) {
     trial.shell("think x; live");
     let group = Group::new(trial, "pids", &[("pids.max", "max")]);
     trial.begin();
-    group.holds(trial.guardian().pid());
+    [trial.guardian().pid(), trial.guardian().acting()].into_iter().for_each(|pid| group.holds(pid));
     trial.inject(|trial| {
         group.set("pids.max", "0");
         trial.kill_creature();
@@ -155,7 +155,7 @@ fn fork_bomb(trial: &mut Trial) {
     let group = Group::new(trial, "pids", &[("pids.max", "300")]);
     trial.begin();
     trial.expect_fall("crash_loop");
-    group.holds(trial.guardian().pid());
+    [trial.guardian().pid(), trial.guardian().acting()].into_iter().for_each(|pid| group.holds(pid));
     let pid = trial.house().status()["creature_pid"].as_i64().unwrap();
     group.holds(pid as i32);
     trial.inject(|_| {});
@@ -168,7 +168,7 @@ fn no_memory(trial: &mut Trial) {
     trial.shell_then(leak);
     let group = Group::new(trial, "memory", &[("memory.limit_in_bytes", "60M"), ("memory.max", "60M")]);
     trial.start();
-    group.holds(trial.guardian().pid());
+    [trial.guardian().pid(), trial.guardian().acting()].into_iter().for_each(|pid| group.holds(pid));
     trial.until("the first blessing", |house| house.status()["blessed"] == true);
     let pid = trial.house().status()["creature_pid"].as_i64().unwrap();
     group.holds(pid as i32);

@@ -111,7 +111,7 @@ fn jumps(trial: &mut Trial, act: &str, boot_s: i64, wall_s: i64) {
     });
     trial.recovers();
     assert_eq!(trial.house().deaths().len(), 0, "nobody died of a clock");
-    if !trial.variant.killed {
+    if !trial.variant.is_killed() {
         assert_eq!(trial.house().status()["life"], 1, "the same life went on");
     }
     // The next thing the guardian tells must be of the new time, or nothing jumped.
@@ -176,11 +176,10 @@ fn held(trial: &mut Trial) {
     trial.shell("think x; live");
     trial.limit("beat_s", 2.0);
     trial.begin();
-    let pid = i64::from(trial.guardian().pid());
-    trial.inject(|_| {
-        signal(pid, "-STOP");
+    trial.inject(|trial| {
+        trial.guardian().signal("-STOP");
         std::thread::sleep(Duration::from_secs(5));
-        signal(pid, "-CONT");
+        trial.guardian().signal("-CONT");
     });
     std::thread::sleep(Duration::from_secs(1));
     trial.recovers();
@@ -192,7 +191,7 @@ fn all_held(trial: &mut Trial) {
     trial.limit("beat_s", 2.0);
     trial.begin();
     let mut pids: Vec<i64> = trial.house().leftovers().into_iter().map(i64::from).collect();
-    pids.insert(0, i64::from(trial.guardian().pid()));
+    pids.splice(0..0, [trial.guardian().pid(), trial.guardian().acting()].map(i64::from));
     trial.inject(|_| {
         pids.iter().for_each(|pid| signal(*pid, "-STOP"));
         std::thread::sleep(Duration::from_secs(5));

@@ -243,7 +243,7 @@ fn out_of_reach(trial: &mut Trial) {
     let before = server.asked();
     pass(trial);
     let asked = server.asked() - before;
-    assert!(asked <= 10 * if trial.variant.killed { 2 } else { 1 }, "{asked} thoughts, no rest between");
+    assert!(asked <= 10 * if trial.variant.is_killed() { 2 } else { 1 }, "{asked} thoughts, no rest between");
     assert_eq!(trial.house().deaths().len(), trial.oracle.deaths_before, "it died of the web");
     trial.recovers();
     trial.note(format!("{asked} thoughts while it was watched, a second of rest between"));

@@ -126,7 +126,7 @@ pub fn next_life(trial: &mut Trial, fault: impl FnOnce(&mut Trial)) {
     // Held still too: seeing memory or the heartbeat gone it asks the life to end, which wakes it to save its state.
     trial.guardian().signal("-STOP");
     fault(trial);
-    if trial.variant.killed {
+    if trial.variant.is_killed() {
         trial.kill_guardian();
     } else {
         Command::new("kill").args(["-KILL", &creature]).status().unwrap();
@@ -204,7 +204,7 @@ fn go_through(trial: &mut Trial, file: &File, shapes: &[Shape]) {
     for shape in shapes {
         next_life(trial, |trial| put(trial, file, *shape));
         // A guardian that lives on writes its state anew, from what it knows.
-        let is_rewritten = file.name.ends_with("state.json") && !trial.variant.killed;
+        let is_rewritten = file.name.ends_with("state.json") && !trial.variant.is_killed();
         let wrong = shape.judge(trial.house(), file.name, file.keeps_bytes && !is_rewritten);
         assert!(wrong.is_empty(), "{wrong}");
         nobody_died_of_it(trial, &format!("{} {shape:?}", file.name));

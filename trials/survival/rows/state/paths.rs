@@ -66,6 +66,7 @@ pub const PATHS: &[(&str, By)] = &[
     (".self/typing", By::Others),
     (".self/inbox.jsonl", By::Others),
     (".self/guardian.json", By::Others),
+    (".self/heart.json", By::Others),
     (".self/settings.json", By::Others),
     (".self/last_good.txt", By::Others),
     (".self/deaths.jsonl", By::Others),

@@ -192,7 +192,7 @@ impl Outage {
             let told = memory(trial.house());
             let told = told.iter().filter_map(|record| record["data"]["text"].as_str());
             let again = told.into_iter().any(|text| text.contains("answers again"));
-            assert!(again || trial.variant.killed, "memory does not say that it is over");
+            assert!(again || trial.variant.is_killed(), "memory does not say that it is over");
         }
     }
 }

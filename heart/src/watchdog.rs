@@ -11,30 +11,32 @@ pub struct Watchdog {
     socket: Option<UnixDatagram>,
     /// Time between two notices that the loop runs: a quarter of the watchdog's limit.
     every: Option<Millis>,
-    due: Millis,
+    /// When the next is due; `None`: before the guardian is ready.
+    due: Option<Millis>,
 }
 
 impl Watchdog {
     pub fn from_environment() -> Self {
         let usec = std::env::var("WATCHDOG_USEC").ok().and_then(|text| text.parse::<u64>().ok());
-        Self { socket: socket(), every: usec.map(|usec| (usec / 4_000).max(1)), due: 0 }
+        Self { socket: socket(), every: usec.map(|usec| (usec / 4_000).max(1)), due: None }
     }
 
-    pub fn ready(&self) {
+    pub fn ready(&mut self) {
         self.send(b"READY=1");
+        self.due = self.every.map(|_| 0);
     }
 
     /// Tells that the loop runs. Called on every round and nowhere else: a round that hangs must be noticed.
     pub fn feed(&mut self, now: Millis) {
-        if let Some(every) = self.every.filter(|_| now >= self.due) {
-            self.due = now + every;
+        if let (Some(every), true) = (self.every, self.due.is_some_and(|due| now >= due)) {
+            self.due = Some(now + every);
             self.send(b"WATCHDOG=1");
         }
     }
 
     /// Returns the time of the loop's next round at the latest; `None`: no limit.
     pub fn due(&self) -> Option<Millis> {
-        self.every.map(|_| self.due)
+        self.due
     }
 
     /// Sends without waiting; a lost notice is followed by others.

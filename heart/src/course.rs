@@ -1,0 +1,394 @@
+//! Decides what the heart does next, from what it heard and what runs; pure.
+
+use crate::held::{Follows, Held, Look, follows};
+use crate::wire::Said;
+use house::clock::Millis;
+
+/// Rest after a steward's first end; doubles to `REST_LONGEST_MS`.
+const REST_MS: Millis = 1_000;
+const REST_LONGEST_MS: Millis = 30_000;
+/// So many ends of stewards within `WINDOW_MS` call for a stand-in.
+const ENDS: usize = 3;
+const WINDOW_MS: Millis = 10 * 60_000;
+/// Longest time a stand-in runs until the steward is tried again.
+const STAND_IN_LONGEST_MS: Millis = 60 * 60_000;
+/// Time for what is asked to end before a steward begins anew, and for a stand-in beyond its life's.
+const GRACE_MS: Millis = 2_000;
+/// Time for what hears by itself that its steward is gone: a window gives the terminal back.
+const PARTING_MS: Millis = 200;
+/// Longest wait for a tree that was killed, where the owner wants to leave.
+const LEAVE_MS: Millis = 10_000;
+/// Rounds of the steward's after which it has heard a word that was passed on before them.
+const HEARING_ROUNDS: u32 = 2;
+/// Exit code of a stand-in for which there is no version to run.
+pub const NOTHING_TO_RUN: u8 = 100;
+
+/// A process in which the heart keeps lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keeper {
+    Steward,
+    /// Runs a blessed version while no steward lives.
+    StandIn,
+}
+
+/// How a keeper ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Gone {
+    Exited(u8),
+    /// By this signal.
+    Killed(String),
+}
+
+/// An event.
+#[derive(Clone, Debug)]
+pub enum Heard {
+    /// The owner wants to leave, by a signal, or by an order that the steward reads for itself.
+    Leave {
+        ordered: bool,
+    },
+    Said(Said),
+    Looked(Look),
+    Gone(Gone),
+    /// A keeper could not be started.
+    Failed(String),
+    /// Nothing that was started is left.
+    Swept,
+    Tick,
+}
+
+/// Consequence of an event.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Does {
+    /// A keeper is started; a steward is told why it begins anew.
+    Start(Keeper, Option<String>),
+    /// The keeper hears that the owner wants to leave.
+    PassOn,
+    /// All that the keeper started is asked to end.
+    Ask,
+    /// The owner is told; `stands`: what the status says until the next steward is ready.
+    Tell { line: String, stands: bool },
+    /// The service manager is told that work has begun.
+    Ready,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Phase {
+    /// A keeper runs; `until`: a stand-in's end.
+    Runs {
+        keeper: Keeper,
+        since: Millis,
+        until: Millis,
+    },
+    /// A keeper is to end or has ended: from `kill_at` on all that is left is killed.
+    Ends {
+        keeper: Keeper,
+        kill_at: Millis,
+        then: Then,
+    },
+    /// Nothing runs.
+    Rests {
+        until: Millis,
+        next: Keeper,
+    },
+    Left(u8),
+}
+
+/// Sequel to a tree's end.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Then {
+    Leave(u8),
+    /// The steward failed, for this reason.
+    Again(String),
+    /// The steward is tried after a stand-in; `false`: the stand-in's life ended by itself, or it had nothing to run.
+    Return(bool),
+}
+
+/// The heart's course: what runs, and what is known of former stewards.
+#[derive(Clone, Debug)]
+pub struct Course {
+    pub phase: Phase,
+    pub held: Held,
+    /// Time a stand-in runs at first, as the owner set it.
+    pub parked_ms: Millis,
+    /// Whether there is a version to run without the steward.
+    pub has_version: bool,
+    /// Whether the owner wants to leave, and rounds of the steward since that was passed on.
+    leaves: bool,
+    rounds: u32,
+    /// Whether a steward was ready since this heart began, and whether this one was.
+    ready: bool,
+    exit: Option<u8>,
+    ends: Vec<Millis>,
+    rest_ms: Millis,
+    /// How often a stand-in ran since a steward lasted.
+    stand_ins: u32,
+    /// End of the stand-in's time, over the ends of its lives.
+    stand_in_until: Millis,
+    why: Option<String>,
+}
+
+impl Course {
+    /// Begins with a steward to be started.
+    pub fn new(parked_ms: Millis) -> Self {
+        Self {
+            phase: Phase::Rests { until: 0, next: Keeper::Steward },
+            held: Held::default(),
+            parked_ms,
+            has_version: false,
+            leaves: false,
+            rounds: 0,
+            ready: false,
+            exit: None,
+            ends: Vec::new(),
+            rest_ms: REST_MS,
+            stand_ins: 0,
+            stand_in_until: 0,
+            why: None,
+        }
+    }
+
+    /// Returns when something is due without anything being heard.
+    pub fn due(&self) -> Option<Millis> {
+        match self.phase {
+            Phase::Runs { keeper: Keeper::StandIn, until, .. } => Some(until),
+            Phase::Runs { .. } | Phase::Left(_) => None,
+            Phase::Ends { kill_at, .. } => Some(kill_at),
+            Phase::Rests { until, .. } => Some(until),
+        }
+    }
+
+    /// Whether this keeper runs.
+    pub fn keeps(&self, which: Keeper) -> bool {
+        matches!(self.phase, Phase::Runs { keeper, .. } if keeper == which)
+    }
+
+    /// Whether all that is left is killed now.
+    pub fn kills(&self, now: Millis) -> bool {
+        matches!(self.phase, Phase::Ends { kill_at, .. } if kill_at <= now)
+    }
+
+    pub fn step(&mut self, now: Millis, heard: Heard) -> Vec<Does> {
+        match heard {
+            Heard::Leave { ordered } => self.leave(now, ordered),
+            Heard::Said(said) => self.hear(said),
+            Heard::Looked(look) => self.look(now, &look),
+            Heard::Gone(gone) => self.gone(now, &gone),
+            Heard::Failed(why) => self.failed(now, why),
+            Heard::Swept => self.swept(now),
+            Heard::Tick => self.tick(now),
+        }
+    }
+
+    fn leave(&mut self, now: Millis, ordered: bool) -> Vec<Does> {
+        let again = std::mem::replace(&mut self.leaves, true);
+        self.rounds = 0;
+        match &mut self.phase {
+            Phase::Runs { keeper, .. } => {
+                // A round is due at once: looked at as a step.
+                self.held = Held { waits: false, leaves: true, again, ..self.held };
+                let knows = ordered && *keeper == Keeper::Steward;
+                return if knows { vec![] } else { vec![Does::PassOn] };
+            }
+            Phase::Ends { kill_at, then, .. } => {
+                *then = Then::Leave(0);
+                *kill_at = if again { now } else { *kill_at };
+            }
+            Phase::Rests { .. } => self.phase = Phase::Left(0),
+            Phase::Left(_) => {}
+        }
+        vec![]
+    }
+
+    fn hear(&mut self, said: Said) -> Vec<Does> {
+        let Phase::Runs { keeper, .. } = self.phase else { return vec![] };
+        match said {
+            Said::Round { leaves } => {
+                self.rounds += 1;
+                // That it stays counts once it must have heard.
+                self.leaves = leaves || self.leaves && self.rounds < HEARING_ROUNDS;
+                self.held = Held { leaves: self.leaves, ..Held::default() };
+            }
+            Said::On => self.held = Held { leaves: self.leaves, ..Held::default() },
+            // What waits has not heard yet what was passed on since its round began: a round is due at once.
+            Said::Waits => {
+                let hears = self.leaves && self.rounds == 0;
+                self.held = Held { waits: !hears, leaves: hears, ..Held::default() };
+            }
+            Said::Ready => {
+                let first = !std::mem::replace(&mut self.ready, true);
+                return if first && keeper == Keeper::Steward { vec![Does::Ready] } else { vec![] };
+            }
+            Said::Leaving { code } => self.exit = Some(code),
+            Said::Life { .. } | Said::Record(_) => {}
+        }
+        vec![]
+    }
+
+    fn look(&mut self, now: Millis, look: &Look) -> Vec<Does> {
+        let Phase::Runs { keeper, .. } = self.phase else { return vec![] };
+        self.held = self.held.after(look);
+        let tell = |so: &str| {
+            let line = format!("a step is held up {}; {so}", look.place);
+            Does::Tell { line, stands: false }
+        };
+        match follows(&self.held) {
+            Follows::Nothing => vec![],
+            Follows::Ask => {
+                self.held.asked = Some(self.held.looks);
+                vec![tell("what lives here is asked to end"), Does::Ask]
+            }
+            Follows::Leave => {
+                self.phase = Phase::Ends { keeper, kill_at: now, then: Then::Leave(0) };
+                vec![tell("everything is ended, and the next start goes on as after a kill")]
+            }
+            Follows::Anew => {
+                let why = self.silence(&look.place);
+                self.phase = Phase::Ends { keeper, kill_at: now + GRACE_MS, then: self.again(keeper, &why) };
+                let line = format!("{why}; everything is ended, and the guardian begins anew");
+                vec![Does::Tell { line, stands: false }, Does::Ask]
+            }
+        }
+    }
+
+    /// Says for what a keeper that does not get on is ended.
+    fn silence(&self, place: &str) -> String {
+        let Held { waits, asleep, spun_ms, .. } = self.held;
+        match (waits, spun_ms >= crate::held::SPIN_MS) {
+            (true, _) => "nothing was heard of the steward for a minute".into(),
+            (_, true) => format!("a step took {} s of the processor and did not get on", spun_ms / 1_000),
+            (..) => format!(
+                "a step was held up {place} for {} s",
+                Millis::from(asleep) * crate::held::LOOK_MS / 1_000
+            ),
+        }
+    }
+
+    fn again(&self, keeper: Keeper, why: &str) -> Then {
+        match keeper {
+            Keeper::Steward => Then::Again(why.into()),
+            Keeper::StandIn => Then::Return(false),
+        }
+    }
+
+    fn gone(&mut self, now: Millis, gone: &Gone) -> Vec<Does> {
+        let exit = self.exit.take();
+        let keeper = match &mut self.phase {
+            Phase::Runs { keeper, .. } => *keeper,
+            Phase::Ends { kill_at, .. } => {
+                *kill_at = now;
+                return vec![];
+            }
+            Phase::Rests { .. } | Phase::Left(_) => return vec![],
+        };
+        let then = match (keeper, gone) {
+            (Keeper::Steward, Gone::Exited(0)) => Then::Leave(0),
+            // A refused start is passed on, and a mistake in the settings.
+            (Keeper::Steward, Gone::Exited(code)) if exit.is_some() || !self.ready || self.leaves => {
+                Then::Leave(exit.unwrap_or(*code))
+            }
+            _ if self.leaves => Then::Leave(0),
+            (Keeper::Steward, Gone::Exited(code)) => Then::Again(format!("it ended with exit code {code}")),
+            (Keeper::Steward, Gone::Killed(signal)) => Then::Again(format!("it was ended by {signal}")),
+            (Keeper::StandIn, gone) => {
+                self.has_version &= *gone != Gone::Exited(NOTHING_TO_RUN);
+                Then::Return(false)
+            }
+        };
+        self.phase = Phase::Ends { keeper, kill_at: now + PARTING_MS, then };
+        vec![]
+    }
+
+    fn failed(&mut self, now: Millis, why: String) -> Vec<Does> {
+        let Phase::Runs { keeper, .. } = self.phase else { return vec![] };
+        let then = if self.ready { self.again(keeper, &why) } else { Then::Leave(1) };
+        self.phase = Phase::Ends { keeper, kill_at: now, then };
+        vec![Does::Tell { line: why, stands: false }]
+    }
+
+    /// Nothing is left of a keeper's tree.
+    fn swept(&mut self, now: Millis) -> Vec<Does> {
+        let Phase::Ends { keeper, then, .. } = self.phase.clone() else { return vec![] };
+        match then {
+            Then::Leave(code) => {
+                self.phase = Phase::Left(code);
+                vec![]
+            }
+            Then::Again(_) | Then::Return(_) if self.leaves => {
+                self.phase = Phase::Left(0);
+                vec![]
+            }
+            Then::Again(why) => self.after_an_end(now, why),
+            Then::Return(over) if over || now >= self.stand_in_until => self.start(now, Keeper::Steward),
+            Then::Return(_) => {
+                let next = if self.has_version { keeper } else { Keeper::Steward };
+                self.rest(now, next)
+            }
+        }
+    }
+
+    fn after_an_end(&mut self, now: Millis, why: String) -> Vec<Does> {
+        self.ends.push(now);
+        self.ends.retain(|end| now < end + WINDOW_MS);
+        let fails = self.stand_ins > 0 || self.ends.len() >= ENDS;
+        self.why = Some(why.clone());
+        if fails && self.has_version {
+            let stand_in_ms = self.parked_ms.saturating_mul(1 << self.stand_ins.min(16));
+            let stand_in_ms = stand_in_ms.min(STAND_IN_LONGEST_MS.max(self.parked_ms));
+            self.stand_in_until = now + stand_in_ms;
+            self.stand_ins += 1;
+            let minutes = stand_in_ms.div_ceil(60_000);
+            let line = format!(
+                "the guardian's steward fails again and again ({why}); a version that proved itself stands in, in safe mode and \
+                 without the broker, and the steward is tried again in {minutes} min. `doctor` says what \
+                 this machine lacks; where it lacks nothing, build the guardian of another commit"
+            );
+            let mut does = vec![Does::Tell { line, stands: true }];
+            does.extend(self.start(now, Keeper::StandIn));
+            return does;
+        }
+        let seconds = self.rest_ms / 1_000;
+        let line = format!(
+            "the guardian's steward is gone: {why}; all it started is ended, and it begins again in {seconds} s"
+        );
+        let mut does = vec![Does::Tell { line, stands: true }];
+        does.extend(self.rest(now, Keeper::Steward));
+        does
+    }
+
+    fn rest(&mut self, now: Millis, next: Keeper) -> Vec<Does> {
+        self.phase = Phase::Rests { until: now + self.rest_ms, next };
+        self.rest_ms = (self.rest_ms * 2).min(REST_LONGEST_MS);
+        vec![]
+    }
+
+    fn start(&mut self, now: Millis, keeper: Keeper) -> Vec<Does> {
+        (self.held, self.exit) = (Held::default(), None);
+        self.phase = Phase::Runs { keeper, since: now, until: self.stand_in_until };
+        let why = if keeper == Keeper::Steward { self.why.take() } else { None };
+        vec![Does::Start(keeper, why)]
+    }
+
+    fn tick(&mut self, now: Millis) -> Vec<Does> {
+        match self.phase {
+            Phase::Runs { keeper: Keeper::StandIn, until, .. } if now >= until => {
+                self.phase = Phase::Ends {
+                    keeper: Keeper::StandIn,
+                    kill_at: now + LEAVE_MS + GRACE_MS,
+                    then: Then::Return(true),
+                };
+                vec![Does::PassOn]
+            }
+            Phase::Runs { keeper: Keeper::Steward, since, .. } if self.ready && now >= since + WINDOW_MS => {
+                (self.rest_ms, self.stand_ins) = (REST_MS, 0);
+                vec![]
+            }
+            // What a disk holds ends when the disk answers, and holds no owner.
+            Phase::Ends { kill_at, then: Then::Leave(code), .. } if now >= kill_at + LEAVE_MS => {
+                self.phase = Phase::Left(code);
+                vec![]
+            }
+            Phase::Rests { until, next } if now >= until => self.start(now, next),
+            Phase::Runs { .. } | Phase::Ends { .. } | Phase::Rests { .. } | Phase::Left(_) => vec![],
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! The heart's state, `.self/heart.json`: what it needs to run a blessed version without a steward, and what it tells meanwhile.
+
+use crate::aside;
+use crate::wire::Record;
+use house::{House, files, repair};
+use serde::{Deserialize, Serialize};
+
+const VERSION: u32 = 1;
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Kept {
+    version: u32,
+    /// The heart's own process.
+    pub guardian_pid: i32,
+    /// Sentence for the status while no steward is ready; else empty.
+    pub told: String,
+    /// Number of the last life.
+    pub life: u64,
+    pub record: Option<Record>,
+}
+
+impl Kept {
+    /// Reads what a former heart kept; a file that cannot be understood is moved aside, and told of.
+    pub fn load(house: &House) -> (Self, Option<String>) {
+        let path = house.heart();
+        let kept = match files::read_small(&path) {
+            Ok(None) => Some(Self::default()),
+            Ok(Some(bytes)) => {
+                serde_json::from_slice::<Self>(&bytes).ok().filter(|kept| kept.version == VERSION)
+            }
+            Err(_) => None,
+        };
+        let told = kept.is_none().then(|| match repair::aside(house, &path) {
+            Ok(to) => format!("{} cannot be understood and is moved to {}", path.display(), to.display()),
+            Err(error) => format!("{} cannot be understood, nor moved aside: {error}", path.display()),
+        });
+        let guardian_pid = nix::unistd::getpid().as_raw();
+        (Self { version: VERSION, guardian_pid, told: String::new(), ..kept.unwrap_or_default() }, told)
+    }
+
+    /// Writes it, whole; a disk that does not answer holds nobody up. False where it is not known to be written.
+    pub fn save(&self, house: &House) -> bool {
+        let bytes = serde_json::to_vec(self).unwrap_or_default();
+        aside::work(|| files::replace(&house.heart(), &bytes).is_ok())
+    }
+}
