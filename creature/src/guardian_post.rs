@@ -80,9 +80,7 @@ pub fn write_request(house: &House, life: u64, kind: Kind, summary: &str) -> Res
     let summary = summary_line(summary);
     let request = Request { id: &id, life, kind, summary: &summary };
     let hint = "is the disk full, or .self/mind not writable?";
-    let bytes = serde_json::to_vec(&request)
-        .map_err(|cause| Fault::caused("write the request to the guardian", &cause, hint))?;
-    memory::replace(&house.request(), &bytes)
+    memory::state::write(&house.request(), &request)
         .map_err(|cause| Fault::caused("write the request to the guardian", &cause, hint))?;
     Ok(id)
 }

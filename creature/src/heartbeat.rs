@@ -4,6 +4,7 @@
 //! hangs therefore falls silent; this thread alone never keeps a dead mind looking alive.
 
 use ground::files;
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::fs::OpenOptions;
 use std::io;
@@ -23,7 +24,8 @@ const SHORTEST: Duration = Duration::from_secs(1);
 const MOST_NAME: usize = 200;
 
 /// Stage of the loop.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Stage {
     Waking,
     Sensing,
@@ -33,21 +35,6 @@ pub enum Stage {
     Resting,
     Waiting,
     Leaving,
-}
-
-impl Stage {
-    fn name(self) -> &'static str {
-        match self {
-            Stage::Waking => "waking",
-            Stage::Sensing => "sensing",
-            Stage::Thinking => "thinking",
-            Stage::Acting => "acting",
-            Stage::Remembering => "remembering",
-            Stage::Resting => "resting",
-            Stage::Waiting => "waiting",
-            Stage::Leaving => "leaving",
-        }
-    }
 }
 
 /// The beating thread and what it is told.
@@ -239,7 +226,7 @@ impl Shared {
             "pid": std::process::id(),
             "turns": pulse.turns,
             "thoughts": pulse.thoughts,
-            "stage": pulse.stage.name(),
+            "stage": pulse.stage,
             "until": pulse.until_at,
             "mind": pulse.mind,
         });

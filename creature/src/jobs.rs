@@ -3,7 +3,7 @@
 //! Invariant: a job ends with the life at the latest, and its end is told once: by the tool `job`, or as news.
 
 use crate::store::caller::Caller;
-use crate::tools::tool_context::failure;
+use crate::tools::tool_context::{failure, with};
 use crate::tools::{CallOutcome, Rebirth, Toolbox};
 use ground::process::Output;
 use ground::text::shorten;
@@ -235,11 +235,7 @@ impl Job {
     /// Returns its result where it was stopped: a failure with its output so far.
     pub fn cut(&self, why: &str) -> Value {
         let hint = "what it did until then stands: look before you do it again";
-        let mut result = failure(format!("{} was stopped: {why}", self.tool()), hint);
-        if let Value::Object(fields) = &mut result {
-            fields.extend(self.said());
-        }
-        result
+        with(failure(format!("{} was stopped: {why}", self.tool()), hint), Value::Object(self.said()))
     }
 
     /// Returns the output of its command so far, by stream; empty where it said nothing.

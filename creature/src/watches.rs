@@ -11,6 +11,7 @@ pub use judge::{Condition, Seen, Verdict, items, judge};
 pub use look::{Looked, within};
 pub use number::number;
 
+use ground::text::keep_last;
 use jiff::Timestamp;
 use memory::state;
 use serde::{Deserialize, Serialize};
@@ -126,8 +127,7 @@ impl Watches {
     /// Keeps the watch as it is after a look, and what it told.
     fn looked(&mut self, watch: Watch, told: Option<String>) {
         self.news.extend(told.map(|told| format!("{} tells: {told}", watch.id)));
-        let over = self.news.len().saturating_sub(MOST_NEWS);
-        self.news.drain(..over);
+        keep_last(&mut self.news, MOST_NEWS);
         if let Some(mine) = self.list.iter_mut().find(|one| one.id == watch.id) {
             *mine = watch;
         }

@@ -4,15 +4,11 @@
 
 use crate::fault::Fault;
 use crate::paths::House;
-use ground::files;
 use jiff::civil::Time;
 use jiff::{Timestamp, ToSpan, tz::TimeZone};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-
-/// Bytes of `dream.json` that are read.
-const MOST_BYTES: u64 = 1 << 20;
 
 /// Times a part is begun at most: a part that ends the life must not be begun for ever.
 const MOST_TRIES: u32 = 2;
@@ -57,21 +53,13 @@ pub struct PartResult {
 impl DreamState {
     /// Reads `dream.json`; a lost or garbage file costs a dream at worst.
     pub fn load(house: &House) -> Self {
-        let path = house.dream();
-        let Ok((bytes, _)) = files::head(&path, 0, MOST_BYTES) else {
-            let _ = memory::set_aside(&path);
-            return Self::default();
-        };
-        serde_json::from_slice(&bytes).unwrap_or_else(|error| {
-            tracing::warn!("dream.json is garbage, set aside: {error}");
-            let _ = memory::set_aside(&path);
-            Self::default()
-        })
+        let (state, odd) = memory::state::kept(&house.dream());
+        odd.iter().for_each(|said| tracing::warn!("{said}"));
+        state
     }
 
     pub fn save(&self, house: &House) -> Result<(), Fault> {
-        let text = serde_json::to_vec(self).unwrap_or_default();
-        memory::replace(&house.dream(), &text)
+        memory::state::write(&house.dream(), self)
             .map_err(|cause| Fault::caused("keep dream.json", &cause, "is the disk full?"))
     }
 

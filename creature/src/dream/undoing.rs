@@ -66,8 +66,7 @@ pub(crate) fn end(house: &House, dream: &UnderWay) -> Result<(), Fault> {
 }
 
 fn write(house: &House, report: &Report) -> Result<(), Fault> {
-    let text = serde_json::to_vec(report).unwrap_or_default();
-    memory::replace(&house.dreams().join(&report.name).join("dream.json"), &text)
+    state::write(&house.dreams().join(&report.name).join("dream.json"), report)
         .map_err(|cause| Fault::caused("write down a dream", &cause, "is the disk full?"))
 }
 

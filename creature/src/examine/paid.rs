@@ -19,18 +19,15 @@ pub struct Paid {
 /// Sums up what was paid in a span, by all ledgers that are there; nothing where there is none.
 pub fn paid(house: &House, since: Timestamp, until: Timestamp) -> Paid {
     let mut sum = Paid::default();
-    let folder = house.ledger().parent().map(std::path::Path::to_path_buf).unwrap_or_default();
-    for entry in files::entries(&folder) {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let is_ledger = name == "ledger.jsonl" || (name.starts_with("ledger-") && name.ends_with("Z.jsonl"));
+    for path in files::logs(&house.ledger()) {
+        let Ok(mut file) = files::open(&path) else { continue };
+        let (length, changed) =
+            file.metadata().map_or((0, None), |found| (found.len(), found.modified().ok()));
         // One that was moved aside holds nothing newer than its own time.
-        let changed = entry.metadata().ok().and_then(|found| found.modified().ok());
         let changed = changed.and_then(|at| Timestamp::try_from(at).ok());
-        if !is_ledger || changed.is_some_and(|at| at < since && name != "ledger.jsonl") {
+        if path != house.ledger() && changed.is_some_and(|at| at < since) {
             continue;
         }
-        let Ok(mut file) = files::open(&entry.path()) else { continue };
-        let length = file.metadata().map_or(0, |found| found.len());
         if file.seek(SeekFrom::Start(length.saturating_sub(MOST_BYTES))).is_err() {
             continue;
         }

@@ -2,7 +2,8 @@
 //!
 //! Invariant: bounded, however many records it is shown; what is not listed is counted.
 
-use ground::text::{one_line, shorten};
+use agenda::foreign;
+use ground::text::{first, one_line, shorten};
 use jiff::Timestamp;
 use memory::Record;
 use memory::kinds::{self, Account};
@@ -284,15 +285,7 @@ impl Sums {
 /// An error as it is compared with others: its first line, without numbers.
 fn shape(error: &str) -> String {
     let line = error.lines().next().filter(|line| !line.trim().is_empty()).unwrap_or("no reason given");
-    let mut shape = String::new();
-    for letter in line.chars().take(LONGEST_ERROR) {
-        match letter.is_ascii_digit() {
-            true if shape.ends_with('#') => {}
-            true => shape.push('#'),
-            false => shape.push(letter),
-        }
-    }
-    shape
+    foreign::shape(&first(line, LONGEST_ERROR))
 }
 
 /// A reason for a wake without what it names: `ready: goal-3 …` is `ready`, `4 events wait` is `events wait`.

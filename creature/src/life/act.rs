@@ -8,7 +8,8 @@ use crate::paths::House;
 use crate::senses::cursors::KnownPapers;
 use crate::store::Store;
 use crate::store::caller::Caller;
-use crate::tools::marks::Changes;
+use crate::tools::marks::{Changes, Mark, Marks};
+use crate::tools::tool_context::with;
 use crate::tools::{CallOutcome, ToolContext, Toolbox, catalogue};
 use agenda::repeat::Repeats;
 use ground::checklist;
@@ -110,20 +111,19 @@ pub(crate) fn noted(
     if let Value::Object(fields) = &mut same {
         fields.shift_remove("took_ms");
     }
-    let warning = match catalogue::marks(&call.tool).is_some_and(|marks| marks.ends) {
+    let warning = match catalogue::has(&call.tool, Mark::Ends) {
         true => None,
         false => repeats.note(&key(call), &same.to_string(), changes(call) == Changes::House, now),
     };
-    if let (Some(warning), Value::Object(fields)) = (warning, &mut done.result) {
+    if let Some(warning) = &warning {
         done.shown += &format!("\nwarning: {warning}");
-        fields.insert("warning".to_owned(), json!(warning));
     }
-    done
+    CallOutcome { result: with(done.result, json!({"warning": warning})), ..done }
 }
 
 /// Whether a call runs beside the life: it waits for something outside.
 pub(crate) fn is_long(call: &ToolCall) -> bool {
-    catalogue::marks(&call.tool).is_some_and(|marks| marks.is_beside)
+    catalogue::has(&call.tool, Mark::Beside)
 }
 
 /// Returns the result of a call in a line.
@@ -149,9 +149,9 @@ pub(crate) fn answers(call: &ToolCall) -> bool {
 /// Whether a call does more than look or talk.
 pub(crate) fn works(call: &ToolCall) -> bool {
     let marks = catalogue::marks(&call.tool);
-    let works = |marks: &crate::tools::marks::Marks| {
+    let works = |marks: &Marks| {
         let leaves = marks.product.is_some() || marks.changes != Changes::Nothing;
-        (leaves || marks.is_slow || marks.spawns) && marks.answers.is_empty()
+        (leaves || marks.has(Mark::Slow) || marks.has(Mark::Spawns)) && marks.answers.is_empty()
     };
     marks.is_some_and(works)
 }
@@ -177,6 +177,6 @@ pub(crate) fn args(call: &ToolCall, most: usize) -> Value {
 
 /// Returns how long a call may take before the loop counts as hung; tools keep tighter deadlines themselves.
 pub(crate) fn patience(tool: &str) -> Duration {
-    let minutes = if catalogue::marks(tool).is_some_and(|marks| marks.is_slow) { 45 } else { 5 };
+    let minutes = if catalogue::has(tool, Mark::Slow) { 45 } else { 5 };
     Duration::from_secs(minutes * 60)
 }

@@ -11,7 +11,8 @@ use crate::life::passed::{Done, Next, Stop, Then};
 use crate::life::{Leaving, Life, jobs};
 use crate::store::feed::Event;
 use crate::subsessions::Ended;
-use crate::tools::marks::Changes;
+use crate::tools::marks::{Changes, Mark};
+use crate::tools::tool_context::with;
 use crate::tools::{CallOutcome, Rebirth, ToolContext, catalogue};
 use ground::papers;
 use ground::text::shorten;
@@ -110,7 +111,7 @@ impl Life {
         if let Some(talk) = self.minds.now.talk() {
             talk.began(&call.id);
         }
-        if catalogue::marks(&call.tool).is_some_and(|marks| marks.ends) {
+        if catalogue::has(&call.tool, Mark::Ends) {
             self.toolbox.rests = self.rest_ends(caller, turn.beside);
         }
         self.toolbox.completed = false;
@@ -306,17 +307,13 @@ impl Life {
         self.store.feed.tell(Event::Action, told);
         // An answer is in memory already, as a message.
         if !(ok && act::answers(call)) {
-            let mut record = json!({
+            let record = json!({
                 "thought": number, "tool": call.tool, "args": args(call, MOST_ARGS), "result": result,
                 "owner": caller.owner,
             });
-            if let Some(usage) = usage {
-                if let Value::Object(fields) = &mut record {
-                    fields.insert("usage".to_owned(), usage);
-                }
-                if !caller.owner {
-                    self.own.paid(&record);
-                }
+            let record = with(record, json!({"usage": usage}));
+            if usage.is_some() && !caller.owner {
+                self.own.paid(&record);
             }
             self.store.record("action", record)?;
         }

@@ -5,6 +5,7 @@
 use crate::examine;
 use crate::store::Store;
 use crate::store::caller::Caller;
+use crate::tools::marks::Mark;
 use crate::tools::{catalogue, product};
 use agenda::Change;
 use agenda::goals::GoalChange;
@@ -96,7 +97,7 @@ impl OwnTime {
             return;
         }
         let mut named = Value::Object(call.args.clone()).to_string();
-        if catalogue::marks(&call.tool).is_some_and(|marks| marks.uses_what_it_finds) {
+        if catalogue::has(&call.tool, Mark::UsesWhatItFinds) {
             named += &result.to_string();
         }
         let product = product::of(catalogue::marks(&call.tool).and_then(|marks| marks.product), call, result);
@@ -178,7 +179,7 @@ pub(crate) fn settle_in(store: &mut Store, thoughts: u64, allowance: Option<&All
 /// Returns the request for a look of this kind by a sub-session, with what it must know for it.
 pub(crate) fn look(store: &Store, kind: Kind, news: &[String]) -> Request {
     Request {
-        origin: Origin::Own(kind.name().to_owned()),
+        origin: Origin::Own(kind.name()),
         thread: main_thread(),
         objective: objective(store, kind, news),
         mode: Mode::Minimal,

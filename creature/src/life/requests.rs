@@ -7,10 +7,10 @@ use crate::senses::cursors::{Cursors, Events, Waiting};
 use crate::store::Store;
 use crate::store::caller::Caller;
 use crate::watches::Shared;
-use agenda::Change;
 use agenda::requests::{Request, RequestChange, Wait};
+use agenda::{Change, items};
 use ground::text::{one_line, shorten};
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -102,7 +102,7 @@ pub(crate) fn rested(store: &mut Store, jobs: &Jobs, caller: &Caller, end: WakeE
     if !store.agenda.requests.open().any(is_mine) {
         return;
     }
-    let later = || store.clock.now().checked_add(SignedDuration::from_secs(COMPLETED_S)).ok();
+    let later = || Some(items::later(store.clock.now(), COMPLETED_S));
     let until = rest.or_else(|| if done.completed { later() } else { None });
     let rested =
         RequestChange::Rested { since: began, next: shorten(next, 300), until, progress: done.progress };

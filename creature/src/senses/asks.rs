@@ -1,7 +1,7 @@
 //! Outcomes of acts that needed the owner's yes: reads what is new in `.self/asks.jsonl`.
 
 use super::inbox::{InboxCursor, fresh};
-use ground::text::{one_line, shorten};
+use ground::text::{keep_last, one_line, shorten};
 use memory::Record;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -28,8 +28,7 @@ pub fn read_outcomes(path: &Path, cursor: &mut InboxCursor) -> (Vec<Outcome>, St
     let (bytes, odd) = fresh(path, cursor);
     let lines = bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
     let mut outcomes: Vec<Outcome> = lines.filter_map(|line: Value| outcome(&line)).collect();
-    let over = outcomes.len().saturating_sub(MOST);
-    outcomes.drain(..over);
+    keep_last(&mut outcomes, MOST);
     (outcomes, odd)
 }
 

@@ -30,16 +30,14 @@ pub struct Money {
 
 /// Returns a text that changes when a refused model may answer: with the broker's start (`since`) and the day.
 pub fn mark(path: &Path) -> String {
-    let bytes = files::head(path, 0, MOST_BYTES).map(|(bytes, _)| bytes).unwrap_or_default();
-    let said: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+    let said: Value = memory::state::read(path).unwrap_or_default();
     let part = |key: &str| said.get(key).and_then(Value::as_str).unwrap_or_default();
     [part("since"), part("day")].join(" ").trim().chars().take(MOST_CHARS).collect()
 }
 
 /// Reads the broker's allowance for the creature's own time; none where the file does not name it, or allows no money.
 pub fn allowance(path: &Path) -> Option<Allowance> {
-    let (bytes, _) = files::head(path, 0, MOST_BYTES).ok()?;
-    let said: Value = serde_json::from_slice(&bytes).ok()?;
+    let said: Value = memory::state::read(path)?;
     let own = said.get("autonomy")?;
     let time = |key: &str| own.get(key).and_then(Value::as_str).and_then(|at| at.parse().ok());
     let usd = |key: &str| own.get(key).and_then(Value::as_f64).filter(|usd| *usd > 0.0);

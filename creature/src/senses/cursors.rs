@@ -4,7 +4,7 @@
 
 use super::inbox::InboxCursor;
 use ground::files;
-use ground::text::shorten;
+use ground::text::{keep_last, shorten};
 use memory::Record;
 use mind::moment::Word;
 use serde::{Deserialize, Serialize};
@@ -170,9 +170,7 @@ impl Cursors {
 
     /// Replaces the file whole.
     pub fn save(&self, path: &Path) -> Result<(), memory::Error> {
-        // A struct of numbers and text always becomes JSON; an empty file would be read as garbage, not trusted.
-        let text = serde_json::to_vec(self).unwrap_or_default();
-        memory::replace(path, &text)
+        memory::state::write(path, self)
     }
 }
 
@@ -256,16 +254,14 @@ impl Events {
             return false;
         }
         self.told.push(key);
-        let over = self.told.len().saturating_sub(MOST_TOLD);
-        self.told.drain(..over);
+        keep_last(&mut self.told, MOST_TOLD);
         true
     }
 
     /// Queues an event for the next thought that has room for it.
     pub fn tell(&mut self, event: impl Into<String>) {
         self.news.push(shorten(&event.into(), MOST_EVENT));
-        let over = self.news.len().saturating_sub(MOST_NEWS);
-        self.news.drain(..over);
+        let over = keep_last(&mut self.news, MOST_NEWS);
         self.gathered = self.gathered.saturating_add(over as u64);
     }
 

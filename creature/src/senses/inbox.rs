@@ -158,8 +158,7 @@ impl InboxCursor {
 
     /// Keeps the lines of the file as it is now, and for a while those that are in it no longer.
     fn known(&mut self, mut marks: Vec<String>, now_ms: i64) {
-        let over = marks.len().saturating_sub(MOST_LINES);
-        marks.drain(..over);
+        let over = text::keep_last(&mut marks, MOST_LINES);
         let mut left: HashMap<&str, usize> = HashMap::new();
         for mark in &marks {
             *left.entry(mark).or_default() += 1;
@@ -272,8 +271,7 @@ pub fn hear(bytes: &[u8]) -> Heard {
             None => garbage += 1,
         }
     }
-    let over = heard.words.len().saturating_sub(MOST_WORDS);
-    heard.words.drain(..over);
+    let over = text::keep_last(&mut heard.words, MOST_WORDS);
     let mut problems = Vec::new();
     if garbage > 0 {
         problems.push(format!("{garbage} line(s) of the inbox are not words"));

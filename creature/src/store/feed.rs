@@ -4,6 +4,7 @@
 
 use crate::clock::Clock;
 use ground::files;
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -13,7 +14,8 @@ use std::path::PathBuf;
 const MOST_BYTES: u64 = 1 << 20;
 
 /// The kinds of events.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Event {
     Wakeup,
     Action,
@@ -22,20 +24,6 @@ pub enum Event {
     Resumed,
     Revenue,
     Error,
-}
-
-impl Event {
-    fn name(self) -> &'static str {
-        match self {
-            Event::Wakeup => "wakeup",
-            Event::Action => "action",
-            Event::Sleep => "sleep",
-            Event::Paused => "paused",
-            Event::Resumed => "resumed",
-            Event::Revenue => "revenue",
-            Event::Error => "error",
-        }
-    }
 }
 
 /// The writer of the feed.
@@ -53,7 +41,7 @@ impl Feed {
 
     /// Adds one event; `data` is an object.
     pub fn tell(&self, event: Event, data: Value) {
-        let line = json!({"at": self.clock.text(), "life": self.life, "event": event.name(), "data": data});
+        let line = json!({"at": self.clock.text(), "life": self.life, "event": event, "data": data});
         if fs::metadata(&self.path).is_ok_and(|found| found.len() > MOST_BYTES) {
             let _ = fs::rename(&self.path, self.path.with_file_name("feed.before.jsonl"));
         }

@@ -3,6 +3,7 @@
 use super::Store;
 use crate::fault::Fault;
 use agenda::sessions::Status;
+use memory::state;
 use serde_json::json;
 
 impl Store {
@@ -32,9 +33,6 @@ impl Store {
 
     /// Writes the file of sub-sessions; a failure is only logged.
     pub(crate) fn keep_sessions(&self) {
-        let text = serde_json::to_vec(&self.sessions).unwrap_or_default();
-        if let Err(error) = memory::replace(&self.house.sessions(), &text) {
-            tracing::warn!("failed to {error}");
-        }
+        state::keep(&self.house.sessions(), &self.sessions);
     }
 }

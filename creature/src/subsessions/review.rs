@@ -3,7 +3,7 @@
 use crate::fault::Fault;
 use crate::store::Store;
 use crate::store::caller::Caller;
-use crate::tools::marks::Marks;
+use crate::tools::marks::{Mark, Marks};
 use crate::tools::tool_context::ToolContext;
 use agenda::Change;
 use agenda::pulse::{Concern, PulseChange};
@@ -32,7 +32,7 @@ pub fn request(concern: &Concern) -> Request {
 /// Whether a session may use a tool because it is a review: a tool that closes a concern, or adds a task.
 pub fn may(session: &Session, marks: &Marks) -> bool {
     let acts = !matches!(session.mode, Mode::None | Mode::BaseOnly);
-    matches!(session.origin, Origin::Pulse(_)) && acts && marks.reviews
+    matches!(session.origin, Origin::Pulse(_)) && acts && marks.has(Mark::Reviews)
 }
 
 /// Refuses a sub-session, unless full, any concern but the one it reviews: a text it read may have told it to.

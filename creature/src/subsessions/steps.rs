@@ -4,6 +4,7 @@
 
 use crate::jobs::{Job, Jobs};
 use crate::store::caller::Caller;
+use agenda::items::later;
 use ground::papers::Paper;
 use jiff::{SignedDuration, Timestamp};
 use mind::Outcome;
@@ -19,10 +20,6 @@ use tokio::task::JoinHandle;
 /// row, then one in eight seconds.
 const THOUGHT_S: i64 = 8;
 const BURST_S: i64 = 640;
-
-fn later(at: Timestamp, seconds: i64) -> Timestamp {
-    at.checked_add(SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MAX)
-}
 
 /// The steps of all sub-sessions, and what each is to do next.
 pub(crate) struct Steps {

@@ -4,6 +4,7 @@
 
 use super::review;
 use crate::tools::catalogue::{self, TOOLS};
+use crate::tools::marks::Mark;
 use crate::tools::tool::Tool;
 use agenda::sessions::{HOP_ROUNDS, MOST_HOPS, Mode, NOTHING, Origin, Session};
 use ground::text::head;
@@ -21,7 +22,7 @@ const MOST_SNAPSHOT: usize = 4_000;
 
 /// Whether a session of this mode may use a tool; `held`: the only ones it was given, empty for all of the mode.
 fn allows(mode: Mode, held: &[String], tool: &Tool) -> bool {
-    tool.marks.subsessions.is_given(mode) && (held.is_empty() || held.iter().any(|held| held == tool.name))
+    tool.marks.modes.contains(&mode) && (held.is_empty() || held.iter().any(|held| held == tool.name))
 }
 
 /// Returns the brief of a session: what it is and how it works, by its mode and origin.
@@ -47,7 +48,7 @@ pub fn brief(session: &Session) -> String {
 pub fn may(session: &Session, tool: &str) -> bool {
     let may = |tool: &Tool| {
         let allowed = allows(session.mode, &session.tools, tool) || review::may(session, &tool.marks);
-        allowed && (session.depth < 2 || !tool.marks.spawns)
+        allowed && (session.depth < 2 || !tool.marks.has(Mark::Spawns))
     };
     catalogue::known(tool).is_some_and(may)
 }

@@ -4,7 +4,7 @@
 //! `in_s`, `wait_s`) are converted.
 
 use super::arguments::Arguments;
-use super::tool_context::ToolContext;
+use super::tool_context::{ToolContext, with};
 use crate::fault::Fault;
 use crate::store::feed::Event;
 use crate::subsessions::review;
@@ -28,19 +28,14 @@ pub fn change(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fa
 /// Runs `change` for a goal; with `not_before` its next step waits until then.
 pub fn goal(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let zone = tools.store.rules.time_zone.clone();
-    let not_before = match args.maybe_text("not_before").map(str::trim).filter(|at| !at.is_empty()) {
-        None => None,
-        Some(at) => Some(moment(at, &zone).ok_or_else(|| {
-            args.fault("takes a time as `not_before`, like 2026-05-28T09:00 where your owner lives")
-        })?),
-    };
-    let mut done = change(tools, args)?;
+    let wrong = || args.fault("takes a time as `not_before`, like 2026-05-28T09:00 where your owner lives");
+    let not_before = args.said("not_before").map(|at| moment(at, &zone).ok_or_else(wrong)).transpose()?;
+    let done = change(tools, args)?;
     let id = done.get("id").and_then(Value::as_str).map(str::to_owned);
     if let (Some(not_before), Some(id)) = (not_before, id) {
         tools.change(&Change::Goal(GoalChange::Wait { id, not_before }))?;
-        done.as_object_mut().map(|fields| fields.insert("not_before".to_owned(), json!(not_before)));
     }
-    Ok(done)
+    Ok(with(done, json!({"not_before": not_before})))
 }
 
 /// A task is due at once unless the call says otherwise.
@@ -95,15 +90,14 @@ pub fn opportunity_add(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<
 /// Runs `change` for an opportunity; tells in the feed what it newly earned.
 pub fn opportunity_move(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let before = tools.store.agenda.opportunities.earned_usd;
-    let mut moved = change(tools, args)?;
+    let moved = change(tools, args)?;
     let totals = tools.store.agenda.opportunities.totals();
     let earned_usd = ((totals.earned_usd - before) * 100.0).round() / 100.0;
     if earned_usd > 0.0 {
         let data = json!({"id": args.value("id"), "earned_usd": earned_usd, "totals": totals});
         tools.store.feed.tell(Event::Revenue, data);
     }
-    moved.as_object_mut().map(|fields| fields.insert("totals".to_owned(), json!(totals)));
-    Ok(moved)
+    Ok(with(moved, json!({"totals": totals})))
 }
 
 /// Notes on the agenda that the text `last` was posted at `place`.

@@ -49,6 +49,11 @@ impl Arguments {
         self.map.get(name).and_then(Value::as_str)
     }
 
+    /// A text argument without spaces around it; none where it is blank.
+    pub fn said(&self, name: &str) -> Option<&str> {
+        self.maybe_text(name).map(str::trim).filter(|said| !said.is_empty())
+    }
+
     pub fn number(&self, name: &str) -> Option<usize> {
         self.map.get(name).and_then(Value::as_u64).and_then(|number| usize::try_from(number).ok())
     }

@@ -10,7 +10,7 @@ mod papers;
 mod row;
 mod talk;
 
-use super::marks::Marks;
+use super::marks::{Mark, Marks};
 use super::tool::Tool;
 use crate::fault::Fault;
 use mind::ToolList;
@@ -35,6 +35,11 @@ pub fn known(name: &str) -> Option<&'static Tool> {
 /// The marks of the tool of this name, if there is one.
 pub fn marks(name: &str) -> Option<&'static Marks> {
     known(name).map(|tool| &tool.marks)
+}
+
+/// Whether the tool of this name has this mark.
+pub fn has(name: &str, mark: Mark) -> bool {
+    marks(name).is_some_and(|marks| marks.has(mark))
 }
 
 /// The tool of this name; else a fault whose hint names tools of the same family or verb.

@@ -1,7 +1,7 @@
 //! `feed.*`: the newest items of RSS, Atom and JSON feeds.
 
 use super::arguments::Arguments;
-use super::tool_context::{ToolContext, fault};
+use super::tool_context::{ToolContext, fault, with};
 use crate::fault::Fault;
 use ground::text::first;
 use hands::Item;
@@ -20,12 +20,9 @@ pub async fn read(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value
     let feed = hands::fetch_feed(tools.way_out()?, url, hands::MOST_ITEMS).await.map_err(fault)?;
     let items = feed.items.iter().skip(args.number("skip").unwrap_or(0)).take(most);
     let items: Vec<Value> = items.map(|item| if keys { brief(item) } else { full(item) }).collect();
-    let mut read = json!({"url": url, "title": feed.title, "items": items, "items_total": feed.items.len()});
-    if let (true, Value::Object(fields)) = (keys, &mut read) {
-        let keys: Vec<String> = feed.items.iter().map(key).collect();
-        fields.insert("keys".to_owned(), json!(keys.join(" ")));
-    }
-    Ok(read)
+    let read = json!({"url": url, "title": feed.title, "items": items, "items_total": feed.items.len()});
+    let keys = keys.then(|| feed.items.iter().map(key).collect::<Vec<_>>().join(" "));
+    Ok(with(read, json!({"keys": keys})))
 }
 
 fn full(item: &Item) -> Value {

@@ -15,19 +15,6 @@ pub enum Scope {
     Outward,
 }
 
-/// Sub-sessions that have a tool.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
-pub enum SubsessionAccess {
-    /// All: the tool looks, within the house or at what is outside, or is the shell, which is within the same walls.
-    All,
-    /// Minimal and full ones: the tool writes what others of the house will read.
-    Minimal,
-    /// Full ones alone.
-    Full,
-    /// None: tools that end or steer the life itself stay with its own thoughts.
-    None,
-}
-
 /// Things that a tool may change and other calls or thoughts go by.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Changes {
@@ -40,15 +27,27 @@ pub enum Changes {
     House,
 }
 
-impl SubsessionAccess {
-    /// Whether sub-sessions of this mode have it.
-    pub fn is_given(self, mode: Mode) -> bool {
-        match mode {
-            Mode::None | Mode::BaseOnly => self <= SubsessionAccess::All,
-            Mode::Minimal => self <= SubsessionAccess::Minimal,
-            Mode::Full => self <= SubsessionAccess::Full,
-        }
-    }
+/// Treatment of a tool.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Mark {
+    /// It may take minutes: it builds, or runs a command.
+    Slow,
+    /// It waits for something outside: it runs beside the life, which hears its owner meanwhile.
+    Beside,
+    /// Its arguments carry code or papers: a model is held to their schema token by token.
+    Strict,
+    /// It shows source, with line numbers.
+    Numbered,
+    /// It ends the wake; the same call in a later wake is no repeat.
+    Ends,
+    /// Unless the settings say otherwise it needs the owner's own request.
+    Owners,
+    /// It begins sub-sessions; sub-sessions from depth 2 on do not have it.
+    Spawns,
+    /// Reviews of standing concerns have it too.
+    Reviews,
+    /// Names in its result count as used, not only those in its arguments.
+    UsesWhatItFinds,
 }
 
 /// The marks of every tool by its name, in the order of the table.
@@ -57,26 +56,10 @@ pub type MarksByName = &'static [(&'static str, Marks)];
 /// Marks of a tool: which sub-sessions have it, what it may change, how it is treated.
 #[derive(Clone, Copy, Debug)]
 pub struct Marks {
-    pub subsessions: SubsessionAccess,
+    /// Modes of the sub-sessions that have it.
+    pub modes: &'static [Mode],
     pub changes: Changes,
-    /// It may take minutes: it builds, or runs a command.
-    pub is_slow: bool,
-    /// It waits for something outside: it runs beside the life, which hears its owner meanwhile.
-    pub is_beside: bool,
-    /// Its arguments carry code or papers: a model is held to their schema token by token.
-    pub is_strict: bool,
-    /// It shows source, with line numbers.
-    pub is_numbered: bool,
-    /// It ends the wake; the same call in a later wake is no repeat.
-    pub ends: bool,
-    /// Unless the settings say otherwise it needs the owner's own request.
-    pub is_owners: bool,
-    /// It begins sub-sessions; sub-sessions from depth 2 on do not have it.
-    pub spawns: bool,
-    /// Reviews of standing concerns have it too.
-    pub reviews: bool,
-    /// Names in its result count as used, not only those in its arguments.
-    pub uses_what_it_finds: bool,
+    pub marked: &'static [Mark],
     /// Condition on which a request lists it; any other is called through `more`.
     pub listed: Listed,
     /// Values of its argument `kind` with which it answers the owner; the empty one stands for a call without.
@@ -87,23 +70,23 @@ pub struct Marks {
 
 impl Marks {
     /// Marks of a tool that is quick and changes nothing that other calls go by.
-    pub const fn new(subsessions: SubsessionAccess) -> Self {
+    pub const fn new(modes: &'static [Mode]) -> Self {
         Self {
-            subsessions,
+            modes,
             changes: Changes::Nothing,
-            is_slow: false,
-            is_beside: false,
-            is_strict: false,
-            is_numbered: false,
-            ends: false,
-            is_owners: false,
-            spawns: false,
-            reviews: false,
-            uses_what_it_finds: false,
+            marked: &[],
             listed: Listed::Always,
             answers: &[],
             product: None,
         }
+    }
+
+    pub fn has(&self, mark: Mark) -> bool {
+        self.marked.contains(&mark)
+    }
+
+    pub const fn marked(self, marked: &'static [Mark]) -> Self {
+        Self { marked, ..self }
     }
 
     /// It is seldom needed: no request lists it.
@@ -118,42 +101,6 @@ impl Marks {
 
     pub const fn changes(self, changes: Changes) -> Self {
         Self { changes, ..self }
-    }
-
-    pub const fn slow(self) -> Self {
-        Self { is_slow: true, is_beside: true, ..self }
-    }
-
-    pub const fn beside(self) -> Self {
-        Self { is_beside: true, ..self }
-    }
-
-    pub const fn strict(self) -> Self {
-        Self { is_strict: true, ..self }
-    }
-
-    pub const fn numbered(self) -> Self {
-        Self { is_numbered: true, ..self }
-    }
-
-    pub const fn ends(self) -> Self {
-        Self { ends: true, ..self }
-    }
-
-    pub const fn owners(self) -> Self {
-        Self { is_owners: true, ..self }
-    }
-
-    pub const fn spawns(self) -> Self {
-        Self { spawns: true, ..self }
-    }
-
-    pub const fn reviews(self) -> Self {
-        Self { reviews: true, ..self }
-    }
-
-    pub const fn uses_what_it_finds(self) -> Self {
-        Self { uses_what_it_finds: true, ..self }
     }
 
     pub const fn answers(self, answers: &'static [&'static str]) -> Self {

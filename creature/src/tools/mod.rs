@@ -55,7 +55,7 @@ use crate::jobs::Jobs;
 use crate::models::Models;
 use crate::watches::Shared;
 use arguments::Arguments;
-use marks::Scope;
+use marks::{Mark, Scope};
 use mind::ModelSettings;
 use mind::thought::ToolCall;
 use patch::Limits;
@@ -64,7 +64,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use tool::{Run, Tool};
-use tool_context::{MOST_SHOWN, failure};
+use tool_context::{MOST_SHOWN, failure, with};
 
 impl Toolbox {
     pub fn new(safe: bool, rehearsal: bool) -> Self {
@@ -108,20 +108,14 @@ impl ToolContext<'_> {
                 object(fields)
             }
             Ok(other) => object(Map::from_iter([("result".to_owned(), other)])),
-            Err(fault) => {
-                let mut failed = failure(fault.error, fault.hint);
-                if let (Some(after_s), Value::Object(fields)) = (fault.after_s, &mut failed) {
-                    fields.insert("after_s".to_owned(), json!(after_s));
-                }
-                failed
-            }
+            Err(fault) => with(failure(fault.error, fault.hint), json!({"after_s": fault.after_s})),
         };
         self.came(&call.tool, result)
     }
 
     /// Returns the outcome of a call, as it is remembered and as a mind reads it, without the token of this life.
     pub fn came(&self, tool: &str, result: Value) -> CallOutcome {
-        let numbered = catalogue::marks(tool).is_some_and(|marks| marks.is_numbered);
+        let numbered = catalogue::has(tool, Mark::Numbered);
         let result = match &self.belt.broker {
             Some(broker) => hide(result, broker.token()),
             None => result,

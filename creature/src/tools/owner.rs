@@ -4,7 +4,7 @@
 //! neither loses nor repeats it.
 
 use super::arguments::Arguments;
-use super::tool_context::ToolContext;
+use super::tool_context::{ToolContext, with};
 use crate::examine::examine;
 use crate::fault::Fault;
 use crate::store::Store;
@@ -42,23 +42,21 @@ pub fn message(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, F
     if kind == Kind::Answer {
         return answered(tools, args, text);
     }
-    let mut said = tools.change(&Change::Outbox(OutboxChange::Say { kind, text: text.to_owned() }))?;
-    let delivered = tools.deliver()?;
-    said.as_object_mut().map(|fields| fields.insert("delivered".to_owned(), json!(delivered)));
-    Ok(said)
+    let said = tools.change(&Change::Outbox(OutboxChange::Say { kind, text: text.to_owned() }))?;
+    Ok(with(said, json!({"delivered": tools.deliver()?})))
 }
 
 /// An answer as `owner.message` gives it: what it is for, whether that was all, and what the request waits for.
 fn answered(tools: &mut ToolContext<'_>, args: &Arguments, text: &str) -> Result<Value, Fault> {
     let (now, zone) = (tools.store.clock.now(), tools.store.rules.time_zone.clone());
-    let until = match args.maybe_text("until").map(str::trim).filter(|until| !until.is_empty()) {
+    let until = match args.said("until") {
         None => None,
         Some(said) => match Schedule::read(said, now, &zone).and_then(|when| when.next(now, &zone)) {
             None => return Err(args.fault("takes a time as `until`, as in 2026-12-01 09:00 or in 20 min")),
             at => at,
         },
     };
-    let what = args.maybe_text("waits_for").map(str::trim).filter(|what| !what.is_empty());
+    let what = args.said("waits_for");
     let wait = match (what, until) {
         (None, None) => None,
         (what, until) => Some(Wait::new(what.unwrap_or("the time"), until, now)),
@@ -67,7 +65,7 @@ fn answered(tools: &mut ToolContext<'_>, args: &Arguments, text: &str) -> Result
     if wait.is_some() && done == Some(true) {
         return Err(args.fault("waits for nothing where `done` is true"));
     }
-    let id = args.maybe_text("request").map(|id| id.trim().to_owned()).filter(|id| !id.is_empty());
+    let id = args.said("request").map(str::to_owned);
     let open = || tools.store.agenda.requests.open();
     let data = match &id {
         None => json!({"text": text}),
@@ -129,7 +127,7 @@ pub fn answer(tools: &mut ToolContext<'_>, mut data: Value, answer: Answer) -> R
         }
     }
     tools.store.record("message", data)?;
-    let mut result = json!({"kind": "message"});
+    let result = json!({"kind": "message"});
     // Instinct in a mind's place answers other words than those that wait for the mind.
     if open && !tools.belt.stands_in {
         let (caller, Answer { done, id, wait }) = (tools.caller.clone().on(&thread), answer);
@@ -138,9 +136,7 @@ pub fn answer(tools: &mut ToolContext<'_>, mut data: Value, answer: Answer) -> R
             .store
             .change(&caller, &Change::Request(RequestChange::Answered { done, id, said, wait }))?;
         let still = told.get("open").filter(|open| open.as_array().is_some_and(|open| !open.is_empty()));
-        if let (Some(still), Value::Object(fields)) = (still, &mut result) {
-            fields.insert("still_open".to_owned(), still.clone());
-        }
+        return Ok(with(result, json!({"still_open": still})));
     }
     Ok(result)
 }

@@ -2,7 +2,7 @@
 
 use super::arguments::Arguments;
 use super::page;
-use super::tool_context::{ToolContext, waits};
+use super::tool_context::{ToolContext, waits, with};
 use crate::fault::Fault;
 use ground::files;
 use ground::text::first;
@@ -27,12 +27,8 @@ pub fn read(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Faul
     let text = text_of(tools, &path)?;
     let missing = text.is_none();
     let text = text.unwrap_or_default();
-    let mut paper = page::page(args, &path, &text)?;
-    if let Value::Object(fields) = &mut paper {
-        fields.insert("chars".to_owned(), json!(text.chars().count()));
-        fields.insert("missing".to_owned(), json!(missing));
-    }
-    Ok(paper)
+    let more = json!({"chars": text.chars().count(), "missing": missing});
+    Ok(with(page::page(args, &path, &text)?, more))
 }
 
 pub fn write(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
@@ -64,7 +60,7 @@ pub async fn rewrite_purpose(tools: &mut ToolContext<'_>, args: &Arguments) -> R
     if before == text {
         return Err(args.fault("would change nothing: PURPOSE.md says this already"));
     }
-    let mut change = json!({"ok": true, "stage": "apply", "summary": reason, "files": [path]});
+    let change = json!({"ok": true, "stage": "apply", "summary": reason, "files": [path]});
     // The old text is remembered before it is replaced: a death between the two loses nothing.
     if let (false, Some(broker)) = (tools.belt.rehearsal, tools.belt.broker.clone()) {
         let text_before =
@@ -75,10 +71,7 @@ pub async fn rewrite_purpose(tools: &mut ToolContext<'_>, args: &Arguments) -> R
         }
         tools.store.record("self_change", change)?;
     } else {
-        if let Value::Object(fields) = &mut change {
-            fields.insert("previous".to_owned(), json!(before));
-        }
-        tools.store.record("self_change", change)?;
+        tools.store.record("self_change", with(change, json!({"previous": before})))?;
         replace(tools, path, text)?;
     }
     Ok(json!({"path": path, "bytes": text.len(), "bytes_before": before.len()}))

@@ -4,7 +4,7 @@
 
 use super::arguments::Arguments;
 use super::page::{self, cut};
-use super::tool_context::ToolContext;
+use super::tool_context::{ToolContext, with};
 use crate::examine;
 use crate::fault::Fault;
 use crate::senses::budget;
@@ -34,7 +34,7 @@ pub fn records(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, F
     let at = |record: &Record| record.at.parse::<Timestamp>().ok();
     let reached = tail.records.first().and_then(at).is_none_or(|oldest| oldest < since);
     let full = !reached && (tail.records.len() >= LOOK_BACK.0 || bytes(&tail.records) >= LOOK_BACK.1 / 2);
-    let kind = args.maybe_text("kind").map(str::trim).filter(|kind| !kind.is_empty());
+    let kind = args.said("kind");
     let words = args.maybe_text("text").map(str::to_lowercase).filter(|words| !words.is_empty());
     let meant = |record: &&Record| {
         at(record).is_some_and(|at| at >= since)
@@ -46,19 +46,19 @@ pub fn records(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, F
         [one] => serde_json::to_string_pretty(one).unwrap_or_default().lines().map(str::to_owned).collect(),
         several => several.iter().map(|record| line(record)).collect(),
     };
-    let mut answer = page::page(args, "your memory", &lines.join("\n"))?;
-    if let Value::Object(fields) = &mut answer {
-        fields.shift_remove("path");
-        fields.insert("since".to_owned(), json!(since));
-        fields.insert("records".to_owned(), json!(found.len()));
-        if full {
-            let oldest = tail.records.first().map(|record| record.at.clone()).unwrap_or_default();
-            let note =
-                format!("nothing before {oldest} was looked at; knowledge.search finds words in all of it");
-            fields.insert("note".to_owned(), json!(note));
-        }
-    }
-    Ok(answer)
+    let note = full.then(|| {
+        let oldest = tail.records.first().map(|record| record.at.clone()).unwrap_or_default();
+        format!("nothing before {oldest} was looked at; knowledge.search finds words in all of it")
+    });
+    let more = json!({"since": since, "records": found.len(), "note": note});
+    told(args, "your memory", &lines, more)
+}
+
+/// A page of what is no file, with more fields.
+fn told(args: &Arguments, what: &str, lines: &[String], more: Value) -> Result<Value, Fault> {
+    let mut answer = page::page(args, what, &lines.join("\n"))?;
+    answer.as_object_mut().map(|fields| fields.shift_remove("path"));
+    Ok(with(answer, more))
 }
 
 fn bytes(records: &[Record]) -> u64 {
@@ -85,15 +85,8 @@ pub fn history(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, F
     let text = String::from_utf8_lossy(&bytes);
     let mut lines: Vec<String> = text.lines().filter_map(|line| event(line, since)).collect();
     lines.reverse();
-    let mut answer = page::page(args, "the guardian's history", &lines.join("\n"))?;
-    if let Value::Object(fields) = &mut answer {
-        fields.shift_remove("path");
-        fields.insert("since".to_owned(), json!(since));
-        if begin > 0 {
-            fields.insert("note".to_owned(), json!("only the last 2 MiB of the history were read"));
-        }
-    }
-    Ok(answer)
+    let note = (begin > 0).then_some("only the last 2 MiB of the history were read");
+    told(args, "the guardian's history", &lines, json!({"since": since, "note": note}))
 }
 
 /// A line of the history in words; none where it is older than `since`, or no event.
@@ -112,7 +105,7 @@ fn event(line: &str, since: Timestamp) -> Option<String> {
 /// Tells what it did, what failed and what that cost in a span.
 pub fn examine(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let mut span = span(tools, args, "since")?;
-    if args.maybe_text("until").is_some_and(|until| !until.trim().is_empty()) {
+    if args.said("until").is_some() {
         // The examined span ends where the span that `until` names begins: `until today` is midnight.
         span.until = self::span(tools, args, "until")?.since;
     }
@@ -131,7 +124,7 @@ pub fn examine(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, F
 
 /// The span that words name; a day back where there are none.
 fn span(tools: &ToolContext<'_>, args: &Arguments, name: &str) -> Result<Span, Fault> {
-    let said = args.maybe_text(name).map(str::trim).filter(|said| !said.is_empty()).unwrap_or(DAY);
+    let said = args.said(name).unwrap_or(DAY);
     span::read(said, tools.store.clock.now(), &tools.store.rules.time_zone).ok_or_else(|| {
         args.fault(format!(
             "takes as `{name}` a span that lies behind, as in 30m, 8h, today, last night, since 9am, monday, or a time, \

@@ -4,7 +4,7 @@
 //! the broker says that this life has read no untrusted text of late; a broker that does not say it counts as no.
 
 use super::asked;
-use super::marks::{Marks, MarksByName};
+use super::marks::{Mark, Marks, MarksByName};
 use super::tool_context::{ToolContext, fault};
 use crate::config::Permission;
 use crate::fault::Fault;
@@ -43,7 +43,7 @@ pub(super) fn permit(tools: &ToolContext<'_>, name: &str) -> Result<bool, Fault>
 fn permission(said: &BTreeMap<String, Permission>, name: &str, marks: Option<&Marks>) -> Permission {
     let family = name.split_once('.').map(|(family, _)| format!("{family}.*"));
     let found = said.get(name).or_else(|| family.and_then(|family| said.get(&family))).copied();
-    found.unwrap_or(if marks.is_some_and(|marks| marks.is_owners) {
+    found.unwrap_or(if marks.is_some_and(|marks| marks.has(Mark::Owners)) {
         Permission::Owner
     } else {
         Permission::Always

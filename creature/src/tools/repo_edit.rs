@@ -2,7 +2,7 @@
 
 use super::arguments::Arguments;
 use super::repo_run::{edit_context, gist};
-use super::tool_context::{Rebirth, ToolContext};
+use super::tool_context::{Rebirth, ToolContext, with};
 use super::{new_packages, permission, repo_look};
 use crate::fault::Fault;
 use crate::guardian_post::{self, Kind};
@@ -15,7 +15,7 @@ use patch::plan::{self, Edit, Missed, Plan, Roots};
 use patch::proof::Known;
 use patch::proof::{self, Proof};
 use patch::{Failed, Stage, packages, rebase};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// Characters of an error in a `self_change` record; the record of the action has more of it.
 const MOST_ERROR: usize = 3_000;
@@ -158,27 +158,18 @@ async fn make(
     if let Some(failed) = refusal {
         return Err(report(tools, &summary, &files, failed));
     }
-    let mut result =
-        Map::from_iter([("files".to_owned(), json!(files)), ("applied".to_owned(), plan.report)]);
-    if !shown.is_empty() {
-        result.insert("diff".to_owned(), json!(shown));
-    }
+    let changes = Some(&shown).filter(|shown| !shown.is_empty());
+    let result = with(json!({"files": files, "applied": plan.report}), json!({"diff": changes}));
     match draft {
         Some(draft) if !hold && !shown.is_empty() => {
-            let Value::Object(born) = born(tools, draft, papers, &summary).await? else {
-                return Ok(Value::Null);
-            };
-            result.extend(born);
+            Ok(with(result, born(tools, draft, papers, &summary).await?))
         }
         draft => {
             held(tools, &summary, &files, papers, hold)?;
-            result.insert("held".to_owned(), json!(hold));
-            result.extend(
-                draft.filter(|_| !shown.is_empty()).map(|draft| ("draft".to_owned(), json!(draft.line()))),
-            );
+            let draft = draft.filter(|_| !shown.is_empty()).map(|draft| draft.line());
+            Ok(with(result, json!({"held": hold, "draft": draft})))
         }
     }
-    Ok(Value::Object(result))
 }
 
 /// Refuses a plan that touches what this caller may not change, or adds packages that nobody allowed.
@@ -232,11 +223,11 @@ fn held(
     Ok(())
 }
 
-/// The field `previous` with the old text of PURPOSE.md, where these changes touch it; else nothing.
-fn previous(papers: &[Change]) -> Map<String, Value> {
+/// The field `previous` with the old text of PURPOSE.md, null where these changes do not touch it.
+fn previous(papers: &[Change]) -> Value {
     let purpose = papers.iter().find(|change| change.area == Area::Purpose);
     let before = purpose.map(|change| String::from_utf8_lossy(change.before.as_deref().unwrap_or_default()));
-    before.map(|before| ("previous".to_owned(), json!(before))).into_iter().collect()
+    json!({"previous": before})
 }
 
 /// Proves the draft, with these papers, in the tree that lives; a failure leaves the draft as it is.
@@ -252,11 +243,8 @@ async fn born(
     match proven {
         Ok((files, brought, proof)) => {
             said?;
-            let mut result = ask_for_rebirth(tools, summary, &files, proof)?;
-            if let (false, Value::Object(fields)) = (brought.is_empty(), &mut result) {
-                fields.insert("rebased".to_owned(), json!(brought));
-            }
-            Ok(result)
+            let rebased = (!brought.is_empty()).then_some(brought);
+            Ok(with(ask_for_rebirth(tools, summary, &files, proof)?, json!({"rebased": rebased})))
         }
         Err((files, mut failed)) => {
             failed.fault.hint.push_str(
@@ -287,7 +275,7 @@ async fn proven(tools: &mut ToolContext<'_>, draft: &mut Draft, papers: Vec<Chan
     let touched: Vec<String> = files.iter().cloned().chain(left).collect();
     permission::identity(tools, &touched).await.map_err(refused)?;
     let owners = new_packages::judge(tools, &changes).map_err(refused)?;
-    if !extra.is_empty() {
+    if extra != json!({"previous": null}) {
         let about = json!({"about": "purpose", "text": "a self-edit is about to change PURPOSE.md"});
         tools.store.record("observation", with(about, extra)).map_err(refused)?;
     }
@@ -315,17 +303,14 @@ fn ask_for_rebirth(
     // From here on this tree lives: a test that passed in it and fails later was broken later.
     Known::load(&tools.store.house).green(tools.store.clock.text(), passed).save(&tools.store.house);
     let took = json!({"build_ms": build_ms, "test_ms": test_ms, "rehearsal_ms": rehearsal_ms});
-    let mut data =
+    let flaky = Some(flaky).filter(|flaky| !flaky.is_empty());
+    let data =
         json!({"ok": true, "stage": Stage::Asked.name(), "summary": summary, "files": files, "took": took});
-    if let (false, Value::Object(fields)) = (flaky.is_empty(), &mut data) {
-        fields.insert("flaky".to_owned(), json!(flaky));
-    }
-    tools.store.record("self_change", data)?;
+    tools.store.record("self_change", with(data, json!({"flaky": flaky})))?;
     // Two edits that passed before the rebirth are born together and named together.
     let before = tools.belt.rebirth.take().map(|rebirth| rebirth.summary).filter(|before| before != summary);
     let summary = before.map_or(summary.to_owned(), |before| format!("{before}; {summary}"));
     tools.belt.rebirth = Some(Rebirth { summary });
-    let flaky = Some(flaky).filter(|flaky| !flaky.is_empty());
     Ok(json!({"stage": Stage::Asked.name(), "files": files, "took": took, "flaky": flaky,
         "note": "built, tested and rehearsed; rebirth follows when this life is blessed"}))
 }
@@ -340,14 +325,4 @@ fn report(tools: &mut ToolContext<'_>, summary: &str, files: &[String], failed: 
     }
     let (first, rest) = fault.error.split_at(fault.error.find('\n').unwrap_or(fault.error.len()));
     Fault::new(format!("{first} ({} stage){rest}", stage.name()), fault.hint)
-}
-
-fn with(data: Value, extra: Map<String, Value>) -> Value {
-    match data {
-        Value::Object(mut fields) => {
-            fields.extend(extra);
-            Value::Object(fields)
-        }
-        other => other,
-    }
 }

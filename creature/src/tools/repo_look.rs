@@ -6,7 +6,7 @@
 use super::arguments::Arguments;
 use super::outline::{self, Item};
 use super::page;
-use super::tool_context::ToolContext;
+use super::tool_context::{ToolContext, with};
 use crate::fault::Fault;
 use git2::{Delta, DiffFormat, DiffOptions, Repository, Status, StatusOptions};
 use ground::files;
@@ -36,25 +36,22 @@ pub fn status(tools: &mut ToolContext<'_>, _: &Arguments) -> Result<Value, Fault
     let changed: Vec<String> =
         changed.into_iter().take(MOST_LISTED).map(|(how, path)| format!("{how} {path}")).collect();
     let said = head.summary().ok().flatten().unwrap_or_default();
-    let mut status =
+    let status =
         json!({"commit": head.id().to_string(), "said": said, "changed": changed, "left_out": left_out});
-    if let (Some(draft), Value::Object(fields)) = (Draft::open(&tools.store.house)?, &mut status) {
-        let files = draft.changes(&tools.store.house)?.into_iter().take(MOST_LISTED);
-        let files: Vec<String> = files.map(|change| format!("{} {}", change.how(), change.path)).collect();
-        fields.insert("draft".to_owned(), json!(draft.line()));
-        fields.insert("of_the_draft_against_what_lives".to_owned(), json!(files));
-        if !beside.is_empty() {
-            // As a command leaves them: edits go to the draft.
-            let note = "in the tree that lives, not in the draft; the next birth commits them as they are";
-            let paths: Vec<&String> = beside.iter().take(MOST_LISTED).collect();
-            fields.insert("beside_the_draft".to_owned(), json!({"paths": paths, "note": note}));
-        }
-        let missed: Vec<&str> = draft.state.missed.iter().map(|edit| edit.path.as_str()).collect();
-        if !missed.is_empty() {
-            fields.insert("edits_that_missed".to_owned(), json!(missed));
-        }
-    }
-    Ok(status)
+    let Some(draft) = Draft::open(&tools.store.house)? else { return Ok(status) };
+    let files = draft.changes(&tools.store.house)?.into_iter().take(MOST_LISTED);
+    let files: Vec<String> = files.map(|change| format!("{} {}", change.how(), change.path)).collect();
+    // As a command leaves them: edits go to the draft.
+    let note = "in the tree that lives, not in the draft; the next birth commits them as they are";
+    let paths: Vec<&String> = beside.iter().take(MOST_LISTED).collect();
+    let beside = (!paths.is_empty()).then(|| json!({"paths": paths, "note": note}));
+    let missed: Vec<&str> = draft.state.missed.iter().map(|edit| edit.path.as_str()).collect();
+    let missed = Some(missed).filter(|missed| !missed.is_empty());
+    let of_draft = json!({
+        "draft": draft.line(), "of_the_draft_against_what_lives": files, "beside_the_draft": beside,
+        "edits_that_missed": missed,
+    });
+    Ok(with(status, of_draft))
 }
 
 /// The root below which a path is read, and the draft in a line where that root is the draft.

@@ -3,7 +3,7 @@
 use super::arguments::Arguments;
 use super::page;
 use super::repo_look::{readable, text_of};
-use super::tool_context::ToolContext;
+use super::tool_context::{ToolContext, with};
 use super::{outline, repo_look, tree};
 use crate::fault::Fault;
 use ground::files;
@@ -63,14 +63,9 @@ pub fn map(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault
     }
     fold(&mut folders, &path, tools.belt.most_shown.saturating_sub(FRAME));
     let lines: Vec<String> = folders.iter().flat_map(|((_, name), folder)| folder.lines_of(name)).collect();
-    let mut map = page::page(args, &path, &lines.join("\n"))?;
-    if let Value::Object(fields) = &mut map {
-        fields.insert("files".to_owned(), json!(found.len()));
-        if !whole {
-            fields.insert("note".to_owned(), json!("there are more files than can be walked: map a folder"));
-        }
-    }
-    Ok(repo_look::of_tree(map, shown))
+    let note = (!whole).then_some("there are more files than can be walked: map a folder");
+    let map = page::page(args, &path, &lines.join("\n"))?;
+    Ok(repo_look::of_tree(with(map, json!({"files": found.len(), "note": note})), shown))
 }
 
 /// Folds the longest folder to one line, tests first, until all fits; the folder that was asked for stays whole.

@@ -1,7 +1,7 @@
 //! `repo.*` that run commands: cargo and the shell, each with a deadline, its whole process tree ended after it.
 
 use super::arguments::Arguments;
-use super::tool_context::{CallOutcome, ToolContext, failure};
+use super::tool_context::{CallOutcome, ToolContext, failure, with};
 use super::{hide, new_packages, repo_look};
 use crate::config::SelfEditSettings;
 use crate::fault::Fault;
@@ -51,7 +51,7 @@ pub async fn check(tools: &mut ToolContext<'_>, _: &Arguments) -> Result<Value, 
 
 /// Tests of the draft where there is one: first those of the packages that it touches, then the rest.
 pub async fn test(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
-    let filter = args.maybe_text("filter").map(str::trim).filter(|filter| !filter.is_empty());
+    let filter = args.said("filter");
     if filter.is_some_and(|filter| filter.starts_with('-')) {
         return Err(args.fault("takes part of a test's name as `filter`, not an option"));
     }
@@ -157,7 +157,7 @@ fn in_background(tools: &ToolContext<'_>, command: &str, command_job: Job) -> Re
 
 /// A command that ended, as a result.
 fn result_of(ended: &Ended) -> Value {
-    let mut result = json!({
+    let result = json!({
         "ok": ended.ok(),
         "status": ended.status,
         "stdout": ended.stdout.text(),
@@ -165,15 +165,12 @@ fn result_of(ended: &Ended) -> Value {
         "took_ms": millis(ended.took),
         "strays_ended": ended.strays,
     });
-    if let (false, Value::Object(fields)) = (ended.ok(), &mut result) {
-        let hint = match ended.timed_out {
-            true => "give a longer deadline_s, or do less",
-            false => "stdout and stderr say why",
-        };
-        fields.insert("error".to_owned(), json!(format!("the command ended: {}", ended.how())));
-        fields.insert("hint".to_owned(), json!(hint));
-    }
-    result
+    let hint = match ended.timed_out {
+        _ if ended.ok() => return result,
+        true => "give a longer deadline_s, or do less",
+        false => "stdout and stderr say why",
+    };
+    with(result, json!({"error": format!("the command ended: {}", ended.how()), "hint": hint}))
 }
 
 fn millis(took: Duration) -> u64 {

@@ -3,7 +3,7 @@
 //! Invariant: bounded in files, bytes and hits; what was passed over is said.
 
 use super::arguments::Arguments;
-use super::tool_context::ToolContext;
+use super::tool_context::{ToolContext, with};
 use super::{files, page, repo_look, tree};
 use crate::fault::Fault;
 use regex::{Regex, RegexBuilder};
@@ -99,15 +99,9 @@ fn search(
             "there is more than one search goes through: give a `path` or a narrower pattern".to_owned(),
         );
     }
-    let mut answer = page::page(args, name, &finds.lines.join("\n"))?;
-    if let Value::Object(fields) = &mut answer {
-        fields.insert("hits".to_owned(), json!(finds.hits));
-        fields.insert("files_searched".to_owned(), json!(finds.files));
-        if !notes.is_empty() {
-            fields.insert("note".to_owned(), json!(notes.join("; ")));
-        }
-    }
-    Ok(answer)
+    let note = (!notes.is_empty()).then(|| notes.join("; "));
+    let searched = json!({"hits": finds.hits, "files_searched": finds.files, "note": note});
+    Ok(with(page::page(args, name, &finds.lines.join("\n"))?, searched))
 }
 
 impl Finds {

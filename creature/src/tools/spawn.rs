@@ -84,7 +84,7 @@ fn request(tools: &ToolContext<'_>, args: &Arguments, mut asked: Value) -> Resul
     let mut request: Request =
         serde_json::from_value(asked).map_err(|why| args.fault(format!("cannot be read: {why}")))?;
     let usable =
-        |tool: &String| tools.belt.marks(tool).is_some_and(|marks| marks.subsessions.is_given(request.mode));
+        |tool: &String| tools.belt.marks(tool).is_some_and(|marks| marks.modes.contains(&request.mode));
     let (held, dropped): (Vec<String>, Vec<String>) = request.tools.into_iter().partition(usable);
     if held.is_empty() && !dropped.is_empty() {
         let error = format!("names no tool that a session of this mode has: {}", dropped.join(", "));

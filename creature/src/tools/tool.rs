@@ -6,7 +6,7 @@ mod schema;
 pub use schema::wire_name;
 
 use super::arguments::Arguments;
-use super::marks::{Changes, Marks, Scope};
+use super::marks::{Changes, Mark, Marks, Scope};
 use super::tool_context::ToolContext;
 use crate::fault::Fault;
 use arg::Arg;
@@ -54,7 +54,7 @@ impl Tool {
         KnownTool {
             name: self.name,
             line: self.line(),
-            native: schema::native(self.name, self.meaning, self.args, self.marks.is_strict),
+            native: schema::native(self.name, self.meaning, self.args, self.marks.has(Mark::Strict)),
             changes_files,
             listed: self.marks.listed,
         }

@@ -175,6 +175,14 @@ impl ToolContext<'_> {
     }
 }
 
+/// The answer with more fields; those of null are left out.
+pub fn with(mut answer: Value, more: Value) -> Value {
+    if let (Value::Object(fields), Value::Object(more)) = (&mut answer, more) {
+        fields.extend(more.into_iter().filter(|(_, value)| !value.is_null()));
+    }
+    answer
+}
+
 /// A failed result: what failed, and what to do next.
 pub fn failure(error: impl Into<String>, hint: impl Into<String>) -> Value {
     json!({"ok": false, "error": error.into(), "hint": hint.into()})

@@ -3,8 +3,9 @@
 use super::arguments::Arguments;
 use super::tool_context::ToolContext;
 use crate::fault::Fault;
+use agenda::items::later;
 use agenda::rest::Bounds;
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 /// Limits of a rest chosen now: the bounds in force, and what ends it before its time, the earliest first.
@@ -27,7 +28,7 @@ pub fn rest(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Faul
     };
     let (now, Rests { bounds, due }) = (tools.store.clock.now(), &tools.belt.rests);
     let rest_s = bounds.chosen(asked_s as u64);
-    let over = now.checked_add(SignedDuration::from_secs(rest_s as i64)).unwrap_or(now);
+    let over = later(now, rest_s);
     let (at, why) = match due.first().filter(|(at, _)| *at < over) {
         Some((at, what)) => ((*at).max(now), what.clone()),
         None => (over, "this rest is over".to_owned()),

@@ -14,7 +14,7 @@ const USUAL_S: u64 = 300;
 const MOST_SAY: usize = 300;
 
 pub fn watch(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
-    if let Some(id) = words(args, "end") {
+    if let Some(id) = args.said("end") {
         let had = tools.belt.watches.change(|all| {
             let had = all.list.len();
             all.list.retain(|watch| watch.id != id);
@@ -33,17 +33,13 @@ pub fn watch(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fau
     made(tools, args, source)
 }
 
-fn words<'a>(args: &'a Arguments, name: &str) -> Option<&'a str> {
-    args.maybe_text(name).map(str::trim).filter(|text| !text.is_empty())
-}
-
 /// Reads the source to be watched; none where nothing is named.
 fn source(tools: &ToolContext<'_>, args: &Arguments) -> Result<Option<Source>, Fault> {
     let named: Vec<Source> = [
-        words(args, "url").map(|url| Source::Url(url.to_owned())),
-        words(args, "feed").map(|url| Source::Feed(url.to_owned())),
-        words(args, "file").map(|path| Source::File(path.to_owned())),
-        words(args, "command").map(|command| Source::Command(command.to_owned())),
+        args.said("url").map(|url| Source::Url(url.to_owned())),
+        args.said("feed").map(|url| Source::Feed(url.to_owned())),
+        args.said("file").map(|path| Source::File(path.to_owned())),
+        args.said("command").map(|command| Source::Command(command.to_owned())),
     ]
     .into_iter()
     .flatten()
@@ -60,7 +56,7 @@ fn source(tools: &ToolContext<'_>, args: &Arguments) -> Result<Option<Source>, F
 }
 
 fn made(tools: &mut ToolContext<'_>, args: &Arguments, source: Source) -> Result<Value, Fault> {
-    let find = words(args, "find").map(str::to_owned);
+    let find = args.said("find").map(str::to_owned);
     if let Some(find) = &find {
         Regex::new(find)
             .map_err(|error| args.fault(format!("takes a regular expression as `find`: {error}")))?;

@@ -3,7 +3,7 @@
 //! Invariant: a look that cannot be read changes nothing that is known; the same change is told once.
 
 use super::number::number;
-use ground::text::{one_line, shorten};
+use ground::text::{keep_last, one_line, shorten};
 use mind::conversation::fingerprint;
 use regex::Regex;
 use serde::{Deserialize, Serialize};
@@ -189,8 +189,7 @@ pub fn items(find: Option<&Regex>, items: &[(String, String)], seen: &mut Seen, 
     let told_now = !first && !told.is_empty();
     let keys: Vec<String> = new.iter().map(|(key, _)| key.clone()).collect();
     seen.keys.extend(keys);
-    let over = seen.keys.len().saturating_sub(MOST_KEYS.max(items.len()));
-    seen.keys.drain(..over);
+    keep_last(&mut seen.keys, MOST_KEYS.max(items.len()));
     (seen.holds, seen.waits) = (Some(true), false);
     if !told_now {
         return Verdict::Nothing;

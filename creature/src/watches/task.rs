@@ -3,6 +3,7 @@
 use super::look::{Looked, look};
 use super::{Shared, Verdict, Watch, judge};
 use crate::store::Store;
+use agenda::items::later;
 use hands::Broker;
 use jiff::{SignedDuration, Timestamp};
 use regex::Regex;
@@ -147,7 +148,7 @@ pub fn judged(watch: &mut Watch, looked: Result<Looked, String>, now: Timestamp)
             }
         }
     };
-    watch.next = now.checked_add(SignedDuration::from_secs(wait_s)).unwrap_or(Timestamp::MAX);
+    watch.next = later(now, wait_s);
     told
 }
 

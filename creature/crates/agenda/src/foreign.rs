@@ -40,8 +40,8 @@ pub fn in_english(table: &str, words: &[&str]) -> Option<String> {
     Some(said.join(" "))
 }
 
-/// A word with `#` in place of each number.
-fn shape(word: &str) -> String {
+/// A text with `#` in place of each number.
+pub fn shape(word: &str) -> String {
     let mut shape = String::with_capacity(word.len());
     for letter in word.chars() {
         match letter.is_ascii_digit() {

@@ -191,7 +191,7 @@ pub(crate) fn checked_usd(amount: f64) -> Result<f64, Refusal> {
 }
 
 /// `at` plus so many seconds; `Timestamp::MAX` where that is out of range.
-pub(crate) fn later(at: Timestamp, seconds: impl TryInto<i64>) -> Timestamp {
+pub fn later(at: Timestamp, seconds: impl TryInto<i64>) -> Timestamp {
     let length = SignedDuration::from_secs(seconds.try_into().unwrap_or(i64::MAX));
     at.checked_add(length).unwrap_or(Timestamp::MAX)
 }

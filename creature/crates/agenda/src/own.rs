@@ -126,7 +126,7 @@ impl Own {
     }
 
     fn last_at(&self, kind: Kind) -> Option<Timestamp> {
-        self.kinds.get(kind.name()).and_then(|last| last.last_at)
+        self.kinds.get(&kind.name()).and_then(|last| last.last_at)
     }
 
     /// The line of own time at the end of the stack: id, title, why, what next.
@@ -150,7 +150,7 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &OwnChange, when: When) -> Resu
         OwnChange::Began { look } => {
             own.under_way = Some(UnderWay { kind: *look, at: now, left: false });
             own.chosen_s = None;
-            own.kinds.entry(look.name().to_owned()).or_default().last_at = Some(now);
+            own.kinds.entry(look.name()).or_default().last_at = Some(now);
             own.all.last_at = Some(now);
         }
         OwnChange::Left => own.under_way.iter_mut().for_each(|look| look.left = true),

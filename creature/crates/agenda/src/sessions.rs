@@ -10,6 +10,7 @@ mod turns;
 pub use report::Report;
 pub use spawn::{Previous, Request, Spawned};
 
+use crate::items;
 use crate::text::clip;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -101,14 +102,8 @@ impl Status {
         !matches!(self, Status::Waiting | Status::Running)
     }
 
-    pub fn name(self) -> &'static str {
-        match self {
-            Status::Waiting => "waiting",
-            Status::Running => "running",
-            Status::Done => "done",
-            Status::Failed => "failed",
-            Status::Cancelled => "cancelled",
-        }
+    pub fn name(self) -> String {
+        items::name(self)
     }
 }
 

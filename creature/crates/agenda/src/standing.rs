@@ -10,8 +10,8 @@ mod statements;
 pub use redaction::{redact, redact_prose};
 pub use statements::{actionable, sentences};
 
-use crate::Refusal;
 use crate::text::clip;
+use crate::{Refusal, items};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use statements::Statement;
@@ -86,12 +86,8 @@ impl Confidence {
         }
     }
 
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::High => "high",
-            Self::Medium => "medium",
-            Self::Low => "low",
-        }
+    pub fn name(self) -> String {
+        items::name(self)
     }
 }
 

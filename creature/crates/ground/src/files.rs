@@ -89,6 +89,20 @@ pub fn entries(folder: &Path) -> impl Iterator<Item = DirEntry> + use<> {
     list(folder).into_iter().flatten()
 }
 
+/// The paths of the logs moved aside beside a log (`<stem>-<time>.jsonl`), oldest first, and of the log itself.
+pub fn logs(path: &Path) -> Vec<PathBuf> {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned() + "-";
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut logs: Vec<PathBuf> = entries(folder).map(|entry| entry.path()).collect();
+    logs.retain(|path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with(&stem) && name.ends_with(".jsonl")
+    });
+    logs.sort();
+    logs.push(path.to_owned());
+    logs
+}
+
 /// Removes a file, or a folder with all that is in it; a missing one is no error. However deep a folder goes, only one
 /// is open at a time: deep folders are moved up first.
 pub fn remove(path: &Path) -> io::Result<()> {

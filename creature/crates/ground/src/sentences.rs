@@ -1,5 +1,6 @@
 //! The sentence of a text that has most of the terms asked for, and the day that stands with it. Pure.
 
+use crate::summary::sentences_of;
 use crate::text;
 
 /// Characters of a sentence.
@@ -33,10 +34,10 @@ pub fn best(text: &str, terms: &[String]) -> Option<Sentence> {
         if plain.is_empty() || (plain.contains("://") && day_in(line).is_some()) {
             continue;
         }
-        for sentence in sentences(plain) {
+        for sentence in sentences_of(plain) {
             let said = match heading.take() {
                 Some(title) if matched(&title, terms) > 0 => format!("{title}: {sentence}"),
-                _ => sentence.to_owned(),
+                _ => sentence,
             };
             let found = matched(&said, terms);
             if found > best.terms {
@@ -63,21 +64,6 @@ fn beginning(word: &str) -> String {
     // A plural counts as its singular; words of up to three letters keep their `s`.
     let word = if word.chars().count() > 3 { word.trim_end_matches('s') } else { &word };
     word.chars().take(STEM).collect()
-}
-
-fn sentences(line: &str) -> Vec<&str> {
-    let mut sentences = Vec::new();
-    let mut rest = line;
-    while let Some((at, mark)) = rest.match_indices(['.', '!', '?']).find(|(at, mark)| {
-        rest.get(at + mark.len()..).is_some_and(|after| after.starts_with(char::is_whitespace))
-    }) {
-        let (sentence, after) = rest.split_at(at + mark.len());
-        sentences.push(sentence.trim());
-        rest = after.trim_start();
-    }
-    sentences.push(rest.trim());
-    sentences.retain(|sentence| !sentence.is_empty());
-    sentences
 }
 
 /// The first day written in a line.

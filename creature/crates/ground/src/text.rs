@@ -83,8 +83,9 @@ pub fn hash(text: &(impl AsRef<[u8]> + ?Sized)) -> u64 {
     text.as_ref().iter().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
-/// Forgets the first of too many.
-pub fn keep_last<T>(list: &mut Vec<T>, most: usize) {
+/// Forgets the first of too many; returns how many those were.
+pub fn keep_last<T>(list: &mut Vec<T>, most: usize) -> usize {
     let over = list.len().saturating_sub(most);
     list.drain(..over);
+    over
 }

@@ -1,6 +1,7 @@
 //! Tasks that owner, agenda or checklist can give instinct: how each begins, and what came of it. Pure.
 
 use super::state::{Job, Origin};
+use super::table::text;
 use super::task::{Task, failed, filled_in, note, paper};
 use super::text::{clip, host, list, number, word};
 use super::turn::Turn;
@@ -144,22 +145,16 @@ fn outcome_of(job: &Job, result: &Value, turn: &Turn) -> Option<String> {
             format!("written down in {place}: {about}")
         }
         "notes.append" => format!("written down in {place}"),
-        "notes.write" => about.to_owned(),
         "x.post" if result.get("asked").is_some() => {
             format!("it waits for your yes as ask {}", word(result, "asked"))
         }
         "x.post" if result.get("id").is_none() => format!("drafted: {place}"),
         "x.post" => format!("posted: {place}"),
-        "reminder.add" => format!("I remind you of \"{about}\" {}", word(result, "said")),
         "reminder.list" if about.starts_with(FORGET) => return None,
         "reminder.list" => reminders::name_all(result),
         "pulse.list" => reminders::concerns(result, turn),
-        "reminder.cancel" => format!("I no longer remind you of \"{about}\""),
-        "directive.end" => format!("{about} holds no longer"),
-        "agenda.close" => format!("{about} is off my agenda"),
-        "dream.now" => "I dream at the end of this wake, or with the next".to_owned(),
-        "memory.snapshot" => format!("snapshot taken: {place}"),
-        _ => edited(about, turn),
+        "repo.apply_patch" => edited(about, turn),
+        tool => text(tool, &[("about", &about), ("place", &place), ("said", &word(result, "said"))]),
     })
 }
 

@@ -124,7 +124,7 @@ impl Index {
     /// Every log there is, oldest first. Fails as stale where a log is shorter than what was indexed of it.
     pub(crate) fn logs(&self, paths: &SearchPaths) -> Result<Vec<Known>, Error> {
         let mut known = Vec::new();
-        for path in beside(&paths.memory) {
+        for path in files::logs(&paths.memory) {
             let Some((head, size)) = head(&path)? else { continue };
             let sql = "SELECT number, low, high FROM logs WHERE head = ?1";
             let known_as = |row: &Row| -> rusqlite::Result<(i64, i64, i64)> {
@@ -163,20 +163,6 @@ fn take(taking: &Connection, number: i64, from: u64, bytes: &[u8]) -> Result<(),
         at += line.len() as u64;
     }
     Ok(())
-}
-
-/// The paths of the logs moved aside (`<stem>-<time>.jsonl`), oldest first, and of the log itself.
-fn beside(memory: &Path) -> Vec<PathBuf> {
-    let stem = memory.file_stem().unwrap_or_default().to_string_lossy().into_owned() + "-";
-    let folder = memory.parent().unwrap_or(memory);
-    let mut logs: Vec<PathBuf> = files::entries(folder).map(|entry| entry.path()).collect();
-    logs.retain(|path| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        name.starts_with(&stem) && name.ends_with(".jsonl")
-    });
-    logs.sort();
-    logs.push(memory.to_owned());
-    logs
 }
 
 /// The first bytes of a log, and its size; none where it has no whole first line yet, or is no file.

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Bytes of the file that a search reads through rather than halves again; also the size of the read buffer.
 const STRETCH: u64 = 64 << 10;
@@ -40,7 +40,7 @@ pub fn since(
 ) -> Result<Read, Error> {
     let mut read = Read::default();
     let (mut parts, mut left) = (Vec::new(), most_bytes);
-    for path in logs(path).into_iter().rev() {
+    for path in files::logs(path).into_iter().rev() {
         let fault = Error::on(&path, "look back on");
         let Some((file, size)) = open(&path).map_err(fault)? else { continue };
         let fault = Error::on(&path, "look back on");
@@ -60,20 +60,6 @@ pub fn since(
         shown.map_err(Error::on(&path, "look back on"))?;
     }
     Ok(read)
-}
-
-/// The paths of the logs moved aside (`<stem>-<time>.jsonl`), oldest first, and of the log itself.
-pub fn logs(path: &Path) -> Vec<PathBuf> {
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned() + "-";
-    let mut logs: Vec<PathBuf> =
-        files::entries(crate::replace::folder_of(path)).map(|entry| entry.path()).collect();
-    logs.retain(|path| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        name.starts_with(&stem) && name.ends_with(".jsonl")
-    });
-    logs.sort();
-    logs.push(path.to_owned());
-    logs
 }
 
 /// The file and its size; none where there is none, or something else in its place.

@@ -1,7 +1,7 @@
 //! Files of state: JSON that is replaced whole, and read even where it is missing or damaged.
 
 use crate::salvage::salvage;
-use crate::{replace, set_aside};
+use crate::{Error, replace, set_aside};
 use ground::files::head;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -17,10 +17,14 @@ pub fn read<T: DeserializeOwned>(path: &Path) -> Option<T> {
     serde_json::from_slice(&bytes).ok()
 }
 
+/// Replaces the file by this state; one of numbers and text always becomes JSON.
+pub fn write(path: &Path, state: &impl Serialize) -> Result<(), Error> {
+    replace(path, &serde_json::to_vec(state).unwrap_or_default())
+}
+
 /// Replaces the file by this state; a failure is only logged, for losing the state costs one more look.
 pub fn keep(path: &Path, state: &impl Serialize) {
-    let text = serde_json::to_vec(state).unwrap_or_default();
-    if let Err(error) = replace(path, &text) {
+    if let Err(error) = write(path, state) {
         tracing::warn!("failed to {error}");
     }
 }
@@ -43,7 +47,7 @@ pub fn kept<T: DeserializeOwned + Serialize + Default>(path: &Path) -> (T, Optio
         Err(error) => {
             let _ = set_aside(path);
             let kept: T = salvage(&bytes).unwrap_or_default();
-            let _ = replace(path, &serde_json::to_vec(&kept).unwrap_or_default());
+            let _ = write(path, &kept);
             let said = "is garbage, set aside; what of it can be read is kept";
             (kept, Some(format!("{name} {said}: {error}")))
         }

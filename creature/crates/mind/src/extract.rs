@@ -4,7 +4,7 @@
 
 use super::transcript::Line;
 use crate::ToolList;
-use ground::text::{one_line, shorten};
+use ground::text::{keep_last, one_line, shorten};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -164,8 +164,7 @@ fn files(lines: &[Line], tools: &ToolList) -> Vec<String> {
 
 /// The last ones, and how many were before them.
 fn last(mut lines: Vec<String>, most: usize) -> Vec<String> {
-    let over = lines.len().saturating_sub(most);
-    lines.drain(..over);
+    let over = keep_last(&mut lines, most);
     if over > 0 {
         lines.insert(0, format!("({over} earlier ones are left out)"));
     }

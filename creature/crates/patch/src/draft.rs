@@ -259,8 +259,6 @@ fn write_texts(root: &Path, texts: &Texts) -> Result<(), Fault> {
 
 fn write_json(root: &Path, name: &str, what: &impl Serialize) -> Result<(), Fault> {
     let hint = "is the disk full? the draft is as it was";
-    let bytes = serde_json::to_vec(what)
-        .map_err(|cause| Fault::caused("write down the draft's state", &cause, hint))?;
-    memory::replace(&root.join(name), &bytes)
+    memory::state::write(&root.join(name), what)
         .map_err(|cause| Fault::caused("write down the draft's state", &cause, hint))
 }

@@ -2,7 +2,8 @@
 
 use crate::life::minds::outage::Outage;
 use crate::life::minds::patience::{LONGEST_S, Patience, first_s};
-use jiff::{SignedDuration, Timestamp};
+use agenda::items::later;
+use jiff::Timestamp;
 use mind::{Down, Why};
 
 /// Obstacles between the life and a thought: an outage, a wait, spent money.
@@ -72,9 +73,8 @@ impl Access {
 
     /// Brings waits too far ahead as near as the longest, after a clock that was put back.
     pub fn set_back(&mut self, now: Timestamp) {
-        let longest = now.checked_add(SignedDuration::from_secs(LONGEST_S.cast_signed())).ok();
         for until in [&mut self.down_until, &mut self.spent_until] {
-            *until = until.and_then(|until| longest.map(|longest| until.min(longest)));
+            *until = until.map(|until| until.min(later(now, LONGEST_S)));
         }
     }
 
@@ -88,7 +88,7 @@ impl Access {
             Some(until) => (until.duration_since(now).as_secs().unsigned_abs() + 1, false),
             None => self.patience.down(down),
         };
-        let until = after(now, rest_s).unwrap_or(now);
+        let until = later(now, rest_s);
         outage.next = until;
         (self.outage, self.down_until, self.setback) = (Some(outage), Some(until), true);
         (rest_s, until, tell)
@@ -109,14 +109,14 @@ impl Access {
     /// it is to be told.
     pub fn spent(&mut self, down: &Down, now: Timestamp) -> (u64, Timestamp, bool) {
         let rest_s = first_s(down.why, down.asked_s).max(1);
-        let until = after(now, rest_s).unwrap_or(now);
+        let until = later(now, rest_s);
         (self.setback, self.spent_until) = (true, Some(until));
         (rest_s, until, !std::mem::replace(&mut self.spent_told, true))
     }
 
     /// Has sub-sessions wait for a model that is down; where it is the mind's own, that is not asked either.
     pub fn down_apart(&mut self, down: &Down, is_minds: bool, now: Timestamp) {
-        let until = after(now, first_s(down.why, down.asked_s));
+        let until = Some(later(now, first_s(down.why, down.asked_s)));
         self.apart_until = self.apart_until.max(until);
         if is_minds {
             (self.down_until, self.setback) = (self.down_until.max(until), true);
@@ -137,8 +137,4 @@ impl Access {
         }
         self.patience.over().then_some(was_spent)
     }
-}
-
-fn after(now: Timestamp, seconds: u64) -> Option<Timestamp> {
-    now.checked_add(SignedDuration::from_secs(seconds.try_into().unwrap_or(i64::MAX))).ok()
 }

@@ -1,9 +1,10 @@
 //! Outages: why the mind gives no answer, since when, and what the owner is told of it meanwhile. Pure.
 
 use crate::clock::hour;
+use agenda::items::later;
 use ground::text::shorten;
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use jiff::{SignedDuration, Timestamp};
 use mind::{Down, Why};
 
 /// Characters of what a server said.
@@ -31,16 +32,12 @@ pub struct Outage {
 impl Outage {
     /// Makes a new outage, or the one before as it goes on.
     pub fn new(down: &Down, rest_s: u64, before: Option<&Outage>, now: Timestamp) -> Self {
-        let after = |wait_s: u64| {
-            let wait = SignedDuration::from_secs(i64::try_from(wait_s).unwrap_or(i64::MAX));
-            now.checked_add(wait).unwrap_or(now)
-        };
         let long = down.asked_s.filter(|wait_s| down.why != Why::Budget || *wait_s > UNDER_WAY_S);
         Self {
             why: down.why,
             since: before.map_or(now, |before| before.since),
-            next: after(rest_s),
-            reset: long.map(|wait_s| after(wait_s.saturating_sub(1))),
+            next: later(now, rest_s),
+            reset: long.map(|wait_s| later(now, wait_s.saturating_sub(1))),
             cause: shorten(&down.cause.replace(char::is_control, " "), MOST_CAUSE),
             hint: shorten(&down.hint.replace(char::is_control, " "), MOST_CAUSE),
         }

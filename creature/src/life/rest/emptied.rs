@@ -1,7 +1,8 @@
 //! Empty answers: after one, the same reasons call for no thought for a while, longer each time. Pure.
 
 use crate::life::carried::Emptied;
-use jiff::{SignedDuration, Timestamp};
+use agenda::items::later;
+use jiff::Timestamp;
 use mind::thought::Thought;
 
 /// The first span in which the same situation is not asked about again, in seconds; it doubles, up to the longest.
@@ -24,7 +25,7 @@ impl Emptied {
 
     /// Notes the reasons that were left, which call for no thought for so many seconds.
     pub(super) fn leave(&mut self, reasons_left: Vec<String>, span_s: u64, now: Timestamp) {
-        let until = now.checked_add(SignedDuration::from_secs(span_s as i64)).ok();
+        let until = Some(later(now, span_s));
         *self = Self { spoke: true, times: self.times.saturating_add(1), reasons_left, until };
     }
 }

@@ -1,5 +1,6 @@
 //! Events for the live feed: what a wake is for, what a pause holds up.
 
+use crate::tools::tool_context::with;
 use agenda::stack::Line;
 use agenda::waking::{self, Found};
 use ground::text::shorten;
@@ -14,12 +15,7 @@ pub(super) fn wakeup(found: &Found, line: Option<&Line>, why: &[String], beat: &
     let line = line.filter(|_| priority == waking::WORK);
     let action = line.map(|line| format!("{}: {}", line.id, shorten(&line.next, MOST_RESUMED)));
     let action = action.or_else(|| why.first().cloned()).unwrap_or_else(|| "rest".to_owned());
-    let mut event = beat.clone();
-    if let Value::Object(fields) = &mut event {
-        fields.insert("priority".to_owned(), json!(priority));
-        fields.insert("action".to_owned(), json!(action));
-    }
-    event
+    with(beat.clone(), json!({"priority": priority, "action": action}))
 }
 
 /// Returns what a pause holds up: what was to be done next, or was interrupted, or is first; empty where nothing is.

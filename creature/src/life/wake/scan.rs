@@ -9,7 +9,7 @@ use crate::life::Life;
 use crate::life::wake::platforms;
 use crate::pace;
 use ground::checklist::Named;
-use ground::text::{hash, host, shorten};
+use ground::text::{hash, host, keep_last, shorten};
 use hands::Broker;
 use instinct::sources;
 use memory::state;
@@ -107,14 +107,12 @@ impl Life {
             text += ". Your owner has ways to earn looked for there: what is worth it becomes an opportunity";
         }
         source.known.extend(numbers);
-        let over = source.known.len().saturating_sub(MOST_KNOWN);
-        source.known.drain(..over);
+        keep_last(&mut source.known, MOST_KNOWN);
         match self.has_own_time() {
             // News are worth a look within the budget for own time, not a thought each.
             true => {
                 self.scanned.news.push(text.clone());
-                let over = self.scanned.news.len().saturating_sub(MOST_NEWS);
-                self.scanned.news.drain(..over);
+                keep_last(&mut self.scanned.news, MOST_NEWS);
             }
             false => self.cursors.events.tell(text.clone()),
         }

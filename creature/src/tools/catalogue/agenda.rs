@@ -49,7 +49,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[text("text"), text("at").maybe(), number("in_s", 0, TEN_YEARS_S).maybe(), EVERY_S],
         House,
         Now(agenda::add_task),
-        FULL.reviews().product(product::item),
+        FULL.marked(&[Reviews]).product(product::item),
         "do this at a time, once or again and again",
     ),
     tool(

@@ -35,7 +35,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[PATH, text("text")],
         House,
         Now(files::write),
-        MINIMAL.changes(Changes::House).strict().product(product::file),
+        MINIMAL.marked(&[Strict]).changes(Changes::House).product(product::file),
         "write a file there, at most 1 MiB",
     ),
     tool(
@@ -43,7 +43,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[list("edits", &WHOLE_EDIT, 64).maybe(), non_blank("patch").maybe()],
         House,
         Now(files_change::edit),
-        MINIMAL.changes(Changes::House).strict().product(product::edited),
+        MINIMAL.marked(&[Strict]).changes(Changes::House).product(product::edited),
         "change files there as repo.edit and repo.apply_patch do, all or nothing",
     ),
     tool(
@@ -51,7 +51,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[PATH, text("question").maybe()],
         Outward,
         async_run!(see::see),
-        MINIMAL.beside().seldom(),
+        MINIMAL.marked(&[Beside]).seldom(),
         "see a picture or PDF there",
     ),
     tool(
@@ -129,7 +129,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[PATH, FROM, LINES, text("item").maybe().about("a name as repo.outline shows it")],
         House,
         Now(repo_look::read),
-        ALL_SUBSESSIONS.numbered(),
+        ALL_SUBSESSIONS.marked(&[Numbered]),
         "read a file of the repository of at most 1 MiB with its line numbers, or one `item` of it",
     ),
     tool(
@@ -137,7 +137,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[list("edits", &EDIT, 64), SUMMARY, HOLD],
         Outward,
         async_run!(repo_edit::edit),
-        FULL.slow().changes(Changes::House).strict().product(product::change),
+        FULL.marked(&[Slow, Beside, Strict]).changes(Changes::House).product(product::change),
         "change yourself: `old` quoted exactly and standing once, empty for a new file; gathers in a draft, which is then built, tested and rehearsed, and you are reborn; hold:true only edits the draft",
     ),
     tool(
@@ -145,7 +145,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[non_blank("patch"), SUMMARY, HOLD],
         Outward,
         async_run!(repo_edit::apply_patch),
-        FULL.slow().changes(Changes::House).strict().product(product::change),
+        FULL.marked(&[Slow, Beside, Strict]).changes(Changes::House).product(product::change),
         "the same with a patch, unified or `*** Begin Patch`: all of it, or nothing",
     ),
     tool(
@@ -153,7 +153,7 @@ pub(super) const TOOLS: &[Tool] = &[
         NONE,
         Outward,
         async_run!(repo_run::check),
-        FULL.slow(),
+        FULL.marked(&[Slow, Beside]),
         "whether your draft, else your source, compiles, its tests too",
     ),
     tool(
@@ -161,7 +161,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[text("filter").maybe()],
         Outward,
         async_run!(repo_run::test),
-        FULL.slow(),
+        FULL.marked(&[Slow, Beside]),
         "tests of your draft, else of your source, what the change touches first; `filter` is part of a name, `probation` names those that take long",
     ),
     tool(
@@ -169,7 +169,7 @@ pub(super) const TOOLS: &[Tool] = &[
         NONE,
         Outward,
         async_run!(repo_run::install_deps),
-        FULL.seldom().slow().changes(Changes::House).owners(),
+        FULL.marked(&[Slow, Beside, Owners]).seldom().changes(Changes::House),
         "cargo fetch: get what creature/Cargo.toml names",
     ),
     tool(
@@ -177,7 +177,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[SUMMARY],
         Outward,
         async_run!(repo_edit::commit),
-        FULL.slow().product(product::change),
+        FULL.marked(&[Slow, Beside]).product(product::change),
         "the draft is built, tested and rehearsed, then you are reborn; without one papers are committed at once",
     ),
     tool(
@@ -201,7 +201,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[non_blank("command"), number("deadline_s", 1, 21_600).maybe(), flag("background").maybe()],
         Outward,
         async_run!(repo_run::run),
-        ALL_SUBSESSIONS.slow(),
+        ALL_SUBSESSIONS.marked(&[Slow, Beside]),
         "run a shell command from the repository root, 60 s unless given, 600 at most; all it starts ends with it. background:true: a job, an hour unless given; its end is news",
     ),
     tool(
@@ -213,7 +213,7 @@ pub(super) const TOOLS: &[Tool] = &[
         ],
         House,
         async_run!(job::job),
-        ALL_SUBSESSIONS.beside(),
+        ALL_SUBSESSIONS.marked(&[Beside]),
         "what runs beside you: all, or by `id` what it said so far; wait: until it ends, 60 s at most unless given",
     ),
 ];

@@ -9,7 +9,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[URL, number("most_chars", 1, 200_000).maybe()],
         Outward,
         async_run!(web::fetch_text),
-        ALL_SUBSESSIONS.beside(),
+        ALL_SUBSESSIONS.marked(&[Beside]),
         "the readable text of a page, 30000 characters unless given",
     ),
     tool(
@@ -17,7 +17,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[QUERY, number("most", 1, 20).maybe()],
         Outward,
         async_run!(web::search),
-        ALL_SUBSESSIONS.needs("search").beside(),
+        ALL_SUBSESSIONS.marked(&[Beside]).needs("search"),
         "search the web",
     ),
     tool(
@@ -25,7 +25,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[URL, number("most", 1, 50).maybe(), number("skip", 0, 200).maybe(), flag("keys").maybe()],
         Outward,
         async_run!(feeds::read),
-        ALL_SUBSESSIONS.beside().seldom(),
+        ALL_SUBSESSIONS.marked(&[Beside]).seldom(),
         "the newest items of an RSS, Atom or JSON feed; `keys` adds a short key of every item",
     ),
     tool(
@@ -33,7 +33,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[TEXT],
         Outward,
         async_run!(x::post),
-        FULL.needs("x").beside().product(product::ask),
+        FULL.marked(&[Beside]).needs("x").product(product::ask),
         "post on X; a draft in self/drafts/ where no account is configured",
     ),
     tool(
@@ -41,7 +41,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[non_blank("to"), TEXT],
         Outward,
         async_run!(x::reply),
-        FULL.needs("x").beside().product(product::ask),
+        FULL.marked(&[Beside]).needs("x").product(product::ask),
         "reply to the post with id `to`; a draft where no account is configured",
     ),
     tool(
@@ -49,7 +49,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[QUERY, number("most", 10, 100).maybe()],
         Outward,
         async_run!(x::search),
-        ALL_SUBSESSIONS.needs("x").beside(),
+        ALL_SUBSESSIONS.marked(&[Beside]).needs("x"),
         "search recent posts on X",
     ),
     tool(
@@ -57,7 +57,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[text("since_id").maybe()],
         Outward,
         async_run!(x::get_mentions),
-        ALL_SUBSESSIONS.needs("x").beside(),
+        ALL_SUBSESSIONS.marked(&[Beside]).needs("x"),
         "posts that mention you on X",
     ),
     tool(
@@ -65,7 +65,7 @@ pub(super) const TOOLS: &[Tool] = &[
         NONE,
         Outward,
         async_run!(service::list),
-        MINIMAL.needs("services").beside(),
+        MINIMAL.marked(&[Beside]).needs("services"),
         "the owner's services you may call, with their rules: allow, ask (the owner decides), draft, deny",
     ),
     tool(
@@ -73,7 +73,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[non_blank("service"), METHOD, PATH, object("query").maybe(), BODY, REASON],
         Outward,
         async_run!(service::execute),
-        FULL.needs("services").beside(),
+        FULL.marked(&[Beside]).needs("services"),
         "call a service by name; keys are added outside, you never see them; `reason` is shown to the owner if asked; a result with `asked` waits for the owner: go on with something else, the outcome comes as news",
     ),
     tool(
@@ -81,7 +81,7 @@ pub(super) const TOOLS: &[Tool] = &[
         NONE,
         Outward,
         async_run!(service::janee_list),
-        FULL.needs("janee").beside(),
+        FULL.marked(&[Beside]).needs("janee"),
         "what the owner's Janee can do for you",
     ),
     tool(
@@ -89,7 +89,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[non_blank("capability"), METHOD, PATH, BODY, object("headers").maybe(), REASON],
         Outward,
         async_run!(service::janee_execute),
-        FULL.needs("janee").beside(),
+        FULL.marked(&[Beside]).needs("janee"),
         "the same by a capability of Janee; body is text",
     ),
     tool(
@@ -108,7 +108,7 @@ pub(super) const TOOLS: &[Tool] = &[
         ],
         House,
         Now(spawn::spawn),
-        FULL.spawns(),
+        FULL.marked(&[Spawns]),
         "work on `objective` apart; all are reported together; mode: minimal (usual: looks, web, files, shell), full (all tools), base_only (looks, web, shell), none (told nothing but `objective`); model, effort: as your owner allows; depends_on: ids whose answers it waits for; depends_on_previous: true or `all` for all before it; not_before: time (your owner's clock) or seconds; tools: fewer of its mode; graph: several, tied by `name`",
     ),
     tool(

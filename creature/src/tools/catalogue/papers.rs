@@ -17,7 +17,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[NAME, text("text")],
         Talk,
         Now(papers::write),
-        MINIMAL.changes(Changes::Papers).strict().product(product::paper),
+        MINIMAL.marked(&[Strict]).changes(Changes::Papers).product(product::paper),
         "replace a paper",
     ),
     tool(
@@ -65,7 +65,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[QUERY, one_of("kind", KNOWLEDGE_KINDS).maybe(), number("most", 1, 30).maybe()],
         House,
         Now(knowledge::search),
-        ALL_SUBSESSIONS.uses_what_it_finds(),
+        ALL_SUBSESSIONS.marked(&[UsesWhatItFinds]),
         "find words or a \"phrase\" in notes, skills, facts, snapshots and all your memory; `told`: not your own thoughts",
     ),
     tool(

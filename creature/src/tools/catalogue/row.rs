@@ -1,12 +1,15 @@
 //! Names for writing rows of the table: imports, arguments that several tools take, marks, the macro `async_run!`.
 
+pub(super) use crate::tools::marks::Mark::*;
 pub(super) use crate::tools::marks::Scope::{House, Outward, Talk};
-pub(super) use crate::tools::marks::{Changes, Marks, SubsessionAccess};
+pub(super) use crate::tools::marks::{Changes, Marks};
 pub(super) use crate::tools::tool::Run::{Async, Now};
 pub(super) use crate::tools::tool::arg::{
     Arg, Kind, amount, flag, json_of, list, non_blank, number, object, one_of, text,
 };
 pub(super) use crate::tools::tool::{Tool, tool};
+
+use agenda::sessions::Mode;
 
 pub const TEN_YEARS_S: u64 = 3_650 * 86_400;
 pub const WEEK_S: u64 = 604_800;
@@ -63,11 +66,13 @@ pub const SESSION: Kind = Kind::Record(&[
 ]);
 pub const GRAPH: Arg = list("graph", &SESSION, 16).maybe();
 
-/// Marks by which sub-sessions have the tool: all, minimal and full ones, full ones, none.
-pub const ALL_SUBSESSIONS: Marks = Marks::new(SubsessionAccess::All);
-pub const MINIMAL: Marks = Marks::new(SubsessionAccess::Minimal);
-pub const FULL: Marks = Marks::new(SubsessionAccess::Full);
-pub const NO_SUBSESSION: Marks = Marks::new(SubsessionAccess::None);
+/// Marks of a tool that looks, within the house or at what is outside, or is the shell: every sub-session has it.
+pub const ALL_SUBSESSIONS: Marks = Marks::new(&[Mode::None, Mode::BaseOnly, Mode::Minimal, Mode::Full]);
+/// Marks of a tool that writes what others of the house will read.
+pub const MINIMAL: Marks = Marks::new(&[Mode::Minimal, Mode::Full]);
+pub const FULL: Marks = Marks::new(&[Mode::Full]);
+/// Marks of a tool that ends or steers the life itself: it stays with the life's own thoughts.
+pub const NO_SUBSESSION: Marks = Marks::new(&[]);
 
 /// An async function as a row has it.
 macro_rules! async_run {

@@ -15,7 +15,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[SUMMARY.maybe()],
         Talk,
         Now(wake::complete),
-        NO_SUBSESSION.ends(),
+        NO_SUBSESSION.marked(&[Ends]),
         "end this wake: nothing more is to be done now",
     ),
     tool(
@@ -23,7 +23,7 @@ pub(super) const TOOLS: &[Tool] = &[
         &[number("sleep_s", 0, WEEK_S), text("intent").maybe()],
         Talk,
         Now(wake::rest),
-        FULL.ends(),
+        FULL.marked(&[Ends]),
         "end this wake and rest so long; `intent` says what you mean to do next",
     ),
     tool(
@@ -83,7 +83,14 @@ pub(super) const TOOLS: &[Tool] = &[
         MINIMAL.seldom(),
         "change one",
     ),
-    tool("pulse.close", &[ID, text("why")], House, Now(agenda::change), FULL.seldom().reviews(), "end one"),
+    tool(
+        "pulse.close",
+        &[ID, text("why")],
+        House,
+        Now(agenda::change),
+        FULL.marked(&[Reviews]).seldom(),
+        "end one",
+    ),
     tool("pulse.list", NONE, House, Now(reminders::concerns), MINIMAL.seldom(), "those that are open"),
     tool(
         "watch",

@@ -1,5 +1,6 @@
 //! Kinds of looks: what the creature can look at in its own time. Pure.
 
+use crate::items;
 use serde::{Deserialize, Serialize};
 
 /// Kind of a look, by what it is about.
@@ -25,15 +26,8 @@ impl Kind {
         [Kind::Sources, Kind::Goals, Kind::Writing, Kind::Opportunities, Kind::Growth, Kind::Mentions];
 
     /// Names the kind in one word, as it is kept.
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::Sources => "sources",
-            Kind::Goals => "goals",
-            Kind::Writing => "writing",
-            Kind::Opportunities => "opportunities",
-            Kind::Growth => "growth",
-            Kind::Mentions => "mentions",
-        }
+    pub fn name(self) -> String {
+        items::name(self)
     }
 
     pub fn read(name: &str) -> Option<Self> {

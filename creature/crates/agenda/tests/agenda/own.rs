@@ -185,7 +185,7 @@ fn whatever_it_is_told_it_stays_finite() {
         assert!(house.own().usd.is_finite() && house.due_s() <= house.now_s + 7 * 86_400);
     }
     let kept = house.agenda.to_json();
-    assert_eq!(Agenda::from_json(&kept).unwrap().own, *house.own());
+    assert_eq!(serde_json::from_slice::<Agenda>(&kept).unwrap().own, *house.own());
 }
 
 /// An agenda of an older self, which kept what each kind left and how much of that was used.
@@ -199,7 +199,7 @@ fn own_time_as_an_older_self_kept_it_is_read() {
         "left": left,
     });
     let kept = serde_json::json!({"own": own}).to_string();
-    let own = Agenda::from_json(kept.as_bytes()).unwrap().own;
+    let own = serde_json::from_slice::<Agenda>(kept.as_bytes()).unwrap().own;
     assert!(own.settled_at.is_some() && own.all.last_at.is_some() && own.kinds["goals"] == own.all);
     assert!(own.under_way.is_some_and(|look| look.left) && own.chosen_s == Some(300) && own.idle == 2);
     let change = r#"{"own": {"do": "left", "what": "notes/a", "sketch": [1]}}"#;

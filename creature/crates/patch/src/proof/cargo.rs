@@ -64,23 +64,11 @@ impl Tree {
         passed("cargo check", &ended)
     }
 
-    /// `cargo test`, to the end whatever fails. `filter` picks tests by name; without one, tests that take long
-    /// are left to the newborn's probation. No packages: the creature's own.
-    pub(super) async fn test(&self, packages: &[&str], filter: Option<&str>) -> Result<Ended, Fault> {
+    /// `cargo test`, to the end whatever fails; `which` picks tests by name. No packages: the creature's own.
+    pub(super) async fn test(&self, packages: &[&str], which: &[&str]) -> Result<Ended, Fault> {
         let mut args = named(packages);
         args.extend(["--no-fail-fast", "--"]);
-        match filter {
-            Some(filter) => args.push(filter),
-            None => args.extend(["--skip", PROBATION]),
-        }
-        self.cargo("test", &args, self.context.limits.test).await
-    }
-
-    /// Runs the tests of exactly these names once more.
-    pub(super) async fn again(&self, packages: &[&str], names: &[&str]) -> Result<Ended, Fault> {
-        let mut args = named(packages);
-        args.extend(["--no-fail-fast", "--", "--exact"]);
-        args.extend(names);
+        args.extend(which);
         self.cargo("test", &args, self.context.limits.test).await
     }
 

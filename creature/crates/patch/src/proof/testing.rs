@@ -38,10 +38,7 @@ impl Known {
     }
 
     pub fn save(&self, house: &House) {
-        let text = serde_json::to_vec(self).unwrap_or_default();
-        if let Err(error) = memory::replace(&house.tests(), &text) {
-            tracing::warn!("failed to {error}");
-        }
+        memory::state::keep(&house.tests(), self);
     }
 
     /// Notes that these passed in the tree that lives from now on; tests that were not run keep their mark.
@@ -106,7 +103,9 @@ pub(super) async fn run(
     unchanged: Option<&str>,
 ) -> Result<Tested, Fault> {
     let house = &tree.context.house;
-    let ended = tree.test(packages, filter).await?;
+    // Tests that take long are left to the newborn's probation.
+    let usual = ["--skip", cargo::PROBATION];
+    let ended = tree.test(packages, filter.as_ref().map_or(usual.as_slice(), std::slice::from_ref)).await?;
     let tests = diagnostics::tests(&ended.stdout.text(), &ended.stderr.text());
     if let (Some(now), false, true) = (unchanged, ended.ok(), tests.whole && filter.is_none()) {
         let mut known = Known { at: now.to_owned(), ..Known::load(house) };
@@ -125,7 +124,7 @@ pub(super) async fn run(
         return Err(cargo::fault("cargo test", &ended, &known));
     }
     let names = tests.failing();
-    let second = tree.again(packages, &names).await?;
+    let second = tree.test(packages, &[&["--exact"], names.as_slice()].concat()).await?;
     let passed = diagnostics::tests(&second.stdout.text(), &second.stderr.text()).passed;
     tested.flaky = names
         .iter()
