@@ -196,7 +196,7 @@ fn one_that_fell_and_lives_again_is_not_told_as_fallen() {
         sections.into_iter().find(|section| section.name == "self-edits").unwrap().rows.remove(0).text
     };
     let again = json!({"what": "life", "life": 4, "commit": FELL});
-    let blessed = json!({"what": "blessed", "commit": FELL});
+    let blessed = json!({"at": "2026-01-02T03:04:05.000Z", "what": "blessed", "commit": FELL});
     assert_eq!(told(&[]), "0f1e2d3 fell (tries spent), put back to 1a2b3c4: think faster");
     assert_eq!(told(std::slice::from_ref(&again)), "0f1e2d3 lives, not blessed so far: think faster");
     assert_eq!(told(&[again, blessed]), "0f1e2d3 blessed: think faster");
