@@ -52,7 +52,7 @@ pub fn begins() {
 /// Says that the loop waits for events from here on.
 pub fn waits() {
     say_again();
-    say(Said::Waits);
+    say(Said::Waits { leaves: LEAVING.load(Ordering::Relaxed) });
     let took = running_ms().saturating_sub(BEGAN_MS.load(Ordering::Relaxed));
     LONGEST_STEP_MS.fetch_max(took, Ordering::Relaxed);
 }

@@ -174,7 +174,7 @@ impl Heart {
             }
             Said::Life { number, .. } => self.change(|kept| kept.life = kept.life.max(*number)),
             Said::Ready if self.course.keeps(Keeper::Steward) => self.change(|kept| kept.told.clear()),
-            Said::Round { .. } | Said::On | Said::Waits | Said::Ready | Said::Leaving { .. } => {}
+            Said::Round { .. } | Said::On | Said::Waits { .. } | Said::Ready | Said::Leaving { .. } => {}
         }
         self.happen(Heard::Said(said));
         let every = if self.course.held.waits { IDLE_LOOK_MS } else { LOOK_MS };

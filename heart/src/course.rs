@@ -18,8 +18,8 @@ const GRACE_MS: Millis = 2_000;
 const PARTING_MS: Millis = 200;
 /// Longest wait for a tree that was killed, where the owner wants to leave.
 const LEAVE_MS: Millis = 10_000;
-/// Rounds of the steward's after which it has heard a word that was passed on before them.
-const HEARING_ROUNDS: u32 = 2;
+/// Time after which the steward has heard a word that was passed on, if it goes round.
+const HEARING_MS: Millis = 2_000;
 /// Exit code of a stand-in for which there is no version to run.
 pub const NOTHING_TO_RUN: u8 = 100;
 
@@ -112,9 +112,10 @@ pub struct Course {
     pub parked_ms: Millis,
     /// Whether there is a version to run without the steward.
     pub has_version: bool,
-    /// Whether the owner wants to leave, and rounds of the steward since that was passed on.
+    /// Whether the owner wants to leave, when that was said last, and whether the steward says that it knows.
     leaves: bool,
-    rounds: u32,
+    asked_at: Millis,
+    knows: bool,
     /// Whether a steward was ready since this heart began, and whether this one was.
     ready: bool,
     exit: Option<u8>,
@@ -136,7 +137,8 @@ impl Course {
             parked_ms,
             has_version: false,
             leaves: false,
-            rounds: 0,
+            asked_at: 0,
+            knows: false,
             ready: false,
             exit: None,
             ends: Vec::new(),
@@ -170,7 +172,7 @@ impl Course {
     pub fn step(&mut self, now: Millis, heard: Heard) -> Vec<Does> {
         match heard {
             Heard::Leave { ordered } => self.leave(now, ordered),
-            Heard::Said(said) => self.hear(said),
+            Heard::Said(said) => self.hear(now, said),
             Heard::Looked(look) => self.look(now, &look),
             Heard::Gone(gone) => self.gone(now, &gone),
             Heard::Failed(why) => self.failed(now, why),
@@ -181,7 +183,7 @@ impl Course {
 
     fn leave(&mut self, now: Millis, ordered: bool) -> Vec<Does> {
         let again = std::mem::replace(&mut self.leaves, true);
-        self.rounds = 0;
+        (self.asked_at, self.knows) = (now, false);
         match &mut self.phase {
             Phase::Runs { keeper, .. } => {
                 // A round is due at once: looked at as a step.
@@ -199,21 +201,12 @@ impl Course {
         vec![]
     }
 
-    fn hear(&mut self, said: Said) -> Vec<Does> {
+    fn hear(&mut self, now: Millis, said: Said) -> Vec<Does> {
         let Phase::Runs { keeper, .. } = self.phase else { return vec![] };
         match said {
-            Said::Round { leaves } => {
-                self.rounds += 1;
-                // That it stays counts once it must have heard.
-                self.leaves = leaves || self.leaves && self.rounds < HEARING_ROUNDS;
-                self.held = Held { leaves: self.leaves, ..Held::default() };
-            }
+            Said::Round { leaves } => self.goes_round(now, leaves, false),
+            Said::Waits { leaves } => self.goes_round(now, leaves, true),
             Said::On => self.held = Held { leaves: self.leaves, ..Held::default() },
-            // What waits has not heard yet what was passed on since its round began: a round is due at once.
-            Said::Waits => {
-                let hears = self.leaves && self.rounds == 0;
-                self.held = Held { waits: !hears, leaves: hears, ..Held::default() };
-            }
             Said::Ready => {
                 let first = !std::mem::replace(&mut self.ready, true);
                 return if first && keeper == Keeper::Steward { vec![Does::Ready] } else { vec![] };
@@ -222,6 +215,15 @@ impl Course {
             Said::Life { .. } | Said::Record(_) => {}
         }
         vec![]
+    }
+
+    /// That it stays is believed once it must have heard; what it said before may be read after the word.
+    fn goes_round(&mut self, now: Millis, leaves: bool, waits: bool) {
+        self.leaves = leaves || self.leaves && now < self.asked_at + HEARING_MS;
+        self.knows |= leaves;
+        let pending = self.leaves && !self.knows;
+        let leaves = if waits { pending } else { self.leaves };
+        self.held = Held { waits: waits && !pending, leaves, ..Held::default() };
     }
 
     fn look(&mut self, now: Millis, look: &Look) -> Vec<Does> {

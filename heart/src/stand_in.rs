@@ -129,7 +129,7 @@ fn watch(
             tree.end(&[], &mut ended);
             return Ok(u8::from(asked.is_none()));
         }
-        line.say(Said::Waits);
+        line.say(Said::Waits { leaves: asked.is_some() });
         let mut heard = [PollFd::new(signals.get_read().as_fd(), PollFlags::POLLIN)];
         let _ = poll(&mut heard, PollTimeout::from(ROUND_MS as u16));
     }

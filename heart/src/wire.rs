@@ -31,7 +31,9 @@ pub enum Said {
     /// A long step gets on.
     On,
     /// It waits for events.
-    Waits,
+    Waits {
+        leaves: bool,
+    },
     /// It has begun its work.
     Ready,
     /// It ends on purpose, with this exit code.

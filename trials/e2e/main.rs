@@ -2,11 +2,6 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 #![allow(clippy::wildcard_enum_match_arm, clippy::disallowed_methods)]
 
-mod day;
-#[path = "../../creature/tests/faithful/mod.rs"]
-mod faithful;
-mod job;
-mod own;
 mod probation;
 
 use serde_json::{Value, json};
@@ -36,21 +31,8 @@ fn start(house: &House) -> Guardian {
     Guardian::new(command.spawn().unwrap(), house)
 }
 
-fn memory(house: &House) -> Vec<Value> {
-    lines(&house.path(".self/memory.jsonl"))
-}
-
 fn until(house: &House, what: &str, condition: impl FnMut() -> bool) {
     house.until_within(PATIENCE, what, condition);
-}
-
-fn until_remembered(house: &House, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
-    let mut found = Value::Null;
-    until(house, what, || {
-        found = memory(house).into_iter().find(|record| wanted(record)).unwrap_or(Value::Null);
-        !found.is_null()
-    });
-    found
 }
 
 /// The owner's unfinished work, which nothing may change by a byte.
@@ -74,27 +56,23 @@ impl Treasures {
     }
 }
 
-/// One run of the six criteria: a house, a model behind one wire, and the owner's unfinished work.
+/// One run of the six criteria: a house, a model, and the owner's unfinished work.
 struct Run<'a> {
     house: &'a House,
     model: Model,
     treasures: Treasures,
-    /// Lives the house had seen before.
-    before: u64,
 }
 
 impl<'a> Run<'a> {
-    fn prepare(house: &'a House, wire: &str) -> Self {
+    fn prepare(house: &'a House) -> Self {
         let model = Model::start();
-        let suffix = if wire == "openai" { "/v1" } else { "" };
         let chosen = format!(
-            "{LIMITS}{MONEY}{}[rest]\nshortest_s = 1\nlongest_s = 2\nquiet_s = 2\n[agenda]\nrounds = 50\n[model]\nprovider = \"{wire}\"\nmodel = \"scripted\"\nbase_url = \"{}{suffix}\"\nkey_env = \"TEST_MODEL_KEY\"\ntools = \"json\"\n",
+            "{LIMITS}{MONEY}{}[rest]\nshortest_s = 1\nlongest_s = 2\nquiet_s = 2\n[agenda]\nrounds = 50\n[model]\nprovider = \"anthropic\"\nmodel = \"scripted\"\nbase_url = \"{}\"\nkey_env = \"TEST_MODEL_KEY\"\ntools = \"json\"\n",
             asleep(),
             model.address
         );
         house.write("owner.toml", &chosen);
-        let (treasures, before) = (Treasures::lay(house), house.status()["life"].as_u64().unwrap_or(0));
-        Self { house, model, treasures, before }
+        Self { house, model, treasures: Treasures::lay(house) }
     }
 
     /// Queues a thought, and gives a mind that costs money a reason to have it: a word of the owner's.
@@ -103,11 +81,15 @@ impl<'a> Run<'a> {
         self.house.say(&format!("The model is ready for this: {monologue}"));
     }
 
-    /// The first record of this run that is wanted, once it is there.
+    /// The first record that is wanted, once it is there.
     fn until_remembered(&self, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
-        until_remembered(self.house, what, |record| {
-            record["life"].as_u64() > Some(self.before) && wanted(record)
-        })
+        let memory = self.house.path(".self/memory.jsonl");
+        let mut found = None;
+        until(self.house, what, || {
+            found = lines(&memory).into_iter().find(|record| wanted(record));
+            found.is_some()
+        });
+        found.unwrap()
     }
 
     fn until_acted(&self, tool: &str) -> Value {
@@ -224,19 +206,15 @@ impl<'a> Run<'a> {
     }
 }
 
-/// `pace`: what it rests when idle, and what it makes of that; none where it has edited itself on another job.
-fn lives_through_everything(house: &House, wire: &str, pace: Option<(u64, u64)>) {
-    let run = Run::prepare(house, wire);
+#[test]
+fn the_six_criteria() {
+    let clone = Clone::new();
+    let house = &clone.house;
+    let run = Run::prepare(house);
     let guardian = run.lives_reads_and_drafts();
     run.remembers();
-    let good = match pace {
-        Some((old, new)) => {
-            let good = run.rewrites_itself(old, new);
-            run.breaks_what_only_its_probation_shows(&good);
-            good
-        }
-        None => house.read(".self/last_good.txt").trim().to_owned(),
-    };
+    let good = run.rewrites_itself(40, 55);
+    run.breaks_what_only_its_probation_shows(&good);
     run.dies_of_itself_and_comes_back(&good);
     run.rewrites_its_purpose();
     assert_eq!(guardian.stop(), 0);
@@ -246,153 +224,4 @@ fn lives_through_everything(house: &House, wire: &str, pace: Option<(u64, u64)>)
         assert!(history.contains(said), "{said} is not in\n{history}");
     }
     assert!(!house.read(".self/memory.jsonl").contains("test-key-of-the-house"), "the key is in memory");
-}
-
-#[test]
-fn the_six_criteria_over_both_wires() {
-    let clone = Clone::new();
-    lives_through_everything(&clone.house, "anthropic", Some((40, 55)));
-    job::gives_itself_a_tool(&clone.house);
-    lives_through_everything(&clone.house, "openai", None);
-}
-
-#[test]
-fn instinct_thinks_at_once_hears_the_owner_and_edits_itself_for_a_reason() {
-    let clone = Clone::new();
-    let house = &clone.house;
-    house.write(
-        "owner.toml",
-        &format!("{LIMITS}[rest]\nshortest_s = 1\nlongest_s = 30\n[model]\nprovider = \"instinct\"\n"),
-    );
-    let guardian = start(house);
-    until(house, "the first life", || !house.told("life").is_empty());
-    let first = until_remembered(house, "the first thought", |record| record["kind"] == "thought");
-    assert_eq!(first["data"]["wake"], 1, "the first wake thinks: {first}");
-
-    until(house, "it to rest", || {
-        house.read(".self/heartbeat").contains("resting") && house.thoughts().len() > 8
-    });
-    let saved = memory(house).len();
-    house.write("PURPOSE.md", "# Purpose\n\nWatch the herons.\n");
-    until(house, "the next thought", || {
-        memory(house).iter().skip(saved).any(|record| record["kind"] == "thought")
-    });
-    assert!(memory(house).iter().skip(saved).any(|record| record["data"]["about"] == "purpose"));
-    assert_eq!(guardian.stop(), 0);
-    // An hour of it, compressed: the same wakes, with rests of a second.
-    house.write(
-        "owner.toml",
-        &format!("{LIMITS}[rest]\nshortest_s = 1\nlongest_s = 1\n[model]\nprovider = \"instinct\"\n"),
-    );
-    let good = house.read(".self/last_good.txt");
-    let guardian = start(house);
-    let asked = until_remembered(house, "a self-edit of its own", |record| record["kind"] == "self_change");
-    assert_eq!(asked["data"]["ok"], true, "{asked:#}");
-    let reason = asked["data"]["summary"].as_str().unwrap();
-    assert!(reason.chars().filter(char::is_ascii_digit).count() >= 4, "a reason with numbers: {reason}");
-    until(house, "it to be born and blessed", || {
-        house.status()["blessed"] == true && house.read(".self/last_good.txt") != good
-    });
-    assert!(house.git(&["log", "-1", "--format=%s"]).starts_with("self: "));
-    assert_eq!(guardian.stop(), 0);
-}
-
-/// Found by an owner: after a refused key it slept an hour, and three words got no answer though the key was mended.
-#[test]
-fn a_mended_key_wakes_the_mind_and_the_waiting_word_is_answered() {
-    let clone = Clone::new();
-    let (house, model) = (&clone.house, Model::start());
-    let chosen = format!("provider = \"anthropic\"\nmodel = \"scripted\"\nbase_url = \"{}\"", model.address);
-    house.write(
-        "owner.toml",
-        &format!("{LIMITS}{MONEY}[model]\n{chosen}\nkey_env = \"HOUSE_KEY\"\ntools = \"json\"\n"),
-    );
-    house.write(".env", "HOUSE_KEY=a-key-of-somebody-else\n");
-    let guardian = start(house);
-    until_remembered(house, "the refusal", |record| record["data"]["about"] == "model");
-    house.say("are you there?");
-    let told = until_remembered(house, "a plain answer", |record| record["data"]["kind"] == "waiting");
-    let text = told["data"]["text"].as_str().unwrap();
-    assert!(text.contains("the key is refused (") && text.contains("401 Unauthorized"), "{text}");
-    assert!(text.contains("put a right one into .env; I try again at your next word"), "{text}");
-    let page: Value = serde_json::from_str(&house.read(".self/budget.json")).unwrap();
-    assert_eq!(page["models"][0]["state"], "down", "{page}");
-    let answer =
-        json!([{"tool": "owner.message", "args_json": "{\"kind\": \"answer\", \"text\": \"I am\"}"}]);
-    model.will_think("the owner is answered", answer, 60);
-    house.write(".env", "HOUSE_KEY=test-key-of-the-house\n");
-    let saved = millis_now();
-    let said = until_remembered(house, "the answer", |record| record["data"]["text"] == "I am");
-    eprintln!("answered {} ms after the key was saved", millis(said["at"].as_str().unwrap()) - saved);
-    assert!(model.was_told("are you there?"));
-    assert_eq!(guardian.stop(), 0);
-}
-
-#[test]
-fn every_sabotage_of_the_creatures_cargo_leaves_the_guardian_running() {
-    let clone = Clone::new();
-    let house = &clone.house;
-    house.write(
-        "owner.toml",
-        &format!("{LIMITS}[rest]\nshortest_s = 1\nlongest_s = 2\n[model]\nprovider = \"instinct\"\n"),
-    );
-    let guardian = start(house);
-    until(house, "the first blessing", || house.status()["blessed"] == true);
-    assert_eq!(guardian.stop(), 0);
-    let manifest = house.read("creature/Cargo.toml");
-    let unknown = manifest
-        .replace("[dependencies]\n", "[dependencies]\nno-such-crate-of-feral = { path = \"crates/none\" }\n");
-    let toolchain = "[toolchain]\nchannel = \"nightly-1999-01-01\"\n";
-    let sabotages: [(&str, Option<&str>); 7] = [
-        ("creature/Cargo.toml", Some("garbage [[[")),
-        ("creature/Cargo.toml", Some("")),
-        ("creature/Cargo.toml", None),
-        ("creature/Cargo.toml", Some(&unknown)),
-        (
-            "creature/build.rs",
-            Some("fn main() { std::fs::write(\"creature/planted\", \"x\").ok(); panic!(\"sabotage\") }"),
-        ),
-        ("creature/.cargo/config.toml", Some("[build]\nrustc = \"/nonexistent/rustc\"\n")),
-        ("creature/rust-toolchain.toml", Some(toolchain)),
-    ];
-    for (path, text) in sabotages {
-        let last_good = house.read(".self/last_good.txt").trim().to_owned();
-        match text {
-            Some(text) => house.write(path, text),
-            None => fs::remove_file(house.path(path)).unwrap(),
-        }
-        house.commit(&format!("sabotage of {path}"));
-        let runs = Command::new(std::env::var("CARGO").unwrap())
-            .args(["metadata", "--offline", "--no-deps", "--format-version", "1"])
-            .current_dir(&house.root)
-            .output()
-            .unwrap();
-        assert!(runs.status.success(), "cargo no longer reads the guardian's workspace: {path}");
-        let (falls, lives) = (house.told("fall").len(), house.told("life").len());
-        let guardian = start(house);
-        let inert = path.contains(".cargo") || path.contains("toolchain");
-        until(house, &format!("a life after the sabotage of {path}"), || house.told("life").len() > lives);
-        until(house, "its blessing", || house.status()["blessed"] == true);
-        if inert {
-            assert_eq!(house.told("fall").len(), falls, "{path} is inert: cargo is called from the root");
-        } else {
-            assert_eq!(house.told("fall").len(), falls + 1, "{path}");
-            assert!(!house.creature_differs_from(&last_good), "{path}");
-        }
-        assert_eq!(guardian.stop(), 0);
-        if inert {
-            house.git(&["rm", "-q", "--cached", path]);
-            fs::remove_file(house.path(path)).unwrap();
-            house.commit("the owner takes it out");
-        }
-    }
-}
-
-fn millis(stamp: &str) -> i64 {
-    let time: jiff::Timestamp = stamp.parse().unwrap();
-    time.as_millisecond()
-}
-
-fn millis_now() -> i64 {
-    jiff::Timestamp::now().as_millisecond()
 }

@@ -1,7 +1,6 @@
-// Every act: by keyboard alone, from the link that skips to the content on, and again where no script may run.
-import fs from 'node:fs';
-import { enter, is_quiet, open } from './browser.mjs';
-import { changed, held, lines, living, read } from './house.mjs';
+// Every act by keyboard alone, from the link that skips to the content on.
+import { enter, is_quiet } from './browser.mjs';
+import { changed, held, lines, read } from './house.mjs';
 import { holds, part, rest, tried, until } from './told.mjs';
 
 /** Tabs until what has the focus is what is looked for. */
@@ -184,79 +183,4 @@ async function nearer_until_thoughts(page) {
     await until('the picture of that span', async () => page.url() !== was, 500);
     await page.waitForLoadState();
   }
-}
-
-export async function without_scripts(browser, house, server) {
-  part('without scripts');
-  const context = await browser.newContext({ javaScriptEnabled: false, viewport: { width: 390, height: 800 } });
-  const page = await open(context);
-  await page.goto(server.link);
-  holds(new URL(page.url()).search === '', 'the token does not stay in the address', page.url());
-  const at = (view) => page.goto(server.origin + view);
-  await tried('a word', async () => {
-    await at('/talk');
-    const word = `without scripts ${Date.now()}`;
-    await page.locator('form[action="/say"] [name]:not([type=hidden])').first().fill(word);
-    await page.locator('form[action="/say"] [type=submit]').first().click();
-    await until('the word', () => lines(house, '.self/inbox.jsonl').some((line) => line.text === word));
-    await until('the word on the page that follows', () => page.content().then((text) => text.includes(word)).catch(() => false), 500);
-  });
-  await tried('an ask, where it is listed', async () => {
-    await at('/asks');
-    const card = page.locator('article:has(form[action="/asks/5/no"])');
-    holds((await card.locator('details').count()) === 1, 'its exact bytes are in a fold beside its buttons');
-    await card.locator('form[action="/asks/5/no"] [type=submit]').click();
-    await until('the answer', () => lines(house, '.self/broker/answers.jsonl').some((line) => line.id === '5' && line.answer === 'deny'));
-    holds(new URL(page.url()).pathname === '/asks', 'and leads back to the list', page.url());
-  });
-  await tried('the one switch that applies', async () => {
-    const switches = async () => {
-      await at('/');
-      return page.evaluate(() => [...document.querySelectorAll('form[action="/pause"], form[action="/resume"]')].map((one) => one.getAttribute('action')).join());
-    };
-    holds((await switches()) === '', 'where no guardian runs there is none');
-    const end = living(house, 10);
-    holds((await switches()) === '/pause', 'what runs can be paused');
-    const told = JSON.parse(read(house, '.self/guardian.json'));
-    fs.writeFileSync(`${house.root}/.self/guardian.json`, JSON.stringify({ ...told, phase: 'paused' }));
-    holds((await switches()) === '/resume', 'what is paused can be resumed');
-    end();
-  });
-  await tried('a note of markup is kept as it is', async () => {
-    await at('/memory');
-    const was = read(house, 'self/notes/markup.md');
-    await page.locator('a[href*="markup"]').first().click();
-    const form = page.locator('form:has(textarea)').first();
-    await form.locator('textarea').fill(`${await form.locator('textarea').inputValue()}one more\n`);
-    await form.locator('[type=submit]').first().click();
-    await until('the note', () => read(house, 'self/notes/markup.md') === `${was}one more\n`, 300);
-  });
-  await tried('a note that was changed meanwhile', () => conflict(page, house, at));
-  await tried('search, the picture, and the way back', async () => {
-    await at('/search');
-    await page.locator('main input[name=q]').fill('herons');
-    await enters(page);
-    holds(/[?&]q=herons/.test(page.url()) && (await page.locator('main a').count()) > 0, 'search finds');
-    await at('/life');
-    holds((await page.locator('main svg a').count()) > 0, 'the picture is there');
-    await at('/ladder/1');
-    holds((await page.locator('form[action="/ladder/1/back"]').count()) === 1, 'the way back is there');
-  });
-  // A browser also says so where an act was refused for a reason that the page tells.
-  page.odd = page.odd.filter((said) => !said.includes('409 (Conflict)'));
-  is_quiet(page, 'without scripts');
-  await context.close();
-}
-
-async function conflict(page, house, at) {
-  await at('/memory');
-  await page.locator('a[href*="herons"]').first().click();
-  const mine = `${await page.locator('textarea').first().inputValue()}what I wrote\n`;
-  await page.locator('textarea').first().fill(mine);
-  fs.appendFileSync(`${house.root}/self/notes/herons.md`, 'what it wrote meanwhile\n');
-  await page.locator('form:has(textarea) [type=submit]').first().click();
-  holds(read(house, 'self/notes/herons.md').includes('what it wrote meanwhile') && !read(house, 'self/notes/herons.md').includes('what I wrote'), 'what was written meanwhile is not lost');
-  const text = await page.content();
-  holds(text.includes('what I wrote'), 'nor is what the owner wrote: it is still on the page');
-  holds(/changed|meanwhile|conflict/i.test(text), 'and the page says so');
 }

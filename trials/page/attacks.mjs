@@ -1,6 +1,4 @@
 // What pages of other origins try on an owner's page that is open and signed in: nothing may be read, nothing changed.
-import { execFileSync } from 'node:child_process';
-import fs from 'node:fs';
 import { enter, is_harmless, open } from './browser.mjs';
 import { changed, held } from './house.mjs';
 import { listen } from './other_origin.mjs';
@@ -28,13 +26,11 @@ export async function attacks(browser, house, server) {
   // What the page does by itself, as marks of what was seen, is not an attack's doing: there is none.
   const after = changed(before, held(house));
   holds(after.length === 0, 'no attack from another origin changed a file', after);
-  await tried('a name server that leads here', () => rebound(context, server, act));
   await tried('cookies of another port', () => tossed(context, page, server, other, name));
   const leaked = other.seen.filter((one) => name && one.cookie.includes(name));
   holds(other.seen.every((one) => !one.referer.includes('token')), 'no address with the token is told to others');
   if (leaked.length) console.log(`   to know: a server at another port of the same name was sent the cookie ${leaked.length} times: cookies are not kept apart by port`);
   holds(changed(before, held(house)).length === 0, 'nor did what came after', changed(before, held(house)));
-  await tried('no token, and an old one', () => tokens(browser, house, server));
   await context.close();
   other.close();
 }
@@ -181,24 +177,6 @@ async function windows(context, server, origin) {
   await page.close();
 }
 
-/** The same server under a name of the attacker's: a page of that name is its own origin, and gets nothing. */
-async function rebound(context, server, act) {
-  for (const path of ['/', '/asks/4', '/life.svg', '/stream', new URL(server.link).pathname + new URL(server.link).search]) {
-    const page = await open(context);
-    const answer = await page.goto(`http://evil.test:${server.port}${path}`);
-    holds(answer.status() >= 400, `under another name ${path.slice(0, 20)} is refused`, answer.status());
-    const text = await page.evaluate(() => document.documentElement.innerText);
-    holds(!/herons|wake /i.test(text), 'and nothing of the house is told', text.slice(0, 100));
-    const got = await page.evaluate(async (act) => {
-      const said = await fetch('/say', { method: 'POST', body: new URLSearchParams({ act, words: 'pwned' }) }).then((one) => one.status, () => 0);
-      const read = await fetch('/asks/4').then((one) => one.status, () => 0);
-      return [said, read].filter((status) => status >= 200 && status < 400);
-    }, act).catch(() => []);
-    holds(got.length === 0, 'nor to what that page asks of its own origin', got);
-    await page.close();
-  }
-}
-
 /** Another port may set cookies for this name: that may lock the owner out until the link is opened again, no more. */
 async function tossed(context, page, server, other, name) {
   const hostile = await open(context);
@@ -216,33 +194,4 @@ async function tossed(context, page, server, other, name) {
   }
   await context.clearCookies();
   await page.goto(server.link);
-}
-
-/** What no token, a wrong one and an old one lead to. */
-async function tokens(browser, house, server) {
-  const bare = await browser.newContext();
-  const page = await open(bare);
-  for (const path of ['/', '/asks/4', '/life.svg', '/stream', '/export/span.json', `/?token=${'0'.repeat(64)}`, '/?token=', '/nowhere']) {
-    const answer = await page.goto(server.origin + path);
-    holds([401, 403].includes(answer.status()), `without a token ${path.slice(0, 16)} is refused`, answer.status());
-    const text = await page.evaluate(() => document.documentElement.innerText);
-    holds(/link/i.test(text) && !/herons|wake /i.test(text), `and ${path.slice(0, 16)} says what to do`, text.slice(0, 160));
-  }
-  await bare.close();
-  const { context, page: inside } = await enter(browser, server);
-  holds((await inside.goto(server.origin)).status() === 200, 'the link of now leads in');
-  const [cookie] = await context.cookies();
-  holds(cookie.httpOnly && cookie.sameSite === 'Strict' && cookie.path === '/' && cookie.name.includes(String(server.port)), 'the cookie is kept from scripts, of this site, and of this port by name', JSON.stringify({ ...cookie, value: '' }));
-  const old = server.link;
-  const { link } = server.renew();
-  if (!holds(Boolean(link) && link !== old, '--new-link prints another link', link)) return;
-  server.link = link.replace(/^http:\/\/[^/]+/, server.origin);
-  holds((await inside.goto(`${server.origin}/asks`)).status() === 403, 'after --new-link who was in is out');
-  holds((await inside.goto(old)).status() === 403, 'and the old link leads nowhere');
-  holds((await inside.goto(server.link)).status() === 200, 'the new one leads in, under the running server');
-  const mode = fs.statSync(`${house.root}/.self/broker/page.json`).mode & 0o777;
-  holds(mode === 0o600, 'the token is for its owner alone', mode.toString(8));
-  const words = execFileSync('ps', ['-o', 'args=', '-p', String(server.pid)], { encoding: 'utf8' });
-  holds(!/[0-9a-f]{32}/.test(words), 'and is no argument of a process', words);
-  await context.close();
 }

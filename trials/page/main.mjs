@@ -1,10 +1,9 @@
 // The owner's page in a real Chromium: every view, every act, every attack, what it costs, and what becomes of it when killed.
-import { by_keyboard, without_scripts } from './acts.mjs';
+import { by_keyboard } from './acts.mjs';
 import { attacks } from './attacks.mjs';
 import { launch } from './browser.mjs';
 import { falls } from './falls.mjs';
 import { figures } from './figures.mjs';
-import { heads } from './heads.mjs';
 import { make } from './house.mjs';
 import { Server, end_all } from './server.mjs';
 import { talks } from './talk.mjs';
@@ -46,13 +45,9 @@ try {
   if (is('walk')) await tried('the walk', () => with_house((house, server) => walk(browser, house, server, quick)));
   if (is('acts')) {
     await tried('by keyboard', () => with_house((house, server) => by_keyboard(browser, house, server)));
-    await tried('without scripts', () => with_house((house, server) => without_scripts(browser, house, server)));
     await tried('talk', () => with_house((house, server) => talks(browser, house, server)));
   }
-  if (is('attacks')) {
-    await tried('heads', () => with_house((house, server) => heads(house, server)));
-    await tried('attacks', () => with_house((house, server) => attacks(browser, house, server)));
-  }
+  if (is('attacks')) await tried('attacks', () => with_house((house, server) => attacks(browser, house, server)));
   if (is('figures')) await tried('figures', async () => figures(browser, make('year'), quick));
   if (is('falls')) await tried('falls', () => falls(browser, make('lived')));
 } catch (error) {

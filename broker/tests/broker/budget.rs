@@ -82,45 +82,6 @@ fn number(budget: &Budget, name: &str) -> f64 {
 }
 
 #[tokio::test]
-async fn a_new_day_has_its_own_cap_and_a_clock_set_back_none() {
-    let place = Place::new();
-    let budget = place.open("");
-    assert!(spend(&budget, 500_000).await);
-    assert!(!spend(&budget, 1).await);
-    place.at(NOON_MS - DAY_MS);
-    assert!(!spend(&budget, 1).await, "yesterday again");
-    place.at(NOON_MS + DAY_MS);
-    assert!(spend(&budget, 500_000).await);
-    place.at(NOON_MS);
-    assert!(!spend(&budget, 1).await);
-    place.at(NOON_MS + 2 * DAY_MS);
-    let refusal = budget.reserve(Entry::default(), false, Cost::at_most(1)).await.err().unwrap();
-    assert!(
-        refusal.message.starts_with("this week's $1.00 for ideas of its own are spent ($1.00)")
-            && refusal.message.contains("2026-11-30"),
-        "{refusal:?}"
-    );
-    // Friday noon to Monday.
-    assert_eq!(refusal.retry_after_s, Some(60 * 3_600));
-    place.at(NOON_MS + 5 * DAY_MS);
-    assert!(spend(&budget, 500_000).await);
-}
-
-#[tokio::test]
-async fn a_call_over_midnight_counts_on_the_day_it_was_reserved() {
-    let place = Place::new();
-    let budget = place.open("");
-    place.at(NOON_MS + DAY_MS / 2 - 1_000);
-    let reservation = budget.reserve(Entry::default(), false, Cost::at_most(500_000)).await.unwrap();
-    place.at(NOON_MS + DAY_MS / 2 + 1_000);
-    assert!(spend(&budget, 500_000).await, "the new day is whole");
-    reservation.settle(400_000, Some(200), 1, "by usage");
-    assert!((number(&budget, "spent_today_usd") - 0.5).abs() < 1e-9);
-    assert!((number(&budget, "spent_week_usd") - 0.9).abs() < 1e-9);
-    assert_eq!(budget.view()["day"], "2026-11-26");
-}
-
-#[tokio::test]
 async fn what_was_spent_and_reserved_outlives_the_process() {
     let place = Place::new();
     let budget = place.open("");

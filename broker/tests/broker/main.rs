@@ -66,5 +66,4 @@ mod upstream;
 mod web;
 mod web_answers;
 mod web_taint;
-mod wire_day;
 mod wire_faults;

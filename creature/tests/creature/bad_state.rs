@@ -44,19 +44,6 @@ fn an_empty_house_is_enough() {
 }
 
 #[test]
-fn folders_in_the_place_of_files_are_told_and_survived() {
-    let house = TempHouse::new();
-    std::fs::remove_file(house.path("PURPOSE.md")).unwrap();
-    for name in ["PURPOSE.md", ".self/inbox.jsonl", ".self/guardian.json", "self/HEARTBEAT.md"] {
-        std::fs::create_dir_all(house.path(name)).unwrap();
-    }
-    let living = house.live(1);
-    house.record("observation", |data| data["about"] == "purpose");
-    house.record("thought", |data| data["thought"] == 1);
-    assert!(living.leave().success());
-}
-
-#[test]
 fn a_memory_that_cannot_be_written_is_a_clear_end() {
     let house = TempHouse::new();
     std::fs::remove_dir_all(house.path(".self")).unwrap();

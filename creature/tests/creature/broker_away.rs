@@ -7,30 +7,6 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 #[test]
-fn a_budget_that_resets_soon_is_waited_for() {
-    loopback!();
-    for (status, kind, wait_s, rest_s, about) in [
-        (429, "budget_cap", Some(99), 100, "budget"),
-        (429, "budget_cap", None, 3_600, "budget"),
-        (403, "stopped_until_owner", None, 3_600, "model"),
-        (503, "ledger_closed", None, 3_600, "model"),
-    ] {
-        let script = Script::new(vec![Line::Refuses(status, kind, wait_s)]);
-        let house = TempHouse::with_model("anthropic", &script, 300);
-        let living = house.live(1);
-        let down = house.record("observation", |data| data["rest_s"].is_number());
-        assert_eq!(
-            (&down.data["rest_s"], &down.data["about"]),
-            (&json!(rest_s), &json!(about)),
-            "{}",
-            down.data
-        );
-        assert!(down.data["text"].as_str().unwrap().contains(kind), "{}", down.data);
-        living.leave();
-    }
-}
-
-#[test]
 fn a_model_that_appears_is_thought_with_in_the_same_life() {
     loopback!();
     let script = Script::new(vec![thought("with a model", json!([]), 300)]);

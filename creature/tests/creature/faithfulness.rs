@@ -6,5 +6,4 @@ mod chat;
 pub mod client;
 mod fields;
 mod media;
-mod mind;
 mod responses;

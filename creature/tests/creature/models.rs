@@ -51,26 +51,6 @@ fn a_model_in_the_openai_wire_calls_tools_and_its_fences_are_mended() {
     living.leave();
 }
 
-#[test]
-fn a_garbled_reply_is_remembered_as_garbled_and_life_goes_on() {
-    loopback!();
-    let script = Script::new(vec![
-        Line::Says("I would rather not answer in JSON today.".to_owned()),
-        thought("better", json!([]), 300),
-    ]);
-    let house = TempHouse::with_model("openai", &script, 1);
-    let living = house.live(1);
-    let garbled = house.record("thought", |data| data["garbled"] == true);
-    assert!(garbled.data["text"].as_str().unwrap().contains("rather not"));
-    let next = house.record("thought", |data| data["intent"] == "better");
-    assert_eq!(next.data["thought"], 1);
-    // What it said stands in its conversation, and after it that it could not be read.
-    let after = script.situation(1);
-    assert!(after.contains("I would rather not answer in JSON today."), "{after}");
-    assert!(script.news(1).contains("Your last reply could not be read"), "{after}");
-    living.leave();
-}
-
 /// Found: a model that writes no JSON, whatever it is told, was answered for by instinct, and its own words were thrown away.
 #[test]
 fn a_model_that_writes_no_json_though_it_was_told_to_has_answered_in_its_own_words() {
@@ -93,29 +73,6 @@ fn a_model_that_writes_no_json_though_it_was_told_to_has_answered_in_its_own_wor
     house.record("message", |data| data["kind"] == "answer" && data["text"] == "Tomorrow at 05:01.");
     let garbled = house.records().iter().filter(|record| record.data["garbled"] == true).count();
     assert_eq!(garbled, 1, "it is not told again");
-    living.leave();
-}
-
-#[test]
-fn a_model_that_refuses_is_one_observation_and_a_longer_rest() {
-    loopback!();
-    let script = Script::new(vec![Line::Fails(401), Line::Fails(401), thought("back", json!([]), 300)]);
-    let house = TempHouse::with_model("openai", &script, 300);
-    let mut living = house.live(1);
-    let down = house.record("observation", |data| data["about"] == "model");
-    assert_eq!(down.data["rest_s"], 3_600);
-    assert!(down.data["hint"].as_str().unwrap().contains("key"));
-    house.say("first nudge");
-    script.request(1);
-    house.record("heartbeat", |data| data["wake"] == 2);
-    house.say("second nudge");
-    house.record("thought", |data| data["intent"] == "back");
-    house.record("observation", |data| {
-        data["about"] == "model" && data["text"].as_str().unwrap().contains("again")
-    });
-    assert!(living.ended().is_none());
-    let told = house.records().iter().filter(|r| r.data["about"] == "model").count();
-    assert_eq!(told, 2, "down once, back once");
     living.leave();
 }
 

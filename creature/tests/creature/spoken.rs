@@ -185,27 +185,6 @@ async fn one_word_silences_it_until_resume() {
     }
 }
 
-/// A reminder comes in its second, not before and not at the next wake that happens to be.
-#[tokio::test]
-async fn a_reminder_comes_to_the_second() {
-    let house = TempHouse::new();
-    let mut lived = Lived::born(&house, AFTERNOON, 1).await;
-    lived.wake().await;
-    house.say("remind me at 16:30:07 to feed the cat");
-    let due = "2026-03-02T16:30:07Z".parse::<jiff::Timestamp>().unwrap();
-    let said = || told(&house).iter().any(|told| told == "feed the cat");
-    while !said() {
-        assert!(lived.life.told.clock.now() <= due, "it is late");
-        lived.wake().await;
-    }
-    let at = house
-        .records()
-        .into_iter()
-        .find(|record| record.data["text"] == "feed the cat" && record.data["kind"] == "reminder");
-    let at = at.unwrap().at.parse::<jiff::Timestamp>().unwrap();
-    assert!(at >= due && at.duration_since(due).as_secs() < 1, "{at}");
-}
-
 /// Orders it can follow are followed, each when it is due, and what says the same again is not written down again.
 #[tokio::test]
 async fn a_standing_order_is_followed_when_it_is_due() {

@@ -1,7 +1,7 @@
 //! What a scripted mind answers with: thinking, words, calls, how it stops, and what goes wrong on the way.
 
 use super::rules::is_name;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// Stands in a text for half of a surrogate pair, which no text of Rust can hold.
 pub const HALF: char = '\u{f8ff}';
@@ -43,7 +43,6 @@ pub struct Say {
     pub without_ids: bool,
     /// Whole JSON though a stream was asked.
     pub whole: bool,
-    pub intent: String,
     pub sleep_s: Option<u64>,
     /// The text goes as it is, also where a JSON thought is asked.
     pub plain: bool,
@@ -80,10 +79,6 @@ impl Say {
     /// The call `rest`; in a JSON thought its `sleep_s`.
     pub fn rests(self, sleep_s: u64) -> Say {
         Say { sleep_s: Some(sleep_s), ..self }
-    }
-
-    pub fn intends(self, intent: &str) -> Say {
-        Say { intent: intent.to_owned(), ..self }
     }
 
     pub fn stop(self, reason: &str) -> Say {
@@ -163,11 +158,7 @@ impl Say {
     /// For a wire with tools: a rest becomes a call.
     pub fn native(mut self) -> Say {
         if let Some(sleep_s) = self.sleep_s.take() {
-            let mut args = Map::from_iter([("sleep_s".to_owned(), json!(sleep_s))]);
-            if !self.intent.is_empty() {
-                args.insert("intent".to_owned(), json!(self.intent));
-            }
-            self.parts.push(Part::Call("rest".to_owned(), Value::Object(args)));
+            self.parts.push(Part::Call("rest".to_owned(), json!({"sleep_s": sleep_s})));
         }
         self
     }
@@ -198,7 +189,7 @@ impl Say {
         }
         let unsaid = if calls.is_empty() { 60 } else { 0 };
         let thought = json!({
-            "monologue": self.text(), "intent": self.intent, "tool_calls": calls, "sleep_s": rest.unwrap_or(unsaid),
+            "monologue": self.text(), "intent": "", "tool_calls": calls, "sleep_s": rest.unwrap_or(unsaid),
         });
         self.parts.retain(|part| matches!(part, Part::Thinking(_)));
         self.sleep_s = None;

@@ -8,7 +8,6 @@ use nix::sys::signal::Signal;
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
 use std::fs;
-use std::process::Command;
 use std::time::Duration;
 use trials::House;
 
@@ -228,17 +227,6 @@ fn tests_that_do_not_compile_fall_by_the_first_errors() {
 }
 
 #[test]
-fn tests_that_hang_fall_by_the_deadline() {
-    let house = house("sleep 86399");
-    house.settings("build_s = 10");
-    let guardian = house.start();
-    let fall = until_fallen(&house);
-    assert!(fall["told"].as_str().unwrap().ends_with("since its tests did not end within 10 s"), "{fall:#}");
-    assert!(at_work(&house, "86399").is_empty());
-    guardian.stop();
-}
-
-#[test]
 fn a_guardian_killed_meanwhile_begins_the_tests_anew_and_does_not_bless_before() {
     let house = house(&format!("{HELD}\n{FAILS}"));
     let guardian = house.start();
@@ -280,38 +268,6 @@ fn an_owner_who_stops_or_pauses_meanwhile_is_obeyed_and_no_process_is_left() {
     until_run(&house, 2);
     assert_eq!(guardian.stop(), 0);
     assert_eq!(house.leftovers(), Vec::<i32>::new());
-}
-
-#[test]
-fn a_life_that_crashes_takes_its_tests_along() {
-    let house = with_later(
-        HELD,
-        "think alive; [ -e creature/test.sh ] || live; n=$(wc -l < .self/workspace/runs); \
-         until [ \"$(wc -l < .self/workspace/runs)\" -gt \"$n\" ]; do beat; sleep 0.05; done; exit 7",
-    );
-    house.write(".self/workspace/runs", "before\n");
-    let guardian = house.start();
-    let fall = until_fallen(&house);
-    assert_eq!((&fall["cause"], &fall["deaths"]), (&"tries_spent".into(), &3.into()));
-    assert_eq!((house.told("examined").len(), at_work(&house, "test.sh")), (0, vec![]));
-    guardian.stop();
-}
-
-/// Killed by somebody else than the guardian, as far as it can tell: nothing is known of the tests, so they run again.
-#[test]
-fn tests_killed_from_outside_are_run_again() {
-    let house = house(HELD);
-    let guardian = house.start();
-    until_run(&house, 1);
-    for pid in at_work(&house, "test.sh") {
-        Command::new("kill").args(["-KILL", &pid.to_string()]).status().unwrap();
-    }
-    house.until("that to be told", || !house.told("examined").is_empty());
-    assert_eq!(house.told("examined")[0]["outcome"], "unsure");
-    until_run(&house, 2);
-    house.write(".self/workspace/go", "");
-    until_trusted(&house);
-    guardian.stop();
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::marks;
 use std::fs;
 use std::process::Command;
-use trials::{House, SOUND, becomes};
+use trials::{House, SOUND};
 
 #[test]
 fn two_at_once_is_refused_with_the_pid_and_status_100() {
@@ -73,34 +73,6 @@ fn owner_edits_while_nothing_lives_are_waited_for_never_touched() {
 }
 
 #[test]
-fn orders_are_taken_up_and_status_tells() {
-    let house = House::new(SOUND);
-    assert_eq!(house.ask(&["status"]).status.code(), Some(3), "nothing runs yet");
-    let first = house.git(&["rev-parse", "HEAD"]);
-    let guardian = house.start();
-    house.until_blessed(&first);
-    house.write_life("think changed; live");
-    house.git(&["add", "creature"]);
-    let second = house.commit("the owner's change");
-    assert!(house.ask(&["pause"]).status.success());
-    house.until("the pause", || house.status()["phase"] == "paused");
-    assert!(house.ask(&["resume"]).status.success());
-    house.until_blessed(&second);
-    assert!(house.ask(&["rollback"]).status.success());
-    house.until("the creature to be put back", || !house.told("fall").is_empty());
-    assert!(!house.creature_differs_from(&first));
-    house.until("a life of it", || house.status()["blessed"] == true);
-    assert!(house.ask(&["rollback", &second]).status.success());
-    house.until("it to come forward again", || house.told("fall").len() == 2);
-    assert!(!house.creature_differs_from(&second));
-    let status = house.ask(&["status", "--json"]);
-    assert_eq!(status.status.code(), Some(0));
-    assert!(serde_json::from_slice::<serde_json::Value>(&status.stdout).unwrap()["life"].as_u64() >= Some(3));
-    assert!(house.ask(&["stop"]).status.success());
-    drop(guardian);
-}
-
-#[test]
 fn a_commit_request_is_answered_and_leaves_the_owners_index_alone() {
     let house = House::new(
         "think x; blessed; echo note >> self/diary.md; ask commit 'a diary line' c; think asked; live",
@@ -113,19 +85,6 @@ fn a_commit_request_is_answered_and_leaves_the_owners_index_alone() {
     assert_eq!(house.git(&["diff", "--cached", "--name-only"]), "README.md", "still staged, still alone");
     assert_eq!(house.git(&["show", "HEAD:README.md"]), "A house.");
     assert_eq!(house.git(&["diff", "--name-only"]), "");
-    guardian.stop();
-}
-
-#[test]
-fn garbage_in_every_file_of_the_creatures_is_survived() {
-    let life = "printf '\\000\\377garbage' > .self/mind/request.json; printf 'torn {' > .self/heartbeat; sleep 0.2; \
-                printf 'null\\n[1,2\\n\\000\\n' >> .self/memory.jsonl; think after; \
-                printf '{\"id\":\"x\",\"life\":1,\"kind\":\"conquer\"}' > .self/mind/request.json; live";
-    let house = House::new(life);
-    let first = house.git(&["rev-parse", "HEAD"]);
-    let guardian = house.start();
-    house.until_blessed(&first);
-    house.until("a refusal", || house.status()["answers"][0]["ok"] == false);
     guardian.stop();
 }
 
@@ -146,20 +105,6 @@ fn garbage_in_the_guardians_own_state_is_kept_aside_and_rebuilt() {
     assert!(fs::read_dir(house.path(".self/guardian/kept")).unwrap().count() >= 3);
     let numbers: Vec<u64> = house.told("life").iter().map(|life| life["life"].as_u64().unwrap()).collect();
     assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]), "no life is counted twice: {numbers:?}");
-}
-
-#[test]
-fn a_stale_git_lock_is_moved_aside_when_it_is_in_the_way() {
-    let house = House::new(&becomes(SOUND));
-    for lock in [".git/index.lock", ".git/refs/heads/main.lock", ".git/HEAD.lock"] {
-        house.write(lock, "");
-    }
-    let guardian = house.start();
-    house.until("the reborn creature to be blessed", || {
-        let status = house.status();
-        status["blessed"] == true && house.git(&["log", "-1", "--format=%s"]) == "self: another life"
-    });
-    guardian.stop();
 }
 
 /// Found the hard way: a dependency's `rust-toolchain.toml` had rustup replace the owner's toolchain in mid-life.

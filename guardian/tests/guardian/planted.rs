@@ -142,29 +142,36 @@ fn the_advice_of_a_refusal_ends_it_whatever_was_edited() {
         ("a repository within", nested),
         ("one that git has already", &format!("{nested}; git add creature/within && git commit -qm within")),
     ];
-    for (kind, edit) in kinds {
-        for wanted in ["To keep them: ", "To drop them: "] {
-            let house = House::new("think alive; live");
-            let guardian = house.start();
-            house.until("a blessing", || house.status()["blessed"] == true);
-            guardian.stop();
-            let edited = at_root(&house, edit);
-            assert!(edited.status.success(), "{kind}: {}", said(&edited));
-            let mut refused = house.start();
-            assert_eq!(refused.wait(), 100, "{kind}: {}", house.read("../guardian.log"));
-            let told = house.read("../guardian.log");
-            let advice = told.rsplit(wanted).next().unwrap().split(". To drop").next().unwrap();
-            let advice = advice.lines().next().unwrap().trim_end_matches('.');
-            let followed = at_root(&house, advice);
-            assert!(followed.status.success(), "{kind}: {advice}: {}", said(&followed));
-            let guardian = house.start();
-            let lives = house.told("life").len();
-            house.until(&format!("a life after {kind}, {advice}"), || {
-                house.told("life").len() > lives || house.status()["blessed"] == true
+    std::thread::scope(|scope| {
+        for (kind, edit) in kinds {
+            scope.spawn(move || {
+                ["To keep them: ", "To drop them: "].map(|wanted| advice_ends_it(kind, edit, wanted))
             });
-            guardian.stop();
         }
-    }
+    });
+}
+
+/// In a house of its own: the edit is refused, and what the refusal says after `wanted` lets the next start live.
+fn advice_ends_it(kind: &str, edit: &str, wanted: &str) {
+    let house = House::new("think alive; live");
+    let guardian = house.start();
+    house.until("a blessing", || house.status()["blessed"] == true);
+    guardian.stop();
+    let edited = at_root(&house, edit);
+    assert!(edited.status.success(), "{kind}: {}", said(&edited));
+    let mut refused = house.start();
+    assert_eq!(refused.wait(), 100, "{kind}: {}", house.read("../guardian.log"));
+    let told = house.read("../guardian.log");
+    let advice = told.rsplit(wanted).next().unwrap().split(". To drop").next().unwrap();
+    let advice = advice.lines().next().unwrap().trim_end_matches('.');
+    let followed = at_root(&house, advice);
+    assert!(followed.status.success(), "{kind}: {advice}: {}", said(&followed));
+    let guardian = house.start();
+    let lives = house.told("life").len();
+    house.until(&format!("a life after {kind}, {advice}"), || {
+        house.told("life").len() > lives || house.status()["blessed"] == true
+    });
+    guardian.stop();
 }
 
 /// Found: a repository with a `creature/` and walls switched off, planted in `self/`, was started as a house.
@@ -225,39 +232,45 @@ const SHAPES: [(&str, &str, &str); 7] = [
 /// Found by trying to get past the first mend: all but the plainest shape still ran.
 #[test]
 fn no_shape_of_a_repository_runs_anything_by_the_owners_git() {
-    for (shape, plants, stands) in SHAPES {
-        let house = House::new(&format!(
-            "repository() {{ mkdir -p $1; git init -q $1; git -C $1 -c user.name=x -c user.email=x@x.invalid commit -q \
-             --allow-empty -m x; git -C $1 config core.fsmonitor \"$FERAL_HOUSE/self/run\"; }}; \
-             bare() {{ mkdir -p $1; echo 'ref: refs/heads/main' > $1/HEAD; printf '[core]\\nrepositoryformatversion = 0\\n\
-             bare = false\\nworktree = .\\nfsmonitor = %s/self/run\\n' \"$FERAL_HOUSE\" > $1/config; }}; \
-             test -e .self/workspace/planted || {{ printf '#!/bin/sh\\ntouch %s/self/ran\\n' \"$FERAL_HOUSE\" > self/run; \
-             chmod +x self/run; {plants} touch .self/workspace/planted; }}; think alive; live"
-        ));
-        fs::create_dir_all(house.path("self/drafts")).unwrap();
-        house.write("self/drafts/.gitkeep", "");
-        house.commit("drafts");
-        let guardian = house.start();
-        house.until_within(std::time::Duration::from_secs(180), "a blessing", || {
-            house.status()["blessed"] == true
-        });
-        let _ = fs::remove_file(house.path("self/ran"));
-        at_root(&house, &format!("{stands}; git status"));
-        assert!(
-            house.path("self/ran").exists() || shape.contains("deep"),
-            "{shape}: the attack works while it lives"
-        );
-        let _ = fs::remove_file(house.path("self/ran"));
-        guardian.stop();
-        at_root(
-            &house,
-            &format!(
-                "({stands}; git status); test -e self/many || {{ git add -A; git commit -qm mine; git status; }}"
-            ),
-        );
-        assert!(!house.path("self/ran").exists(), "{shape}: {}", house.read("../guardian.log"));
-        assert!(house.path("self/drafts/.gitkeep").is_file(), "{shape}");
-    }
+    std::thread::scope(|scope| {
+        for (shape, plants, stands) in SHAPES {
+            scope.spawn(move || runs_nothing(shape, plants, stands));
+        }
+    });
+}
+
+fn runs_nothing(shape: &str, plants: &str, stands: &str) {
+    let house = House::new(&format!(
+        "repository() {{ mkdir -p $1; git init -q $1; git -C $1 -c user.name=x -c user.email=x@x.invalid commit -q \
+         --allow-empty -m x; git -C $1 config core.fsmonitor \"$FERAL_HOUSE/self/run\"; }}; \
+         bare() {{ mkdir -p $1; echo 'ref: refs/heads/main' > $1/HEAD; printf '[core]\\nrepositoryformatversion = 0\\n\
+         bare = false\\nworktree = .\\nfsmonitor = %s/self/run\\n' \"$FERAL_HOUSE\" > $1/config; }}; \
+         test -e .self/workspace/planted || {{ printf '#!/bin/sh\\ntouch %s/self/ran\\n' \"$FERAL_HOUSE\" > self/run; \
+         chmod +x self/run; {plants} touch .self/workspace/planted; }}; think alive; live"
+    ));
+    fs::create_dir_all(house.path("self/drafts")).unwrap();
+    house.write("self/drafts/.gitkeep", "");
+    house.commit("drafts");
+    let guardian = house.start();
+    house.until_within(std::time::Duration::from_secs(180), "a blessing", || {
+        house.status()["blessed"] == true
+    });
+    let _ = fs::remove_file(house.path("self/ran"));
+    at_root(&house, &format!("{stands}; git status"));
+    assert!(
+        house.path("self/ran").exists() || shape.contains("deep"),
+        "{shape}: the attack works while it lives"
+    );
+    let _ = fs::remove_file(house.path("self/ran"));
+    guardian.stop();
+    at_root(
+        &house,
+        &format!(
+            "({stands}; git status); test -e self/many || {{ git add -A; git commit -qm mine; git status; }}"
+        ),
+    );
+    assert!(!house.path("self/ran").exists(), "{shape}: {}", house.read("../guardian.log"));
+    assert!(house.path("self/drafts/.gitkeep").is_file(), "{shape}");
 }
 
 /// Found: made executable, or a folder put in its place, the owner's file was gone after the stop.

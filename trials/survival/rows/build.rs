@@ -151,6 +151,13 @@ const FAULTS: &[Row] = &[
         stale_lock,
     )
     .twice(),
+    Row::new(
+        BUILD,
+        "settings for cargo in creature/",
+        "a sound commit with a compiler in `creature/.cargo/config.toml` and a toolchain in `creature/rust-toolchain.toml`",
+        tools::inert_settings,
+    )
+    .twice(),
     Row::new(BUILD, "no cargo", "cargo deleted, then a sound commit", |trial| {
         tools::missing(trial, workshop::take_cargo_away, "failed to start");
     })

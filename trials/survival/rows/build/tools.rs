@@ -128,6 +128,23 @@ pub fn dependency_broken(trial: &mut Trial) {
     comes_back(trial);
 }
 
+/// Cargo is called from the root: what lies in `creature/` for it, and for rustup, chooses nothing.
+pub fn inert_settings(trial: &mut Trial) {
+    workshop::open(trial);
+    trial.begin();
+    let compiler = "[build]\nrustc = \"/nonexistent/rustc\"\n";
+    let toolchain = "[toolchain]\nchannel = \"nightly-1999-01-01\"\n";
+    trial.inject(|trial| {
+        commit(trial.house(), &[("creature/.cargo/config.toml", Some(compiler))]);
+        commit(trial.house(), &[("creature/rust-toolchain.toml", Some(toolchain))]);
+        sound_commit(trial, "1");
+    });
+    let head = trial.house().git(&["rev-parse", "HEAD"]);
+    trial.until("the commit to be blessed", |house| house.read(".self/last_good.txt").trim() == head);
+    trial.recovers();
+    assert!(failures(trial).is_empty(), "it chose a compiler");
+}
+
 /// The toolchain is not there any more, as rustup says it.
 pub fn uninstalled(trial: &mut Trial) {
     let rustup = std::process::Command::new("rustup").arg("--version").output();

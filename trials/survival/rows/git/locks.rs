@@ -22,6 +22,7 @@ pub const ROWS: &[Row] = &[
         "locks of HEAD, of the branch, of packed-refs and of the next rung that nobody holds, before a self-edit",
         |trial| stale(trial, &["HEAD.lock", "refs/heads/main.lock", "packed-refs.lock", NEXT_RUNG]),
     )
+    .quick()
     .twice(),
     Row::new(
         GIT,

@@ -6,7 +6,7 @@ use crate::house::{Living, TempHouse};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
@@ -149,20 +149,4 @@ pub fn copy(from: &Path, to: &Path) {
             std::fs::copy(entry.path(), to.join(&name)).unwrap();
         }
     }
-}
-
-/// Every source file below a folder.
-pub fn sources(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).unwrap().flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if entry.file_type().unwrap().is_dir() {
-            if name != "target" && !name.starts_with('.') {
-                found.extend(sources(&entry.path()));
-            }
-        } else if name.ends_with(".rs") {
-            found.push(entry.path());
-        }
-    }
-    found
 }
