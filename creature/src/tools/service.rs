@@ -1,10 +1,10 @@
 //! `service.*` and `janee.*`: the owner's services by name; the broker holds the keys and judges each call.
 
 use super::arguments::Arguments;
-use super::tool_context::{ToolContext, fault, waits};
+use super::tool_context::{ToolContext, fault, waits, with};
 use crate::fault::Fault;
 use hands::{Error, Reply};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 pub async fn list(tools: &mut ToolContext<'_>, _: &Arguments) -> Result<Value, Fault> {
     let status = tools.way_out()?.status().await.map_err(fault)?;
@@ -13,11 +13,8 @@ pub async fn list(tools: &mut ToolContext<'_>, _: &Arguments) -> Result<Value, F
 }
 
 pub async fn execute(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
-    let mut request = request(args, "service")?;
-    for name in ["query", "body"] {
-        request.extend(args.value(name).map(|value| (name.to_owned(), value.clone())));
-    }
-    answered(tools.way_out()?.service(&Value::Object(request)).await)
+    let more = json!({"query": args.value("query"), "body": args.value("body")});
+    answered(tools.way_out()?.service(&with(request(args, "service"), more)).await)
 }
 
 pub async fn janee_list(tools: &mut ToolContext<'_>, _: &Arguments) -> Result<Value, Fault> {
@@ -25,39 +22,19 @@ pub async fn janee_list(tools: &mut ToolContext<'_>, _: &Arguments) -> Result<Va
 }
 
 pub async fn janee_execute(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
-    let mut request = request(args, "capability")?;
-    let body = args.value("body").map(|body| match body {
-        Value::String(text) => json!(text),
-        // Janee takes text.
-        other => json!(other.to_string()),
-    });
-    request.extend(body.map(|body| ("body".to_owned(), body)));
-    request.extend(args.value("headers").map(|headers| ("headers".to_owned(), headers.clone())));
-    answered(tools.way_out()?.janee(&Value::Object(request)).await)
+    // Janee takes text.
+    let text = |body: &Value| body.as_str().map_or_else(|| body.to_string(), str::to_owned);
+    let more = json!({"body": args.value("body").map(text), "headers": args.value("headers")});
+    answered(tools.way_out()?.janee(&with(request(args, "capability"), more)).await)
 }
 
 /// Returns the fields of every call: whose, which method and path, and why.
-fn request(args: &Arguments, whose: &str) -> Result<Map<String, Value>, Fault> {
-    let mut request = Map::new();
-    for name in [whose, "method", "path"] {
-        request.insert(name.to_owned(), json!(args.text(name).trim()));
-    }
+fn request(args: &Arguments, whose: &str) -> Value {
     let method = args.text("method").trim().to_ascii_uppercase();
-    request.insert("method".to_owned(), json!(method));
-    if let Some(reason) = args.maybe_text("reason") {
-        request.insert("reason".to_owned(), json!(reason));
-    }
-    Ok(request)
+    let call = json!({whose: args.text(whose).trim(), "method": method, "path": args.text("path").trim()});
+    with(call, json!({"reason": args.maybe_text("reason")}))
 }
 
 fn answered(answer: Result<Reply, Error>) -> Result<Value, Fault> {
-    match answer {
-        Ok(reply) => Ok(json!({
-            "status": reply.status,
-            "content_type": reply.content_type,
-            "body": reply.body,
-            "truncated": reply.truncated,
-        })),
-        Err(error) => waits(error),
-    }
+    answer.map_or_else(waits, |reply| Ok(json!(reply)))
 }

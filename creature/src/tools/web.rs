@@ -10,15 +10,7 @@ const MOST_CHARS: usize = 30_000;
 
 pub async fn fetch_text(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let (url, most) = (args.text("url").trim(), args.number("most_chars").unwrap_or(MOST_CHARS));
-    let page = hands::fetch_text(tools.way_out()?, url, most).await.map_err(fault)?;
-    Ok(json!({
-        "url": page.url,
-        "title": page.title,
-        "text": page.text,
-        "chars_total": page.chars_total,
-        "truncated": page.truncated,
-        "content_type": page.content_type,
-    }))
+    Ok(json!(hands::fetch_text(tools.way_out()?, url, most).await.map_err(fault)?))
 }
 
 pub async fn search(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
@@ -28,6 +20,5 @@ pub async fn search(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Val
         Fault::new("web.search is not configured", hint)
     })?;
     let hits = hands::search::search(tools.way_out()?, &service, query, most).await.map_err(fault)?;
-    let hits = hits.iter().map(|hit| json!({"title": hit.title, "url": hit.url, "snippet": hit.snippet}));
-    Ok(json!({"query": query, "hits": hits.collect::<Vec<_>>()}))
+    Ok(json!({"query": query, "hits": hits}))
 }

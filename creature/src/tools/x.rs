@@ -6,7 +6,7 @@ use super::tool_context::{ToolContext, waits};
 use crate::fault::Fault;
 use ground::files;
 use hands::Broker;
-use hands::x::{self, Post};
+use hands::x;
 use patch::boundary;
 use serde_json::{Value, json};
 
@@ -52,13 +52,13 @@ async fn send(
 pub async fn search(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let (query, most) = (args.text("query"), args.number("most").unwrap_or(10));
     let broker = account(tools).await?.ok_or_else(|| not_configured(args))?;
-    x::search(broker, query, most).await.map_or_else(waits, |posts| Ok(shown(&posts)))
+    x::search(broker, query, most).await.map_or_else(waits, |posts| Ok(json!({"posts": posts})))
 }
 
 pub async fn get_mentions(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let since = args.maybe_text("since_id");
     let broker = account(tools).await?.ok_or_else(|| not_configured(args))?;
-    x::mentions(broker, since).await.map_or_else(waits, |posts| Ok(shown(&posts)))
+    x::mentions(broker, since).await.map_or_else(waits, |posts| Ok(json!({"posts": posts})))
 }
 
 fn words(args: &Arguments) -> Result<&str, Fault> {
@@ -81,13 +81,6 @@ async fn account<'a>(tools: &'a ToolContext<'_>) -> Result<Option<&'a Broker>, F
 fn not_configured(args: &Arguments) -> Fault {
     let error = format!("{} is not configured: the broker has no service `x`", args.tool());
     Fault::new(error, "the owner gives the credentials to the broker; x.post writes drafts meanwhile")
-}
-
-fn shown(posts: &[Post]) -> Value {
-    let posts = posts.iter().map(|post| {
-        json!({"id": post.id, "author_id": post.author_id, "text": post.text, "created_at": post.created_at})
-    });
-    json!({"posts": posts.collect::<Vec<_>>()})
 }
 
 fn draft(

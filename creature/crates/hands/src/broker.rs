@@ -8,6 +8,7 @@ use crate::known::{self, Known};
 use crate::{Deferred, Error};
 use reqwest::header::{HeaderMap, HeaderName};
 use reqwest::{Client, Method, Response, Url};
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::error::Error as _;
 use std::fmt;
@@ -39,7 +40,7 @@ pub struct Broker {
 }
 
 /// Answer of a service.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Reply {
     pub status: u16,
     pub content_type: String,

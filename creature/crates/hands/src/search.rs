@@ -1,6 +1,7 @@
 //! Web search by the service `search`, which the owner configures as one of two providers.
 
 use crate::{Broker, Error, readable};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 const MOST_SNIPPET_CHARS: usize = 400;
@@ -8,7 +9,7 @@ const MOST_SNIPPET_CHARS: usize = 400;
 const MOST_HITS: usize = 20;
 
 /// Result of a search; `snippet` is plain text.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Hit {
     pub title: String,
     pub url: String,

@@ -5,6 +5,7 @@ use crate::broker::Broker;
 use crate::known::Remembered;
 use crate::{Error, Feed, feed, readable};
 use reqwest::Url;
+use serde::Serialize;
 use std::time::Duration;
 
 const PAGES: &str = "text/html,application/xhtml+xml,text/plain;q=0.9,application/json;q=0.9,*/*;q=0.5";
@@ -15,7 +16,7 @@ const FEEDS: &str =
 const DEADLINE: Duration = Duration::from_secs(75);
 
 /// Page as readable text.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Page {
     /// Address the text came from, after redirects.
     pub url: String,

@@ -3,6 +3,7 @@
 //! Invariant: a post is sent once. Where nobody can know whether it went through, the error says so.
 
 use crate::{Broker, Error};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 const MOST_WEIGHT: usize = 280;
@@ -17,7 +18,7 @@ pub struct Posted {
 }
 
 /// A post that was read.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Post {
     pub id: String,
     pub author_id: String,
