@@ -1,4 +1,4 @@
-//! The versions of its source that ever ran, each with what became of it: the one reading of that, for page, `diff` and report. Pure.
+//! Versions of its source that ever ran, each with what became of it, for page, `diff` and report; refused edits are no versions. Pure.
 
 use house::bounds::{NAME_CHARS, brief};
 use house::records::history::{Death, Event, Line, Said};

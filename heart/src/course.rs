@@ -256,7 +256,7 @@ impl Course {
     fn silence(&self, place: &str) -> String {
         let Held { waits, asleep, spun_ms, .. } = self.held;
         match (waits, spun_ms >= crate::held::SPIN_MS) {
-            (true, _) => "nothing was heard of the steward for a minute".into(),
+            (true, _) => format!("nothing was heard of the steward for {} s", crate::held::SILENT_MS / 1_000),
             (_, true) => format!("a step took {} s of the processor and did not get on", spun_ms / 1_000),
             (..) => format!(
                 "a step was held up {place} for {} s",

@@ -13,8 +13,9 @@ const KILL_LOOKS: u32 = 25;
 /// Looks without progress after which the steward begins anew: 20 s asleep in the kernel. Work that only takes long
 /// says that it gets on; a disk that is slow does not count as asleep.
 const ANEW_LOOKS: u32 = 50;
-/// Looks at a steward that waits for events and no longer says so: a minute.
+/// Looks at a steward that waits for events and no longer says so; it says a round every 10 s at the latest.
 const SILENT_LOOKS: u32 = 12;
+pub const SILENT_MS: Millis = IDLE_LOOK_MS * SILENT_LOOKS as Millis;
 /// Processor time without progress after which the steward begins anew: it spins.
 pub const SPIN_MS: Millis = 60_000;
 

@@ -79,12 +79,7 @@ pub fn stage(root: &Path, plan: &str) -> Result<u8> {
         bail!(why);
     }
     let log = files::append(&house.life_log(plan.life))?;
-    let extra = vec![
-        ("FERAL_HOUSE", house.root().display().to_string()),
-        ("FERAL_LIFE", plan.life.to_string()),
-        ("FERAL_COMMIT", plan.version.commit.clone()),
-        ("FERAL_SAFE", "1".into()),
-    ];
+    let extra = child::of_life(&house, plan.life, &plan.version.commit, true);
     let start = Start {
         occupant: Occupant::Life,
         program,

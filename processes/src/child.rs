@@ -1,4 +1,4 @@
-//! Process trees: started so that none outlives the guardian, asked to end, ended whole.
+//! Process trees and their environment: started so that none outlives the guardian, asked to end, ended whole.
 //!
 //! Invariant: every process is started from the main thread, since the parent-death signal follows the thread that
 //! forked.
@@ -167,6 +167,17 @@ impl Tree {
     pub fn has_init(&self) -> bool {
         matches!(self.held, Held::Init(_))
     }
+}
+
+/// Returns the variables by which a life knows its house, its number, its commit and whether it is safe.
+pub fn of_life(house: &House, life: u64, commit: &str, safe: bool) -> Vec<(&'static str, String)> {
+    let mut variables = vec![
+        ("FERAL_HOUSE", house.root().display().to_string()),
+        ("FERAL_LIFE", life.to_string()),
+        ("FERAL_COMMIT", commit.to_owned()),
+    ];
+    variables.extend(safe.then(|| ("FERAL_SAFE", "1".to_owned())));
+    variables
 }
 
 /// Starts a program in a process tree of its own that ends with the guardian.

@@ -221,7 +221,7 @@ impl Repo {
         Ok(whole && walked.is_ok())
     }
 
-    /// Puts a version on top of the ladder; beyond eight rungs the lowest above the bottom goes. True if it is new.
+    /// Puts a version on top of the ladder; beyond `RUNGS` the lowest above the bottom goes. True if it is new.
     pub fn bless(&self, version: Version) -> Result<bool> {
         let rungs = self.rungs()?;
         let on_top = rungs.last().is_some_and(|rung| rung.version.tree == version.tree);

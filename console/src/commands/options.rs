@@ -1,4 +1,4 @@
-//! Options of commands that have several, or that several have, with their help. Pure.
+//! Options of commands that have several, or that several have, with their help and defaults, the page's port among them. Pure.
 
 use clap::{Args, ValueHint};
 use house::moments;

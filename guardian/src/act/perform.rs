@@ -184,17 +184,11 @@ impl Executor {
             args.push("--quiet".into());
             (made::cargo(), args)
         };
-        let mut extra = vec![
-            ("FERAL_HOUSE", self.house.root().display().to_string()),
-            ("FERAL_LIFE", self.state.life.to_string()),
-            ("FERAL_COMMIT", version.commit.to_string()),
-        ];
+        let mut extra = child::of_life(&self.house, self.state.life, &version.commit.to_string(), safe);
         self.daemons.own.broker.tokens.unproven = self.state.unexamined.as_ref() == Some(&tree);
         let broker = self.daemons.door(&self.house, Some(self.state.life))?;
-        match safe {
-            true => extra.push(("FERAL_SAFE", "1".into())),
-            false => extra
-                .extend(broker.iter().flat_map(|door| packages::variables(&self.settings.packages, door))),
+        if !safe {
+            extra.extend(broker.iter().flat_map(|door| packages::variables(&self.settings.packages, door)));
         }
         self.living.heart.reset();
         self.living.request_seen = files::mark(&self.house.request());

@@ -116,7 +116,7 @@ fn anchors_are_those_of_headings() {
 /// What stands in backticks and begins with a folder of ours is a path, from the root or from where the page is.
 #[test]
 fn every_path_that_is_named_exists() {
-    const OURS: &str = "guardian broker house walls console trials creature scripts docs";
+    const OURS: &str = "guardian heart processes repo broker house walls console trials creature scripts docs";
     const WITHIN: &str = "src crates prompts tests";
     let (root, mut bad) = (root(), Vec::new());
     for source in sources().iter().filter(|source| is_page(source) && source.path != "docs/map.md") {
@@ -261,4 +261,25 @@ fn the_readme_says_how_to_run_it_and_contributing_how_to_test_it() {
     for (path, needed) in said {
         assert!(page(&sources, path).contains(&needed), "{path} does not say `{needed}`");
     }
+}
+
+/// The answers of docs/heart.md name a file and what to look for in it.
+#[test]
+fn answers_about_the_heart_are_where_they_say() {
+    let sources = sources();
+    let text = |path: &str| sources.iter().find(|source| source.path == path).map(|source| &source.text);
+    let page = text("docs/heart.md").expect("the page of the heart");
+    let answers: Vec<&str> = page.lines().filter(|line| line.contains("?**")).collect();
+    assert_eq!(answers.len(), 20);
+    none(
+        answers
+            .into_iter()
+            .filter_map(|line| {
+                let mut named = line.rsplit('`').skip(1).step_by(2);
+                let (item, path) = (named.next()?, named.next()?);
+                let found = text(path).is_some_and(|text| text.contains(item));
+                (!found).then(|| format!("docs/heart.md: no `{item}` in {path}"))
+            })
+            .collect(),
+    );
 }

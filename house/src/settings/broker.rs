@@ -1,4 +1,4 @@
-//! The broker's sections of `owner.toml`: models and money, services, pages, search.
+//! The broker's sections of `owner.toml` with their defaults: models and money, services, bytes of a page, search.
 //!
 //! Invariant: no setting takes a secret, only names of variables that hold one.
 
