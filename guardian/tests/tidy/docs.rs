@@ -116,7 +116,8 @@ fn anchors_are_those_of_headings() {
 /// What stands in backticks and begins with a folder of ours is a path, from the root or from where the page is.
 #[test]
 fn every_path_that_is_named_exists() {
-    const OURS: &str = "guardian heart processes repo broker house walls console trials creature scripts docs";
+    const OURS: &str =
+        "guardian heart processes repo broker house walls console trials creature scripts docs";
     const WITHIN: &str = "src crates prompts tests";
     let (root, mut bad) = (root(), Vec::new());
     for source in sources().iter().filter(|source| is_page(source) && source.path != "docs/map.md") {
