@@ -16,13 +16,14 @@ use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 /// Top-level names that are never the workspace, whatever the owner's settings say.
-const HOUSE: [&str; 20] = [
+const HOUSE: [&str; 21] = [
     ".git",
     ".ci",
     ".self",
     "self",
     "creature",
     "guardian",
+    "heart",
     "broker",
     "console",
     "house",
