@@ -140,7 +140,7 @@ fn no_processes(trial: &mut Trial) {
     trial.shell("think x; live");
     let group = Group::new(trial, "pids", &[("pids.max", "max")]);
     trial.begin();
-    [trial.guardian().pid(), trial.guardian().acting()].into_iter().for_each(|pid| group.holds(pid));
+    hold_guardian(trial, &group);
     trial.inject(|trial| {
         group.set("pids.max", "0");
         trial.kill_creature();
@@ -150,12 +150,18 @@ fn no_processes(trial: &mut Trial) {
     trial.recovers();
 }
 
+/// Puts the guardian into a group once its steward is there: without that the steward's lives would be outside.
+fn hold_guardian(trial: &Trial, group: &Group) {
+    let steward = trials::looked_for(|| trial.guardian().steward()).expect("a steward");
+    [trial.guardian().pid(), steward].into_iter().for_each(|pid| group.holds(pid));
+}
+
 fn fork_bomb(trial: &mut Trial) {
     trial.shell_becomes("think x; blessed; bomb() { bomb & bomb & }; bomb; sleep 1; exit 1");
     let group = Group::new(trial, "pids", &[("pids.max", "300")]);
     trial.begin();
     trial.expect_fall("crash_loop");
-    [trial.guardian().pid(), trial.guardian().acting()].into_iter().for_each(|pid| group.holds(pid));
+    hold_guardian(trial, &group);
     let pid = trial.house().status()["creature_pid"].as_i64().unwrap();
     group.holds(pid as i32);
     trial.inject(|_| {});
@@ -168,7 +174,7 @@ fn no_memory(trial: &mut Trial) {
     trial.shell_then(leak);
     let group = Group::new(trial, "memory", &[("memory.limit_in_bytes", "60M"), ("memory.max", "60M")]);
     trial.start();
-    [trial.guardian().pid(), trial.guardian().acting()].into_iter().for_each(|pid| group.holds(pid));
+    hold_guardian(trial, &group);
     trial.until("the first blessing", |house| house.status()["blessed"] == true);
     let pid = trial.house().status()["creature_pid"].as_i64().unwrap();
     group.holds(pid as i32);
