@@ -2,11 +2,14 @@
 //!
 //! A run has the same few cases each time. `FERAL_CASES=100000 cargo test …` has so many, other ones each time.
 
+mod taken;
+
 use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
 use std::path::Path;
+use std::time::Duration;
 
 /// Pieces that readers of several kinds fall over.
 const PIECES: [&str; 24] = [
@@ -36,8 +39,9 @@ const PIECES: [&str; 24] = [
     "-99999999999999999999",
 ];
 
-/// Bytes of one case.
+/// Bytes of one case, and processor time for its check: one that grows with the square of its bytes takes longer.
 const MOST_BYTES: usize = 64 * 1024;
+const MOST_TIME: Duration = Duration::from_secs(10);
 
 #[derive(Clone, Debug)]
 enum Damage {
@@ -139,5 +143,12 @@ pub fn withstands(
     let all = seeds.clone();
     let hostile = (any::<Index>(), prop::collection::vec(damage(), 0..6))
         .prop_map(move |(seed, damages)| Hostile(damaged(seed.get(&all).clone(), &damages, &all, pieces)));
-    runner.run(&hostile, |Hostile(bytes)| check(&bytes)).unwrap_or_else(|failed| panic!("{failed}"));
+    let soon = |Hostile(bytes): Hostile| {
+        let begun = taken::taken();
+        check(&bytes)?;
+        let took = taken::taken() - begun;
+        prop_assert!(took < MOST_TIME, "took {took:?} of the processor");
+        Ok(())
+    };
+    runner.run(&hostile, soon).unwrap_or_else(|failed| panic!("{failed}"));
 }

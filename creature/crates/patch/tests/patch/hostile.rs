@@ -10,7 +10,6 @@ use patch::text::diff::parse;
 use patch::text::hunks::apply;
 use patch::text::unified;
 use proptest::prelude::*;
-use std::time::{Duration, Instant};
 
 const PIECES: [&str; 20] = [
     "--- a/creature/src/a.rs\n",
@@ -53,9 +52,8 @@ fn hostile_patches_change_files_within_the_boundary_all_or_nothing() {
     let roots = Roots { source: yard.root(), papers: yard.root() };
     let seeds = withstand::seeds("patches", &["patch"]);
     withstand::withstands(seeds, &PIECES, 1_000, |bytes| {
-        let (text, begun) = (String::from_utf8_lossy(bytes), Instant::now());
+        let text = String::from_utf8_lossy(bytes);
         let plan = from_patch(&roots, &text);
-        prop_assert!(begun.elapsed() < Duration::from_secs(5), "took {:?}", begun.elapsed());
         let Ok(plan) = plan else { return Ok(()) };
         prop_assert!(plan.missed.is_empty() || plan.changes.is_empty(), "half: {plan:?}");
         for change in &plan.changes {
