@@ -305,11 +305,17 @@ impl<'a> Edits<'a> {
         let mut here = at;
         let mut ours: BTreeMap<usize, Vec<(&'a str, Option<&'a str>)>> = BTreeMap::new();
         let told = hunk.shows_ends().then_some("\n");
-        for line in &hunk.lines {
+        let new_side = |line: &Line| !matches!(line, Line::Remove(_));
+        let unended = hunk.lines.iter().rposition(new_side).filter(|_| hunk.new_unended);
+        for (number, line) in hunk.lines.iter().enumerate() {
             match line {
                 Line::Keep(_) => here += 1,
                 Line::Remove(_) if !self.removed.insert(here) => return false,
                 Line::Remove(_) => here += 1,
+                // Without a newline, what stands before it is no part of one.
+                Line::Add(text) if unended == Some(number) => {
+                    ours.entry(here).or_default().push((text, Some("")))
+                }
                 Line::Add(text) => ours.entry(here).or_default().push(match text.strip_suffix('\r') {
                     Some(text) => (text, Some("\r\n")),
                     None => (text.as_str(), told),
