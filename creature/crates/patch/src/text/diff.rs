@@ -63,17 +63,21 @@ pub enum Line {
 impl Hunk {
     /// The lines it expects to find.
     pub fn expects(&self) -> Vec<&str> {
-        self.side(|line| !matches!(line, Line::Add(_)))
+        self.side(|line| !matches!(line, Line::Add(_)), self.old_unended)
     }
 
     /// The lines that stand there after it.
     pub fn result_lines(&self) -> Vec<&str> {
-        self.side(|line| !matches!(line, Line::Remove(_)))
+        self.side(|line| !matches!(line, Line::Remove(_)), self.new_unended)
     }
 
-    fn side(&self, of: fn(&Line) -> bool) -> Vec<&str> {
-        let lines = self.lines.iter().filter(|line| of(line)).map(Line::text);
-        lines.map(|text| text.strip_suffix('\r').unwrap_or(text)).collect()
+    /// Lines without their ends; what stands at the end of a line without a newline is no part of one.
+    fn side(&self, of: fn(&Line) -> bool, unended: bool) -> Vec<&str> {
+        let mut lines: Vec<&str> = self.lines.iter().filter(|line| of(line)).map(Line::text).collect();
+        let ended = lines.len() - usize::from(unended && !lines.is_empty());
+        let ends = lines.iter_mut().take(ended);
+        ends.for_each(|line| *line = line.strip_suffix('\r').unwrap_or(line));
+        lines
     }
 
     /// Whether it changes nothing, not even ends of lines.

@@ -331,14 +331,12 @@ impl<'a> Edits<'a> {
     }
 
     fn write(&self, lines: &[(&str, &str)], text: &str) -> String {
-        let crlf = lines.iter().filter(|(_, end)| *end == "\r\n").count();
-        let ending = if crlf * 2 > lines.len() { "\r\n" } else { "\n" };
         let mut made: Vec<(&str, &str)> = Vec::with_capacity(lines.len());
         let mut last_added = false;
         for at in 0..=lines.len() {
             let added = self.added.get(&at).into_iter().flatten();
             let before = made.len();
-            made.extend(added.map(|(line, end)| (*line, end.unwrap_or(ending))));
+            made.extend(added.map(|(line, end)| (*line, end.unwrap_or(end_near(lines, at)))));
             last_added |= made.len() > before;
             if let Some(line) = lines.get(at).filter(|_| !self.removed.contains(&at)) {
                 made.push(*line);
@@ -352,11 +350,18 @@ impl<'a> Edits<'a> {
             out.push_str(match (last, end.is_empty()) {
                 (true, _) if last_added && self.unended => "",
                 (true, _) | (false, false) => end,
-                (false, true) => ending,
+                (false, true) => end_near(lines, lines.len()),
             });
         }
         out
     }
+}
+
+/// The end of the line that stands above a place, or below it where none above has one.
+fn end_near<'t>(lines: &[(&str, &'t str)], at: usize) -> &'t str {
+    let (above, below) = lines.split_at(at.min(lines.len()));
+    let mut near = above.iter().rev().chain(below).map(|(_, end)| *end);
+    near.find(|end| !end.is_empty()).unwrap_or("\n")
 }
 
 /// Lines with their endings kept apart, so that texts with either kind of ending compare alike.
