@@ -173,10 +173,15 @@ fn is_call(object: &Map<String, Value>) -> bool {
             || (object.len() == 1 && object.contains_key("tool")))
 }
 
-/// Whether an object names a tool by itself, and no arguments.
+/// Whether an object names a tool by itself, and no arguments. In a thought a `name` is none of a tool's, and beside
+/// calls no tool is named.
 fn is_without_arguments(object: &Map<String, Value>) -> bool {
-    TOOL.iter().any(|key| object.get(*key).is_some_and(Value::is_string))
+    let others = || CALLS.iter().filter(|key| **key != "action");
+    let is_thought = KNOWN.iter().chain(others()).any(|key| object.contains_key(*key));
+    let names: &[&str] = if is_thought { &["tool", "tool_name", "action"] } else { &TOOL };
+    names.iter().any(|key| object.get(*key).is_some_and(Value::is_string))
         && !ARGS.iter().any(|key| object.contains_key(*key))
+        && !others().any(|key| object.get(*key).is_some_and(is_full))
 }
 
 /// The thought with all its calls under `tool_calls`.
@@ -243,10 +248,6 @@ fn arguments(object: &Map<String, Value>) -> impl Iterator<Item = (String, Value
 /// Whether what stands under an unknown key may be calls: by its name, or by what it holds.
 fn is_like_calls(key: &str, value: &Value) -> bool {
     let key = key.to_lowercase();
-    let is_full = |calls: &Value| match calls {
-        Value::Array(list) => !list.is_empty(),
-        other => other.is_object(),
-    };
     let holds = |object: &Map<String, Value>| {
         !object.is_empty()
             && (LIKE_CALLS.iter().any(|like| key.contains(like))
@@ -256,5 +257,12 @@ fn is_like_calls(key: &str, value: &Value) -> bool {
         Value::Object(object) => holds(object),
         Value::Array(list) => list.iter().filter_map(Value::as_object).any(holds),
         _ => false,
+    }
+}
+
+fn is_full(calls: &Value) -> bool {
+    match calls {
+        Value::Array(list) => !list.is_empty(),
+        other => other.is_object(),
     }
 }
