@@ -207,6 +207,8 @@ fn came(house: &House, repo: &Repo, version: Version) -> Vec<String> {
     let name = version.commit.to_string();
     let is_of = |event: &Value| ["commit", "from_commit"].iter().any(|field| text(event, field) == name);
     let mut edits = ByCommit::default();
+    // Also of a commit of the owner's that never ran.
+    edits.at(&name, "");
     records::of(&house.history()).filter(is_of).for_each(|event| edits.take(&event));
     records::of(&house.deaths()).filter(is_of).for_each(|death| edits.died(Death(&death)));
     let edit = edits.all.into_iter().find(|edit| edit.commit == name).unwrap_or_default();

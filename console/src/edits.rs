@@ -142,7 +142,7 @@ impl<F: Fn(&str) -> Option<String>> Edits<F> {
     }
 
     /// The version of a commit, made where it is new.
-    fn at(&mut self, commit: &str, at: &str) -> Option<&mut Edit> {
+    pub fn at(&mut self, commit: &str, at: &str) -> Option<&mut Edit> {
         if self.of(commit).is_none() && !commit.is_empty() {
             if self.all.len() >= self.most {
                 self.dropped += self.all.drain(..self.most / 8).len() as u64;

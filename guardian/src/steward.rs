@@ -24,7 +24,7 @@ static LONGEST_STEP_MS: AtomicU64 = AtomicU64::new(0);
 /// Words of what lasts, as they were said last, of a life and of what is blessed; and whether they arrived.
 static TOLD: Mutex<Vec<(Said, bool)>> = Mutex::new(Vec::new());
 
-/// Takes the line up, as the first thing of a steward; the first step has begun.
+/// Takes the line up, once signals are listened for: the heart's word to leave would kill before. The first step has begun.
 pub fn begin() -> Result<()> {
     let line = Line::inherited().context("only the guardian starts its steward: `cargo run -p guardian`")?;
     let _ = LINE.set(line);
@@ -73,11 +73,6 @@ pub fn leaves(leaving: bool) {
 /// Says that the loop begins.
 pub fn ready() {
     say(Said::Ready);
-}
-
-/// Says that this steward ends on purpose, with this exit code.
-pub fn leaving(code: u8) {
-    say(Said::Leaving { code });
 }
 
 /// Says which life runs, and what a blessed version needs to run without this steward, where the heart does not know.

@@ -3,8 +3,10 @@
 use house::clock::running_ms;
 use house::terminal;
 use nix::errno::Errno;
+use nix::sys::prctl;
+use nix::sys::signal::Signal;
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
-use nix::unistd::{ForkResult, fork};
+use nix::unistd::{ForkResult, Pid, fork};
 use std::time::Duration;
 
 /// Longest wait for the fork; what takes longer goes on without the heart, and ends with it.
@@ -13,14 +15,19 @@ const LOOK: Duration = Duration::from_millis(1);
 
 /// Prints a line.
 pub fn say(line: &str) {
-    work(|| {
+    work(&mut None, || {
         terminal::error(&format!("guardian: {line}"));
         true
     });
 }
 
-/// Does something in a fork; whether it is known to be done.
-pub fn work(work: impl FnOnce() -> bool) -> bool {
+/// Does something in a fork, unless the former one still works: two writers could end in either order. Whether it is known
+/// to be done.
+pub fn work(former: &mut Option<Pid>, work: impl FnOnce() -> bool) -> bool {
+    if former.is_some_and(|pid| is_alive(waitpid(pid, Some(WaitPidFlag::WNOHANG)))) {
+        return false;
+    }
+    *former = None;
     // SAFETY: this process has one thread, so the copy may go on with the same code; it runs no destructor at its end.
     #[allow(unsafe_code)]
     match unsafe { fork() } {
@@ -32,6 +39,8 @@ pub fn work(work: impl FnOnce() -> bool) -> bool {
                     libc::syscall(libc::SYS_close_range, first, u32::MAX, 0)
                 }
             };
+            // Ends with the heart: its successor writes the same file.
+            let _ = prctl::set_pdeathsig(Signal::SIGKILL);
             close(3);
             let code = i32::from(!work());
             // SAFETY: ends this process.
@@ -44,13 +53,18 @@ pub fn work(work: impl FnOnce() -> bool) -> bool {
             let until = running_ms() + WAIT_MS;
             while running_ms() < until {
                 match waitpid(child, Some(WaitPidFlag::WNOHANG)) {
-                    Ok(WaitStatus::StillAlive) | Err(Errno::EINTR) => std::thread::sleep(LOOK),
+                    waited if is_alive(waited) => std::thread::sleep(LOOK),
                     ended => return matches!(ended, Ok(WaitStatus::Exited(_, 0))),
                 }
             }
+            *former = Some(child);
             false
         }
         // Short of processes: the heart does not do it in its own.
         Err(_) => false,
     }
+}
+
+fn is_alive(waited: nix::Result<WaitStatus>) -> bool {
+    matches!(waited, Ok(WaitStatus::StillAlive) | Err(Errno::EINTR))
 }

@@ -18,6 +18,7 @@ use nix::sys::prctl;
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::wait::WaitStatus;
+use nix::unistd::Pid;
 use processes::hunt;
 use std::fs::File;
 use std::os::fd::AsFd;
@@ -36,6 +37,8 @@ struct Heart {
     kept: Kept,
     /// When the state is written again, where it could not be.
     owes_at: Option<Millis>,
+    /// The writer of the state that was not waited for to its end.
+    writer: Option<Pid>,
     process: Option<Process>,
     look_at: Millis,
     /// Whether the running keeper has said a word: from then on a signal does not end it.
@@ -61,7 +64,7 @@ pub fn run(house: &House, plain: bool, _lock: File) -> Result<u8> {
     moved.iter().for_each(|told| aside::say(told));
     let mut course = Course::new(PARKED_MS);
     if let Some(record) = &kept.record {
-        (course.parked_ms, course.has_version) = (record.parked_ms, record.newest().is_some());
+        course.goes_by(record);
     }
     let mut heart = Heart {
         house: house.clone(),
@@ -69,6 +72,7 @@ pub fn run(house: &House, plain: bool, _lock: File) -> Result<u8> {
         course,
         kept,
         owes_at: None,
+        writer: None,
         process: None,
         look_at: Millis::MAX,
         heard: false,
@@ -168,13 +172,15 @@ impl Heart {
         }
         match &said {
             Said::Record(record) => {
-                (self.course.parked_ms, self.course.has_version) =
-                    (record.parked_ms, record.newest().is_some());
+                self.course.goes_by(record);
                 self.change(|kept| kept.record = Some(record.clone()));
             }
-            Said::Life { number, .. } => self.change(|kept| kept.life = kept.life.max(*number)),
+            Said::Life { number, pid } => {
+                let stand_in = if self.course.keeps(Keeper::StandIn) { *pid } else { 0 };
+                self.change(|kept| (kept.life, kept.stand_in) = (kept.life.max(*number), stand_in));
+            }
             Said::Ready if self.course.keeps(Keeper::Steward) => self.change(|kept| kept.told.clear()),
-            Said::Round { .. } | Said::On | Said::Waits { .. } | Said::Ready | Said::Leaving { .. } => {}
+            Said::Round { .. } | Said::On | Said::Waits { .. } | Said::Ready => {}
         }
         self.happen(Heard::Said(said));
         let every = if self.course.held.waits { IDLE_LOOK_MS } else { LOOK_MS };
@@ -190,14 +196,14 @@ impl Heart {
     }
 
     fn save(&mut self) {
-        self.owes_at = (!self.kept.save(&self.house)).then(|| running_ms() + RETRY_MS);
+        self.owes_at = (!self.kept.save(&self.house, &mut self.writer)).then(|| running_ms() + RETRY_MS);
     }
 
     /// Takes a signal: of the owner's, or of a child that ended, which is collected below.
     fn take(&mut self, signal: i32) {
         match Signal::try_from(signal) {
             Ok(Signal::SIGUSR1) => {
-                let stops = order::is_to_stop(&self.house);
+                let stops = aside::work(&mut None, || order::is_to_stop(&self.house));
                 match (&self.process, self.heard) {
                     (Some(process), true) => process.pass_on_order(),
                     _ => self.order = true,
@@ -240,6 +246,7 @@ impl Heart {
         let kills = self.course.kills(running_ms());
         if kills && hunt::kill_all_below() || self.is_over() && hunt::reap_into(&mut Vec::new()) {
             self.process = None;
+            self.change(|kept| kept.stand_in = 0);
             self.happen(Heard::Swept);
         }
     }

@@ -1,7 +1,7 @@
 //! Decides what the heart does next, from what it heard and what runs; pure.
 
 use crate::held::{Follows, Held, Look, follows};
-use crate::wire::Said;
+use crate::wire::{Record, Said};
 use house::clock::Millis;
 
 /// Rest after a steward's first end; doubles to `REST_LONGEST_MS`.
@@ -20,8 +20,8 @@ const PARTING_MS: Millis = 200;
 const LEAVE_MS: Millis = 10_000;
 /// Time after which the steward has heard a word that was passed on, if it goes round.
 const HEARING_MS: Millis = 2_000;
-/// Exit code of a stand-in for which there is no version to run.
-pub const NOTHING_TO_RUN: u8 = 100;
+/// Exit code of a stand-in for which there is no version to run; no refusal ends so (100), nor a mistake (1).
+pub const NOTHING_TO_RUN: u8 = 66;
 
 /// A process in which the heart keeps lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,7 +109,9 @@ pub struct Course {
     pub phase: Phase,
     pub held: Held,
     /// Time a stand-in runs at first, as the owner set it.
-    pub parked_ms: Millis,
+    parked_ms: Millis,
+    /// Time between a life's being asked to end and its being killed.
+    grace_ms: Millis,
     /// Whether there is a version to run without the steward.
     pub has_version: bool,
     /// Whether the owner wants to leave, when that was said last, and whether the steward says that it knows.
@@ -117,8 +119,8 @@ pub struct Course {
     asked_at: Millis,
     knows: bool,
     /// Whether a steward was ready since this heart began, and whether this one was.
+    was_ready: bool,
     ready: bool,
-    exit: Option<u8>,
     ends: Vec<Millis>,
     rest_ms: Millis,
     /// How often a stand-in ran since a steward lasted.
@@ -135,18 +137,25 @@ impl Course {
             phase: Phase::Rests { until: 0, next: Keeper::Steward },
             held: Held::default(),
             parked_ms,
+            grace_ms: LEAVE_MS,
             has_version: false,
             leaves: false,
             asked_at: 0,
             knows: false,
+            was_ready: false,
             ready: false,
-            exit: None,
             ends: Vec::new(),
             rest_ms: REST_MS,
             stand_ins: 0,
             stand_in_until: 0,
             why: None,
         }
+    }
+
+    /// Goes by what the steward said of a blessed version, and of the owner's times.
+    pub fn goes_by(&mut self, record: &Record) {
+        (self.parked_ms, self.grace_ms) = (record.parked_ms, record.grace_ms);
+        self.has_version = record.newest().is_some();
     }
 
     /// Returns when something is due without anything being heard.
@@ -188,7 +197,8 @@ impl Course {
             Phase::Runs { keeper, .. } => {
                 // A round is due at once: looked at as a step.
                 self.held = Held { waits: false, leaves: true, again, ..self.held };
-                let knows = ordered && *keeper == Keeper::Steward;
+                // An order that it finds at its start is an old one to it.
+                let knows = ordered && *keeper == Keeper::Steward && self.ready;
                 return if knows { vec![] } else { vec![Does::PassOn] };
             }
             Phase::Ends { kill_at, then, .. } => {
@@ -208,10 +218,10 @@ impl Course {
             Said::Waits { leaves } => self.goes_round(now, leaves, true),
             Said::On => self.held = Held { leaves: self.leaves, ..Held::default() },
             Said::Ready => {
-                let first = !std::mem::replace(&mut self.ready, true);
-                return if first && keeper == Keeper::Steward { vec![Does::Ready] } else { vec![] };
+                self.ready = true;
+                let is_first = keeper == Keeper::Steward && !std::mem::replace(&mut self.was_ready, true);
+                return if is_first { vec![Does::Ready] } else { vec![] };
             }
-            Said::Leaving { code } => self.exit = Some(code),
             Said::Life { .. } | Said::Record(_) => {}
         }
         vec![]
@@ -273,7 +283,6 @@ impl Course {
     }
 
     fn gone(&mut self, now: Millis, gone: &Gone) -> Vec<Does> {
-        let exit = self.exit.take();
         let keeper = match &mut self.phase {
             Phase::Runs { keeper, .. } => *keeper,
             Phase::Ends { kill_at, .. } => {
@@ -285,9 +294,7 @@ impl Course {
         let then = match (keeper, gone) {
             (Keeper::Steward, Gone::Exited(0)) => Then::Leave(0),
             // A refused start is passed on, and a mistake in the settings.
-            (Keeper::Steward, Gone::Exited(code)) if exit.is_some() || !self.ready || self.leaves => {
-                Then::Leave(exit.unwrap_or(*code))
-            }
+            (Keeper::Steward, Gone::Exited(code)) if !self.was_ready || self.leaves => Then::Leave(*code),
             _ if self.leaves => Then::Leave(0),
             (Keeper::Steward, Gone::Exited(code)) => Then::Again(format!("it ended with exit code {code}")),
             (Keeper::Steward, Gone::Killed(signal)) => Then::Again(format!("it was ended by {signal}")),
@@ -302,7 +309,7 @@ impl Course {
 
     fn failed(&mut self, now: Millis, why: String) -> Vec<Does> {
         let Phase::Runs { keeper, .. } = self.phase else { return vec![] };
-        let then = if self.ready { self.again(keeper, &why) } else { Then::Leave(1) };
+        let then = if self.was_ready { self.again(keeper, &why) } else { Then::Leave(1) };
         self.phase = Phase::Ends { keeper, kill_at: now, then };
         vec![Does::Tell { line: why, stands: false }]
     }
@@ -364,7 +371,7 @@ impl Course {
     }
 
     fn start(&mut self, now: Millis, keeper: Keeper) -> Vec<Does> {
-        (self.held, self.exit) = (Held::default(), None);
+        (self.held, self.ready) = (Held::default(), false);
         self.phase = Phase::Runs { keeper, since: now, until: self.stand_in_until };
         let why = if keeper == Keeper::Steward { self.why.take() } else { None };
         vec![Does::Start(keeper, why)]
@@ -373,11 +380,8 @@ impl Course {
     fn tick(&mut self, now: Millis) -> Vec<Does> {
         match self.phase {
             Phase::Runs { keeper: Keeper::StandIn, until, .. } if now >= until => {
-                self.phase = Phase::Ends {
-                    keeper: Keeper::StandIn,
-                    kill_at: now + LEAVE_MS + GRACE_MS,
-                    then: Then::Return(true),
-                };
+                let kill_at = now.saturating_add(self.grace_ms).saturating_add(GRACE_MS);
+                self.phase = Phase::Ends { keeper: Keeper::StandIn, kill_at, then: Then::Return(true) };
                 vec![Does::PassOn]
             }
             Phase::Runs { keeper: Keeper::Steward, since, .. } if self.ready && now >= since + WINDOW_MS => {

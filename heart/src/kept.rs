@@ -3,6 +3,7 @@
 use crate::aside;
 use crate::wire::Record;
 use house::{House, files, repair};
+use nix::unistd::Pid;
 use serde::{Deserialize, Serialize};
 
 const VERSION: u32 = 1;
@@ -16,6 +17,9 @@ pub struct Kept {
     pub told: String,
     /// Number of the last life.
     pub life: u64,
+    /// Process of a stand-in's life; 0: none runs.
+    #[serde(default)]
+    pub stand_in: i32,
     pub record: Option<Record>,
 }
 
@@ -35,12 +39,21 @@ impl Kept {
             Err(error) => format!("{} cannot be understood, nor moved aside: {error}", path.display()),
         });
         let guardian_pid = nix::unistd::getpid().as_raw();
-        (Self { version: VERSION, guardian_pid, told: String::new(), ..kept.unwrap_or_default() }, told)
+        (
+            Self {
+                version: VERSION,
+                guardian_pid,
+                told: String::new(),
+                stand_in: 0,
+                ..kept.unwrap_or_default()
+            },
+            told,
+        )
     }
 
     /// Writes it, whole; a disk that does not answer holds nobody up. False where it is not known to be written.
-    pub fn save(&self, house: &House) -> bool {
+    pub fn save(&self, house: &House, writer: &mut Option<Pid>) -> bool {
         let bytes = serde_json::to_vec(self).unwrap_or_default();
-        aside::work(|| files::replace(&house.heart(), &bytes).is_ok())
+        aside::work(writer, || files::replace(&house.heart(), &bytes).is_ok())
     }
 }

@@ -8,6 +8,7 @@ use crate::kept::Kept;
 use crate::wire::{Line, Record, Said, Version};
 use anyhow::{Context, Result, bail, ensure};
 use house::clock::{Millis, running_ms};
+use house::sealed::checksum_of;
 use house::{House, files, interrupt, terminal};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::prctl;
@@ -17,11 +18,9 @@ use processes::granted::Granted;
 use processes::hunt;
 use processes::prepare::{find_walls, too_little};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::iterator::backend::SignalDelivery;
 use signal_hook::iterator::exfiltrator::SignalOnly;
-use std::io::Read;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -133,16 +132,8 @@ fn watch(
 /// The kept binary of a version, if its content is the one on record.
 fn kept_binary(house: &House, version: &Version) -> Result<PathBuf> {
     let path = house.binaries().join(&version.tree);
-    let mut file = files::open(&path)?.with_context(|| format!("{} is gone", path.display()))?;
-    let (mut hasher, mut buffer) = (Sha256::new(), vec![0; 64 << 10]);
-    loop {
-        let read = file.read(&mut buffer)?;
-        if read == 0 {
-            break;
-        }
-        hasher.update(buffer.get(..read).unwrap_or_default());
-    }
-    let found: String = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    let file = files::open(&path)?.with_context(|| format!("{} is gone", path.display()))?;
+    let found = checksum_of(file)?;
     ensure!(found == version.sha256, "{} is not what was blessed", path.display());
     Ok(path)
 }

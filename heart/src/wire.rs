@@ -17,8 +17,6 @@ pub const DESCRIPTOR: RawFd = 3;
 const VERSION: u32 = 1;
 /// Largest message, in bytes; a larger one is no message.
 const MOST_BYTES: usize = 64 << 10;
-/// Most versions of one list.
-pub const MOST_VERSIONS: usize = 64;
 
 /// A word of the steward's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -36,10 +34,6 @@ pub enum Said {
     },
     /// It has begun its work.
     Ready,
-    /// It ends on purpose, with this exit code.
-    Leaving {
-        code: u8,
-    },
     /// A life began, or none runs: process 0.
     Life {
         number: u64,
@@ -110,7 +104,7 @@ impl Line {
 
     /// Takes the end that the heart gave to this process; none where there is no such.
     pub fn inherited() -> Option<Self> {
-        // SAFETY: only compared and asked; nothing of ours has opened a file of this number yet.
+        // SAFETY: only asked what it is; where it is no such socket, it is left to whoever opened it.
         #[allow(unsafe_code)]
         let end = unsafe { OwnedFd::from_raw_fd(DESCRIPTOR) };
         if getsockopt(&end, sockopt::SockType).ok() != Some(SockType::SeqPacket) {

@@ -34,9 +34,16 @@ pub fn published(house: &House, pid: i32) -> Option<Value> {
     };
     let mut told = told.unwrap_or_else(|| json!({"version": 1, "guardian_pid": pid}));
     if let Some(told) = told.as_object_mut() {
-        told.insert("phase".into(), "stand_in".into());
+        // A stand-in's life has a number of its own.
+        let of = |name: &str| heart.as_ref()?.get(name)?.as_i64();
+        let pid = of("stand_in").filter(|pid| *pid > 0);
+        if let (Some(_), Some(life)) = (pid, of("life")) {
+            told.insert("life".into(), life.into());
+        }
+        told.insert("phase".into(), if pid.is_some() { "settled" } else { "resting" }.into());
+        told.insert("safe".into(), pid.is_some().into());
         told.insert("note".into(), note.into());
-        told.insert("creature_pid".into(), Value::Null);
+        told.insert("creature_pid".into(), json!(pid));
         if let Some(Value::Object(broker)) = told.get_mut("broker") {
             broker.insert("running".into(), false.into());
             broker.insert("pid".into(), Value::Null);

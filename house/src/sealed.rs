@@ -1,10 +1,13 @@
 //! The guardian's saved state as a sealed document, and what others than the guardian read in it.
 
+use crate::printable::hex;
 use crate::{House, files};
 use anyhow::{Context, Result};
 use serde::Deserialize;
 use serde_json::json;
 use sha2::{Digest, Sha256};
+use std::fs::File;
+use std::io::Read;
 
 /// No house has had so many lives: a larger number in a log's name is not the guardian's, and could overflow.
 const MOST_LIVES: u64 = 1 << 40;
@@ -19,7 +22,18 @@ struct Sealed {
 
 /// SHA-256, hexadecimal.
 pub fn checksum(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(bytes))
+}
+
+/// SHA-256 of all that a file holds, hexadecimal.
+pub fn checksum_of(mut file: File) -> Result<String> {
+    let (mut hasher, mut buffer) = (Sha256::new(), vec![0_u8; 64 << 10]);
+    loop {
+        match file.read(&mut buffer)? {
+            0 => return Ok(hex(&hasher.finalize())),
+            read => hasher.update(buffer.get(..read).unwrap_or_default()),
+        }
+    }
 }
 
 /// A state as it is saved.

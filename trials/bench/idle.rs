@@ -6,12 +6,17 @@ use crate::bench::supervisors::{NAMES, Supervisor};
 use crate::bench::{Plan, Table};
 use std::fs;
 use std::time::Duration;
+use trials::Guardian;
 
 /// What a minute is made of: rates are taken over each part.
 const PART: Duration = Duration::from_secs(15);
 
 const METHODS: [(&str, &str, &str); 4] = [
-    ("resident, idle", "MiB", "VmRSS of the one supervising process, a service beating every 5 s below it."),
+    (
+        "resident, idle",
+        "MiB",
+        "VmRSS of the supervising processes, of the guardian its first and its steward, a service beating every 5 s below it.",
+    ),
     (
         "proportional, idle",
         "MiB",
@@ -32,16 +37,16 @@ pub fn measure(plan: &Plan) -> Table {
     houses.iter().for_each(stand_in::until_blessed);
     let (beside, program) = (houses[0].folder.path(), houses[0].path("creature/creature.sh"));
     let others = [0, 1].map(|at| Supervisor::start(at, beside, &program, &["quiet"]));
-    let pids: [Option<i32>; 4] = [
-        Some(guardians[0].acting()),
-        Some(guardians[1].acting()),
-        others[0].as_ref().map(Supervisor::pid),
-        others[1].as_ref().map(Supervisor::pid),
+    let pids: [Vec<i32>; 4] = [
+        of(&guardians[0]),
+        of(&guardians[1]),
+        others[0].as_ref().map(Supervisor::pid).into_iter().collect(),
+        others[1].as_ref().map(Supervisor::pid).into_iter().collect(),
     ];
     // What start-up, the first build and the blessing leave behind is no part of being idle.
     std::thread::sleep(Duration::from_secs(2));
     let part = if plan.quick { PART / 3 } else { PART };
-    let look = || pids.map(|pid| pid.map(Cost::of));
+    let look = || pids.each_ref().map(|pids| (!pids.is_empty()).then(|| Cost::of_all(pids)));
     let (mut samples, mut last) = ([(); 4].map(|()| Vec::new()), look());
     for round in 0..plan.scaled(4, 2) {
         plan.progress(round, plan.scaled(4, 2));
@@ -88,7 +93,7 @@ pub fn flat(plan: &Plan) -> Table {
             life() >= first + mark
         });
         let (lives, now) = (life() - first, stand_in::now());
-        resident.push(Cost::of(guardian.acting()).resident_mib);
+        resident.push(Cost::of_all(&of(&guardian)).resident_mib);
         took.push((now - before.1) / (lives - before.0) as f64);
         before = (lives, now);
     }
@@ -115,6 +120,11 @@ pub fn flat(plan: &Plan) -> Table {
     Table::new(rows)
 }
 
+/// The first process of a guardian, and its steward.
+fn of(guardian: &Guardian) -> Vec<i32> {
+    [guardian.pid()].into_iter().chain(guardian.steward()).collect()
+}
+
 /// What the kernel counts of a process.
 pub struct Cost {
     resident_mib: f64,
@@ -134,6 +144,18 @@ impl Cost {
             switches: field(&status, "voluntary_ctxt_switches:")
                 + field(&status, "nonvoluntary_ctxt_switches:"),
             ran_ms: ran_ns / 1e6,
+        }
+    }
+
+    /// The sum of several processes.
+    pub fn of_all(pids: &[i32]) -> Self {
+        let costs: Vec<Self> = pids.iter().map(|pid| Self::of(*pid)).collect();
+        let sum = |of: fn(&Self) -> f64| costs.iter().map(of).sum();
+        Self {
+            resident_mib: sum(|cost| cost.resident_mib),
+            proportional_mib: sum(|cost| cost.proportional_mib),
+            switches: sum(|cost| cost.switches),
+            ran_ms: sum(|cost| cost.ran_ms),
         }
     }
 

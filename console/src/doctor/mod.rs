@@ -164,7 +164,7 @@ fn hearing(house: &House) -> Option<Finding> {
     let (gap_ms, step_ms) = (most("longest_gap_ms")?, most("longest_step_ms")?);
     let grade = if gap_ms <= HEARD_MS { Grade::Good } else { Grade::Odd };
     let found = format!("the owner is heard within {gap_ms} ms at most; the longest step took {step_ms} ms");
-    let mend = "the machine has too little processor or too slow a disk for it; `history` says whether it began anew";
+    let mend = "the machine has too little processor or too slow a disk for it; `history` says whether and why it began anew";
     Some(Finding::new(grade, "hearing", found, mend))
 }
 

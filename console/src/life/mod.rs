@@ -21,7 +21,7 @@ use std::cell::Cell;
 
 pub use parts::{Refused, count, usd};
 
-/// The index of a house's life. Every process that looks reads it on, one at a time.
+/// The index of a house's life. Every server of the page reads it on, one at a time; an export has one of its own in memory.
 pub struct Life {
     house: House,
     /// `None` until the next look opens it.

@@ -109,7 +109,8 @@ impl Window {
             return;
         }
         let guardian = instance::running(&self.house).map_or_else(getppid, Pid::from_raw);
-        self.said = match kill(guardian, Signal::SIGINT) {
+        // Not SIGINT: a guardian that a script began in the background was told to ignore it.
+        self.said = match kill(guardian, Signal::SIGTERM) {
             Ok(()) => "the guardian is asked to stop".to_owned(),
             Err(error) => format!("the guardian cannot be asked to stop: {error}"),
         };

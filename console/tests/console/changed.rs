@@ -1,6 +1,6 @@
 //! What it changed in itself and what a rollback would: shown before anything happens, and nothing happens by being shown.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use trials::{House, SOUND, becomes, said};
 
 fn out(house: &House, args: &[&str]) -> String {
@@ -9,7 +9,7 @@ fn out(house: &House, args: &[&str]) -> String {
     said(&output)
 }
 
-fn json(house: &House, args: &[&str]) -> Value {
+fn told_as_json(house: &House, args: &[&str]) -> Value {
     serde_json::from_slice(&house.ask(args).stdout).unwrap()
 }
 
@@ -56,7 +56,7 @@ fn a_self_edit_is_shown_whole_with_what_came_of_it() {
     assert!(out(&house, &["diff", "2"]).contains("life 2 against life 1"));
     assert!(out(&house, &["diff", "1"]).contains("life 1, the first on record"));
     assert!(out(&house, &["diff", &short(&second)]).contains("+think second; live"));
-    let told = json(&house, &["diff", "2", "--json"]);
+    let told = told_as_json(&house, &["diff", "2", "--json"]);
     assert_eq!(
         (told["commit"].as_str(), told["before"].as_str()),
         (Some(second.as_str()), Some(first.as_str()))
@@ -87,7 +87,7 @@ fn what_fell_says_that_it_fell() {
     );
     let history = out(&house, &["history", "--since", "1h"]);
     assert!(history.contains("blessed") && history.contains("put creature back"), "{history}");
-    let fell = json(&house, &["diff", "--json"])["commit"].as_str().unwrap().to_owned();
+    let fell = told_as_json(&house, &["diff", "--json"])["commit"].as_str().unwrap().to_owned();
     let told = out(&house, &["rollback", "--dry-run", &fell]);
     assert!(told.contains("it fell before") && told.contains("undone     1 commits"), "{told}");
     assert!(!first.is_empty());
@@ -120,8 +120,8 @@ fn a_dry_run_says_what_would_change_and_changes_nothing() {
             && rungs.contains("a plain rollback goes here"),
         "{rungs}"
     );
-    assert_eq!(json(&house, &["rollback", "--list", "--json"])["rungs"][1]["rung"], 0);
-    let told = json(&house, &["rollback", "--json", "--dry-run", "0"]);
+    assert_eq!(told_as_json(&house, &["rollback", "--list", "--json"])["rungs"][1]["rung"], 0);
+    let told = told_as_json(&house, &["rollback", "--json", "--dry-run", "0"]);
     assert_eq!(
         (told["to"].as_str(), &told["files"], &told["nothing_to_do"]),
         (Some(first.as_str()), &1.into(), &false.into())
@@ -151,7 +151,7 @@ fn a_dry_run_says_what_would_change_and_changes_nothing() {
 fn a_house_that_never_changed_says_so() {
     let house = House::new(SOUND);
     assert!(out(&house, &["diff"]).contains("changed nothing in itself so far"));
-    assert!(json(&house, &["diff", "--json"])["commit"].is_null());
+    assert!(told_as_json(&house, &["diff", "--json"])["commit"].is_null());
     assert!(out(&house, &["rollback", "--list"]).contains("no rung to go back to"));
     let output = house.ask(&["rollback", "--dry-run"]);
     assert!(
@@ -159,4 +159,21 @@ fn a_house_that_never_changed_says_so() {
         "{}",
         said(&output)
     );
+}
+
+/// Found: `diff` lost the fall and the deaths of a commit of the owner's, of which the guardian has no line but those.
+#[test]
+fn a_commit_of_the_owners_that_never_built_says_that_it_fell() {
+    let house = House::new(SOUND);
+    house.write("creature/creature.sh", "does not build");
+    house.git(&["commit", "-qam", "the owner's own"]);
+    let commit = house.git(&["rev-parse", "HEAD"]);
+    let fall = json!({"at": "2026-01-02T03:04:05.000Z", "what": "fall", "cause": "build", "from_commit": commit,
+        "to_commit": "0".repeat(40), "told": "put creature back"});
+    let death =
+        json!({"at": "2026-01-02T03:04:04.000Z", "life": 1, "commit": commit, "ended": "build_failed"});
+    house.write(".self/history.jsonl", &format!("{fall}\n"));
+    house.write(".self/deaths.jsonl", &format!("{death}\n"));
+    let told = out(&house, &["diff", &commit]);
+    assert!(told.contains("fell at ") && told.contains("1 deaths"), "{told}");
 }

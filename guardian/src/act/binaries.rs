@@ -6,9 +6,9 @@ use anyhow::{Context, Result};
 use house::House;
 use house::files::{self, Mark};
 use house::openat::Folder;
-use sha2::{Digest, Sha256};
+use house::sealed::checksum_of;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -53,7 +53,7 @@ impl Binaries {
 
     /// Remembers the hash of a built binary before a creature lives that could replace the file.
     pub fn note(&mut self, path: &Path) {
-        let made = self.built(path).and_then(hash_of);
+        let made = self.built(path).and_then(checksum_of);
         self.made =
             made.inspect_err(|error| tracing::warn!("{error:#}")).ok().map(|hash| (path.into(), hash));
     }
@@ -112,17 +112,5 @@ impl Binaries {
 }
 
 fn hash(path: &Path) -> Result<String> {
-    hash_of(files::open(path)?.context("it is gone")?)
-}
-
-fn hash_of(mut file: File) -> Result<String> {
-    let mut hasher = Sha256::new();
-    let mut buffer = vec![0_u8; 64 << 10];
-    loop {
-        let read = file.read(&mut buffer)?;
-        if read == 0 {
-            return Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect());
-        }
-        hasher.update(buffer.get(..read).unwrap_or_default());
-    }
+    checksum_of(files::open(path)?.context("it is gone")?)
 }

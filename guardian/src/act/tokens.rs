@@ -3,6 +3,7 @@
 //! Invariant: a token is in the file before its process starts, and removed as soon as the process has ended.
 
 use anyhow::Result;
+use house::printable::hex;
 use house::{House, files};
 use processes::child::Occupant;
 use serde_json::json;
@@ -57,5 +58,5 @@ impl Tokens {
 
 /// 32 random bytes in hexadecimal.
 fn random() -> Result<String> {
-    Ok(files::random()?.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hex(&files::random()?))
 }

@@ -2,7 +2,10 @@
 
 use heart::course::{Course, Does, Gone, Heard, Keeper, NOTHING_TO_RUN, Phase};
 use heart::held::{Follows, Held, Look, SPIN_MS, Sleep, follows};
-use heart::wire::Said;
+use heart::wire::{Record, Said, Version};
+use processes::prepare::Asked;
+use walls::Choice;
+use walls::spec::Ceilings;
 
 #[test]
 fn what_follows_from_a_step_that_is_held_up() {
@@ -107,13 +110,18 @@ fn a_steward_that_dies_begins_again_after_a_growing_rest_and_is_told_why() {
         assert!(why.contains("SIGKILL"), "{why}");
     }
     assert_eq!(rests, [1, 2, 4, 8, 16, 30, 30, 30]);
-    // One that lasts makes the next rest short again.
-    world.now += 600_000;
-    world.happens(Heard::Tick);
-    let before = world.now;
-    world.dies();
-    world.waits_until_due();
-    assert_eq!((world.now - before) / 1_000, 1);
+    // One that is ready and lasts makes the next rest short again; one that only builds does not.
+    for (is_ready, rest_s) in [(false, 30), (true, 1)] {
+        if is_ready {
+            world.is_ready();
+        }
+        world.now += 600_000;
+        world.happens(Heard::Tick);
+        let before = world.now;
+        world.dies();
+        world.waits_until_due();
+        assert_eq!((world.now - before) / 1_000, rest_s);
+    }
 }
 
 #[test]
@@ -132,7 +140,6 @@ fn a_refused_start_is_passed_on_and_a_later_end_is_not() {
     }
     let mut world = World::new();
     world.is_ready();
-    world.says(Said::Leaving { code: 0 });
     world.ends(Gone::Exited(0));
     assert_eq!(world.left(), Some(0));
 }
@@ -201,7 +208,12 @@ fn stop_stops_at_any_moment() {
     assert_eq!(world.left(), Some(0));
     // It reads an order for itself, and must not hear the same thing twice.
     let mut world = World::new();
+    world.is_ready();
     assert_eq!(world.happens(Heard::Leave { ordered: true }), []);
+    // Found: one that is not ready yet passes over the order that lies there, and stop was lost.
+    world.happens(Heard::Gone(Gone::Killed("SIGKILL".into())));
+    let mut world = World::new();
+    assert_eq!(world.happens(Heard::Leave { ordered: true }), [Does::PassOn]);
     // While its tree is being ended.
     let mut world = World::new();
     world.is_ready();
@@ -273,4 +285,33 @@ fn a_stopped_steward_is_waited_for_until_the_owner_wants_to_leave() {
     assert!(world.course.kills(world.now), "{:?}", world.course.phase);
     world.happens(Heard::Swept);
     assert_eq!(world.left(), Some(0));
+}
+
+/// Found: a stand-in's life had 12 s to end, whatever the owner had set.
+#[test]
+fn a_stand_in_has_the_owners_time_to_end() {
+    let mut world = World::new();
+    let hex = "ab".repeat(20);
+    world.course.goes_by(&Record {
+        walls: Asked {
+            choice: Choice::On,
+            more: vec![],
+            ceilings: Ceilings { processes: 1, memory_mib: 1, open_files: 1, file_mib: 1 },
+        },
+        grace_ms: 60_000,
+        parked_ms: 600_000,
+        blessed: vec![Version { tree: hex.clone(), commit: hex.clone(), sha256: hex }],
+        condemned: vec![],
+    });
+    world.is_ready();
+    for _ in 0..2 {
+        world.dies();
+        world.waits_until_due();
+    }
+    assert_eq!(starts(&world.dies()), Some(Keeper::StandIn));
+    assert_eq!(world.waits_until_due(), [Does::PassOn]);
+    world.now += 59_000;
+    assert!(!world.course.kills(world.now), "its time is not over");
+    world.now += 5_000;
+    assert!(world.course.kills(world.now));
 }

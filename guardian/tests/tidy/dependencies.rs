@@ -36,7 +36,7 @@ const GUARDIAN_NEEDS: &str = "anyhow fs2 git2 jiff libc libgit2-sys nix serde se
 /// Packages of others that `house` names for their features alone, so that nothing is compiled twice.
 const FEATURES: &str = "bitflags cc indexmap memchr serde_core syn-2 syn-3 typenum";
 /// Of ours `trials` alone: what is tried with the console is among the console's tests.
-const GUARDIAN_TESTS_NEED: &str = "git2 nix tempfile tiny_http trials";
+const GUARDIAN_TESTS_NEED: &str = "git2 libc nix sha2 tempfile tiny_http trials";
 const GUARDIAN_AND_BELOW: [&str; 6] = [
     "guardian/Cargo.toml",
     "heart/Cargo.toml",

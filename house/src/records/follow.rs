@@ -21,22 +21,29 @@ pub struct Follow {
     path: PathBuf,
     /// The open file, and its inode number. What is appended before a rotation is read there after it.
     open: Option<(Lines, u64)>,
+    /// The place to go on at, where the file could not be opened so far.
+    from: Cursor,
 }
 
 impl Follow {
     /// From the first record on.
     pub fn new(path: PathBuf) -> Self {
-        Self { path, open: None }
+        Self { path, open: None, from: Cursor::default() }
     }
 
     /// From where a cursor was; in another file than its, from the first record on.
     pub fn resumed(path: PathBuf, at: Cursor) -> Self {
-        let mut follow = Self::new(path);
-        follow.seek(at.place);
-        if follow.open.as_ref().is_some_and(|(lines, inode)| *inode != at.inode || lines.bytes() < at.place) {
-            follow.seek(0);
-        }
+        let mut follow = Self { from: at, ..Self::new(path) };
+        follow.resume();
         follow
+    }
+
+    fn resume(&mut self) {
+        let at = self.from;
+        self.seek(at.place);
+        if self.open.as_ref().is_some_and(|(lines, inode)| *inode != at.inode || lines.bytes() < at.place) {
+            self.seek(0);
+        }
     }
 
     /// From the end on: only what is appended from now on.
@@ -70,14 +77,14 @@ impl Follow {
             inode: *inode,
             place: lines.at() - lines.torn().len() as u64,
         };
-        self.open.as_ref().map(at).unwrap_or_default()
+        self.open.as_ref().map_or(self.from, at)
     }
 
     /// Hands on each new record within `most` bytes until `each` says that it is enough; `None` for a line that was too
     /// long. Returns whether another look would hand on more at once.
     pub fn look(&mut self, most: u64, mut each: impl FnMut(Option<Value>) -> bool) -> bool {
         if self.open.is_none() {
-            self.seek(0);
+            self.resume();
         }
         let Some((lines, inode)) = &mut self.open else { return false };
         lines.allow(most);
