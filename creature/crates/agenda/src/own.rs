@@ -88,6 +88,8 @@ pub enum OwnChange {
         usd: f64,
         rest_s: Option<u64>,
     },
+    /// A thing that a look left was used: written by older selves, and counted by `reasons` today.
+    Used,
     /// The first goal was made.
     Settled,
     /// The thoughts of a wake without a look chose a rest.
@@ -163,6 +165,7 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &OwnChange, when: When) -> Resu
             own.all.last_at = Some(now);
             return Ok(json!({"ended": true, "left": look.left}));
         }
+        OwnChange::Used => {}
         OwnChange::Settled => own.settled_at = Some(now),
         OwnChange::Rested { rest_s } => {
             own.chosen_s = Some((*rest_s).min(LONGEST_CHOSEN_S));

@@ -4,9 +4,9 @@
 
 use crate::items::later;
 use crate::text;
-use crate::{Agenda, Refusal, When};
+use crate::{Agenda, Refusal, When, waking};
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -42,6 +42,7 @@ pub struct Asked {
 pub struct Left {
     /// Its name in calls: a paper, a path, `goal-7`.
     pub what: String,
+    #[serde(deserialize_with = "of_today")]
     pub reason: String,
     /// The number of the ask.
     pub ask: u64,
@@ -54,10 +55,34 @@ pub struct Reasons {
     pub since: Option<Timestamp>,
     /// The number of the last ask, its reason, and whether something of it was used.
     pub asks: u64,
+    #[serde(deserialize_with = "of_today")]
     pub last: String,
     pub last_used: bool,
+    #[serde(deserialize_with = "counts")]
     pub by_reason: BTreeMap<String, Asked>,
     pub left: Vec<Left>,
+}
+
+/// The name of a reason today: older selves counted own time by kinds of looks, as `own-sources`.
+fn named_today(reason: String) -> String {
+    if reason.starts_with("own-") { waking::OWN.to_owned() } else { reason }
+}
+
+fn of_today<'a, D: Deserializer<'a>>(from: D) -> Result<String, D::Error> {
+    String::deserialize(from).map(named_today)
+}
+
+fn counts<'a, D: Deserializer<'a>>(from: D) -> Result<BTreeMap<String, Asked>, D::Error> {
+    let mut counts: BTreeMap<String, Asked> = BTreeMap::new();
+    for (reason, one) in BTreeMap::<String, Asked>::deserialize(from)? {
+        let of_all = counts.entry(named_today(reason)).or_insert(Asked { idle: u32::MAX, ..Asked::default() });
+        of_all.asked = of_all.asked.saturating_add(one.asked);
+        of_all.used = of_all.used.saturating_add(one.used);
+        // Own time waits no longer than the most useful of its kinds did.
+        of_all.idle = of_all.idle.min(one.idle);
+        of_all.last_at = of_all.last_at.max(one.last_at);
+    }
+    Ok(counts)
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

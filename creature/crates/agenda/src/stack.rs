@@ -295,7 +295,7 @@ impl<'a> Found<'a> {
 
     /// An open item of the checklist.
     fn item(&mut self, text: &str) {
-        let id = format!("item-{:06x}", text::hash(text) >> 40);
+        let id = format!("item-{:06x}", text::short_hash(text) >> 8);
         let (why, next) =
             ("open on your checklist".to_owned(), "do it, and tick it off in self/HEARTBEAT.md");
         let line = Line::of(Category::Tasks, &id, &text::clip(text, 80), why, next, Timestamp::MIN);

@@ -25,3 +25,9 @@ pub(crate) fn hash(text: &str) -> u64 {
     let step = |sum: u64, byte: u8| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     text.to_lowercase().bytes().fold(0xcbf2_9ce4_8422_2325, step)
 }
+
+/// A shorter hash of a text in lower case, the same in every life (FNV-1a): ids that houses keep are made of it.
+pub(crate) fn short_hash(text: &str) -> u32 {
+    let step = |sum: u32, byte: u8| (sum ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+    text.to_lowercase().bytes().fold(0x811c_9dc5, step)
+}

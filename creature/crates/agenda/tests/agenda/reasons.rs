@@ -129,3 +129,26 @@ fn reasons_are_counted_by_their_kind_and_the_owners_are_not() {
         assert_eq!(waking::kind(reason), kind, "{reason}");
     }
 }
+
+#[test]
+fn what_an_older_self_counted_by_kinds_of_looks_is_counted_as_own_time() {
+    let kept = serde_json::json!({"reasons": {
+        "asks": 9, "last": "own-goals",
+        "by_reason": {
+            "goal": {"asked": 1, "used": 1, "idle": 0},
+            "own": {"asked": 2, "used": 0, "idle": 2, "last_at": at(1)},
+            "own-goals": {"asked": 2, "used": 1, "idle": 1, "last_at": at(9)},
+            "own-sources": {"asked": 4, "used": 0, "idle": 4, "last_at": at(5)},
+        },
+        "left": [{"what": "notes/a", "reason": "own-sources", "ask": 4}],
+    }});
+    let mut agenda: Agenda = serde_json::from_value(kept).unwrap();
+    assert_eq!(agenda.reasons.lines(), ["own: 1 of 8 were used", "goal: 1 of 1 were used"]);
+    let own = &agenda.reasons.by_reason["own"];
+    assert_eq!((own.idle, own.last_at), (1, Some(at(9))));
+    tell(&mut agenda, 10, used("notes/a"));
+    tell(&mut agenda, 10, Came);
+    assert_eq!(agenda.reasons.line("own"), "own: 3 of 8 were used");
+    let again: Agenda = serde_json::from_value(serde_json::to_value(&agenda).unwrap()).unwrap();
+    assert_eq!(again.reasons, agenda.reasons);
+}

@@ -382,3 +382,10 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn the_id_of_an_open_item_is_the_same_in_every_self() {
+    let around = Around { items: vec!["Map the Water".to_owned()], ..Around::default() };
+    let lines = stack(&Agenda::default(), &Rules::default(), &around, at(0));
+    assert_eq!(lines[0].id, "item-f59fc5", "looks at it are remembered by its id");
+}
