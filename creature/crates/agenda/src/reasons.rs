@@ -75,7 +75,8 @@ fn of_today<'a, D: Deserializer<'a>>(from: D) -> Result<String, D::Error> {
 fn counts<'a, D: Deserializer<'a>>(from: D) -> Result<BTreeMap<String, Asked>, D::Error> {
     let mut counts: BTreeMap<String, Asked> = BTreeMap::new();
     for (reason, one) in BTreeMap::<String, Asked>::deserialize(from)? {
-        let of_all = counts.entry(named_today(reason)).or_insert(Asked { idle: u32::MAX, ..Asked::default() });
+        let of_all =
+            counts.entry(named_today(reason)).or_insert(Asked { idle: u32::MAX, ..Asked::default() });
         of_all.asked = of_all.asked.saturating_add(one.asked);
         of_all.used = of_all.used.saturating_add(one.used);
         // Own time waits no longer than the most useful of its kinds did.
