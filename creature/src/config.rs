@@ -22,6 +22,9 @@ const MOST_BYTES: u64 = 256 * 1024;
 /// The declarations of the creature's own settings; compiled in, so that their defaults need no file at run time.
 const DECLARED: &str = include_str!("../settings.toml");
 
+/// The file of settings as it was read last, or why it could not be read; none before the first look.
+pub type Handed = Option<Result<Vec<u8>, String>>;
+
 /// The creature's part of `owner.toml`. Unknown sections and keys belong to others or a newer guardian: ignored.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
@@ -204,25 +207,28 @@ impl Settings {
 
     /// The settings as the guardian handed them over; none where the file is as it was `known`, which it is from then on.
     /// The second value says what is not followed; an error says why the file cannot be read.
-    pub fn handed_anew(house: &House, known: &mut Vec<u8>) -> Option<Result<(Self, Option<String>), String>> {
-        let (bytes, _) = files::head(&house.settings(), 0, MOST_BYTES).ok()?;
-        if bytes == *known {
+    pub fn handed_anew(house: &House, known: &mut Handed) -> Option<Result<(Self, Option<String>), String>> {
+        let read = files::whole(&house.settings(), MOST_BYTES).map_err(|error| error.to_string());
+        if known.as_ref() == Some(&read) {
             return None;
         }
-        let file = serde_json::from_slice::<Value>(&bytes);
-        *known = bytes;
-        let file = match file {
-            Ok(file) => file,
-            Err(error) => {
-                return Some(Err(format!(
-                    "settings.json cannot be read ({error}): the guardian writes it anew before the next life"
-                )));
-            }
-        };
+        let read = known.insert(read).as_deref().map_err(Clone::clone);
+        let handed = read.and_then(Self::parsed);
+        Some(handed)
+    }
+
+    fn parsed(bytes: &[u8]) -> Result<(Self, Option<String>), String> {
+        let file: Value = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+        let sections = file.get("settings").filter(|sections| sections.is_object());
+        let sections = sections.ok_or("it holds no settings")?;
+        // At its defaults this section would forbid nothing.
+        if sections.get("permissions").is_some_and(|said| !said.is_object()) {
+            return Err("its [permissions] are no table".to_owned());
+        }
         let told = file.get("told").and_then(Value::as_array).into_iter().flatten();
         let mut told: Vec<String> = told.filter_map(Value::as_str).map(str::to_owned).collect();
-        let settings = Self::of(file.get("settings").unwrap_or(&Value::Null), &mut told);
-        Some(Ok((settings, Some(told.join("; ")).filter(|told| !told.is_empty()))))
+        let settings = Self::of(sections, &mut told);
+        Ok((settings, Some(told.join("; ")).filter(|told| !told.is_empty())))
     }
 
     /// Reads each section by itself: one that cannot be read is at its defaults, which `told` says.
@@ -236,7 +242,7 @@ impl Settings {
             sessions: section(sections, "sessions", told),
             dream: section(sections, "dream", told),
             files: section(sections, "files", told),
-            permissions: section(sections, "permissions", told),
+            permissions: permissions(sections, told),
             own: section(sections, "creature", told),
         };
         // Each is judged by itself: what is longer is found here.
@@ -251,6 +257,20 @@ impl Settings {
         rest.quiet_s = rest.quiet_s.max(rest.longest_s);
         settings
     }
+}
+
+/// Reads permissions entry by entry: for a word it does not know a tool may never be used, which `told` says.
+fn permissions(sections: &Value, told: &mut Vec<String>) -> BTreeMap<String, Permission> {
+    let entries: Map<String, Value> = section(sections, "permissions", told);
+    let mut read = |name: &str, word: &Value| {
+        Permission::deserialize(word).unwrap_or_else(|_| {
+            told.push(format!(
+                "settings.json [permissions] {name}: {word} is neither always, owner nor never; it is taken as never"
+            ));
+            Permission::Never
+        })
+    };
+    entries.iter().map(|(name, word)| (name.clone(), read(name, word))).collect()
 }
 
 fn section<T: DeserializeOwned + Default>(sections: &Value, name: &str, told: &mut Vec<String>) -> T {

@@ -42,7 +42,7 @@ mod dreaming;
 
 pub mod end;
 
-use crate::config::{Settings, Told};
+use crate::config::{Handed, Settings, Told};
 use crate::dream;
 use crate::fault::Fault;
 use crate::heartbeat::{Heart, Stage};
@@ -92,8 +92,7 @@ pub struct Life {
     pub(crate) resting: Resting,
     pub(crate) own: OwnTime,
     pub(crate) born: Newborn,
-    /// The settings file as it was last read.
-    pub(crate) handed: Vec<u8>,
+    pub(crate) handed: Handed,
     /// Steps of sub-sessions under way.
     pub(crate) steps: Steps,
     /// Conversations of sub-sessions, by the ids of these.
@@ -143,7 +142,7 @@ impl Life {
             resting: Resting::default(),
             own: OwnTime::default(),
             born: Newborn::default(),
-            handed: Vec::new(),
+            handed: None,
             steps: Steps::default(),
             talks: BTreeMap::new(),
             access: Access::default(),

@@ -3,7 +3,7 @@
 //! Invariant: broken state (cursors, settings, guardian.json, memory lines) is a record, never a death.
 //! Only a memory that cannot be written ends a life here, for nothing is done without a record.
 
-use crate::config::{Settings, Told};
+use crate::config::Told;
 use crate::fault::Fault;
 use crate::heartbeat::Heart;
 use crate::life::hear::settings;
@@ -71,12 +71,8 @@ pub async fn birth(told: Told) -> Result<Life, Fault> {
     let booked = if told.safe { Vec::new() } else { books::newest(&house) };
     cursors.counts.correct(&records);
     cursors.counts.correct(&booked);
-    let mut handed = Vec::new();
-    let (settings, complaint) = match Settings::handed_anew(&house, &mut handed) {
-        None => Default::default(),
-        Some(Ok(handed)) => handed,
-        Some(Err(why)) => (Settings::default(), Some(why)),
-    };
+    let (mut handed, mut toolbox) = (None, Toolbox::new(told.safe, told.rehearsal));
+    let (settings, complaint) = settings::at_birth(&told, &mut handed, &mut toolbox);
     odd.extend(complaint.map(|said| ("settings", said)));
     let standing = Standing::read(&house.guardian()).unwrap_or_else(|said| {
         odd.push(("guardian", said));
@@ -84,7 +80,6 @@ pub async fn birth(told: Told) -> Result<Life, Fault> {
     });
     let commit = commit_lived(&told.commit, standing.as_ref());
     let mut store = Store::open(house.clone(), log, told.life, told.clock.clone());
-    let mut toolbox = Toolbox::new(told.safe, told.rehearsal);
     if let Some(broker) = &told.broker {
         store.hide(broker.token());
     }

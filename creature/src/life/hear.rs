@@ -134,9 +134,14 @@ impl Life {
         let (settings, odd) = match Settings::handed_anew(&self.told.house, &mut self.handed) {
             None => return Ok(()),
             Some(Ok(handed)) => handed,
-            Some(Err(why)) => return self.store.observe("settings", &why),
+            Some(Err(why)) => {
+                let odd = settings::unread(&why, &self.toolbox);
+                self.heart.odd(&odd);
+                return self.store.observe("settings", &odd);
+            }
         };
         self.settings = settings;
+        self.toolbox.settings_unread = false;
         let unfollowed = settings::put(&self.settings, &mut self.store, &mut self.toolbox);
         let odd: Vec<String> = odd.into_iter().chain(unfollowed).collect();
         self.heart.odd(&odd.join("; "));

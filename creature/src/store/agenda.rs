@@ -11,18 +11,28 @@ use serde_json::{Value, json};
 
 impl Store {
     /// Applies changes that are in the records and not in the file: a life may have ended between the two writes.
+    /// A change that only another self can make counts as made: later ones are numbered after it.
     pub fn catch_up(&mut self, records: &[Record]) {
         for record in records.iter().filter(|record| record.kind == "agenda") {
-            let part = |key: &str| record.data.get(key).unwrap_or(&Value::Null);
-            let next = part("nth").as_u64() == Some(self.agenda.changes + 1);
-            let change = serde_json::from_value::<Change>(part("change").clone());
-            let (true, Ok(change), Ok(now)) = (next, change, record.at.parse()) else { continue };
-            let (thread, owner) =
-                (part("thread").as_str().unwrap_or("main"), *part("owner") == Value::Bool(true));
-            if self.agenda.apply(&change, When { now, thread, owner, rules: &self.rules }).is_ok() {
-                self.agenda.changes += 1;
+            let nth = self.agenda.changes + 1;
+            if record.data.get("nth").and_then(Value::as_u64) != Some(nth) {
+                continue;
             }
+            if let Err(why) = self.apply(record) {
+                tracing::warn!("change {nth} of the agenda is passed over: {why}");
+            }
+            self.agenda.changes = nth;
         }
+    }
+
+    fn apply(&mut self, record: &Record) -> Result<(), String> {
+        let part = |key: &str| record.data.get(key).unwrap_or(&Value::Null);
+        let change: Change = serde_json::from_value(part("change").clone()).map_err(|why| why.to_string())?;
+        let now = record.at.parse().map_err(|why: jiff::Error| why.to_string())?;
+        let (thread, owner) =
+            (part("thread").as_str().unwrap_or("main"), *part("owner") == Value::Bool(true));
+        let when = When { now, thread, owner, rules: &self.rules };
+        self.agenda.apply(&change, when).map(drop).map_err(|refused| refused.error)
     }
 
     /// Makes a change of the agenda and returns what it came to; a refusal is a fault and changes nothing.

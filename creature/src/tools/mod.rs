@@ -2,6 +2,7 @@
 //!
 //! Invariant: a result is an object with `ok`. A mind reads it in words up to a cap; long parts are kept in files.
 //! Invariant: in safe mode only tools of scope `Talk` run; in a rehearsal those of scope `Outward` do nothing.
+//! Invariant: while the owner's settings are unread those of scope `Outward` are refused.
 
 mod agenda;
 mod arguments;
@@ -71,6 +72,7 @@ impl Toolbox {
         Self {
             safe,
             rehearsal,
+            settings_unread: false,
             rebirth: None,
             limits: Limits::from(&SelfEditSettings::default()),
             patience: guardian_post::PATIENCE,
@@ -138,6 +140,14 @@ impl ToolContext<'_> {
         }
         if self.belt.rehearsal && tool.scope == Scope::Outward {
             return Ok(json!({"rehearsal": true, "note": "nothing was done: this is a rehearsal"}));
+        }
+        if self.belt.settings_unread && tool.scope == Scope::Outward {
+            let error = format!("{} is locked: your owner's settings cannot be read", tool.name);
+            return Err(Fault::new(
+                error,
+                "what they forbid is unknown until the guardian writes .self/settings.json anew; tell your owner, \
+                 and go on within the house",
+            ));
         }
         let owners = permission::permit(self, tool.name)?;
         let result = match tool.run {

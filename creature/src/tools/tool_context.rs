@@ -61,6 +61,8 @@ pub struct Toolbox {
     pub safe: bool,
     /// A rehearsal, in which nothing outward happens: no network, no commands, no requests to the guardian.
     pub rehearsal: bool,
+    /// The owner's settings could not be read yet: what they forbid is unknown, and nothing outward happens.
+    pub settings_unread: bool,
     /// Set by a self-edit that passed: the life asks for rebirth and ends politely once it is blessed.
     pub rebirth: Option<Rebirth>,
     /// Deadlines of a self-edit's steps.

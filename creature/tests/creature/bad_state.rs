@@ -3,6 +3,15 @@
 use crate::house::{TempHouse, wait_for};
 use serde_json::json;
 
+/// Files that another writes, and by which name the creature tells of a folder in their place.
+const FOLDERS: [(&str, &str); 5] = [
+    ("PURPOSE.md", "purpose"),
+    (".self/inbox.jsonl", "inbox"),
+    (".self/guardian.json", "guardian"),
+    (".self/settings.json", "settings"),
+    ("self/HEARTBEAT.md", "checklist"),
+];
+
 #[test]
 fn garbage_in_every_file_is_told_and_survived() {
     let house = TempHouse::new();
@@ -39,6 +48,22 @@ fn an_empty_house_is_enough() {
     }
     std::fs::remove_dir_all(house.path("self")).unwrap();
     let living = house.live(1);
+    house.record("thought", |data| data["thought"] == 1);
+    assert!(living.leave().success());
+}
+
+#[test]
+fn folders_in_the_place_of_files_are_told_and_survived() {
+    let house = TempHouse::new();
+    for (name, _) in FOLDERS {
+        let _ = std::fs::remove_file(house.path(name));
+        std::fs::create_dir_all(house.path(name)).unwrap();
+    }
+    let living = house.live(1);
+    for (name, about) in FOLDERS {
+        let told = house.record("observation", |data| data["about"] == about);
+        assert!(!told.data["text"].as_str().unwrap().is_empty(), "{name}");
+    }
     house.record("thought", |data| data["thought"] == 1);
     assert!(living.leave().success());
 }

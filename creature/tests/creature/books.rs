@@ -78,6 +78,32 @@ async fn a_change_booked_and_not_written_down_is_made_at_birth_from_either_file(
     }
 }
 
+#[tokio::test]
+async fn a_booked_change_that_only_another_self_can_make_does_not_keep_later_ones_from_being_made() {
+    let house = TempHouse::new();
+    let at = "2026-03-02T07:00:00.000Z".to_owned();
+    let add = |text: &str| json!({"task": {"do": "add", "text": text, "at": at, "every_s": null}});
+    let changes = [
+        json!({"own": {"do": "dreamt", "of": "herons"}}),
+        add("sweep"),
+        // Refused by this self, whatever another one made of it.
+        json!({"task": {"do": "done", "id": "task-99"}}),
+        // As an older self wrote them.
+        json!({"own": {"do": "left", "what": "notes/a", "sketch": [1, 2]}}),
+        json!({"own": {"do": "used", "what": "notes/a"}}),
+        add("mop"),
+    ];
+    for (change, nth) in changes.into_iter().zip(1..) {
+        let data = json!({"nth": nth, "change": change, "owner": false, "thread": "main"});
+        let line = json!({"at": at, "life": 1, "kind": "agenda", "data": data});
+        house.add(".self/mind/bookkeeping.jsonl", &format!("{line}\n"));
+    }
+    let lived = Lived::born(&house, MORNING, 2).await;
+    let tasks: Vec<&str> = lived.life.store.agenda.tasks.list.iter().map(|task| task.text.as_str()).collect();
+    assert_eq!(tasks, ["sweep", "mop"]);
+    assert!(lived.life.store.agenda.changes >= 6);
+}
+
 fn line(number: u64) -> Record {
     Record::new(1, "heartbeat", json!({"wake": number, "why": "w".repeat(100_000), "token": TOKEN}))
 }

@@ -23,7 +23,7 @@ fn handed(file: &str) -> Option<Result<(Settings, Option<String>), String>> {
     let folder = TempDir::new().unwrap();
     fs::create_dir(folder.path().join(".self")).unwrap();
     fs::write(folder.path().join(".self/settings.json"), file).unwrap();
-    Settings::handed_anew(&House::new(folder.path()), &mut Vec::new())
+    Settings::handed_anew(&House::new(folder.path()), &mut None)
 }
 
 #[test]
@@ -99,15 +99,21 @@ fn what_the_guardian_hands_over_is_taken_with_what_it_tells() {
     assert_eq!(settings.own.number("thoughts_between_snapshots"), 9);
 }
 
+/// Found: with a missing file, or one without settings, all that the owner forbids was allowed, and nothing told of it.
 #[test]
-fn a_file_that_is_no_json_is_told_and_one_that_says_nothing_is_at_the_defaults() {
-    let empty = Settings::handed_anew(&House::new("/nowhere"), &mut Vec::new());
-    assert!(empty.is_none(), "there is no file");
-    assert!(handed("{").unwrap().unwrap_err().contains("settings.json cannot be read"));
-    for file in ["[]", "{\"life\": 2}"] {
-        let (settings, said) = handed(file).unwrap().unwrap();
-        assert_eq!((settings.rest.longest_s, said), (300, None), "{file}");
+fn settings_that_are_not_there_are_an_error_and_no_defaults() {
+    let mut known = None;
+    let house = House::new("/nowhere");
+    let missing = Settings::handed_anew(&house, &mut known).unwrap().unwrap_err();
+    assert!(missing.contains("No such file"), "{missing}");
+    assert!(Settings::handed_anew(&house, &mut known).is_none(), "it is told once");
+    for file in
+        ["", "{", "[]", "{\"life\": 2}", "{\"settings\": []}", "{\"settings\": {\"permissions\": []}}"]
+    {
+        let said = handed(file).unwrap().unwrap_err();
+        assert!(!said.is_empty(), "{file:?}");
     }
+    assert!(handed("{\"settings\": {}}").unwrap().is_ok());
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::answers::told;
 use crate::broker::loopback;
-use crate::house::{Script, TempHouse, thought};
+use crate::house::{Script, TempHouse, thought, wait_for};
 use crate::lived::Lived;
 use creature::paths::House;
 use creature::senses::watch::Watch;
@@ -19,10 +19,90 @@ fn hand_over(house: &TempHouse, zone: &str, permissions: Value) {
     house.write(".self/settings.json", handed.to_string());
 }
 
-async fn append(lived: &mut Lived) -> Value {
-    let Value::Object(args) = json!({"name": "diary", "text": "a heron"}) else { panic!("no object") };
-    let call = ToolCall { tool: "notes.append".to_owned(), args, ..ToolCall::default() };
+async fn call(lived: &mut Lived, tool: &str, args: Value) -> Value {
+    let Value::Object(args) = args else { panic!("no object") };
+    let call = ToolCall { tool: tool.to_owned(), args, ..ToolCall::default() };
     lived.life.lend(Caller::own()).call(&call).await.result
+}
+
+async fn append(lived: &mut Lived) -> Value {
+    call(lived, "notes.append", json!({"name": "diary", "text": "a heron"})).await
+}
+
+/// What the heartbeat says of the settings.
+fn odd(house: &TempHouse) -> String {
+    let beat = std::fs::read(house.path(".self/heartbeat")).unwrap_or_default();
+    let beat: Value = serde_json::from_slice(&beat).unwrap_or_default();
+    beat["odd"].as_str().unwrap_or_default().to_owned()
+}
+
+/// Found: settings that could not be read were at their defaults, which allow all that the owner forbids, and only
+/// some such files were told of.
+#[tokio::test]
+async fn settings_missing_at_birth_are_told_and_nothing_outward_is_done_until_some_are_read() {
+    for spoilt in [None, Some(""), Some("{"), Some("[]"), Some("a folder")] {
+        let house = TempHouse::new();
+        let file = house.path(".self/settings.json");
+        std::fs::remove_file(&file).unwrap();
+        match spoilt {
+            None => {}
+            Some("a folder") => std::fs::create_dir(&file).unwrap(),
+            Some(text) => house.write(".self/settings.json", text),
+        }
+        let mut lived = Lived::born(&house, "2026-05-28T12:00:00Z", 1).await;
+        for _ in 0..2 {
+            lived.stay().await;
+        }
+        let told = || house.records().into_iter().filter(|record| record.data["about"] == "settings").count();
+        assert_eq!(told(), 1, "{spoilt:?}: it is told once");
+        wait_for("the heartbeat to say so", || odd(&house).contains("are refused").then_some(()));
+        let refused = call(&mut lived, "repo.run", json!({"command": "true"})).await;
+        assert!(refused["error"].to_string().contains("settings cannot be read"), "{spoilt:?}: {refused}");
+        assert_eq!(append(&mut lived).await["ok"], true, "within the house it goes on");
+        let _ = std::fs::remove_dir(&file);
+        hand_over(&house, "UTC", json!({"notes.append": "never"}));
+        lived.stay().await;
+        let ran = call(&mut lived, "repo.run", json!({"command": "true"})).await;
+        assert!(!ran["error"].to_string().contains("is locked"), "{spoilt:?}: {ran}");
+        assert_eq!(append(&mut lived).await["ok"], false, "what is read counts");
+        wait_for("the heartbeat to forget it", || odd(&house).is_empty().then_some(()));
+    }
+}
+
+#[test]
+fn a_rehearsal_needs_no_settings_and_tells_nothing_of_them() {
+    let house = TempHouse::new();
+    std::fs::remove_file(house.path(".self/settings.json")).unwrap();
+    let status = house.command(1).arg("rehearse").env("FERAL_REHEARSAL", "1").status().unwrap();
+    assert!(status.success(), "{}", house.log());
+    assert!(house.records().iter().any(|record| record.kind == "thought"));
+    assert!(!house.records().iter().any(|record| record.data["about"] == "settings"), "{}", house.log());
+}
+
+/// Found: a file spoilt in the middle of a life stood in memory alone; the status said nothing of it.
+#[tokio::test]
+async fn settings_spoilt_in_mid_life_stand_in_the_heartbeat_until_they_can_be_read() {
+    let house = TempHouse::new();
+    hand_over(&house, "UTC", json!({"notes.append": "never"}));
+    let mut lived = Lived::born(&house, "2026-05-28T12:00:00Z", 1).await;
+    let file = house.path(".self/settings.json");
+    let whole = std::fs::read(&file).unwrap();
+    for spoilt in [None, Some("{")] {
+        match spoilt {
+            None => std::fs::remove_file(&file).unwrap(),
+            Some(text) => std::fs::write(&file, text).unwrap(),
+        }
+        lived.stay().await;
+        wait_for("the heartbeat to say so", || {
+            odd(&house).contains("what it said before counts").then_some(())
+        });
+        assert_eq!(append(&mut lived).await["ok"], false, "what they forbade is forbidden still");
+        let ran = call(&mut lived, "repo.run", json!({"command": "true"})).await;
+        assert!(!ran["error"].to_string().contains("is locked"), "they were read in this life: {ran}");
+        std::fs::write(&file, &whole).unwrap();
+        lived.stay().await;
+        wait_for("the heartbeat to forget it", || odd(&house).is_empty().then_some(()));
+    }
 }
 
 /// Found: `[agenda] time_zone` and `[permissions]` counted from the next life on, and times said until then were UTC.

@@ -77,6 +77,20 @@ async fn installs_are_the_owners_and_the_settings_say_the_rest() {
     assert!(refused(&yard.call("notes.write", write).await, "may not be used here"));
 }
 
+/// Found: one strange word put all of `[permissions]` at its defaults, which forbid nothing.
+#[test]
+fn a_strange_permission_costs_no_other_and_is_taken_as_never() {
+    let mut told = Vec::new();
+    let handed =
+        json!({"permissions": {"notes.read": "never", "x.post": "sometimes", "repo.*": 7, "web.*": "owner"}});
+    let permissions = Settings::of(&handed, &mut told).permissions;
+    for tool in ["notes.read", "x.post", "repo.*"] {
+        assert_eq!(permissions[tool], Permission::Never, "{tool}");
+    }
+    assert_eq!(permissions["web.*"], Permission::Owner);
+    assert!(told.len() == 2 && told[0].contains("x.post") && told[0].contains("sometimes"), "{told:?}");
+}
+
 #[test]
 fn a_permission_for_a_tool_there_is_not_is_said() {
     let handed = json!({"permissions": {"repo.*": "owner", "notes.wirte": "never"}});

@@ -128,6 +128,30 @@ pub fn withstands(
     cases: u32,
     check: impl Fn(&[u8]) -> Result<(), TestCaseError>,
 ) {
+    let all = seeds.clone();
+    let hostile = (any::<Index>(), prop::collection::vec(damage(), 0..6))
+        .prop_map(move |(seed, damages)| Hostile(damaged(seed.get(&all).clone(), &damages, &all, pieces)));
+    run(hostile, cases, |Hostile(bytes)| check(&bytes));
+}
+
+/// Puts so many damaged seeds to the check, each with what further damages make of it.
+#[allow(dead_code, reason = "not every reader compares two texts")]
+pub fn withstands_changes(
+    seeds: Vec<Vec<u8>>,
+    pieces: &'static [&'static str],
+    cases: u32,
+    check: impl Fn(&[u8], &[u8]) -> Result<(), TestCaseError>,
+) {
+    let damages = || prop::collection::vec(damage(), 0..6);
+    let hostile = (any::<Index>(), damages(), damages()).prop_map(move |(seed, first, more)| {
+        let before = damaged(seed.get(&seeds).clone(), &first, &seeds, pieces);
+        let after = damaged(before.clone(), &more, &seeds, pieces);
+        (Hostile(before), Hostile(after))
+    });
+    run(hostile, cases, |(Hostile(before), Hostile(after))| check(&before, &after));
+}
+
+fn run<S: Strategy>(hostile: S, cases: u32, check: impl Fn(S::Value) -> Result<(), TestCaseError>) {
     let more =
         std::env::var("FERAL_CASES").ok().map(|cases| cases.parse::<u32>().expect("FERAL_CASES is a number"));
     let config = Config {
@@ -140,12 +164,9 @@ pub fn withstands(
         Some(_) => TestRunner::new(config),
         None => TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha)),
     };
-    let all = seeds.clone();
-    let hostile = (any::<Index>(), prop::collection::vec(damage(), 0..6))
-        .prop_map(move |(seed, damages)| Hostile(damaged(seed.get(&all).clone(), &damages, &all, pieces)));
-    let soon = |Hostile(bytes): Hostile| {
+    let soon = |value: S::Value| {
         let begun = taken::taken();
-        check(&bytes)?;
+        check(value)?;
         let took = taken::taken() - begun;
         prop_assert!(took < MOST_TIME, "took {took:?} of the processor");
         Ok(())

@@ -69,7 +69,8 @@ impl Executor {
 
     /// Lists the mistakes for which the owner's settings or purpose are not followed.
     pub fn mistakes(&self) -> String {
-        let all = [&self.report.mistake, &self.report.purpose_unread, &self.living.heart.claim.odd]
+        let report = &self.report;
+        let all = [&report.mistake, &report.unhanded, &report.purpose_unread, &self.living.heart.claim.odd]
             .map(String::as_str);
         let all: Vec<&str> = all.into_iter().filter(|mistake| !mistake.is_empty()).collect();
         all.join("; ")

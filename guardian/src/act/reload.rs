@@ -97,11 +97,21 @@ impl Executor {
         self.publish();
     }
 
-    /// Writes the creature's part of the settings, at each start of a life and after each change. Without it the
-    /// creature reads the owner's file itself.
-    pub fn hand_over(&self) {
-        if let Err(error) = handed::hand_over(&self.house, self.state.life, &self.settings.text) {
-            tracing::warn!("the creature is not handed its settings: {error:#}");
+    /// Writes the creature's part of the settings, at each start of a life and after each change; again each round
+    /// until it succeeds. Without any a creature does nothing outward.
+    pub fn hand_over(&mut self) {
+        let unhanded = match handed::hand_over(&self.house, self.state.life, &self.settings.text) {
+            Ok(()) => String::new(),
+            Err(error) => format!("the creature is not handed its settings: {error:#}"),
+        };
+        if unhanded == self.report.unhanded {
+            return;
         }
+        match unhanded.as_str() {
+            "" => self.report.say("the creature is handed its settings"),
+            unhanded => self.report.warn(unhanded),
+        }
+        self.report.unhanded = unhanded;
+        self.publish();
     }
 }

@@ -58,6 +58,8 @@ pub struct Report {
     pub facts_shown: bool,
     /// Mistake in the owner's changed settings while the older ones stay in force; else empty.
     pub mistake: String,
+    /// Why the creature's part of the settings is not written as it should be; else empty.
+    pub unhanded: String,
     /// Why `PURPOSE.md` cannot be read now; else empty.
     pub purpose_unread: String,
     /// Advice on the owner's edits while nothing is started over them; else empty.
@@ -72,6 +74,7 @@ impl Report {
             said: String::new(),
             facts_shown: false,
             mistake: String::new(),
+            unhanded: String::new(),
             purpose_unread: String::new(),
             edits_told: String::new(),
         }

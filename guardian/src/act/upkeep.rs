@@ -23,6 +23,9 @@ impl Executor {
                 self.report.warn(told);
             }
             self.look_at_purpose();
+            if !self.report.unhanded.is_empty() {
+                self.hand_over();
+            }
             self.show_facts();
         }
         self.tend_daemons();

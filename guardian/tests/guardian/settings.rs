@@ -43,3 +43,21 @@ fn the_creature_is_handed_its_settings_before_it_lives_and_when_they_change() {
     assert_eq!(handed()["settings"]["creature"], json!({"naps": 7}), "what was valid before goes on");
     guardian.stop();
 }
+
+/// Found: a failure to hand the settings over was a line in the log, though the creature then does without what its
+/// owner forbids.
+#[test]
+fn settings_that_cannot_be_handed_over_stand_in_the_status_until_they_can() {
+    let house = House::new("think alive; live");
+    let guardian = house.start();
+    house.until("a thought", || !house.thoughts().is_empty());
+    std::fs::remove_file(house.path(".self/settings.json")).unwrap();
+    std::fs::create_dir_all(house.path(".self/settings.json/kept")).unwrap();
+    house.settings("[rest]\nlongest_s = 99\n");
+    let told = || house.status()["note"].to_string().contains("not handed its settings");
+    house.until("the status to say so", told);
+    std::fs::remove_dir_all(house.path(".self/settings.json")).unwrap();
+    house.until("the settings to be handed over", || house.path(".self/settings.json").is_file());
+    house.until("the status to forget it", || !told());
+    guardian.stop();
+}

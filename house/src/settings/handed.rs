@@ -11,7 +11,7 @@ const SECTIONS: [&str; 8] =
 /// Keys of the broker's section `[model]` that the creature reads too: how a model is asked.
 const OF_MODEL: [&str; 5] = ["deadline_s", "max_tokens", "context_tokens", "tools", "effort"];
 
-/// Writes the file for a life. The life's number tells the creature that the file is not left from an earlier one.
+/// Writes the file for a life. The life's number tells a file of this life from one left by an earlier life.
 pub fn hand_over(house: &House, life: u64, text: &str) -> Result<()> {
     let document = document(house, life, text, &moments::machine_zone())?;
     files::replace_unsynced(&house.handed_settings(), format!("{document:#}\n").as_bytes())

@@ -133,7 +133,7 @@ fn modify(hunks: &[Hunk], text: &str) -> Result<Applied, Miss> {
     let mut edits = Edits::default();
     let mut found = Vec::new();
     for (at, hunk) in hunks.iter().enumerate() {
-        let placed = locate(hunk, &bare).map_err(|why| miss(at, hunk, &bare, why))?;
+        let placed = locate(hunk, &lines, &bare).map_err(|why| miss(at, hunk, &bare, why))?;
         found.push(placed);
     }
     // One hunk found elsewhere than it said shows that this patch's numbers cannot choose between places.
@@ -161,7 +161,7 @@ struct Spot {
     others: Vec<usize>,
 }
 
-fn locate(hunk: &Hunk, file: &[&str]) -> Result<Spot, String> {
+fn locate(hunk: &Hunk, lines: &[(&str, &str)], file: &[&str]) -> Result<Spot, String> {
     let (old, new) = (hunk.expects(), hunk.result_lines());
     if hunk.is_idle() {
         return Err("it changes nothing: no line differs between its two sides".to_owned());
@@ -181,7 +181,7 @@ fn locate(hunk: &Hunk, file: &[&str]) -> Result<Spot, String> {
     }
     let certain = |at: &usize| exact.len() == 1 || (hunk.counts_fit && stated == Some(*at));
     let mut certain = exact.iter().copied().filter(certain);
-    if let Some(at) = certain.find(|at| is_done(hunk, file, *at)) {
+    if let Some(at) = certain.find(|at| is_done(hunk, lines, *at)) {
         return spot(Pass::AlreadyApplied, at, false, Vec::new());
     }
     match exact.as_slice() {
@@ -243,15 +243,21 @@ fn gap_is_known(hunk: &Hunk) -> bool {
     telling(before) && telling(hunk.lines.get(last + 1))
 }
 
-/// Whether a hunk that only adds has its lines there already, next to the place its old side has.
-fn is_done(hunk: &Hunk, file: &[&str], at: usize) -> bool {
+/// Whether a hunk that only adds has its lines there already, next to the place its old side has; with the ends that
+/// it shows, for a line may differ from its neighbour in nothing else.
+fn is_done(hunk: &Hunk, lines: &[(&str, &str)], at: usize) -> bool {
     if hunk.lines.iter().any(|line| matches!(line, Line::Remove(_))) {
         return false;
     }
     let leading = hunk.lines.iter().take_while(|line| matches!(line, Line::Add(_))).count();
-    let new = hunk.result_lines();
-    let there = |start: usize| file.get(start..start + new.len()) == Some(new.as_slice());
-    at.checked_sub(leading).is_some_and(there)
+    let shows_ends = hunk.shows_ends();
+    let same = |new: &Line, (line, end): &(&str, &str)| match (new.text().strip_suffix('\r'), *end) {
+        (Some(new), "\r\n") => new == *line,
+        _ => new.text() == *line && !(shows_ends && *end == "\r\n"),
+    };
+    let start = at.checked_sub(leading);
+    let there = start.and_then(|start| lines.get(start..start + hunk.lines.len()));
+    there.is_some_and(|there| hunk.lines.iter().zip(there).all(|(new, old)| same(new, old)))
 }
 
 /// Every place in the file where the block stands.

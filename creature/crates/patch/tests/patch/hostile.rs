@@ -10,6 +10,8 @@ use patch::text::diff::parse;
 use patch::text::hunks::apply;
 use patch::text::unified;
 use proptest::prelude::*;
+use proptest::sample::Index;
+use proptest::test_runner::TestCaseError;
 
 const PIECES: [&str; 20] = [
     "--- a/creature/src/a.rs\n",
@@ -76,25 +78,51 @@ fn hostile_patches_change_files_within_the_boundary_all_or_nothing() {
 
 #[test]
 fn a_change_of_any_text_is_applied_as_its_diff_says() {
-    let sources = withstand::seeds("patches", &["patch"]);
-    let before = String::from_utf8(sources[0].clone()).unwrap();
-    let seeds = vec![sources[0].clone()];
-    withstand::withstands(seeds, &PIECES, 300, |bytes| {
-        let after = String::from_utf8_lossy(bytes);
-        // git takes a text with a NUL for binary, and shows no lines of it.
-        if after.contains('\0') || after == before {
-            return Ok(());
-        }
-        let written = unified::write("creature/src/a.rs", Some(before.as_bytes()), Some(after.as_bytes()));
-        let files = parse(&written);
-        prop_assert!(files.as_ref().is_ok_and(|files| files.len() == 1), "{files:?}\n{written}");
-        let applied = apply(&files.unwrap()[0], Some(&before));
-        prop_assert_eq!(
-            applied.map(|applied| applied.text.unwrap_or_default()),
-            Ok(after.into_owned()),
-            "{}",
-            written
-        );
-        Ok(())
+    let mut seeds = withstand::seeds("patches", &["patch"]);
+    let crlf = |seed: &Vec<u8>| String::from_utf8_lossy(seed).replace('\n', "\r\n").into_bytes();
+    seeds.extend(seeds.iter().map(crlf).collect::<Vec<_>>());
+    withstand::withstands_changes(seeds, &PIECES, 300, |before, after| {
+        applied_as_its_diff_says(&String::from_utf8_lossy(before), &String::from_utf8_lossy(after))
     });
+}
+
+/// Lines that are often the same, or the same but for their ends.
+const TWINS: [&str; 6] = ["a\n", "a\n", "b\n", "\n", "a\r\n", "\r\n"];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 3_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_change_among_twins_is_applied_as_its_diff_says(
+        mut lines in prop::collection::vec(prop::sample::select(&TWINS), 0..50),
+        last in prop::sample::select(vec!["", "a", "\r"]),
+        edits in prop::collection::vec((any::<Index>(), prop::option::of(prop::sample::select(&TWINS))), 1..4),
+    ) {
+        lines.push(last);
+        let before = lines.concat();
+        for (at, new) in edits {
+            let at = at.index(lines.len());
+            lines.splice(at..at + usize::from(new.is_none()), new);
+            lines.push("");
+        }
+        applied_as_its_diff_says(&before, &lines.concat())?;
+    }
+}
+
+fn applied_as_its_diff_says(before: &str, after: &str) -> Result<(), TestCaseError> {
+    // git takes a text with a NUL for binary, and shows no lines of it.
+    if before.contains('\0') || after.contains('\0') || after == before {
+        return Ok(());
+    }
+    let written = unified::write("creature/src/a.rs", Some(before.as_bytes()), Some(after.as_bytes()));
+    let files = parse(&written);
+    prop_assert!(files.as_ref().is_ok_and(|files| files.len() == 1), "{files:?}\n{written}");
+    let applied = apply(&files.unwrap()[0], Some(before));
+    prop_assert_eq!(
+        applied.map(|applied| applied.text.unwrap_or_default()),
+        Ok(after.to_owned()),
+        "{}",
+        written
+    );
+    Ok(())
 }

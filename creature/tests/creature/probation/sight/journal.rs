@@ -70,7 +70,7 @@ async fn talked(wire: Wire, rules: Rules, form: &str) -> (World, Vec<u8>) {
 fn reborn(world: &World) -> ModelMind {
     let broker = Broker::new(world.house.broker.as_ref().unwrap(), TOKEN).unwrap();
     let house = House::new(world.house.path(""));
-    let handed = Settings::handed_anew(&house, &mut Vec::new()).unwrap().unwrap();
+    let handed = Settings::handed_anew(&house, &mut None).unwrap().unwrap();
     let (settings, house) = (&handed.0.model, &house);
     let tools = &creature::tools::catalogue::LIST;
     let reach = Reach {
