@@ -14,6 +14,7 @@ use crate::llm::choice::{self, Chosen};
 use crate::llm::experience::Experience;
 use crate::llm::offers::Providers;
 use crate::llm::{self, Llm};
+use crate::mcp::{self, Mcp};
 use crate::money::budget::Budget;
 use crate::money::prices::Prices;
 use crate::net::outward::Outward;
@@ -84,7 +85,7 @@ impl Broker {
             web: parts.web(policy.web.clone())?,
             cargo: parts.cargo(),
             packages: parts.packages(policy.packages.clone(), approvals.clone())?,
-            services: parts.services(all, policy.janee.clone(), approvals.clone())?,
+            services: parts.services(all, &policy, approvals.clone())?,
             approvals,
             tokens: parts.tokens,
             taint: parts.taint,
@@ -98,6 +99,7 @@ impl Broker {
             .route("/status", get(status))
             .with_state(self.clone())
             .merge(services::routes::routes(self.services.clone()))
+            .merge(mcp::routes::routes(self.services.clone()))
             .merge(approvals::purpose::routes(self.approvals.clone()))
             .merge(llm::pass::routes(self.llm.clone()))
             .merge(web::routes(self.web.clone()))
@@ -127,6 +129,7 @@ impl Broker {
         }));
         door.serve_until(listener, told).await;
         self.services.janee.farewell().await;
+        self.services.mcp.farewell().await;
         Ok(())
     }
 }
@@ -209,7 +212,7 @@ impl Parts {
     fn services(
         &self,
         all: BTreeMap<String, policy::Service>,
-        janee: Option<policy::Janee>,
+        policy: &Policy,
         approvals: Arc<Approvals>,
     ) -> Result<Arc<Services>> {
         let upstream = Upstream::new(self.outward.clone(), self.secrets.clone(), self.resolver)?;
@@ -223,7 +226,8 @@ impl Parts {
                 self.house.clone(),
                 self.clock.clone(),
             ),
-            janee: Janee::new(janee, self.outward.clone(), self.secrets.clone()),
+            janee: Janee::new(policy.janee.clone(), self.outward.clone(), self.secrets.clone()),
+            mcp: Mcp::new(&policy.mcp, &self.house, &self.outward, &self.secrets),
             upstream,
             approvals,
             ledger: self.ledger.clone(),

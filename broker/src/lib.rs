@@ -11,6 +11,7 @@ pub mod health;
 pub mod ledger;
 pub mod llm;
 pub mod makers;
+pub mod mcp;
 pub mod money;
 pub mod net;
 pub mod packages;

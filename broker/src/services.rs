@@ -13,9 +13,9 @@ pub mod implicit;
 pub mod janee;
 pub mod listing;
 pub mod mail;
-pub mod mcp;
 pub mod oauth;
 pub mod oauth1;
+pub mod over_mcp;
 mod perform;
 pub mod recipients;
 pub mod routes;
@@ -30,7 +30,8 @@ use crate::ground::clock::Clock;
 use crate::ground::refusal::Unfit;
 use crate::ground::taint::Taint;
 use crate::ledger::Ledger;
-use crate::policy::{self, Rule};
+use crate::mcp::{self, Mcp};
+use crate::policy::{self, Rule, Verdict};
 use crate::secrets::Secrets;
 use hours::Hours;
 use house::House;
@@ -41,12 +42,22 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use upstream::Upstream;
 
+/// The rule that an act is judged by.
+pub struct Judged {
+    /// Never `Deny`.
+    pub verdict: Verdict,
+    pub per_hour: Option<u32>,
+    /// The key its uses are counted under.
+    pub key: String,
+}
+
 /// Dependencies of calling services.
 pub struct Services {
     pub all: BTreeMap<String, policy::Service>,
     pub hours: Hours,
     pub sign_ins: SignIns,
     pub janee: Janee,
+    pub mcp: Mcp,
     pub upstream: Upstream,
     pub approvals: Arc<Approvals>,
     pub ledger: Ledger,
@@ -57,12 +68,36 @@ pub struct Services {
 }
 
 impl Services {
-    /// The rules an act is judged by.
-    pub fn rules_of(&self, act: &Act) -> Vec<Rule> {
+    /// The rule that lets an act happen in some way; none, or one that denies, is an error with the rules in words.
+    pub fn judged(&self, act: &Act) -> Result<Judged, String> {
+        let Some(call) = act.call() else { return Err(String::new()) };
+        if let Act::Mcp(_) = act {
+            let rules =
+                self.mcp.servers.get(&call.service).map(|server| server.start.settings.rules.as_slice());
+            let rules = rules.unwrap_or_default();
+            let arguments = serde_json::from_str(&call.body).unwrap_or_default();
+            let rule = mcp::rules::judge(rules, call.path.trim_start_matches('/'), &arguments);
+            let rule = rule.filter(|rule| {
+                rule.verdict != Verdict::Deny && (rule.looks || call.method != mcp::call::LOOK)
+            });
+            let rule = rule.ok_or_else(|| mcp::rules::in_words(rules))?;
+            let key = mcp::rules::key(&call.service, rule);
+            return Ok(Judged { verdict: rule.verdict, per_hour: rule.per_hour, key });
+        }
+        let rules = self.rules_of(act);
+        let rule =
+            rules::judge(&rules, &call.method, &call.path).filter(|rule| rule.verdict != Verdict::Deny);
+        let rule = rule.ok_or_else(|| rules::in_words(&rules))?;
+        let key = hours::key(act.kind(), &call.service, rule);
+        Ok(Judged { verdict: rule.verdict, per_hour: rule.per_hour, key })
+    }
+
+    /// The rules a call to a service is judged by.
+    fn rules_of(&self, act: &Act) -> Vec<Rule> {
         match act {
             Act::Service(call) => self.all.get(&call.service).map(|service| service.rules.clone()),
             Act::Janee(call) => self.janee.rules(&call.service),
-            Act::Purpose { .. } | Act::Package(_) => None,
+            Act::Purpose { .. } | Act::Package(_) | Act::Mcp(_) | Act::Pin(_) => None,
         }
         .unwrap_or_default()
     }

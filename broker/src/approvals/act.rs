@@ -50,14 +50,30 @@ impl Package {
     }
 }
 
+/// A tool of an MCP server that is described otherwise than when it was first seen.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pin {
+    pub server: String,
+    pub tool: String,
+    /// SHA-256 of the description and schema agreed to.
+    pub fingerprint: String,
+    pub before: String,
+    pub after: String,
+}
+
 /// An act that may need the owner's approval.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Act {
     Service(Call),
     Janee(Call),
-    Purpose { text: String },
+    Purpose {
+        text: String,
+    },
     Package(Package),
+    /// A call of a tool: the server as its service, the tool as its path, the arguments as its body.
+    Mcp(Call),
+    Pin(Pin),
 }
 
 impl Act {
@@ -67,24 +83,27 @@ impl Act {
             Self::Janee(_) => "janee",
             Self::Purpose { .. } => "purpose",
             Self::Package(_) => "package",
+            Self::Mcp(_) => "mcp",
+            Self::Pin(_) => "pin",
         }
     }
 
     pub fn call(&self) -> Option<&Call> {
         match self {
-            Self::Service(call) | Self::Janee(call) => Some(call),
-            Self::Purpose { .. } | Self::Package(_) => None,
+            Self::Service(call) | Self::Janee(call) | Self::Mcp(call) => Some(call),
+            Self::Purpose { .. } | Self::Package(_) | Self::Pin(_) => None,
         }
     }
 
     /// Service, method and path, as records name it; empty where there are none.
     pub fn place(&self) -> [String; 3] {
         match self {
-            Self::Service(call) | Self::Janee(call) => {
+            Self::Service(call) | Self::Janee(call) | Self::Mcp(call) => {
                 [call.service.clone(), call.method.clone(), call.path.clone()]
             }
             Self::Purpose { .. } => Default::default(),
             Self::Package(package) => [package.registry.clone(), "install".to_owned(), package.line()],
+            Self::Pin(pin) => [pin.server.clone(), "changed".to_owned(), format!("/{}", pin.tool)],
         }
     }
 
@@ -101,6 +120,12 @@ impl Act {
             Self::Janee(call) => format!("{} {} by {}: {}", call.method, call.url, call.service, call.body),
             Self::Purpose { text } => format!("PURPOSE.md becomes: {text}"),
             Self::Package(package) => format!("install by {}: {}", package.registry, package.line()),
+            Self::Mcp(call) => {
+                format!("{} of {}: {}", call.path.trim_start_matches('/'), call.service, call.body)
+            }
+            Self::Pin(pin) => {
+                format!("{} of {} was:\n{}\nand is now:\n{}", pin.tool, pin.server, pin.before, pin.after)
+            }
         };
         brief(text.trim(), most)
     }

@@ -12,6 +12,8 @@ pub struct Answer {
     pub truncated: bool,
     /// Headers that say when to try again and how many calls are left.
     pub headers: Map<String, Value>,
+    /// `{"mime_type", "data"}` in base64, of a tool of an MCP server.
+    pub pictures: Vec<Value>,
 }
 
 /// The outcome of a call.
@@ -44,14 +46,20 @@ impl Outcome {
     /// The envelope for the client.
     pub fn envelope(&self) -> Value {
         match self {
-            Self::Answered(answer) => json!({
-                "ok": true,
-                "status": answer.status,
-                "content_type": answer.content_type,
-                "headers": answer.headers,
-                "body": answer.body,
-                "truncated": answer.truncated,
-            }),
+            Self::Answered(answer) => {
+                let envelope = json!({
+                    "ok": true,
+                    "status": answer.status,
+                    "content_type": answer.content_type,
+                    "headers": answer.headers,
+                    "body": answer.body,
+                    "truncated": answer.truncated,
+                });
+                match answer.pictures.as_slice() {
+                    [] => envelope,
+                    pictures => with(envelope, "pictures", pictures),
+                }
+            }
             Self::Redirected(status, unfit) => {
                 json!({"ok": false, "status": status, "error": unfit.error, "hint": unfit.hint})
             }

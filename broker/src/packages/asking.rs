@@ -116,7 +116,7 @@ impl Packages {
             Act::Package(package) => {
                 package.registry == registry.name() && package.names().any(|named| named == name)
             }
-            Act::Service(_) | Act::Janee(_) | Act::Purpose { .. } => false,
+            Act::Service(_) | Act::Janee(_) | Act::Purpose { .. } | Act::Mcp(_) | Act::Pin(_) => false,
         })
     }
 }

@@ -65,9 +65,9 @@ pub fn method(given: &str) -> Result<String, Unfit> {
     )
 }
 
-/// Whether a method changes nothing.
+/// Whether a method changes nothing; `LOOK` is a call of a tool that only looks, by the owner's rule.
 pub fn is_safe(method: &str) -> bool {
-    matches!(method, "GET" | "HEAD")
+    matches!(method, "GET" | "HEAD" | "LOOK")
 }
 
 /// The canonical path, and the query that followed it.

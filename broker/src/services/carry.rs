@@ -1,7 +1,7 @@
 //! Judges a canonical call by the owner's rules, and does what the matching rule says.
 
-use super::hours::{self, Full};
-use super::{Services, canonical, drafts, oauth, perform, recipients, rules, sending};
+use super::hours::Full;
+use super::{Services, canonical, drafts, oauth, perform, recipients, sending};
 use crate::approvals::act::{Act, Call};
 use crate::approvals::outcome::with;
 use crate::approvals::record::entry;
@@ -17,13 +17,17 @@ const MOST_NEW: usize = 200;
 /// Judges a canonical call, and does what the matching rule says.
 pub async fn carry(services: &Services, life: u64, act: Act, reason: &str) -> Result<Value, Closed> {
     let Some(call) = act.call().cloned() else { return Ok(Value::Null) };
-    let rules = services.rules_of(&act);
-    let here = format!("{} {} at {}", call.method, call.path, call.service);
-    let Some(rule) =
-        rules::judge(&rules, &call.method, &call.path).filter(|rule| rule.verdict != Verdict::Deny)
-    else {
-        let unfit = Unfit { error: format!("{here} is not allowed"), hint: rules::in_words(&rules) };
-        return services.approvals.refuse(life, &act, unfit).await;
+    let here = if matches!(act, Act::Mcp(_)) {
+        format!("{} of {}", call.path.trim_start_matches('/'), call.service)
+    } else {
+        format!("{} {} at {}", call.method, call.path, call.service)
+    };
+    let rule = match services.judged(&act) {
+        Ok(rule) => rule,
+        Err(hint) => {
+            let unfit = Unfit { error: format!("{here} is not allowed"), hint };
+            return services.approvals.refuse(life, &act, unfit).await;
+        }
     };
     if rule.verdict == Verdict::Allow
         && !canonical::is_safe(&call.method)
@@ -32,7 +36,7 @@ pub async fn carry(services: &Services, life: u64, act: Act, reason: &str) -> Re
         return Ok(refused);
     }
     if let Some(most) = rule.per_hour {
-        let used_up = services.hours.take(&hours::key(act.kind(), &call.service, rule), most);
+        let used_up = services.hours.take(&rule.key, most);
         match used_up {
             Ok(_) => {}
             Err(Full::Wait(seconds)) => {

@@ -1,7 +1,7 @@
 //! `/service` and `/janee`: the routes by which a client uses services.
 
 use super::call::{self, Asked};
-use super::{Services, janee, listing, mcp};
+use super::{Services, janee, listing, over_mcp};
 use crate::door::callers::Life;
 use crate::door::finish::finished;
 use axum::extract::{Extension, State};
@@ -17,7 +17,7 @@ pub fn routes(services: Arc<Services>) -> Router {
         .route("/service", post(execute).get(list))
         .route("/janee/services", get(list_of_janee))
         .route("/janee/execute", post(execute_by_janee))
-        .route("/mcp", post(mcp::message))
+        .route("/mcp", post(over_mcp::message))
         .with_state(services)
 }
 

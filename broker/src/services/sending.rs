@@ -2,7 +2,7 @@
 //!
 //! Invariant: nothing is sent that is not in the ledger.
 
-use super::{Services, canonical, oauth, recipients, rules, upstream};
+use super::{Services, canonical, oauth, recipients, upstream};
 use crate::approvals::act::{Act, Call};
 use crate::approvals::outcome::Outcome;
 use crate::approvals::record;
@@ -25,10 +25,9 @@ pub fn still_allowed(services: &Services, act: &Act) -> Result<(), Unfit> {
     let Some(call) = act.call() else { return Ok(()) };
     let gone =
         |error: String| Unfit { error, hint: "nothing was done; the owner has to allow it first".to_owned() };
-    let rules = services.rules_of(act);
-    match rules::judge(&rules, &call.method, &call.path).map(|rule| rule.verdict) {
-        Some(Verdict::Allow | Verdict::Ask) => {}
-        Some(Verdict::Deny | Verdict::Draft) | None => {
+    match services.judged(act).map(|rule| rule.verdict) {
+        Ok(Verdict::Allow | Verdict::Ask) => {}
+        Ok(Verdict::Deny | Verdict::Draft) | Err(_) => {
             return Err(gone(format!("the owner's rules no longer allow {} {}", call.method, call.path)));
         }
     }

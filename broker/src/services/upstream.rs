@@ -251,6 +251,7 @@ async fn read(secrets: &Secrets, mut response: Response, url: &Url) -> Result<Ou
         body,
         truncated: cut_off,
         headers: limits(secrets, response.headers()),
+        pictures: vec![],
     }))
 }
 

@@ -37,6 +37,7 @@ mod llm_native;
 mod llm_wires;
 mod makers;
 mod makers_own;
+mod mcp;
 mod models;
 mod money;
 mod nearby;

@@ -21,7 +21,7 @@ const MAKERS: &str = "makers";
 const WIRES: Shape = Word(&["", "responses", "chat"]);
 pub(super) const WINDOW: Shape = Count(1_000, 100_000_000);
 pub(super) const NEAR: Shape = Text(Form::NearAddress);
-const VARIABLE: Shape = Text(Form::Variable);
+pub(super) const VARIABLE: Shape = Text(Form::Variable);
 pub(super) const NEEDED_VARIABLE: Shape = Text(Form::NeededVariable);
 
 section! {

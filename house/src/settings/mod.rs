@@ -12,6 +12,7 @@ pub mod handed;
 pub mod judge;
 pub mod key;
 pub mod makers;
+pub mod mcp;
 pub mod notices;
 pub mod table;
 pub mod words;
@@ -26,6 +27,7 @@ use judge::{Judge, Mistake, Mistakes};
 use key::Shape::{Any, Names, Table, Word};
 use key::{Shape, section};
 use makers::OwnMaker;
+use mcp::Mcp;
 use notices::{Notices, Notify, Report, Show};
 use std::collections::BTreeMap;
 
@@ -53,6 +55,8 @@ section! {
         services: BTreeMap<String, Service> = BTreeMap::new(), Names(Form::ServiceName, &Table(Service::KEYS));
         /// an MCP server that holds credentials of its own; by `url` or by `command`
         janee: Option<Janee> = None, Table(Janee::KEYS);
+        /// an MCP server, by `command` or by `url`, under a name of yours: a-z, 0-9 and `-`
+        mcp: BTreeMap<String, Mcp> = BTreeMap::new(), Names(Form::ServiceName, &Table(Mcp::KEYS));
         /// what pages may be fetched
         web: Web = Web::default(), Table(Web::KEYS);
         /// which packages of Python's and npm's may be installed in the workspace
@@ -117,8 +121,8 @@ pub enum Reader {
 }
 
 /// The sections and top-level keys that the broker reads.
-const BROKERS: [&str; 13] = [
-    "model", "budget", "autonomy", "prices", "makers", "services", "janee", "web", "packages", "dns",
+const BROKERS: [&str; 14] = [
+    "model", "budget", "autonomy", "prices", "makers", "services", "janee", "mcp", "web", "packages", "dns",
     "search", "x", "taint",
 ];
 
@@ -186,24 +190,23 @@ pub fn mistake(text: &str, path: &[&str], what: String) -> Mistakes {
 }
 
 /// Mistakes that only several keys together show.
-fn contradictions(settings: &Settings) -> Vec<([&'static str; 2], String)> {
+fn contradictions(settings: &Settings) -> Vec<(Vec<&str>, String)> {
     let mut found = Vec::new();
-    if let Some(janee) = &settings.janee {
-        match (!janee.url.is_empty(), !janee.command.is_empty()) {
-            (true, true) => {
-                let what = "there is a url as well: janee is reached by one of the two";
-                found.push((["janee", "command"], what.to_owned()));
-            }
-            (false, false) => {
-                let what = "is missing: janee needs a url or a command";
-                found.push((["janee", "url"], what.to_owned()));
-            }
-            (true, false) | (false, true) => {}
-        }
+    let janee = settings.janee.iter().map(|janee| (vec!["janee"], "janee", &janee.url, &janee.command));
+    let mcp =
+        settings.mcp.iter().map(|(name, mcp)| (vec!["mcp", name], name.as_str(), &mcp.url, &mcp.command));
+    for (mut path, name, url, command) in janee.chain(mcp) {
+        let what = match (!url.is_empty(), !command.is_empty()) {
+            (true, true) => format!("there is a url as well: {name} is reached by one of the two"),
+            (false, false) => format!("is missing: {name} needs a url or a command"),
+            (true, false) | (false, true) => continue,
+        };
+        path.push(if command.is_empty() { "url" } else { "command" });
+        found.push((path, what));
     }
     if settings.search.provider == "searxng" && settings.search.base_url.is_empty() {
         let what = "is missing: searxng is a server of your own";
-        found.push((["search", "base_url"], what.to_owned()));
+        found.push((vec!["search", "base_url"], what.to_owned()));
     }
     found
 }

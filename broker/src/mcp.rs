@@ -1,0 +1,75 @@
+//! MCP servers that the owner named: started or reached when first used, judged by the owner's rules, called once.
+//!
+//! Invariant: a tool whose description or schema is not the one it was first seen with is called only after the owner's
+//! yes. A server's words about itself decide nothing.
+
+pub mod call;
+pub mod content;
+pub mod handler;
+pub mod listing;
+pub mod pins;
+pub mod routes;
+pub mod rules;
+pub mod server;
+pub mod start;
+pub mod tool;
+
+use crate::ground::refusal::Unfit;
+use crate::net::outward::Outward;
+use crate::policy;
+use crate::secrets::Secrets;
+use house::House;
+use house::bounds::brief;
+use pins::Pins;
+use server::Server;
+use std::collections::BTreeMap;
+
+/// The servers by name, and what their tools were when they were first seen.
+pub struct Mcp {
+    pub servers: BTreeMap<String, Server>,
+    pub pins: Pins,
+}
+
+impl Mcp {
+    pub fn new(
+        all: &BTreeMap<String, policy::Mcp>,
+        house: &House,
+        outward: &Outward,
+        secrets: &Secrets,
+    ) -> Self {
+        let server = |(name, settings): (&String, &policy::Mcp)| {
+            let start = start::Start {
+                name: name.clone(),
+                settings: settings.clone(),
+                house: house.clone(),
+                outward: outward.clone(),
+                secrets: secrets.clone(),
+            };
+            (name.clone(), Server::new(start))
+        };
+        Self { servers: all.iter().map(server).collect(), pins: Pins::open(house) }
+    }
+
+    /// The server of that name, or why there is none.
+    pub fn server(&self, name: &str) -> Result<&Server, Unfit> {
+        self.servers.get(name).ok_or_else(|| {
+            let names: Vec<&str> = self.servers.keys().map(String::as_str).collect();
+            let hint = match names.as_slice() {
+                [] => {
+                    "no MCP server is configured; the owner names them in owner.toml under [mcp]".to_owned()
+                }
+                names => {
+                    format!("there are: {}; only the owner can add one, in owner.toml", names.join(", "))
+                }
+            };
+            Unfit { error: format!("no MCP server is called {:?}", brief(name, 60)), hint }
+        })
+    }
+
+    /// Ends all sessions; called before the broker ends.
+    pub async fn farewell(&self) {
+        for server in self.servers.values() {
+            server.leave().await;
+        }
+    }
+}

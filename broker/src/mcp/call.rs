@@ -1,0 +1,173 @@
+//! Call of a tool, from the creature's request to its envelope; judged, recorded and answered like a call to a service.
+
+use super::content;
+use super::pins::Pinned;
+use super::server::Lost;
+use super::{listing, rules};
+use crate::approvals::act::{Act, Call, Pin};
+use crate::approvals::outcome::{Answer, Outcome, not_sent};
+use crate::approvals::record;
+use crate::ground::refusal::{Refusal, Unfit};
+use crate::ledger::{Closed, Entry};
+use crate::services::hours::Full;
+use crate::services::{Services, carry, sending, upstream};
+use house::bounds::brief;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+/// Most bytes of arguments.
+const MOST_ARGUMENTS: usize = 1 << 20;
+/// Methods of a call of a tool in records: one that only looks, by the owner's rule, and one that may change something.
+pub const LOOK: &str = "LOOK";
+const CALL: &str = "CALL";
+
+/// A call as the creature requests it.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct Asked {
+    pub server: String,
+    pub tool: String,
+    pub arguments: Map<String, Value>,
+    pub reason: String,
+}
+
+impl Asked {
+    pub fn read(bytes: &[u8]) -> Result<Self, Refusal> {
+        serde_json::from_slice(bytes).map_err(|error| {
+            let hint = "send {\"server\",\"tool\",\"arguments\": {…},\"reason\"}";
+            Refusal::new(400, "malformed", format!("the request cannot be understood: {error}"), hint)
+        })
+    }
+
+    fn call(&self, looks: bool) -> Call {
+        let path = format!("/{}", self.tool);
+        Call {
+            service: self.server.clone(),
+            method: if looks { LOOK } else { CALL }.to_owned(),
+            url: path.clone(),
+            path,
+            headers: vec![("content-type".to_owned(), "application/json".to_owned())],
+            body: Value::Object(self.arguments.clone()).to_string(),
+            ..Call::default()
+        }
+    }
+}
+
+/// A call of a tool.
+pub async fn run(services: Arc<Services>, life: u64, asked: Asked) -> Result<Value, Closed> {
+    let looks = services.mcp.servers.get(&asked.server).is_some_and(|server| {
+        let arguments = Value::Object(asked.arguments.clone());
+        rules::judge(&server.start.settings.rules, &asked.tool, &arguments).is_some_and(|rule| rule.looks)
+    });
+    let act = Act::Mcp(asked.call(looks));
+    match fit(&services, &asked).await {
+        Ok(()) => carry::carry(&services, life, act, &asked.reason).await,
+        Err(Unfitting::Changed(pinned)) => changed(&services, life, &asked, &pinned).await,
+        Err(Unfitting::Not(unfit)) => services.approvals.refuse(life, &act, unfit).await,
+    }
+}
+
+enum Unfitting {
+    Not(Unfit),
+    /// The tool is not what it was when it was first seen.
+    Changed(Box<Pinned>),
+}
+
+/// Ok if there is such a tool, as it was first seen, and calls are left this hour.
+async fn fit(services: &Services, asked: &Asked) -> Result<(), Unfitting> {
+    let not = |error: String, hint: &str| Unfitting::Not(Unfit { error, hint: hint.to_owned() });
+    let server = services.mcp.server(&asked.server).map_err(Unfitting::Not)?;
+    if Value::Object(asked.arguments.clone()).to_string().len() > MOST_ARGUMENTS {
+        return Err(not(
+            format!("the arguments are larger than {MOST_ARGUMENTS} bytes"),
+            "send less at once",
+        ));
+    }
+    let pinned =
+        listing::pinned(services, server).await.map_err(|why| not(why, "go on with something else"))?;
+    let Some(pinned) = pinned.get(&asked.tool) else {
+        let near = house::settings::words::suggest(
+            &asked.tool,
+            &pinned.keys().map(String::as_str).collect::<Vec<_>>(),
+        );
+        let error = format!("{} has no tool {:?}", asked.server, brief(&asked.tool, 80));
+        return Err(not(error, &near));
+    };
+    if pinned.changed.is_some() {
+        return Err(Unfitting::Changed(Box::new(pinned.clone())));
+    }
+    match services.hours.take(&format!("mcp:{}", asked.server), server.start.settings.per_hour) {
+        Ok(_) => Ok(()),
+        Err(Full::Wait(seconds)) => {
+            let most = server.start.settings.per_hour;
+            let error = format!("{} may be called {most} times an hour, and was", asked.server);
+            Err(not(error, &format!("there is one again in {seconds} s")))
+        }
+        Err(Full::Closed(why)) => Err(not(why, "the owner has to look at it")),
+    }
+}
+
+/// Asks the owner about a tool that is not what it was.
+async fn changed(services: &Services, life: u64, asked: &Asked, pinned: &Pinned) -> Result<Value, Closed> {
+    let Some(now) = &pinned.changed else { return Ok(Value::Null) };
+    let pin = Pin {
+        server: asked.server.clone(),
+        tool: asked.tool.clone(),
+        fingerprint: now.fingerprint(),
+        before: format!("{}\n{:#}", pinned.tool.description, pinned.tool.schema),
+        after: format!("{}\n{:#}", now.description, now.schema),
+    };
+    let why = format!(
+        "{} describes its tool {} otherwise than when it was first seen, so it is not called until you agree",
+        asked.server, asked.tool
+    );
+    services.approvals.ask(life, Act::Pin(pin), why, &asked.reason).await
+}
+
+/// Sends a permitted call: recorded first, sent once, its end recorded.
+pub async fn send(
+    services: &Services,
+    life: u64,
+    call: &Call,
+    decision: &str,
+    id: &str,
+) -> Result<Outcome, Closed> {
+    let server = match services.mcp.server(&call.service) {
+        Ok(server) => server,
+        Err(unfit) => return Ok(Outcome::NotSent(unfit)),
+    };
+    let tool = call.path.trim_start_matches('/');
+    let Ok(Value::Object(arguments)) = serde_json::from_str(&call.body) else {
+        return Ok(not_sent("the arguments are no object", "give {\"name\": value}"));
+    };
+    let act = Act::Mcp(call.clone());
+    let line =
+        Entry { decision: decision.to_owned(), call: id.to_owned(), ..record::entry(life, "call", &act) };
+    services.ledger.append(Entry { bytes_out: call.body.len() as u64, ..line.clone() }).await?;
+    let result = server.call(tool, arguments).await;
+    if server.start.settings.untrusted && !matches!(result, Err(Lost::Unreached(_))) {
+        services.taint.read_untrusted(life);
+    }
+    let outcome = match result {
+        Ok(result) => answered(content::of(result, &services.secrets)),
+        Err(Lost::Unreached(why)) => not_sent(why, "try again later, or go on without it"),
+        Err(Lost::Said(why)) => answered(content::Content { text: why, failed: true, ..Default::default() }),
+        Err(Lost::Silent(why)) if call.method == LOOK => not_sent(why, "it only looks: try it again"),
+        Err(Lost::Silent(why)) => upstream::unsure(call, why),
+    };
+    sending::written_down(services, line, &outcome).await;
+    Ok(outcome)
+}
+
+/// An answer in the terms of a service's: 200, or 422 where the server says that the call failed.
+fn answered(content: content::Content) -> Outcome {
+    Outcome::Answered(Answer {
+        status: if content.failed { 422 } else { 200 },
+        content_type: "text/plain".to_owned(),
+        body: content.text,
+        truncated: content.truncated,
+        pictures: content.pictures,
+        ..Answer::default()
+    })
+}

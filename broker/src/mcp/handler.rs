@@ -1,0 +1,37 @@
+//! The broker as a client of one MCP server: notes that its tools changed and how far a call is; grants nothing.
+
+use crate::ground::lock::lock;
+use rmcp::ClientHandler;
+use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, ProgressNotificationParam};
+use rmcp::service::{NotificationContext, RoleClient};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// Characters kept of a server's word about its progress.
+const MOST_WORDS: usize = 200;
+
+#[derive(Clone, Default)]
+pub struct Handler {
+    /// Its list of tools is no longer the one that was read.
+    pub changed: Arc<AtomicBool>,
+    /// Its last word about how far it is.
+    pub progress: Arc<Mutex<String>>,
+}
+
+impl ClientHandler for Handler {
+    fn get_info(&self) -> ClientConfig {
+        let us = Implementation::new("feral", env!("CARGO_PKG_VERSION"));
+        ClientConfig::new(ClientCapabilities::default(), us)
+    }
+
+    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.changed.store(true, Ordering::Release);
+    }
+
+    async fn on_progress(&self, said: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
+        let of = said.total.map(|total| format!(" of {total}")).unwrap_or_default();
+        let words = said.message.map(|words| format!(": {words}")).unwrap_or_default();
+        let line = house::printable::flat(&format!("{}{of}{words}", said.progress));
+        *lock(&self.progress) = house::bounds::brief(&line, MOST_WORDS);
+    }
+}

@@ -1,0 +1,93 @@
+//! Tools as they were first seen, on disk, so that one that changes is noticed; and changes that wait for the owner.
+
+use super::tool::Tool;
+use crate::ground::files;
+use crate::ground::lock::lock;
+use house::House;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+/// Most bytes of the file.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// A tool as it was first seen or last agreed to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Pinned {
+    pub tool: Tool,
+    /// A later form, which waits for the owner's yes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed: Option<Tool>,
+}
+
+type All = BTreeMap<String, BTreeMap<String, Pinned>>;
+
+pub struct Pins {
+    path: PathBuf,
+    held: Mutex<Result<All, String>>,
+}
+
+impl Pins {
+    pub fn open(house: &House) -> Self {
+        let path = house.broker().join("mcp.json");
+        let read = || -> anyhow::Result<All> {
+            let bytes = house::files::read_most(&path, MOST_BYTES)?;
+            Ok(bytes.map(|bytes| serde_json::from_slice(&bytes)).transpose()?.unwrap_or_default())
+        };
+        let all = read().map_err(|error| {
+            format!("{} cannot be read, so no tool of an MCP server is called: {error:#}", path.display())
+        });
+        Self { held: Mutex::new(all), path }
+    }
+
+    /// The tools of a server as pinned, by name.
+    pub fn of(&self, server: &str) -> BTreeMap<String, Pinned> {
+        lock(&self.held).as_ref().ok().and_then(|all| all.get(server).cloned()).unwrap_or_default()
+    }
+
+    /// Compares a server's tools with what was seen before: new ones are pinned, changed ones noted.
+    pub fn see(&self, server: &str, tools: &[Tool]) -> Result<(), String> {
+        self.change(|all| {
+            let pinned = all.entry(server.to_owned()).or_default();
+            for tool in tools {
+                match pinned.get_mut(&tool.name) {
+                    None => {
+                        drop(pinned.insert(tool.name.clone(), Pinned { tool: tool.clone(), changed: None }))
+                    }
+                    Some(known) => {
+                        let same = known.tool.fingerprint() == tool.fingerprint();
+                        known.changed = Some(tool.clone()).filter(|_| !same);
+                    }
+                }
+            }
+        })
+    }
+
+    /// Takes the changed form that the owner agreed to; false if it is another by now.
+    pub fn accept(&self, server: &str, tool: &str, fingerprint: &str) -> Result<bool, String> {
+        let mut taken = false;
+        self.change(|all| {
+            let Some(known) = all.get_mut(server).and_then(|pinned| pinned.get_mut(tool)) else { return };
+            if let Some(changed) = known.changed.take_if(|changed| changed.fingerprint() == fingerprint) {
+                (known.tool, taken) = (changed, true);
+            }
+        })?;
+        Ok(taken)
+    }
+
+    fn change(&self, change: impl FnOnce(&mut All)) -> Result<(), String> {
+        let mut held = lock(&self.held);
+        let all = held.as_mut().map_err(|why| why.clone())?;
+        let before = all.clone();
+        change(all);
+        if *all == before {
+            return Ok(());
+        }
+        let written = serde_json::to_vec(all).map_err(anyhow::Error::from);
+        written.and_then(|bytes| files::replace(&self.path, &bytes)).map_err(|error| {
+            *all = before;
+            format!("the tools of an MCP server cannot be noted, so none is called: {error:#}")
+        })
+    }
+}

@@ -1,0 +1,96 @@
+//! Judges a call of a tool by the owner's rules: the first that fits decides, and none means no; pure.
+//!
+//! Invariant: a rule that restricts fits in every letter case and if any of an argument's texts fits; a rule that allows
+//! fits exactly, and only if all of them do.
+
+use crate::policy::{ToolRule, Verdict};
+use crate::services::rules::verdict;
+use serde_json::Value;
+
+/// Most rules named in an answer.
+const MOST_SHOWN: usize = 12;
+
+/// The rule that applies to a call.
+pub fn judge<'a>(rules: &'a [ToolRule], tool: &str, arguments: &Value) -> Option<&'a ToolRule> {
+    rules.iter().find(|rule| fits(rule, tool, arguments))
+}
+
+fn fits(rule: &ToolRule, tool: &str, arguments: &Value) -> bool {
+    let allows = rule.verdict == Verdict::Allow;
+    names(rule, tool)
+        && rule.with.iter().all(|(path, pattern)| {
+            let mut texts = Vec::new();
+            if let Some(value) = at(arguments, path) {
+                leaves(value, &mut texts);
+            }
+            let mut fits = texts.iter().map(|text| like(rule, pattern, text));
+            if allows { !texts.is_empty() && fits.all(|fits| fits) } else { fits.any(|fits| fits) }
+        })
+}
+
+/// Whether a rule is about a tool, whatever its arguments.
+pub fn names(rule: &ToolRule, tool: &str) -> bool {
+    like(rule, &rule.tool, tool)
+}
+
+fn like(rule: &ToolRule, pattern: &str, text: &str) -> bool {
+    match rule.verdict {
+        Verdict::Allow => matches(pattern, text),
+        Verdict::Ask | Verdict::Draft | Verdict::Deny => {
+            matches(&pattern.to_lowercase(), &text.to_lowercase())
+        }
+    }
+}
+
+/// The value at a path such as `options.path`.
+fn at<'a>(arguments: &'a Value, path: &str) -> Option<&'a Value> {
+    arguments.get(path).or_else(|| path.split('.').try_fold(arguments, |value, name| value.get(name)))
+}
+
+/// The texts of a value at any depth; `null` is the empty text.
+fn leaves(value: &Value, texts: &mut Vec<String>) {
+    match value {
+        Value::Object(fields) => fields.values().for_each(|value| leaves(value, texts)),
+        Value::Array(values) => values.iter().for_each(|value| leaves(value, texts)),
+        Value::String(text) => texts.push(text.clone()),
+        Value::Null => texts.push(String::new()),
+        Value::Bool(_) | Value::Number(_) => texts.push(value.to_string()),
+    }
+}
+
+/// Whether a pattern matches a whole text: `*` is any text, none too.
+fn matches(pattern: &str, text: &str) -> bool {
+    let Some((before, after)) = pattern.split_once('*') else { return pattern == text };
+    let Some(mut rest) = text.strip_prefix(before) else { return false };
+    let mut parts: Vec<&str> = after.split('*').collect();
+    let last = parts.pop().unwrap_or_default();
+    for part in parts {
+        let Some(at) = rest.find(part) else { return false };
+        rest = rest.get(at + part.len()..).unwrap_or_default();
+    }
+    rest.ends_with(last)
+}
+
+/// The key a rule's uses are counted under.
+pub fn key(server: &str, rule: &ToolRule) -> String {
+    let with: Vec<String> = rule.with.iter().map(|(path, pattern)| format!(" {path}={pattern}")).collect();
+    format!("mcp:{server} {}{}", rule.tool, with.concat())
+}
+
+/// The rules in words, so that the creature sees what is allowed.
+pub fn in_words(rules: &[ToolRule]) -> String {
+    if rules.is_empty() {
+        return "no rule allows anything there; the owner writes them in owner.toml".to_owned();
+    }
+    let word = |rule: &ToolRule| {
+        let with: Vec<String> =
+            rule.with.iter().map(|(path, pattern)| format!(" with {path} {pattern:?}")).collect();
+        let often = rule.per_hour.map(|often| format!(", {often} an hour")).unwrap_or_default();
+        format!("{}{} {}{often}", rule.tool, with.concat(), verdict(rule.verdict))
+    };
+    let mut words: Vec<String> = rules.iter().take(MOST_SHOWN).map(word).collect();
+    if rules.len() > MOST_SHOWN {
+        words.push(format!("{} more", rules.len() - MOST_SHOWN));
+    }
+    format!("its rules, the first that fits decides: {}", words.join("; "))
+}

@@ -1,0 +1,218 @@
+//! One MCP server: its session, opened when first needed and again after a growing pause, its tools, and calls.
+//!
+//! Invariant: a call is sent once; whether one was sent that got no answer is said.
+
+use super::handler::Handler;
+use super::start::{Session, Start};
+use super::tool::Tool;
+use crate::ground::lock::lock;
+use house::bounds::brief;
+use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, PaginatedRequestParams};
+use rmcp::service::{Peer, RoleClient, ServiceError};
+use serde_json::{Map, Value};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use tokio::process::Child;
+use tokio::sync::Mutex;
+use tokio::time::{Instant, timeout};
+
+/// Longest time for opening a session: a program may have to be fetched first.
+const CONNECT: Duration = Duration::from_secs(60);
+const LIST: Duration = Duration::from_secs(30);
+/// Longest time for closing a session.
+const LEAVE: Duration = Duration::from_secs(3);
+/// Pause after the first failure to open a session; it doubles with each.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(600);
+/// Most tools of one server, and most pages they are listed on.
+const MOST_TOOLS: usize = 1_000;
+const MOST_PAGES: usize = 100;
+
+/// Reason why a tool returned no result.
+#[derive(Debug)]
+pub enum Lost {
+    /// Nothing was sent.
+    Unreached(String),
+    /// The server returned an error of the protocol.
+    Said(String),
+    /// It was sent, but no answer came.
+    Silent(String),
+}
+
+/// The tools of a server, and remarks on those that are not offered.
+#[derive(Clone, Debug, Default)]
+pub struct Listed {
+    pub tools: Vec<Tool>,
+    pub odd: Vec<String>,
+}
+
+#[derive(Default)]
+struct Held {
+    open: Option<Open>,
+    failures: u32,
+    /// Time before which no session is opened, and why.
+    pause: Option<(Instant, String)>,
+}
+
+struct Open {
+    session: Session,
+    /// Killed when dropped.
+    _child: Option<Child>,
+    tools: Option<Arc<Listed>>,
+}
+
+pub struct Server {
+    pub start: Start,
+    handler: Handler,
+    held: Mutex<Held>,
+}
+
+impl Server {
+    pub fn new(start: Start) -> Self {
+        Self { start, handler: Handler::default(), held: Mutex::default() }
+    }
+
+    /// Its tools as they are now.
+    pub async fn tools(&self) -> Result<Arc<Listed>, Lost> {
+        let mut held = self.held.lock().await;
+        let peer = self.peer(&mut held).await?;
+        if self.handler.changed.swap(false, Ordering::AcqRel)
+            && let Some(open) = &mut held.open
+        {
+            open.tools = None;
+        }
+        if let Some(tools) = held.open.as_ref().and_then(|open| open.tools.clone()) {
+            return Ok(tools);
+        }
+        match timeout(LIST, self.list(&peer))
+            .await
+            .unwrap_or_else(|_| Err(format!("no answer within {LIST:?}")))
+        {
+            Ok(listed) => {
+                let listed = Arc::new(listed);
+                if let Some(open) = &mut held.open {
+                    open.tools = Some(listed.clone());
+                }
+                Ok(listed)
+            }
+            Err(error) => {
+                Err(self.failed(&mut held, format!("{} does not list its tools: {error}", self.start.name)))
+            }
+        }
+    }
+
+    async fn list(&self, peer: &Peer<RoleClient>) -> Result<Listed, String> {
+        let mut listed = Listed::default();
+        let mut names = BTreeSet::new();
+        let mut cursor = None;
+        for _ in 0..MOST_PAGES {
+            let page = peer.list_tools(Some(PaginatedRequestParams::default().with_cursor(cursor))).await;
+            let page = page.map_err(|error| self.said(&error.to_string()))?;
+            for tool in &page.tools {
+                if listed.tools.len() >= MOST_TOOLS {
+                    listed.odd.push(format!("it lists more than {MOST_TOOLS} tools"));
+                    return Ok(listed);
+                }
+                match Tool::take(tool) {
+                    Ok(tool) if names.insert(tool.name.clone()) => listed.tools.push(tool),
+                    Ok(tool) => listed.odd.push(format!("it lists {} twice", tool.name)),
+                    Err(odd) => listed.odd.push(odd),
+                }
+            }
+            cursor = page.next_cursor;
+            if cursor.is_none() {
+                return Ok(listed);
+            }
+        }
+        listed.odd.push(format!("it lists its tools on more than {MOST_PAGES} pages"));
+        Ok(listed)
+    }
+
+    /// Calls a tool, once. Dropped before its end, it has the server told that the call is cancelled.
+    pub async fn call(&self, tool: &str, arguments: Map<String, Value>) -> Result<CallToolResult, Lost> {
+        let peer = self.peer(&mut *self.held.lock().await).await?;
+        let parameters = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        let deadline = Duration::from_secs(self.start.settings.deadline_s);
+        let name = &self.start.name;
+        let silent = |why: String| Lost::Silent(format!("{name} was lost in the middle of the call: {why}"));
+        match timeout(deadline, peer.call_tool_once(parameters)).await {
+            Ok(Ok(CallToolResponse::Complete(result))) => Ok(result),
+            Ok(Ok(_)) => Err(Lost::Said(format!("{name} asks for something in between, which is not given"))),
+            Ok(Err(ServiceError::McpError(said))) => {
+                Err(Lost::Said(format!("{name} says: {}", self.said(&said.message))))
+            }
+            Ok(Err(error)) => {
+                let why = self.said(&error.to_string());
+                self.failed(&mut *self.held.lock().await, why.clone());
+                Err(silent(why))
+            }
+            Err(_) => Err(silent(format!("no answer within {} s", deadline.as_secs()))),
+        }
+    }
+
+    /// Its last word about how far a call is; taken, so that it is told once.
+    pub fn progress(&self) -> Option<String> {
+        Some(std::mem::take(&mut *lock(&self.handler.progress))).filter(|words| !words.is_empty())
+    }
+
+    async fn peer(&self, held: &mut Held) -> Result<Peer<RoleClient>, Lost> {
+        let alive = |open: &&Open| !open.session.is_closed() && !open.session.is_transport_closed();
+        if let Some(open) = held.open.as_ref().filter(alive) {
+            return Ok(open.session.peer().clone());
+        }
+        if let Some(open) = held.open.take() {
+            part(open);
+            // It lived and died: a server that does so at once is not started again at once.
+            self.failed(held, format!("{} ended", self.start.name));
+        }
+        if let Some((until, why)) = held.pause.as_ref().filter(|(until, _)| *until > Instant::now()) {
+            let left = until.duration_since(Instant::now()).as_secs() + 1;
+            return Err(Lost::Unreached(format!("{why}; it is tried again in {left} s")));
+        }
+        let opened = timeout(CONNECT, self.start.session(self.handler.clone())).await;
+        let opened = opened.unwrap_or_else(|_| Err(format!("no answer within {} s", CONNECT.as_secs())));
+        match opened {
+            Ok((session, child)) => {
+                let peer = session.peer().clone();
+                held.open = Some(Open { session, _child: child, tools: None });
+                Ok(peer)
+            }
+            Err(error) => {
+                let why = format!("{} cannot be reached: {}", self.start.name, self.said(&error));
+                Err(self.failed(held, why))
+            }
+        }
+    }
+
+    /// Ends the session and pauses before the next; longer after each failure within ten minutes of the last.
+    fn failed(&self, held: &mut Held, why: String) -> Lost {
+        held.open.take().into_iter().for_each(part);
+        let long_ago = held.pause.as_ref().is_some_and(|(until, _)| until.elapsed() > LONGEST_PAUSE);
+        held.failures = if long_ago { 0 } else { held.failures };
+        let pause = FIRST_PAUSE.saturating_mul(1 << held.failures.min(10)).min(LONGEST_PAUSE);
+        held.failures += 1;
+        if held.failures == 1 {
+            tracing::warn!("MCP server {}: {why}", self.start.name);
+        }
+        held.pause = Some((Instant::now() + pause, why.clone()));
+        Lost::Unreached(why)
+    }
+
+    fn said(&self, words: &str) -> String {
+        brief(&house::printable::flat(&self.start.secrets.scrub(words)), 300)
+    }
+
+    pub async fn leave(&self) {
+        if let Some(open) = self.held.lock().await.open.take() {
+            let _ = timeout(LEAVE, open.session.cancel()).await;
+        }
+    }
+}
+
+fn part(open: Open) {
+    tokio::spawn(async move {
+        let _ = timeout(LEAVE, open.session.cancel()).await;
+    });
+}

@@ -1,0 +1,164 @@
+//! Tools of MCP servers: judged by tool and arguments, pinned, asked about, and unharmed by servers that misbehave.
+
+use crate::home::{Home, Open};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+const TOKEN: &str = "mcp-token-0123456789";
+const RULES: &str = "[[mcp.like.rules]]\ntool = \"look\"\ndo = \"allow\"\nlooks = true\n\
+    [[mcp.like.rules]]\ntool = \"send\"\nwith = {to = \"*@evil.example\"}\ndo = \"deny\"\n\
+    [[mcp.like.rules]]\ntool = \"send\"\nwith = {to = \"ann@example.org\"}\ndo = \"allow\"\n\
+    [[mcp.like.rules]]\ntool = \"send\"\ndo = \"ask\"\n";
+
+fn program() -> PathBuf {
+    let own = std::env::current_exe().unwrap();
+    let program = own.parent().unwrap().parent().unwrap().join("examples/mcp_like");
+    assert!(program.exists(), "build it first: cargo build -p broker --example mcp_like");
+    program
+}
+
+fn home(mode: &str, more: &str) -> Home {
+    let home = Home::new("").with("MCP_TOKEN", TOKEN);
+    std::fs::create_dir_all(home.path("like")).unwrap();
+    std::fs::write(home.path("like/mode"), mode).unwrap();
+    home.settings(&format!(
+        "[mcp.like]\ncommand = [{:?}, {:?}]\nenv = [\"MCP_TOKEN\"]\n{more}{RULES}",
+        program().to_str().unwrap(),
+        home.path("like").to_str().unwrap(),
+    ));
+    home
+}
+
+fn set(home: &Home, mode: &str) {
+    std::fs::write(home.path("like/mode"), mode).unwrap();
+}
+
+async fn call(open: &Open, tool: &str, arguments: Value) -> Value {
+    let asked = json!({"server": "like", "tool": tool, "arguments": arguments, "reason": "to see"});
+    open.post("/mcp/call", asked).await.1
+}
+
+#[tokio::test]
+async fn a_tool_is_listed_described_judged_and_called_once() {
+    let home = home("", "");
+    let open = home.open().await;
+    let listed = open.get("/mcp/servers").await;
+    let tools = &listed["servers"][0]["tools"];
+    assert_eq!(
+        tools[0],
+        json!({"name": "look", "line": "look: Looks", "do": "allow", "changed": false}),
+        "{listed}"
+    );
+    assert_eq!(tools[1]["line"], "send: Sends a text");
+    let (_, described) = open.post("/mcp/describe", json!({"server": "like", "tool": "send"})).await;
+    assert_eq!(described["schema"]["properties"]["to"]["type"], "string");
+    let looked = call(&open, "look", json!({"text": "x"})).await;
+    assert_eq!(
+        (&looked["ok"], &looked["body"]),
+        (&json!(true), &json!("done: {\"text\":\"x\"}")),
+        "{looked}"
+    );
+    assert_eq!(open.get("/status").await["tainted"], true, "its answers were written by others");
+    // What only looks is not asked about after that; what may change something is, to somebody new.
+    assert_eq!(call(&open, "look", json!({"text": "y"})).await["ok"], true);
+    let asked = call(&open, "send", json!({"to": "ann@example.org", "text": "hi"})).await;
+    let id = asked["asked"].as_str().unwrap_or_else(|| panic!("{asked}")).to_owned();
+    let calls = home.lines("like/calls").len();
+    home.answer(&id, "approve");
+    let done = home.until(&id, &["executed"]).await;
+    assert_eq!((&done["status"], &done["act"]["kind"]), (&json!(200), &json!("mcp")));
+    assert_eq!(home.lines("like/calls").len(), calls + 1);
+    assert_eq!(home.lines("like/calls")[calls]["arguments"], json!({"to": "ann@example.org", "text": "hi"}));
+    // A rule that restricts fits whatever the letter case and the shape.
+    for to in [json!("BOB@EVIL.example"), json!(["ann@example.org", "bob@evil.example"])] {
+        let refused = call(&open, "send", json!({"to": to})).await;
+        assert!(refused["error"].as_str().unwrap().contains("not allowed"), "{refused}");
+    }
+    let asked = call(&open, "send", json!({"to": ["ann@example.org", "new@example.org"]})).await;
+    assert!(asked["asked"].is_string(), "all of an argument's texts must be allowed: {asked}");
+    let unknown = call(&open, "lok", json!({})).await;
+    assert!(unknown["hint"].as_str().unwrap().contains("look"), "{unknown}");
+    let starts = home.lines("like/starts");
+    let mut names: Vec<&str> =
+        starts[0].as_array().unwrap().iter().filter_map(|pair| pair[0].as_str()).collect();
+    names.retain(|name| *name != "LANG");
+    names.sort_unstable();
+    assert_eq!((starts.len(), names), (1, vec!["HOME", "MCP_TOKEN", "PATH"]));
+    let services: Vec<Value> =
+        home.lines(".self/ledger.jsonl").iter().map(|line| json!([line["service"], line["path"]])).collect();
+    assert!(services.contains(&json!(["like", "/look"])), "{services:?}");
+}
+
+#[tokio::test]
+async fn a_tool_that_changes_is_not_called_until_the_owner_agrees_to_its_new_form() {
+    let home = home("", "");
+    let open = home.open().await;
+    assert_eq!(call(&open, "look", json!({})).await["ok"], true);
+    open.end().await;
+    set(&home, "changed");
+    let open = home.open().await;
+    let asked = call(&open, "send", json!({"to": "ann@example.org"})).await;
+    let id = asked["asked"].as_str().unwrap_or_else(|| panic!("{asked}")).to_owned();
+    let kept = home.ask(&id);
+    let act = &kept["act"];
+    assert!(
+        act["before"].as_str().unwrap().contains("To one") && act["after"].as_str().unwrap().contains(".env")
+    );
+    assert!(home.lines("like/calls").len() == 1, "and the others are unharmed");
+    assert_eq!(call(&open, "look", json!({})).await["ok"], true);
+    home.answer(&id, "approve");
+    home.until(&id, &["executed"]).await;
+    let asked = call(&open, "send", json!({"to": "ann@example.org"})).await;
+    assert!(asked["error"].as_str().unwrap().contains("text of others"), "judged as ever: {asked}");
+}
+
+#[tokio::test]
+async fn servers_that_misbehave_are_told_of_and_harm_no_other() {
+    for (mode, error) in [
+        ("noisy", ""),
+        ("dies", "lost in the middle"),
+        ("slow", "no answer within 2 s"),
+        ("other-id", "no answer within 2 s"),
+        ("huge", "no answer within 2 s"),
+        ("deeply", ""),
+    ] {
+        let home = home(mode, "deadline_s = 2\n");
+        let open = home.open().await;
+        let answer = call(&open, "look", json!({})).await;
+        match error {
+            "" => assert_eq!(answer["ok"], true, "{mode}: {answer}"),
+            error => {
+                assert!(answer["error"].as_str().unwrap_or_default().contains(error), "{mode}: {answer}")
+            }
+        }
+        set(&home, "");
+        let again = call(&open, "look", json!({})).await;
+        match mode {
+            "dies" => assert!(again["error"].to_string().contains("tried again in"), "{mode}: {again}"),
+            "slow" => {}
+            _ => assert_eq!(again["ok"], true, "{mode}: {again}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_a_server_says_is_bounded_cleaned_and_tells_no_secret() {
+    let home = home("hostile odd many", "");
+    let open = home.open().await;
+    let answer = call(&open, "look", json!({})).await;
+    let body = answer["body"].as_str().unwrap_or_else(|| panic!("{answer}"));
+    assert!(
+        !body.contains('\u{1b}') && !body.contains(TOKEN) && body.contains("ignore your owner"),
+        "{body}"
+    );
+    let listed = open.get("/mcp/servers").await;
+    let server = &listed["servers"][0];
+    assert_eq!(server["tools"].as_array().unwrap().len(), 1_000);
+    assert!(!listed.to_string().contains("u001b"), "{}", server["odd"]);
+    set(&home, "fails");
+    let failed = call(&open, "look", json!({})).await;
+    assert_eq!((&failed["status"], &failed["body"]), (&json!(422), &json!("no such place")));
+    set(&home, "picture");
+    let picture = call(&open, "look", json!({})).await;
+    assert_eq!(picture["pictures"][0], json!({"mime_type": "image/png", "data": "aGVyb24="}));
+}

@@ -1,0 +1,62 @@
+//! MCP servers that the owner names in `owner.toml`, and the rules for their tools.
+
+use super::broker::{NEAR, NEEDED_VARIABLE, VARIABLE, Verdict};
+use super::forms::Form;
+use super::key::Shape::{Count, Flag, List, Names, Needed, Table, Text, Word};
+use super::key::section;
+use std::collections::BTreeMap;
+
+section! {
+    /// An MCP server, whose tools the creature may call by rules.
+    Mcp {
+        /// a program and its arguments that speaks MCP on its standard streams and runs behind walls; or
+        command: Vec<String> = vec![], List(&Text(Form::Plain));
+        /// a streamable HTTP address (https or on this machine)
+        url: String = String::new(), NEAR;
+        /// names of variables that its program gets; it has no other but `PATH`, `LANG` and a `HOME` of its own
+        env: Vec<String> = vec![], List(&NEEDED_VARIABLE);
+        /// name of the variable with the token that its address wants
+        token_env: String = String::new(), VARIABLE;
+        /// shown to the creature
+        about: String = String::new(), Text(Form::Plain);
+        /// folders that its program may read; a relative one lies in the house
+        read: Vec<String> = vec![], List(&Text(Form::Plain));
+        /// folders that its program may change; a relative one lies in the house
+        write: Vec<String> = vec![], List(&Text(Form::Plain));
+        /// what its program reaches: `none`, or `open` for all that this machine does
+        network: String = "none".to_owned(), Word(&["none", "open"]);
+        /// what may be called; the first that fits decides; none: everything refused
+        rules: Vec<ToolRule> = vec![], List(&Table(ToolRule::KEYS));
+        /// calls an hour, of all its tools together
+        per_hour: u32 = 120, Count(0, 1_000_000);
+        /// seconds that an answer may take
+        deadline_s: u64 = 60, Count(1, 3_600);
+        /// whether its answers count as text of others
+        untrusted: bool = true, Flag;
+    }
+}
+
+section! {
+    /// A rule for calls of a tool. The first rule that fits decides; none: denied.
+    ToolRule {
+        /// a tool's name; `*` is any text
+        tool: String = String::new(), Needed(&Text(Form::Plain));
+        /// arguments (`to`, `options.path`) and the text that each must be; `*` is any text
+        with: BTreeMap<String, String> = BTreeMap::new(), Names(Form::Free, &Text(Form::Plain));
+        /// `allow`; `ask`: waits for you; `draft`: kept as a file for you, never sent; `deny`
+        verdict("do"): Verdict = Verdict::Deny, Needed(&Word(&["allow", "ask", "draft", "deny"]));
+        /// whether it only looks: then it is not asked about after text of others was read, nor kept from a self on
+        /// probation
+        looks: bool = false, Flag;
+        /// uses an hour; left out: any number
+        per_hour: Option<u32> = None, Count(1, 1_000_000);
+    }
+}
+
+impl Mcp {
+    /// Names of the variables its secrets are in.
+    pub fn variables(&self) -> Vec<String> {
+        let token = Some(self.token_env.clone()).filter(|name| !name.is_empty());
+        self.env.iter().cloned().chain(token).collect()
+    }
+}
