@@ -70,6 +70,15 @@ impl Act {
         }
     }
 
+    /// The event of the ledger's entries on carrying it out.
+    pub fn event(&self) -> &'static str {
+        match self {
+            Self::Service(_) | Self::Janee(_) => "call",
+            Self::Purpose { .. } => "purpose",
+            Self::Package(_) => "registry",
+        }
+    }
+
     pub fn call(&self) -> Option<&Call> {
         match self {
             Self::Service(call) | Self::Janee(call) => Some(call),
