@@ -26,7 +26,7 @@ use house::House;
 use house::bounds::brief;
 use outcome::with;
 use record::entry;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::sync::Arc;
 
 /// Characters kept of a reason or a summary.
@@ -51,9 +51,8 @@ impl Approvals {
     /// Records a refusal in the ledger, and returns its envelope.
     pub async fn refuse(&self, life: u64, act: &Act, unfit: Unfit) -> Result<Value, Closed> {
         let note = brief(&self.secrets.scrub(&unfit.error), 200);
-        let entry = entry(life, "refuse", act);
-        self.ledger.refused(Entry { decision: "refused".to_owned(), note, ..entry }).await?;
-        Ok(json!({"ok": false, "error": unfit.error, "hint": unfit.hint}))
+        self.ledger.refused(Entry { note, ..entry(life, "refuse", act, "refused", "") }).await?;
+        Ok(unfit.envelope())
     }
 
     /// The refusal of an act, if the life's tests still run: until they pass it may think, read and ask.
@@ -61,10 +60,10 @@ impl Approvals {
         if !self.tokens.is_unproven(life) {
             return Ok(None);
         }
-        let error =
-            "this self is on probation: it was just born of a self-edit, and its tests still run".to_owned();
-        let unfit =
-            Unfit { error, hint: "go on with something else; once it is blessed, do this again".to_owned() };
+        let unfit = Unfit::new(
+            "this self is on probation: it was just born of a self-edit, and its tests still run",
+            "go on with something else; once it is blessed, do this again",
+        );
         Ok(Some(with(self.refuse(life, act, unfit).await?, "retry_after_s", PROBATION_S)))
     }
 
@@ -75,21 +74,18 @@ impl Approvals {
         }
         let clean = |text: &str| brief(&self.secrets.scrub(text), MOST_WORDS);
         let (summary, reason) = (clean(&act.summary(2 * MOST_WORDS)), clean(reason));
-        let entry = Entry { decision: "ask".to_owned(), ..entry(life, "ask", &act) };
         let [_, method, path] = act.place();
         let what = if path.is_empty() { "PURPOSE.md".to_owned() } else { format!("{method} {path}") };
-        let kept = self.asks.ask(life, act.clone(), why.clone(), reason, summary);
-        let id = match kept {
+        let id = match self.asks.ask(life, act.clone(), why.clone(), reason, summary) {
             Ok(Asking::New(id)) => {
-                self.ledger.append(Entry { call: format!("ask-{id}"), ..entry }).await?;
+                self.ledger.append(entry(life, "ask", &act, "ask", &format!("ask-{id}"))).await?;
                 id
             }
             Ok(Asking::Same(id)) => id,
             Err(unfit) => return self.refuse(life, &act, unfit).await,
         };
-        Ok(json!({
-            "ok": false, "asked": id.to_string(), "error": format!("{what} waits for the owner: {why}"),
-            "hint": "go on with something else; the outcome comes as an event, so do not send it again",
-        }))
+        let hint = "go on with something else; the outcome comes as an event, so do not send it again";
+        let waits = Unfit::new(format!("{what} waits for the owner: {why}"), hint);
+        Ok(with(waits.envelope(), "asked", id.to_string()))
     }
 }

@@ -27,7 +27,7 @@ use crate::services::hours::Hours;
 use crate::services::janee::session::Janee;
 use crate::services::oauth::SignIns;
 use crate::services::upstream::Upstream;
-use crate::services::{self, Services, approved, implicit, listing};
+use crate::services::{self, Services, approved, implicit};
 use crate::web::pages::Pages;
 use crate::web::{self, Web};
 use anyhow::Result;
@@ -243,7 +243,7 @@ async fn status(State(broker): State<Broker>, Extension(Life(life)): Extension<L
     Json(json!({
         "model": broker.llm.status().await,
         "budget": broker.llm.budget.view(),
-        "services": listing::listed(&broker.services),
+        "services": broker.services.listed(),
         "tainted": broker.taint.is_tainted(life),
         "asks_waiting": broker.approvals.asks.waiting(),
         "janee": broker.services.janee.settings.is_some(),

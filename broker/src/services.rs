@@ -11,12 +11,10 @@ pub mod drafts;
 pub mod hours;
 pub mod implicit;
 pub mod janee;
-pub mod listing;
 pub mod mail;
 pub mod oauth;
 pub mod oauth1;
 pub mod over_mcp;
-mod perform;
 pub mod recipients;
 pub mod routes;
 pub mod rules;
@@ -26,6 +24,7 @@ pub mod upstream;
 
 use crate::approvals::Approvals;
 use crate::approvals::act::Act;
+use crate::approvals::outcome::with;
 use crate::ground::clock::Clock;
 use crate::ground::refusal::Unfit;
 use crate::ground::taint::Taint;
@@ -38,6 +37,7 @@ use house::House;
 use house::bounds::brief;
 use janee::session::Janee;
 use oauth::SignIns;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use upstream::Upstream;
@@ -71,18 +71,9 @@ impl Services {
     /// The rule that lets an act happen in some way; none, or one that denies, is an error with the rules in words.
     pub fn judged(&self, act: &Act) -> Result<Judged, String> {
         let Some(call) = act.call() else { return Err(String::new()) };
-        if let Act::Mcp(_) = act {
-            let rules =
-                self.mcp.servers.get(&call.service).map(|server| server.start.settings.rules.as_slice());
-            let rules = rules.unwrap_or_default();
-            let arguments = serde_json::from_str(&call.body).unwrap_or_default();
-            let rule = mcp::rules::judge(rules, call.path.trim_start_matches('/'), &arguments);
-            let rule = rule.filter(|rule| {
-                rule.verdict != Verdict::Deny && (rule.looks || call.method != mcp::call::LOOK)
-            });
-            let rule = rule.ok_or_else(|| mcp::rules::in_words(rules))?;
-            let key = mcp::rules::key(&call.service, rule);
-            return Ok(Judged { verdict: rule.verdict, per_hour: rule.per_hour, key });
+        if matches!(act, Act::Mcp(_)) {
+            let server = self.mcp.servers.get(&call.service);
+            return mcp::rules::judged(server.map_or(&[], |server| &server.start.settings.rules), call);
         }
         let rules = self.rules_of(act);
         let rule =
@@ -109,6 +100,29 @@ impl Services {
             [] => "no service is configured; the owner names them in owner.toml under [services]".to_owned(),
             names => format!("there are: {}; only the owner can add one, in owner.toml", names.join(", ")),
         };
-        Unfit { error: format!("no service is called {:?}", brief(name, 60)), hint }
+        Unfit::new(format!("no service is called {:?}", brief(name, 60)), hint)
+    }
+
+    /// Every service with its rules, and the uses left of each this hour.
+    pub fn listed(&self) -> Value {
+        let service = |(name, service): (&String, &policy::Service)| {
+            // A client secret may be left empty; every other variable named must be set.
+            let named = service.auth.variables().into_iter().filter(|variable| !variable.is_empty());
+            let missing: Vec<String> =
+                named.filter(|variable| self.secrets.get(variable).is_none()).collect();
+            let rules = service.rules.iter().map(|rule| self.shown_rule(name, rule));
+            json!({
+                "name": name, "about": service.about, "untrusted": service.untrusted, "ready": missing.is_empty(),
+                "missing": missing, "rules": rules.collect::<Vec<_>>(),
+            })
+        };
+        Value::Array(self.all.iter().map(service).collect())
+    }
+
+    fn shown_rule(&self, name: &str, rule: &Rule) -> Value {
+        let shown = json!({"method": rule.method, "path": rule.path, "do": rules::verdict(rule.verdict)});
+        let Some(most) = rule.per_hour else { return shown };
+        let left = self.hours.left(&hours::key("service", name, rule), most);
+        with(with(shown, "per_hour", most), "left_this_hour", left)
     }
 }

@@ -88,6 +88,16 @@ impl Act {
         }
     }
 
+    /// The event of the ledger's entries on carrying it out.
+    pub fn event(&self) -> &'static str {
+        match self {
+            Self::Service(_) | Self::Janee(_) | Self::Mcp(_) => "call",
+            Self::Purpose { .. } => "purpose",
+            Self::Package(_) => "registry",
+            Self::Pin(_) => "pin",
+        }
+    }
+
     pub fn call(&self) -> Option<&Call> {
         match self {
             Self::Service(call) | Self::Janee(call) | Self::Mcp(call) => Some(call),

@@ -6,7 +6,6 @@ use super::Approvals;
 use super::ask::{Ask, State};
 use super::record;
 use crate::ground::files;
-use crate::ledger::Entry;
 use anyhow::{Context, Result};
 use serde::Deserialize;
 use std::io::{Read, Seek, SeekFrom};
@@ -122,8 +121,7 @@ async fn answered(approvals: &Approvals, ask: &Ask, answer: &Answer, end: u64) -
         Some(_) => "denied",
         None => "not taken: other bytes, or no answer",
     };
-    let call = format!("ask-{}", ask.id);
-    let entry = Entry { decision: decision.to_owned(), call, ..record::entry(ask.life, "answer", &ask.act) };
+    let entry = record::entry(ask.life, "answer", &ask.act, decision, &format!("ask-{}", ask.id));
     if let Err(closed) = approvals.ledger.append(entry).await {
         // Carrying out the ask writes to the ledger as well, and reports this failure there.
         tracing::error!("an answer is not in the ledger: {}", closed.0);

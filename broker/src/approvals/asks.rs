@@ -87,19 +87,15 @@ impl Asks {
         match same {
             _ if again.is_some() => {}
             Some(ask) if ask.state == State::Denied && self.no_holds(ask) => {
-                return Err(Unfit {
-                    error: format!("the owner said no to exactly this (ask {})", ask.id),
-                    hint: "do something else, or ask the owner why".to_owned(),
-                });
+                let error = format!("the owner said no to exactly this (ask {})", ask.id);
+                return Err(Unfit::new(error, "do something else, or ask the owner why"));
             }
             Some(ask) if !matches!(ask.state, State::Denied | State::Executed) => {
                 return Ok(Asking::Same(ask.id));
             }
             _ if held.open() >= MOST_WAITING => {
-                return Err(Unfit {
-                    error: format!("{MOST_WAITING} asks wait for the owner already"),
-                    hint: "wait until some are answered".to_owned(),
-                });
+                let error = format!("{MOST_WAITING} asks wait for the owner already");
+                return Err(Unfit::new(error, "wait until some are answered"));
             }
             _ => {}
         }
@@ -257,13 +253,10 @@ pub fn fits(act: &Act) -> Result<(), Unfit> {
         return Ok(());
     }
     let error = format!("this needs the owner's approval and is larger than {MOST_BYTES} bytes");
-    Err(Unfit { error, hint: "the owner has to be able to read it: send less at once".to_owned() })
+    Err(Unfit::new(error, "the owner has to be able to read it: send less at once"))
 }
 
 fn not_kept(error: &anyhow::Error) -> Unfit {
     tracing::error!("failed to keep an ask: {error:#}");
-    Unfit {
-        error: "the ask could not be kept".to_owned(),
-        hint: "is the disk full? try again later".to_owned(),
-    }
+    Unfit::new("the ask could not be kept", "is the disk full? try again later")
 }

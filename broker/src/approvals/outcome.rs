@@ -60,22 +60,21 @@ impl Outcome {
                     pictures => with(envelope, "pictures", pictures),
                 }
             }
-            Self::Redirected(status, unfit) => {
-                json!({"ok": false, "status": status, "error": unfit.error, "hint": unfit.hint})
-            }
-            Self::NotSent(unfit) => json!({"ok": false, "error": unfit.error, "hint": unfit.hint}),
-            Self::Unsure(unfit) => {
-                json!({"ok": false, "unsure": true, "error": unfit.error, "hint": unfit.hint})
-            }
-            Self::Denied(unfit, reason) => {
-                json!({"ok": false, "error": unfit.error, "hint": unfit.hint, "reason_code": reason})
-            }
+            Self::Redirected(status, unfit) => with(unfit.envelope(), "status", *status),
+            Self::NotSent(unfit) => unfit.envelope(),
+            Self::Unsure(unfit) => with(unfit.envelope(), "unsure", true),
+            Self::Denied(unfit, reason) => with(unfit.envelope(), "reason_code", reason.as_str()),
         }
     }
 }
 
 pub fn not_sent(error: impl Into<String>, hint: impl Into<String>) -> Outcome {
-    Outcome::NotSent(Unfit { error: error.into(), hint: hint.into() })
+    Outcome::NotSent(Unfit::new(error, hint))
+}
+
+/// The outcome of an act that was carried out in this house.
+pub fn done(body: &str) -> Outcome {
+    Outcome::Answered(Answer { status: 200, body: body.to_owned(), ..Answer::default() })
 }
 
 /// The object with one more field.

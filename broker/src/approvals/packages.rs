@@ -3,9 +3,8 @@
 //! Invariant: a name is in the file before anything of the package is passed on; a file that cannot be read allows nothing.
 
 use crate::approvals::Approvals;
-use crate::approvals::act::{Act, Package};
-use crate::approvals::outcome::{Answer, Outcome, not_sent};
-use crate::approvals::record;
+use crate::approvals::act::Package;
+use crate::approvals::outcome::{Outcome, done, not_sent};
 use crate::ground::clock::Clock;
 use crate::ground::files;
 use crate::ledger::{Closed, Entry};
@@ -34,22 +33,10 @@ pub fn allowed(house: &House, registry: &str) -> HashSet<String> {
 }
 
 /// Carries out an ask that the owner said yes to: the ledger first, then the names.
-pub async fn allow(
-    approvals: &Approvals,
-    life: u64,
-    package: &Package,
-    decision: &str,
-    id: &str,
-) -> Result<Outcome, Closed> {
-    let act = Act::Package(package.clone());
-    let entry =
-        Entry { decision: decision.to_owned(), call: id.to_owned(), ..record::entry(life, "registry", &act) };
-    approvals.ledger.append(entry).await?;
+pub async fn allow(approvals: &Approvals, package: &Package, line: Entry) -> Result<Outcome, Closed> {
+    approvals.ledger.append(line).await?;
     Ok(match remember(&approvals.house, &approvals.clock, package) {
-        Ok(()) => {
-            let body = "these packages may be installed now: run the same command again".to_owned();
-            Outcome::Answered(Answer { status: 200, body, ..Answer::default() })
-        }
+        Ok(()) => done("these packages may be installed now: run the same command again"),
         Err(error) => {
             tracing::error!("{error:#}");
             not_sent("the yes could not be written, so nothing is allowed", "is the disk full?")

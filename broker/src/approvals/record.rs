@@ -5,8 +5,8 @@ use super::outcome::Outcome;
 use crate::ledger::Entry;
 use house::bounds::brief;
 
-/// The entry of an act.
-pub fn entry(life: u64, event: &str, act: &Act) -> Entry {
+/// The entry of an act, what was decided about it, and the id shared by all entries about it.
+pub fn entry(life: u64, event: &str, act: &Act, decision: &str, id: &str) -> Entry {
     let [service, method, path] = act.place();
     let short = |text: &str| brief(text, 300);
     Entry {
@@ -15,6 +15,8 @@ pub fn entry(life: u64, event: &str, act: &Act) -> Entry {
         service: if service.is_empty() { act.kind().to_owned() } else { short(&service) },
         method: short(&method),
         path: short(&path),
+        decision: decision.to_owned(),
+        call: id.to_owned(),
         ..Entry::default()
     }
 }

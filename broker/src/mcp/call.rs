@@ -6,7 +6,6 @@ use super::server::Lost;
 use super::{listing, rules};
 use crate::approvals::act::{Act, Call, Pin};
 use crate::approvals::outcome::{Answer, Outcome, not_sent};
-use crate::approvals::record;
 use crate::ground::refusal::{Refusal, Unfit};
 use crate::ledger::{Closed, Entry};
 use crate::services::hours::Full;
@@ -21,6 +20,11 @@ const MOST_ARGUMENTS: usize = 1 << 20;
 /// Methods of a call of a tool in records: one that only looks, by the owner's rule, and one that may change something.
 pub const LOOK: &str = "LOOK";
 const CALL: &str = "CALL";
+
+/// The tool that a call is of.
+pub fn tool_of(call: &Call) -> &str {
+    call.path.trim_start_matches('/')
+}
 
 /// A call as the creature requests it.
 #[derive(Default, Deserialize)]
@@ -126,28 +130,18 @@ async fn changed(services: &Services, life: u64, asked: &Asked, pinned: &Pinned)
 }
 
 /// Sends a permitted call: recorded first, sent once, its end recorded.
-pub async fn send(
-    services: &Services,
-    life: u64,
-    call: &Call,
-    decision: &str,
-    id: &str,
-) -> Result<Outcome, Closed> {
+pub async fn send(services: &Services, call: &Call, line: Entry) -> Result<Outcome, Closed> {
     let server = match services.mcp.server(&call.service) {
         Ok(server) => server,
         Err(unfit) => return Ok(Outcome::NotSent(unfit)),
     };
-    let tool = call.path.trim_start_matches('/');
     let Ok(Value::Object(arguments)) = serde_json::from_str(&call.body) else {
         return Ok(not_sent("the arguments are no object", "give {\"name\": value}"));
     };
-    let act = Act::Mcp(call.clone());
-    let line =
-        Entry { decision: decision.to_owned(), call: id.to_owned(), ..record::entry(life, "call", &act) };
     services.ledger.append(Entry { bytes_out: call.body.len() as u64, ..line.clone() }).await?;
-    let result = server.call(tool, arguments).await;
+    let result = server.call(tool_of(call), arguments).await;
     if server.start.settings.untrusted && !matches!(result, Err(Lost::Unreached(_))) {
-        services.taint.read_untrusted(life);
+        services.taint.read_untrusted(line.life);
     }
     let outcome = match result {
         Ok(result) => answered(content::of(result, &services.secrets)),

@@ -1,6 +1,8 @@
 //! Tools as they were first seen, on disk, so that one that changes is noticed; and changes that wait for the owner.
 
 use super::tool::Tool;
+use crate::approvals::act::Pin;
+use crate::approvals::outcome::{Answer, Outcome, not_sent};
 use crate::ground::files;
 use crate::ground::lock::lock;
 use house::House;
@@ -65,7 +67,7 @@ impl Pins {
     }
 
     /// Takes the changed form that the owner agreed to; false if it is another by now.
-    pub fn accept(&self, server: &str, tool: &str, fingerprint: &str) -> Result<bool, String> {
+    fn accept(&self, server: &str, tool: &str, fingerprint: &str) -> Result<bool, String> {
         let mut taken = false;
         self.change(|all| {
             let Some(known) = all.get_mut(server).and_then(|pinned| pinned.get_mut(tool)) else { return };
@@ -74,6 +76,20 @@ impl Pins {
             }
         })?;
         Ok(taken)
+    }
+
+    /// Takes the form of a tool that the owner agreed to, if it is still that.
+    pub fn agree(&self, pin: &Pin) -> Outcome {
+        match self.accept(&pin.server, &pin.tool, &pin.fingerprint) {
+            Ok(true) => {
+                let body = format!("{} of {} may be called as it is now", pin.tool, pin.server);
+                Outcome::Answered(Answer { status: 200, body, ..Answer::default() })
+            }
+            Ok(false) => {
+                not_sent("it is described in yet another way by now", "call it, and your owner is asked anew")
+            }
+            Err(why) => not_sent(why, "is the disk full?"),
+        }
     }
 
     fn change(&self, change: impl FnOnce(&mut All)) -> Result<(), String> {

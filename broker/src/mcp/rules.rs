@@ -3,12 +3,24 @@
 //! Invariant: a rule that restricts fits in every letter case and if any of an argument's texts fits; a rule that allows
 //! fits exactly, and only if all of them do.
 
+use super::call::{LOOK, tool_of};
+use crate::approvals::act::Call;
 use crate::policy::{ToolRule, Verdict};
+use crate::services::Judged;
 use crate::services::rules::verdict;
 use serde_json::Value;
 
 /// Most rules named in an answer.
 const MOST_SHOWN: usize = 12;
+
+/// The rule that lets a call happen in some way, else the rules in words.
+pub fn judged(rules: &[ToolRule], call: &Call) -> Result<Judged, String> {
+    let arguments = serde_json::from_str(&call.body).unwrap_or_default();
+    let rule = judge(rules, tool_of(call), &arguments).filter(|rule| rule.verdict != Verdict::Deny);
+    // A rule that was changed after the act was made may count it as more than a look.
+    let rule = rule.filter(|rule| rule.looks || call.method != LOOK).ok_or_else(|| in_words(rules))?;
+    Ok(Judged { verdict: rule.verdict, per_hour: rule.per_hour, key: key(&call.service, rule) })
+}
 
 /// The rule that applies to a call.
 pub fn judge<'a>(rules: &'a [ToolRule], tool: &str, arguments: &Value) -> Option<&'a ToolRule> {

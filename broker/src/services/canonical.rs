@@ -50,7 +50,7 @@ pub const FORM: &str = "application/x-www-form-urlencoded";
 pub type Pairs = Vec<(String, String)>;
 
 fn unfit<T>(error: impl Into<String>, hint: impl Into<String>) -> Result<T, Unfit> {
-    Err(Unfit { error: error.into(), hint: hint.into() })
+    Err(Unfit::new(error, hint))
 }
 
 /// The canonical method; `get` becomes `GET`.

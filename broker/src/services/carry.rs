@@ -1,15 +1,16 @@
 //! Judges a canonical call by the owner's rules, and does what the matching rule says.
 
 use super::hours::Full;
-use super::{Services, canonical, drafts, oauth, perform, recipients, sending};
+use super::{Services, canonical, drafts, oauth, recipients, sending};
 use crate::approvals::act::{Act, Call};
 use crate::approvals::outcome::with;
 use crate::approvals::record::entry;
 use crate::ground::refusal::Unfit;
-use crate::ledger::{Closed, Entry};
+use crate::ledger::Closed;
+use crate::mcp::call::tool_of;
 use crate::policy::{Taint, Verdict};
 use house::bounds::brief;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// Characters shown of an unknown recipient.
 const MOST_NEW: usize = 200;
@@ -17,15 +18,14 @@ const MOST_NEW: usize = 200;
 /// Judges a canonical call, and does what the matching rule says.
 pub async fn carry(services: &Services, life: u64, act: Act, reason: &str) -> Result<Value, Closed> {
     let Some(call) = act.call().cloned() else { return Ok(Value::Null) };
-    let here = if matches!(act, Act::Mcp(_)) {
-        format!("{} of {}", call.path.trim_start_matches('/'), call.service)
-    } else {
-        format!("{} {} at {}", call.method, call.path, call.service)
+    let here = match matches!(act, Act::Mcp(_)) {
+        true => format!("{} of {}", tool_of(&call), call.service),
+        false => format!("{} {} at {}", call.method, call.path, call.service),
     };
     let rule = match services.judged(&act) {
         Ok(rule) => rule,
-        Err(hint) => {
-            let unfit = Unfit { error: format!("{here} is not allowed"), hint };
+        Err(words) => {
+            let unfit = Unfit::new(format!("{here} is not allowed"), words);
             return services.approvals.refuse(life, &act, unfit).await;
         }
     };
@@ -36,17 +36,13 @@ pub async fn carry(services: &Services, life: u64, act: Act, reason: &str) -> Re
         return Ok(refused);
     }
     if let Some(most) = rule.per_hour {
-        let used_up = services.hours.take(&rule.key, most);
-        match used_up {
+        match services.hours.take(&rule.key, most) {
             Ok(_) => {}
             Err(Full::Wait(seconds)) => {
                 let error = format!("{here} may be used {most} times an hour, and was");
-                let unfit = Unfit { error, hint: format!("there is one again in {seconds} s") };
-                return Ok(with(
-                    services.approvals.refuse(life, &act, unfit).await?,
-                    "retry_after_s",
-                    seconds,
-                ));
+                let unfit = Unfit::new(error, format!("there is one again in {seconds} s"));
+                let refused = services.approvals.refuse(life, &act, unfit).await?;
+                return Ok(with(refused, "retry_after_s", seconds));
             }
             Err(Full::Closed(why)) => return Err(Closed(why)),
         }
@@ -82,7 +78,7 @@ fn new_while_tainted(services: &Services, life: u64, act: &Act) -> Option<String
 async fn allowed(services: &Services, life: u64, act: &Act) -> Result<Value, Closed> {
     let tainted = services.taint.is_tainted(life);
     let id = oauth::nonce().unwrap_or_default();
-    let outcome = perform::perform(services, life, act, "allow", &id).await?;
+    let outcome = sending::perform(services, life, act, "allow", &id).await?;
     if outcome.is_success() && !tainted {
         sending::know_recipients(services, act);
     }
@@ -90,14 +86,13 @@ async fn allowed(services: &Services, life: u64, act: &Act) -> Result<Value, Clo
 }
 
 async fn draft(services: &Services, life: u64, act: &Act, call: &Call) -> Result<Value, Closed> {
-    services.ledger.append(Entry { decision: "draft".to_owned(), ..entry(life, "call", act) }).await?;
-    let note = "the owner's rules keep this as a draft; nothing was sent";
+    services.ledger.append(entry(life, act.event(), act, "draft", "")).await?;
     Ok(match drafts::keep(&services.house, &services.clock, call) {
         Ok(path) => {
-            json!({"ok": false, "draft": true, "path": path, "error": note, "hint": "the owner reads drafts"})
+            let note = "the owner's rules keep this as a draft; nothing was sent";
+            let kept = Unfit::new(note, "the owner reads drafts").envelope();
+            with(with(kept, "draft", true), "path", path)
         }
-        Err(error) => {
-            json!({"ok": false, "error": format!("{error:#}"), "hint": "nothing was sent and nothing kept"})
-        }
+        Err(error) => Unfit::new(format!("{error:#}"), "nothing was sent and nothing kept").envelope(),
     })
 }

@@ -111,9 +111,9 @@ impl SignIns {
     }
 
     fn secret(&self, name: &str, variable: &str) -> Result<String, Unfit> {
-        self.secrets.get(variable).ok_or_else(|| Unfit {
-            error: format!("{name} has no key: {variable} is not set"),
-            hint: "the owner sets it in the environment or .env and restarts".to_owned(),
+        self.secrets.get(variable).ok_or_else(|| {
+            let hint = "the owner sets it in the environment or .env and restarts";
+            Unfit::new(format!("{name} has no key: {variable} is not set"), hint)
         })
     }
 
@@ -222,12 +222,9 @@ impl SignIns {
         let Auth::OAuth2 { token_url, client_id_env, client_secret_env, scope, .. } = &service.auth else {
             return Err((unusable(name), false));
         };
-        let failed = |what: String, hint: &str| Unfit {
-            error: format!("failed to sign in to {name} anew: {what}"),
-            hint: hint.to_owned(),
-        };
-        let url =
-            Url::parse(token_url).map_err(|_| (failed("token_url is no address".to_owned(), ""), false))?;
+        let failed =
+            |what: &str, hint: &str| Unfit::new(format!("failed to sign in to {name} anew: {what}"), hint);
+        let url = Url::parse(token_url).map_err(|_| (failed("token_url is no address", ""), false))?;
         let client = self.upstream.client(&url, service.allow_private).map_err(|unfit| (unfit, false))?;
         let client_id = self.secret(name, client_id_env).map_err(|unfit| (unfit, false))?;
         let mut form = vec![("grant_type", "refresh_token"), ("refresh_token", refresh_token)];
@@ -241,8 +238,7 @@ impl SignIns {
             let secret = self.secret(name, client_secret_env).map_err(|unfit| (unfit, false))?;
             request = request.basic_auth(canonical::escaped(&client_id), Some(canonical::escaped(&secret)));
         }
-        let closed =
-            |_| (failed("the ledger cannot be written".to_owned(), "the owner has to look at it"), false);
+        let closed = |_| (failed("the ledger cannot be written", "the owner has to look at it"), false);
         self.ledger.append(entry(name, &url)).await.map_err(closed)?;
         let exchange = async {
             let mut response = request.form(&form).send().await?;
@@ -257,10 +253,8 @@ impl SignIns {
         };
         let (status, bytes) = match tokio::time::timeout(DEADLINE, exchange).await {
             Ok(Ok(answered)) => answered,
-            Ok(Err(_)) => {
-                return Err((failed("its sign-in cannot be reached".to_owned(), "try again later"), false));
-            }
-            Err(_) => return Err((failed("its sign-in took too long".to_owned(), "try again later"), false)),
+            Ok(Err(_)) => return Err((failed("its sign-in cannot be reached", "try again later"), false)),
+            Err(_) => return Err((failed("its sign-in took too long", "try again later"), false)),
         };
         if status.is_success()
             && let Ok(told) = serde_json::from_slice::<Told>(&bytes)
@@ -272,7 +266,7 @@ impl SignIns {
             if status.is_success() { "what is no token".into() } else { String::from_utf8_lossy(&bytes) };
         let said = brief(&self.secrets.scrub(&quoted), 200);
         let hint = "the owner has to sign in again and set the new refresh token";
-        Err((failed(format!("it answered {} {said}", status.as_u16()), hint), status.is_client_error()))
+        Err((failed(&format!("it answered {} {said}", status.as_u16()), hint), status.is_client_error()))
     }
 }
 
@@ -286,19 +280,14 @@ pub fn token_of(service: &Service, proof: &Proof) -> Option<String> {
 }
 
 fn unusable(name: &str) -> Unfit {
-    Unfit {
-        error: format!("the key of {name} cannot be sent as a header"),
-        hint: "the owner has to look at it".to_owned(),
-    }
+    Unfit::new(format!("the key of {name} cannot be sent as a header"), "the owner has to look at it")
 }
 
 /// Random bytes in hex, two characters each.
 pub fn nonce() -> Result<String, Unfit> {
     let mut bytes = [0_u8; 16];
-    SystemRandom::new().fill(&mut bytes).map_err(|_| Unfit {
-        error: "the system gives no random bytes".to_owned(),
-        hint: "try again".to_owned(),
-    })?;
+    let filled = SystemRandom::new().fill(&mut bytes);
+    filled.map_err(|_| Unfit::new("the system gives no random bytes", "try again"))?;
     Ok(hex(&bytes))
 }
 

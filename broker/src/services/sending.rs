@@ -2,12 +2,13 @@
 //!
 //! Invariant: nothing is sent that is not in the ledger.
 
-use super::{Services, canonical, oauth, recipients, upstream};
+use super::{Services, canonical, janee, oauth, recipients, upstream};
 use crate::approvals::act::{Act, Call};
 use crate::approvals::outcome::Outcome;
-use crate::approvals::record;
+use crate::approvals::{packages, purpose, record};
 use crate::ground::refusal::Unfit;
 use crate::ledger::{Closed, Entry};
+use crate::mcp;
 use crate::policy::Verdict;
 
 /// Remembers the recipients of an act as known.
@@ -23,8 +24,7 @@ pub fn know_recipients(services: &Services, act: &Act) {
 /// Fails if an approved act is no longer allowed.
 pub fn still_allowed(services: &Services, act: &Act) -> Result<(), Unfit> {
     let Some(call) = act.call() else { return Ok(()) };
-    let gone =
-        |error: String| Unfit { error, hint: "nothing was done; the owner has to allow it first".to_owned() };
+    let gone = |error: String| Unfit::new(error, "nothing was done; the owner has to allow it first");
     match services.judged(act).map(|rule| rule.verdict) {
         Ok(Verdict::Allow | Verdict::Ask) => {}
         Ok(Verdict::Deny | Verdict::Draft) | Err(_) => {
@@ -41,15 +41,27 @@ pub fn still_allowed(services: &Services, act: &Act) -> Result<(), Unfit> {
     Ok(())
 }
 
-/// Sends a permitted call: recorded first, authenticated, sent once, its end recorded.
-pub async fn send(
+/// Carries out a permitted act of any kind: recorded first, done once, then its end recorded.
+pub async fn perform(
     services: &Services,
     life: u64,
-    call: &Call,
+    act: &Act,
     decision: &str,
     id: &str,
 ) -> Result<Outcome, Closed> {
-    let act = Act::Service(call.clone());
+    let line = record::entry(life, act.event(), act, decision, id);
+    match act {
+        Act::Service(call) => send(services, call, line).await,
+        Act::Janee(call) => janee::send(services, call, line).await,
+        Act::Purpose { text } => purpose::write(&services.approvals, text, line).await,
+        Act::Package(package) => packages::allow(&services.approvals, package, line).await,
+        Act::Mcp(call) => mcp::call::send(services, call, line).await,
+        Act::Pin(pin) => Ok(services.mcp.pins.agree(pin)),
+    }
+}
+
+/// Sends a permitted call to a service, authenticated.
+async fn send(services: &Services, call: &Call, line: Entry) -> Result<Outcome, Closed> {
     let Some(service) = services.all.get(&call.service) else {
         return Ok(Outcome::NotSent(services.unknown(&call.service)));
     };
@@ -57,8 +69,6 @@ pub async fn send(
         Ok(proof) => proof,
         Err(unfit) => return Ok(Outcome::NotSent(unfit)),
     };
-    let line =
-        Entry { decision: decision.to_owned(), call: id.to_owned(), ..record::entry(life, "call", &act) };
     let bytes_out = call.body.len() as u64;
     services.ledger.append(Entry { bytes_out, ..line.clone() }).await?;
     let stale = oauth::token_of(service, &proof);
@@ -71,7 +81,7 @@ pub async fn send(
         }
     }
     if service.untrusted && outcome.status().is_some() {
-        services.taint.read_untrusted(life);
+        services.taint.read_untrusted(line.life);
     }
     written_down(services, line, &outcome).await;
     Ok(outcome)

@@ -104,7 +104,7 @@ impl Upstream {
         let host = hosts::host(url);
         let most = if private { Reach::Loopback } else { Reach::Public };
         let hint = "the owner can set allow_private for this service in owner.toml";
-        let refused = |error: String| Err(Unfit { error, hint: hint.to_owned() });
+        let refused = |error: String| Err(Unfit::new(error, hint));
         match url.scheme() {
             "https" => {}
             "http" if private => {}
@@ -174,9 +174,8 @@ impl Upstream {
 
 /// The URL of a call; fails if it would be read as anything but what was judged.
 pub fn address(base: &str, path: &str, query: &[(String, String)]) -> Result<Url, Unfit> {
-    let broken = |what: &str| Unfit {
-        error: format!("the service's base_url {what}"),
-        hint: "the owner has to mend it in owner.toml".to_owned(),
+    let broken = |what: &str| {
+        Unfit::new(format!("the service's base_url {what}"), "the owner has to mend it in owner.toml")
     };
     let mut url = Url::parse(base.trim()).map_err(|_| broken("is not an address"))?;
     let bare = url.username().is_empty() && url.password().is_none() && url.query().is_none();
@@ -188,8 +187,8 @@ pub fn address(base: &str, path: &str, query: &[(String, String)]) -> Result<Url
     let query = canonical::joined(query);
     url.set_query(Some(query.as_str()).filter(|query| !query.is_empty()));
     if url.path() != whole || url.query().unwrap_or_default() != query {
-        let error = "the path would be read differently on the way".to_owned();
-        return Err(Unfit { error, hint: "give a plain path like /2/users/me".to_owned() });
+        let error = "the path would be read differently on the way";
+        return Err(Unfit::new(error, "give a plain path like /2/users/me"));
     }
     Ok(url)
 }
@@ -203,8 +202,7 @@ pub fn unsure(call: &Call, error: String) -> Outcome {
     if canonical::is_safe(&call.method) {
         return not_sent(error, "try again later");
     }
-    let hint = "it may have happened: look there before you send it again".to_owned();
-    Outcome::Unsure(Unfit { error, hint })
+    Outcome::Unsure(Unfit::new(error, "it may have happened: look there before you send it again"))
 }
 
 fn is_fake_ip(error: &reqwest::Error) -> bool {
@@ -287,7 +285,7 @@ fn redirected(secrets: &Secrets, response: &Response, url: &Url) -> Outcome {
     };
     let error =
         format!("it answered {status} and wants to send us to {}, which was not followed", brief(&to, 300));
-    Outcome::Redirected(status, Unfit { error, hint })
+    Outcome::Redirected(status, Unfit::new(error, hint))
 }
 
 fn header(secrets: &Secrets, headers: &HeaderMap, name: &str) -> String {
