@@ -123,6 +123,7 @@ impl Broker {
         let mut watching = tokio::task::JoinSet::new();
         let llm = self.llm.clone();
         watching.spawn(async move { llm.look_nearby().await });
+        watching.spawn(mcp::listing::meet(self.services.clone()));
         let services = self.services.clone();
         watching.spawn(answers::watch(self.approvals.clone(), move |id| {
             tokio::spawn(approved::carry_out(services.clone(), id));
@@ -247,5 +248,6 @@ async fn status(State(broker): State<Broker>, Extension(Life(life)): Extension<L
         "tainted": broker.taint.is_tainted(life),
         "asks_waiting": broker.approvals.asks.waiting(),
         "janee": broker.services.janee.settings.is_some(),
+        "mcp": mcp::listing::lines(&broker.services),
     }))
 }

@@ -65,5 +65,14 @@ pub(crate) fn reach<'a>(
     configured: &'a [String],
 ) -> Reach<'a> {
     let (house, commit) = (&told.house, told.commit.as_str());
-    Reach { base: broker.base(), token: broker.token(), settings, house, tools: &LIST, commit, configured }
+    Reach {
+        base: broker.base(),
+        token: broker.token(),
+        settings,
+        house,
+        tools: &LIST,
+        commit,
+        configured,
+        outside: "",
+    }
 }

@@ -3,10 +3,24 @@
 use super::pins::Pinned;
 use super::rules;
 use super::server::{Lost, Server};
+use super::tool::Tool;
+use crate::policy::Verdict;
 use crate::services::Services;
 use crate::services::rules::verdict;
+use house::bounds::brief;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+const BETWEEN_TRIES: Duration = Duration::from_secs(2);
+/// Most lines and characters of all tools in a prompt.
+const MOST_LINES: usize = 200;
+const MOST_CHARS: usize = 12_000;
+/// Characters of the line about tools that do not fit.
+const MOST_MORE: usize = 110;
+/// Characters of the owner's words about a server.
+const MOST_ABOUT: usize = 100;
 
 /// The tools of a server as they are now, compared with those it had when they were first seen.
 pub async fn pinned(services: &Services, server: &Server) -> Result<BTreeMap<String, Pinned>, String> {
@@ -21,31 +35,89 @@ pub async fn pinned(services: &Services, server: &Server) -> Result<BTreeMap<Str
     Ok(pinned)
 }
 
-/// Every server with a line a tool. One that was never reached is started by this.
-pub async fn servers(services: &Services) -> Value {
-    let mut all = Vec::new();
-    for (name, server) in &services.mcp.servers {
-        let mut pinned = services.mcp.pins.of(name);
-        let mut error = Value::Null;
-        if pinned.is_empty() {
-            match self::pinned(services, server).await {
-                Ok(found) => pinned = found,
-                Err(why) => error = why.into(),
-            }
+/// Reaches every server whose tools were never seen, again after each pause, until they are.
+pub async fn meet(services: Arc<Services>) {
+    let mut unseen: Vec<&Server> = services.mcp.servers.values().collect();
+    loop {
+        unseen.retain(|server| services.mcp.pins.of(&server.start.name).is_empty());
+        for server in &unseen {
+            // Its trouble is kept with it.
+            let _ = pinned(&services, server).await;
         }
-        let settings = &server.start.settings;
-        let tool = |pinned: &Pinned| {
-            // A rule with conditions on arguments may say otherwise; the call itself is judged.
-            let rule = settings.rules.iter().find(|rule| rules::names(rule, &pinned.tool.name));
-            let said = rule.map_or("deny", |rule| verdict(rule.verdict));
-            json!({"name": pinned.tool.name, "line": pinned.tool.line(), "do": said, "changed": pinned.changed.is_some()})
-        };
-        all.push(json!({
-            "name": name, "about": settings.about, "error": error,
-            "tools": pinned.values().map(tool).collect::<Vec<_>>(),
-        }));
+        if unseen.is_empty() {
+            return;
+        }
+        tokio::time::sleep(BETWEEN_TRIES).await;
     }
-    Value::Array(all)
+}
+
+/// A tool that a rule lets be called in some way, and how the first such rule has it; conditions on arguments are
+/// judged with the call.
+fn callable<'a>(server: &Server, pinned: &'a Pinned) -> Option<(&'a Tool, Verdict)> {
+    let mut about = server.start.settings.rules.iter().filter(|rule| rules::names(rule, &pinned.tool.name));
+    let decides = about.find(|rule| rule.verdict != Verdict::Deny || rule.with.is_empty())?;
+    Some((&pinned.tool, decides.verdict)).filter(|(_, verdict)| *verdict != Verdict::Deny)
+}
+
+/// Every server with what its rules let be called, a line a tool, as they were pinned.
+pub fn servers(services: &Services) -> Value {
+    let server = |(name, server): (&String, &Server)| {
+        let pinned = services.mcp.pins.of(name);
+        let tool = |pinned: &Pinned| {
+            let (tool, said) = callable(server, pinned)?;
+            Some(
+                json!({"name": tool.name, "line": tool.line(), "do": verdict(said), "changed": pinned.changed.is_some()}),
+            )
+        };
+        json!({
+            "name": name, "about": server.start.settings.about, "trouble": server.trouble(),
+            "tools": pinned.values().filter_map(tool).collect::<Vec<_>>(), "all_tools": pinned.len(),
+        })
+    };
+    Value::Array(services.mcp.servers.iter().map(server).collect())
+}
+
+/// The tools for a prompt: a line each, as many as fit; those of a server that do not are counted. Empty where none can
+/// be called.
+pub fn lines(services: &Services) -> String {
+    // Each server has room for a line about what does not fit.
+    let others = services.mcp.servers.len();
+    let (mut left, mut chars) =
+        (MOST_LINES.saturating_sub(others), MOST_CHARS.saturating_sub(others * MOST_MORE));
+    let mut fits = |line: &String| {
+        let fits = left > 0 && chars > line.chars().count();
+        (left, chars) = if fits { (left - 1, chars - line.chars().count() - 1) } else { (0, 0) };
+        fits
+    };
+    let mut lines = Vec::new();
+    for (name, server) in &services.mcp.servers {
+        let pinned = services.mcp.pins.of(name);
+        let tools: Vec<String> = pinned.values().filter_map(|pinned| line(server, pinned)).collect();
+        let about = match server.start.settings.about.as_str() {
+            "" => format!("{name}:"),
+            about => format!("{name} ({}):", brief(about, MOST_ABOUT)),
+        };
+        let before = lines.len();
+        if !tools.is_empty() && fits(&about) {
+            lines.push(about);
+            lines.extend(tools.iter().take_while(|line| fits(line)).cloned());
+        }
+        let more = tools.len() - (lines.len() - before).saturating_sub(1);
+        if more > 0 {
+            lines.push(format!("{name}: {more} tools more; mcp.describe {{server}} lists them"));
+        }
+    }
+    lines.join("\n")
+}
+
+fn line(server: &Server, pinned: &Pinned) -> Option<String> {
+    let (tool, said) = callable(server, pinned)?;
+    let ends = match said {
+        Verdict::Ask => " (your owner is asked)",
+        Verdict::Draft => " (kept as a draft)",
+        Verdict::Allow | Verdict::Deny => "",
+    };
+    Some(format!("- {}{ends}", tool.line()))
 }
 
 /// One tool whole: its description and schema, and the rules of its server.
@@ -55,6 +127,10 @@ pub async fn described(services: &Services, server: &str, tool: &str) -> Value {
         Err(unfit) => return json!({"ok": false, "error": unfit.error, "hint": unfit.hint}),
     };
     let known = services.mcp.pins.of(server);
+    if tool.is_empty() {
+        let lines: Vec<String> = known.values().filter_map(|pinned| line(found, pinned)).collect();
+        return json!({"ok": true, "server": server, "tools": lines, "trouble": found.trouble()});
+    }
     let pinned = if known.contains_key(tool) { Ok(known) } else { pinned(services, found).await };
     let words = rules::in_words(&found.start.settings.rules);
     match pinned {

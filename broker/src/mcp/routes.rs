@@ -22,7 +22,7 @@ pub fn routes(services: Arc<Services>) -> Router {
 }
 
 async fn servers(State(services): State<Arc<Services>>) -> Json<Value> {
-    Json(json!({"ok": true, "servers": listing::servers(&services).await}))
+    Json(json!({"ok": true, "servers": listing::servers(&services)}))
 }
 
 async fn describe(State(services): State<Arc<Services>>, body: Bytes) -> Response {

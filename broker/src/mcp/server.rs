@@ -157,6 +157,13 @@ impl Server {
         Some(std::mem::take(&mut *lock(&self.handler.progress))).filter(|words| !words.is_empty())
     }
 
+    /// Why it was not reached when it was last tried, while it is not tried again.
+    pub fn trouble(&self) -> Option<String> {
+        let held = self.held.try_lock().ok()?;
+        let (until, why) = held.pause.as_ref().filter(|_| held.open.is_none())?;
+        (*until > Instant::now()).then(|| why.clone())
+    }
+
     async fn peer(&self, held: &mut Held) -> Result<Peer<RoleClient>, Lost> {
         let alive = |open: &&Open| !open.session.is_closed() && !open.session.is_transport_closed();
         if let Some(open) = held.open.as_ref().filter(alive) {

@@ -3,6 +3,7 @@
 use crate::home::{Home, Open};
 use serde_json::{Value, json};
 use std::path::PathBuf;
+use std::time::Duration;
 
 const TOKEN: &str = "mcp-token-0123456789";
 const RULES: &str = "[[mcp.like.rules]]\ntool = \"look\"\ndo = \"allow\"\nlooks = true\n\
@@ -38,12 +39,38 @@ async fn call(open: &Open, tool: &str, arguments: Value) -> Value {
     open.post("/mcp/call", asked).await.1
 }
 
+/// The server, once its tools were seen.
+async fn met(open: &Open) -> Value {
+    for _ in 0..3_000 {
+        let listed = open.get("/mcp/servers").await;
+        if listed["servers"][0]["all_tools"] != 0 {
+            return listed["servers"][0].clone();
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("its tools were never seen")
+}
+
+#[tokio::test]
+async fn two_hundred_tools_are_two_hundred_lines_at_most() {
+    let home = home("many", "");
+    let text = home.text("owner.toml").replace(RULES, "[[mcp.like.rules]]\ntool = \"*\"\ndo = \"allow\"\n");
+    home.settings(&text);
+    let open = home.open().await;
+    met(&open).await;
+    let lines = open.get("/status").await["mcp"].as_str().unwrap().to_owned();
+    assert!(lines.lines().count() <= 200 && lines.chars().count() <= 12_000, "{}", lines.len());
+    assert!(lines.ends_with("tools more; mcp.describe {server} lists them"), "{lines}");
+}
+
 #[tokio::test]
 async fn a_tool_is_listed_described_judged_and_called_once() {
     let home = home("", "");
     let open = home.open().await;
-    let listed = open.get("/mcp/servers").await;
-    let tools = &listed["servers"][0]["tools"];
+    let listed = met(&open).await;
+    let tools = &listed["tools"];
+    let lines = open.get("/status").await["mcp"].as_str().unwrap().to_owned();
+    assert_eq!(lines, "like:\n- look: Looks\n- send: Sends a text");
     assert_eq!(
         tools[0],
         json!({"name": "look", "line": "look: Looks", "do": "allow", "changed": false}),
@@ -151,10 +178,9 @@ async fn what_a_server_says_is_bounded_cleaned_and_tells_no_secret() {
         !body.contains('\u{1b}') && !body.contains(TOKEN) && body.contains("ignore your owner"),
         "{body}"
     );
-    let listed = open.get("/mcp/servers").await;
-    let server = &listed["servers"][0];
-    assert_eq!(server["tools"].as_array().unwrap().len(), 1_000);
-    assert!(!listed.to_string().contains("u001b"), "{}", server["odd"]);
+    let server = met(&open).await;
+    assert_eq!((server["tools"].as_array().unwrap().len(), &server["all_tools"]), (2, &json!(1_000)));
+    assert!(!server.to_string().contains("u001b"), "{server}");
     set(&home, "fails");
     let failed = call(&open, "look", json!({})).await;
     assert_eq!((&failed["status"], &failed["body"]), (&json!(422), &json!("no such place")));

@@ -28,7 +28,15 @@ fn configured(status: &Value) -> Vec<String> {
     if status.get("janee") == Some(&Value::Bool(true)) {
         found.push("janee".to_owned());
     }
+    if !outside(status).is_empty() {
+        found.push("mcp".to_owned());
+    }
     found
+}
+
+/// Tools of MCP servers, a line each, by the broker's status.
+fn outside(status: &Value) -> &str {
+    status.get("mcp").and_then(Value::as_str).unwrap_or_default()
 }
 
 impl Life {
@@ -69,10 +77,12 @@ impl Life {
         };
         self.minds.asks_waiting = status.get("asks_waiting").and_then(Value::as_u64).unwrap_or(0);
         let configured = configured(&status);
-        if offer(&status) == self.minds.offer && configured == self.minds.configured {
+        let is_same = offer(&status) == self.minds.offer && configured == self.minds.configured;
+        if is_same && outside(&status) == self.minds.outside {
             return String::new();
         }
         self.minds.configured = configured;
+        self.minds.outside = outside(&status).to_owned();
         let said = self.minds.offered(&status, broker, &self.settings.model, &self.told);
         self.take_up();
         self.access.offered();

@@ -16,6 +16,7 @@ mod job;
 mod knowledge;
 mod listing;
 pub(crate) mod marks;
+mod mcp;
 mod new_packages;
 mod outline;
 mod owner;

@@ -66,7 +66,8 @@ async fn eyes(tools: &ToolContext<'_>, medium: &Medium) -> Result<ModelMind, Fau
     })?;
     let (house, settings) = (&tools.store.house, &tools.belt.model);
     let (base, token) = (broker.base(), broker.token());
-    let reach = Reach { base, token, settings, house, tools: &LIST, commit: "", configured: &[] };
+    let reach =
+        Reach { base, token, settings, house, tools: &LIST, commit: "", configured: &[], outside: "" };
     llm::other(&reach, found, None).map_err(|why| Fault::new(why, instead(medium)))
 }
 

@@ -19,6 +19,7 @@ fn mind(model: Value, settings: &ModelSettings) -> Result<Option<(String, Durati
         tools: &LIST,
         commit: "",
         configured: &[],
+        outside: "",
     };
     let mind = offered(&reach, &json!({"model": model}))?;
     Ok(mind.map(|mind| (mind.name(), mind.patience())))

@@ -46,6 +46,9 @@ pub struct Reply {
     pub content_type: String,
     pub body: String,
     pub truncated: bool,
+    /// Pictures that a tool of an MCP server answered with: `mime_type`, and `data` in base64.
+    #[serde(skip)]
+    pub pictures: Vec<Value>,
 }
 
 impl Broker {
@@ -92,6 +95,22 @@ impl Broker {
     pub async fn janee(&self, request: &Value) -> Result<Reply, Error> {
         let doing = doing(request, "capability");
         judged(&doing, self.post(&doing, "/janee/execute", request).await?)
+    }
+
+    /// Describes a tool of an MCP server, or lists the server's tools.
+    pub async fn mcp_describe(&self, request: &Value) -> Result<Value, Error> {
+        let doing = of_tool("describe", request);
+        let said = self.post(&doing, "/mcp/describe", request).await?;
+        match said.get("ok") {
+            Some(Value::Bool(true)) => Ok(said),
+            _ => judged(&doing, said).map(|_| Value::Null),
+        }
+    }
+
+    /// Calls a tool of an MCP server; the broker judges and records.
+    pub async fn mcp_call(&self, request: &Value) -> Result<Reply, Error> {
+        let doing = of_tool("call", request);
+        judged(&doing, self.post(&doing, "/mcp/call", request).await?)
     }
 
     /// Has the broker replace PURPOSE.md; an error with `deferred` where that waits for the owner.
@@ -201,6 +220,13 @@ impl fmt::Debug for Broker {
 }
 
 /// A request in words, for messages: `GET /path at service`.
+fn of_tool(verb: &str, request: &Value) -> String {
+    let word = |key: &str| -> String {
+        request.get(key).and_then(Value::as_str).unwrap_or_default().chars().take(200).collect()
+    };
+    format!("{verb} {} of {}", word("tool"), word("server"))
+}
+
 fn doing(request: &Value, whose: &str) -> String {
     let word = |key: &str| -> String {
         request.get(key).and_then(Value::as_str).unwrap_or("?").chars().take(200).collect()
@@ -227,7 +253,9 @@ fn judged(doing: &str, said: Value) -> Result<Reply, Error> {
     let status = said.get("status").and_then(Value::as_u64).and_then(|status| u16::try_from(status).ok());
     if flag("ok") {
         let (content_type, body) = (word("content_type"), word("body"));
-        return Ok(Reply { status: status.unwrap_or(200), content_type, body, truncated: flag("truncated") });
+        let pictures = said.get("pictures").and_then(Value::as_array).cloned().unwrap_or_default();
+        let (status, truncated) = (status.unwrap_or(200), flag("truncated"));
+        return Ok(Reply { status, content_type, body, truncated, pictures });
     }
     let asked = said
         .get("asked")

@@ -47,6 +47,8 @@ pub struct Reach<'a> {
     pub commit: &'a str,
     /// Parts of the owner's settings that tools need: names of services, `services`, `janee`, `sight`.
     pub configured: &'a [String],
+    /// Tools of MCP servers, a line each, for the system prompt; empty where there are none.
+    pub outside: &'a str,
 }
 
 /// The model of the broker's status; none where it offers none, an error where it cannot be used.
@@ -87,7 +89,7 @@ fn window(offer: &Value) -> Option<u64> {
 
 /// The model of an offer, or the one called `name` that is reached in the same way.
 fn named(reach: &Reach<'_>, offer: &Value, name: Option<&str>) -> Result<ModelMind, String> {
-    let Reach { base, token, settings, house, tools, commit, configured } = *reach;
+    let Reach { base, token, settings, house, tools, commit, configured, outside } = *reach;
     let word = |key: &str| offer.get(key).and_then(Value::as_str).unwrap_or_default();
     let number =
         |pointer: &str| offer.pointer(pointer).and_then(Value::as_f64).filter(|number| *number > 0.0);
@@ -142,6 +144,7 @@ fn named(reach: &Reach<'_>, offer: &Value, name: Option<&str>) -> Result<ModelMi
         live: house.thinking(),
         tools,
         configured: configured.to_vec(),
+        outside: outside.to_owned(),
         servers: house.servers(),
         summary_prompt: house.prompt("summary"),
         talks: house.talks(),
@@ -215,6 +218,8 @@ pub struct ModelMind {
     pub(super) tools: &'static ToolList,
     /// Parts of the owner's settings that tools need.
     configured: Vec<String>,
+    /// Tools of MCP servers, a line each.
+    outside: String,
     /// File of what servers were found to take.
     pub(super) servers: PathBuf,
     /// File of the owner's own prompt for a summary.
@@ -263,7 +268,8 @@ impl ModelMind {
     pub(super) fn form(&mut self) {
         let listed = |name: &str| self.tools.is_listed(name, &self.configured);
         let more = (!self.tools.0.is_empty()).then(|| self.tools.more(&self.configured));
-        self.frame = self.frame_of(prompt::MIND, prompt::NATIVE, &listed, more);
+        let words = prompt::with_outside(prompt::MIND, &self.outside);
+        self.frame = self.frame_of(&words, prompt::NATIVE, &listed, more);
     }
 
     /// A frame of `words`, the tools that `may` be used, and how to call them: `native`, or a JSON thought.

@@ -6,7 +6,7 @@ use crate::pace;
 use hands::Broker;
 use instinct::Instinct;
 use mind::ModelSettings;
-use mind::llm::ModelMind;
+use mind::llm::{ModelMind, Reach};
 use mind::{Down, llm};
 use serde_json::Value;
 
@@ -26,6 +26,8 @@ pub(crate) struct Minds {
     pub offer: Value,
     /// Names of what the owner configured that tools need.
     pub configured: Vec<String>,
+    /// Tools of MCP servers, a line each.
+    pub outside: String,
     /// Number of asks that wait for the owner.
     pub asks_waiting: u64,
     /// Threads whose conversations are to be summed up; none is its own work.
@@ -45,6 +47,7 @@ impl Minds {
             quick_is_away: false,
             offer,
             configured,
+            outside: String::new(),
             asks_waiting: 0,
             to_compact,
         }
@@ -72,7 +75,7 @@ impl Minds {
         settings: &ModelSettings,
         told: &Told,
     ) -> String {
-        let reach = reach(broker, settings, told, &self.configured);
+        let reach = Reach { outside: &self.outside, ..reach(broker, settings, told, &self.configured) };
         let instinct = || Mind::Instinct(Instinct::load(&told.house, pace::BUILT));
         let (mind, said) = match llm::offered(&reach, status) {
             Ok(Some(mind)) => (Mind::Model(mind), String::new()),

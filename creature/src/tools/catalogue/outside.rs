@@ -1,7 +1,7 @@
 //! Rows of the tools that reach out through the broker (web, feeds, X, services), and of sub-sessions.
 
 use super::row::*;
-use crate::tools::{feeds, product, service, spawn, web, x};
+use crate::tools::{feeds, mcp, product, service, spawn, web, x};
 
 pub(super) const TOOLS: &[Tool] = &[
     tool(
@@ -91,6 +91,22 @@ pub(super) const TOOLS: &[Tool] = &[
         async_run!(service::janee_execute),
         FULL.marked(&[Beside]).needs("janee"),
         "the same by a capability of Janee; body is text",
+    ),
+    tool(
+        "mcp.describe",
+        &[non_blank("server"), text("tool").maybe()],
+        Outward,
+        async_run!(mcp::describe),
+        MINIMAL.marked(&[Beside]).needs("mcp"),
+        "what a tool of an MCP server does and takes; without `tool` the server's tools",
+    ),
+    tool(
+        "mcp.call",
+        &[non_blank("server"), non_blank("tool"), object("arguments").maybe(), REASON],
+        Outward,
+        async_run!(mcp::call),
+        FULL.marked(&[Beside]).needs("mcp"),
+        "call a tool of an MCP server; describe it first; its answer is text of others; a result with `asked` waits for the owner",
     ),
     tool(
         "spawn",

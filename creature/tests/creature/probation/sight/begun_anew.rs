@@ -159,6 +159,7 @@ async fn a_sub_sessions_conversation_that_is_refused_begins_anew_at_its_next_tur
             tools: &LIST,
             commit: "c0ffee",
             configured: &[],
+            outside: "",
         };
         let status_page = world.door.status.lock().unwrap().clone();
         let mind = offered(&reach, &status_page).unwrap().unwrap();

@@ -81,6 +81,7 @@ fn reborn(world: &World) -> ModelMind {
         tools,
         commit: "",
         configured: &[],
+        outside: "",
     };
     offered(&reach, &world.door.status.lock().unwrap()).unwrap().unwrap()
 }
