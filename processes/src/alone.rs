@@ -2,8 +2,8 @@
 
 use crate::hunt;
 use anyhow::Result;
-use house::refused::refuse;
-use house::{House, files, interrupt};
+use ground::refused::refuse;
+use ground::{House, files, interrupt};
 use std::fs::File;
 use std::io::Write;
 
