@@ -13,16 +13,12 @@ pub mod packages;
 pub mod purpose;
 pub mod record;
 
-use crate::door::callers::Tokens;
-use crate::ground::clock::Clock;
 use crate::ground::refusal::Unfit;
-use crate::ground::taint::Taint;
-use crate::ledger::{Closed, Entry, Ledger};
+use crate::handles::Handles;
+use crate::ledger::{Closed, Entry};
 use crate::policy;
-use crate::secrets::Secrets;
 use act::Act;
 use asks::{Asking, Asks};
-use house::House;
 use house::bounds::brief;
 use outcome::with;
 use record::entry;
@@ -37,27 +33,22 @@ const PROBATION_S: u64 = 60;
 /// Dependencies of judging an act, besides its service's rules.
 pub struct Approvals {
     pub asks: Asks,
-    pub tokens: Arc<Tokens>,
-    pub taint: Arc<Taint>,
     /// Treatment of outward acts after untrusted text was read.
     pub when_tainted: policy::Taint,
-    pub ledger: Ledger,
-    pub secrets: Secrets,
-    pub house: House,
-    pub clock: Clock,
+    pub handles: Arc<Handles>,
 }
 
 impl Approvals {
     /// Records a refusal in the ledger, and returns its envelope.
     pub async fn refuse(&self, life: u64, act: &Act, unfit: Unfit) -> Result<Value, Closed> {
-        let note = brief(&self.secrets.scrub(&unfit.error), 200);
-        self.ledger.refused(Entry { note, ..entry(life, "refuse", act, "refused", "") }).await?;
+        let note = brief(&self.handles.secrets.scrub(&unfit.error), 200);
+        self.handles.ledger.refused(Entry { note, ..entry(life, "refuse", act, "refused", "") }).await?;
         Ok(unfit.envelope())
     }
 
     /// The refusal of an act, if the life's tests still run: until they pass it may think, read and ask.
     pub async fn unproven(&self, life: u64, act: &Act) -> Result<Option<Value>, Closed> {
-        if !self.tokens.is_unproven(life) {
+        if !self.handles.tokens.is_unproven(life) {
             return Ok(None);
         }
         let unfit = Unfit::new(
@@ -72,13 +63,13 @@ impl Approvals {
         if let Err(unfit) = asks::fits(&act) {
             return self.refuse(life, &act, unfit).await;
         }
-        let clean = |text: &str| brief(&self.secrets.scrub(text), MOST_WORDS);
+        let clean = |text: &str| brief(&self.handles.secrets.scrub(text), MOST_WORDS);
         let (summary, reason) = (clean(&act.summary(2 * MOST_WORDS)), clean(reason));
         let [_, method, path] = act.place();
         let what = if path.is_empty() { "PURPOSE.md".to_owned() } else { format!("{method} {path}") };
         let id = match self.asks.ask(life, act.clone(), why.clone(), reason, summary) {
             Ok(Asking::New(id)) => {
-                self.ledger.append(entry(life, "ask", &act, "ask", &format!("ask-{id}"))).await?;
+                self.handles.ledger.append(entry(life, "ask", &act, "ask", &format!("ask-{id}"))).await?;
                 id
             }
             Ok(Asking::Same(id)) => id,

@@ -8,16 +8,14 @@ pub mod tunnel;
 
 use crate::cargo::registries::{Place, Registries};
 use crate::cargo::tunnel::Passed;
-use crate::door::callers::{Caller, Tokens};
-use crate::ground::hosts::{self, Reach, Resolver};
+use crate::door::callers::Caller;
+use crate::ground::hosts::{self, Reach};
 use crate::ground::refusal::Refusal;
-use crate::ground::taint::Taint;
-use crate::ledger::{Closed, Entry, Ledger};
-use crate::net::resolve::{OwnPort, resolve};
-use crate::secrets::Secrets;
+use crate::handles::Handles;
+use crate::ledger::Entry;
+use crate::net::resolve::resolve;
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
-use house::House;
 use http::{HeaderMap, HeaderValue, Method, Request, Uri, header};
 use http_body_util::{BodyExt, Empty, Limited};
 use hyper::body::Incoming;
@@ -56,12 +54,7 @@ pub struct Cargo {
     /// The owner's proxy settings.
     pub proxies: Matcher,
     pub at_once: AtOnce,
-    pub tokens: Arc<Tokens>,
-    pub own_port: OwnPort,
-    pub resolver: Resolver,
-    pub ledger: Ledger,
-    pub taint: Arc<Taint>,
-    pub secrets: Secrets,
+    pub handles: Arc<Handles>,
 }
 
 /// Bounds on simultaneous tunnels and requests.
@@ -76,20 +69,20 @@ impl Default for AtOnce {
     }
 }
 
-/// The registries of the owner's cargo, and the proxies it uses.
-pub fn of_house(house: &House) -> (Registries, Matcher) {
-    let registries = Registries::of(house);
-    let proxies = match registries.proxy() {
-        Some(proxy) => {
-            let none = ["no_proxy", "NO_PROXY"].iter().find_map(|name| std::env::var(name).ok());
-            Matcher::builder().all(proxy).no(none.unwrap_or_default()).build()
-        }
-        None => Matcher::from_env(),
-    };
-    (registries, proxies)
-}
-
 impl Cargo {
+    /// For the registries of the owner's cargo, by the proxies it uses.
+    pub fn new(handles: Arc<Handles>) -> Self {
+        let registries = Registries::of(&handles.house);
+        let proxies = match registries.proxy() {
+            Some(proxy) => {
+                let none = ["no_proxy", "NO_PROXY"].iter().find_map(|name| std::env::var(name).ok());
+                Matcher::builder().all(proxy).no(none.unwrap_or_default()).build()
+            }
+            None => Matcher::from_env(),
+        };
+        Self { registries, proxies, at_once: AtOnce::default(), handles }
+    }
+
     fn proxy_for(&self, place: &Place) -> Option<Intercept> {
         let uri = tunnel::base(place.https, &place.host, place.port)?;
         self.proxies.intercept(&uri).filter(|_| !hosts::is_loopback(&place.host))
@@ -113,21 +106,19 @@ impl Cargo {
         let message = format!("{} is not a registry of cargo's", tunnel::target(host, port));
         Err(Refusal::new(403, "refused_host", message, hint))
     }
-}
 
-impl Cargo {
     /// Records what the guardian fetched before there was a broker, as the first line of a new ledger.
     pub fn note_fetched(&self, fetched: &str) {
-        if self.ledger.is_new() && !fetched.is_empty() {
+        if self.handles.ledger.is_new() && !fetched.is_empty() {
             let note = format!("before there was a broker, by the owner: {fetched}");
-            self.ledger.submit(Entry { note, decision: "allow".into(), ..entry(Caller::Build) });
+            self.handles.ledger.submit(Entry { note, decision: "allow".into(), ..entry(Caller::Build) });
         }
     }
 }
 
 /// Answers a proxy request: a tunnel, or a plain request with a whole URL.
 pub async fn proxy(cargo: Arc<Cargo>, request: Request<Incoming>) -> Response {
-    let Some(caller) = cargo.tokens.proxy_caller(request.headers()) else {
+    let Some(caller) = cargo.handles.tokens.proxy_caller(request.headers()) else {
         let hint =
             "cargo takes it from CARGO_HTTP_PROXY, as http://life:TOKEN@HOST:PORT; each life has a new one";
         let mut response =
@@ -138,20 +129,20 @@ pub async fn proxy(cargo: Arc<Cargo>, request: Request<Incoming>) -> Response {
     };
     let tunnelled = request.method() == Method::CONNECT;
     let (method, uri) = (request.method().clone(), request.uri().clone());
-    let answer = match (cargo.ledger.closed(), tunnelled) {
-        (Some(why), _) => Err(Closed(why).of_fetch()),
-        (None, true) => open(&cargo, caller, request).await,
-        (None, false) => plain(&cargo, caller, request).await,
+    let answer = match (cargo.handles.ledger.is_open(), tunnelled) {
+        (Err(closed), _) => Err(closed.into()),
+        (Ok(()), true) => open(&cargo, caller, request).await,
+        (Ok(()), false) => plain(&cargo, caller, request).await,
     };
     answer.unwrap_or_else(|refusal| {
         let entry = Entry {
             method: method.to_string(),
-            path: cargo.secrets.scrub(&place_of(&uri)),
+            path: cargo.handles.secrets.scrub(&place_of(&uri)),
             decision: refusal.kind.into(),
             ..entry(caller)
         };
         tokio::spawn(async move {
-            let _ = cargo.ledger.refused(entry).await;
+            let _ = cargo.handles.ledger.refused(entry).await;
         });
         refusal.into_response()
     })
@@ -189,7 +180,7 @@ async fn open(
         Some(proxy) => tunnel::chain(&proxy, &tunnel::target(&host, port)).await.map_err(unreachable)?,
         None => dial(cargo, &place).await?,
     };
-    taint(cargo, caller)?;
+    cargo.handles.taint.try_read_untrusted(number(caller))?;
     let upgrade = hyper::upgrade::on(&mut request);
     let cargo = cargo.clone();
     tokio::spawn(async move {
@@ -209,7 +200,7 @@ async fn close(
     passed: Passed,
     held: OwnedSemaphorePermit,
 ) {
-    cargo.taint.read_untrusted(number(caller));
+    cargo.handles.taint.read_untrusted(number(caller));
     let refused = passed.cut.starts_with("refused");
     let mut entry = Entry {
         method: "CONNECT".into(),
@@ -223,7 +214,7 @@ async fn close(
     if !refused && !passed.cut.is_empty() {
         entry.note = format!("{} {}", entry.note, passed.cut).trim().to_owned();
     }
-    if let Err(closed) = cargo.ledger.append(entry).await {
+    if let Err(closed) = cargo.handles.ledger.append(entry).await {
         tracing::error!("a tunnel could not be written down: {}", closed.0);
     }
     drop(held);
@@ -249,7 +240,7 @@ async fn plain(cargo: &Arc<Cargo>, caller: Caller, request: Request<Incoming>) -
         Some(proxy) => tunnel::dial_proxy(proxy).await.map_err(unreachable)?,
         None => dial(cargo, &place).await?,
     };
-    taint(cargo, caller)?;
+    cargo.handles.taint.try_read_untrusted(number(caller))?;
     let target = tunnel::target(&host, port);
     let answer = tokio::time::timeout(PLAIN, fetch(stream, &target, proxy.as_ref(), request)).await;
     let (parts, bytes) =
@@ -262,7 +253,7 @@ async fn plain(cargo: &Arc<Cargo>, caller: Caller, request: Request<Incoming>) -
         decision: "allow".into(),
         ..entry(caller)
     };
-    cargo.ledger.append(entry).await.map_err(Closed::of_fetch)?;
+    cargo.handles.ledger.append(entry).await?;
     let mut response = Response::new(Body::from(bytes));
     *response.status_mut() = parts.0.status;
     *response.headers_mut() = passed_on(&parts.0.headers);
@@ -311,34 +302,25 @@ fn number(caller: Caller) -> u64 {
     }
 }
 
-/// Taints before untrusted text comes in; if the taint cannot be written, nothing comes in.
-fn taint(cargo: &Arc<Cargo>, caller: Caller) -> Result<(), Refusal> {
-    cargo.taint.try_read_untrusted(number(caller)).map_err(|error| {
-        tracing::error!("{error:#}");
-        let hint = "the owner has to mend it: see the broker's log";
-        Refusal::new(503, "ledger_closed", "the broker cannot write down what is read", hint)
-    })
-}
-
 /// Resolves the name once, checks its addresses, and connects to one of these.
 async fn dial(cargo: &Arc<Cargo>, place: &Place) -> Result<TcpStream, Refusal> {
     let found = resolve(&place.host, place.port).await?;
     let furthest = match &place.index {
         Some(index) => {
             let index = resolve(index, place.port).await?;
-            index.iter().map(|to| cargo.resolver.reach(to.ip())).min().unwrap_or(Reach::Public)
+            index.iter().map(|to| cargo.handles.resolver.reach(to.ip())).min().unwrap_or(Reach::Public)
         }
         None => place.furthest,
     };
     let fits = |to: &SocketAddr| {
-        let reach = cargo.resolver.reach(to.ip());
+        let reach = cargo.handles.resolver.reach(to.ip());
         reach <= furthest
             && reach < Reach::Never
-            && !(reach == Reach::Loopback && cargo.own_port.is(place.port))
+            && !(reach == Reach::Loopback && cargo.handles.own_port.is(place.port))
     };
     let (checked, others): (Vec<SocketAddr>, Vec<SocketAddr>) = found.into_iter().partition(fits);
     if checked.is_empty() {
-        if let Some(why) = others.iter().find_map(|to| cargo.resolver.refused(&place.host, to.ip())) {
+        if let Some(why) = others.iter().find_map(|to| cargo.handles.resolver.refused(&place.host, to.ip())) {
             return Err(Refusal::new(403, "refused_address", why, hosts::FAKE_IP_HINT));
         }
         let hint = "only the owner can name a registry in a private network, in cargo's own settings";

@@ -26,16 +26,15 @@ mod sent;
 pub mod wire;
 
 use crate::ground::caps;
-use crate::ground::clock::Clock;
+use crate::handles::Handles;
 use crate::money::budget::Budget;
 use crate::money::prices::{Prices, Rate};
-use crate::net::outward::Outward;
-use crate::secrets::Secrets;
 use bill::Bill;
 use experience::Experience;
 use offers::Providers;
 use provider::Provider;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 /// Dependencies of passing a call to a model.
 pub struct Llm {
@@ -43,9 +42,7 @@ pub struct Llm {
     pub prices: Prices,
     pub experience: Experience,
     pub budget: Budget,
-    pub outward: Outward,
-    pub secrets: Secrets,
-    pub clock: Clock,
+    pub handles: Arc<Handles>,
 }
 
 impl Llm {
@@ -60,8 +57,9 @@ impl Llm {
     /// Tells the budget which model servers on this machine run and are not used.
     pub async fn look_nearby(&self) {
         let chosen = self.providers.chosen();
-        self.budget
-            .tell_of_nearby(nearby::offered(&self.outward, chosen, nearby::usual(&chosen.makers)).await);
+        self.budget.tell_of_nearby(
+            nearby::offered(&self.handles.outward, chosen, nearby::usual(&chosen.makers)).await,
+        );
     }
 
     /// The price of a provider's model.
@@ -81,6 +79,6 @@ impl Llm {
                 "prices": self.rate(provider, model).shown(),
             })
         };
-        self.providers.status(|name| self.secrets.get(name), money).await
+        self.providers.status(|name| self.handles.secrets.get(name), money).await
     }
 }

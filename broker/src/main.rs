@@ -3,6 +3,7 @@
 use anyhow::{Context, Result, bail};
 use broker::broker::Broker;
 use broker::ground::clock::Clock;
+use broker::ground::hosts::Resolver;
 use broker::llm::offers::Providers;
 use broker::llm::{choice, nearby};
 use broker::net::outward::Outward;
@@ -96,7 +97,7 @@ fn main() -> ExitCode {
 /// Returns sentences about the model servers on this machine; none where they cannot be asked.
 fn nearby(chosen: &choice::Chosen) -> Vec<String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let (Ok(runtime), Ok(outward)) = (runtime, Outward::new()) else { return Vec::new() };
+    let (Ok(runtime), Ok(outward)) = (runtime, Outward::new(Resolver::default())) else { return Vec::new() };
     runtime.block_on(async {
         let providers = Providers::new(chosen.clone(), outward.clone(), Clock::default());
         let mut told = nearby::narrow(&providers, chosen).await;

@@ -15,14 +15,13 @@ pub mod start;
 pub mod tool;
 
 use crate::ground::refusal::Unfit;
-use crate::net::outward::Outward;
+use crate::handles::Handles;
 use crate::policy;
-use crate::secrets::Secrets;
-use house::House;
 use house::bounds::brief;
 use pins::Pins;
 use server::Server;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The servers by name, and what their tools were when they were first seen.
 pub struct Mcp {
@@ -31,23 +30,13 @@ pub struct Mcp {
 }
 
 impl Mcp {
-    pub fn new(
-        all: &BTreeMap<String, policy::Mcp>,
-        house: &House,
-        outward: &Outward,
-        secrets: &Secrets,
-    ) -> Self {
+    pub fn new(all: &BTreeMap<String, policy::Mcp>, handles: &Arc<Handles>) -> Self {
         let server = |(name, settings): (&String, &policy::Mcp)| {
-            let start = start::Start {
-                name: name.clone(),
-                settings: settings.clone(),
-                house: house.clone(),
-                outward: outward.clone(),
-                secrets: secrets.clone(),
-            };
+            let start =
+                start::Start { name: name.clone(), settings: settings.clone(), handles: handles.clone() };
             (name.clone(), Server::new(start))
         };
-        Self { servers: all.iter().map(server).collect(), pins: Pins::open(house) }
+        Self { servers: all.iter().map(server).collect(), pins: Pins::open(&handles.house) }
     }
 
     /// The server of that name, or why there is none.
@@ -62,7 +51,7 @@ impl Mcp {
                     format!("there are: {}; only the owner can add one, in owner.toml", names.join(", "))
                 }
             };
-            Unfit { error: format!("no MCP server is called {:?}", brief(name, 60)), hint }
+            Unfit::new(format!("no MCP server is called {:?}", brief(name, 60)), hint)
         })
     }
 

@@ -8,7 +8,6 @@ pub mod call;
 pub mod canonical;
 pub mod carry;
 pub mod drafts;
-pub mod hours;
 pub mod implicit;
 pub mod janee;
 pub mod mail;
@@ -25,22 +24,16 @@ pub mod upstream;
 use crate::approvals::Approvals;
 use crate::approvals::act::Act;
 use crate::approvals::outcome::with;
-use crate::ground::clock::Clock;
 use crate::ground::refusal::Unfit;
-use crate::ground::taint::Taint;
-use crate::ledger::Ledger;
+use crate::handles::Handles;
 use crate::mcp::{self, Mcp};
 use crate::policy::{self, Rule, Verdict};
-use crate::secrets::Secrets;
-use hours::Hours;
-use house::House;
 use house::bounds::brief;
 use janee::session::Janee;
 use oauth::SignIns;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use upstream::Upstream;
 
 /// The rule that an act is judged by.
 pub struct Judged {
@@ -54,17 +47,11 @@ pub struct Judged {
 /// Dependencies of calling services.
 pub struct Services {
     pub all: BTreeMap<String, policy::Service>,
-    pub hours: Hours,
     pub sign_ins: SignIns,
     pub janee: Janee,
     pub mcp: Mcp,
-    pub upstream: Upstream,
     pub approvals: Arc<Approvals>,
-    pub ledger: Ledger,
-    pub taint: Arc<Taint>,
-    pub secrets: Secrets,
-    pub house: House,
-    pub clock: Clock,
+    pub handles: Arc<Handles>,
 }
 
 impl Services {
@@ -79,7 +66,7 @@ impl Services {
         let rule =
             rules::judge(&rules, &call.method, &call.path).filter(|rule| rule.verdict != Verdict::Deny);
         let rule = rule.ok_or_else(|| rules::in_words(&rules))?;
-        let key = hours::key(act.kind(), &call.service, rule);
+        let key = rules::key(act.kind(), &call.service, rule);
         Ok(Judged { verdict: rule.verdict, per_hour: rule.per_hour, key })
     }
 
@@ -109,7 +96,7 @@ impl Services {
             // A client secret may be left empty; every other variable named must be set.
             let named = service.auth.variables().into_iter().filter(|variable| !variable.is_empty());
             let missing: Vec<String> =
-                named.filter(|variable| self.secrets.get(variable).is_none()).collect();
+                named.filter(|variable| self.handles.secrets.get(variable).is_none()).collect();
             let rules = service.rules.iter().map(|rule| self.shown_rule(name, rule));
             json!({
                 "name": name, "about": service.about, "untrusted": service.untrusted, "ready": missing.is_empty(),
@@ -122,7 +109,7 @@ impl Services {
     fn shown_rule(&self, name: &str, rule: &Rule) -> Value {
         let shown = json!({"method": rule.method, "path": rule.path, "do": rules::verdict(rule.verdict)});
         let Some(most) = rule.per_hour else { return shown };
-        let left = self.hours.left(&hours::key("service", name, rule), most);
+        let left = self.handles.hours.left(&rules::key("service", name, rule), most);
         with(with(shown, "per_hour", most), "left_this_hour", left)
     }
 }

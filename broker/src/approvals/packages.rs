@@ -34,8 +34,8 @@ pub fn allowed(house: &House, registry: &str) -> HashSet<String> {
 
 /// Carries out an ask that the owner said yes to: the ledger first, then the names.
 pub async fn allow(approvals: &Approvals, package: &Package, line: Entry) -> Result<Outcome, Closed> {
-    approvals.ledger.append(line).await?;
-    Ok(match remember(&approvals.house, &approvals.clock, package) {
+    approvals.handles.ledger.append(line).await?;
+    Ok(match remember(&approvals.handles.house, &approvals.handles.clock, package) {
         Ok(()) => done("these packages may be installed now: run the same command again"),
         Err(error) => {
             tracing::error!("{error:#}");

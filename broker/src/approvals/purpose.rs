@@ -58,7 +58,7 @@ async fn run(approvals: Arc<Approvals>, life: u64, asked: Asked) -> Result<Value
     if let Some(refused) = approvals.unproven(life, &act).await? {
         return Ok(refused);
     }
-    if approvals.when_tainted == Taint::Ask && approvals.taint.is_tainted(life) {
+    if approvals.when_tainted == Taint::Ask && approvals.handles.taint.is_tainted(life) {
         let why = "text of others was read a short while ago".to_owned();
         return approvals.ask(life, act, why, &asked.reason).await;
     }
@@ -86,9 +86,10 @@ fn fit(text: &str) -> Result<(), Unfit> {
 /// Writes the purpose; the ledger first.
 pub async fn write(approvals: &Approvals, text: &str, line: Entry) -> Result<Outcome, Closed> {
     let (path, bytes_out) = ("PURPOSE.md".to_owned(), text.len() as u64);
-    approvals.ledger.append(Entry { path, bytes_out, ..line }).await?;
+    approvals.handles.ledger.append(Entry { path, bytes_out, ..line }).await?;
     // Written to a folder the creature cannot reach, then moved over the old file.
-    let (aside, purpose) = (approvals.house.broker().join("PURPOSE.aside"), approvals.house.purpose());
+    let (aside, purpose) =
+        (approvals.handles.house.broker().join("PURPOSE.aside"), approvals.handles.house.purpose());
     Ok(match files::replace_by(&aside, &purpose, 0o644, text.as_bytes()) {
         Ok(()) => done("PURPOSE.md was written"),
         Err(error) => {

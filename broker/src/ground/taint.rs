@@ -6,6 +6,7 @@
 use crate::ground::clock::Clock;
 use crate::ground::files;
 use crate::ground::lock::lock;
+use crate::ground::refusal::Refusal;
 use anyhow::{Context, Result};
 use house::House;
 use house::printable::hex;
@@ -77,14 +78,20 @@ impl Taint {
 
     /// Notes that `life` is about to read untrusted text; a failure to write this is logged.
     pub fn read_untrusted(&self, life: u64) {
-        if let Err(error) = self.try_read_untrusted(life) {
-            tracing::error!("{error:#}");
-        }
+        let _ = self.try_read_untrusted(life);
     }
 
     /// As `read_untrusted`, for callers that can still withhold the text: on an error a restart would forget the
     /// taint.
-    pub fn try_read_untrusted(&self, life: u64) -> Result<()> {
+    pub fn try_read_untrusted(&self, life: u64) -> Result<(), Refusal> {
+        self.write(life).map_err(|error| {
+            tracing::error!("{error:#}");
+            let hint = "the owner has to mend it: see the broker's log";
+            Refusal::new(503, "ledger_closed", "the broker cannot write down what is read", hint)
+        })
+    }
+
+    fn write(&self, life: u64) -> Result<()> {
         let until_s = self.clock.now().as_second() + WINDOW_S;
         let mut held = lock(&self.until);
         held.0 = until_s;

@@ -12,6 +12,7 @@ use crate::ground::refusal::Refusal;
 use crate::ground::wait;
 use crate::health::meaning::{self, Meaning};
 use crate::money::budget::Reservation;
+use crate::net;
 use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
@@ -63,11 +64,11 @@ pub async fn pass(mut flow: Flow, answer: reqwest::Response) -> Result<Response,
                 |_| Refusal::new(502, "upstream_broken", BROKEN, "what it cost is counted; ask again");
             whole.extend_from_slice(&piece.map_err(broken)?);
         }
-        return Ok(response(status, headers, Body::from(llm.secrets.scrub_bytes(whole))));
+        return Ok(response(status, headers, Body::from(llm.handles.secrets.scrub_bytes(whole))));
     }
     let body = Body::from_stream(stream::unfold(flow, |mut flow| async move {
         let piece = flow.next().await?;
-        Some((piece.map(|piece| Bytes::from(flow.llm.secrets.scrub_bytes(piece))), flow))
+        Some((piece.map(|piece| Bytes::from(flow.llm.handles.secrets.scrub_bytes(piece))), flow))
     }));
     Ok(response(status, headers, body))
 }
@@ -101,7 +102,7 @@ impl Flow {
             reservation: Some(reservation),
             sent: Arc::new(sent),
             is_stream,
-            began: llm.clock.instant(),
+            began: llm.handles.clock.instant(),
             status: None,
             bytes: 0,
             is_left: false,
@@ -148,7 +149,7 @@ impl Flow {
     /// Notes that the model did not answer completely: it said why, or the client did not disconnect.
     fn lost(&self) {
         if let Some(failure) = self.meter.failure() {
-            let wait_s = wait::asked_s(&HeaderMap::new(), &failure.body, self.llm.clock.now());
+            let wait_s = wait::asked_s(&HeaderMap::new(), &failure.body, self.llm.handles.clock.now());
             return failed(&self.llm, &self.sent, failure.status, &failure.body, wait_s);
         }
         let what = if self.meter.is_none() { "no model's answer" } else { BROKEN };
@@ -209,13 +210,7 @@ async fn error(
 ) -> Response {
     let status = answer.status().as_u16();
     let mut body = Vec::new();
-    while let Ok(Some(piece)) = answer.chunk().await {
-        body.extend_from_slice(&piece);
-        if body.len() > LARGEST_ERROR {
-            body.truncate(LARGEST_ERROR);
-            break;
-        }
-    }
+    let _ = net::read_most(&mut answer, LARGEST_ERROR, &mut body).await;
     let said = std::mem::take(answer.headers_mut());
     drop(answer);
     let mut meter = Meter::new(sent.wire, false);
@@ -228,20 +223,20 @@ async fn error(
     if sent.wire == Wire::OpenAi {
         llm.experience.refused(sent.provider.base.as_str(), status, &body);
     }
-    let wait_s = wait::asked_s(&said, &body, llm.clock.now());
+    let wait_s = wait::asked_s(&said, &body, llm.handles.clock.now());
     // In the form that every client knows.
     if let Some(wait_s) = wait_s {
         headers.insert(RETRY_AFTER, HeaderValue::from(wait_s));
     }
     failed(llm, sent, status, &body, wait_s);
-    response(status, headers, Body::from(llm.secrets.scrub_bytes(body)))
+    response(status, headers, Body::from(llm.handles.secrets.scrub_bytes(body)))
 }
 
 /// Notes what an error says of the model and its provider, told with its own status or inside a 200.
 fn failed(llm: &Llm, sent: &Sent, status: u16, body: &[u8], wait_s: Option<u64>) {
     let meaning = Meaning::of(sent.provider.wire == Wire::Anthropic, status, body);
     if meaning != Meaning::Request {
-        let next_try = wait::next_try(wait_s, llm.clock.now());
+        let next_try = wait::next_try(wait_s, llm.handles.clock.now());
         sent.is_down(llm, Some(status), &meaning::named(status, body), next_try);
     }
     if let Some(hint) = meaning.hint() {
@@ -254,7 +249,8 @@ fn passed(llm: &Llm, headers: &HeaderMap) -> HeaderMap {
         PASSED.contains(&name.as_str())
             || PASSED_FAMILIES.iter().any(|family| name.as_str().starts_with(family))
     };
-    let clean = |value: &HeaderValue| HeaderValue::from_str(&llm.secrets.scrub(value.to_str().ok()?)).ok();
+    let clean =
+        |value: &HeaderValue| HeaderValue::from_str(&llm.handles.secrets.scrub(value.to_str().ok()?)).ok();
     headers
         .iter()
         .filter(|(name, _)| is_passed(name))

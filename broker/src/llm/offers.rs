@@ -7,6 +7,7 @@ use super::wire::Wire;
 use crate::ground::clock::Clock;
 use crate::ground::lock::lock;
 use crate::makers::{Row, is_named};
+use crate::net;
 use crate::net::outward::Outward;
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Url;
@@ -284,11 +285,8 @@ async fn asked(outward: &Outward, url: &str, key: Option<&str>, body: Option<Val
         let request =
             body.map_or_else(|| client.get(url.clone()), |body| client.post(url.clone()).json(&body));
         let request = key.into_iter().fold(request, reqwest::RequestBuilder::bearer_auth);
-        let mut answer = request.send().await.ok()?;
-        let mut body = Vec::new();
-        while let Some(piece) = answer.chunk().await.ok()?.filter(|_| body.len() < LARGEST_LIST) {
-            body.extend_from_slice(&piece);
-        }
+        let (mut answer, mut body) = (request.send().await.ok()?, Vec::new());
+        net::read_most(&mut answer, LARGEST_LIST, &mut body).await.ok()?;
         serde_json::from_slice::<Value>(&body).ok().filter(|_| answer.status().is_success())
     };
     tokio::time::timeout(LOOK, look).await.ok()?

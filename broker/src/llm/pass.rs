@@ -16,6 +16,7 @@ use crate::ground::refusal::Refusal;
 use crate::ledger::Entry;
 use crate::money::budget::Reservation;
 use crate::money::prices::Rate;
+use crate::net;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
@@ -109,7 +110,7 @@ async fn carried_out(llm: &Arc<Llm>, life: u64, request: Request, call: Call) ->
         method: parts.method.to_string(),
         path: call.path.to_owned(),
         bytes_out: judged.body.len() as u64,
-        note: llm.secrets.scrub(&judged.model),
+        note: llm.handles.secrets.scrub(&judged.model),
         ..Entry::default()
     };
     let lowered = parts.headers.get("x-feral-class").is_some_and(|class| class == "autonomous");
@@ -134,7 +135,7 @@ async fn carried_out(llm: &Arc<Llm>, life: u64, request: Request, call: Call) ->
     };
     // From here on the client may disconnect at any moment.
     let mut flow = Flow::new(llm, reservation, sent, judged.is_stream);
-    match again::sent(llm.outward.client(&provider.base), request, provider.wire).await {
+    match again::sent(llm.handles.outward.client(&provider.base), request, provider.wire).await {
         Ok(answer) => answer::pass(flow, answer).await,
         Err(error) => Err(match flow.given_up() {
             Some((reservation, sent)) => no_answer(llm, &error, reservation, &sent),
@@ -153,7 +154,7 @@ async fn reserved(
 ) -> Result<Reservation, Refusal> {
     let cost = bill.cost(llm.experience.cached_tokens(&judged.model, &judged.body));
     let guess = if bill.rate.is_free() { None } else { llm.prices.guess(&judged.model) };
-    let guess = guess.map(|guess| llm.secrets.scrub(&guess));
+    let guess = guess.map(|guess| llm.handles.secrets.scrub(&guess));
     guess.iter().for_each(|guess| llm.budget.tell_of_price(guess));
     llm.budget.reserve(entry, lowered, cost).await.map_err(|mut refusal| {
         if refusal.kind == "budget_cap" {
@@ -207,7 +208,7 @@ fn judged(llm: &Llm, call: Call, headers: &HeaderMap, body: &[u8]) -> Result<Ask
     let provider = of(&model)?;
     let instead = llm.providers.allowed_instead(&provider, &model);
     if !(model.is_empty() || instead.is_empty()) {
-        return Err(not_allowed(&llm.secrets.scrub(&model), &instead));
+        return Err(not_allowed(&llm.handles.secrets.scrub(&model), &instead));
     }
     if !call.costs {
         return Ok(Asked { provider, judged: request::free(String::new(), &fields)?, rate: Rate::FREE });
@@ -242,7 +243,7 @@ fn prepared(
         headers.insert("anthropic-version", HeaderValue::from_static(ANTHROPIC_VERSION));
     }
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    let key = provider.key_env.as_ref().and_then(|name| llm.secrets.get(name));
+    let key = provider.key_env.as_ref().and_then(|name| llm.handles.secrets.get(name));
     if let Some(key) = key {
         let (name, text) = match call.wire {
             Wire::Anthropic => (HeaderName::from_static("x-api-key"), key),
@@ -256,7 +257,7 @@ fn prepared(
         headers.insert(name, value);
     }
     let url = provider.url(call.path);
-    let request = llm.outward.client(&provider.base).request(method.clone(), url);
+    let request = llm.handles.outward.client(&provider.base).request(method.clone(), url);
     let request = if method == Method::GET { request } else { request.body(body) };
     request.headers(headers).timeout(LONGEST_CALL).build().map_err(|error| {
         Refusal::new(
@@ -277,8 +278,11 @@ fn no_answer(llm: &Llm, error: &reqwest::Error, reservation: Reservation, sent: 
     }
     let why = format!("no answer: {}", deepest(error));
     sent.is_down(llm, None, &why, None);
-    let message =
-        llm.secrets.scrub(&format!("no answer from {}: {}", sent.provider.upstream(), deepest(error)));
+    let message = llm.handles.secrets.scrub(&format!(
+        "no answer from {}: {}",
+        sent.provider.upstream(),
+        deepest(error)
+    ));
     Refusal::new(
         502,
         "upstream_unreachable",
@@ -289,13 +293,8 @@ fn no_answer(llm: &Llm, error: &reqwest::Error, reservation: Reservation, sent: 
 
 /// The innermost cause of an error, without the address, which may contain a password.
 fn deepest(error: &reqwest::Error) -> String {
-    let mut cause = std::error::Error::source(error);
-    let mut text = if error.is_timeout() { "it took too long".to_owned() } else { "it broke off".to_owned() };
-    while let Some(error) = cause {
-        text = error.to_string();
-        cause = error.source();
-    }
-    text
+    let otherwise = if error.is_timeout() { "it took too long" } else { "it broke off" };
+    net::causes(error).last().map_or_else(|| otherwise.to_owned(), ToString::to_string)
 }
 
 fn not_there(llm: &Llm, wire: Wire) -> Refusal {

@@ -32,13 +32,13 @@ impl Sent {
 
     /// Notes that it did not answer and why; secrets in `error` are scrubbed.
     pub fn is_down(&self, llm: &Llm, status: Option<u16>, error: &str, next_try: Option<Timestamp>) {
-        let error = llm.secrets.scrub_all(error);
+        let error = llm.handles.secrets.scrub_all(error);
         self.tell(llm, Some(Down { status, error, next_try }));
     }
 
     fn tell(&self, llm: &Llm, down: Option<Down>) {
         if self.asks {
-            let (model, upstream) = (llm.secrets.scrub(&self.model), self.provider.upstream());
+            let (model, upstream) = (llm.handles.secrets.scrub(&self.model), self.provider.upstream());
             llm.budget.tell_of_model(&model, &self.provider.name, &upstream, down);
         }
     }
@@ -60,7 +60,7 @@ impl Sent {
             "by usage, held at what it can have cost: the answer claims {prompt} tokens in and {} out",
             usage.output
         );
-        llm.budget.tell_of_price(&llm.secrets.scrub(&format!(
+        llm.budget.tell_of_price(&llm.handles.secrets.scrub(&format!(
             "answers of {:?} claim more tokens than their calls can have cost, and are counted at what they can",
             self.model
         )));

@@ -6,9 +6,9 @@ use super::server::Lost;
 use super::{listing, rules};
 use crate::approvals::act::{Act, Call, Pin};
 use crate::approvals::outcome::{Answer, Outcome, not_sent};
+use crate::ground::hours::Full;
 use crate::ground::refusal::{Refusal, Unfit};
 use crate::ledger::{Closed, Entry};
-use crate::services::hours::Full;
 use crate::services::{Services, carry, sending, upstream};
 use house::bounds::brief;
 use serde::Deserialize;
@@ -101,7 +101,7 @@ async fn fit(services: &Services, asked: &Asked) -> Result<(), Unfitting> {
     if pinned.changed.is_some() {
         return Err(Unfitting::Changed(Box::new(pinned.clone())));
     }
-    match services.hours.take(&format!("mcp:{}", asked.server), server.start.settings.per_hour) {
+    match services.handles.hours.take(&format!("mcp:{}", asked.server), server.start.settings.per_hour) {
         Ok(_) => Ok(()),
         Err(Full::Wait(seconds)) => {
             let most = server.start.settings.per_hour;
@@ -138,13 +138,13 @@ pub async fn send(services: &Services, call: &Call, line: Entry) -> Result<Outco
     let Ok(Value::Object(arguments)) = serde_json::from_str(&call.body) else {
         return Ok(not_sent("the arguments are no object", "give {\"name\": value}"));
     };
-    services.ledger.append(Entry { bytes_out: call.body.len() as u64, ..line.clone() }).await?;
+    services.handles.ledger.append(Entry { bytes_out: call.body.len() as u64, ..line.clone() }).await?;
     let result = server.call(tool_of(call), arguments).await;
     if server.start.settings.untrusted && !matches!(result, Err(Lost::Unreached(_))) {
-        services.taint.read_untrusted(line.life);
+        services.handles.taint.read_untrusted(line.life);
     }
     let outcome = match result {
-        Ok(result) => answered(content::of(result, &services.secrets)),
+        Ok(result) => answered(content::of(result, &services.handles.secrets)),
         Err(Lost::Unreached(why)) => not_sent(why, "try again later, or go on without it"),
         Err(Lost::Said(why)) => answered(content::Content { text: why, failed: true, ..Default::default() }),
         Err(Lost::Silent(why)) if call.method == LOOK => not_sent(why, "it only looks: try it again"),

@@ -208,7 +208,7 @@ impl Server {
     }
 
     fn said(&self, words: &str) -> String {
-        brief(&house::printable::flat(&self.start.secrets.scrub(words)), 300)
+        brief(&house::printable::flat(&self.start.handles.secrets.scrub(words)), 300)
     }
 
     pub async fn leave(&self) {

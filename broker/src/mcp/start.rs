@@ -2,10 +2,8 @@
 
 use super::handler::Handler;
 use crate::ground::hosts;
-use crate::net::outward::Outward;
+use crate::handles::Handles;
 use crate::policy;
-use crate::secrets::Secrets;
-use house::House;
 use reqwest::Url;
 use rmcp::service::{ClientLifecycleMode, ClientServiceExt, RoleClient, RunningService};
 use rmcp::transport::StreamableHttpClientTransport;
@@ -13,6 +11,7 @@ use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use std::path::PathBuf;
 use std::process::Stdio;
+use std::sync::Arc;
 use tokio::process::{Child, Command};
 
 /// Largest message taken, in bytes.
@@ -25,9 +24,7 @@ pub type Session = RunningService<RoleClient, Handler>;
 pub struct Start {
     pub name: String,
     pub settings: policy::Mcp,
-    pub house: House,
-    pub outward: Outward,
-    pub secrets: Secrets,
+    pub handles: Arc<Handles>,
 }
 
 impl Start {
@@ -61,7 +58,7 @@ impl Start {
             command.envs(std::env::var(name).ok().map(|value| (name, value)));
         }
         for name in &self.settings.env {
-            command.envs(self.secrets.get(name).map(|value| (name, value)));
+            command.envs(self.handles.secrets.get(name).map(|value| (name, value)));
         }
         // Its error output may hold credentials, so it is not kept.
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -69,7 +66,7 @@ impl Start {
     }
 
     fn home(&self) -> PathBuf {
-        self.house.broker().join("mcp").join(&self.name)
+        self.handles.house.broker().join("mcp").join(&self.name)
     }
 
     fn remote(&self) -> Result<StreamableHttpClientTransport<reqwest::Client>, String> {
@@ -80,10 +77,10 @@ impl Start {
         let mut config = StreamableHttpClientTransportConfig::with_uri(self.settings.url.as_str())
             .max_sse_event_size(MOST_MESSAGE);
         if !self.settings.token_env.is_empty() {
-            let token = self.secrets.get(&self.settings.token_env);
+            let token = self.handles.secrets.get(&self.settings.token_env);
             let token = token.ok_or_else(|| format!("{} is not set in .env", self.settings.token_env))?;
             config = config.auth_header(token);
         }
-        Ok(StreamableHttpClientTransport::with_client(self.outward.client(&url).clone(), config))
+        Ok(StreamableHttpClientTransport::with_client(self.handles.outward.client(&url).clone(), config))
     }
 }

@@ -8,7 +8,6 @@ use crate::approvals::ask::{Ask, State};
 use crate::approvals::packages;
 use crate::ground::lock::lock;
 use crate::ground::refusal::Refusal;
-use crate::ledger::Closed;
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -61,7 +60,7 @@ impl Packages {
         // Off means off, also for what was allowed before.
         self.address(registry).await?;
         let _one = self.looked.asking.lock().await;
-        let allowed = packages::allowed(&self.approvals.house, registry.name());
+        let allowed = packages::allowed(&self.approvals.handles.house, registry.name());
         if allowed.contains(&asked.name) {
             return Ok(());
         }
@@ -93,8 +92,7 @@ impl Packages {
             others,
         };
         let why = format!("new to this house: code that {} is to get", registry.tool());
-        let told =
-            self.approvals.ask(asked.life, Act::Package(package), why, "").await.map_err(Closed::of_fetch)?;
+        let told = self.approvals.ask(asked.life, Act::Package(package), why, "").await?;
         let text = |key: &str| told.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         match told.get("asked").and_then(Value::as_str) {
             Some(id) => Err(waits(asked, id)),

@@ -32,7 +32,7 @@ pub async fn carry_out(services: Arc<Services>, id: u64) {
         }
     };
     let result = result(&outcome);
-    let result = brief(&services.secrets.scrub_all(&result), MOST_RESULT);
+    let result = brief(&services.handles.secrets.scrub_all(&result), MOST_RESULT);
     report(asks.change(id, &[State::Approved, State::Executing], |ask| {
         ask.status = outcome.status();
         // After a failure only answers given later count: an earlier second yes does not mean "try again".

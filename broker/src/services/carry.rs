@@ -1,10 +1,10 @@
 //! Judges a canonical call by the owner's rules, and does what the matching rule says.
 
-use super::hours::Full;
 use super::{Services, canonical, drafts, oauth, recipients, sending};
 use crate::approvals::act::{Act, Call};
 use crate::approvals::outcome::with;
 use crate::approvals::record::entry;
+use crate::ground::hours::Full;
 use crate::ground::refusal::Unfit;
 use crate::ledger::Closed;
 use crate::mcp::call::tool_of;
@@ -36,7 +36,7 @@ pub async fn carry(services: &Services, life: u64, act: Act, reason: &str) -> Re
         return Ok(refused);
     }
     if let Some(most) = rule.per_hour {
-        match services.hours.take(&rule.key, most) {
+        match services.handles.hours.take(&rule.key, most) {
             Ok(_) => {}
             Err(Full::Wait(seconds)) => {
                 let error = format!("{here} may be used {most} times an hour, and was");
@@ -57,7 +57,7 @@ pub async fn carry(services: &Services, life: u64, act: Act, reason: &str) -> Re
             Some(new) => {
                 let why = format!(
                     "text of others was read a short while ago, and this is new: {}",
-                    brief(&services.secrets.scrub(&new), MOST_NEW)
+                    brief(&services.handles.secrets.scrub(&new), MOST_NEW)
                 );
                 services.approvals.ask(life, act, why, reason).await
             }
@@ -69,14 +69,15 @@ pub async fn carry(services: &Services, life: u64, act: Act, reason: &str) -> Re
 /// An unknown recipient, if untrusted text was read and the act changes something.
 fn new_while_tainted(services: &Services, life: u64, act: &Act) -> Option<String> {
     let outward = act.call().is_some_and(|call| !canonical::is_safe(&call.method));
-    if !outward || services.approvals.when_tainted == Taint::Allow || !services.taint.is_tainted(life) {
+    if !outward || services.approvals.when_tainted == Taint::Allow || !services.handles.taint.is_tainted(life)
+    {
         return None;
     }
-    recipients::of(act).into_iter().find(|recipient| services.taint.is_new(recipient))
+    recipients::of(act).into_iter().find(|recipient| services.handles.taint.is_new(recipient))
 }
 
 async fn allowed(services: &Services, life: u64, act: &Act) -> Result<Value, Closed> {
-    let tainted = services.taint.is_tainted(life);
+    let tainted = services.handles.taint.is_tainted(life);
     let id = oauth::nonce().unwrap_or_default();
     let outcome = sending::perform(services, life, act, "allow", &id).await?;
     if outcome.is_success() && !tainted {
@@ -86,8 +87,8 @@ async fn allowed(services: &Services, life: u64, act: &Act) -> Result<Value, Clo
 }
 
 async fn draft(services: &Services, life: u64, act: &Act, call: &Call) -> Result<Value, Closed> {
-    services.ledger.append(entry(life, act.event(), act, "draft", "")).await?;
-    Ok(match drafts::keep(&services.house, &services.clock, call) {
+    services.handles.ledger.append(entry(life, act.event(), act, "draft", "")).await?;
+    Ok(match drafts::keep(&services.handles.house, &services.handles.clock, call) {
         Ok(path) => {
             let note = "the owner's rules keep this as a draft; nothing was sent";
             let kept = Unfit::new(note, "the owner reads drafts").envelope();

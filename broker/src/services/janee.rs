@@ -25,14 +25,14 @@ pub async fn list(services: Arc<Services>, life: u64) -> Result<Value, Closed> {
     }
     let path = "list_services".to_owned();
     let act = Act::Janee(Call { service: "janee".to_owned(), path, ..Call::default() });
-    services.ledger.append(record::entry(life, act.event(), &act, "allow", "")).await?;
+    services.handles.ledger.append(record::entry(life, act.event(), &act, "allow", "")).await?;
     let told = match services.janee.tool("list_services", Map::new(), true).await {
         Ok(told) => told,
         Err(Lost::Unreached(error) | Lost::Said(error) | Lost::Silent(error)) => {
             return Ok(Unfit::new(error, "try again later").envelope());
         }
     };
-    let (text, truncated) = upstream::shown(&services.secrets, text_of(&told).into_bytes(), false);
+    let (text, truncated) = upstream::shown(&services.handles.secrets, text_of(&told).into_bytes(), false);
     let listed = serde_json::from_str::<Value>(&text).unwrap_or(Value::String(text));
     let named = services.janee.settings.iter().flat_map(|janee| janee.rules.iter());
     let rules: Map<String, Value> =
@@ -43,14 +43,14 @@ pub async fn list(services: Arc<Services>, life: u64) -> Result<Value, Closed> {
 /// Sends a permitted call, once.
 pub async fn send(services: &Services, call: &Call, line: Entry) -> Result<Outcome, Closed> {
     let line = Entry { service: brief(&format!("janee:{}", call.service), 300), ..line };
-    services.ledger.append(Entry { bytes_out: call.body.len() as u64, ..line.clone() }).await?;
+    services.handles.ledger.append(Entry { bytes_out: call.body.len() as u64, ..line.clone() }).await?;
     let safe = canonical::is_safe(&call.method);
     let outcome = match services.janee.tool("execute", arguments(call), safe).await {
-        Ok(told) => outcome(&services.secrets, call, &told),
+        Ok(told) => outcome(&services.handles.secrets, call, &told),
         Err(Lost::Unreached(error)) => not_sent(error, "try again later"),
         Err(Lost::Said(error)) | Err(Lost::Silent(error)) => upstream::unsure(call, error),
     };
-    services.taint.read_untrusted(line.life);
+    services.handles.taint.read_untrusted(line.life);
     sending::written_down(services, line, &outcome).await;
     Ok(outcome)
 }

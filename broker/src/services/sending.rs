@@ -15,7 +15,7 @@ use crate::policy::Verdict;
 pub fn know_recipients(services: &Services, act: &Act) {
     let outward = act.call().is_some_and(|call| !canonical::is_safe(&call.method));
     for recipient in recipients::of(act).into_iter().filter(|_| outward) {
-        if let Err(error) = services.taint.know(&recipient) {
+        if let Err(error) = services.handles.taint.know(&recipient) {
             tracing::warn!("{error:#}");
         }
     }
@@ -70,18 +70,18 @@ async fn send(services: &Services, call: &Call, line: Entry) -> Result<Outcome, 
         Err(unfit) => return Ok(Outcome::NotSent(unfit)),
     };
     let bytes_out = call.body.len() as u64;
-    services.ledger.append(Entry { bytes_out, ..line.clone() }).await?;
+    services.handles.ledger.append(Entry { bytes_out, ..line.clone() }).await?;
     let stale = oauth::token_of(service, &proof);
-    let mut outcome = services.upstream.send(service, call, proof).await;
+    let mut outcome = upstream::send(&services.handles, service, call, proof).await;
     if outcome.status() == Some(401) && stale.is_some() {
         // A call rejected for its token did not happen: it is sent once more with a new token.
         if let Ok(proof) = services.sign_ins.proof(&call.service, service, call, stale.as_deref()).await {
-            services.ledger.append(Entry { bytes_out, ..line.clone() }).await?;
-            outcome = services.upstream.send(service, call, proof).await;
+            services.handles.ledger.append(Entry { bytes_out, ..line.clone() }).await?;
+            outcome = upstream::send(&services.handles, service, call, proof).await;
         }
     }
     if service.untrusted && outcome.status().is_some() {
-        services.taint.read_untrusted(line.life);
+        services.handles.taint.read_untrusted(line.life);
     }
     written_down(services, line, &outcome).await;
     Ok(outcome)
@@ -89,7 +89,7 @@ async fn send(services: &Services, call: &Call, line: Entry) -> Result<Outcome, 
 
 /// Records the end of a call. Since it has happened, its client gets the outcome even if this fails.
 pub async fn written_down(services: &Services, line: Entry, outcome: &Outcome) {
-    if let Err(closed) = services.ledger.append(record::end(line, outcome)).await {
+    if let Err(closed) = services.handles.ledger.append(record::end(line, outcome)).await {
         tracing::error!("the end of a call is not in the ledger: {}", closed.0);
     }
 }

@@ -180,6 +180,7 @@ fn a_name_that_several_have_costs_the_dearer_price() {
 #[tokio::test]
 async fn a_server_on_this_machine_is_offered_and_not_used() {
     use axum::{Router, routing::get};
+    use broker::ground::hosts::Resolver;
     use broker::llm::nearby::offered;
     use broker::net::outward::Outward;
     let list = r#"{"data": [{"id": "text-embedding-x"}, {"id": "a-small-one"}]}"#;
@@ -190,7 +191,7 @@ async fn a_server_on_this_machine_is_offered_and_not_used() {
     let servers =
         || vec![("lmstudio", at(&url)), ("vllm", at(&silent)), ("llamacpp", at(&format!("http://{gone}")))];
     let by_key = chosen("", &["ANTHROPIC_API_KEY"]);
-    let said = offered(&Outward::new().unwrap(), &by_key, servers()).await;
+    let said = offered(&Outward::new(Resolver::default()).unwrap(), &by_key, servers()).await;
     let place = url.trim_start_matches("http://");
     assert_eq!(
         said,
@@ -200,7 +201,10 @@ async fn a_server_on_this_machine_is_offered_and_not_used() {
     );
     assert_eq!(by_key.first.unwrap().name, "anthropic");
     let used = chosen(&format!("[model]\nprovider = \"lmstudio\"\nbase_url = \"{url}\""), &[]);
-    assert!(offered(&Outward::new().unwrap(), &used, servers()).await.is_empty(), "what is used is no offer");
+    assert!(
+        offered(&Outward::new(Resolver::default()).unwrap(), &used, servers()).await.is_empty(),
+        "what is used is no offer"
+    );
 }
 
 /// Found: `GEMINI_API_KEY` in `.env` was passed over; with a byte-order mark nothing at all was read.

@@ -5,6 +5,7 @@ use crate::paid::Paid;
 use axum::Router;
 use axum::routing::any;
 use broker::ground::clock::Clock;
+use broker::ground::hosts::Resolver;
 use broker::ground::refusal::Refusal;
 use broker::llm::bill::Bill;
 use broker::llm::choice::{Chosen, pick};
@@ -131,8 +132,9 @@ async fn status_says_what_a_model_sees_by_its_row_or_by_its_servers_word() {
         let paid = Paid::start(&settings, &url);
         assert_eq!(paid.status().await["model"]["sees"], sees, "{provider} {told:?}");
     }
-    let providers =
-        |settings: &str| Providers::new(chosen(settings), Outward::new().unwrap(), Clock::default());
+    let providers = |settings: &str| {
+        Providers::new(chosen(settings), Outward::new(Resolver::default()).unwrap(), Clock::default())
+    };
     for (settings, sees) in [
         ("[model]\nprovider = \"openai\"\n", json!(["image", "pdf"])),
         ("[model]\nprovider = \"google\"\n", json!(["image", "audio", "video"])),

@@ -1,11 +1,10 @@
-//! Counts each rule's uses in the last hour, on disk: a restart does not reset the count.
+//! Counts uses in the last hour, of each rule and of other limits, on disk: a restart does not reset the count.
 //!
 //! Invariant: a use is on disk before the call it is counted for; a call that cannot be counted is not made.
 
 use crate::ground::clock::Clock;
 use crate::ground::files;
 use crate::ground::lock::lock;
-use crate::policy::Rule;
 use house::House;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -116,11 +115,6 @@ impl Hours {
     fn held(&self) -> MutexGuard<'_, Held> {
         lock(&self.held)
     }
-}
-
-/// The key a rule's uses are counted under. Letter case does not matter, since Janee may ignore it.
-pub fn key(kind: &str, name: &str, rule: &Rule) -> String {
-    format!("{kind}:{} {} {}", name.to_ascii_lowercase(), rule.method, rule.path)
 }
 
 /// Uses in the last hour. After the clock was set back, uses in the future count as made now.
