@@ -6,6 +6,7 @@ use broker::ground::clock::Clock;
 use broker::ground::hosts::Resolver;
 use broker::llm::offers::Providers;
 use broker::llm::{choice, nearby};
+use broker::mcp::walled;
 use broker::net::outward::Outward;
 use broker::policy::Policy;
 use broker::secrets::keys::Keys;
@@ -40,6 +41,9 @@ examples:
 ";
 
 fn main() -> ExitCode {
+    if let Some(code) = walled::stage(std::env::args_os().skip(1)) {
+        return code;
+    }
     house::files::close_to_others();
     let mut house = PathBuf::from(".");
     let mut check = false;

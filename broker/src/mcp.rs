@@ -13,6 +13,7 @@ pub mod rules;
 pub mod server;
 pub mod start;
 pub mod tool;
+pub mod walled;
 
 use crate::ground::refusal::Unfit;
 use crate::handles::Handles;

@@ -86,6 +86,14 @@ pub(crate) fn is_keys(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b".env"))
 }
 
+/// The system as every walled program sees it: programs to run, settings to read, harmless devices.
+pub fn system() -> impl Iterator<Item = Rule> {
+    let all = [(Access::Run, SYSTEM), (Access::Read, SETTINGS), (Access::Fill, DEVICES)];
+    all.into_iter().flat_map(|(access, paths)| {
+        paths.split_whitespace().map(move |path| Rule { access, path: path.into() })
+    })
+}
+
 /// Every rule of this house, given its folders now.
 fn rules(house: &House, more: &[PathBuf]) -> Vec<Rule> {
     let mut rules = Vec::new();
@@ -107,9 +115,7 @@ fn rules(house: &House, more: &[PathBuf]) -> Vec<Rule> {
     FOLDERS.iter().for_each(|path| add(Access::Write, path.into()));
     FILES.iter().chain(&CARGO_FILES).for_each(|path| add(Access::Fill, path.into()));
     outside_git(house).into_iter().for_each(|path| add(Access::Read, path));
-    SYSTEM.split_whitespace().for_each(|path| add(Access::Run, path.into()));
-    SETTINGS.split_whitespace().for_each(|path| add(Access::Read, path.into()));
-    DEVICES.split_whitespace().for_each(|path| add(Access::Fill, path.into()));
+    system().for_each(|rule| add(rule.access, rule.path));
     toolchain(house).into_iter().for_each(|(access, path)| add(access, path));
     more.iter().for_each(|path| add(Access::Run, path.clone()));
     rules

@@ -1,18 +1,22 @@
 //! Starts or reaches an MCP server: its program with the variables the owner named, or its address.
 
 use super::handler::Handler;
+use super::walled::{WALLED, Within};
 use crate::ground::hosts;
 use crate::handles::Handles;
 use crate::policy;
+use house::settings;
+use processes::programs;
 use reqwest::Url;
 use rmcp::service::{ClientLifecycleMode, ClientServiceExt, RoleClient, RunningService};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
 use tokio::process::{Child, Command};
+use walls::Choice;
 
 /// Largest message taken, in bytes.
 const MOST_MESSAGE: usize = 16 << 20;
@@ -52,17 +56,51 @@ impl Start {
         let home = self.home();
         std::fs::create_dir_all(&home)
             .map_err(|error| format!("{} cannot be made: {error}", home.display()))?;
-        let mut command = Command::new(program);
+        let mut command = self.walled(program, &home)?;
         command.args(arguments).current_dir(&home).env_clear().env("HOME", &home).kill_on_drop(true);
-        for name in ["PATH", "LANG"] {
-            command.envs(std::env::var(name).ok().map(|value| (name, value)));
-        }
+        command.env("PATH", programs::path());
+        command.envs(std::env::var("LANG").ok().map(|value| ("LANG", value)));
         for name in &self.settings.env {
             command.envs(self.handles.secrets.get(name).map(|value| (name, value)));
         }
         // Its error output may hold credentials, so it is not kept.
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         command.spawn().map_err(|error| format!("{program} cannot be started: {error}"))
+    }
+
+    /// The program behind the walls that the owner's settings ask for.
+    fn walled(&self, program: &str, home: &Path) -> Result<Command, String> {
+        let house = &self.handles.house;
+        let program = found(program).ok_or_else(|| format!("{program} is no program on this machine"))?;
+        let walls = settings::whole(house).map(|settings| settings.walls).unwrap_or_default();
+        if walls == Choice::Off {
+            return Ok(Command::new(program));
+        }
+        let folders = |named: &[String]| -> Vec<PathBuf> {
+            named
+                .iter()
+                .map(|path| house.root().join(path))
+                .filter_map(|path| path.canonicalize().ok())
+                .collect()
+        };
+        let within = Within {
+            home: home.canonicalize().map_err(|error| error.to_string())?,
+            name: format!("{}-{}", house.identity(), self.name),
+            // A program that is named by its path may lie anywhere.
+            read: folders(&self.settings.read)
+                .into_iter()
+                .chain(programs::folders(&owners_home()))
+                .chain(program.parent().map(Path::to_path_buf))
+                .collect(),
+            write: folders(&self.settings.write),
+            hidden: vec![house.broker(), house.secrets()],
+            open_network: self.settings.network == "open",
+            required: walls == Choice::Required,
+        };
+        let within = serde_json::to_string(&within).map_err(|error| error.to_string())?;
+        let mut command = Command::new(ours().map_err(|error| error.to_string())?);
+        command.arg(WALLED).arg(within).arg(program);
+        Ok(command)
     }
 
     fn home(&self) -> PathBuf {
@@ -83,4 +121,25 @@ impl Start {
         }
         Ok(StreamableHttpClientTransport::with_client(self.handles.outward.client(&url).clone(), config))
     }
+}
+
+fn owners_home() -> PathBuf {
+    std::env::home_dir().unwrap_or_default()
+}
+
+/// The file of a program: named by its path, or in a folder of `PATH`.
+fn found(program: &str) -> Option<PathBuf> {
+    if program.contains('/') {
+        return PathBuf::from(program).canonicalize().ok();
+    }
+    let path = programs::path();
+    std::env::split_paths(&path).map(|folder| folder.join(program)).find(|file| file.is_file())
+}
+
+/// The broker's own program; tests of it lie in a folder beside it.
+fn ours() -> std::io::Result<PathBuf> {
+    let this = std::env::current_exe()?;
+    let beside = this.parent().and_then(Path::parent).map(|folder| folder.join("broker"));
+    let is_ours = this.file_name().is_some_and(|name| name == "broker");
+    Ok(beside.filter(|beside| !is_ours && beside.is_file()).unwrap_or(this))
 }

@@ -23,7 +23,7 @@ fn home(mode: &str, more: &str) -> Home {
     std::fs::create_dir_all(home.path("like")).unwrap();
     std::fs::write(home.path("like/mode"), mode).unwrap();
     home.settings(&format!(
-        "[mcp.like]\ncommand = [{:?}, {:?}]\nenv = [\"MCP_TOKEN\"]\n{more}{RULES}",
+        "[mcp.like]\ncommand = [{:?}, {:?}]\nenv = [\"MCP_TOKEN\"]\nwrite = [\"like\"]\n{more}{RULES}",
         program().to_str().unwrap(),
         home.path("like").to_str().unwrap(),
     ));
