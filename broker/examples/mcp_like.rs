@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use std::fs::{self, OpenOptions};
 use std::io::{BufRead, Write};
 use std::path::PathBuf;
-use std::time::Duration;
 
 fn main() {
     let folder = PathBuf::from(std::env::args().nth(1).expect("FOLDER"));
@@ -23,11 +22,27 @@ fn main() {
         if id.is_null() {
             continue;
         }
+        if method == "tools/call" && mode().contains("slow") {
+            // It goes on reading, and never answers.
+            let told = json!({"progress": 3, "total": 5, "message": "reading", "progressToken": asked["params"]["_meta"]["progressToken"]});
+            say(&json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": told}));
+            continue;
+        }
         let result = match method {
             "initialize" => json!({
-                "protocolVersion": asked["params"]["protocolVersion"], "capabilities": {"tools": {"listChanged": true}},
+                "protocolVersion": asked["params"]["protocolVersion"],
+                "capabilities": {"tools": {"listChanged": true}, "resources": {}, "prompts": {}},
                 "serverInfo": {"name": "mcp_like", "version": "1"},
             }),
+            "resources/list" => {
+                json!({"resources": [{"uri": "like://birds", "name": "birds", "description": "Seen."}]})
+            }
+            "resources/read" => json!({"contents": [{"uri": asked["params"]["uri"], "text": "a heron"}]}),
+            "prompts/list" => json!({"prompts": [{"name": "ask", "arguments": [{"name": "bird"}]}]}),
+            "prompts/get" => {
+                let text = format!("What does a {} eat?", asked["params"]["arguments"]["bird"]);
+                json!({"messages": [{"role": "user", "content": {"type": "text", "text": text}}]})
+            }
             "tools/list" => json!({"tools": tools(&mode())}),
             "tools/call" => called(&folder, &asked["params"], &mode()),
             _ => json!({}),
@@ -80,9 +95,6 @@ fn called(folder: &std::path::Path, params: &Value, mode: &str) -> Value {
     let text = |text: String| json!({"content": [{"type": "text", "text": text}]});
     if mode.contains("dies") {
         std::process::exit(1);
-    }
-    if mode.contains("slow") {
-        std::thread::sleep(Duration::from_secs(600));
     }
     if mode.contains("huge") {
         return text("x".repeat(100 << 20));

@@ -5,8 +5,10 @@
 
 pub mod call;
 pub mod content;
+pub mod failure;
 pub mod handler;
 pub mod listing;
+pub mod offers;
 pub mod pins;
 pub mod routes;
 pub mod rules;

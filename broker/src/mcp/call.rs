@@ -6,6 +6,7 @@ use super::server::Lost;
 use super::{listing, rules};
 use crate::approvals::act::{Act, Call, Pin};
 use crate::approvals::outcome::{Answer, Outcome, not_sent};
+use crate::door::finish::client_gone;
 use crate::ground::hours::Full;
 use crate::ground::refusal::{Refusal, Unfit};
 use crate::ledger::{Closed, Entry};
@@ -139,7 +140,10 @@ pub async fn send(services: &Services, call: &Call, line: Entry) -> Result<Outco
         return Ok(not_sent("the arguments are no object", "give {\"name\": value}"));
     };
     services.handles.ledger.append(Entry { bytes_out: call.body.len() as u64, ..line.clone() }).await?;
-    let result = server.call(tool_of(call), arguments).await;
+    let result = tokio::select! {
+        result = server.call(tool_of(call), arguments) => result,
+        () = client_gone() => Err(Lost::Silent(format!("cancelled: nobody waits for {} any more", call.service))),
+    };
     if server.start.settings.untrusted && !matches!(result, Err(Lost::Unreached(_))) {
         services.handles.taint.read_untrusted(line.life);
     }

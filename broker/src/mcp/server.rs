@@ -2,7 +2,9 @@
 //!
 //! Invariant: a call is sent once; whether one was sent that got no answer is said.
 
+use super::failure;
 use super::handler::Handler;
+use super::offers;
 use super::start::{Session, Start};
 use super::tool::Tool;
 use crate::ground::lock::lock;
@@ -105,11 +107,16 @@ impl Server {
 
     async fn list(&self, peer: &Peer<RoleClient>) -> Result<Listed, String> {
         let mut listed = Listed::default();
-        let mut names = BTreeSet::new();
         let mut cursor = None;
+        let capabilities = peer.peer_info().map(|info| info.capabilities.clone()).unwrap_or_default();
+        listed.tools = offers::of(&capabilities);
+        let mut names: BTreeSet<String> = listed.tools.iter().map(|tool| tool.name.clone()).collect();
+        if capabilities.tools.is_none() {
+            return Ok(listed);
+        }
         for _ in 0..MOST_PAGES {
             let page = peer.list_tools(Some(PaginatedRequestParams::default().with_cursor(cursor))).await;
-            let page = page.map_err(|error| self.said(&error.to_string()))?;
+            let page = page.map_err(|error| self.said(&failure::of_call(&error)))?;
             for tool in &page.tools {
                 if listed.tools.len() >= MOST_TOOLS {
                     listed.odd.push(format!("it lists more than {MOST_TOOLS} tools"));
@@ -133,28 +140,49 @@ impl Server {
     /// Calls a tool, once. Dropped before its end, it has the server told that the call is cancelled.
     pub async fn call(&self, tool: &str, arguments: Map<String, Value>) -> Result<CallToolResult, Lost> {
         let peer = self.peer(&mut *self.held.lock().await).await?;
-        let parameters = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        lock(&self.handler.progress).clear();
         let deadline = Duration::from_secs(self.start.settings.deadline_s);
         let name = &self.start.name;
         let silent = |why: String| Lost::Silent(format!("{name} was lost in the middle of the call: {why}"));
-        match timeout(deadline, peer.call_tool_once(parameters)).await {
-            Ok(Ok(CallToolResponse::Complete(result))) => Ok(result),
-            Ok(Ok(_)) => Err(Lost::Said(format!("{name} asks for something in between, which is not given"))),
+        match timeout(deadline, self.take(&peer, tool, arguments)).await {
+            Ok(Ok(Some(result))) => Ok(result),
+            Ok(Ok(None)) => {
+                Err(Lost::Said(format!("{name} asks for something in between, which is not given")))
+            }
             Ok(Err(ServiceError::McpError(said))) => {
                 Err(Lost::Said(format!("{name} says: {}", self.said(&said.message))))
             }
             Ok(Err(error)) => {
-                let why = self.said(&error.to_string());
+                let why = self.said(&failure::of_call(&error));
                 self.failed(&mut *self.held.lock().await, why.clone());
                 Err(silent(why))
             }
-            Err(_) => Err(silent(format!("no answer within {} s", deadline.as_secs()))),
+            Err(_) => Err(silent(format!("no answer within {} s{}", deadline.as_secs(), self.progress()))),
         }
     }
 
-    /// Its last word about how far a call is; taken, so that it is told once.
-    pub fn progress(&self) -> Option<String> {
-        Some(std::mem::take(&mut *lock(&self.handler.progress))).filter(|words| !words.is_empty())
+    /// The result of a tool, or of what is offered as one; none where the server wants something in between.
+    async fn take(
+        &self,
+        peer: &Peer<RoleClient>,
+        tool: &str,
+        arguments: Map<String, Value>,
+    ) -> Result<Option<CallToolResult>, ServiceError> {
+        let offers = peer.peer_info().map(|info| offers::of(&info.capabilities)).unwrap_or_default();
+        if offers.iter().any(|offer| offer.name == tool) {
+            return offers::take(peer, tool, &arguments).await;
+        }
+        let parameters = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        Ok(match peer.call_tool_once(parameters).await? {
+            CallToolResponse::Complete(result) => Some(result),
+            _ => None,
+        })
+    }
+
+    /// Its last word about how far it is, as the end of a sentence.
+    fn progress(&self) -> String {
+        let words = lock(&self.handler.progress).clone();
+        if words.is_empty() { words } else { format!("; the last it told of its progress: {words}") }
     }
 
     /// Why it was not reached when it was last tried, while it is not tried again.

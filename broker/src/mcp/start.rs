@@ -1,5 +1,6 @@
 //! Starts or reaches an MCP server: its program with the variables the owner named, or its address.
 
+use super::failure;
 use super::handler::Handler;
 use super::walled::{WALLED, Within};
 use crate::ground::hosts;
@@ -8,7 +9,10 @@ use crate::policy;
 use house::settings;
 use processes::programs;
 use reqwest::Url;
-use rmcp::service::{ClientLifecycleMode, ClientServiceExt, RoleClient, RunningService};
+use rmcp::model::ProtocolVersion;
+use rmcp::service::{
+    ClientInitializeError, ClientLifecycleMode, ClientServiceExt, RoleClient, RunningService,
+};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
@@ -34,11 +38,8 @@ pub struct Start {
 impl Start {
     /// Opens a session; the child is ended when it is dropped.
     pub async fn session(&self, handler: Handler) -> Result<(Session, Option<Child>), String> {
-        // Newest revision first; a server of an earlier one says so (MCP 2026-07-28, basic/lifecycle).
-        let lifecycle = ClientLifecycleMode::Auto { preferred_versions: vec![], legacy_version: None };
         if self.settings.command.is_empty() {
-            let session = handler.serve_with_lifecycle(self.remote()?, lifecycle).await;
-            return session.map(|session| (session, None)).map_err(|error| error.to_string());
+            return self.reached(handler).await.map(|session| (session, None));
         }
         let mut child = self.child()?;
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
@@ -46,7 +47,21 @@ impl Start {
         };
         let transport = AsyncRwTransport::new(output, input).with_max_line_length(MOST_MESSAGE);
         let session = handler.serve_with_lifecycle(transport, ClientLifecycleMode::Initialize).await;
-        session.map(|session| (session, Some(child))).map_err(|error| error.to_string())
+        session.map(|session| (session, Some(child))).map_err(|error| failure::of_opening(&error))
+    }
+
+    /// A session at its address, of the newest revision, else of an earlier one.
+    async fn reached(&self, handler: Handler) -> Result<Session, String> {
+        let preferred_versions = vec![ProtocolVersion::LATEST];
+        let newest = ClientLifecycleMode::Auto { preferred_versions, legacy_version: None };
+        let opened = match handler.clone().serve_with_lifecycle(self.remote()?, newest).await {
+            // Some earlier servers answer methods they do not know with nothing.
+            Err(ClientInitializeError::ExpectedInitResult(_)) => {
+                handler.serve_with_lifecycle(self.remote()?, ClientLifecycleMode::Initialize).await
+            }
+            opened => opened,
+        };
+        opened.map_err(|error| failure::of_opening(&error))
     }
 
     fn child(&self) -> Result<Child, String> {

@@ -1,6 +1,7 @@
 //! Tools of MCP servers: judged by tool and arguments, pinned, asked about, and unharmed by servers that misbehave.
 
-use crate::home::{Home, Open};
+use crate::home::{Home, Open, Reply, Seen, Stub, reply};
+use crate::outside::happens_beside;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -144,7 +145,7 @@ async fn servers_that_misbehave_are_told_of_and_harm_no_other() {
     for (mode, error) in [
         ("noisy", ""),
         ("dies", "lost in the middle"),
-        ("slow", "no answer within 2 s"),
+        ("slow", "no answer within 2 s; the last it told of its progress: 3 of 5: reading"),
         ("other-id", "no answer within 2 s"),
         ("huge", "no answer within 2 s"),
         ("deeply", ""),
@@ -187,4 +188,77 @@ async fn what_a_server_says_is_bounded_cleaned_and_tells_no_secret() {
     set(&home, "picture");
     let picture = call(&open, "look", json!({})).await;
     assert_eq!(picture["pictures"][0], json!({"mime_type": "image/png", "data": "aGVyb24="}));
+}
+
+#[tokio::test]
+async fn a_call_that_nobody_waits_for_is_cancelled_there_and_unsure_in_the_ledger() {
+    let home = home("slow", "");
+    let open = home.open().await;
+    met(&open).await;
+    let sent = call(&open, "send", json!({"to": "ann@example.org"}));
+    let seen = |method: &str| home.lines("like/requests").iter().any(|asked| asked["method"] == method);
+    tokio::select! {
+        answer = sent => panic!("{answer}"),
+        is_sent = happens_beside(|| seen("tools/call")) => assert!(is_sent),
+    }
+    assert!(happens_beside(|| seen("notifications/cancelled")).await, "{:?}", home.lines("like/requests"));
+    let unsure = || home.lines(".self/ledger.jsonl").iter().any(|line| line["decision"] == "unsure");
+    assert!(happens_beside(unsure).await, "{}", home.text(".self/ledger.jsonl"));
+    assert!(home.text(".self/ledger.jsonl").contains("nobody waits for like any more"));
+}
+
+#[tokio::test]
+async fn resources_and_prompts_are_called_by_rules_as_tools_are() {
+    let home = home("", "");
+    let rules = "[[mcp.like.rules]]\ntool = \"resources/*\"\nwith = {uri = \"like://secret*\"}\ndo = \"deny\"\n\
+        [[mcp.like.rules]]\ntool = \"*s/*\"\ndo = \"allow\"\nlooks = true\n";
+    home.settings(&home.text("owner.toml").replace(RULES, rules));
+    let open = home.open().await;
+    let said = |answer: Value| answer["body"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned();
+    assert_eq!(said(call(&open, "resources/list", json!({})).await), "like://birds (birds): Seen.");
+    assert_eq!(
+        said(call(&open, "resources/read", json!({"uri": "like://birds"})).await),
+        "like://birds:\na heron"
+    );
+    let refused = call(&open, "resources/read", json!({"uri": "LIKE://secret/1"})).await;
+    assert!(refused["error"].as_str().unwrap().contains("not allowed"), "{refused}");
+    assert_eq!(said(call(&open, "prompts/list", json!({})).await), "ask (bird)");
+    let prompt = json!({"name": "ask", "arguments": {"bird": "heron"}});
+    assert_eq!(said(call(&open, "prompts/get", prompt).await), "What does a \"heron\" eat?");
+    let lines = open.get("/status").await["mcp"].as_str().unwrap().to_owned();
+    assert!(lines.contains("- resources/read: Reads a resource by its address"), "{lines}");
+}
+
+/// A server of an earlier revision at an address, for those with the token.
+fn over_http(seen: &Seen) -> Reply {
+    if seen.header("authorization") != Some(&format!("Bearer {TOKEN}")) {
+        return reply(401, "who are you?");
+    }
+    let asked: Value = serde_json::from_str(&seen.body).unwrap_or_default();
+    let result = match asked["method"].as_str().unwrap_or_default() {
+        "initialize" => json!({"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
+            "serverInfo": {"name": "like", "version": "1"}}),
+        "tools/list" => json!({"tools": [{"name": "look", "inputSchema": {"type": "object"}}]}),
+        "tools/call" => json!({"content": [{"type": "text", "text": "seen"}]}),
+        "server/discover" => return reply(400, "no session"),
+        _ if seen.method == "POST" => return reply(202, ""),
+        _ => return reply(405, ""),
+    };
+    let answer = json!({"jsonrpc": "2.0", "id": asked["id"], "result": result}).to_string();
+    Reply { headers: vec![("content-type", "application/json".to_owned())], ..reply(200, answer) }
+}
+
+#[tokio::test]
+async fn a_server_at_an_address_is_called_with_its_token_and_says_so_where_that_is_wrong() {
+    let stub = Stub::start(over_http);
+    let settings = format!("[mcp.like]\nurl = \"{}/mcp\"\ntoken_env = \"MCP_TOKEN\"\n{RULES}", stub.url);
+    let home = Home::new(&settings).with("MCP_TOKEN", TOKEN);
+    let open = home.open().await;
+    let looked = call(&open, "look", json!({})).await;
+    assert_eq!((&looked["ok"], &looked["body"]), (&json!(true), &json!("seen")), "{looked}");
+    let home = Home::new(&settings).with("MCP_TOKEN", "another-0123456789");
+    let open = home.open().await;
+    let refused = call(&open, "look", json!({})).await;
+    assert!(refused["error"].as_str().unwrap_or_default().contains("401"), "{refused}");
+    assert!(!refused.to_string().contains("another-0123456789"), "{refused}");
 }

@@ -1,0 +1,35 @@
+//! Failures of a session with an MCP server in plain words; pure.
+
+use crate::net;
+use rmcp::service::{ClientInitializeError, ServiceError};
+use rmcp::transport::DynamicTransportError;
+use rmcp::transport::streamable_http_client::StreamableHttpError;
+
+/// Why no session was opened.
+pub fn of_opening(error: &ClientInitializeError) -> String {
+    match error {
+        ClientInitializeError::TransportError { error, .. } => of_transport(error),
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => of_opening(fallback),
+        ClientInitializeError::ConnectionClosed(_) => "it ended before it answered".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+/// Why a call was lost.
+pub fn of_call(error: &ServiceError) -> String {
+    match error {
+        ServiceError::TransportSend(error) => of_transport(error),
+        other => other.to_string(),
+    }
+}
+
+fn of_transport(error: &DynamicTransportError) -> String {
+    match error.error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
+        Some(StreamableHttpError::AuthRequired(_)) => {
+            "it answered 401: the token that token_env names is missing or not taken".to_owned()
+        }
+        Some(StreamableHttpError::Client(error)) => net::told(error),
+        Some(other) => other.to_string(),
+        None => error.error.to_string(),
+    }
+}

@@ -1,0 +1,96 @@
+//! Resources and prompts of a server, offered as tools, so that the same rules, pins and records hold for them.
+
+use super::tool::Tool;
+use rmcp::model::{
+    CallToolResult, ContentBlock, GetPromptRequestParams, GetPromptResponse, Prompt,
+    ReadResourceRequestParams, ReadResourceResponse, Resource, ResourceTemplate, ServerCapabilities,
+};
+use rmcp::service::{Peer, RoleClient, ServiceError};
+use serde_json::{Map, Value, json};
+
+/// Most resources or prompts that are listed.
+const MOST_LISTED: usize = 1_000;
+
+pub const LIST_RESOURCES: &str = "resources/list";
+pub const READ_RESOURCE: &str = "resources/read";
+pub const LIST_PROMPTS: &str = "prompts/list";
+pub const GET_PROMPT: &str = "prompts/get";
+
+/// What a server offers beside its tools, as tools that are named like the methods of the protocol.
+pub fn of(capabilities: &ServerCapabilities) -> Vec<Tool> {
+    let tool = |name: &str, description: &str, properties: Value, required: &[&str]| Tool {
+        name: name.to_owned(),
+        description: description.to_owned(),
+        schema: json!({"type": "object", "properties": properties, "required": required}),
+        says_it_looks: true,
+    };
+    let mut tools = Vec::new();
+    if capabilities.resources.is_some() {
+        tools.push(tool(LIST_RESOURCES, "Lists what can be read here, by its address.", json!({}), &[]));
+        let uri = json!({"uri": {"type": "string"}});
+        tools.push(tool(READ_RESOURCE, "Reads a resource by its address.", uri, &["uri"]));
+    }
+    if capabilities.prompts.is_some() {
+        tools.push(tool(LIST_PROMPTS, "Lists the prompts that are kept here.", json!({}), &[]));
+        let prompt = json!({"name": {"type": "string"}, "arguments": {"type": "object"}});
+        tools.push(tool(GET_PROMPT, "Gets a prompt with its places filled in.", prompt, &["name"]));
+    }
+    tools
+}
+
+/// The result of such a tool as one of a tool; none where the server wants something in between.
+pub async fn take(
+    peer: &Peer<RoleClient>,
+    tool: &str,
+    arguments: &Map<String, Value>,
+) -> Result<Option<CallToolResult>, ServiceError> {
+    let text = |name: &str| arguments.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let blocks = match tool {
+        LIST_RESOURCES => {
+            let resources = peer.list_all_resources().await?;
+            // A server may have none, and then no such method.
+            let templates = peer.list_all_resource_templates().await.unwrap_or_default();
+            lines(resources.iter().map(resource).chain(templates.iter().map(template)))
+        }
+        LIST_PROMPTS => lines(peer.list_all_prompts().await?.iter().map(prompt)),
+        READ_RESOURCE => match peer.read_resource_once(ReadResourceRequestParams::new(text("uri"))).await? {
+            ReadResourceResponse::Complete(read) => {
+                read.contents.into_iter().map(ContentBlock::resource).collect()
+            }
+            _ => return Ok(None),
+        },
+        _ => {
+            let mut asked = GetPromptRequestParams::new(text("name"));
+            asked.arguments = arguments.get("arguments").and_then(Value::as_object).cloned();
+            match peer.get_prompt_once(asked).await? {
+                GetPromptResponse::Complete(prompt) => {
+                    prompt.messages.into_iter().map(|message| message.content).collect()
+                }
+                _ => return Ok(None),
+            }
+        }
+    };
+    Ok(Some(CallToolResult::success(blocks)))
+}
+
+fn lines(lines: impl Iterator<Item = String>) -> Vec<ContentBlock> {
+    lines.take(MOST_LISTED).map(ContentBlock::text).collect()
+}
+
+fn line(name: &str, description: Option<&String>) -> String {
+    let words = description.map(|words| format!(": {}", house::printable::flat(words))).unwrap_or_default();
+    house::bounds::brief(&format!("{name}{words}"), 300)
+}
+
+fn resource(resource: &Resource) -> String {
+    line(&format!("{} ({})", resource.uri, resource.name), resource.description.as_ref())
+}
+
+fn template(template: &ResourceTemplate) -> String {
+    line(&format!("{} ({})", template.uri_template, template.name), template.description.as_ref())
+}
+
+fn prompt(prompt: &Prompt) -> String {
+    let names: Vec<&str> = prompt.arguments.iter().flatten().map(|argument| argument.name.as_str()).collect();
+    line(&format!("{} ({})", prompt.name, names.join(", ")), prompt.description.as_ref())
+}
