@@ -136,8 +136,9 @@ fn run(house: House) -> Result<()> {
     keep_descriptors();
     make_folder_private(&house)?;
     let told = std::env::var("RUST_LOG").ok().filter(|text| !text.is_empty());
-    let filter: Targets =
-        told.and_then(|text| text.parse().ok()).unwrap_or(Targets::new().with_default(LevelFilter::INFO));
+    // What an MCP server says of itself is no news.
+    let usual = Targets::new().with_default(LevelFilter::INFO).with_target("rmcp", LevelFilter::WARN);
+    let filter: Targets = told.and_then(|text| text.parse().ok()).unwrap_or(usual);
     let lines = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(std::io::stderr);
     tracing_subscriber::registry().with(filter).with(lines).init();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

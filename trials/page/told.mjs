@@ -61,10 +61,11 @@ export function spread(values) {
 }
 
 /** Whether all held. */
-export function end() {
-  fs.mkdirSync(place, { recursive: true });
-  fs.writeFileSync(path.join(place, 'told.json'), JSON.stringify({ at: new Date(), passed, failed, figures }, null, 1));
-  console.log(`page: ${passed} checks held, ${failed.length} did not; kept in target/page/told.json`);
+export function end(trial = 'page') {
+  const kept = path.join('target', trial, 'told.json');
+  fs.mkdirSync(path.dirname(path.join(root, kept)), { recursive: true });
+  fs.writeFileSync(path.join(root, kept), JSON.stringify({ at: new Date(), passed, failed, figures }, null, 1));
+  console.log(`${trial}: ${passed} checks held, ${failed.length} did not; kept in ${kept}`);
   return failed.length === 0;
 }
 

@@ -44,7 +44,7 @@ pub fn shut(spec: &Spec) -> Result<()> {
     if spec.files {
         ruleset = ruleset.handle_access(AccessFs::from_all(WRITTEN_FOR))?;
     }
-    if spec.net.is_none() && spec.files {
+    if spec.net.is_none() && !spec.open && spec.files {
         ruleset = ruleset.handle_access(AccessNet::from_all(WRITTEN_FOR))?;
     }
     if spec.scopes {
@@ -62,7 +62,7 @@ pub fn shut(spec: &Spec) -> Result<()> {
             ruleset = ruleset.add_rule(PathBeneath::new(place, access))?;
         }
     }
-    if let (Some(port), None) = (spec.port, spec.net) {
+    if let (Some(port), None, false) = (spec.port, spec.net, spec.open) {
         ruleset = ruleset.add_rule(NetPort::new(port, AccessNet::ConnectTcp))?;
     }
     let status = ruleset.restrict_self().context("failed to enter the ruleset")?;

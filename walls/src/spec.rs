@@ -20,6 +20,8 @@ pub struct Spec {
     /// Inherited descriptors of namespaces to enter.
     pub user: Option<RawFd>,
     pub net: Option<RawFd>,
+    /// Puts no wall around the network.
+    pub open: bool,
     /// The one port that may be connected to, where the network is shared.
     pub port: Option<u16>,
     /// Root of the house; relative rules lie beneath it.

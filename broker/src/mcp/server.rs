@@ -14,7 +14,7 @@ use rmcp::service::{Peer, RoleClient, ServiceError};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::process::Child;
 use tokio::sync::Mutex;
@@ -23,6 +23,8 @@ use tokio::time::{Instant, timeout};
 /// Longest time for opening a session: a program may have to be fetched first.
 const CONNECT: Duration = Duration::from_secs(60);
 const LIST: Duration = Duration::from_secs(30);
+/// Longest time for any answer after a call got none.
+const ANSWER: Duration = Duration::from_secs(5);
 /// Longest time for closing a session.
 const LEAVE: Duration = Duration::from_secs(3);
 /// Pause after the first failure to open a session; it doubles with each.
@@ -69,11 +71,13 @@ pub struct Server {
     pub start: Start,
     handler: Handler,
     held: Mutex<Held>,
+    /// Its last call got no answer in time.
+    silent: AtomicBool,
 }
 
 impl Server {
     pub fn new(start: Start) -> Self {
-        Self { start, handler: Handler::default(), held: Mutex::default() }
+        Self { start, handler: Handler::default(), held: Mutex::default(), silent: AtomicBool::default() }
     }
 
     /// Its tools as they are now.
@@ -157,7 +161,10 @@ impl Server {
                 self.failed(&mut *self.held.lock().await, why.clone());
                 Err(silent(why))
             }
-            Err(_) => Err(silent(format!("no answer within {} s{}", deadline.as_secs(), self.progress()))),
+            Err(_) => {
+                self.silent.store(true, Ordering::Release);
+                Err(silent(format!("no answer within {} s{}", deadline.as_secs(), self.progress())))
+            }
         }
     }
 
@@ -195,7 +202,12 @@ impl Server {
     async fn peer(&self, held: &mut Held) -> Result<Peer<RoleClient>, Lost> {
         let alive = |open: &&Open| !open.session.is_closed() && !open.session.is_transport_closed();
         if let Some(open) = held.open.as_ref().filter(alive) {
-            return Ok(open.session.peer().clone());
+            let peer = open.session.peer().clone();
+            if !self.silent.swap(false, Ordering::AcqRel) || answers(&peer).await {
+                return Ok(peer);
+            }
+            // It hangs, or it began anew and knows nothing of this session.
+            held.open.take().into_iter().for_each(part);
         }
         if let Some(open) = held.open.take() {
             part(open);
@@ -244,6 +256,12 @@ impl Server {
             let _ = timeout(LEAVE, open.session.cancel()).await;
         }
     }
+}
+
+/// Whether a server answers anything at all.
+async fn answers(peer: &Peer<RoleClient>) -> bool {
+    let answer = timeout(ANSWER, peer.list_tools(None)).await;
+    matches!(answer, Ok(Ok(_) | Err(ServiceError::McpError(_))))
 }
 
 fn part(open: Open) {

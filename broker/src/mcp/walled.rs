@@ -83,7 +83,7 @@ fn become_program(mut arguments: impl Iterator<Item = OsString>) -> Result<anyho
     let walls = Walls::find(Box::new(within), choice, CEILINGS, launcher, false)?;
     let mut spec = walls.spec(None);
     if open_network {
-        (spec.net, spec.port) = (None, None);
+        (spec.net, spec.open) = (None, true);
     } else {
         ensure!(
             spec.net.is_some(),

@@ -249,6 +249,18 @@ fn over_http(seen: &Seen) -> Reply {
 }
 
 #[tokio::test]
+async fn a_program_reaches_this_machine_only_where_the_owner_opened_the_network() {
+    let stub = Stub::ok();
+    for (network, reaches) in [("none", false), ("open", true)] {
+        let mode = format!("connects to {}", stub.url.trim_start_matches("http://"));
+        let home = home(&mode, &format!("network = \"{network}\"\n"));
+        let open = home.open().await;
+        let answer = call(&open, "look", json!({})).await;
+        assert_eq!(answer["body"] == "Ok(())", reaches, "{network}: {answer}");
+    }
+}
+
+#[tokio::test]
 async fn a_server_at_an_address_is_called_with_its_token_and_says_so_where_that_is_wrong() {
     let stub = Stub::start(over_http);
     let settings = format!("[mcp.like]\nurl = \"{}/mcp\"\ntoken_env = \"MCP_TOKEN\"\n{RULES}", stub.url);

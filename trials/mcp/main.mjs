@@ -1,0 +1,19 @@
+// The broker's MCP client judged by the world: the official conformance suite, and servers as owners run them.
+import { end, part, tried } from '../page/told.mjs';
+import { conformance } from './conformance.mjs';
+import { everything } from './everything.mjs';
+import { filesystem } from './filesystem.mjs';
+
+const PARTS = { conformance, everything, filesystem };
+const wanted = process.argv.slice(2);
+const wrong = wanted.find((word) => !(word in PARTS));
+if (wrong) {
+  console.error(`mcp: there is no part ${wrong}; there are ${Object.keys(PARTS).join(', ')}`);
+  process.exit(2);
+}
+for (const [name, run] of Object.entries(PARTS)) {
+  if (wanted.length && !wanted.includes(name)) continue;
+  part(name);
+  await tried(name, run);
+}
+process.exit(end('mcp') ? 0 : 1);
