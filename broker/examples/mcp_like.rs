@@ -6,6 +6,7 @@
 use serde_json::{Value, json};
 use std::fs::{self, OpenOptions};
 use std::io::{BufRead, Write};
+use std::net::{TcpStream, UdpSocket};
 use std::path::PathBuf;
 
 fn main() {
@@ -97,7 +98,10 @@ fn called(folder: &std::path::Path, params: &Value, mode: &str) -> Value {
         std::process::exit(1);
     }
     if let Some((_, address)) = mode.split_once("connects to ") {
-        return text(format!("{:?}", std::net::TcpStream::connect(address).map(drop)));
+        return text(format!(
+            "{:?}",
+            TcpStream::connect(address).and_then(|_| UdpSocket::bind("0.0.0.0:0")).map(drop)
+        ));
     }
     if mode.contains("huge") {
         return text("x".repeat(100 << 20));

@@ -3,6 +3,7 @@
 //! Invariant: a refused call fails with "operation not permitted"; a call of another architecture ends the process.
 
 use crate::init::PROGRAM;
+use crate::spec::Spec;
 use anyhow::{Context, Result};
 use libc::*;
 use seccompiler::{
@@ -151,12 +152,14 @@ const KIND: u64 = 0xf;
 type Is = (u8, SeccompCmpOp, u64);
 
 /// System calls refused when all conditions of a row hold; a call may have several rows.
-fn sometimes() -> Vec<(i64, Vec<Is>)> {
+fn sometimes(open_network: bool) -> Vec<(i64, Vec<Is>)> {
     use SeccompCmpOp::{Eq, MaskedEq, Ne};
+    // UDP is what names are resolved by.
+    let protocols = [0, IPPROTO_TCP as u64].into_iter().chain(open_network.then_some(IPPROTO_UDP as u64));
     let mut rows: Vec<(i64, Vec<Is>)> = vec![
-        // No sockets but TCP over IPv4 and IPv6: MPTCP and SCTP escape rules on ports, UDP has none.
+        // No sockets but TCP over IPv4 and IPv6: MPTCP and SCTP escape rules on ports, UDP has none where those hold.
         (SYS_socket, vec![(0, Ne, AF_INET as u64), (0, Ne, AF_INET6 as u64)]),
-        (SYS_socket, vec![(2, Ne, 0), (2, Ne, IPPROTO_TCP as u64)]),
+        (SYS_socket, protocols.map(|protocol| (2, Ne, protocol)).collect()),
         (SYS_socketpair, vec![(0, Ne, AF_UNIX as u64)]),
         // MSG_FASTOPEN: a first packet that connects without a call to `connect`.
         (SYS_sendto, vec![(3, MaskedEq(MSG_FASTOPEN as u64), MSG_FASTOPEN as u64)]),
@@ -183,7 +186,9 @@ fn sometimes() -> Vec<(i64, Vec<Is>)> {
         (SYS_sched_setattr, vec![(0, Ne, 0)]),
     ];
     for kind in (0..=KIND).filter(|kind| *kind != SOCK_STREAM as u64) {
-        rows.push((SYS_socket, vec![(1, MaskedEq(KIND), kind)]));
+        if !(open_network && kind == SOCK_DGRAM as u64) {
+            rows.push((SYS_socket, vec![(1, MaskedEq(KIND), kind)]));
+        }
         // A pair of datagram sockets could be reconnected to anybody's socket.
         if kind != SOCK_SEQPACKET as u64 {
             rows.push((SYS_socketpair, vec![(1, MaskedEq(KIND), kind)]));
@@ -245,19 +250,19 @@ fn kills_of_the_program() -> Vec<(i64, Vec<Is>)> {
     rows
 }
 
-/// Applies the filters; they cannot be removed. Also refused: `listen` where the network is shared with the machine,
+/// Applies the filters; they cannot be removed. Also refused: `listen` where the network is shared and not open,
 /// and killing the program where the tree has a namespace of its own.
-pub fn filter(own_network: bool, own_tree: bool) -> Result<()> {
+pub fn filter(spec: &Spec) -> Result<()> {
     let mut refused: BTreeMap<i64, Vec<SeccompRule>> = NEVER.iter().map(|call| (*call, vec![])).collect();
-    let own_tree = own_tree.then(kills_of_the_program).into_iter().flatten();
-    for (call, row) in sometimes().into_iter().chain(own_tree) {
+    let own_tree = spec.tree.then(kills_of_the_program).into_iter().flatten();
+    for (call, row) in sometimes(spec.open).into_iter().chain(own_tree) {
         let conditions = row.into_iter().map(|(number, operator, value)| {
             SeccompCondition::new(number, SeccompCmpArgLen::Dword, operator, value)
         });
         let rule = SeccompRule::new(conditions.collect::<Result<_, _>>().context("failed to read a row")?);
         refused.entry(call).or_default().push(rule.context("failed to read a row")?);
     }
-    if !own_network {
+    if spec.net.is_none() && !spec.open {
         refused.insert(SYS_listen, vec![]);
     }
     let unknown = UNKNOWN.iter().map(|call| (*call, vec![])).collect();

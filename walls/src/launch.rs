@@ -82,7 +82,7 @@ fn put_up(spec: &Spec) -> std::result::Result<(), (&'static str, anyhow::Error)>
         landlock::shut(spec).map_err(named("files"))?;
     }
     if spec.calls {
-        calls::filter(spec.net.is_some() || spec.open, spec.tree).map_err(named("calls"))?;
+        calls::filter(spec).map_err(named("calls"))?;
     }
     Ok(())
 }
