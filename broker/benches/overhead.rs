@@ -1,4 +1,4 @@
-//! What a model call costs more through the broker: beside a bare proxy of the same making, and beside no proxy.
+//! What a call costs more through the broker: to a model, beside a bare proxy of the same making and beside none; of a tool.
 //!
 //! Run by `scripts/bench`. Prints a row as a JSON line; any other line is a note.
 #![allow(
@@ -8,6 +8,9 @@
     clippy::indexing_slicing,
     clippy::disallowed_methods
 )]
+
+#[path = "overhead/mcp.rs"]
+mod mcp;
 
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -49,7 +52,13 @@ fn main() {
             .route(PATH, post(passed))
             .with_state((Outward::new(Resolver::default()).unwrap(), upstream))
     });
-    let broker = broker(folder.path(), upstream);
+    let broker = broker(
+        folder.path(),
+        &format!(
+            "[budget]\ndaily_usd = 900000\nweekly_usd = 900000\nautonomous_percent = 100\n[model]\n\
+             provider = \"anthropic\"\nbase_url = \"http://{upstream}\"\n"
+        ),
+    );
     let places = [
         format!("http://{broker}/llm/anthropic{PATH}"),
         format!("http://{proxy}{PATH}"),
@@ -79,6 +88,8 @@ fn main() {
             }
             report(at_once, samples, &syncs);
         }
+        let folder = tempfile::tempdir().unwrap();
+        mcp::measure(folder.path(), if quick { 300 } else { 3_000 }).await;
     });
 }
 
@@ -184,16 +195,12 @@ fn serve(make: impl FnOnce(SocketAddr) -> Router + Send + 'static) -> SocketAddr
     at
 }
 
-fn broker(folder: &std::path::Path, upstream: SocketAddr) -> SocketAddr {
+fn broker(folder: &std::path::Path, settings: &str) -> SocketAddr {
     let house = House::new(folder);
     std::fs::create_dir_all(house.broker()).unwrap();
     let tokens = json!({"life": {"number": 1, "token": TOKEN}});
     std::fs::write(house.tokens(), tokens.to_string()).unwrap();
-    let settings = format!(
-        "[budget]\ndaily_usd = 900000\nweekly_usd = 900000\nautonomous_percent = 100\n[model]\nprovider = \"anthropic\"\n\
-         base_url = \"http://{upstream}\"\n"
-    );
-    let policy = Policy::read(&settings).unwrap();
+    let policy = Policy::read(settings).unwrap();
     let keys = BTreeMap::from([("ANTHROPIC_API_KEY".to_owned(), "sk-ant-bench-0123456789".to_owned())]);
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
