@@ -19,8 +19,6 @@ use maud::{Markup, html};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The thread of the page's words: so a plain yes is heard as the answer to a question there.
-const THREAD: &str = "main";
 /// Longest wait for the result of an answer before the ask is shown.
 const CAME: Duration = Duration::from_secs(2);
 
@@ -111,7 +109,7 @@ pub async fn say((State(server), Extension(fields)): Given) -> Response {
     let words = fields.text("words");
     let said = words.clone();
     let kept = beside(&server, move |server| {
-        let word = Word::new(&said, Some(THREAD)).map_err(anyhow::Error::msg)?;
+        let word = Word::new(&said, Some(say::MAIN)).map_err(anyhow::Error::msg)?;
         say::keep(&server.house, &word)
     });
     match kept.await {

@@ -16,8 +16,6 @@ mod keys;
 mod orders;
 mod signals;
 
-pub use house::standing as state;
-
 use crate::asks;
 use crate::commands::options;
 use crate::feed::shown::{Verbosity, shown};

@@ -8,8 +8,6 @@ use crate::window::typed::{self, Order, Typed};
 use anyhow::Result;
 use house::terminal::Row;
 
-/// The thread of the window's words: so a plain yes is heard as the answer to a question there.
-const THREAD: &str = "main";
 /// Most words whose answer is waited for.
 const MOST_WORDS: usize = 50;
 
@@ -74,7 +72,7 @@ impl Window {
 
     /// Keeps a word for the creature, and shows it.
     pub(super) fn say(&mut self, words: &str) -> Result<()> {
-        let word = match Word::new(words, Some(THREAD)) {
+        let word = match Word::new(words, Some(say::MAIN)) {
             Ok(word) => word,
             Err(wrong) => {
                 self.said = wrong;

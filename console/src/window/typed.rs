@@ -2,6 +2,7 @@
 
 use crate::commands::list::{TABLE, brief, choices, grouped, names as all_names, usage};
 use crate::feed::shown::Verbosity;
+use crate::words::STOP;
 use house::settings::notices::VERBOSITIES;
 use house::settings::words::nearest;
 use house::terminal::{STARTS, typed as as_typed};
@@ -25,8 +26,6 @@ const OWN: [(&str, &str); 7] = [
 const OF_A_SHELL: [&str; 5] = ["window", "serve", "export", "restore", "update"];
 /// Commands that are a word to the creature.
 const WORDS: [&str; 5] = ["say", "remind", "pulse", "dream", "compact"];
-/// The word that ends the creature's work under way.
-pub const STOP: &str = "stop that";
 /// Commands that take the id of an ask.
 const OF_ASKS: [&str; 5] = ["yes", "no", "asks", "approve", "deny"];
 

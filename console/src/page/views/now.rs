@@ -5,7 +5,7 @@ use crate::page::form::{button, hidden};
 use crate::page::frame::time;
 use crate::page::wakes::{self, Wake};
 use crate::page::{Server, bars, out::Out};
-use crate::window::typed::STOP;
+use crate::words::STOP;
 use crate::{feed, mind, plain};
 use anyhow::Result;
 use house::moments::{self, Place};

@@ -10,7 +10,7 @@ use crate::page::frame::{self, time};
 use crate::page::under_way::{self, Does, UnderWay};
 use crate::page::{Server, out::Out, waiting};
 use crate::why::found;
-use crate::window::typed::STOP;
+use crate::words::STOP;
 use anyhow::Result;
 use house::clock;
 use house::records::{
