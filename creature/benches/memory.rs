@@ -143,7 +143,7 @@ fn thoughts(small: &House, large: &House, name: &str, with_floor: bool) {
 }
 
 fn assemble(life: &mut Life) {
-    let moment = life.sense(0, &Reasons::default(), false).unwrap().moment;
+    let moment = life.sense(0, &Reasons::default()).unwrap().moment;
     assert_eq!(moment.records.len().min(100), 100, "too little memory was read");
     let parts = context::choose(&moment, &context::Caps::default(), &LIST);
     let said = situation::standing(&parts).text + &situation::opening(&moment, &parts).text;

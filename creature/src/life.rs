@@ -50,7 +50,7 @@ use crate::life::carried::{Acts, Papers, Resting, Wakes};
 use crate::life::minds::access::Access;
 use crate::life::minds::offered::Minds;
 use crate::life::own::OwnTime;
-use crate::life::passed::{Reasons, Rest};
+use crate::life::passed::{Ends, Reasons};
 use crate::life::rest::unfinished::Unfinished;
 use crate::life::sense::newborn::Newborn;
 use crate::life::wake::scanned::Scanned;
@@ -191,26 +191,22 @@ impl Life {
             () = leaving.asked() => return Ok(Next::Leave),
             ticked = self.tick() => ticked?,
         }
-        if self.settle_jobs()
-            && let Some(rebirth) = self.toolbox.rebirth.take()
-        {
-            return Ok(Next::Reborn(rebirth.summary));
+        self.settle_jobs();
+        if let Some(summary) = self.acts.rebirth.take() {
+            return Ok(Next::Reborn(summary));
         }
         let reasons = self.woken()?;
-        let thinks = !reasons.why.is_empty();
-        let next = match thinks {
-            // The look is a sub-session, at work in the rest after this wake.
-            true if self.quick_look(&reasons) => Next::Rest(self.chosen(None)),
-            true => self.minded(&reasons, false, leaving).await?,
-            false => Next::Rest(self.chosen(None)),
+        // A quick look is a sub-session, at work in the rest after this wake.
+        let ends = match reasons.why.is_empty() || self.quick_look(&reasons) {
+            true => Ends::Rest(self.chosen(None)),
+            false => self.minded(&reasons, leaving).await?,
         };
         self.heart.turn();
         self.save()?;
-        let rest: Rest = match next {
-            Next::Rest(rest) => rest,
-            Next::Reborn(summary) => return Ok(Next::Reborn(summary)),
-            Next::Leave => return Ok(Next::Leave),
-        };
+        let Ends::Rest(rest) = ends else { return Ok(Next::Leave) };
+        if let Some(summary) = self.acts.rebirth.take() {
+            return Ok(Next::Reborn(summary));
+        }
         let dreamless = self.dream_and_sum_up(leaving).await?;
         Ok(Next::Rest(self.resting(rest, &reasons, dreamless)))
     }
@@ -218,7 +214,7 @@ impl Life {
     /// Takes what was said and does what came due; none of it needs a mind.
     async fn tick(&mut self) -> Result<(), Fault> {
         self.caller = Caller::own();
-        (self.access.setback, self.own.asked) = (false, false);
+        self.own.ask = None;
         self.wakes.began = Some(self.told.clock.now());
         if let Some(stop) = self.take_notice(None)? {
             self.obey(stop, true)?;

@@ -77,7 +77,7 @@ impl Life {
     /// Makes the quick calls of a session that come next; begins the first that takes time, or the next thought.
     async fn next_step(&mut self, id: &str) -> Result<(), Fault> {
         while let Some(session) = self.running(id).filter(|_| !self.steps.is_under_way(id)) {
-            if self.toolbox.rebirth.is_some() {
+            if self.acts.rebirth.is_some() {
                 self.stop_calls(id);
                 return Ok(());
             }

@@ -56,8 +56,9 @@ impl Life {
         self.heart.own(&told);
     }
 
-    /// Takes over what calls in the background came to; whether one of them leaves a rebirth.
-    pub(crate) fn settle_jobs(&mut self) -> bool {
-        jobs::settle(&mut self.toolbox, &mut self.store, &mut self.unfinished, &mut self.cursors.events)
+    /// Takes over what calls in the background came to.
+    pub(crate) fn settle_jobs(&mut self) {
+        let events = &mut self.cursors.events;
+        jobs::settle(&self.toolbox.jobs, &mut self.acts, &mut self.store, &mut self.unfinished, events);
     }
 }

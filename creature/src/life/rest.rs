@@ -6,7 +6,7 @@ pub(super) mod unfinished;
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
 use crate::life::carried::ChosenRest;
-use crate::life::passed::{Done, Next, Reasons, Rest, Round};
+use crate::life::passed::{Done, Ends, Next, Reasons, Rest, Round};
 use crate::life::requests::{self, WakeEnd};
 use crate::life::{Leaving, Life};
 use crate::senses::cursors::Waiting;
@@ -44,8 +44,8 @@ impl Life {
         loop {
             self.advance_apart().await?;
             let told = self.report_apart()?;
-            if let Some(rebirth) = self.toolbox.rebirth.take() {
-                return Ok(Some(Next::Reborn(rebirth.summary)));
+            if let Some(summary) = self.acts.rebirth.take() {
+                return Ok(Some(Next::Reborn(summary)));
             }
             until = match until {
                 None if told || !self.steps.any() => return Ok(None),
@@ -90,7 +90,7 @@ impl Life {
             if !caller.owner {
                 self.end_look(None);
             }
-            return Round::Ends(Next::Rest(rest));
+            return Round::Ends(Ends::Rest(rest));
         }
         let goes_on = again && !done.completed;
         self.unfinished.busy = (goes_on && !caller.owner).then(|| thought.intent.clone());
@@ -112,7 +112,7 @@ impl Life {
             }
             false => self.end_look(rest_s),
         }
-        Round::Ends(Next::Rest(Rest { said_done: done.completed && rest_s.is_some(), ..rest }))
+        Round::Ends(Ends::Rest(Rest { said_done: done.completed && rest_s.is_some(), ..rest }))
     }
 
     /// The rest after a thought that wants another round without having acted; none where it may have that round.
@@ -123,7 +123,7 @@ impl Life {
         self.resting.emptied.leave(reasons_left, span_s, now);
         self.unfinished.stopped();
         let lasts = self.chosen(None).lasts.max(Duration::from_secs(span_s));
-        Some(Rest { lasts, said_nothing: true, ..Rest::default() })
+        Some(Rest { lasts, setback: true, ..Rest::default() })
     }
 
     /// The rest a thought chose, in seconds, or the usual one for the situation; both within the owner's bounds.
@@ -143,7 +143,7 @@ impl Life {
 
     /// The rest this wake ends with: the shortest where something waits, and never past what comes due.
     pub(crate) fn resting(&mut self, rest: Rest, reasons: &Reasons, dreamless: bool) -> Duration {
-        let Rest { lasts: rest, said_done, said_nothing } = rest;
+        let Rest { lasts: rest, said_done, setback } = rest;
         let now = self.told.clock.now();
         let (held, is_spent) = (self.held(now), self.access.spent_until(now).is_some());
         let words = match self.cursors.owner.words.is_empty() {
@@ -155,8 +155,7 @@ impl Life {
         let asked = words || self.ready_request().is_some();
         let events = !self.cursors.events.news.is_empty() || interrupted;
         let has_reason = || !said_done && self.has_reason(now);
-        let is_setback = said_nothing || self.access.setback;
-        let is_short = (asked || ((events || has_reason()) && !held)) && !is_setback;
+        let is_short = (asked || ((events || has_reason()) && !held)) && !setback;
         let cut = match is_short {
             true => rest.min(Duration::from_secs(self.settings.rest.shortest_s)),
             false => {

@@ -47,10 +47,10 @@ pub(crate) struct Shown {
 }
 
 impl Life {
-    /// Reads everything a mind is given. `beside` a call of another thought it is the owner alone who is answered.
-    pub fn sense(&mut self, round: u32, reasons: &Reasons, beside: bool) -> Result<Sensed, Fault> {
+    /// Reads everything a mind is given.
+    pub fn sense(&mut self, round: u32, reasons: &Reasons) -> Result<Sensed, Fault> {
         let house = self.told.house.clone();
-        let request = self.attend(beside)?;
+        let request = self.attend(reasons.beside)?;
         if round == 0 && !self.caller.owner {
             self.measure();
         }

@@ -3,7 +3,7 @@
 mod failed;
 
 use crate::fault::Fault;
-use crate::life::Life;
+use crate::life::{Life, own};
 use crate::life::act::args;
 use crate::life::sense::{Sensed, Shown};
 use crate::store::caller::Caller;
@@ -53,7 +53,9 @@ impl Life {
             fields.insert("state".to_owned(), kept(state));
         }
         if !caller.owner {
-            self.own.paid(&record);
+            if !own::is_apart(&self.store) {
+                self.own.paid(&record);
+            }
             if self.minds.can_read() {
                 self.own.asked_for(&mut self.store, &sensed.reasons.why);
             }

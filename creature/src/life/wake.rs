@@ -55,7 +55,7 @@ impl Life {
         )?;
         self.wakes.quiet = if why.is_empty() { self.wakes.quiet + 1 } else { 0 };
         self.wakes.why.clone_from(&why);
-        Ok(Reasons { why, unrecorded })
+        Ok(Reasons { why, unrecorded, beside: false })
     }
 }
 

@@ -28,7 +28,7 @@ const LISTENING: SignedDuration = SignedDuration::from_hours(1);
 pub fn message(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     // A message without a kind is an answer to the owner; a thought of its own says to which request.
     let unnamed = args.maybe_text("kind").is_none() && args.maybe_text("request").is_none();
-    if unnamed && !tools.caller.owner && !tools.belt.stands_in {
+    if unnamed && !tools.caller.owner {
         let open: Vec<&str> = tools.store.agenda.requests.open().map(|one| one.id.as_str()).collect();
         let hint = format!(
             "give it a kind (asked_for, revenue, approval, milestone, broken, weekly_summary), or as `request` the one it \
@@ -129,7 +129,7 @@ pub fn answer(tools: &mut ToolContext<'_>, mut data: Value, answer: Answer) -> R
     tools.store.record("message", data)?;
     let result = json!({"kind": "message"});
     // Instinct in a mind's place answers other words than those that wait for the mind.
-    if open && !tools.belt.stands_in {
+    if open && !tools.caller.stands_in {
         let (caller, Answer { done, id, wait }) = (tools.caller.clone().on(&thread), answer);
         let said = shorten(&said, 300);
         let told = tools

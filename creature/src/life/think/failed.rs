@@ -41,7 +41,7 @@ impl Life {
             }),
         )?;
         self.unfinished.failed();
-        Ok(Rest { lasts: self.clamped(rest_s), ..Rest::default() })
+        Ok(Rest { lasts: self.clamped(rest_s), setback: true, ..Rest::default() })
     }
 
     /// Leaves a mind that is down alone for a while, and tells of it once.
@@ -59,7 +59,7 @@ impl Life {
             text::shorten(&down.error, MOST_CHARS)
         );
         self.heart.next_try(Some(format!("{until:.0}")));
-        Ok(Rest { lasts: Duration::from_secs(rest_s), ..Rest::default() })
+        Ok(Rest { lasts: Duration::from_secs(rest_s), setback: true, ..Rest::default() })
     }
 
     /// Takes a refusal of a call of its own for want of money: it asks again when there is room, after an hour at most.
@@ -74,7 +74,7 @@ impl Life {
             self.tell_of_error("budget", text, format!("it asks again at {again}"), down, rest_s)?;
         }
         self.heart.spent(format!("{until:.0}"));
-        Ok(Rest { lasts: Duration::from_secs(rest_s), ..Rest::default() })
+        Ok(Rest { lasts: Duration::from_secs(rest_s), setback: true, ..Rest::default() })
     }
 
     fn tell_of_down(&mut self, down: &Down, rest_s: u64) -> Result<(), Fault> {
