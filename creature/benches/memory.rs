@@ -5,9 +5,10 @@
 
 use creature::config::Told;
 use creature::life::Life;
-use creature::life::birth::{LOOK_BACK, birth};
+use creature::life::birth::birth;
 use creature::life::passed::Reasons;
 use creature::paths::House;
+use creature::store::LOOK_BACK;
 use creature::tools::catalogue::LIST;
 use memory::{Log, Record, snapshot};
 use mind::{context, situation};

@@ -3,8 +3,8 @@
 //! Invariant: a job ends with the life at the latest, and its end is told once: by the tool `job`, or as news.
 
 use crate::store::caller::Caller;
-use crate::tools::tool_context::{failure, with};
 use crate::tools::CallOutcome;
+use crate::tools::tool_context::{failure, with};
 use ground::process::Output;
 use ground::text::shorten;
 use serde_json::{Map, Value, json};

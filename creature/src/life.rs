@@ -7,11 +7,10 @@ pub mod birth;
 pub mod carried;
 pub mod passed;
 
-// What every stage may ask or note: how things stand, records, own time, the owner's requests, calls beside the life.
+// What every stage may ask or note: how things stand, own time, the owner's requests, calls beside the life.
 
 pub(crate) mod jobs;
 mod own;
-mod records;
 mod requests;
 mod situation;
 
@@ -43,6 +42,7 @@ mod dreaming;
 pub mod end;
 
 use crate::config::{Handed, Settings, Told};
+use crate::digest::Facts;
 use crate::dream;
 use crate::fault::Fault;
 use crate::heartbeat::{Heart, Stage};
@@ -60,6 +60,7 @@ use crate::senses::watch::Watch;
 use crate::store::Store;
 use crate::store::caller::Caller;
 use crate::subsessions::Steps;
+use crate::tools::catalogue::LIST;
 use crate::tools::{ToolContext, Toolbox};
 use crate::watches::task::Watching;
 use agenda::Change;
@@ -67,6 +68,7 @@ use agenda::own::OwnChange;
 use agenda::reasons::ReasonChange;
 use agenda::waking;
 use mind::conversation::Conversation;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tracing::instrument;
@@ -157,6 +159,41 @@ impl Life {
         ToolContext { belt: &mut self.toolbox, store: &mut self.store, caller, facts }
     }
 
+    /// Returns the facts of this life that a snapshot tells beside its records.
+    pub(crate) fn facts(&self) -> Facts {
+        Facts {
+            life: self.told.life,
+            commit: self.told.commit.clone(),
+            thoughts: self.cursors.counts.thoughts,
+            mind: self.minds.now.name(),
+            tools: &LIST,
+            ..Facts::default()
+        }
+    }
+
+    /// Writes the cursors.
+    pub fn save(&mut self) -> Result<(), Fault> {
+        self.store.keep_cursors(&self.cursors)
+    }
+
+    /// Makes a change of the agenda.
+    pub fn change(&mut self, change: &Change) -> Result<Value, Fault> {
+        self.store.change(&self.caller, change)
+    }
+
+    /// Ends the look under way with the rest that the thought chose, if any.
+    pub(crate) fn end_look(&mut self, rest_s: Option<u64>) {
+        let allowed = rest_s.is_some() && self.has_own_time();
+        let told = self.own.ended(&mut self.store, rest_s, allowed);
+        self.heart.own(&told);
+    }
+
+    /// Takes over what calls in the background came to.
+    pub(crate) fn settle_jobs(&mut self) {
+        let events = &mut self.cursors.events;
+        jobs::settle(&self.toolbox.jobs, &mut self.acts, &mut self.store, &mut self.unfinished, events);
+    }
+
     /// Lives until it is asked to leave or is to be born again; the exit status is 0 for both.
     pub async fn live(mut self, leaving: &mut impl Leaving) -> Result<(), Fault> {
         let mut next = self.wake(leaving).await?;
@@ -215,7 +252,7 @@ impl Life {
     async fn tick(&mut self) -> Result<(), Fault> {
         self.caller = Caller::own();
         self.own.ask = None;
-        self.wakes.began = Some(self.told.clock.now());
+        self.wakes.began = self.told.clock.now();
         if let Some(stop) = self.take_notice(None)? {
             self.obey(stop, true)?;
         }

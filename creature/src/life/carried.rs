@@ -14,8 +14,7 @@ const LOOK_RECORDED_EVERY_S: i64 = 3_600;
 /// The wake under way, or the last one.
 #[derive(Debug, Default)]
 pub(crate) struct Wakes {
-    /// None before the first.
-    pub began: Option<Timestamp>,
+    pub began: Timestamp,
     /// Wakes in a row that thought nothing.
     pub quiet: u64,
     pub why: Vec<String>,

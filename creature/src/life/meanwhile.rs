@@ -19,11 +19,6 @@ use mind::thought::Thought;
 use serde_json::{Value, json};
 
 impl Life {
-    /// Whether a mind that reads is known to be away.
-    pub(crate) fn is_away(&self) -> bool {
-        self.minds.can_read() && self.access.outage().is_some()
-    }
-
     /// Does what instinct knows by name, and tells the owner of the rest; `asks`: the mind is asked next.
     pub(super) async fn meanwhile(
         &mut self,
@@ -31,7 +26,8 @@ impl Life {
         reasons: &Reasons,
         leaving: &mut impl Leaving,
     ) -> Result<Option<Ends>, Fault> {
-        if !self.is_away() || self.cursors.owner.words.is_empty() || self.acts.rebirth.is_some() {
+        let is_away = self.minds.can_read() && self.access.outage().is_some();
+        if !is_away || self.cursors.owner.words.is_empty() || self.acts.rebirth.is_some() {
             return Ok(None);
         }
         let ends = self.stand_in(reasons, leaving).await?;

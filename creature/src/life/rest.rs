@@ -107,7 +107,7 @@ impl Life {
             true => {
                 let chosen = self.resting.until().filter(|_| rest_s.is_some());
                 let end =
-                    WakeEnd { began: self.wake_began(), next: &thought.intent, rest: chosen, done: &done };
+                    WakeEnd { began: self.wakes.began, next: &thought.intent, rest: chosen, done: &done };
                 requests::rested(&mut self.store, &self.toolbox.jobs, caller, end);
             }
             false => self.end_look(rest_s),
@@ -148,7 +148,7 @@ impl Life {
         let (held, is_spent) = (self.held(now), self.access.spent_until(now).is_some());
         let words = match self.cursors.owner.words.is_empty() {
             // The owner was answered: work that waited for that is looked at again at once.
-            true => self.caller.owner && !said_done && !self.rests(now) && !is_spent,
+            true => self.caller.owner && !said_done && self.resting.chosen(now).is_none() && !is_spent,
             false => !self.is_down() && (self.cursors.owner.is_unseen() || self.is_amid_another()),
         };
         let interrupted = self.cursors.owner.interrupted.is_some() && !said_done;
@@ -220,7 +220,7 @@ impl Life {
         let recurring =
             self.cursors.papers.items.values().filter_map(|at_s| Timestamp::from_second(*at_s).ok());
         // A thought that chose its rest had seen stack and draft: they do not shorten that rest.
-        let (ready, draft) = match self.rests(now) || self.situation() == Situation::Poor {
+        let (ready, draft) = match self.resting.chosen(now).is_some() || self.situation() == Situation::Poor {
             true => (None, None),
             false => (stack::next_ready(&self.stack(), now), self.draft_due().map(|(at, _)| at)),
         };
@@ -269,7 +269,7 @@ impl Life {
     /// Whether something is a reason to think in spite of the rest that the last thought chose: it was not seen by it.
     fn has_reason(&self, now: Timestamp) -> bool {
         let purpose = || papers::read(&self.told.house.purpose()).mark() != self.cursors.papers.purpose;
-        self.rests(now) && (purpose() || !waking::reasons(&self.found(now)).is_empty())
+        self.resting.chosen(now).is_some() && (purpose() || !waking::reasons(&self.found(now)).is_empty())
     }
 
     /// Whether the last thought about a word of another thread asked for another round: no rest chosen here puts it off.
@@ -311,11 +311,6 @@ impl Life {
         }
         due.sort();
         Rests { bounds: self.bounds(), due }
-    }
-
-    /// Whether a rest that a thought chose is not over.
-    pub(crate) fn rests(&self, now: Timestamp) -> bool {
-        self.resting.chosen(now).is_some()
     }
 
     pub(crate) fn clamped(&self, wanted_s: u64) -> Duration {

@@ -245,8 +245,8 @@ impl Life {
             || done.completed
             || self.cursors.owner.awaits_answer(&caller.thread);
         if caller.owner && thought.delivers && closes {
-            let began = self.wake_began();
-            requests::deliver(&mut self.store, &mut self.cursors, &thought.monologue, &caller, began)?;
+            let (began, said) = (self.wakes.began, &thought.monologue);
+            requests::deliver(&mut self.store, &mut self.cursors, said, &caller, began)?;
         }
         let round = self.rested(thought, not_run.is_some(), done, &caller, reasons.beside);
         if let (Round::Ends(_), Some(talk)) = (&round, self.minds.now.talk()) {

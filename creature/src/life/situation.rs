@@ -6,7 +6,6 @@ use crate::life::Life;
 use crate::life::minds::outage::Outage;
 use crate::life::passed::Reasons;
 use crate::life::wake::platforms;
-use crate::mind::Mind;
 use crate::senses::cursors::Waiting;
 use crate::senses::{budget, typing};
 use crate::store::Store;
@@ -128,9 +127,9 @@ impl Life {
 
     /// Returns what asks for a thought beside the agenda: changed papers, open items of the checklist, own time.
     pub(crate) fn around(&self) -> Around {
-        let items = match self.minds.now {
-            Mind::Model(_) | Mind::Thinking(_) => checklist::items(&self.checklist().text),
-            Mind::Instinct(_) => Vec::new(),
+        let items = match self.minds.are_instinct() {
+            true => Vec::new(),
+            false => checklist::items(&self.checklist().text),
         };
         let open = items.into_iter().filter(|item| item.every_s.is_none());
         let waiting = || self.cursors.owner.words.iter().map(|waiting| waiting.word.thread.clone()).collect();
@@ -221,11 +220,6 @@ impl Life {
         let mut open = self.store.agenda.requests.open();
         let rests = |one: &Request| one.is_fresh() && one.not_before.is_some_and(|at| now < at);
         waiting.seen > 0 && open.any(|one| one.thread == waiting.word.thread && rests(one))
-    }
-
-    /// Returns the time at which the wake under way began.
-    pub(crate) fn wake_began(&self) -> Timestamp {
-        self.wakes.began.unwrap_or(Timestamp::MIN)
     }
 }
 

@@ -5,8 +5,8 @@
 use super::steps::{Calling, Doing};
 use super::words;
 use crate::fault::Fault;
-use crate::life::act::{self, MOST_ARGS, args, patience};
 use crate::life::Life;
+use crate::life::act::{self, MOST_ARGS, args, patience};
 use crate::store::caller::Caller;
 use crate::tools::CallOutcome;
 use agenda::sessions::Session;
