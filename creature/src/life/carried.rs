@@ -1,5 +1,7 @@
 //! State that stages carry from wake to wake, a struct for each stage that owns it.
 
+pub(super) mod unfinished;
+
 use crate::jobs::Left;
 use crate::store::Store;
 use crate::store::caller::Caller;

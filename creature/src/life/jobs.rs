@@ -2,8 +2,8 @@
 
 use crate::jobs::{Jobs, MOST_END};
 use crate::life::carried::Acts;
+use crate::life::carried::unfinished::Unfinished;
 use crate::life::requests;
-use crate::life::rest::unfinished::Unfinished;
 use crate::senses::cursors::Events;
 use crate::store::Store;
 use ground::text::shorten;

@@ -1,7 +1,6 @@
 //! Rests: how long this life rests after a wake, and what cuts it short.
 
 mod emptied;
-pub(super) mod unfinished;
 
 use crate::fault::Fault;
 use crate::heartbeat::Stage;

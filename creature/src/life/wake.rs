@@ -6,7 +6,7 @@
 pub(super) mod draft;
 mod due;
 mod events;
-pub(super) mod platforms;
+mod platforms;
 mod scan;
 pub(crate) mod scanned;
 
@@ -23,8 +23,9 @@ use crate::store::feed::Event;
 use agenda::outbox::Kind;
 use agenda::repeat::Repeats;
 use agenda::waking;
-use ground::checklist::Named;
+use ground::checklist::{self, Named};
 use ground::papers;
+use jiff::Timestamp;
 use memory::state;
 use serde_json::json;
 use std::time::Duration;
@@ -103,6 +104,26 @@ impl Life {
             let pending = self.cursors.events.news.len();
             self.store.feed.tell(event, json!({"why": why, "what": what, "pending_events": pending}));
         }
+    }
+
+    /// Sources to follow; none on instinct, while paused, and where there is no way out.
+    pub(crate) fn followed(&self) -> Vec<Named> {
+        if self.minds.are_instinct() || self.told.broker.is_none() || self.paused() {
+            return Vec::new();
+        }
+        let house = &self.told.house;
+        let mut all =
+            checklist::named(&papers::read(&house.purpose()).text, &papers::read(&house.checklist()).text);
+        let platforms = platforms::named(&self.settings.revenue);
+        all.retain(|named| !platforms.iter().any(|platform| platform.url == named.url));
+        all.extend(platforms);
+        all
+    }
+
+    /// Returns the time at which the next source is to be looked at.
+    pub(crate) fn next_look(&self) -> Option<Timestamp> {
+        let next_s = self.followed().iter().map(|named| self.scanned.next_s(named)).min()?;
+        Timestamp::from_second(next_s).ok()
     }
 
     /// Looks at the sources that are due: what is new is an event, or waits for own time.
