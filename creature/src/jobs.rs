@@ -58,7 +58,7 @@ struct State {
     took: Duration,
     /// The end was told to a thought.
     told: bool,
-    /// What it leaves to the life, until the life takes that over.
+    /// Things it leaves to the life, until the life takes them over.
     left: Option<Left>,
 }
 

@@ -91,7 +91,7 @@ pub struct Toolbox {
     pub(crate) jobs: Jobs,
     /// The job this call is; only in a toolbox made by `beside`.
     pub(crate) job: Option<Arc<Job>>,
-    /// What the call under way leaves to the life, which takes that with its outcome.
+    /// Things that the call under way leaves to the life, which takes them with its outcome.
     pub left: Left,
 }
 

@@ -1,4 +1,4 @@
-//! What is due by the clock and done without a thought: reminders, concerns, standing orders.
+//! Does what is due by the clock, without a thought: reminders, concerns, standing orders.
 //!
 //! Invariant: a reminder is told before it is struck off, and an end between the two tells it once. A refused
 //! change is logged and costs no life.
