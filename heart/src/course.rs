@@ -1,5 +1,6 @@
 //! Decides what the heart does next, from what it heard and what runs; pure.
 
+use crate::HOUSE_LOST;
 use crate::held::{Follows, Held, Look, follows};
 use crate::wire::{Record, Said};
 use house::clock::Millis;
@@ -117,7 +118,7 @@ pub struct Course {
     /// Whether the owner wants to leave, when that was said last, and whether the steward says that it knows.
     leaves: bool,
     asked_at: Millis,
-    knows: bool,
+    pub knows: bool,
     /// Whether a steward was ready since this heart began, and whether this one was.
     was_ready: bool,
     ready: bool,
@@ -161,10 +162,8 @@ impl Course {
     /// Returns when something is due without anything being heard.
     pub fn due(&self) -> Option<Millis> {
         match self.phase {
-            Phase::Runs { keeper: Keeper::StandIn, until, .. } => Some(until),
-            Phase::Runs { .. } | Phase::Left(_) => None,
-            Phase::Ends { kill_at, .. } => Some(kill_at),
-            Phase::Rests { until, .. } => Some(until),
+            Phase::Runs { keeper: Keeper::Steward, .. } | Phase::Left(_) => None,
+            Phase::Ends { kill_at: until, .. } | Phase::Runs { until, .. } | Phase::Rests { until, .. } => Some(until),
         }
     }
 
@@ -292,6 +291,7 @@ impl Course {
             Phase::Rests { .. } | Phase::Left(_) => return vec![],
         };
         let then = match (keeper, gone) {
+            (_, Gone::Exited(HOUSE_LOST)) => Then::Leave(HOUSE_LOST),
             (Keeper::Steward, Gone::Exited(0)) => Then::Leave(0),
             // A refused start is passed on, and a mistake in the settings.
             (Keeper::Steward, Gone::Exited(code)) if !self.was_ready || self.leaves => Then::Leave(*code),

@@ -49,6 +49,19 @@ pub fn lock_instance(house: &House) -> Result<File> {
     Ok(file)
 }
 
+/// Why the guardian with this process id cannot go on, where its lock is no longer in its place: another may begin there.
+pub fn lost(house: &House, guardian: i32) -> Option<String> {
+    // What cannot be read says nothing.
+    let there = files::read_most(&house.lock(), 32).ok()?;
+    let holder = there.map(|bytes| String::from_utf8_lossy(&bytes).trim().parse::<i32>().unwrap_or(guardian));
+    (holder != Some(guardian)).then(|| {
+        format!(
+            "the house was moved or deleted, or its lock {} was; everything is ended. Start the guardian where the house is now",
+            house.lock().display()
+        )
+    })
+}
+
 /// Takes the lock that every creature process inherits. If it is held, a former guardian's creature lives, and is
 /// ended first. Only the lock proves that nothing is left: a search may miss a process that forks meanwhile.
 pub fn creature_lock(house: &House) -> Result<File> {
