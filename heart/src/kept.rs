@@ -31,9 +31,7 @@ impl Kept {
         let path = house.heart();
         let kept = match files::read_small(&path) {
             Ok(None) => Some(Self::default()),
-            Ok(Some(bytes)) => {
-                serde_json::from_slice::<Self>(&bytes).ok().filter(Self::is_sound)
-            }
+            Ok(Some(bytes)) => serde_json::from_slice::<Self>(&bytes).ok().filter(Self::is_sound),
             Err(_) => None,
         };
         let told = kept.is_none().then(|| match repair::aside(house, &path) {

@@ -2,10 +2,10 @@
 //!
 //! Invariant: it judges nothing and starts one life. It holds the creature's lock, as the steward does: never two lives.
 
-use crate::{HOUSE_LOST, LEAVE};
 use crate::course::NOTHING_TO_RUN;
 use crate::kept::Kept;
 use crate::wire::{Line, Record, Said, Version};
+use crate::{HOUSE_LOST, LEAVE};
 use anyhow::{Context, Result, bail, ensure};
 use house::clock::{Millis, running_ms};
 use house::sealed::checksum_of;

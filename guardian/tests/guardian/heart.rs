@@ -198,7 +198,8 @@ fn a_state_of_the_hearts_that_is_none_is_set_aside() {
     let state = |life: u64, ms: u64| {
         let asked = serde_json::to_value(Asked::default()).unwrap();
         let record = serde_json::json!({"walls": asked, "grace_ms": ms, "parked_ms": ms, "blessed": [], "condemned": []});
-        serde_json::json!({"version": 1, "guardian_pid": 1, "told": "", "life": life, "record": record}).to_string()
+        serde_json::json!({"version": 1, "guardian_pid": 1, "told": "", "life": life, "record": record})
+            .to_string()
     };
     // Found: numbers that nothing can be added to ended the heart, or every steward it started.
     let numbers = [state(u64::MAX, 0), state(0, u64::MAX)];

@@ -76,14 +76,17 @@ fn a_house_that_is_taken_away_ends_its_guardian() {
     let away: [(&str, Takes); 3] = [
         ("moved", |house| fs::rename(&house.root, house.root.with_file_name("elsewhere")).unwrap()),
         ("deleted", |house| house.until("no house", || fs::remove_dir_all(&house.root).is_ok())),
-        ("without state", |house| house.until("no state", || fs::remove_dir_all(house.path(".self")).is_ok())),
+        ("without state", |house| {
+            house.until("no state", || fs::remove_dir_all(house.path(".self")).is_ok())
+        }),
     ];
     for (what, takes) in away {
         let (house, mut guardian, _) = living(SOUND);
         let ran = house.leftovers();
         takes(&house);
         assert_eq!(guardian.wait(), LOST, "{what}");
-        ran.iter().for_each(|pid| assert!(!fs::exists(format!("/proc/{pid}")).unwrap(), "{what}: {pid} runs on"));
+        ran.iter()
+            .for_each(|pid| assert!(!fs::exists(format!("/proc/{pid}")).unwrap(), "{what}: {pid} runs on"));
         assert!(fs::read_to_string(&guardian.log).unwrap().contains("moved or deleted"), "{what}");
         if what == "without state" {
             let guardian = house.start();
