@@ -47,7 +47,7 @@ impl Guardian {
         Self { policy, executor, signals, published }
     }
 
-    /// Keeps a creature alive until the owner asks to stop, or the house is no longer in its place; returns the program's
+    /// Keeps a creature alive until the owner asks to stop, or the house is gone; returns the program's
     /// exit code.
     pub fn run(&mut self) -> Result<u8> {
         steward::ready();
