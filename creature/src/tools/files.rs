@@ -16,7 +16,7 @@ use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 /// Top-level names that are never the workspace, whatever the owner's settings say.
-const HOUSE: [&str; 22] = [
+const HOUSE: [&str; 23] = [
     ".git",
     ".ci",
     ".self",
@@ -32,6 +32,7 @@ const HOUSE: [&str; 22] = [
     "processes",
     "repo",
     "trials",
+    "workspace-hack",
     "docs",
     "feral",
     "Cargo.toml",
