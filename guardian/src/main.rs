@@ -3,7 +3,6 @@
 use anyhow::Result;
 use guardian::act::daemons::small;
 use guardian::{console, orders, start, status};
-use heart::stand_in;
 use house::{House, outlet, terminal};
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -9,7 +9,7 @@ use house::settings::{self, Reader, broker, forms};
 use processes::prepare::Asked;
 
 /// Settings without a mistake.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     pub limits: Limits,
     pub asked: Asked,
@@ -31,7 +31,7 @@ pub fn load(house: &House) -> Result<Settings> {
 /// Parses the settings; an error begins with the line of the first mistake.
 pub fn read(text: &str) -> Result<Settings, Mistakes> {
     let read = settings::read(text, Reader::Guardian, forms::check)?;
-    let (asked, notices) = (Asked::of(&read.settings), read.settings.notices());
+    let (asked, notices) = (read.settings.asked(), read.settings.notices());
     let settings::Settings { limits, files, packages, .. } = read.settings;
     let risky = files.risky.then_some(files.risky_root);
     Ok(Settings { limits, asked, risky, packages, notices, text: text.to_owned() })

@@ -1,7 +1,7 @@
 //! Work that may wait for a disk or for a reader of the terminal: done by a fork, for which the heart waits only a moment.
 
-use house::clock::running_ms;
-use house::terminal;
+use ground::clock::running_ms;
+use ground::terminal;
 use nix::errno::Errno;
 use nix::sys::prctl;
 use nix::sys::signal::Signal;

@@ -5,21 +5,19 @@
 use crate::course::{Course, Does, Gone, Heard, Keeper, Phase};
 use crate::held::{IDLE_LOOK_MS, LOOK_MS};
 use crate::keeper::{self, Process};
-use crate::kept::Kept;
-use crate::stand_in::Plan;
+use crate::kept::{Kept, Plan};
 use crate::watchdog::Watchdog;
 use crate::wire::Said;
 use crate::{LEAVE, aside, order};
 use anyhow::{Context, Result};
-use house::clock::{Millis, running_ms};
-use house::{House, interrupt};
+use ground::clock::{Millis, running_ms};
+use ground::{House, hunt, interrupt};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::prctl;
 use nix::sys::signal::{SigHandler, SigSet, Signal, signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
-use processes::hunt;
 use std::fs::File;
 use std::os::fd::AsFd;
 

@@ -3,7 +3,7 @@
 use crate::HOUSE_LOST;
 use crate::held::{Follows, Held, Look, follows};
 use crate::wire::{Record, Said};
-use house::clock::Millis;
+use ground::clock::Millis;
 
 /// Rest after a steward's first end; doubles to `REST_LONGEST_MS`.
 const REST_MS: Millis = 1_000;

@@ -1,6 +1,6 @@
 //! Judges a step of the steward's that does not get on: how long it is waited for, and what ends it; pure.
 
-use house::clock::Millis;
+use ground::clock::Millis;
 
 /// Time between two looks at a step; the owner is heard within two of them.
 pub const LOOK_MS: Millis = 400;

@@ -1,8 +1,8 @@
 //! The heart's state, `.self/heart.json`: what it needs to run a blessed version without a steward, and what it tells meanwhile.
 
 use crate::aside;
-use crate::wire::Record;
-use house::{House, files, repair};
+use crate::wire::{Record, Version};
+use ground::{House, files, repair};
 use nix::unistd::Pid;
 use serde::{Deserialize, Serialize};
 
@@ -61,5 +61,26 @@ impl Kept {
     pub fn save(&self, house: &House, writer: &mut Option<Pid>) -> bool {
         let bytes = serde_json::to_vec(self).unwrap_or_default();
         aside::work(writer, || files::replace(&house.heart(), &bytes).is_ok()) == Some(true)
+    }
+}
+
+/// A stand-in's life, and all that it needs of the heart's state.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Plan {
+    pub life: u64,
+    pub version: Version,
+    pub record: Record,
+}
+
+impl Plan {
+    /// The newest version that may run; none where there is no such.
+    pub fn of(kept: &Kept) -> Option<Self> {
+        let record = kept.record.clone()?;
+        let version = record.newest()?.clone();
+        Some(Self {
+            life: kept.life,
+            version,
+            record: Record { blessed: vec![], condemned: vec![], ..record },
+        })
     }
 }

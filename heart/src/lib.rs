@@ -10,7 +10,6 @@ pub mod held;
 pub mod keeper;
 pub mod kept;
 pub mod order;
-pub mod stand_in;
 pub mod watchdog;
 pub mod wire;
 

@@ -1,6 +1,6 @@
 //! The owner's orders as the heart reads them: whether one is to stop.
 
-use house::{House, files};
+use ground::{House, files};
 use serde::{Deserialize, Serialize};
 
 /// An order, as the command writes it to its file.

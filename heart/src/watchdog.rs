@@ -2,7 +2,7 @@
 //!
 //! Where nobody asked for it, by `NOTIFY_SOCKET` and `WATCHDOG_USEC` in the environment, nothing is sent.
 
-use house::clock::Millis;
+use ground::clock::Millis;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};

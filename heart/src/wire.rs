@@ -3,12 +3,12 @@
 //! Invariant: neither end waits for the other. A beat that does not fit is left out; what has to arrive is said again.
 
 use anyhow::{Context, Result};
-use house::clock::Millis;
+use ground::asked::Asked;
+use ground::clock::Millis;
 use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl};
 use nix::sys::socket::{
     AddressFamily, MsgFlags, SockFlag, SockType, getsockopt, recv, send, socketpair, sockopt,
 };
-use processes::prepare::Asked;
 use serde::{Deserialize, Serialize};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 

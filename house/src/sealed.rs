@@ -1,13 +1,11 @@
 //! The guardian's saved state as a sealed document, and what others than the guardian read in it.
 
-use crate::printable::hex;
+pub use ground::checksum::{checksum, checksum_of};
+
 use crate::{House, files};
 use anyhow::{Context, Result};
 use serde::Deserialize;
 use serde_json::json;
-use sha2::{Digest, Sha256};
-use std::fs::File;
-use std::io::Read;
 
 /// No house has had so many lives: a larger number in a log's name is not the guardian's, and could overflow.
 const MOST_LIVES: u64 = 1 << 40;
@@ -18,22 +16,6 @@ struct Sealed {
     checksum: String,
     /// The state as text: the checksum is over these bytes, not over a rendering of them.
     body: String,
-}
-
-/// SHA-256, hexadecimal.
-pub fn checksum(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
-}
-
-/// SHA-256 of all that a file holds, hexadecimal.
-pub fn checksum_of(mut file: File) -> Result<String> {
-    let (mut hasher, mut buffer) = (Sha256::new(), vec![0_u8; 64 << 10]);
-    loop {
-        match file.read(&mut buffer)? {
-            0 => return Ok(hex(&hasher.finalize())),
-            read => hasher.update(buffer.get(..read).unwrap_or_default()),
-        }
-    }
 }
 
 /// A state as it is saved.

@@ -5,24 +5,23 @@
 
 pub use crate::called::{IN_WINDOW, STARTS, hinted, typed};
 pub use crate::window::Log;
+pub use ground::terminal::{error, is_one, line, size, width};
 
 use crate::moments::{self, Place};
 use crate::outlet::{Outlet, Stream};
 use crate::printable;
-use crate::window::{handed_over, is_handed_over, row_of};
+use ground::terminal::{USUAL, handed_over, is_handed_over, print_spelled};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{SigHandler, Signal, signal};
 use serde_json::{Value, json};
 use std::fs::File;
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::os::fd::AsFd;
 
 /// Below this width times and tags get no columns of their own.
 const NARROW: usize = 60;
-/// Width assumed where a terminal does not report one.
-const USUAL: usize = 80;
 /// Columns for exact bytes where the output is no terminal.
 const EXACTLY: usize = 64;
 /// Width of a tag's column, and of a field's name.
@@ -190,24 +189,11 @@ impl Screen {
     }
 }
 
-/// Whether the standard output is a terminal.
-pub fn is_one() -> bool {
-    std::io::stdout().is_terminal()
-}
-
 /// Whether to use colour: at a terminal, unless `NO_COLOR` is set or the terminal is a dumb one.
 pub fn colour(terminal: bool) -> bool {
     terminal
         && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
         && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
-}
-
-/// Prints a line, made harmless; at a terminal wrapped at words.
-pub fn line(text: &str) {
-    if handed_over(|| row_of("", text)) {
-        return;
-    }
-    print(Stream::Output, text);
 }
 
 /// Prints what was said, whole: a pipe gets its lines as they are; at a terminal they are wrapped, and those after the
@@ -228,41 +214,6 @@ pub fn below(steps: usize, text: &str) {
 pub fn painted(paint: &str, text: &str) {
     let paint = if colour(is_one()) { paint } else { "" };
     print_spelled(Stream::Output, &printable::harmless(text), paint);
-}
-
-/// Prints a line to standard error.
-pub fn error(text: &str) {
-    if handed_over(|| row_of("warning", text)) {
-        return;
-    }
-    print(Stream::Error, text);
-}
-
-fn print(stream: Stream, text: &str) {
-    print_spelled(stream, &printable::harmless(text), "");
-}
-
-fn print_spelled(stream: Stream, text: &str, paint: &str) {
-    let is_terminal = match stream {
-        Stream::Output => is_one(),
-        Stream::Error => std::io::stderr().is_terminal(),
-    };
-    let mut out = Outlet::new(stream);
-    let (begin, end) = match paint {
-        "" => (String::new(), ""),
-        paint => (format!("\x1b[{paint}m"), "\x1b[0m"),
-    };
-    let columns = if is_terminal { width() } else { usize::MAX };
-    for line in text.split('\n') {
-        // Wrapped lines are indented four columns more than the line they continue.
-        let indent = if columns == usize::MAX { 0 } else { 4 + line.len() - line.trim_start().len() };
-        for (number, line) in
-            printable::wrapped(line, columns, columns.saturating_sub(indent)).iter().enumerate()
-        {
-            let indent = if number == 0 { 0 } else { indent };
-            let _ = writeln!(out, "{:indent$}{begin}{line}{end}", "");
-        }
-    }
 }
 
 /// Prints a name in its column, and the text about it.
@@ -344,23 +295,6 @@ pub fn document() -> impl Write {
 fn write(text: &str) {
     let mut out = Outlet::new(Stream::Output);
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-}
-
-/// Width of the terminal now, or a usual one's where there is none.
-pub fn width() -> usize {
-    size().map_or(USUAL, |(columns, _)| columns.into())
-}
-
-/// Columns and rows of the terminal now.
-pub fn size() -> Option<(u16, u16)> {
-    // SAFETY: the kernel writes no more than the structure holds.
-    #[allow(unsafe_code)]
-    let size = unsafe {
-        let mut size = std::mem::zeroed::<libc::winsize>();
-        let done = libc::ioctl(libc::STDOUT_FILENO, libc::TIOCGWINSZ, &raw mut size);
-        (done == 0).then_some(size)
-    };
-    size.map(|size| (size.ws_col, size.ws_row)).filter(|(columns, rows)| *columns > 0 && *rows > 0)
 }
 
 /// The standard output, for a child process to print to as well.

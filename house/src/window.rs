@@ -1,12 +1,12 @@
 //! A terminal that a window has: whether one can stand there, how the terminal stood before, and where rows go meanwhile.
 
+pub use ground::terminal::{hand_over, is_handed_over};
+
 use crate::outlet::{Outlet, Stream};
-use crate::{bounds, moments, printable, terminal};
+use crate::{printable, terminal};
+use ground::terminal::{handed_over, row_of};
 use nix::sys::termios::{self, SetArg, Termios};
-use serde_json::{Value, json};
-use std::fs::File;
-use std::io::{ErrorKind, IsTerminal, Write};
-use std::sync::{Mutex, PoisonError};
+use std::io::{IsTerminal, Write};
 
 /// Whether a window can stand here: standard input and output are a terminal that obeys, and it is ours to read.
 pub fn takes_a_window() -> bool {
@@ -31,43 +31,6 @@ impl Modes {
         // shows; what is left of the window's lines goes.
         terminal::own("\x1b7\x1b[r\x1b8\x1b[0m\x1b[?2004l\x1b[?25h\r\x1b[J");
     }
-}
-
-/// Most bytes of a row that is handed over: a pipe takes or refuses these as one.
-const HANDED_BYTES: usize = 4_095;
-
-/// Pipe for this process's rows while another process has the terminal.
-static WINDOW: Mutex<Option<File>> = Mutex::new(None);
-
-/// Hands every row to this pipe from here on, as a line of JSON; `None`: prints them again. The pipe must not wait.
-pub fn hand_over(to: Option<File>) {
-    *WINDOW.lock().unwrap_or_else(PoisonError::into_inner) = to;
-}
-
-/// Whether rows go to a window. A window that reads no more is handed no more rows.
-pub fn is_handed_over() -> bool {
-    WINDOW.lock().unwrap_or_else(PoisonError::into_inner).is_some()
-}
-
-pub(crate) fn row_of(tag: &str, text: &str) -> Value {
-    json!({"at": moments::now().to_string(), "tag": tag, "paint": "90", "text": text})
-}
-
-/// Hands a row over where a window has the terminal; false where it is to be printed.
-pub(crate) fn handed_over(told: impl FnOnce() -> Value) -> bool {
-    let mut window = WINDOW.lock().unwrap_or_else(PoisonError::into_inner);
-    let Some(pipe) = window.as_mut() else { return false };
-    let line = bounds::fitted(told(), HANDED_BYTES, Value::to_string);
-    let is_taken = loop {
-        match pipe.write(format!("{line}\n").as_bytes()) {
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            written => break written.is_ok_and(|bytes| bytes == line.len() + 1),
-        }
-    };
-    if !is_taken {
-        *window = None;
-    }
-    is_taken
 }
 
 /// Writes log lines, made harmless, to standard error.

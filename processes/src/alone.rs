@@ -2,8 +2,8 @@
 
 use crate::hunt;
 use anyhow::Result;
-use house::refused::refuse;
-use house::{House, files, instance, interrupt};
+use ground::refused::refuse;
+use ground::{House, files, interrupt, lock};
 use std::fs::File;
 use std::io::Write;
 
@@ -58,7 +58,7 @@ pub fn lost(house: &House, guardian: i32) -> Option<String> {
             "{root} was moved or deleted; everything is ended. Start the guardian where the house is now"
         ));
     }
-    let other = instance::running(house).filter(|other| *other != guardian)?;
+    let other = lock::running(house).filter(|other| *other != guardian)?;
     Some(format!(
         "the lock in {root} was deleted, and another guardian runs there (process {other}); everything is ended"
     ))

@@ -8,7 +8,7 @@ use crate::granted::Granted;
 use crate::hunt::{self, COOKIE};
 use crate::{place, prepare, programs};
 use anyhow::{Context, Result};
-use house::{House, files, interrupt};
+use ground::{House, files, interrupt};
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};

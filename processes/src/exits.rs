@@ -1,6 +1,6 @@
 //! How a process ended, as the kernel tells it: in words, by which signal, and how many were killed for lack of memory.
 
-use house::files;
+use ground::files;
 use nix::sys::wait::WaitStatus;
 
 pub fn signal(status: WaitStatus) -> Option<i32> {

@@ -1,6 +1,6 @@
 //! The owner's grants to a life beside the house: the folder of risky mode, but for what stays as it is in it.
 
-use house::{House, risky};
+use crate::place::is_keys;
 use std::path::{Path, PathBuf};
 use walls::Walls;
 use walls::level::{FILES, VIEW};
@@ -14,21 +14,23 @@ pub struct Granted {
 }
 
 impl Granted {
-    /// Returns the grant of the folder of risky mode, or why nothing of it is granted. Found at each launch of a life:
-    /// then nothing runs that could change it.
-    pub fn risky(house: &House, walls: &Walls, named: Option<&str>) -> Result<Self, String> {
+    /// Returns the grant of the folder of risky mode, or why nothing of it is granted: `find` says which folder has this
+    /// name, and what in it stays as it is. Found at each launch of a life: then nothing runs that could change it.
+    pub fn risky(
+        walls: &Walls,
+        named: Option<&str>,
+        find: impl FnOnce(&str) -> Result<(PathBuf, Vec<PathBuf>), String>,
+    ) -> Result<Self, String> {
         let Some(named) = named.filter(|_| walls.stand()) else { return Ok(Self::default()) };
         let refused = |why: String| format!("nothing is granted of [files] risky_root = {named:?}: {why}");
-        let (folder, kept) = risky::granted(house, named).map_err(refused)?;
+        let (folder, kept) = find(named).map_err(refused)?;
         if !kept.is_empty() && walls.level.has(FILES) && !walls.level.has(VIEW) {
             let first = kept.first().map_or_else(String::new, |path| path.display().to_string());
             return Err(refused(format!(
                 "{first} must stay as it is, and without the wall `view` nothing holds that"
             )));
         }
-        let is_keys =
-            |path: &&PathBuf| path.file_name().is_some_and(|name| risky::is_keys(&name.to_string_lossy()));
-        let hidden = kept.iter().filter(is_keys).cloned().collect();
+        let hidden = kept.iter().filter(|path| is_keys(path)).cloned().collect();
         let rule = |access, path: &Path| Rule { access, path: path.to_path_buf() };
         let kept = kept.iter().map(|path| rule(Access::Keep, path));
         let rules = std::iter::once(rule(Access::Write, &folder)).chain(kept).collect();

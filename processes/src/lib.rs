@@ -4,11 +4,11 @@ pub mod alone;
 pub mod child;
 pub mod exits;
 pub mod granted;
-pub mod hunt;
 pub mod machine;
 pub mod made;
-pub mod packages;
 pub mod place;
 pub mod prepare;
 pub mod programs;
 pub mod trusted;
+
+pub use ground::hunt;

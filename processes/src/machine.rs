@@ -1,6 +1,6 @@
 //! Checks that a creature can live on a machine; each lack is told with its remedy, before a start and by the doctor.
 
-use house::{House, files};
+use ground::{House, files};
 use nix::errno::Errno;
 use nix::sys::statvfs::{FsFlags, statvfs};
 use nix::unistd::{AccessFlags, access};

@@ -1,6 +1,6 @@
 //! How cargo made this program, wherever its target folder is: guardian, broker and console are made alike, beside each other.
 
-use house::{House, files};
+use ground::{House, files};
 use std::path::{Path, PathBuf};
 
 /// Most bytes that are read of the list of a program's sources.

@@ -3,7 +3,7 @@
 //! Invariant: no rule covers a name beginning with `.env`, the broker's folder, or the owner's home as a whole.
 
 use crate::programs;
-use house::{House, apart, files};
+use ground::{House, apart, files};
 use std::path::{Path, PathBuf};
 use walls::cargo_named::{Named, Outside};
 use walls::spec::{Access, Rule, View};
@@ -82,7 +82,7 @@ impl Place for CreaturePlace {
     }
 }
 
-fn is_keys(path: &Path) -> bool {
+pub(crate) fn is_keys(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b".env"))
 }
 

@@ -1,17 +1,16 @@
 //! Prepares the house for the creature's processes: the files and folders its rules name, its purpose, Cargo's home.
 
+pub use ground::asked::Asked;
+
 use crate::child::Occupant;
 use crate::place::{CARGO_FILES, CreaturePlace, FILES, FOLDERS};
 use anyhow::Result;
-use house::openat::Folder;
-use house::settings::{self, Settings};
-use house::{House, apart, files};
-use serde::{Deserialize, Serialize};
+use ground::openat::Folder;
+use ground::{House, apart, files};
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use walls::level::{FILES as FILES_WALL, VIEW};
-use walls::spec::Ceilings;
 use walls::{Choice, Walls, cargo_home};
 
 /// Makes the files and folders that rules name, since a rule needs an existing path; a life reports what is missing.
@@ -74,39 +73,6 @@ pub fn copy_purpose(house: &House) -> Result<()> {
 pub fn lying(house: &House) -> Vec<Option<u64>> {
     let number = |path: &&str| std::fs::symlink_metadata(house.root().join(path)).map(|meta| meta.ino()).ok();
     FILES.iter().map(number).collect()
-}
-
-/// Walls as the owner asks for them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Asked {
-    pub choice: Choice,
-    /// Folders the creature may read beyond its house and the system.
-    pub more: Vec<PathBuf>,
-    pub ceilings: Ceilings,
-}
-
-impl Asked {
-    pub fn of(settings: &Settings) -> Self {
-        let choice = match settings.walls {
-            settings::guardian::Walls::On => Choice::On,
-            settings::guardian::Walls::Required => Choice::Required,
-            settings::guardian::Walls::Off => Choice::Off,
-        };
-        let limits = &settings.limits;
-        let ceilings = Ceilings {
-            processes: limits.processes,
-            memory_mib: limits.memory_per_process_mib,
-            open_files: limits.open_files,
-            file_mib: limits.file_mib,
-        };
-        Self { choice, more: settings.sandbox.read.clone(), ceilings }
-    }
-}
-
-impl Default for Asked {
-    fn default() -> Self {
-        Self::of(&Settings::default())
-    }
 }
 
 /// Finds by trying which walls can be put up here. With `joins` this process joins the group that counts processes.

@@ -4,7 +4,7 @@
 //! keep `versions/NAME/bin` beside `shims/` and the chosen name in `version`; asdf and mise keep `installs/TOOL/NAME/bin`
 //! (github.com/pyenv/pyenv, "Understanding shims"; asdf-vm.com, "Directory structure"; mise.jdx.dev, "Directory structure").
 
-use house::files;
+use ground::files;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 

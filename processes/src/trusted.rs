@@ -5,7 +5,7 @@
 use crate::machine;
 use crate::{child, hunt};
 use anyhow::{Context, Result};
-use house::{House, at_work, files, interrupt};
+use ground::{House, at_work, files, interrupt};
 use nix::errno::Errno;
 use nix::sys::prctl;
 use nix::sys::signal::{Signal, killpg};

@@ -1,6 +1,7 @@
 //! A hostile creature as it lives: a real guardian, real deaths, races with what the guardian does for it.
 
 use crate::escapes::Suite;
+use house::settings::Settings;
 use processes::prepare::Asked;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -196,7 +197,7 @@ fn required(suite: &mut Suite) -> Result<(), String> {
     let launcher = trials::programs::guardian().to_owned();
     let missing = processes::prepare::find_walls(
         &house,
-        &Asked { choice: Choice::Off, ..Asked::default() },
+        &Asked { choice: Choice::Off, ..Settings::default().asked() },
         launcher,
         false,
     );

@@ -1,7 +1,7 @@
 //! Where attempts are made: a house, an owner's home beside it, somebody else's process and sockets, and the real launcher.
 
 use house::House;
-use processes::prepare::Asked;
+use house::settings::Settings;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::net::{TcpListener, UdpSocket};
@@ -84,9 +84,13 @@ impl Stage {
         }
         fs::copy(hostile, at.join("house/creature/hostile")).unwrap();
         let house = House::new(at.join("house"));
-        let walls =
-            processes::prepare::find_walls(&house, &Asked::default(), programs::guardian().to_owned(), false)
-                .unwrap();
+        let walls = processes::prepare::find_walls(
+            &house,
+            &Settings::default().asked(),
+            programs::guardian().to_owned(),
+            false,
+        )
+        .unwrap();
         let mut victim = Command::new(at.join("house/creature/hostile"));
         victim.args(["hold", "still"]).env("SECRET", "of the victim").stdout(Stdio::piped()).process_group(0);
         let mut victim = victim.spawn().unwrap();

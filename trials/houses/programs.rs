@@ -8,7 +8,18 @@ use std::sync::OnceLock;
 use std::time::SystemTime;
 
 /// What the owner's workspace is made of, each in a folder of its own.
-const PARTS: [&str; 8] = ["broker", "console", "guardian", "heart", "house", "processes", "repo", "walls"];
+const PARTS: [&str; 10] = [
+    "broker",
+    "console",
+    "ground",
+    "guardian",
+    "heart",
+    "house",
+    "processes",
+    "repo",
+    "walls",
+    "workspace-hack",
+];
 
 /// The real guardian. Who runs as another user may not read it where it lies, and brings a copy.
 pub fn guardian() -> &'static Path {

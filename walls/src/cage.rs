@@ -1,7 +1,7 @@
 //! A control group for one process tree, killed or frozen whole: where there is no namespace, forking does not escape it.
 
 use crate::group;
-use house::files;
+use ground::files;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fs;

@@ -4,8 +4,8 @@
 //! Invariant: no credential is carried over, and nothing of the owner's is written or hard-linked.
 
 use anyhow::{Context, Result};
-use house::files;
-use house::openat::Folder;
+use ground::files;
+use ground::openat::Folder;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;

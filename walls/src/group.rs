@@ -3,7 +3,7 @@
 //! Joining a group takes the kernel some 16 ms. So the guardian joins once, at its start; its children are in the
 //! group from the start, and only the owner's processes leave it again.
 
-use house::files;
+use ground::files;
 use nix::fcntl::OFlag;
 use nix::sys::stat::Mode;
 use std::ffi::CString;

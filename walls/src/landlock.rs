@@ -8,8 +8,8 @@ use ::landlock::{
     RulesetAttr, RulesetCreatedAttr, RulesetStatus, Scope,
 };
 use anyhow::{Context, Result};
-use house::files;
-use house::openat::beneath;
+use ground::files;
+use ground::openat::beneath;
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, ResolveFlag};
 use std::fs::File;

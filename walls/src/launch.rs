@@ -8,7 +8,7 @@ use crate::STAGE;
 use crate::spec::{Ceilings, Spec};
 use crate::{calls, init, landlock, view};
 use anyhow::{Context, Result};
-use house::files;
+use ground::files;
 use nix::sched::{CloneFlags, setns};
 use nix::sys::prctl;
 use nix::sys::resource::{Resource, rlim_t, setrlimit};

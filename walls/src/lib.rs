@@ -21,9 +21,11 @@ pub mod remedy;
 pub mod spec;
 pub mod view;
 
+pub use ground::asked::Choice;
+
 use anyhow::{Context, Result};
 use cage::Cage;
-use house::files;
+use ground::files;
 use level::Level;
 use network::Network;
 use spec::{Ceilings, Rule, Spec, View};
@@ -44,18 +46,6 @@ pub trait Place {
     fn name(&self) -> String;
     fn rules(&self) -> Vec<Rule>;
     fn view(&self) -> View;
-}
-
-/// Choice of the owner's: whether walls are put up.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Choice {
-    /// As many walls as the kernel allows.
-    #[default]
-    On,
-    /// All walls, or no start.
-    Required,
-    Off,
 }
 
 /// Means of holding a process tree together, so that it can be ended whole.

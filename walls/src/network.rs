@@ -5,7 +5,7 @@
 //! loopback.
 
 use anyhow::{Context, Result, bail};
-use house::files;
+use ground::files;
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::socket::{AddressFamily, ControlMessage, ControlMessageOwned, MsgFlags, SockFlag, SockType};
 use nix::sys::socket::{recvmsg, sendmsg, socketpair};

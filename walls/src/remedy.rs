@@ -4,7 +4,7 @@
 
 use crate::landlock::{landlock_version, no_landlock};
 use crate::level::{CALLS, FILES, Level, NETWORK, SIGNALS, TREE, VIEW};
-use house::files;
+use ground::files;
 use nix::errno::Errno;
 use std::path::{Path, PathBuf};
 

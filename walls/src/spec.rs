@@ -1,5 +1,7 @@
 //! The launcher's specification: every wall to put up before it executes the program. Data, so that tests can check it.
 
+pub use ground::asked::Ceilings;
+
 use serde::{Deserialize, Serialize};
 use std::os::fd::RawFd;
 use std::path::PathBuf;
@@ -74,13 +76,4 @@ pub struct View {
     pub shown: Vec<PathBuf>,
     /// Read by programs that give up where they may not: an empty file stands in place of each, and can be read.
     pub emptied: Vec<PathBuf>,
-}
-
-/// Resource limits of each process; the number of processes is counted over the whole tree.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Ceilings {
-    pub processes: u64,
-    pub memory_mib: u64,
-    pub open_files: u64,
-    pub file_mib: u64,
 }

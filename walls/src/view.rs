@@ -6,7 +6,7 @@
 use crate::landlock;
 use crate::spec::{Access, Spec, View};
 use anyhow::{Context, Result};
-use house::files;
+use ground::files;
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
 use std::ffi::CString;

@@ -8,7 +8,7 @@ use finding::{Finding, Grade};
 use house::sealed::Left;
 use house::settings::guardian::Limits;
 use house::{House, files, heartbeat, instance, settings, space, terminal};
-use processes::prepare::{self, Asked};
+use processes::prepare;
 use processes::{alone, made};
 use repo::Repo;
 use repo::{fit, locks, open};
@@ -72,7 +72,7 @@ pub fn examine(house: &House, limits: &Limits, as_json: bool) -> u8 {
 /// The walls a start would find, by trying.
 fn walls(house: &House) -> Finding {
     let mend = "a newer kernel, user namespaces, or root mend what is missing; walls = \"required\" starts with nothing less";
-    let asked = settings::whole(house).map(|settings| Asked::of(&settings)).unwrap_or_default();
+    let asked = settings::whole(house).unwrap_or_default().asked();
     match prepare::find_walls(house, &asked, guardian_program(), false) {
         Ok(walls) if let Some(why) = prepare::too_little(asked.choice, &walls) => {
             Finding::new(Grade::Bad, "walls", why, mend)

@@ -8,7 +8,7 @@ use nix::sys::wait::WaitStatus;
 use processes::child::{self, Bond, Occupant, Start};
 use processes::granted::Granted;
 use processes::made::{beside, cargo, cargo_args};
-use processes::prepare::{self, Asked};
+use processes::prepare;
 use processes::{hunt, trusted};
 use std::fs::File;
 use std::path::PathBuf;
@@ -25,7 +25,7 @@ pub fn log(house: &House) -> PathBuf {
 pub fn run(house: &House, lock: File) -> Result<()> {
     let settings = settings::whole(house)?;
     // A whole build, and the tests after it.
-    let (asked, most_ms) = (Asked::of(&settings), settings.limits.build_ms * 2);
+    let (asked, most_ms) = (settings.asked(), settings.limits.build_ms * 2);
     // The guardian's program puts the walls up: it knows how to be started again behind them.
     let launcher = beside("guardian").context("failed to find our own program")?;
     hunt::adopt_orphans()?;

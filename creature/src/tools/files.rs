@@ -16,12 +16,13 @@ use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 /// Top-level names that are never the workspace, whatever the owner's settings say.
-const HOUSE: [&str; 21] = [
+const HOUSE: [&str; 23] = [
     ".git",
     ".ci",
     ".self",
     "self",
     "creature",
+    "ground",
     "guardian",
     "heart",
     "broker",
@@ -31,6 +32,7 @@ const HOUSE: [&str; 21] = [
     "processes",
     "repo",
     "trials",
+    "workspace-hack",
     "docs",
     "feral",
     "Cargo.toml",

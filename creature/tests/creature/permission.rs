@@ -180,6 +180,7 @@ async fn a_risky_root_is_a_folder_of_its_own() {
         "self",
         "a/../creature",
         "walls",
+        "ground",
         "house/src",
         "processes/src",
         "repo",

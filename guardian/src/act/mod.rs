@@ -19,6 +19,7 @@ pub mod heartbeat;
 pub mod ladder;
 pub mod living;
 pub mod look;
+pub mod packages;
 pub mod perform;
 pub mod publish;
 pub mod quotas;

@@ -6,17 +6,18 @@ use crate::act::controls;
 use crate::act::ends;
 use crate::act::executor::{End, Executor};
 use crate::act::living::Life;
+use crate::act::packages;
 use crate::act::quotas;
 use crate::decide::conduct::{Invariant, Tally};
 use crate::decide::vocabulary::{Action, Blame, Death, Event};
 use crate::limits::LOG_TAIL_BYTES;
 use anyhow::{Context, Result};
 use house::interrupt::Interrupted;
-use house::{files, records, repair};
+use house::{files, records, repair, risky};
 use processes::child::{self, Occupant, Start};
 use processes::exits::memory_kills;
 use processes::granted::Granted;
-use processes::{made, packages};
+use processes::made;
 use repo::fit;
 use repo::tree::short;
 use serde_json::json;
@@ -219,7 +220,7 @@ impl Executor {
     /// Returns the owner's grants to the next life; tells of a refusal.
     fn granted(&mut self, safe: bool) -> Granted {
         let named = self.settings.risky.as_deref().filter(|_| !safe);
-        match Granted::risky(&self.house, &self.living.walls, named) {
+        match Granted::risky(&self.living.walls, named, |named| risky::granted(&self.house, named)) {
             Ok(granted) => {
                 granted.told().iter().for_each(|told| self.report.say(told));
                 granted

@@ -18,11 +18,12 @@ impl Executor {
         if self.state.order_under_way == "pause" && self.decided.phase == Phase::Paused {
             self.state.order_came_to(true, format!("paused; nothing lives until `{}`", typed("resume")));
         }
+        // The heart before the page: what is told as blessed can stand in, whenever this is killed.
+        let life = self.living.life.as_ref().filter(|life| life.exited.is_none());
+        steward::records(self.record(), self.state.life, life.map_or(0, |life| life.tree.pid.as_raw()));
         if let Err(error) = self.write_published() {
             self.owe(&error);
         }
-        let life = self.living.life.as_ref().filter(|life| life.exited.is_none());
-        steward::records(self.record(), self.state.life, life.map_or(0, |life| life.tree.pid.as_raw()));
     }
 
     /// Returns what a blessed version needs to run without this steward.

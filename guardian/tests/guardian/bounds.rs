@@ -65,7 +65,7 @@ fn what_is_read_back_with_a_cap_is_never_written_beyond_it() {
     let house = House::new(SOUND);
     let own = paths::House::new(&house.root);
     fs::create_dir_all(own.own()).unwrap();
-    let guardians = cap("house/src/files.rs", "SMALL_FILE_BYTES");
+    let guardians = cap("ground/src/files.rs", "SMALL_FILE_BYTES");
     let brokers = cap("broker/src/ground/files.rs", "SMALL_FILE_BYTES");
     let creatures = cap("creature/src/senses/guardian.rs", "MOST_BYTES");
     assert_eq!((guardians, brokers), (256 << 10, 1 << 20), "caps are read as they are written");

@@ -1,5 +1,6 @@
 //! The launcher of walls by itself: it ends as its program did, in whatever order the processes get to run.
 
+use house::settings::Settings;
 use nix::errno::Errno;
 use nix::sys::ptrace::{self, Options};
 use nix::sys::signal::{Signal, kill};
@@ -8,7 +9,7 @@ use nix::unistd::Pid;
 use processes::child;
 use processes::child::{Bond, Occupant, Start, Tree};
 use processes::granted::Granted;
-use processes::prepare::{self, Asked};
+use processes::prepare;
 use std::fs::File;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
@@ -116,7 +117,7 @@ fn a_tree_that_is_asked_to_end_before_its_program_runs_ends() {
     let beside = House::new(SOUND);
     let house = house::House::new(&beside.root);
     let guardian = env!("CARGO_BIN_EXE_guardian").into();
-    let walls = prepare::find_walls(&house, &Asked::default(), guardian, false).unwrap();
+    let walls = prepare::find_walls(&house, &Settings::default().asked(), guardian, false).unwrap();
     for _ in 0..20 {
         let tree = start(&house, &walls, "sleep", &["1000"]);
         tree.terminate();
@@ -136,7 +137,7 @@ fn memory_moved_aside_during_a_launch_is_seen() {
     std::fs::write(&launcher, script).unwrap();
     std::fs::set_permissions(&launcher, PermissionsExt::from_mode(0o755)).unwrap();
     let house = house::House::new(&beside.root);
-    let walls = prepare::find_walls(&house, &Asked::default(), launcher, false).unwrap();
+    let walls = prepare::find_walls(&house, &Settings::default().asked(), launcher, false).unwrap();
     beside.write("moving", "");
     let tree = start(&house, &walls, "true", &[]);
     until("the launcher to have moved it", || beside.path(".self/moved.jsonl").exists());

@@ -1,14 +1,15 @@
 //! What the guardian takes of `owner.toml`, and hands to the creature; which mistakes there are is the house's to test.
 
 use guardian::limits::Limits;
-use guardian::settings::{self, Settings};
+use guardian::settings;
 use serde_json::{Value, json};
 use trials::House;
 use walls::Choice;
 
 #[test]
 fn what_is_valid_is_taken() {
-    assert_eq!(settings::read("").unwrap(), Settings::default());
+    let none = settings::read("").unwrap();
+    assert_eq!((none.limits, none.asked), (Limits::default(), house::settings::Settings::default().asked()));
     let text = "walls = \"required\"\ntaint = \"allow\"\n[limits]\nbeat_s = 3\nprocesses = 64\nfile_mib = 16\n\
                 [sandbox]\nread = [\"/opt/tools\"]\n[rest]\nlongest_s = 9999999\n[self_edit]\nbuild_s = 1\n";
     let settings = settings::read(text).unwrap();

@@ -4,24 +4,11 @@ use super::forms::Form;
 use super::key::Shape::{Amount, Count, List, Text};
 use super::key::{Shape, WITHOUT_END, section};
 use crate::clock::Millis;
-use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 const SECONDS: Shape = Amount(0.0, 31_536_000.0);
 const NUMBER: Shape = Count(0, WITHOUT_END);
 const SMALL: Shape = Count(0, u32::MAX as u64);
-
-/// `walls`: how much the owner asks of them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Walls {
-    /// As far as the kernel can.
-    #[default]
-    On,
-    /// All of them, or no start.
-    Required,
-    Off,
-}
 
 section! {
     /// Every number the guardian lives by that the owner may change.

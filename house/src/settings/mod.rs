@@ -21,7 +21,8 @@ use anyhow::{Context, Result, anyhow};
 use broker::{Autonomy, Budget, Dns, Janee, Model, Packages, Price, Search, Service, Taint, Web, X};
 use creature::{Agenda, Dream, Files, PERMISSIONS, Rest, Revenue, SelfEdit, Sessions};
 use forms::{Check, Form};
-use guardian::{Limits, Sandbox, Walls};
+use ground::asked::{Asked, Ceilings, Choice};
+use guardian::{Limits, Sandbox};
 use judge::{Judge, Mistake, Mistakes};
 use key::Shape::{Any, Names, Table, Word};
 use key::{Shape, section};
@@ -33,7 +34,7 @@ section! {
     /// The whole file: the keys above the first section, and the sections.
     Settings {
         /// `on`: as far as this kernel can; `required`: all of them or no start; `off`: none
-        walls: Walls = Walls::On, Word(&["on", "required", "off"]);
+        walls: Choice = Choice::On, Word(&["on", "required", "off"]);
         /// after text of others was read, acts to somebody new and rewrites of `PURPOSE.md` wait for you (`ask`) or
         /// not (`allow`)
         taint: Taint = Taint::Ask, Word(&["ask", "allow"]);
@@ -104,6 +105,17 @@ impl Settings {
             report: self.report.clone(),
             warn_percent: self.budget.warn_percent,
         }
+    }
+
+    pub fn asked(&self) -> Asked {
+        let limits = &self.limits;
+        let ceilings = Ceilings {
+            processes: limits.processes,
+            memory_mib: limits.memory_per_process_mib,
+            open_files: limits.open_files,
+            file_mib: limits.file_mib,
+        };
+        Asked { choice: self.walls, more: self.sandbox.read.clone(), ceilings }
     }
 }
 

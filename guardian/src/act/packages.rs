@@ -5,8 +5,8 @@
 //! Not held: a command line or a file of the creature's own may say otherwise; the door refuses what is no wheel, and no
 //! other registry is within reach.
 
-use crate::child::Door;
 use house::settings::broker::Packages;
+use processes::child::Door;
 
 /// Variables of pip: only into a virtual environment, only wheels, no question to anybody at a terminal.
 const PIP: [(&str, &str); 5] = [

@@ -7,6 +7,8 @@ use nix::time::{ClockId, clock_gettime};
 /// Milliseconds: on the guardian's own timeline, or since the epoch by the wall clock.
 pub type Millis = u64;
 
+/// The last millisecond whose year has four digits.
+const LAST_MS: Millis = 253_402_300_799_999;
 /// Longest absence of a guardian that its timeline counts: an hour.
 const LONGEST_AWAY_MS: Millis = 60 * 60_000;
 
@@ -54,8 +56,18 @@ pub fn stamp() -> String {
 
 /// A time of the wall clock, as `stamp` has it.
 pub fn stamp_of(wall_ms: Millis) -> String {
-    let then = jiff::Timestamp::from_millisecond(wall_ms as i64).unwrap_or_default();
-    format!("{then:.3}")
+    let wall_ms = wall_ms.min(LAST_MS);
+    let (seconds, ms) = (wall_ms / 1_000, wall_ms % 1_000);
+    // SAFETY: the structure is numbers alone; both outlive the call.
+    #[allow(unsafe_code)]
+    let then = unsafe {
+        let mut then = std::mem::zeroed::<libc::tm>();
+        libc::gmtime_r(&(seconds as libc::time_t), &raw mut then);
+        then
+    };
+    let (year, month) = (then.tm_year + 1_900, then.tm_mon + 1);
+    let (day, hour, minute, second) = (then.tm_mday, then.tm_hour, then.tm_min, then.tm_sec);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{ms:03}Z")
 }
 
 /// Now, as part of a file or ref name: `20260102T030405.678Z`.

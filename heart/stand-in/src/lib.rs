@@ -2,14 +2,14 @@
 //!
 //! Invariant: it judges nothing and starts one life. It holds the creature's lock, as the steward does: never two lives.
 
-use crate::course::NOTHING_TO_RUN;
-use crate::kept::Kept;
-use crate::wire::{Line, Record, Said, Version};
-use crate::{HOUSE_LOST, LEAVE};
 use anyhow::{Context, Result, bail, ensure};
-use house::clock::{Millis, running_ms};
-use house::sealed::checksum_of;
-use house::{House, files, interrupt, terminal};
+use ground::checksum::checksum_of;
+use ground::clock::{Millis, running_ms};
+use ground::{House, files, interrupt, terminal};
+use heart::course::NOTHING_TO_RUN;
+use heart::kept::Plan;
+use heart::wire::{Line, Said, Version};
+use heart::{HOUSE_LOST, LEAVE};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::prctl;
 use nix::unistd::getppid;
@@ -18,7 +18,6 @@ use processes::child::{self, Bond, Occupant, Start, Tree};
 use processes::granted::Granted;
 use processes::hunt;
 use processes::prepare::{find_walls, too_little};
-use serde::{Deserialize, Serialize};
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::iterator::backend::SignalDelivery;
 use signal_hook::iterator::exfiltrator::SignalOnly;
@@ -28,27 +27,6 @@ use std::path::{Path, PathBuf};
 
 /// Time between two rounds.
 const ROUND_MS: Millis = 1_000;
-
-/// A stand-in's life, and all that it needs of the heart's state.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct Plan {
-    life: u64,
-    version: Version,
-    record: Record,
-}
-
-impl Plan {
-    /// The newest version that may run; none where there is no such.
-    pub fn of(kept: &Kept) -> Option<Self> {
-        let record = kept.record.clone()?;
-        let version = record.newest()?.clone();
-        Some(Self {
-            life: kept.life,
-            version,
-            record: Record { blessed: vec![], condemned: vec![], ..record },
-        })
-    }
-}
 
 /// The stage: `stand-in HOUSE PLAN`. Its exit code says whether there was something to run.
 pub fn stage(root: &Path, plan: &str) -> Result<u8> {

@@ -2,9 +2,9 @@
 //!
 //! Invariant: nothing here waits for a process; a search is bounded, and reports whether anything is left.
 
+use crate::at_work::{holders, processes};
+use crate::{House, files};
 use anyhow::{Context, Result, bail};
-use house::at_work::{holders, processes};
-use house::{House, files};
 use nix::errno::Errno;
 use nix::sys::prctl;
 use nix::sys::signal::{Signal, kill};

@@ -17,7 +17,7 @@ const LOOK: Duration = Duration::from_millis(5);
 
 /// A standard stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stream {
+pub enum Stream {
     Output,
     Error,
 }
@@ -67,7 +67,7 @@ fn straight(stream: Stream, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// A text under way to a stream: whole, once it is dropped or flushed.
-pub(crate) struct Outlet {
+pub struct Outlet {
     stream: Stream,
     bytes: Vec<u8>,
 }

@@ -1,0 +1,1 @@
+//! Nothing: its manifest has packages of others built with the same features whichever program is built.
