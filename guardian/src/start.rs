@@ -144,18 +144,14 @@ fn cleared_refusal(house: &House, repo: &Repo, state: &State) -> Option<String> 
 
 fn policy_of(state: &State, clock: &Clock) -> Policy {
     let mut policy = Policy::new(state.record.clone(), clock.now());
-    policy.record.untidy |= is_untidy(state);
-    policy
-}
-
-/// Whether uncommitted changes are the creature's, to be kept before the next life: after a crash, or if they were
-/// there already at an orderly stop, and so were made while a creature lived.
-fn is_untidy(state: &State) -> bool {
-    match state.left() {
+    // Uncommitted changes are the creature's, to be kept before the next life, after a crash, or if they were there
+    // already at an orderly stop, and so were made while a creature lived.
+    policy.record.untidy |= match state.left() {
         Left::Never => false,
         Left::Unknown => true,
         Left::With(edits) => !edits.is_empty(),
-    }
+    };
+    policy
 }
 
 /// Finds the walls; refuses where the owner requires more. From here on other processes may not inspect this one.

@@ -16,7 +16,6 @@ use std::io::ErrorKind;
 impl Executor {
     pub fn perform(&mut self, action: Action) -> Option<Event> {
         let Self { around, ladder, builder, living, daemons, .. } = self;
-        let done = |()| Ok(None);
         let came = |event| move |()| Some(event);
         let outcome = match action {
             Action::Survey { tidy } => ladder.survey(around, tidy).map(Some),
@@ -34,10 +33,22 @@ impl Executor {
             Action::Spawn { kept, safe } => living.begin(around, ladder, daemons, kept, safe).map(|()| None),
             Action::Examine => Ok(self.examine()),
             Action::StopExam => Ok(self.stop_exam()),
-            Action::Terminate => done(living.life.iter().for_each(|life| life.tree.terminate())),
-            Action::KillTree => done(living.life.iter().for_each(|life| life.tree.kill())),
-            Action::Bury { death, blame } => done(bury(around, ladder.version, &self.end, death, blame)),
-            Action::TellBroken { invariant, tally } => done(tell_broken(around, invariant, tally)),
+            Action::Terminate => {
+                living.life.iter().for_each(|life| life.tree.terminate());
+                Ok(None)
+            }
+            Action::KillTree => {
+                living.life.iter().for_each(|life| life.tree.kill());
+                Ok(None)
+            }
+            Action::Bury { death, blame } => {
+                bury(around, ladder.version, &self.end, death, blame);
+                Ok(None)
+            }
+            Action::TellBroken { invariant, tally } => {
+                tell_broken(around, invariant, tally);
+                Ok(None)
+            }
             Action::Tidy => ladder.tidy(around).map(came(Event::Tidied)),
             Action::SetAside => Ok(Some(fall::set_aside(around))),
             Action::Commit => ladder.commit(around).map(came(Event::Committed)),
