@@ -15,7 +15,7 @@ use house::terminal::typed;
 pub struct Around {
     pub house: House,
     pub limits: Limits,
-    /// Settings at start; only `limits`, `notices` and the settings' text are replaced while the guardian runs.
+    /// Settings in force; of a change while the guardian runs all is taken over but the walls, `asked`.
     pub settings: Settings,
     pub clock: Clock,
     pub state: State,

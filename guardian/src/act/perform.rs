@@ -65,7 +65,7 @@ impl Executor {
         self.came_of(outcome)
     }
 
-    /// The event that an action's outcome is.
+    /// Returns the event for an action's outcome; tells the owner of a failure.
     fn came_of(&mut self, outcome: Result<Option<Event>>) -> Option<Event> {
         outcome.unwrap_or_else(|error| {
             if error.is::<Interrupted>() {

@@ -20,13 +20,14 @@ impl Executor {
     pub fn publish(&mut self) {
         self.around.is_news = false;
         let (last_good, blessed) = self.ladder.on_record();
-        if let Err(error) = self.write_published(last_good.as_deref()) {
-            self.around.owe(&error);
-        }
         let Around { settings, limits, state, .. } = &self.around;
         let (walls, grace_ms, parked_ms) = (settings.asked.clone(), limits.grace_ms, limits.parked_ms);
         let record = Record { walls, grace_ms, parked_ms, blessed };
+        // Told first: what is published as blessed can stand in, even if this steward is killed at once.
         steward::records(record, state.life, self.living.pid().unwrap_or_default());
+        if let Err(error) = self.write_published(last_good.as_deref()) {
+            self.around.owe(&error);
+        }
     }
 
     pub fn write_published(&self, last_good: Option<&str>) -> anyhow::Result<()> {
