@@ -77,10 +77,6 @@ impl Plan {
     pub fn of(kept: &Kept) -> Option<Self> {
         let record = kept.record.clone()?;
         let version = record.newest()?.clone();
-        Some(Self {
-            life: kept.life,
-            version,
-            record: Record { blessed: vec![], condemned: vec![], ..record },
-        })
+        Some(Self { life: kept.life, version, record: Record { blessed: vec![], ..record } })
     }
 }

@@ -317,7 +317,6 @@ fn a_stand_in_has_the_owners_time_to_end() {
         grace_ms: 60_000,
         parked_ms: 600_000,
         blessed: vec![Version { tree: hex.clone(), commit: hex.clone(), sha256: hex }],
-        condemned: vec![],
     });
     world.is_ready();
     for _ in 0..2 {
