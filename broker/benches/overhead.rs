@@ -16,6 +16,7 @@ use axum::response::Response;
 use axum::routing::post;
 use broker::broker::Broker;
 use broker::ground::clock::Clock;
+use broker::ground::hosts::Resolver;
 use broker::net::outward::Outward;
 use broker::policy::Policy;
 use broker::secrets::keys::Keys;
@@ -44,7 +45,9 @@ fn main() {
     let folder = tempfile::tempdir().unwrap();
     let upstream = serve(|_| Router::new().route(PATH, post(answer)));
     let proxy = serve(move |_| {
-        Router::new().route(PATH, post(passed)).with_state((Outward::new().unwrap(), upstream))
+        Router::new()
+            .route(PATH, post(passed))
+            .with_state((Outward::new(Resolver::default()).unwrap(), upstream))
     });
     let broker = broker(folder.path(), upstream);
     let places = [
@@ -54,7 +57,7 @@ fn main() {
     ];
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let client = Outward::new().unwrap();
+        let client = Outward::new(Resolver::default()).unwrap();
         for (at_once, rounds) in [(1, if quick { 300 } else { 3_000 }), (8, if quick { 60 } else { 600 })] {
             let mut samples = [Vec::new(), Vec::new(), Vec::new()];
             let mut syncs = Vec::new();

@@ -5,28 +5,21 @@
 pub mod act;
 pub mod answers;
 pub mod ask;
-pub mod ask_files;
 pub mod asks;
 pub mod journal;
 pub mod outcome;
 pub mod packages;
 pub mod purpose;
-pub mod record;
 
-use crate::door::callers::Tokens;
-use crate::ground::clock::Clock;
 use crate::ground::refusal::Unfit;
-use crate::ground::taint::Taint;
-use crate::ledger::{Closed, Entry, Ledger};
+use crate::handles::Handles;
+use crate::ledger::{Closed, Entry};
 use crate::policy;
-use crate::secrets::Secrets;
 use act::Act;
 use asks::{Asking, Asks};
-use house::House;
 use house::bounds::brief;
 use outcome::with;
-use record::entry;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::sync::Arc;
 
 /// Characters kept of a reason or a summary.
@@ -37,34 +30,28 @@ const PROBATION_S: u64 = 60;
 /// Dependencies of judging an act, besides its service's rules.
 pub struct Approvals {
     pub asks: Asks,
-    pub tokens: Arc<Tokens>,
-    pub taint: Arc<Taint>,
     /// Treatment of outward acts after untrusted text was read.
     pub when_tainted: policy::Taint,
-    pub ledger: Ledger,
-    pub secrets: Secrets,
-    pub house: House,
-    pub clock: Clock,
+    pub handles: Arc<Handles>,
 }
 
 impl Approvals {
     /// Records a refusal in the ledger, and returns its envelope.
     pub async fn refuse(&self, life: u64, act: &Act, unfit: Unfit) -> Result<Value, Closed> {
-        let note = brief(&self.secrets.scrub(&unfit.error), 200);
-        let entry = entry(life, "refuse", act);
-        self.ledger.refused(Entry { decision: "refused".to_owned(), note, ..entry }).await?;
-        Ok(json!({"ok": false, "error": unfit.error, "hint": unfit.hint}))
+        let note = brief(&self.handles.secrets.scrub(&unfit.error), 200);
+        self.handles.ledger.refused(Entry { note, ..act.entry(life, "refuse", "refused", "") }).await?;
+        Ok(unfit.envelope())
     }
 
     /// The refusal of an act, if the life's tests still run: until they pass it may think, read and ask.
     pub async fn unproven(&self, life: u64, act: &Act) -> Result<Option<Value>, Closed> {
-        if !self.tokens.is_unproven(life) {
+        if !self.handles.tokens.is_unproven(life) {
             return Ok(None);
         }
-        let error =
-            "this self is on probation: it was just born of a self-edit, and its tests still run".to_owned();
-        let unfit =
-            Unfit { error, hint: "go on with something else; once it is blessed, do this again".to_owned() };
+        let unfit = Unfit::new(
+            "this self is on probation: it was just born of a self-edit, and its tests still run",
+            "go on with something else; once it is blessed, do this again",
+        );
         Ok(Some(with(self.refuse(life, act, unfit).await?, "retry_after_s", PROBATION_S)))
     }
 
@@ -73,23 +60,20 @@ impl Approvals {
         if let Err(unfit) = asks::fits(&act) {
             return self.refuse(life, &act, unfit).await;
         }
-        let clean = |text: &str| brief(&self.secrets.scrub(text), MOST_WORDS);
+        let clean = |text: &str| brief(&self.handles.secrets.scrub(text), MOST_WORDS);
         let (summary, reason) = (clean(&act.summary(2 * MOST_WORDS)), clean(reason));
-        let entry = Entry { decision: "ask".to_owned(), ..entry(life, "ask", &act) };
         let [_, method, path] = act.place();
         let what = if path.is_empty() { "PURPOSE.md".to_owned() } else { format!("{method} {path}") };
-        let kept = self.asks.ask(life, act.clone(), why.clone(), reason, summary);
-        let id = match kept {
+        let id = match self.asks.ask(life, act.clone(), why.clone(), reason, summary) {
             Ok(Asking::New(id)) => {
-                self.ledger.append(Entry { call: format!("ask-{id}"), ..entry }).await?;
+                self.handles.ledger.append(act.entry(life, "ask", "ask", &format!("ask-{id}"))).await?;
                 id
             }
             Ok(Asking::Same(id)) => id,
             Err(unfit) => return self.refuse(life, &act, unfit).await,
         };
-        Ok(json!({
-            "ok": false, "asked": id.to_string(), "error": format!("{what} waits for the owner: {why}"),
-            "hint": "go on with something else; the outcome comes as an event, so do not send it again",
-        }))
+        let hint = "go on with something else; the outcome comes as an event, so do not send it again";
+        let waits = Unfit::new(format!("{what} waits for the owner: {why}"), hint);
+        Ok(with(waits.envelope(), "asked", id.to_string()))
     }
 }

@@ -8,26 +8,22 @@ pub mod tunnel;
 
 use crate::cargo::registries::{Place, Registries};
 use crate::cargo::tunnel::Passed;
-use crate::door::callers::{Caller, Tokens};
-use crate::ground::hosts::{self, Reach, Resolver};
+use crate::door::callers::Caller;
+use crate::ground::hosts::{self, Reach};
 use crate::ground::refusal::Refusal;
-use crate::ground::taint::Taint;
-use crate::ledger::{Closed, Entry, Ledger};
-use crate::net::resolve::{OwnPort, resolve};
-use crate::secrets::Secrets;
+use crate::handles::Handles;
+use crate::ledger::Entry;
+use crate::net::resolve::resolve;
+use crate::net::{self, tls};
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
-use house::House;
 use http::{HeaderMap, HeaderValue, Method, Request, Uri, header};
-use http_body_util::{BodyExt, Empty, Limited};
 use hyper::body::Incoming;
-use hyper::client::conn::http1;
 use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 use hyper_util::rt::TokioIo;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Most tunnels at once; cargo needs one or two.
@@ -37,18 +33,8 @@ const MOST_PLAIN: usize = 4;
 const MOST_PLAIN_BYTES: usize = 64 << 20;
 const PLAIN: Duration = Duration::from_secs(60);
 /// Headers that belong to one connection, or to this proxy, and are not passed on.
-const HOPS: [&str; 10] = [
-    "connection",
-    "proxy-connection",
-    "proxy-authorization",
-    "keep-alive",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-    "content-length",
-    "host",
-];
+const HOPS: &str = "connection proxy-connection proxy-authorization keep-alive te trailer transfer-encoding upgrade \
+    content-length host";
 
 /// Dependencies of the proxy for cargo.
 pub struct Cargo {
@@ -56,12 +42,7 @@ pub struct Cargo {
     /// The owner's proxy settings.
     pub proxies: Matcher,
     pub at_once: AtOnce,
-    pub tokens: Arc<Tokens>,
-    pub own_port: OwnPort,
-    pub resolver: Resolver,
-    pub ledger: Ledger,
-    pub taint: Arc<Taint>,
-    pub secrets: Secrets,
+    pub handles: Arc<Handles>,
 }
 
 /// Bounds on simultaneous tunnels and requests.
@@ -76,20 +57,20 @@ impl Default for AtOnce {
     }
 }
 
-/// The registries of the owner's cargo, and the proxies it uses.
-pub fn of_house(house: &House) -> (Registries, Matcher) {
-    let registries = Registries::of(house);
-    let proxies = match registries.proxy() {
-        Some(proxy) => {
-            let none = ["no_proxy", "NO_PROXY"].iter().find_map(|name| std::env::var(name).ok());
-            Matcher::builder().all(proxy).no(none.unwrap_or_default()).build()
-        }
-        None => Matcher::from_env(),
-    };
-    (registries, proxies)
-}
-
 impl Cargo {
+    /// For the registries of the owner's cargo, by the proxies it uses.
+    pub fn new(handles: Arc<Handles>) -> Self {
+        let registries = Registries::of(&handles.house);
+        let proxies = match registries.proxy() {
+            Some(proxy) => {
+                let none = ["no_proxy", "NO_PROXY"].iter().find_map(|name| std::env::var(name).ok());
+                Matcher::builder().all(proxy).no(none.unwrap_or_default()).build()
+            }
+            None => Matcher::from_env(),
+        };
+        Self { registries, proxies, at_once: AtOnce::default(), handles }
+    }
+
     fn proxy_for(&self, place: &Place) -> Option<Intercept> {
         let uri = tunnel::base(place.https, &place.host, place.port)?;
         self.proxies.intercept(&uri).filter(|_| !hosts::is_loopback(&place.host))
@@ -113,21 +94,19 @@ impl Cargo {
         let message = format!("{} is not a registry of cargo's", tunnel::target(host, port));
         Err(Refusal::new(403, "refused_host", message, hint))
     }
-}
 
-impl Cargo {
     /// Records what the guardian fetched before there was a broker, as the first line of a new ledger.
     pub fn note_fetched(&self, fetched: &str) {
-        if self.ledger.is_new() && !fetched.is_empty() {
+        if self.handles.ledger.is_new() && !fetched.is_empty() {
             let note = format!("before there was a broker, by the owner: {fetched}");
-            self.ledger.submit(Entry { note, decision: "allow".into(), ..entry(Caller::Build) });
+            self.handles.ledger.submit(Entry { note, decision: "allow".into(), ..entry(Caller::Build) });
         }
     }
 }
 
 /// Answers a proxy request: a tunnel, or a plain request with a whole URL.
 pub async fn proxy(cargo: Arc<Cargo>, request: Request<Incoming>) -> Response {
-    let Some(caller) = cargo.tokens.proxy_caller(request.headers()) else {
+    let Some(caller) = cargo.handles.tokens.proxy_caller(request.headers()) else {
         let hint =
             "cargo takes it from CARGO_HTTP_PROXY, as http://life:TOKEN@HOST:PORT; each life has a new one";
         let mut response =
@@ -138,20 +117,20 @@ pub async fn proxy(cargo: Arc<Cargo>, request: Request<Incoming>) -> Response {
     };
     let tunnelled = request.method() == Method::CONNECT;
     let (method, uri) = (request.method().clone(), request.uri().clone());
-    let answer = match (cargo.ledger.closed(), tunnelled) {
-        (Some(why), _) => Err(Closed(why).of_fetch()),
-        (None, true) => open(&cargo, caller, request).await,
-        (None, false) => plain(&cargo, caller, request).await,
+    let answer = match (cargo.handles.ledger.is_open(), tunnelled) {
+        (Err(closed), _) => Err(closed.into()),
+        (Ok(()), true) => open(&cargo, caller, request).await,
+        (Ok(()), false) => plain(&cargo, caller, request).await,
     };
     answer.unwrap_or_else(|refusal| {
         let entry = Entry {
             method: method.to_string(),
-            path: cargo.secrets.scrub(&place_of(&uri)),
+            path: cargo.handles.secrets.scrub(&place_of(&uri)),
             decision: refusal.kind.into(),
             ..entry(caller)
         };
         tokio::spawn(async move {
-            let _ = cargo.ledger.refused(entry).await;
+            let _ = cargo.handles.ledger.refused(entry).await;
         });
         refusal.into_response()
     })
@@ -187,9 +166,9 @@ async fn open(
     })?;
     let stream = match cargo.proxy_for(&place) {
         Some(proxy) => tunnel::chain(&proxy, &tunnel::target(&host, port)).await.map_err(unreachable)?,
-        None => dial(cargo, &place).await?,
+        None => tunnel::dial(&checked(cargo, &place).await?).await.map_err(unreachable)?,
     };
-    taint(cargo, caller)?;
+    cargo.handles.taint.try_read_untrusted(number(caller))?;
     let upgrade = hyper::upgrade::on(&mut request);
     let cargo = cargo.clone();
     tokio::spawn(async move {
@@ -202,14 +181,8 @@ async fn open(
     Ok(Response::new(Body::empty()))
 }
 
-async fn close(
-    cargo: &Arc<Cargo>,
-    caller: Caller,
-    place: &Place,
-    passed: Passed,
-    held: OwnedSemaphorePermit,
-) {
-    cargo.taint.read_untrusted(number(caller));
+async fn close(cargo: &Cargo, caller: Caller, place: &Place, passed: Passed, held: OwnedSemaphorePermit) {
+    cargo.handles.taint.read_untrusted(number(caller));
     let refused = passed.cut.starts_with("refused");
     let mut entry = Entry {
         method: "CONNECT".into(),
@@ -223,7 +196,7 @@ async fn close(
     if !refused && !passed.cut.is_empty() {
         entry.note = format!("{} {}", entry.note, passed.cut).trim().to_owned();
     }
-    if let Err(closed) = cargo.ledger.append(entry).await {
+    if let Err(closed) = cargo.handles.ledger.append(entry).await {
         tracing::error!("a tunnel could not be written down: {}", closed.0);
     }
     drop(held);
@@ -234,72 +207,57 @@ async fn plain(cargo: &Arc<Cargo>, caller: Caller, request: Request<Incoming>) -
     if !matches!(*request.method(), Method::GET | Method::HEAD) || request.uri().scheme_str() != Some("http")
     {
         let hint = "over plain http crates are only fetched: GET or HEAD";
-        return Err(Refusal::new(
-            403,
-            "refused_method",
-            format!("{} is not passed on", request.method()),
-            hint,
-        ));
+        let message = format!("{} is not passed on", request.method());
+        return Err(Refusal::new(403, "refused_method", message, hint));
     }
     let (host, port) = host_of(request.uri(), Some(80))?;
     let place = cargo.judge(false, &host, port)?;
     let _held = cargo.at_once.plain.acquire().await;
-    let proxy = cargo.proxy_for(&place);
-    let stream = match &proxy {
-        Some(proxy) => tunnel::dial_proxy(proxy).await.map_err(unreachable)?,
-        None => dial(cargo, &place).await?,
-    };
-    taint(cargo, caller)?;
-    let target = tunnel::target(&host, port);
-    let answer = tokio::time::timeout(PLAIN, fetch(stream, &target, proxy.as_ref(), request)).await;
-    let (parts, bytes) =
-        answer.map_err(|_| unreachable(anyhow::anyhow!("no answer in time")))?.map_err(unreachable)?;
+    let (method, url) = (request.method().clone(), request.uri().to_string());
+    let client = client(cargo, &place).await?;
+    cargo.handles.taint.try_read_untrusted(number(caller))?;
+    let sent = client.request(method.clone(), url).headers(passed_on(request.headers())).send().await;
+    let mut answer = sent.map_err(|error| broke(&error))?;
+    let mut bytes = Vec::new();
+    if net::read_most(&mut answer, MOST_PLAIN_BYTES, &mut bytes).await.map_err(|error| broke(&error))? {
+        return Err(unreachable(anyhow::anyhow!("its answer is larger than {MOST_PLAIN_BYTES} bytes")));
+    }
     let entry = Entry {
-        method: parts.1.to_string(),
-        path: target + parts.2.path(),
+        method: method.to_string(),
+        path: tunnel::target(&host, port) + request.uri().path(),
         bytes_in: bytes.len() as u64,
-        status: Some(parts.0.status.as_u16()),
+        status: Some(answer.status().as_u16()),
         decision: "allow".into(),
         ..entry(caller)
     };
-    cargo.ledger.append(entry).await.map_err(Closed::of_fetch)?;
+    cargo.handles.ledger.append(entry).await?;
     let mut response = Response::new(Body::from(bytes));
-    *response.status_mut() = parts.0.status;
-    *response.headers_mut() = passed_on(&parts.0.headers);
+    *response.status_mut() = answer.status();
+    *response.headers_mut() = passed_on(answer.headers());
     Ok(response)
 }
 
-type Answered = (http::response::Parts, Method, Uri);
-
-async fn fetch(
-    stream: TcpStream,
-    target: &str,
-    proxy: Option<&Intercept>,
-    request: Request<Incoming>,
-) -> anyhow::Result<(Answered, bytes::Bytes)> {
-    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
-    let connection = tokio::spawn(connection);
-    let (method, uri) = (request.method().clone(), request.uri().clone());
-    let mut onward = Request::new(Empty::<bytes::Bytes>::new());
-    *onward.method_mut() = method.clone();
-    *onward.headers_mut() = passed_on(request.headers());
-    onward.headers_mut().insert(header::HOST, HeaderValue::from_str(target)?);
-    *onward.uri_mut() = match proxy {
-        Some(_) => uri.clone(),
-        None => uri.path_and_query().map_or("/", |path| path.as_str()).parse()?,
+/// The client for plain requests to a registry: by the owner's proxy, else to the addresses that were checked.
+async fn client(cargo: &Cargo, place: &Place) -> Result<reqwest::Client, Refusal> {
+    let client = tls::client().map_err(unreachable)?.no_gzip().timeout(PLAIN);
+    let client = match cargo.proxy_for(place) {
+        Some(proxy) => {
+            let all = reqwest::Proxy::all(proxy.uri().to_string()).map_err(|error| broke(&error))?;
+            let pass = proxy.basic_auth().cloned();
+            client.proxy(pass.into_iter().fold(all, reqwest::Proxy::custom_http_auth))
+        }
+        None => client.no_proxy().resolve_to_addrs(&place.host, &checked(cargo, place).await?),
     };
-    if let Some(pass) = proxy.and_then(Intercept::basic_auth) {
-        onward.headers_mut().insert(header::PROXY_AUTHORIZATION, pass.clone());
-    }
-    let (parts, body) = sender.send_request(onward).await?.into_parts();
-    let bytes =
-        Limited::new(body, MOST_PLAIN_BYTES).collect().await.map_err(|error| anyhow::anyhow!("{error}"));
-    connection.abort();
-    Ok(((parts, method, uri), bytes?.to_bytes()))
+    client.build().map_err(|error| broke(&error))
+}
+
+fn broke(error: &reqwest::Error) -> Refusal {
+    let why = if error.is_timeout() { "no answer in time".to_owned() } else { net::told(error) };
+    unreachable(anyhow::anyhow!(why))
 }
 
 fn passed_on(headers: &HeaderMap) -> HeaderMap {
-    let kept = headers.iter().filter(|(name, _)| !HOPS.contains(&name.as_str()));
+    let kept = headers.iter().filter(|(name, _)| !HOPS.split(' ').any(|hop| hop == name.as_str()));
     kept.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
@@ -311,41 +269,32 @@ fn number(caller: Caller) -> u64 {
     }
 }
 
-/// Taints before untrusted text comes in; if the taint cannot be written, nothing comes in.
-fn taint(cargo: &Arc<Cargo>, caller: Caller) -> Result<(), Refusal> {
-    cargo.taint.try_read_untrusted(number(caller)).map_err(|error| {
-        tracing::error!("{error:#}");
-        let hint = "the owner has to mend it: see the broker's log";
-        Refusal::new(503, "ledger_closed", "the broker cannot write down what is read", hint)
-    })
-}
-
-/// Resolves the name once, checks its addresses, and connects to one of these.
-async fn dial(cargo: &Arc<Cargo>, place: &Place) -> Result<TcpStream, Refusal> {
+/// Resolves the name once, and checks its addresses.
+async fn checked(cargo: &Cargo, place: &Place) -> Result<Vec<SocketAddr>, Refusal> {
     let found = resolve(&place.host, place.port).await?;
     let furthest = match &place.index {
         Some(index) => {
             let index = resolve(index, place.port).await?;
-            index.iter().map(|to| cargo.resolver.reach(to.ip())).min().unwrap_or(Reach::Public)
+            index.iter().map(|to| cargo.handles.resolver.reach(to.ip())).min().unwrap_or(Reach::Public)
         }
         None => place.furthest,
     };
     let fits = |to: &SocketAddr| {
-        let reach = cargo.resolver.reach(to.ip());
+        let reach = cargo.handles.resolver.reach(to.ip());
         reach <= furthest
             && reach < Reach::Never
-            && !(reach == Reach::Loopback && cargo.own_port.is(place.port))
+            && !(reach == Reach::Loopback && cargo.handles.own_port.is(place.port))
     };
     let (checked, others): (Vec<SocketAddr>, Vec<SocketAddr>) = found.into_iter().partition(fits);
     if checked.is_empty() {
-        if let Some(why) = others.iter().find_map(|to| cargo.resolver.refused(&place.host, to.ip())) {
+        if let Some(why) = others.iter().find_map(|to| cargo.handles.resolver.refused(&place.host, to.ip())) {
             return Err(Refusal::new(403, "refused_address", why, hosts::FAKE_IP_HINT));
         }
         let hint = "only the owner can name a registry in a private network, in cargo's own settings";
         let message = format!("{} resolves to a private or local address", place.host);
         return Err(Refusal::new(403, "refused_address", message, hint));
     }
-    tunnel::dial(&checked).await.map_err(unreachable)
+    Ok(checked)
 }
 
 fn unreachable(error: anyhow::Error) -> Refusal {

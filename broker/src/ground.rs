@@ -5,6 +5,7 @@ pub mod clock;
 pub mod day;
 pub mod files;
 pub mod hosts;
+pub mod hours;
 pub mod lock;
 pub mod rate;
 pub mod refusal;

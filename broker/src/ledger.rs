@@ -96,6 +96,11 @@ impl Ledger {
         self.shared.closed.get()
     }
 
+    /// Fails if nothing may be sent.
+    pub fn is_open(&self) -> Result<(), Closed> {
+        self.closed().map_or(Ok(()), |why| Err(Closed(why)))
+    }
+
     /// Appends a line and waits until it is on disk.
     pub async fn append(&self, entry: Entry) -> Result<(), Closed> {
         let (done, written) = oneshot::channel();
@@ -120,7 +125,7 @@ impl Ledger {
                 }
             });
         }
-        self.closed().map_or(Ok(()), |why| Err(Closed(why)))
+        self.is_open()
     }
 
     fn sum_up(&self, kind: &Kind) {

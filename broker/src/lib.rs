@@ -7,6 +7,7 @@ pub mod broker;
 pub mod cargo;
 pub mod door;
 pub mod ground;
+pub mod handles;
 pub mod health;
 pub mod ledger;
 pub mod llm;

@@ -3,7 +3,6 @@
 //! Invariant: only the paths in `pass.rs` reach a provider; the bytes that were judged are the bytes that are sent.
 
 mod again;
-pub mod aliases;
 mod allowed;
 mod answer;
 mod besides;
@@ -26,16 +25,15 @@ mod sent;
 pub mod wire;
 
 use crate::ground::caps;
-use crate::ground::clock::Clock;
+use crate::handles::Handles;
 use crate::money::budget::Budget;
 use crate::money::prices::{Prices, Rate};
-use crate::net::outward::Outward;
-use crate::secrets::Secrets;
 use bill::Bill;
 use experience::Experience;
 use offers::Providers;
 use provider::Provider;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 /// Dependencies of passing a call to a model.
 pub struct Llm {
@@ -43,9 +41,7 @@ pub struct Llm {
     pub prices: Prices,
     pub experience: Experience,
     pub budget: Budget,
-    pub outward: Outward,
-    pub secrets: Secrets,
-    pub clock: Clock,
+    pub handles: Arc<Handles>,
 }
 
 impl Llm {
@@ -60,8 +56,9 @@ impl Llm {
     /// Tells the budget which model servers on this machine run and are not used.
     pub async fn look_nearby(&self) {
         let chosen = self.providers.chosen();
-        self.budget
-            .tell_of_nearby(nearby::offered(&self.outward, chosen, nearby::usual(&chosen.makers)).await);
+        self.budget.tell_of_nearby(
+            nearby::offered(&self.handles.outward, chosen, nearby::usual(&chosen.makers)).await,
+        );
     }
 
     /// The price of a provider's model.
@@ -81,6 +78,6 @@ impl Llm {
                 "prices": self.rate(provider, model).shown(),
             })
         };
-        self.providers.status(|name| self.secrets.get(name), money).await
+        self.providers.status(|name| self.handles.secrets.get(name), money).await
     }
 }

@@ -3,6 +3,8 @@
 use anyhow::{Context, Result, bail};
 use broker::broker::Broker;
 use broker::ground::clock::Clock;
+use broker::ground::hosts::Resolver;
+use broker::ledger::opening;
 use broker::llm::offers::Providers;
 use broker::llm::{choice, nearby};
 use broker::net::outward::Outward;
@@ -64,27 +66,28 @@ fn main() -> ExitCode {
         }
     }
     let house = House::new(house);
-    if accept {
-        return accept_ledger(&house);
-    }
     // The same exit status with and without --check, so that the guardian knows that starting again would not help.
     let judged = Policy::load(&house).and_then(|policy| {
-        let keys = Keys::load(&house, &policy.key_names())?;
-        Ok(choice::of_house(&policy, &keys))
+        let keys = if accept { Keys::default() } else { Keys::load(&house, &policy.key_names())? };
+        Ok((choice::of_house(&policy, &keys), policy))
     });
-    match judged {
+    let done = match judged {
         Err(error) => {
             eprintln!("{error:#}");
             return ExitCode::from(2);
         }
-        Ok(chosen) if check => {
+        // On the owner's order, after the old one was closed.
+        Ok((_, policy)) if accept => opening::accept(&house, &Clock::default(), &policy.budget)
+            .map(|done| println!("{done}"))
+            .context("failed to begin a new ledger"),
+        Ok((chosen, _)) if check => {
             println!("{}", chosen.told());
             nearby(&chosen).iter().for_each(|told| println!("{told}"));
-            return ExitCode::SUCCESS;
+            Ok(())
         }
-        Ok(_) => {}
-    }
-    match run(house) {
+        Ok(_) => run(house),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("broker: {error:#}");
@@ -96,34 +99,13 @@ fn main() -> ExitCode {
 /// Returns sentences about the model servers on this machine; none where they cannot be asked.
 fn nearby(chosen: &choice::Chosen) -> Vec<String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let (Ok(runtime), Ok(outward)) = (runtime, Outward::new()) else { return Vec::new() };
+    let (Ok(runtime), Ok(outward)) = (runtime, Outward::new(Resolver::default())) else { return Vec::new() };
     runtime.block_on(async {
         let providers = Providers::new(chosen.clone(), outward.clone(), Clock::default());
         let mut told = nearby::narrow(&providers, chosen).await;
         told.extend(nearby::offered(&outward, chosen, nearby::usual(&chosen.makers)).await);
         told
     })
-}
-
-/// Opens a new ledger on the owner's order, after the old one was closed.
-fn accept_ledger(house: &House) -> ExitCode {
-    let policy = match Policy::load(house) {
-        Ok(policy) => policy,
-        Err(error) => {
-            eprintln!("{error:#}");
-            return ExitCode::from(2);
-        }
-    };
-    match broker::ledger::opening::accept(house, &Clock::default(), &policy.budget) {
-        Ok(done) => {
-            println!("{done}");
-            ExitCode::SUCCESS
-        }
-        Err(error) => {
-            eprintln!("broker: failed to begin a new ledger: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
 }
 
 fn run(house: House) -> Result<()> {

@@ -15,9 +15,8 @@ use crate::approvals::Approvals;
 use crate::door::callers::{Life, given};
 use crate::ground::lock::lock;
 use crate::ground::refusal::Refusal;
-use crate::ledger::{Closed, Entry};
+use crate::ledger::Entry;
 use crate::policy;
-use crate::services::upstream::Upstream;
 use asking::Looked;
 use axum::body::Body;
 use axum::extract::{Extension, Path, State};
@@ -96,7 +95,6 @@ type Kept = HashMap<(Registry, String), (Instant, Arc<Files>)>;
 /// Dependencies of the door to registries.
 pub struct Packages {
     pub settings: policy::Packages,
-    pub upstream: Upstream,
     pub approvals: Arc<Approvals>,
     addresses: [OnceCell<Url>; 2],
     files: Mutex<Kept>,
@@ -112,10 +110,9 @@ struct Asked {
 }
 
 impl Packages {
-    pub fn new(settings: policy::Packages, upstream: Upstream, approvals: Arc<Approvals>) -> Self {
+    pub fn new(settings: policy::Packages, approvals: Arc<Approvals>) -> Self {
         Self {
             settings,
-            upstream,
             approvals,
             addresses: [OnceCell::new(), OnceCell::new()],
             files: Mutex::default(),
@@ -289,14 +286,11 @@ async fn told(
     };
     let approvals = &packages.approvals;
     let entry = Entry {
-        path: approvals.secrets.scrub(&path.chars().take(200).collect::<String>()),
+        path: approvals.handles.secrets.scrub(&path.chars().take(200).collect::<String>()),
         decision: refusal.kind.into(),
         ..entry(registry, life)
     };
-    let refusal = match approvals.ledger.refused(entry).await {
-        Ok(()) => refusal,
-        Err(closed) => Closed::of_fetch(closed),
-    };
+    let refusal = approvals.handles.ledger.refused(entry).await.map_or_else(Refusal::from, |()| refusal);
     let words = format!("{}; {}", refusal.message, refusal.hint);
     let status = StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::FORBIDDEN);
     let mut response = (status, Json(json!({"error": words}))).into_response();

@@ -8,15 +8,12 @@ pub mod call;
 pub mod canonical;
 pub mod carry;
 pub mod drafts;
-pub mod hours;
 pub mod implicit;
 pub mod janee;
-pub mod listing;
 pub mod mail;
 pub mod mcp;
 pub mod oauth;
 pub mod oauth1;
-mod perform;
 pub mod recipients;
 pub mod routes;
 pub mod rules;
@@ -26,34 +23,24 @@ pub mod upstream;
 
 use crate::approvals::Approvals;
 use crate::approvals::act::Act;
-use crate::ground::clock::Clock;
+use crate::approvals::outcome::with;
 use crate::ground::refusal::Unfit;
-use crate::ground::taint::Taint;
-use crate::ledger::Ledger;
+use crate::handles::Handles;
 use crate::policy::{self, Rule};
-use crate::secrets::Secrets;
-use hours::Hours;
-use house::House;
 use house::bounds::brief;
 use janee::session::Janee;
 use oauth::SignIns;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use upstream::Upstream;
 
 /// Dependencies of calling services.
 pub struct Services {
     pub all: BTreeMap<String, policy::Service>,
-    pub hours: Hours,
     pub sign_ins: SignIns,
     pub janee: Janee,
-    pub upstream: Upstream,
     pub approvals: Arc<Approvals>,
-    pub ledger: Ledger,
-    pub taint: Arc<Taint>,
-    pub secrets: Secrets,
-    pub house: House,
-    pub clock: Clock,
+    pub handles: Arc<Handles>,
 }
 
 impl Services {
@@ -74,6 +61,29 @@ impl Services {
             [] => "no service is configured; the owner names them in owner.toml under [services]".to_owned(),
             names => format!("there are: {}; only the owner can add one, in owner.toml", names.join(", ")),
         };
-        Unfit { error: format!("no service is called {:?}", brief(name, 60)), hint }
+        Unfit::new(format!("no service is called {:?}", brief(name, 60)), hint)
+    }
+
+    /// Every service with its rules, and the uses left of each this hour.
+    pub fn listed(&self) -> Value {
+        let service = |(name, service): (&String, &policy::Service)| {
+            // A client secret may be left empty; every other variable named must be set.
+            let named = service.auth.variables().into_iter().filter(|variable| !variable.is_empty());
+            let missing: Vec<String> =
+                named.filter(|variable| self.handles.secrets.get(variable).is_none()).collect();
+            let rules = service.rules.iter().map(|rule| self.shown_rule(name, rule));
+            json!({
+                "name": name, "about": service.about, "untrusted": service.untrusted, "ready": missing.is_empty(),
+                "missing": missing, "rules": rules.collect::<Vec<_>>(),
+            })
+        };
+        Value::Array(self.all.iter().map(service).collect())
+    }
+
+    fn shown_rule(&self, name: &str, rule: &Rule) -> Value {
+        let shown = json!({"method": rule.method, "path": rule.path, "do": rules::verdict(rule.verdict)});
+        let Some(most) = rule.per_hour else { return shown };
+        let left = self.handles.hours.left(&rules::key("service", name, rule), most);
+        with(with(shown, "per_hour", most), "left_this_hour", left)
     }
 }

@@ -8,13 +8,13 @@ pub mod pages;
 mod unpack;
 
 use crate::door::callers::Life;
-use crate::ground::clock::Clock;
+use crate::ground::hours::Full;
 use crate::ground::refusal::Refusal;
-use crate::ground::taint::Taint;
 use crate::ground::wait;
-use crate::ledger::{Closed, Entry, Ledger};
+use crate::handles::Handles;
+use crate::ledger::{Closed, Entry};
+use crate::net;
 use crate::policy;
-use crate::secrets::Secrets;
 use crate::web::address::printable;
 use axum::body::Body;
 use axum::extract::{Extension, Query, State};
@@ -28,7 +28,6 @@ use http::{HeaderValue, StatusCode};
 use pages::Pages;
 use reqwest::Url;
 use std::collections::BTreeMap;
-use std::error::Error as _;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -63,10 +62,7 @@ struct Page {
 pub struct Web {
     pub settings: policy::Web,
     pub pages: Pages,
-    pub ledger: Ledger,
-    pub taint: Arc<Taint>,
-    pub secrets: Secrets,
-    pub clock: Clock,
+    pub handles: Arc<Handles>,
 }
 
 pub fn routes(web: Arc<Web>) -> Router {
@@ -90,8 +86,8 @@ async fn fetched(
         return Refusal::new(400, "no_url", "no url was given", "ask /web?url=https%3A%2F%2Fexample.org%2F")
             .into_response();
     };
-    if let Some(why) = web.ledger.closed() {
-        return Closed(why).of_fetch().into_response();
+    if let Err(closed) = web.handles.ledger.is_open() {
+        return closed.into_response();
     }
     let deadline = Duration::from_secs(web.settings.deadline_s);
     let got = tokio::time::timeout(deadline, fetch.get(&web, url)).await.unwrap_or_else(|_| {
@@ -105,7 +101,7 @@ async fn fetched(
         Ok(mut page) => {
             // In a thread of its own, since scrubbing a large page takes a while.
             let bytes = std::mem::take(&mut page.bytes);
-            let clean = tokio::task::spawn_blocking(move || web.secrets.scrub_bytes(bytes)).await;
+            let clean = tokio::task::spawn_blocking(move || web.handles.secrets.scrub_bytes(bytes)).await;
             fetch.answer(page, clean.unwrap_or_default())
         }
         Err(refusal) => {
@@ -124,16 +120,16 @@ impl Fetch {
         let mut url = address::check(url, settings)?;
         self.url = Some(url.clone());
         let _place = pages.places.acquire().await;
-        pages.count(web.clock.now().as_second(), settings.per_hour)?;
+        count(web)?;
         for _ in 0..=MOST_REDIRECTS {
-            let (client, _pin) = pages.pin(&url, settings).await?;
+            let client = pages.client(&url, settings).await?;
             let told: usize = self.headers.values().map(HeaderValue::len).sum();
             self.bytes_out += (url.as_str().len() + told) as u64;
             let request = client
                 .get(url.clone())
                 .headers(self.headers.clone())
                 .header(ACCEPT_ENCODING, unpack::CODINGS);
-            let response = request.send().await.map_err(|cause| unreachable(&url, cause))?;
+            let response = request.send().await.map_err(|cause| unreachable(&url, &cause))?;
             self.heard = true;
             self.status = Some(response.status().as_u16());
             if let Some(location) = onward(&response) {
@@ -141,16 +137,12 @@ impl Fetch {
                 self.url = Some(url.clone());
                 continue;
             }
-            refuse_status(&url, &response, &web.clock)?;
+            refuse_status(web, &url, &response)?;
             return self.read(response, &url, settings.most_bytes).await;
         }
         let message = format!("{}: more than {MOST_REDIRECTS} redirects", printable(&url));
-        Err(Refusal::new(
-            502,
-            "too_many_redirects",
-            message,
-            "the site sends in circles; try another address",
-        ))
+        let hint = "the site sends in circles; try another address";
+        Err(Refusal::new(502, "too_many_redirects", message, hint))
     }
 
     /// Reads to the end or the limit, which counts text after unpacking.
@@ -161,7 +153,7 @@ impl Fetch {
             OF_AGE.into_iter().filter_map(|name| Some((name.clone(), text_header(&response, &name)?)));
         let mut page = Page { content_type, bytes: Vec::new(), cut: false, of_age: of_age.collect() };
         let codings = text_header(&response, &CONTENT_ENCODING).unwrap_or_default();
-        while let Some(chunk) = response.chunk().await.map_err(|cause| unreachable(url, cause))? {
+        while let Some(chunk) = response.chunk().await.map_err(|cause| unreachable(url, &cause))? {
             let room = most.saturating_sub(page.bytes.len());
             page.bytes.extend_from_slice(chunk.get(..room).unwrap_or(&chunk));
             self.bytes_in = page.bytes.len() as u64;
@@ -187,11 +179,7 @@ impl Fetch {
         got: &Result<Page, Refusal>,
     ) -> Result<(), Refusal> {
         if self.heard {
-            web.taint.try_read_untrusted(life).map_err(|error| {
-                tracing::error!("{error:#}");
-                let hint = "the owner has to mend it: see the broker's log";
-                Refusal::new(503, "ledger_closed", "the broker cannot write down what was read", hint)
-            })?;
+            web.handles.taint.try_read_untrusted(life)?;
         }
         let place =
             |url: &Url| printable(url).split_once("//").map_or_else(String::new, |(_, path)| path.to_owned());
@@ -201,7 +189,7 @@ impl Fetch {
             event: "fetch".into(),
             service: "web".into(),
             method: "GET".into(),
-            path: web.secrets.scrub(&self.url.as_ref().map_or_else(refused, place)),
+            path: web.handles.secrets.scrub(&self.url.as_ref().map_or_else(refused, place)),
             bytes_out: self.bytes_out,
             bytes_in: self.bytes_in,
             status: self.status,
@@ -209,9 +197,9 @@ impl Fetch {
             ..Entry::default()
         };
         let is_refused = got.is_err() && self.bytes_out == 0;
-        let written =
-            if is_refused { web.ledger.refused(entry).await } else { web.ledger.append(entry).await };
-        written.map_err(Closed::of_fetch)
+        let ledger = &web.handles.ledger;
+        let written = if is_refused { ledger.refused(entry).await } else { ledger.append(entry).await };
+        written.map_err(Refusal::from)
     }
 
     fn answer(&self, page: Page, clean: Vec<u8>) -> Response {
@@ -243,28 +231,32 @@ fn onward(response: &reqwest::Response) -> Option<String> {
     text_header(response, &LOCATION).filter(|_| follows)
 }
 
-fn unreachable(url: &Url, cause: reqwest::Error) -> Refusal {
-    let cause = cause.without_url();
-    let mut line = cause.to_string();
-    let mut below = cause.source();
-    while let Some(error) = below {
-        let text = error.to_string();
-        if !line.contains(&text) {
-            line = format!("{line}: {text}");
-        }
-        below = error.source();
-    }
-    let message = format!("{}: {line}", printable(url));
+fn unreachable(url: &Url, cause: &reqwest::Error) -> Refusal {
+    let message = format!("{}: {}", printable(url), net::told(cause));
     Refusal::new(502, "unreachable", message, "check the address, or try again later")
 }
 
-fn refuse_status(url: &Url, response: &reqwest::Response, clock: &Clock) -> Result<(), Refusal> {
+/// Counts a fetch; refused if the hour's number is reached.
+fn count(web: &Web) -> Result<(), Refusal> {
+    let most = web.settings.per_hour;
+    match web.handles.hours.take("web", most) {
+        Ok(_) => Ok(()),
+        Err(Full::Wait(seconds)) => {
+            let message = format!("{most} pages were fetched within the hour");
+            Err(Refusal::new(429, "web_per_hour", message, format!("fetch again in {seconds} s"))
+                .after(seconds))
+        }
+        Err(Full::Closed(why)) => Err(Closed(why).into()),
+    }
+}
+
+fn refuse_status(web: &Web, url: &Url, response: &reqwest::Response) -> Result<(), Refusal> {
     let status = response.status();
     // Unchanged since what the request knew of it.
     if status.is_success() || status == StatusCode::NOT_MODIFIED {
         return Ok(());
     }
-    let after = wait::asked_s(response.headers(), b"", clock.now());
+    let after = wait::asked_s(response.headers(), b"", web.handles.clock.now());
     let hint = match status {
         StatusCode::NOT_FOUND | StatusCode::GONE => {
             "the page is not there; check the address or search for it"

@@ -2,6 +2,7 @@
 //!
 //! Invariant: the digest covers everything that is sent except the secret. Pure: nothing here reads, sends or waits.
 
+use crate::ledger::Entry;
 use house::bounds::brief;
 use house::printable::hex;
 use serde::{Deserialize, Serialize};
@@ -70,6 +71,15 @@ impl Act {
         }
     }
 
+    /// The event of the ledger's entries on carrying it out.
+    pub fn event(&self) -> &'static str {
+        match self {
+            Self::Service(_) | Self::Janee(_) => "call",
+            Self::Purpose { .. } => "purpose",
+            Self::Package(_) => "registry",
+        }
+    }
+
     pub fn call(&self) -> Option<&Call> {
         match self {
             Self::Service(call) | Self::Janee(call) => Some(call),
@@ -85,6 +95,21 @@ impl Act {
             }
             Self::Purpose { .. } => Default::default(),
             Self::Package(package) => [package.registry.clone(), "install".to_owned(), package.line()],
+        }
+    }
+
+    /// The ledger's entry of it, with what was decided and the id shared by all entries about it.
+    pub fn entry(&self, life: u64, event: &str, decision: &str, id: &str) -> Entry {
+        let [service, method, path] = self.place().map(|text| brief(&text, 300));
+        Entry {
+            life,
+            event: event.to_owned(),
+            service: if service.is_empty() { self.kind().to_owned() } else { service },
+            method,
+            path,
+            decision: decision.to_owned(),
+            call: id.to_owned(),
+            ..Entry::default()
         }
     }
 

@@ -4,9 +4,7 @@
 
 use super::Approvals;
 use super::ask::{Ask, State};
-use super::record;
 use crate::ground::files;
-use crate::ledger::Entry;
 use anyhow::{Context, Result};
 use serde::Deserialize;
 use std::io::{Read, Seek, SeekFrom};
@@ -58,7 +56,7 @@ pub async fn watch(approvals: Arc<Approvals>, approved: impl Fn(u64)) {
         if asks.answers_from().is_none() {
             asks.stirred.notified().await;
         }
-        let mark = (files::mark(&approvals.house.answers()), asks.answers_from());
+        let mark = (files::mark(&approvals.handles.house.answers()), asks.answers_from());
         if mark.0.is_some() && seen != Some(mark) {
             seen = Some(mark);
             if let Err(error) = take(&approvals, &approved).await {
@@ -75,7 +73,7 @@ async fn take(approvals: &Approvals, approved: &impl Fn(u64)) -> Result<()> {
     let asks = &approvals.asks;
     asks.answers_shrank()?;
     let Some(from) = asks.answers_from() else { return Ok(()) };
-    let bytes = read_from(&approvals.house.answers(), from)?;
+    let bytes = read_from(&approvals.handles.house.answers(), from)?;
     let mut at = from;
     for line in bytes.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n")) {
         let (begin, end) = (at, at + line.len() as u64);
@@ -108,7 +106,7 @@ async fn answered(approvals: &Approvals, ask: &Ask, answer: &Answer, end: u64) -
         "deny" if fits => Some(State::Denied),
         _ => None,
     };
-    let now = approvals.clock.now().as_millisecond();
+    let now = approvals.handles.clock.now().as_millisecond();
     let changed = asks.change(ask.id, &[State::Asked, State::Failed], |ask| {
         ask.answers_from = end;
         if let Some(state) = state {
@@ -122,9 +120,8 @@ async fn answered(approvals: &Approvals, ask: &Ask, answer: &Answer, end: u64) -
         Some(_) => "denied",
         None => "not taken: other bytes, or no answer",
     };
-    let call = format!("ask-{}", ask.id);
-    let entry = Entry { decision: decision.to_owned(), call, ..record::entry(ask.life, "answer", &ask.act) };
-    if let Err(closed) = approvals.ledger.append(entry).await {
+    let entry = ask.act.entry(ask.life, "answer", decision, &format!("ask-{}", ask.id));
+    if let Err(closed) = approvals.handles.ledger.append(entry).await {
         // Carrying out the ask writes to the ledger as well, and reports this failure there.
         tracing::error!("an answer is not in the ledger: {}", closed.0);
     }

@@ -1,6 +1,8 @@
 //! The outcome of an act, and the envelope its client gets; pure.
 
 use crate::ground::refusal::Unfit;
+use crate::ledger::Entry;
+use house::bounds::brief;
 use serde_json::{Map, Value, json};
 
 /// The service's answer.
@@ -41,6 +43,24 @@ impl Outcome {
         self.status().is_some_and(|status| status < 300)
     }
 
+    /// The entry of a call's end, made from that of its beginning.
+    pub fn entry(&self, line: Entry) -> Entry {
+        let (bytes_in, decision, note) = match self {
+            Self::Answered(answer) => (answer.body.len() as u64, "answered", ""),
+            Self::Redirected(..) => (0, "redirect not followed", ""),
+            Self::NotSent(unfit) => (0, "not sent", unfit.error.as_str()),
+            Self::Unsure(unfit) => (0, "unsure", unfit.error.as_str()),
+            Self::Denied(..) => (0, "denied there", ""),
+        };
+        Entry {
+            bytes_in,
+            status: self.status(),
+            decision: decision.to_owned(),
+            note: brief(note, 200),
+            ..line
+        }
+    }
+
     /// The envelope for the client.
     pub fn envelope(&self) -> Value {
         match self {
@@ -52,22 +72,21 @@ impl Outcome {
                 "body": answer.body,
                 "truncated": answer.truncated,
             }),
-            Self::Redirected(status, unfit) => {
-                json!({"ok": false, "status": status, "error": unfit.error, "hint": unfit.hint})
-            }
-            Self::NotSent(unfit) => json!({"ok": false, "error": unfit.error, "hint": unfit.hint}),
-            Self::Unsure(unfit) => {
-                json!({"ok": false, "unsure": true, "error": unfit.error, "hint": unfit.hint})
-            }
-            Self::Denied(unfit, reason) => {
-                json!({"ok": false, "error": unfit.error, "hint": unfit.hint, "reason_code": reason})
-            }
+            Self::Redirected(status, unfit) => with(unfit.envelope(), "status", *status),
+            Self::NotSent(unfit) => unfit.envelope(),
+            Self::Unsure(unfit) => with(unfit.envelope(), "unsure", true),
+            Self::Denied(unfit, reason) => with(unfit.envelope(), "reason_code", reason.as_str()),
         }
     }
 }
 
 pub fn not_sent(error: impl Into<String>, hint: impl Into<String>) -> Outcome {
-    Outcome::NotSent(Unfit { error: error.into(), hint: hint.into() })
+    Outcome::NotSent(Unfit::new(error, hint))
+}
+
+/// The outcome of an act that was carried out in this house.
+pub fn done(body: &str) -> Outcome {
+    Outcome::Answered(Answer { status: 200, body: body.to_owned(), ..Answer::default() })
 }
 
 /// The object with one more field.

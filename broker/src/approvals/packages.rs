@@ -3,9 +3,8 @@
 //! Invariant: a name is in the file before anything of the package is passed on; a file that cannot be read allows nothing.
 
 use crate::approvals::Approvals;
-use crate::approvals::act::{Act, Package};
-use crate::approvals::outcome::{Answer, Outcome, not_sent};
-use crate::approvals::record;
+use crate::approvals::act::Package;
+use crate::approvals::outcome::{Outcome, done, not_sent};
 use crate::ground::clock::Clock;
 use crate::ground::files;
 use crate::ledger::{Closed, Entry};
@@ -23,33 +22,18 @@ struct Line {
 
 /// All names of a registry's that are allowed.
 pub fn allowed(house: &House, registry: &str) -> HashSet<String> {
-    let bytes = files::read_small(&house.packages()).unwrap_or_else(|error| {
+    let lines: Vec<Line> = files::read_lines(&house.packages()).unwrap_or_else(|error| {
         tracing::error!("no package is allowed: {error:#}");
-        None
+        Vec::new()
     });
-    let lines = bytes.unwrap_or_default();
-    let lines =
-        lines.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice::<Line>(line).ok());
-    lines.filter(|line| line.registry == registry).map(|line| line.name).collect()
+    lines.into_iter().filter(|line| line.registry == registry).map(|line| line.name).collect()
 }
 
 /// Carries out an ask that the owner said yes to: the ledger first, then the names.
-pub async fn allow(
-    approvals: &Approvals,
-    life: u64,
-    package: &Package,
-    decision: &str,
-    id: &str,
-) -> Result<Outcome, Closed> {
-    let act = Act::Package(package.clone());
-    let entry =
-        Entry { decision: decision.to_owned(), call: id.to_owned(), ..record::entry(life, "registry", &act) };
-    approvals.ledger.append(entry).await?;
-    Ok(match remember(&approvals.house, &approvals.clock, package) {
-        Ok(()) => {
-            let body = "these packages may be installed now: run the same command again".to_owned();
-            Outcome::Answered(Answer { status: 200, body, ..Answer::default() })
-        }
+pub async fn allow(approvals: &Approvals, package: &Package, line: Entry) -> Result<Outcome, Closed> {
+    approvals.handles.ledger.append(line).await?;
+    Ok(match remember(&approvals.handles.house, &approvals.handles.clock, package) {
+        Ok(()) => done("these packages may be installed now: run the same command again"),
         Err(error) => {
             tracing::error!("{error:#}");
             not_sent("the yes could not be written, so nothing is allowed", "is the disk full?")
@@ -60,8 +44,8 @@ pub async fn allow(
 fn remember(house: &House, clock: &Clock, package: &Package) -> Result<()> {
     let line = |name: &str| {
         let (at, registry) = (clock.stamp(), package.registry.clone());
-        serde_json::to_string(&Line { at, registry, name: name.to_owned() })
+        Line { at, registry, name: name.to_owned() }
     };
-    let lines: Result<Vec<String>, _> = package.names().map(line).collect();
-    files::append_line(&house.packages(), &lines?.join("\n")).context("failed to remember a package")
+    let lines = files::in_lines(package.names().map(line))?;
+    files::append_line(&house.packages(), &lines).context("failed to remember a package")
 }

@@ -4,7 +4,7 @@
 
 use super::Approvals;
 use super::act::Act;
-use super::outcome::{Answer, Outcome, not_sent};
+use super::outcome::{Outcome, done, not_sent};
 use crate::door::callers::Life;
 use crate::door::finish::finished;
 use crate::ground::files;
@@ -57,22 +57,16 @@ async fn run(approvals: Arc<Approvals>, life: u64, asked: Asked) -> Result<Value
     if let Some(refused) = approvals.unproven(life, &act).await? {
         return Ok(refused);
     }
-    if approvals.when_tainted == Taint::Ask && approvals.taint.is_tainted(life) {
+    if approvals.when_tainted == Taint::Ask && approvals.handles.taint.is_tainted(life) {
         let why = "text of others was read a short while ago".to_owned();
         return approvals.ask(life, act, why, &asked.reason).await;
     }
-    let outcome = write(&approvals, life, text, "allow", "").await?;
-    Ok(match outcome {
-        Outcome::Answered(_) => json!({"ok": true}),
-        other
-        @ (Outcome::Redirected(..) | Outcome::NotSent(_) | Outcome::Unsure(_) | Outcome::Denied(..)) => {
-            other.envelope()
-        }
-    })
+    let outcome = write(&approvals, text, act.entry(life, act.event(), "allow", "")).await?;
+    Ok(if outcome.is_success() { json!({"ok": true}) } else { outcome.envelope() })
 }
 
 fn fit(text: &str) -> Result<(), Unfit> {
-    let unfit = |error: &str, hint: &str| Err(Unfit { error: error.to_owned(), hint: hint.to_owned() });
+    let unfit = |error: &str, hint: &str| Err(Unfit::new(error, hint));
     if text.trim().is_empty() {
         return unfit("the purpose is empty", "write what to live for");
     }
@@ -89,32 +83,14 @@ fn fit(text: &str) -> Result<(), Unfit> {
 }
 
 /// Writes the purpose; the ledger first.
-pub async fn write(
-    approvals: &Approvals,
-    life: u64,
-    text: &str,
-    decision: &str,
-    id: &str,
-) -> Result<Outcome, Closed> {
-    let entry = Entry {
-        life,
-        event: "purpose".to_owned(),
-        service: "purpose".to_owned(),
-        path: "PURPOSE.md".to_owned(),
-        bytes_out: text.len() as u64,
-        decision: decision.to_owned(),
-        call: id.to_owned(),
-        ..Entry::default()
-    };
-    approvals.ledger.append(entry).await?;
+pub async fn write(approvals: &Approvals, text: &str, line: Entry) -> Result<Outcome, Closed> {
+    let (path, bytes_out) = ("PURPOSE.md".to_owned(), text.len() as u64);
+    approvals.handles.ledger.append(Entry { path, bytes_out, ..line }).await?;
     // Written to a folder the creature cannot reach, then moved over the old file.
-    let (aside, purpose) = (approvals.house.broker().join("PURPOSE.aside"), approvals.house.purpose());
+    let (aside, purpose) =
+        (approvals.handles.house.broker().join("PURPOSE.aside"), approvals.handles.house.purpose());
     Ok(match files::replace_by(&aside, &purpose, 0o644, text.as_bytes()) {
-        Ok(()) => Outcome::Answered(Answer {
-            status: 200,
-            body: "PURPOSE.md was written".to_owned(),
-            ..Answer::default()
-        }),
+        Ok(()) => done("PURPOSE.md was written"),
         Err(error) => {
             tracing::error!("{error:#}");
             not_sent("PURPOSE.md could not be written", "the owner has to look at it")

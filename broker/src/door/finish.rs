@@ -12,9 +12,7 @@ pub async fn finished(work: impl Future<Output = Result<Value, Closed>> + Send +
         Ok(Ok(envelope)) => Json(envelope).into_response(),
         Ok(Err(closed)) => {
             tracing::error!("the ledger is closed: {}", closed.0);
-            let hint = "the owner has to look at .self/ledger.jsonl";
-            Refusal::new(503, "ledger_closed", "the ledger cannot be written, so nothing leaves", hint)
-                .into_response()
+            closed.into_response()
         }
         Err(_) => Refusal::new(500, "broken", "the broker failed inside", "try again later").into_response(),
     }

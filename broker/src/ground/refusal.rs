@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// A refused request. `kind` is stable and for programs, `message` and `hint` are for people.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,4 +58,15 @@ impl IntoResponse for Refusal {
 pub struct Unfit {
     pub error: String,
     pub hint: String,
+}
+
+impl Unfit {
+    pub fn new(error: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { error: error.into(), hint: hint.into() }
+    }
+
+    /// The envelope for the client.
+    pub fn envelope(&self) -> Value {
+        json!({"ok": false, "error": self.error, "hint": self.hint})
+    }
 }

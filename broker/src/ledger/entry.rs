@@ -57,14 +57,6 @@ impl Entry {
     }
 }
 
-impl Closed {
-    /// The refusal of a fetch that cannot be recorded.
-    pub fn of_fetch(self) -> Refusal {
-        let hint = "nothing goes out until the ledger can be written; the owner has to mend it";
-        Refusal::new(503, "ledger_closed", self.0, hint)
-    }
-}
-
 impl From<Closed> for Refusal {
     fn from(closed: Closed) -> Self {
         let hint = format!(

@@ -6,6 +6,7 @@
 use super::request::LIMITS;
 use super::wire::Wire;
 use crate::health::meaning::Meaning;
+use crate::net;
 use serde_json::{Map, Value};
 use std::time::Duration;
 
@@ -40,13 +41,8 @@ pub async fn sent(
 /// Reads an error whole; the answer can be read again.
 async fn read(mut answer: reqwest::Response) -> (reqwest::Response, Vec<u8>) {
     let mut body = Vec::new();
-    while let Ok(Some(piece)) = answer.chunk().await {
-        body.extend_from_slice(&piece);
-        if body.len() > LARGEST_ERROR {
-            body.truncate(LARGEST_ERROR);
-            break;
-        }
-    }
+    // What came before it broke off is read.
+    let _ = net::read_most(&mut answer, LARGEST_ERROR, &mut body).await;
     let mut whole = http::Response::new(body.clone());
     *whole.status_mut() = answer.status();
     *whole.headers_mut() = std::mem::take(answer.headers_mut());

@@ -16,6 +16,7 @@ use crate::ground::refusal::Refusal;
 use crate::ledger::Entry;
 use crate::money::budget::Reservation;
 use crate::money::prices::Rate;
+use crate::net;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
@@ -52,34 +53,18 @@ struct Call {
 type Received = (State<Arc<Llm>>, Extension<Life>, Request);
 
 pub fn routes(llm: Arc<Llm>) -> Router {
+    let at = |wire, path, costs| move |received: Received| answered(received, Call { wire, path, costs });
     Router::new()
-        .route("/llm/anthropic/v1/messages", post(messages))
-        .route("/llm/anthropic/v1/messages/count_tokens", post(count_tokens))
-        .route("/llm/openai/v1/chat/completions", post(chat))
-        .route("/llm/openai/v1/responses", post(responses))
-        .route("/llm/openai/v1/models", get(models))
+        .route("/llm/anthropic/v1/messages", post(at(Wire::Anthropic, "/v1/messages", true)))
+        .route(
+            "/llm/anthropic/v1/messages/count_tokens",
+            post(at(Wire::Anthropic, "/v1/messages/count_tokens", false)),
+        )
+        .route("/llm/openai/v1/chat/completions", post(at(Wire::OpenAi, "/chat/completions", true)))
+        .route("/llm/openai/v1/responses", post(at(Wire::Responses, "/responses", true)))
+        .route("/llm/openai/v1/models", get(at(Wire::OpenAi, "/models", false)))
         .route("/llm/{*other}", any(elsewhere))
         .with_state(llm)
-}
-
-async fn messages(received: Received) -> Response {
-    answered(received, Call { wire: Wire::Anthropic, path: "/v1/messages", costs: true }).await
-}
-
-async fn count_tokens(received: Received) -> Response {
-    answered(received, Call { wire: Wire::Anthropic, path: "/v1/messages/count_tokens", costs: false }).await
-}
-
-async fn chat(received: Received) -> Response {
-    answered(received, Call { wire: Wire::OpenAi, path: "/chat/completions", costs: true }).await
-}
-
-async fn responses(received: Received) -> Response {
-    answered(received, Call { wire: Wire::Responses, path: "/responses", costs: true }).await
-}
-
-async fn models(received: Received) -> Response {
-    answered(received, Call { wire: Wire::OpenAi, path: "/models", costs: false }).await
 }
 
 async fn elsewhere() -> Refusal {
@@ -89,10 +74,7 @@ async fn elsewhere() -> Refusal {
 }
 
 async fn answered((State(llm), Extension(Life(life)), request): Received, call: Call) -> Response {
-    match carried_out(&llm, life, request, call).await {
-        Ok(response) => response,
-        Err(refusal) => refusal.into_response(),
-    }
+    carried_out(&llm, life, request, call).await.unwrap_or_else(IntoResponse::into_response)
 }
 
 async fn carried_out(llm: &Arc<Llm>, life: u64, request: Request, call: Call) -> Result<Response, Refusal> {
@@ -102,20 +84,21 @@ async fn carried_out(llm: &Arc<Llm>, life: u64, request: Request, call: Call) ->
     let body = read(body).await?;
     let Asked { provider, judged, rate } = judged(llm, call, &parts.headers, &body)?;
     drop(body);
-    let bill = Bill::new(rate, &judged, llm.experience.of(&judged.model));
+    let bill = Bill { rate, size: judged.size, like: llm.experience.of(&judged.model) };
     let entry = Entry {
         life,
         service: provider.label.clone(),
         method: parts.method.to_string(),
         path: call.path.to_owned(),
         bytes_out: judged.body.len() as u64,
-        note: llm.secrets.scrub(&judged.model),
+        note: llm.handles.secrets.scrub(&judged.model),
         ..Entry::default()
     };
     let lowered = parts.headers.get("x-feral-class").is_some_and(|class| class == "autonomous");
     let reservation = reserved(llm, entry, lowered, &bill, &judged).await?;
     let head = if rate.is_free() { None } else { Head::of(&judged.body) };
     let sent = Sent {
+        llm: llm.clone(),
         wire: call.wire,
         model: judged.model,
         bill,
@@ -133,11 +116,11 @@ async fn carried_out(llm: &Arc<Llm>, life: u64, request: Request, call: Call) ->
         }
     };
     // From here on the client may disconnect at any moment.
-    let mut flow = Flow::new(llm, reservation, sent, judged.is_stream);
-    match again::sent(llm.outward.client(&provider.base), request, provider.wire).await {
+    let mut flow = Flow::new(reservation, sent, judged.is_stream);
+    match again::sent(llm.handles.outward.client(&provider.base), request, provider.wire).await {
         Ok(answer) => answer::pass(flow, answer).await,
         Err(error) => Err(match flow.given_up() {
-            Some((reservation, sent)) => no_answer(llm, &error, reservation, &sent),
+            Some((reservation, sent)) => no_answer(&error, reservation, &sent),
             None => not_there(llm, call.wire),
         }),
     }
@@ -153,7 +136,7 @@ async fn reserved(
 ) -> Result<Reservation, Refusal> {
     let cost = bill.cost(llm.experience.cached_tokens(&judged.model, &judged.body));
     let guess = if bill.rate.is_free() { None } else { llm.prices.guess(&judged.model) };
-    let guess = guess.map(|guess| llm.secrets.scrub(&guess));
+    let guess = guess.map(|guess| llm.handles.secrets.scrub(&guess));
     guess.iter().for_each(|guess| llm.budget.tell_of_price(guess));
     llm.budget.reserve(entry, lowered, cost).await.map_err(|mut refusal| {
         if refusal.kind == "budget_cap" {
@@ -201,13 +184,13 @@ fn judged(llm: &Llm, call: Call, headers: &HeaderMap, body: &[u8]) -> Result<Ask
     };
     data::fetches_nothing(&fields)?;
     if let Some(Value::String(named)) = fields.get_mut("model") {
-        *named = llm.providers.aliases().meant(named.trim()).to_owned();
+        *named = llm.providers.chosen().makers.meant(named.trim()).to_owned();
         model.clone_from(named);
     }
     let provider = of(&model)?;
     let instead = llm.providers.allowed_instead(&provider, &model);
     if !(model.is_empty() || instead.is_empty()) {
-        return Err(not_allowed(&llm.secrets.scrub(&model), &instead));
+        return Err(not_allowed(&llm.handles.secrets.scrub(&model), &instead));
     }
     if !call.costs {
         return Ok(Asked { provider, judged: request::free(String::new(), &fields)?, rate: Rate::FREE });
@@ -242,7 +225,7 @@ fn prepared(
         headers.insert("anthropic-version", HeaderValue::from_static(ANTHROPIC_VERSION));
     }
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    let key = provider.key_env.as_ref().and_then(|name| llm.secrets.get(name));
+    let key = provider.key_env.as_ref().and_then(|name| llm.handles.secrets.get(name));
     if let Some(key) = key {
         let (name, text) = match call.wire {
             Wire::Anthropic => (HeaderName::from_static("x-api-key"), key),
@@ -256,46 +239,36 @@ fn prepared(
         headers.insert(name, value);
     }
     let url = provider.url(call.path);
-    let request = llm.outward.client(&provider.base).request(method.clone(), url);
+    let request = llm.handles.outward.client(&provider.base).request(method.clone(), url);
     let request = if method == Method::GET { request } else { request.body(body) };
     request.headers(headers).timeout(LONGEST_CALL).build().map_err(|error| {
-        Refusal::new(
-            502,
-            "upstream_unreachable",
-            format!("no request can be made: {}", error.without_url()),
-            "",
-        )
+        let message = format!("no request can be made: {}", error.without_url());
+        Refusal::new(502, "upstream_unreachable", message, "")
     })
 }
 
 /// The refusal when no answer came: a call that was not sent costs nothing; after a timeout its cost is unknown.
-fn no_answer(llm: &Llm, error: &reqwest::Error, reservation: Reservation, sent: &Sent) -> Refusal {
+fn no_answer(error: &reqwest::Error, reservation: Reservation, sent: &Sent) -> Refusal {
     match (error.is_connect() || error.is_builder(), error.is_timeout()) {
         (true, _) => reservation.settle(0, None, 0, "no connection"),
         (_, true) => reservation.stands(0, None, 0, "stands: no answer in time"),
-        _ => sent.unanswered(llm, reservation, None, 0, "no answer"),
+        _ => sent.unanswered(reservation, None, 0, "no answer"),
     }
     let why = format!("no answer: {}", deepest(error));
-    sent.is_down(llm, None, &why, None);
-    let message =
-        llm.secrets.scrub(&format!("no answer from {}: {}", sent.provider.upstream(), deepest(error)));
-    Refusal::new(
-        502,
-        "upstream_unreachable",
-        message,
-        "wait and ask again; the owner checks the network and base_url",
-    )
+    sent.is_down(None, &why, None);
+    let message = sent.llm.handles.secrets.scrub(&format!(
+        "no answer from {}: {}",
+        sent.provider.upstream(),
+        deepest(error)
+    ));
+    let hint = "wait and ask again; the owner checks the network and base_url";
+    Refusal::new(502, "upstream_unreachable", message, hint)
 }
 
 /// The innermost cause of an error, without the address, which may contain a password.
 fn deepest(error: &reqwest::Error) -> String {
-    let mut cause = std::error::Error::source(error);
-    let mut text = if error.is_timeout() { "it took too long".to_owned() } else { "it broke off".to_owned() };
-    while let Some(error) = cause {
-        text = error.to_string();
-        cause = error.source();
-    }
-    text
+    let otherwise = if error.is_timeout() { "it took too long" } else { "it broke off" };
+    net::causes(error).last().map_or_else(|| otherwise.to_owned(), ToString::to_string)
 }
 
 fn not_there(llm: &Llm, wire: Wire) -> Refusal {
@@ -303,10 +276,6 @@ fn not_there(llm: &Llm, wire: Wire) -> Refusal {
         Some(said) => said.to_owned(),
         None => format!("no provider of the {} wire is configured", wire.name()),
     };
-    Refusal::new(
-        404,
-        "model_not_configured",
-        message,
-        "GET /status says which model there is, if any; think by instinct",
-    )
+    let hint = "GET /status says which model there is, if any; think by instinct";
+    Refusal::new(404, "model_not_configured", message, hint)
 }

@@ -1,8 +1,8 @@
 //! A provider of models: its address, API and key, and what its address tells about it.
 
 use super::wire::Wire;
+use crate::ground::hosts;
 use crate::makers::Made;
-use crate::net::outward::is_loopback;
 use reqwest::Url;
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ impl Provider {
     /// Whether calls cost nothing: true of what the owner names as a server on this machine, not of what may be a
     /// gateway to elsewhere.
     pub fn is_free(&self) -> bool {
-        self.made.local && is_loopback(&self.base)
+        self.made.local && hosts::is_loopback(&hosts::host(&self.base))
     }
 
     /// Whether every model there takes `max_completion_tokens`; other servers understand `max_tokens`.

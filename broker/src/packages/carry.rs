@@ -5,7 +5,8 @@
 
 use super::{Asked, Packages, Registry, answer, entry, npm};
 use crate::ground::refusal::Refusal;
-use crate::ledger::{Closed, Entry};
+use crate::ledger::Entry;
+use crate::net;
 use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
@@ -46,13 +47,11 @@ impl Packages {
             let mut response = self.send(asked, &url, asked.registry.accept()).await?;
             let kind = kind_of(&response);
             let mut bytes = Vec::new();
-            while let Some(piece) = response.chunk().await.map_err(|_| unreachable(asked, "it broke off"))? {
-                bytes.extend_from_slice(&piece);
-                if bytes.len() > MOST_PAGE {
-                    return Err(unreachable(asked, "its page is too long"));
-                }
+            match net::read_most(&mut response, MOST_PAGE, &mut bytes).await {
+                Ok(false) => Ok((Bytes::from(bytes), kind)),
+                Ok(true) => Err(unreachable(asked, "its page is too long")),
+                Err(_) => Err(unreachable(asked, "it broke off")),
             }
-            Ok((Bytes::from(bytes), kind))
         });
         let (bytes, kind) = page.await.map_err(|_| unreachable(asked, "no answer in time"))??;
         let line = Entry {
@@ -62,7 +61,7 @@ impl Packages {
             decision: "allow".into(),
             ..entry(asked.registry, asked.life)
         };
-        self.approvals.ledger.append(line).await.map_err(Closed::of_fetch)?;
+        self.approvals.handles.ledger.append(line).await?;
         Ok((bytes, kind))
     }
 
@@ -92,7 +91,7 @@ impl Packages {
             decision: "allow".into(),
             ..entry(asked.registry, asked.life)
         };
-        let (ledger, taint, life) = (self.approvals.ledger.clone(), self.approvals.taint.clone(), asked.life);
+        let (handles, life) = (self.approvals.handles.clone(), asked.life);
         tokio::spawn(async move {
             let mut bytes_in = 0;
             let passed = timeout(LONGEST, pass(&mut response, &send, &mut bytes_in)).await;
@@ -100,9 +99,9 @@ impl Packages {
             if !cut.is_empty() {
                 let _ = send.send(Err(io::Error::other(cut))).await;
             }
-            taint.read_untrusted(life);
+            handles.taint.read_untrusted(life);
             let line = Entry { bytes_in, note: cut.to_owned(), ..line };
-            if let Err(closed) = ledger.append(line).await {
+            if let Err(closed) = handles.ledger.append(line).await {
                 tracing::error!("a file could not be written down: {}", closed.0);
             }
             drop((send, place));
@@ -112,25 +111,16 @@ impl Packages {
 
     /// Sends a GET and returns when its head is there; the taint is set by then.
     async fn send(&self, asked: &Asked, url: &Url, accept: &str) -> Result<reqwest::Response, Refusal> {
-        if let Some(why) = self.approvals.ledger.closed() {
-            return Err(Closed(why).of_fetch());
-        }
+        let handles = &self.approvals.handles;
+        handles.ledger.is_open()?;
         // Private addresses are the owner's to name: of the registry itself, and of what lies where it does.
         let own = self.address(asked.registry).await?.origin() == url.origin();
-        let client = self.upstream.client(url, own).map_err(|unfit| {
-            Refusal::new(
-                403,
-                "refused_address",
-                unfit.error,
-                "a registry's files are fetched from public hosts over https",
-            )
+        let client = handles.outward.within(url, own).map_err(|unfit| {
+            let hint = "a registry's files are fetched from public hosts over https";
+            Refusal::new(403, "refused_address", unfit.error, hint)
         })?;
         let sent = client.get(url.clone()).header(header::ACCEPT, accept).send().await;
-        self.approvals.taint.try_read_untrusted(asked.life).map_err(|error| {
-            tracing::error!("{error:#}");
-            let hint = "the owner has to mend it: see the broker's log";
-            Refusal::new(503, "ledger_closed", "the broker cannot write down what is read", hint)
-        })?;
+        handles.taint.try_read_untrusted(asked.life)?;
         let response = sent.map_err(|error| {
             tracing::warn!("a registry was not reached: {}", error.without_url());
             unreachable(asked, "it cannot be reached")

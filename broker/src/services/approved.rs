@@ -2,7 +2,7 @@
 //!
 //! Invariant: the stored act must match the approved digest byte for byte, and the owner's rules must still allow it.
 
-use super::{Services, perform, sending};
+use super::{Services, sending};
 use crate::approvals::answers::report;
 use crate::approvals::ask::{Ask, State};
 use crate::approvals::outcome::{Outcome, not_sent};
@@ -32,7 +32,7 @@ pub async fn carry_out(services: Arc<Services>, id: u64) {
         }
     };
     let result = result(&outcome);
-    let result = brief(&services.secrets.scrub_all(&result), MOST_RESULT);
+    let result = brief(&services.handles.secrets.scrub_all(&result), MOST_RESULT);
     report(asks.change(id, &[State::Approved, State::Executing], |ask| {
         ask.status = outcome.status();
         // After a failure only answers given later count: an earlier second yes does not mean "try again".
@@ -45,15 +45,14 @@ pub async fn carry_out(services: Arc<Services>, id: u64) {
 
 fn still_allowed(services: &Services, ask: &Ask) -> Result<(), Unfit> {
     if ask.act.digest() != ask.digest {
-        let error = "what is kept is not what was asked, so nothing was done".to_owned();
-        return Err(Unfit { error, hint: "ask anew".to_owned() });
+        return Err(Unfit::new("what is kept is not what was asked, so nothing was done", "ask anew"));
     }
     sending::still_allowed(services, &ask.act)
 }
 
 async fn done(services: &Services, ask: &Ask) -> Outcome {
     let id = format!("ask-{}", ask.id);
-    let outcome = perform::perform(services, ask.life, &ask.act, "approved", &id).await;
+    let outcome = sending::perform(services, ask.life, &ask.act, "approved", &id).await;
     let outcome = outcome.unwrap_or_else(|closed| {
         tracing::error!("the ledger is closed: {}", closed.0);
         not_sent("the ledger cannot be written, so nothing was done", "the owner has to look at it")

@@ -1,11 +1,10 @@
-//! Call to a service, from the client's request to its envelope.
+//! Call to a service or through Janee, from the client's request to its envelope.
 
 use super::{Services, canonical, carry, janee, upstream};
 use crate::approvals::act::{Act, Call};
 use crate::approvals::outcome::with;
 use crate::ground::refusal::{Refusal, Unfit};
 use crate::ledger::Closed;
-use crate::policy;
 use house::bounds::brief;
 use serde::Deserialize;
 use serde_json::Value;
@@ -36,70 +35,51 @@ impl Asked {
     }
 }
 
-/// A call to a service.
-pub async fn run(services: Arc<Services>, life: u64, asked: Asked) -> Result<Value, Closed> {
-    let call = match services.all.get(&asked.service) {
-        Some(service) => canonical_call(service, &asked),
-        None => Err(services.unknown(&asked.service)),
-    };
-    match call {
+/// A call to a service, or to a capability of Janee's.
+pub async fn run(services: Arc<Services>, life: u64, asked: Asked, by_janee: bool) -> Result<Value, Closed> {
+    let kind = if by_janee { Act::Janee } else { Act::Service };
+    match canonical(&services, &asked, by_janee) {
         Ok((call, dropped)) => {
-            let envelope = carry::carry(&services, life, Act::Service(call), &asked.reason).await?;
+            let envelope = carry::carry(&services, life, kind(call), &asked.reason).await?;
             Ok(if dropped.is_empty() { envelope } else { with(envelope, "dropped_headers", dropped) })
         }
         Err(unfit) => {
             let call = Call { service: asked.service, method: asked.method, ..Call::default() };
-            services.approvals.refuse(life, &Act::Service(call), unfit).await
+            services.approvals.refuse(life, &kind(call), unfit).await
         }
     }
 }
 
-/// The parts every kind of call has, the query as pairs, and the headers that were dropped.
-fn canonical_parts(asked: &Asked) -> Result<(Call, canonical::Pairs, Vec<String>), Unfit> {
+/// The canonical call, and the headers that were dropped.
+fn canonical(services: &Services, asked: &Asked, by_janee: bool) -> Result<(Call, Vec<String>), Unfit> {
+    let service = services.all.get(&asked.service).filter(|_| !by_janee);
+    let name = match service {
+        None if by_janee => capability(services, &asked.service)?,
+        None => return Err(services.unknown(&asked.service)),
+        Some(_) => &asked.service,
+    };
     let method = canonical::method(if asked.method.is_empty() { "GET" } else { &asked.method })?;
     let (path, query) = canonical::path(&asked.path)?;
     let query = canonical::query(&asked.query, query)?;
     let (mut headers, dropped) = canonical::headers(&asked.headers)?;
     let body = canonical::body(&asked.body, &method, &mut headers)?;
-    Ok((Call { method, path, headers, body, ..Call::default() }, query, dropped))
-}
-
-fn canonical_call(service: &policy::Service, asked: &Asked) -> Result<(Call, Vec<String>), Unfit> {
-    let (call, query, dropped) = canonical_parts(asked)?;
-    let url = upstream::address(&service.base_url, &call.path, &query)?.to_string();
-    Ok((Call { service: asked.service.clone(), url, ..call }, dropped))
-}
-
-/// A call through Janee.
-pub async fn run_by_janee(services: Arc<Services>, life: u64, asked: Asked) -> Result<Value, Closed> {
-    let call = match services.janee.settings {
-        Some(_) => canonical_for_janee(&asked),
-        None => Err(Unfit {
-            error: janee::session::NOT_CONFIGURED.to_owned(),
-            hint: janee::session::HINT.to_owned(),
-        }),
+    let (url, reason) = match (service, canonical::joined(&query)) {
+        (Some(service), _) => (upstream::address(&service.base_url, &path, &query)?.into(), String::new()),
+        (None, query) if query.is_empty() => (path.clone(), brief(asked.reason.trim(), 400)),
+        (None, query) => (format!("{path}?{query}"), brief(asked.reason.trim(), 400)),
     };
-    match call {
-        Ok(call) => carry::carry(&services, life, Act::Janee(call), &asked.reason).await,
-        Err(unfit) => {
-            let call = Call { service: asked.service, method: asked.method, ..Call::default() };
-            services.approvals.refuse(life, &Act::Janee(call), unfit).await
-        }
-    }
+    Ok((Call { service: name.to_owned(), method, path, url, headers, body, reason }, dropped))
 }
 
-fn canonical_for_janee(asked: &Asked) -> Result<Call, Unfit> {
-    let name = asked.service.trim();
-    if name.is_empty()
-        || name.len() > MOST_CAPABILITY
-        || !name.chars().all(|letter| letter.is_ascii_graphic())
-    {
-        let hint = "GET /janee/services lists them".to_owned();
-        return Err(Unfit { error: "the capability has no fit name".to_owned(), hint });
+/// The name of a capability of Janee's.
+fn capability<'a>(services: &Services, name: &'a str) -> Result<&'a str, Unfit> {
+    if services.janee.settings.is_none() {
+        return Err(Unfit::new(janee::session::NOT_CONFIGURED, janee::session::HINT));
     }
-    let (call, query, _) = canonical_parts(asked)?;
-    let query = canonical::joined(&query);
-    let url = if query.is_empty() { call.path.clone() } else { format!("{}?{query}", call.path) };
-    let reason = brief(asked.reason.trim(), 400);
-    Ok(Call { service: name.to_owned(), url, reason, ..call })
+    let name = name.trim();
+    let is_plain = name.chars().all(|letter| letter.is_ascii_graphic());
+    if name.is_empty() || name.len() > MOST_CAPABILITY || !is_plain {
+        return Err(Unfit::new("the capability has no fit name", "GET /janee/services lists them"));
+    }
+    Ok(name)
 }

@@ -1,15 +1,14 @@
 //! Judges a canonical call by the owner's rules, and does what the matching rule says.
 
-use super::hours::{self, Full};
-use super::{Services, canonical, drafts, oauth, perform, recipients, rules, sending};
+use super::{Services, canonical, drafts, oauth, recipients, rules, sending};
 use crate::approvals::act::{Act, Call};
 use crate::approvals::outcome::with;
-use crate::approvals::record::entry;
+use crate::ground::hours::Full;
 use crate::ground::refusal::Unfit;
-use crate::ledger::{Closed, Entry};
+use crate::ledger::Closed;
 use crate::policy::{Taint, Verdict};
 use house::bounds::brief;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// Characters shown of an unknown recipient.
 const MOST_NEW: usize = 200;
@@ -22,7 +21,7 @@ pub async fn carry(services: &Services, life: u64, act: Act, reason: &str) -> Re
     let Some(rule) =
         rules::judge(&rules, &call.method, &call.path).filter(|rule| rule.verdict != Verdict::Deny)
     else {
-        let unfit = Unfit { error: format!("{here} is not allowed"), hint: rules::in_words(&rules) };
+        let unfit = Unfit::new(format!("{here} is not allowed"), rules::in_words(&rules));
         return services.approvals.refuse(life, &act, unfit).await;
     };
     if rule.verdict == Verdict::Allow
@@ -32,17 +31,13 @@ pub async fn carry(services: &Services, life: u64, act: Act, reason: &str) -> Re
         return Ok(refused);
     }
     if let Some(most) = rule.per_hour {
-        let used_up = services.hours.take(&hours::key(act.kind(), &call.service, rule), most);
-        match used_up {
+        match services.handles.hours.take(&rules::key(act.kind(), &call.service, rule), most) {
             Ok(_) => {}
             Err(Full::Wait(seconds)) => {
                 let error = format!("{here} may be used {most} times an hour, and was");
-                let unfit = Unfit { error, hint: format!("there is one again in {seconds} s") };
-                return Ok(with(
-                    services.approvals.refuse(life, &act, unfit).await?,
-                    "retry_after_s",
-                    seconds,
-                ));
+                let unfit = Unfit::new(error, format!("there is one again in {seconds} s"));
+                let refused = services.approvals.refuse(life, &act, unfit).await?;
+                return Ok(with(refused, "retry_after_s", seconds));
             }
             Err(Full::Closed(why)) => return Err(Closed(why)),
         }
@@ -57,7 +52,7 @@ pub async fn carry(services: &Services, life: u64, act: Act, reason: &str) -> Re
             Some(new) => {
                 let why = format!(
                     "text of others was read a short while ago, and this is new: {}",
-                    brief(&services.secrets.scrub(&new), MOST_NEW)
+                    brief(&services.handles.secrets.scrub(&new), MOST_NEW)
                 );
                 services.approvals.ask(life, act, why, reason).await
             }
@@ -69,16 +64,17 @@ pub async fn carry(services: &Services, life: u64, act: Act, reason: &str) -> Re
 /// An unknown recipient, if untrusted text was read and the act changes something.
 fn new_while_tainted(services: &Services, life: u64, act: &Act) -> Option<String> {
     let outward = act.call().is_some_and(|call| !canonical::is_safe(&call.method));
-    if !outward || services.approvals.when_tainted == Taint::Allow || !services.taint.is_tainted(life) {
+    if !outward || services.approvals.when_tainted == Taint::Allow || !services.handles.taint.is_tainted(life)
+    {
         return None;
     }
-    recipients::of(act).into_iter().find(|recipient| services.taint.is_new(recipient))
+    recipients::of(act).into_iter().find(|recipient| services.handles.taint.is_new(recipient))
 }
 
 async fn allowed(services: &Services, life: u64, act: &Act) -> Result<Value, Closed> {
-    let tainted = services.taint.is_tainted(life);
+    let tainted = services.handles.taint.is_tainted(life);
     let id = oauth::nonce().unwrap_or_default();
-    let outcome = perform::perform(services, life, act, "allow", &id).await?;
+    let outcome = sending::perform(services, life, act, "allow", &id).await?;
     if outcome.is_success() && !tainted {
         sending::know_recipients(services, act);
     }
@@ -86,14 +82,13 @@ async fn allowed(services: &Services, life: u64, act: &Act) -> Result<Value, Clo
 }
 
 async fn draft(services: &Services, life: u64, act: &Act, call: &Call) -> Result<Value, Closed> {
-    services.ledger.append(Entry { decision: "draft".to_owned(), ..entry(life, "call", act) }).await?;
-    let note = "the owner's rules keep this as a draft; nothing was sent";
-    Ok(match drafts::keep(&services.house, &services.clock, call) {
+    services.handles.ledger.append(act.entry(life, act.event(), "draft", "")).await?;
+    Ok(match drafts::keep(&services.handles.house, &services.handles.clock, call) {
         Ok(path) => {
-            json!({"ok": false, "draft": true, "path": path, "error": note, "hint": "the owner reads drafts"})
+            let note = "the owner's rules keep this as a draft; nothing was sent";
+            let kept = Unfit::new(note, "the owner reads drafts").envelope();
+            with(with(kept, "draft", true), "path", path)
         }
-        Err(error) => {
-            json!({"ok": false, "error": format!("{error:#}"), "hint": "nothing was sent and nothing kept"})
-        }
+        Err(error) => Unfit::new(format!("{error:#}"), "nothing was sent and nothing kept").envelope(),
     })
 }

@@ -8,7 +8,6 @@ pub mod session;
 use super::{Services, canonical, rules, sending, upstream};
 use crate::approvals::act::{Act, Call};
 use crate::approvals::outcome::{Answer, Outcome, not_sent};
-use crate::approvals::record;
 use crate::ground::refusal::Unfit;
 use crate::ledger::{Closed, Entry};
 use crate::secrets::Secrets;
@@ -21,24 +20,18 @@ use std::sync::Arc;
 /// Janee's capabilities, with the rules for each.
 pub async fn list(services: Arc<Services>, life: u64) -> Result<Value, Closed> {
     if services.janee.settings.is_none() {
-        return Ok(json!({"ok": false, "error": NOT_CONFIGURED, "hint": HINT}));
+        return Ok(Unfit::new(NOT_CONFIGURED, HINT).envelope());
     }
-    let entry = Entry {
-        life,
-        event: "call".to_owned(),
-        service: "janee".to_owned(),
-        path: "list_services".to_owned(),
-        decision: "allow".to_owned(),
-        ..Entry::default()
-    };
-    services.ledger.append(entry).await?;
+    let path = "list_services".to_owned();
+    let act = Act::Janee(Call { service: "janee".to_owned(), path, ..Call::default() });
+    services.handles.ledger.append(act.entry(life, act.event(), "allow", "")).await?;
     let told = match services.janee.tool("list_services", Map::new(), true).await {
         Ok(told) => told,
         Err(Lost::Unreached(error) | Lost::Said(error) | Lost::Silent(error)) => {
-            return Ok(json!({"ok": false, "error": error, "hint": "try again later"}));
+            return Ok(Unfit::new(error, "try again later").envelope());
         }
     };
-    let (text, truncated) = upstream::shown(&services.secrets, text_of(&told).into_bytes(), false);
+    let (text, truncated) = upstream::shown(&services.handles.secrets, text_of(&told).into_bytes(), false);
     let listed = serde_json::from_str::<Value>(&text).unwrap_or(Value::String(text));
     let named = services.janee.settings.iter().flat_map(|janee| janee.rules.iter());
     let rules: Map<String, Value> =
@@ -47,25 +40,16 @@ pub async fn list(services: Arc<Services>, life: u64) -> Result<Value, Closed> {
 }
 
 /// Sends a permitted call, once.
-pub async fn send(
-    services: &Services,
-    life: u64,
-    call: &Call,
-    decision: &str,
-    id: &str,
-) -> Result<Outcome, Closed> {
-    let act = Act::Janee(call.clone());
-    let line =
-        Entry { decision: decision.to_owned(), call: id.to_owned(), ..record::entry(life, "call", &act) };
+pub async fn send(services: &Services, call: &Call, line: Entry) -> Result<Outcome, Closed> {
     let line = Entry { service: brief(&format!("janee:{}", call.service), 300), ..line };
-    services.ledger.append(Entry { bytes_out: call.body.len() as u64, ..line.clone() }).await?;
+    services.handles.ledger.append(Entry { bytes_out: call.body.len() as u64, ..line.clone() }).await?;
     let safe = canonical::is_safe(&call.method);
     let outcome = match services.janee.tool("execute", arguments(call), safe).await {
-        Ok(told) => outcome(&services.secrets, call, &told),
+        Ok(told) => outcome(&services.handles.secrets, call, &told),
         Err(Lost::Unreached(error)) => not_sent(error, "try again later"),
         Err(Lost::Said(error)) | Err(Lost::Silent(error)) => upstream::unsure(call, error),
     };
-    services.taint.read_untrusted(life);
+    services.handles.taint.read_untrusted(line.life);
     sending::written_down(services, line, &outcome).await;
     Ok(outcome)
 }
@@ -95,7 +79,7 @@ fn outcome(secrets: &Secrets, call: &Call, told: &CallToolResult) -> Outcome {
     if let Some(denial) = json.get("denial") {
         let of = |name: &str| denial.get(name).map(clean).unwrap_or_default();
         let error = json.get("error").map(clean).unwrap_or_else(|| "janee refuses it".to_owned());
-        return Outcome::Denied(Unfit { error, hint: of("nextStep") }, of("reasonCode"));
+        return Outcome::Denied(Unfit::new(error, of("nextStep")), of("reasonCode"));
     }
     let status = json.get("status").and_then(Value::as_u64).and_then(|status| u16::try_from(status).ok());
     let Some(status) = status else {

@@ -2,8 +2,8 @@
 //!
 //! Invariant: nothing is decided here; every call is handled as by `POST /service`.
 
+use super::Services;
 use super::call::{self, Asked};
-use super::{Services, listing};
 use crate::door::callers::Life;
 use axum::Json;
 use axum::extract::{Extension, State};
@@ -92,10 +92,10 @@ fn tools() -> Value {
 async fn call_tool(services: Arc<Services>, life: u64, id: &Value, parameters: &Value) -> Response {
     let arguments = parameters.get("arguments").cloned().unwrap_or_default();
     let shaped = match parameters.get("name").and_then(Value::as_str).unwrap_or_default() {
-        "list_services" => Ok(listing::listed(&services)),
+        "list_services" => Ok(services.listed()),
         "execute" => match serde_json::from_value::<Asked>(arguments) {
             // Completed even if the client disconnects.
-            Ok(asked) => match tokio::spawn(call::run(services, life, asked)).await {
+            Ok(asked) => match tokio::spawn(call::run(services, life, asked, false)).await {
                 Ok(done) => done.map(|envelope| in_janees_shape(&envelope)),
                 Err(_) => return answer(id, Err((-32_603, "the broker failed inside".to_owned()))),
             },

@@ -4,17 +4,16 @@
 //! token while others wait; every token learned is scrubbed from then on.
 
 use crate::approvals::act::Call;
-use crate::ground::clock::Clock;
 use crate::ground::files;
 use crate::ground::lock::lock;
 use crate::ground::refusal::Unfit;
-use crate::ledger::{Entry, Ledger};
+use crate::handles::Handles;
+use crate::ledger::Entry;
+use crate::net;
 use crate::policy::{Auth, Service};
-use crate::secrets::Secrets;
 use crate::services::canonical;
 use crate::services::oauth1;
 use crate::services::seal;
-use crate::services::upstream::Upstream;
 use anyhow::Context;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -45,11 +44,7 @@ type Proof = Vec<(HeaderName, HeaderValue)>;
 
 /// The current tokens by service, and what renewing them needs.
 pub struct SignIns {
-    secrets: Secrets,
-    upstream: Upstream,
-    ledger: Ledger,
-    house: House,
-    clock: Clock,
+    handles: Arc<Handles>,
     slots: Mutex<BTreeMap<String, Arc<tokio::sync::Mutex<Option<Kept>>>>>,
     refused: Mutex<BTreeMap<String, (i64, Unfit)>>,
 }
@@ -72,8 +67,8 @@ struct Told {
 }
 
 impl SignIns {
-    pub fn new(secrets: Secrets, upstream: Upstream, ledger: Ledger, house: House, clock: Clock) -> Self {
-        Self { secrets, upstream, ledger, house, clock, slots: Mutex::default(), refused: Mutex::default() }
+    pub fn new(handles: Arc<Handles>) -> Self {
+        Self { handles, slots: Mutex::default(), refused: Mutex::default() }
     }
 
     /// The headers that authenticate a call; `stale` is an OAuth 2 token that the service rejected.
@@ -94,7 +89,7 @@ impl SignIns {
             }
             Auth::Basic { user_env, password_env } => {
                 let pair = STANDARD.encode(format!("{}:{}", key(user_env)?, key(password_env)?));
-                self.secrets.know(&pair);
+                self.handles.secrets.know(&pair);
                 (AUTHORIZATION, format!("Basic {pair}"))
             }
             Auth::OAuth1 { key_env, secret_env, token_env, token_secret_env } => {
@@ -111,9 +106,9 @@ impl SignIns {
     }
 
     fn secret(&self, name: &str, variable: &str) -> Result<String, Unfit> {
-        self.secrets.get(variable).ok_or_else(|| Unfit {
-            error: format!("{name} has no key: {variable} is not set"),
-            hint: "the owner sets it in the environment or .env and restarts".to_owned(),
+        self.handles.secrets.get(variable).ok_or_else(|| {
+            let hint = "the owner sets it in the environment or .env and restarts";
+            Unfit::new(format!("{name} has no key: {variable} is not set"), hint)
         })
     }
 
@@ -128,7 +123,7 @@ impl SignIns {
             parameters.extend(canonical::pairs(&call.body)?);
         }
         let credentials = oauth1::Credentials { consumer_key, consumer_secret, token, token_secret };
-        let now = self.clock.now().as_second();
+        let now = self.handles.clock.now().as_second();
         Ok(oauth1::authorization(credentials, &call.method, url, &parameters, &nonce()?, now))
     }
 
@@ -146,7 +141,7 @@ impl SignIns {
         if held.is_none() {
             *held = self.read_kept(name, &given).filter(|kept| kept.from == from);
         }
-        let now = self.clock.now().as_millisecond();
+        let now = self.handles.clock.now().as_millisecond();
         if let Some(kept) = held.as_ref()
             && kept.ends_ms - EARLY_MS > now
             && stale.is_none_or(|stale| stale != kept.access_token)
@@ -169,8 +164,8 @@ impl SignIns {
                         access_token: told.access_token,
                         ends_ms: now + told.expires_in.unwrap_or(USUAL_LIFE_S).clamp(1, 31_536_000) * 1_000,
                     };
-                    self.secrets.know(&kept.refresh_token);
-                    self.secrets.know(&kept.access_token);
+                    self.handles.secrets.know(&kept.refresh_token);
+                    self.handles.secrets.know(&kept.access_token);
                     self.write_kept(name, &given, &kept);
                     let token = kept.access_token.clone();
                     *held = Some(kept);
@@ -196,21 +191,21 @@ impl SignIns {
     }
 
     fn read_kept(&self, name: &str, owners: &str) -> Option<Kept> {
-        let bytes = files::read_small(&kept_at(&self.house, name)).unwrap_or_else(|error| {
+        let bytes = files::read_small(&kept_at(&self.handles.house, name)).unwrap_or_else(|error| {
             tracing::warn!("the sign-in of {name} starts from the owner's token: {error:#}");
             None
         })?;
         let kept: Kept = serde_json::from_slice(&seal::open(owners, name, &bytes)?).ok()?;
-        self.secrets.know(&kept.refresh_token);
-        self.secrets.know(&kept.access_token);
+        self.handles.secrets.know(&kept.refresh_token);
+        self.handles.secrets.know(&kept.access_token);
         Some(kept)
     }
 
     fn write_kept(&self, name: &str, owners: &str, kept: &Kept) {
         let sealed = seal::close(owners, name, serde_json::to_vec(kept).unwrap_or_default());
         let sealed = sealed.context("the system gives no random bytes");
-        let written =
-            sealed.and_then(|text| files::replace_secret(&kept_at(&self.house, name), text.as_bytes()));
+        let written = sealed
+            .and_then(|text| files::replace_secret(&kept_at(&self.handles.house, name), text.as_bytes()));
         if let Err(error) = written {
             // The old token is spent already, so going on with the new one in memory is the only way.
             tracing::error!("the sign-in of {name} lasts until the broker ends: {error:#}");
@@ -222,13 +217,12 @@ impl SignIns {
         let Auth::OAuth2 { token_url, client_id_env, client_secret_env, scope, .. } = &service.auth else {
             return Err((unusable(name), false));
         };
-        let failed = |what: String, hint: &str| Unfit {
-            error: format!("failed to sign in to {name} anew: {what}"),
-            hint: hint.to_owned(),
+        let failed = |what: &str, hint: &str| {
+            (Unfit::new(format!("failed to sign in to {name} anew: {what}"), hint), false)
         };
-        let url =
-            Url::parse(token_url).map_err(|_| (failed("token_url is no address".to_owned(), ""), false))?;
-        let client = self.upstream.client(&url, service.allow_private).map_err(|unfit| (unfit, false))?;
+        let url = Url::parse(token_url).map_err(|_| failed("token_url is no address", ""))?;
+        let client =
+            self.handles.outward.within(&url, service.allow_private).map_err(|unfit| (unfit, false))?;
         let client_id = self.secret(name, client_id_env).map_err(|unfit| (unfit, false))?;
         let mut form = vec![("grant_type", "refresh_token"), ("refresh_token", refresh_token)];
         if !scope.is_empty() {
@@ -241,26 +235,17 @@ impl SignIns {
             let secret = self.secret(name, client_secret_env).map_err(|unfit| (unfit, false))?;
             request = request.basic_auth(canonical::escaped(&client_id), Some(canonical::escaped(&secret)));
         }
-        let closed =
-            |_| (failed("the ledger cannot be written".to_owned(), "the owner has to look at it"), false);
-        self.ledger.append(entry(name, &url)).await.map_err(closed)?;
+        let closed = |_| failed("the ledger cannot be written", "the owner has to look at it");
+        self.handles.ledger.append(entry(name, &url)).await.map_err(closed)?;
         let exchange = async {
-            let mut response = request.form(&form).send().await?;
-            let (status, mut bytes) = (response.status(), Vec::new());
-            while let Some(chunk) = response.chunk().await? {
-                bytes.extend_from_slice(&chunk);
-                if bytes.len() > MOST_ANSWER {
-                    break;
-                }
-            }
-            Ok::<_, reqwest::Error>((status, bytes))
+            let (mut response, mut bytes) = (request.form(&form).send().await?, Vec::new());
+            net::read_most(&mut response, MOST_ANSWER, &mut bytes).await?;
+            Ok::<_, reqwest::Error>((response.status(), bytes))
         };
         let (status, bytes) = match tokio::time::timeout(DEADLINE, exchange).await {
             Ok(Ok(answered)) => answered,
-            Ok(Err(_)) => {
-                return Err((failed("its sign-in cannot be reached".to_owned(), "try again later"), false));
-            }
-            Err(_) => return Err((failed("its sign-in took too long".to_owned(), "try again later"), false)),
+            Ok(Err(_)) => return Err(failed("its sign-in cannot be reached", "try again later")),
+            Err(_) => return Err(failed("its sign-in took too long", "try again later")),
         };
         if status.is_success()
             && let Ok(told) = serde_json::from_slice::<Told>(&bytes)
@@ -270,9 +255,10 @@ impl SignIns {
         // A successful answer that cannot be parsed may contain an unknown token, so it is not quoted.
         let quoted =
             if status.is_success() { "what is no token".into() } else { String::from_utf8_lossy(&bytes) };
-        let said = brief(&self.secrets.scrub(&quoted), 200);
+        let said = brief(&self.handles.secrets.scrub(&quoted), 200);
         let hint = "the owner has to sign in again and set the new refresh token";
-        Err((failed(format!("it answered {} {said}", status.as_u16()), hint), status.is_client_error()))
+        let (unfit, _) = failed(&format!("it answered {} {said}", status.as_u16()), hint);
+        Err((unfit, status.is_client_error()))
     }
 }
 
@@ -286,19 +272,14 @@ pub fn token_of(service: &Service, proof: &Proof) -> Option<String> {
 }
 
 fn unusable(name: &str) -> Unfit {
-    Unfit {
-        error: format!("the key of {name} cannot be sent as a header"),
-        hint: "the owner has to look at it".to_owned(),
-    }
+    Unfit::new(format!("the key of {name} cannot be sent as a header"), "the owner has to look at it")
 }
 
 /// Random bytes in hex, two characters each.
 pub fn nonce() -> Result<String, Unfit> {
     let mut bytes = [0_u8; 16];
-    SystemRandom::new().fill(&mut bytes).map_err(|_| Unfit {
-        error: "the system gives no random bytes".to_owned(),
-        hint: "try again".to_owned(),
-    })?;
+    let filled = SystemRandom::new().fill(&mut bytes);
+    filled.map_err(|_| Unfit::new("the system gives no random bytes", "try again"))?;
     Ok(hex(&bytes))
 }
 

@@ -1,7 +1,7 @@
 //! `/service` and `/janee`: the routes by which a client uses services.
 
 use super::call::{self, Asked};
-use super::{Services, janee, listing, mcp};
+use super::{Services, janee, mcp};
 use crate::door::callers::Life;
 use crate::door::finish::finished;
 use axum::extract::{Extension, State};
@@ -12,45 +12,29 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
+type Received = (State<Arc<Services>>, Extension<Life>, Bytes);
+
 pub fn routes(services: Arc<Services>) -> Router {
     Router::new()
-        .route("/service", post(execute).get(list))
-        .route("/janee/services", get(list_of_janee))
-        .route("/janee/execute", post(execute_by_janee))
+        .route("/service", post(|received: Received| execute(received, false)).get(list))
+        .route("/janee/services", get(of_janee))
+        .route("/janee/execute", post(|received: Received| execute(received, true)))
         .route("/mcp", post(mcp::message))
         .with_state(services)
 }
 
 async fn list(State(services): State<Arc<Services>>) -> Json<Value> {
     let waiting = services.approvals.asks.waiting();
-    Json(json!({"services": listing::listed(&services), "asks_waiting": waiting}))
+    Json(json!({"services": services.listed(), "asks_waiting": waiting}))
 }
 
-async fn execute(
-    State(services): State<Arc<Services>>,
-    Extension(Life(life)): Extension<Life>,
-    body: Bytes,
-) -> Response {
+async fn execute((State(services), Extension(Life(life)), body): Received, by_janee: bool) -> Response {
     match Asked::read(&body) {
-        Ok(asked) => finished(call::run(services, life, asked)).await,
+        Ok(asked) => finished(call::run(services, life, asked, by_janee)).await,
         Err(refusal) => refusal.into_response(),
     }
 }
 
-async fn list_of_janee(
-    State(services): State<Arc<Services>>,
-    Extension(Life(life)): Extension<Life>,
-) -> Response {
+async fn of_janee(State(services): State<Arc<Services>>, Extension(Life(life)): Extension<Life>) -> Response {
     finished(janee::list(services, life)).await
-}
-
-async fn execute_by_janee(
-    State(services): State<Arc<Services>>,
-    Extension(Life(life)): Extension<Life>,
-    body: Bytes,
-) -> Response {
-    match Asked::read(&body) {
-        Ok(asked) => finished(call::run_by_janee(services, life, asked)).await,
-        Err(refusal) => refusal.into_response(),
-    }
 }

@@ -71,6 +71,11 @@ fn tail_within(pattern: &str, rest: &str) -> bool {
     if pattern.contains('*') { within(pattern, rest) } else { pattern == rest }
 }
 
+/// The key a rule's uses are counted under. Letter case does not matter, since Janee may ignore it.
+pub fn key(kind: &str, name: &str, rule: &Rule) -> String {
+    format!("{kind}:{} {} {}", name.to_ascii_lowercase(), rule.method, rule.path)
+}
+
 /// The rules in words, so that the client sees what is allowed.
 pub fn in_words(rules: &[Rule]) -> String {
     if rules.is_empty() {

@@ -2,10 +2,10 @@
 //!
 //! Invariant: nothing is sent that is not in the ledger.
 
-use super::{Services, canonical, oauth, recipients, rules, upstream};
+use super::{Services, canonical, janee, oauth, recipients, rules, upstream};
 use crate::approvals::act::{Act, Call};
 use crate::approvals::outcome::Outcome;
-use crate::approvals::record;
+use crate::approvals::{packages, purpose};
 use crate::ground::refusal::Unfit;
 use crate::ledger::{Closed, Entry};
 use crate::policy::Verdict;
@@ -14,7 +14,7 @@ use crate::policy::Verdict;
 pub fn know_recipients(services: &Services, act: &Act) {
     let outward = act.call().is_some_and(|call| !canonical::is_safe(&call.method));
     for recipient in recipients::of(act).into_iter().filter(|_| outward) {
-        if let Err(error) = services.taint.know(&recipient) {
+        if let Err(error) = services.handles.taint.know(&recipient) {
             tracing::warn!("{error:#}");
         }
     }
@@ -23,8 +23,7 @@ pub fn know_recipients(services: &Services, act: &Act) {
 /// Fails if an approved act is no longer allowed.
 pub fn still_allowed(services: &Services, act: &Act) -> Result<(), Unfit> {
     let Some(call) = act.call() else { return Ok(()) };
-    let gone =
-        |error: String| Unfit { error, hint: "nothing was done; the owner has to allow it first".to_owned() };
+    let gone = |error: String| Unfit::new(error, "nothing was done; the owner has to allow it first");
     let rules = services.rules_of(act);
     match rules::judge(&rules, &call.method, &call.path).map(|rule| rule.verdict) {
         Some(Verdict::Allow | Verdict::Ask) => {}
@@ -42,15 +41,25 @@ pub fn still_allowed(services: &Services, act: &Act) -> Result<(), Unfit> {
     Ok(())
 }
 
-/// Sends a permitted call: recorded first, authenticated, sent once, its end recorded.
-pub async fn send(
+/// Carries out a permitted act of any kind: recorded first, done once, then its end recorded.
+pub async fn perform(
     services: &Services,
     life: u64,
-    call: &Call,
+    act: &Act,
     decision: &str,
     id: &str,
 ) -> Result<Outcome, Closed> {
-    let act = Act::Service(call.clone());
+    let line = act.entry(life, act.event(), decision, id);
+    match act {
+        Act::Service(call) => send(services, call, line).await,
+        Act::Janee(call) => janee::send(services, call, line).await,
+        Act::Purpose { text } => purpose::write(&services.approvals, text, line).await,
+        Act::Package(package) => packages::allow(&services.approvals, package, line).await,
+    }
+}
+
+/// Sends a permitted call to a service, authenticated.
+async fn send(services: &Services, call: &Call, line: Entry) -> Result<Outcome, Closed> {
     let Some(service) = services.all.get(&call.service) else {
         return Ok(Outcome::NotSent(services.unknown(&call.service)));
     };
@@ -58,21 +67,19 @@ pub async fn send(
         Ok(proof) => proof,
         Err(unfit) => return Ok(Outcome::NotSent(unfit)),
     };
-    let line =
-        Entry { decision: decision.to_owned(), call: id.to_owned(), ..record::entry(life, "call", &act) };
     let bytes_out = call.body.len() as u64;
-    services.ledger.append(Entry { bytes_out, ..line.clone() }).await?;
+    services.handles.ledger.append(Entry { bytes_out, ..line.clone() }).await?;
     let stale = oauth::token_of(service, &proof);
-    let mut outcome = services.upstream.send(service, call, proof).await;
+    let mut outcome = upstream::send(&services.handles, service, call, proof).await;
     if outcome.status() == Some(401) && stale.is_some() {
         // A call rejected for its token did not happen: it is sent once more with a new token.
         if let Ok(proof) = services.sign_ins.proof(&call.service, service, call, stale.as_deref()).await {
-            services.ledger.append(Entry { bytes_out, ..line.clone() }).await?;
-            outcome = services.upstream.send(service, call, proof).await;
+            services.handles.ledger.append(Entry { bytes_out, ..line.clone() }).await?;
+            outcome = upstream::send(&services.handles, service, call, proof).await;
         }
     }
     if service.untrusted && outcome.status().is_some() {
-        services.taint.read_untrusted(life);
+        services.handles.taint.read_untrusted(line.life);
     }
     written_down(services, line, &outcome).await;
     Ok(outcome)
@@ -80,7 +87,7 @@ pub async fn send(
 
 /// Records the end of a call. Since it has happened, its client gets the outcome even if this fails.
 pub async fn written_down(services: &Services, line: Entry, outcome: &Outcome) {
-    if let Err(closed) = services.ledger.append(record::end(line, outcome)).await {
+    if let Err(closed) = services.handles.ledger.append(outcome.entry(line)).await {
         tracing::error!("the end of a call is not in the ledger: {}", closed.0);
     }
 }

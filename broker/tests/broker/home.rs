@@ -294,7 +294,7 @@ impl Open {
             let counts = [approvals.strong_count(), services.strong_count(), llm.strong_count()];
             counts.into_iter().sum::<usize>() + web.strong_count() + cargo.strong_count()
         };
-        let lock = self.broker.approvals.house.broker().join("ledger.lock");
+        let lock = self.broker.approvals.handles.house.broker().join("ledger.lock");
         drop(self);
         assert!(happens_beside(|| held() == 0).await, "somebody still holds the broker");
         let is_free = || house::files::open_lock(&lock).is_ok_and(|file| file.try_lock().is_ok());

@@ -83,7 +83,8 @@ async fn behaves(home: &Home, open: &Open) {
     let denied = execute(open, "GET", "/denied", Value::Null).await;
     assert_eq!(
         denied,
-        json!({"ok": false, "error": "denied by policy", "hint": "ask the owner for write access", "reason_code": "POLICY"})
+        json!({"ok": false, "error": "denied by policy", "hint": "ask the owner for write access", "reason_code": "POLICY",
+            "dropped_headers": ["authorization"]})
     );
     let protocol = execute(open, "GET", "/protocol", Value::Null).await;
     assert!(protocol["error"].as_str().unwrap().contains("no such thing"), "{protocol}");

@@ -68,7 +68,7 @@ fn names_stand_once_and_usual_models_and_short_names_are_known() {
         let spelled: BTreeSet<String> = made.models.keys().map(|model| model.to_lowercase()).collect();
         assert_eq!(spelled.len(), made.models.len(), "{name}");
     }
-    let short: Vec<&String> = TABLE_OF_MAKERS.aliases().map(|(short, _)| short).collect();
+    let short: Vec<&String> = TABLE_OF_MAKERS.rows.values().flat_map(|made| made.aliases.keys()).collect();
     assert_eq!(short.len(), short.iter().collect::<BTreeSet<_>>().len());
     assert!(
         Makers::read(&TABLE.replace("in = 2.0", "inn = 2.0")).rows.is_empty(),
@@ -180,6 +180,7 @@ fn a_name_that_several_have_costs_the_dearer_price() {
 #[tokio::test]
 async fn a_server_on_this_machine_is_offered_and_not_used() {
     use axum::{Router, routing::get};
+    use broker::ground::hosts::Resolver;
     use broker::llm::nearby::offered;
     use broker::net::outward::Outward;
     let list = r#"{"data": [{"id": "text-embedding-x"}, {"id": "a-small-one"}]}"#;
@@ -190,7 +191,7 @@ async fn a_server_on_this_machine_is_offered_and_not_used() {
     let servers =
         || vec![("lmstudio", at(&url)), ("vllm", at(&silent)), ("llamacpp", at(&format!("http://{gone}")))];
     let by_key = chosen("", &["ANTHROPIC_API_KEY"]);
-    let said = offered(&Outward::new().unwrap(), &by_key, servers()).await;
+    let said = offered(&Outward::new(Resolver::default()).unwrap(), &by_key, servers()).await;
     let place = url.trim_start_matches("http://");
     assert_eq!(
         said,
@@ -200,7 +201,10 @@ async fn a_server_on_this_machine_is_offered_and_not_used() {
     );
     assert_eq!(by_key.first.unwrap().name, "anthropic");
     let used = chosen(&format!("[model]\nprovider = \"lmstudio\"\nbase_url = \"{url}\""), &[]);
-    assert!(offered(&Outward::new().unwrap(), &used, servers()).await.is_empty(), "what is used is no offer");
+    assert!(
+        offered(&Outward::new(Resolver::default()).unwrap(), &used, servers()).await.is_empty(),
+        "what is used is no offer"
+    );
 }
 
 /// Found: `GEMINI_API_KEY` in `.env` was passed over; with a byte-order mark nothing at all was read.

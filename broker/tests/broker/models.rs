@@ -5,7 +5,7 @@ use crate::paid::{OPENAI_KEY, Paid, house, request};
 use crate::upstream::Upstream;
 use axum::Router;
 use axum::routing::{get, post};
-use broker::ground::clock::Clock;
+use broker::ground::{clock::Clock, hosts::Resolver};
 use broker::llm::choice::{Chosen, pick};
 use broker::llm::offers::Providers;
 use broker::net::outward::Outward;
@@ -241,7 +241,7 @@ async fn a_named_model_of_another_provider_is_told() {
     let settings = format!("[model]\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"{url}\"\n");
     let mut chosen = chosen(&settings, &[]);
     chosen.first.as_mut().unwrap().name = "acme".to_owned();
-    let providers = Providers::new(chosen, Outward::new().unwrap(), Clock::default());
+    let providers = Providers::new(chosen, Outward::new(Resolver::default()).unwrap(), Clock::default());
     let status = providers.status(|_| None, |_, _| Value::Null).await;
     assert_eq!(status["name"], "m");
 }

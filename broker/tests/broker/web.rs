@@ -287,6 +287,8 @@ fn only_so_many_at_once_and_an_hour() {
     assert!(began.elapsed() >= Duration::from_millis(900), "twenty fetches in eights take three turns");
     let refused = outside.page(&server.url("/"));
     assert!(refused.header("retry-after").unwrap().parse::<u64>().unwrap() > 3_500);
+    let counted = outside.file(".self/broker/hours.jsonl").matches("\"rule\":\"web\"").count();
+    assert_eq!(counted, 20, "a restart gives none of them back");
     assert_eq!(server.count(), 20);
 }
 

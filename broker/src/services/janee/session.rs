@@ -1,9 +1,8 @@
 //! The session with Janee, over streamable HTTP or a child's standard streams; opened when first needed.
 
 use crate::ground::hosts;
-use crate::net::outward::Outward;
+use crate::handles::Handles;
 use crate::policy::{self, Rule, Verdict};
-use crate::secrets::Secrets;
 use house::bounds::brief;
 use reqwest::Url;
 use rmcp::ServiceExt;
@@ -13,6 +12,7 @@ use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig
 use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
 use serde_json::{Map, Value};
 use std::process::Stdio;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::process::Command;
 use tokio::sync::Mutex;
@@ -33,8 +33,7 @@ type Session = RunningService<RoleClient, ()>;
 pub struct Janee {
     pub settings: Option<policy::Janee>,
     session: Mutex<Option<Session>>,
-    outward: Outward,
-    secrets: Secrets,
+    handles: Arc<Handles>,
 }
 
 /// Reason why a tool returned no result.
@@ -48,8 +47,8 @@ pub enum Lost {
 }
 
 impl Janee {
-    pub fn new(settings: Option<policy::Janee>, outward: Outward, secrets: Secrets) -> Self {
-        Self { settings, session: Mutex::default(), outward, secrets }
+    pub fn new(settings: Option<policy::Janee>, handles: Arc<Handles>) -> Self {
+        Self { settings, session: Mutex::default(), handles }
     }
 
     /// The rules of a capability: its own (in any letter case, since Janee may ignore that), else the ones for all,
@@ -87,10 +86,10 @@ impl Janee {
                     ));
                 }
                 Ok(Err(ServiceError::McpError(said))) => {
-                    let said = brief(&self.secrets.scrub(&said.message), 300);
+                    let said = brief(&self.handles.secrets.scrub(&said.message), 300);
                     return Err(Lost::Said(format!("janee says: {said}")));
                 }
-                Ok(Err(error)) => brief(&self.secrets.scrub(&error.to_string()), 300),
+                Ok(Err(error)) => brief(&self.handles.secrets.scrub(&error.to_string()), 300),
                 Err(_) => {
                     again = false;
                     format!("no answer within {DEADLINE:?}")
@@ -121,7 +120,7 @@ impl Janee {
             made.unwrap_or_else(|_| Err(format!("no answer within {CONNECT:?}"))).map_err(|error| {
                 Lost::Unreached(format!(
                     "janee cannot be reached: {}",
-                    brief(&self.secrets.scrub(&error), 300)
+                    brief(&self.handles.secrets.scrub(&error), 300)
                 ))
             })?;
         let peer = running.peer().clone();
@@ -141,7 +140,7 @@ impl Janee {
                 command.envs(std::env::var(name).ok().map(|value| (name, value)));
             }
             for name in &settings.pass_env {
-                command.envs(self.secrets.get(name).map(|value| (name, value)));
+                command.envs(self.handles.secrets.get(name).map(|value| (name, value)));
             }
             // Discarded: its error output may contain credentials.
             let spawned = TokioChildProcess::builder(command).stderr(Stdio::null()).spawn();
@@ -151,7 +150,7 @@ impl Janee {
         let url = Url::parse(&settings.url).map_err(|_| "its url is no address".to_owned())?;
         let local = hosts::is_loopback(&hosts::host(&url));
         let client = if local || url.scheme() == "https" {
-            self.outward.client(&url).clone()
+            self.handles.outward.client(&url).clone()
         } else {
             return Err("its url is neither https nor on this machine".to_owned());
         };
