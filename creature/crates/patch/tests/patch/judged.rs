@@ -265,7 +265,11 @@ fn a_diff_written_here_is_taken_by_git_and_makes_what_it_was_written_of() {
             .filter(|(_, old, new)| old != new)
             .map(|(path, old, new)| unified::write(path, old.as_deref(), new.as_deref()));
         let patch: String = written.collect();
-        let made = if patch.is_empty() { before.clone() } else { by_git(&before, &patch, "-p1").unwrap_or_default() };
+        let made = if patch.is_empty() {
+            before.clone()
+        } else {
+            by_git(&before, &patch, "-p1").unwrap_or_default()
+        };
         assert!(made == after, "round {round}\n{patch}\n{}", differing(&made, &after));
     }
 }
