@@ -116,6 +116,13 @@ pub struct Talk<'a> {
     pub without_thinking: bool,
 }
 
+impl<'a> Talk<'a> {
+    /// The schema that its reply is to be held to; none where tools are offered.
+    fn reply_schema(&self) -> Option<&'a Value> {
+        self.schema.filter(|_| self.tools.is_empty())
+    }
+}
+
 /// Piece of a reply, heard while it comes; none counts before the reply is whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heard<'a> {
