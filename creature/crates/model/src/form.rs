@@ -38,22 +38,23 @@ pub(crate) enum Part {
     Hour,
 }
 
-const PARTS: [Part; 15] = [
-    Part::Schema,
-    Part::Object,
-    Part::OldLimit,
-    Part::Strict,
-    Part::SystemNews,
-    Part::StreamUsage,
-    Part::Parallel,
-    Part::Summary,
-    Part::Encrypted,
-    Part::Effort,
-    Part::CacheKey,
-    Part::SeveralCalls,
-    Part::WordsAfterResults,
-    Part::GivenIds,
-    Part::Hour,
+/// Each part in words; empty for the limit's other name, by which nothing is left out.
+const PARTS: [(Part, &str); 15] = [
+    (Part::Schema, "a schema of the reply"),
+    (Part::Object, "a reply held to JSON"),
+    (Part::OldLimit, ""),
+    (Part::Strict, "strict tools"),
+    (Part::SystemNews, "news from the system"),
+    (Part::StreamUsage, "the count of tokens in a stream"),
+    (Part::Parallel, "several calls at once"),
+    (Part::Summary, "summaries of its thinking"),
+    (Part::Encrypted, "encrypted reasoning"),
+    (Part::Effort, "the effort that is set"),
+    (Part::CacheKey, "a key for its cache"),
+    (Part::SeveralCalls, "several calls in one turn"),
+    (Part::WordsAfterResults, "words right after results"),
+    (Part::GivenIds, "ids of calls as they were given"),
+    (Part::Hour, "a cache that holds for an hour"),
 ];
 
 /// The parts that a refusal names, and by which words of it.
@@ -113,7 +114,7 @@ impl Form {
 
 impl From<Form> for Vec<Part> {
     fn from(form: Form) -> Self {
-        PARTS.into_iter().filter(|part| !form.has(*part)).collect()
+        PARTS.into_iter().map(|(part, _)| part).filter(|part| !form.has(*part)).collect()
     }
 }
 
@@ -150,9 +151,10 @@ impl Accepted {
         Accepted { form: self.form.changed(part), ..self.clone() }
     }
 
-    /// Parts of a request that are left out, in words; the limit's other name is none.
+    /// Parts of a request that are left out, in words.
     pub fn without(&self) -> Vec<&'static str> {
-        PARTS.into_iter().filter(|part| !self.form.has(*part)).filter_map(in_words).collect()
+        let without = PARTS.into_iter().filter(|(part, words)| !self.form.has(*part) && !words.is_empty());
+        without.map(|(_, words)| words).collect()
     }
 
     /// Lists forms to try when a request in this form is refused, the best first: each part is changed once, the one
@@ -202,26 +204,6 @@ impl Accepted {
         simpler.extend(freer);
         simpler
     }
-}
-
-fn in_words(part: Part) -> Option<&'static str> {
-    Some(match part {
-        Part::OldLimit => return None,
-        Part::Schema => "a schema of the reply",
-        Part::Object => "a reply held to JSON",
-        Part::Strict => "strict tools",
-        Part::SystemNews => "news from the system",
-        Part::StreamUsage => "the count of tokens in a stream",
-        Part::Parallel => "several calls at once",
-        Part::Summary => "summaries of its thinking",
-        Part::Encrypted => "encrypted reasoning",
-        Part::Effort => "the effort that is set",
-        Part::CacheKey => "a key for its cache",
-        Part::SeveralCalls => "several calls in one turn",
-        Part::WordsAfterResults => "words right after results",
-        Part::GivenIds => "ids of calls as they were given",
-        Part::Hour => "a cache that holds for an hour",
-    })
 }
 
 fn bit(part: Part) -> u16 {
