@@ -127,9 +127,7 @@ impl ModelMind {
     }
 
     fn head(&self, moment: &Moment) -> Head {
-        let thread = if moment.thread.is_empty() { "main" } else { moment.thread.as_str() };
-        let thread = moment.answers().then(|| thread.to_owned());
-        self.head_of(thread, &self.frame)
+        self.head_of(moment.answers().then(|| moment.thread().to_owned()), &self.frame)
     }
 
     pub(super) fn head_of(&self, thread: Option<String>, frame: &Frame) -> Head {

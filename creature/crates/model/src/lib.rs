@@ -101,7 +101,7 @@ pub struct Answer {
 }
 
 /// A request to a model. The parts that change least come first, which is what makes caching work.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Talk<'a> {
     pub system: &'a str,
     pub tools: &'a [Tool],

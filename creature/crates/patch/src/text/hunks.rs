@@ -62,20 +62,18 @@ pub struct Applied {
 
 /// Applies all hunks of one file to its text, none meaning that there is no file.
 pub fn apply(patch: &FilePatch, text: Option<&str>) -> Result<Applied, Miss> {
-    let whole = |why: &str| bare(1, patch.hunks.first(), why);
+    let miss = |why: &str| Err(bare(1, patch.hunks.first(), why));
     match (patch.act, text) {
         (Act::Create, None) => create(patch),
         (Act::Create, Some(text)) => match create(patch)?.text {
-            Some(new) if new == text => Ok(done(text)),
+            Some(new) if new == text => whole(Some(new), Pass::AlreadyApplied),
             Some(_) if text.is_empty() => create(patch),
-            _ => Err(whole("the file exists already, with other text; patch it as it is")),
+            _ => miss("the file exists already, with other text; patch it as it is"),
         },
-        (Act::Delete, None) => {
-            Ok(Applied { text: None, placed: vec![Placed { pass: Pass::AlreadyApplied, line: 1 }] })
-        }
+        (Act::Delete, None) => whole(None, Pass::AlreadyApplied),
         (Act::Modify, None) if makes_all(&patch.hunks) => create(patch),
-        (Act::Modify, None) => Err(whole("there is no such file; to create it begin with `--- /dev/null`")),
-        (Act::Modify, Some(_)) if patch.hunks.is_empty() => Err(whole("its part of the patch has no hunks")),
+        (Act::Modify, None) => miss("there is no such file; to create it begin with `--- /dev/null`"),
+        (Act::Modify, Some(_)) if patch.hunks.is_empty() => miss("its part of the patch has no hunks"),
         (Act::Modify, Some(text)) => modify(&patch.hunks, text),
         (Act::Delete, Some(text)) => delete(patch, text),
     }
@@ -91,8 +89,9 @@ fn makes_all(hunks: &[Hunk]) -> bool {
     !hunks.is_empty() && hunks.iter().all(|hunk| hunk.stated == Some(0) && hunk.expects().is_empty())
 }
 
-fn done(text: &str) -> Applied {
-    Applied { text: Some(text.to_owned()), placed: vec![Placed { pass: Pass::AlreadyApplied, line: 1 }] }
+/// A file that is made or deleted whole.
+fn whole(text: Option<String>, pass: Pass) -> Result<Applied, Miss> {
+    Ok(Applied { text, placed: vec![Placed { pass, line: 1 }] })
 }
 
 fn create(patch: &FilePatch) -> Result<Applied, Miss> {
@@ -112,7 +111,7 @@ fn create(patch: &FilePatch) -> Result<Applied, Miss> {
             text.pop();
         }
     }
-    Ok(Applied { text: Some(text), placed: vec![Placed { pass: Pass::Exact, line: 1 }] })
+    whole(Some(text), Pass::Exact)
 }
 
 fn delete(patch: &FilePatch, text: &str) -> Result<Applied, Miss> {
@@ -124,7 +123,7 @@ fn delete(patch: &FilePatch, text: &str) -> Result<Applied, Miss> {
         let why = "the file to delete has other text than the patch removes";
         return Err(bare(1, patch.hunks.first(), why));
     }
-    Ok(Applied { text: None, placed: vec![Placed { pass: Pass::Exact, line: 1 }] })
+    whole(None, Pass::Exact)
 }
 
 fn modify(hunks: &[Hunk], text: &str) -> Result<Applied, Miss> {
