@@ -30,8 +30,7 @@ impl ModelMind {
         autonomous: bool,
     ) -> Result<(String, Value), Error> {
         let turns = [Turn::Said { text: redact(question.unwrap_or(USUAL)) }];
-        let talk =
-            Talk { system: EYES, turns: &turns, media: &[medium], autonomous, ..Talk::default() };
+        let talk = Talk { system: EYES, turns: &turns, media: &[medium], autonomous, ..Talk::default() };
         let reply = self.client.say(&talk, &mut |_| {}).await?;
         let mut usage = llm::usage(&reply);
         self.price(&mut usage);
