@@ -396,8 +396,5 @@ pub(super) fn tokens(reply: &Reply, before: u64) -> u64 {
     let usage = &reply.usage;
     let prompt = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens;
     let raw = conversation::estimate(reply.raw.to_string().len() as u64);
-    match prompt {
-        0 => before + raw,
-        prompt => prompt + usage.output_tokens.min(raw.max(1)),
-    }
+    if prompt == 0 { before + raw } else { prompt + usage.output_tokens.min(raw.max(1)) }
 }
