@@ -130,7 +130,7 @@ impl Life {
         let concern = self.store.agenda.pulse.list.iter().find(|concern| concern.id == id);
         let kind =
             if concern.is_some_and(|concern| concern.owner) { Kind::AskedFor } else { Kind::Milestone };
-        let about = concern.map_or_else(|| id.to_owned(), |concern| shorten(&concern.text, 80));
+        let about = concern.map_or_else(|| id.to_owned(), |concern| shorten(&concern.about, 80));
         let said = self.first_of(report).map_or(report.message.as_str(), |session| &session.answer);
         let text = shorten(&format!("{about}: {said}"), outbox::MOST_CHARS);
         let caller = Caller::own().on(&report.thread);

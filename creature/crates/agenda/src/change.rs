@@ -94,7 +94,7 @@ impl Agenda {
             Change::Reason(change) => crate::reasons::apply(self, change, when),
             Change::Purge { before } => {
                 let purged = self.goals.purge(*before)
-                    + self.opportunities.purge(*before)
+                    + self.opportunities.items.purge(*before)
                     + self.tasks.purge(*before)
                     + self.gaps.purge(*before)
                     + self.directives.purge(*before)

@@ -231,7 +231,7 @@ fn say(agenda: &mut Agenda, kind: Kind, text: &str, when: When) -> Result<Value,
 /// Appends the items named, with prices: a yes is to these, whatever the text says; notes `asked_usd` of each.
 fn asked(agenda: &mut Agenda, text: String) -> String {
     let ids = yes::items_named(&text);
-    for one in agenda.opportunities.list.iter_mut().filter(|one| ids.contains(&one.id)) {
+    for one in agenda.opportunities.items.list.iter_mut().filter(|one| ids.contains(&one.id)) {
         one.asked_usd = one.amount_usd;
     }
     let prices: Vec<String> = ids.iter().filter_map(|id| agenda.price(id)).collect();

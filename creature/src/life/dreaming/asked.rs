@@ -11,6 +11,7 @@ use crate::mind::{Mind, reach};
 use crate::store::Store;
 use crate::store::caller::Caller;
 use agenda::Change;
+use agenda::items::Item;
 use agenda::pulse::{Concern, PulseChange};
 use ground::{papers, text};
 use knowledge::facts::{self, Fact};
@@ -163,7 +164,7 @@ fn act(
     store: &mut Store,
     caller: &Caller,
     shown: &[Fact],
-    pulse: &[Concern],
+    pulse: &[Item<Concern>],
     calls: &[ToolCall],
 ) -> Result<(Vec<String>, Vec<String>), Fault> {
     let before = facts_text(&store.house)?;
@@ -213,7 +214,7 @@ fn changed(store: &mut Store, caller: &Caller, change: PulseChange) -> Result<()
     store.change(caller, &Change::Pulse(change)).map(|_| ()).map_err(|fault| fault.error)
 }
 
-fn open(store: &Store) -> Vec<Concern> {
+fn open(store: &Store) -> Vec<Item<Concern>> {
     store.agenda.pulse.open().cloned().collect()
 }
 
@@ -229,10 +230,10 @@ fn merge(text: &str, shown: &[Fact], numbers: &[usize], words: &str) -> Result<S
     facts::unite(text, &places, words)
 }
 
-fn shown(facts: &[Fact], pulse: &[Concern]) -> String {
+fn shown(facts: &[Fact], pulse: &[Item<Concern>]) -> String {
     let numbered =
         facts.iter().enumerate().map(|(at, fact)| format!("{}. {} [{}]", at + 1, fact.text, fact.date));
-    let concerns = pulse.iter().map(|it| format!("- {} (thread {}): {}", it.id, it.thread, it.text));
+    let concerns = pulse.iter().map(|it| format!("- {} (thread {}): {}", it.id, it.thread, it.about));
     format!(
         "# Facts, by number\n\n{}\n# Pulse, by id\n\n{}\nAnswer with the one JSON object.",
         newest(numbered.collect(), MOST_FACTS),

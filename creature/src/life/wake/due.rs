@@ -159,9 +159,8 @@ impl Life {
         let now = self.told.clock.now();
         let due: Vec<_> = self.store.agenda.directives.every(now).into_iter().cloned().collect();
         for order in due {
-            if let Wish::Every { what, .. } = order.wish {
-                let waits = |task: &agenda::tasks::Task| task.ended_at.is_none() && task.text == what;
-                if !self.store.agenda.tasks.list.iter().any(waits) {
+            if let Wish::Every { what, .. } = order.of.wish {
+                if !self.store.agenda.tasks.open().any(|task| task.about == what) {
                     let add = TaskChange::Add { text: what, at: now, every_s: None };
                     self.store.made(&Caller::owner("main"), &Change::Task(add));
                 }

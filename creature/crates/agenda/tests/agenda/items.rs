@@ -67,7 +67,7 @@ fn tasks_are_bounded_and_none_is_there_twice() {
     }
     assert_eq!(tell(&mut agenda, 0, &add(" X ", 5, None)).unwrap_err(), "task-1 is about that already");
     tell(&mut agenda, 0, &add(&"long ".repeat(1_000), 0, None)).unwrap();
-    assert_eq!(agenda.tasks.list[1].text.chars().count(), 300);
+    assert_eq!(agenda.tasks.list[1].about.chars().count(), 300);
 }
 
 #[test]
