@@ -7,7 +7,6 @@ mod plain;
 pub use plain::{Understood, compacts, reply, stops, understand};
 
 use crate::items::{self, Item, ItemKind, Items};
-use crate::outbox::Kind;
 use crate::rules::Category;
 use crate::text;
 use crate::{Agenda, Refusal, When};
@@ -174,12 +173,6 @@ impl Items<Directive> {
 
     fn newest(&self, wished: Wished, now: Timestamp) -> Option<&Item<Directive>> {
         self.standing(now).rev().find(|directive| directive.wish.kind() == Some(wished))
-    }
-
-    /// Whether a message of this kind and text may go to the owner now; none may in a pause.
-    pub fn lets_through(&self, kind: Kind, text: &str, now: Timestamp) -> bool {
-        let wanted = |topic| kind == Kind::AskedFor || plain::concerns(topic, kind, text);
-        self.paused(now).is_none() && self.quiet(now).is_none_or(wanted)
     }
 
     /// Standing orders that are due.

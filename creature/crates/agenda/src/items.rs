@@ -1,6 +1,6 @@
 //! Items of every kind: found by name, admitted within bounds, tried, forgotten once ended.
 
-use crate::text::clip;
+use crate::text::{clip, words};
 use crate::{Refusal, When};
 use jiff::{SignedDuration, Timestamp};
 use serde::de::DeserializeOwned;
@@ -276,9 +276,7 @@ pub(crate) fn backoff_s(times: u32) -> i64 {
 
 /// A reason without what differs from time to time: numbers, hashes, signs, capitals.
 fn gist(reason: &str) -> String {
-    let words = reason.split(|c: char| !c.is_alphanumeric());
-    let words = words.filter(|word| !word.contains(|c: char| c.is_ascii_digit()));
-    words.collect::<String>().to_lowercase()
+    words(reason).filter(|word| !word.contains(|c: char| c.is_ascii_digit())).collect()
 }
 
 /// The text on one line, at most `most` characters; refused where it is empty.
