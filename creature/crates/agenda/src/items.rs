@@ -1,4 +1,4 @@
-//! Items of every kind: found by name, admitted within bounds, tried, forgotten once ended.
+//! Items of every kind: found by name, admitted within bounds, due, tried, written to the file, forgotten once ended.
 
 use crate::text::{clip, words};
 use crate::{Refusal, When};
@@ -22,7 +22,7 @@ pub const SAME_FAILURES: u32 = 3;
 /// Failures for any reasons after which it is parked or given up all the same.
 pub const MOST_FAILURES: u32 = 9;
 
-/// Kind of items: what only its items have, beside the fields of `Item`.
+/// Kind of items: the fields that only its items have, beside those of `Item`.
 pub trait ItemKind: Clone + Default + Serialize + DeserializeOwned {
     /// Its name in ids, as in `goal-7`.
     const NAME: &'static str;
@@ -33,8 +33,14 @@ pub trait ItemKind: Clone + Default + Serialize + DeserializeOwned {
     /// Whether several open items may be about the same.
     const REPEATS: bool = false;
 
+    /// Returns when an item ended.
     fn ended_at(item: &Item<Self>) -> Option<Timestamp> {
         item.ended_at
+    }
+
+    /// Returns when an item comes due by the clock alone.
+    fn due_at(_: &Item<Self>) -> Option<Timestamp> {
+        None
     }
 }
 
@@ -53,7 +59,7 @@ pub struct Item<K> {
     pub ended_at: Option<Timestamp>,
     /// Reason for its end, or what came of it.
     pub outcome: String,
-    /// What only its kind has.
+    /// Fields that only its kind has.
     #[serde(flatten)]
     pub of: K,
 }
@@ -126,6 +132,19 @@ impl<K: ItemKind> Items<K> {
     /// Returns the items that have not ended.
     pub fn open(&self) -> impl DoubleEndedIterator<Item = &Item<K>> {
         self.list.iter().filter(|item| item.is_open())
+    }
+
+    /// Open items that are due, the earliest first; each once, however often it was missed.
+    pub fn due(&self, now: Timestamp) -> Vec<&Item<K>> {
+        let mut due: Vec<&Item<K>> =
+            self.open().filter(|item| K::due_at(item).is_some_and(|at| at <= now)).collect();
+        due.sort_by_key(|item| K::due_at(item));
+        due
+    }
+
+    /// The earliest moment at which an open item comes due; it may have passed.
+    pub fn next_due(&self) -> Option<Timestamp> {
+        self.open().filter_map(K::due_at).min()
     }
 
     /// The items that have not ended, to be shown by the names of the file.

@@ -46,6 +46,10 @@ impl ItemKind for Concern {
     const FIELDS: &'static [(&'static str, &'static str)] =
         &[("about", "text"), ("ended_at", "finished"), ("outcome", "why")];
     const LISTED_BY: &'static str = "pulse.list";
+
+    fn due_at(concern: &Item<Concern>) -> Option<Timestamp> {
+        Some(concern.next)
+    }
 }
 
 /// A change of the concerns.
@@ -84,21 +88,9 @@ impl Items<Concern> {
         self.list.iter().any(|concern| concern.id == id && concern.owner)
     }
 
-    /// Concerns whose review is due, the longest overdue first.
-    pub fn due(&self, now: Timestamp) -> Vec<&Item<Concern>> {
-        let mut due: Vec<&Item<Concern>> = self.open().filter(|concern| concern.next <= now).collect();
-        due.sort_by_key(|concern| concern.next);
-        due
-    }
-
     /// Characters of all open concerns together.
     pub fn chars(&self) -> usize {
         self.open().map(|concern| concern.about.chars().count()).sum()
-    }
-
-    /// The earliest moment at which a concern comes due; it may have passed.
-    pub fn next_at(&self, _now: Timestamp) -> Option<Timestamp> {
-        self.open().map(|concern| concern.next).min()
     }
 }
 

@@ -40,6 +40,10 @@ impl ItemKind for Reminder {
     const FIELDS: &'static [(&'static str, &'static str)] = &[("about", "text"), ("ended_at", "finished")];
     const LISTED_BY: &'static str = "reminder.list";
     const REPEATS: bool = true;
+
+    fn due_at(reminder: &Item<Reminder>) -> Option<Timestamp> {
+        reminder.next
+    }
 }
 
 impl Reminder {
@@ -54,17 +58,6 @@ fn said(schedule: &Schedule, next: Timestamp, zone: &str, now: Timestamp, usual:
     let hours = TimeZone::get(zone).unwrap_or_else(|_| usual.clone());
     let said = schedule.said(next, now, &hours);
     if usual.iana_name().unwrap_or("UTC") == zone { said } else { format!("{said} ({zone})") }
-}
-
-/// A reminder whose time has come, perhaps long ago.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Due {
-    pub id: String,
-    pub text: String,
-    pub prompt: Option<String>,
-    pub thread: String,
-    /// Time it was due.
-    pub due_at: Timestamp,
 }
 
 /// A change of the reminders.
@@ -86,25 +79,6 @@ pub enum ReminderChange {
         id: String,
         at: Timestamp,
     },
-}
-
-impl Items<Reminder> {
-    /// The reminders whose time has come, the earliest first; each once, however often it was missed.
-    pub fn due(&self, now: Timestamp) -> Vec<Due> {
-        let due = self.open().filter_map(|reminder| {
-            let due_at = reminder.next.filter(|next| *next <= now)?;
-            let Item { id, about: text, thread, of: Reminder { prompt, .. }, .. } = reminder.clone();
-            Some(Due { id, text, prompt, thread, due_at })
-        });
-        let mut due: Vec<Due> = due.collect();
-        due.sort_by_key(|due| due.due_at);
-        due
-    }
-
-    /// The earliest moment at which a reminder comes due; it may have passed.
-    pub fn next_at(&self, _now: Timestamp) -> Option<Timestamp> {
-        self.open().filter_map(|reminder| reminder.next).min()
-    }
 }
 
 pub(crate) fn apply(agenda: &mut Agenda, change: &ReminderChange, when: When) -> Result<Value, Refusal> {

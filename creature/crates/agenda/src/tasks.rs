@@ -25,6 +25,10 @@ pub struct Task {
 
 impl ItemKind for Task {
     const NAME: &'static str = "task";
+
+    fn due_at(task: &Item<Task>) -> Option<Timestamp> {
+        Some(task.of.due_at())
+    }
 }
 
 /// A change of the tasks.
@@ -46,13 +50,6 @@ pub enum TaskChange {
         id: String,
         reason: String,
     },
-}
-
-impl Items<Task> {
-    /// The earliest moment after `now` at which a task comes due.
-    pub fn next_at(&self, now: Timestamp) -> Option<Timestamp> {
-        self.open().map(|task| task.due_at()).filter(|at| *at > now).min()
-    }
 }
 
 impl Task {

@@ -12,8 +12,9 @@ use crate::store::feed::Event;
 use crate::subsessions::review;
 use agenda::Change;
 use agenda::directive::{DirectiveChange, Wish};
+use agenda::items::Item;
 use agenda::pulse::{PULSE, PulseChange};
-use agenda::reminder::{Due, ReminderChange};
+use agenda::reminder::{Reminder, ReminderChange};
 use agenda::sessions::{Origin, Request};
 use agenda::tasks::TaskChange;
 use ground::checklist;
@@ -90,19 +91,20 @@ impl Life {
     /// Delivers reminders to their threads; one with a prompt runs apart, where there is a model.
     fn remind(&mut self) -> Result<(), Fault> {
         let due = self.store.agenda.reminders.due(self.told.clock.now());
+        let due: Vec<_> = due.into_iter().cloned().collect();
         if due.is_empty() {
             return Ok(());
         }
         let records = self.store.newest(LOOK_BACK);
         // All at once would overstay the stage; the others are due at the next wake, right after this one.
         for due in due.into_iter().take(MOST_AT_ONCE) {
-            let (id, at) = (json!(due.id), json!(due.due_at));
+            let (id, at) = (json!(due.id), json!(due.next));
             let told = records.iter().any(|record| {
                 record.data.get("reminder") == Some(&id) && record.data.get("for_at") == Some(&at)
             });
             if !told && !self.reminds_apart(&due) {
                 let said = json!({
-                    "from": "creature", "kind": "reminder", "thread": due.thread, "text": due.text,
+                    "from": "creature", "kind": "reminder", "thread": due.thread, "text": due.about,
                     "reminder": id, "for_at": at, "at": self.told.clock.text(),
                 });
                 self.store.record("message", said)?;
@@ -114,17 +116,17 @@ impl Life {
     }
 
     /// Whether the reminder's prompt runs apart, or did before this life began.
-    fn reminds_apart(&mut self, due: &Due) -> bool {
+    fn reminds_apart(&mut self, due: &Item<Reminder>) -> bool {
         let Some(prompt) = &due.prompt else { return false };
         let origin = Origin::Reminder(due.id.clone());
         let mut all = self.store.sessions.all.iter();
-        if all.any(|session| session.origin == origin && session.spawned_at >= due.due_at) {
+        if all.any(|session| session.origin == origin && Some(session.spawned_at) >= due.next) {
             return true;
         }
         let request = Request {
             origin,
             thread: due.thread.clone(),
-            objective: format!("{prompt}\n\nYour owner is reminded of: {}", due.text),
+            objective: format!("{prompt}\n\nYour owner is reminded of: {}", due.about),
             ..Request::default()
         };
         let spawned = self.spawn_session(request);
