@@ -161,11 +161,11 @@ impl Life {
         let now = self.told.clock.now();
         let due: Vec<_> = self.store.agenda.directives.every(now).into_iter().cloned().collect();
         for order in due {
-            if let Wish::Every { what, .. } = order.of.wish {
-                if !self.store.agenda.tasks.open().any(|task| task.about == what) {
-                    let add = TaskChange::Add { text: what, at: now, every_s: None };
-                    self.store.made(&Caller::owner("main"), &Change::Task(add));
-                }
+            if let Wish::Every { what, .. } = order.of.wish
+                && !self.store.agenda.tasks.open().any(|task| task.about == what)
+            {
+                let add = TaskChange::Add { text: what, at: now, every_s: None };
+                self.store.made(&Caller::owner("main"), &Change::Task(add));
             }
             self.store.made(&self.caller, &Change::Directive(DirectiveChange::Did { id: order.id }));
         }
