@@ -129,7 +129,7 @@ impl Life {
 
     /// Ends what the owner asked for and the stop ended: it is not taken up again. The threads it was asked on.
     fn give_up(&mut self, stop: &Stop) -> BTreeSet<String> {
-        let since = self.wake_began();
+        let since = self.wakes.began;
         let open = || self.store.agenda.requests.open();
         let is_cancelled = |one: &Item<Request>| {
             let is_it = |waiting: &Waiting| {
