@@ -9,10 +9,11 @@ use crate::decide::policy::Policy;
 use crate::decide::vocabulary::{Action, Event, Phase};
 use crate::steward::{self, ROUND_MS};
 use anyhow::{Context, Result};
-use heart::LEAVE;
+use heart::{HOUSE_LOST, LEAVE};
 use house::clock::Millis;
 use house::{files, interrupt};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use processes::alone::lost;
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::iterator::backend::SignalDelivery;
 use signal_hook::iterator::exfiltrator::SignalOnly;
@@ -46,8 +47,9 @@ impl Guardian {
         Self { policy, executor, signals, published }
     }
 
-    /// Keeps a creature alive until the owner asks to stop.
-    pub fn run(&mut self) -> Result<()> {
+    /// Keeps a creature alive until the owner asks to stop, or the house is gone; returns the program's
+    /// exit code.
+    pub fn run(&mut self) -> Result<u8> {
         steward::ready();
         self.executor.with_daemons(Daemons::call);
         self.happen(Event::Tick);
@@ -55,6 +57,10 @@ impl Guardian {
             steward::waits();
             self.wait();
             steward::begins();
+            if let Some(why) = lost(&self.executor.house, steward::heart_pid()) {
+                self.executor.report.warn(&why);
+                return Ok(HOUSE_LOST);
+            }
             interrupt::heard();
             let signals: Vec<i32> = self.signals.pending().collect();
             for signal in signals {
@@ -70,7 +76,7 @@ impl Guardian {
             self.executor.upkeep();
             self.step_through();
         }
-        self.executor.leave()
+        self.executor.leave().map(|()| 0)
     }
 
     fn wait(&mut self) {

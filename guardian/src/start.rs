@@ -16,7 +16,7 @@ use house::find::{find_house, writes};
 use house::refused::{refuse, refused};
 use house::sealed::Left;
 use house::{House, files, interrupt, outlet, records, repair, terminal};
-use processes::alone::{creature_lock, lock_instance};
+use processes::alone::{creature_lock, lock_instance, lost};
 use processes::child::Bond;
 use processes::prepare::{find_walls, too_little};
 use processes::{hunt, machine};
@@ -58,6 +58,10 @@ pub fn steward(root: &Path, plain: bool) -> Result<u8> {
     let mut signals = run::signals()?;
     steward::begin()?;
     let house = House::new(root);
+    if let Some(why) = lost(&house, steward::heart_pid()) {
+        tracing::warn!("{why}");
+        return Ok(heart::HOUSE_LOST);
+    }
     let settings = files::in_time(|| settings::load(&house)).map_err(refused)?;
     hunt::adopt_orphans()?;
     let bond = Bond::new(&house, creature_lock(&house)?)?;
@@ -102,8 +106,7 @@ pub fn steward(root: &Path, plain: bool) -> Result<u8> {
     executor.save();
     // The status an earlier guardian published is out of date.
     executor.publish();
-    Guardian::new(policy, executor, signals).run()?;
-    Ok(0)
+    Guardian::new(policy, executor, signals).run()
 }
 
 /// Finishes a restore that was cut off, and takes back an update that was; the state after that.

@@ -2,17 +2,18 @@
 //!
 //! Invariant: it judges nothing and starts one life. It holds the creature's lock, as the steward does: never two lives.
 
-use crate::LEAVE;
 use crate::course::NOTHING_TO_RUN;
 use crate::kept::Kept;
 use crate::wire::{Line, Record, Said, Version};
+use crate::{HOUSE_LOST, LEAVE};
 use anyhow::{Context, Result, bail, ensure};
 use house::clock::{Millis, running_ms};
 use house::sealed::checksum_of;
 use house::{House, files, interrupt, terminal};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::prctl;
-use processes::alone::creature_lock;
+use nix::unistd::getppid;
+use processes::alone::{creature_lock, lost};
 use processes::child::{self, Bond, Occupant, Start, Tree};
 use processes::granted::Granted;
 use processes::hunt;
@@ -93,11 +94,12 @@ pub fn stage(root: &Path, plan: &str) -> Result<u8> {
     let tree = child::start(&house, &bond, start)?;
     line.say(Said::Ready);
     line.say(Said::Life { number: plan.life, pid: tree.pid.as_raw() });
-    watch(&line, signals, &tree, plan.record.grace_ms)
+    watch(&house, &line, signals, &tree, plan.record.grace_ms)
 }
 
 /// Waits until the life has ended; asks it to end, and kills it, where the heart wants that.
 fn watch(
+    house: &House,
     line: &Line,
     mut signals: SignalDelivery<UnixStream, SignalOnly>,
     tree: &Tree,
@@ -105,6 +107,10 @@ fn watch(
 ) -> Result<u8> {
     let mut asked: Option<Millis> = None;
     loop {
+        if let Some(why) = lost(house, getppid().as_raw()) {
+            terminal::error(&format!("guardian: {why}"));
+            return Ok(HOUSE_LOST);
+        }
         line.say(Said::Round { leaves: asked.is_some() });
         for _ in signals.pending().filter(|signal| *signal == LEAVE as i32) {
             // Said again, it is killed.
