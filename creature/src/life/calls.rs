@@ -161,7 +161,7 @@ impl Life {
         let (job, mut running) = act::begin(&self.toolbox, &self.store, self.facts(), call, caller)?;
         loop {
             let mut step = None;
-            let due = self.store.agenda.reminders.next_at(self.told.clock.now());
+            let due = self.store.agenda.reminders.next_due();
             let waits = caller.owner && self.cursors.owner.is_unseen();
             tokio::select! {
                 biased;

@@ -316,7 +316,7 @@ fn closed(store: &mut Store, caller: &Caller) -> Result<String, Fault> {
     let mut first: BTreeMap<(String, Vec<String>), String> = BTreeMap::new();
     let mut closed = 0;
     for concern in open {
-        let sense = (concern.thread, Fact::new(&concern.text, "", "").sense());
+        let sense = (concern.thread, Fact::new(&concern.about, "", "").sense());
         let older = first.entry(sense).or_insert_with(|| concern.id.clone());
         if *older != concern.id {
             let why = format!("it says the same as {older}");

@@ -153,7 +153,7 @@ impl Life {
         for word in &moment.words {
             let open = self.store.agenda.requests.open();
             let mine = open
-                .filter(|one| one.is_fresh() && one.thread == word.thread && one.text == word.text.trim());
+                .filter(|one| one.is_fresh() && one.thread == word.thread && one.about == word.text.trim());
             let id = mine.map(|one| one.id.clone()).next();
             consent::request_answered(&mut self.store, id, &word.thread);
         }

@@ -196,7 +196,7 @@ impl Life {
             return Duration::ZERO;
         }
         let least = Situation::Checkpoint.usual_s().clamp(self.bounds().shortest_s, self.bounds().longest_s);
-        let due = self.store.agenda.reminders.next_at(now);
+        let due = self.store.agenda.reminders.next_due();
         rest::cut(least, due, now, self.bounds())
     }
 

@@ -8,6 +8,7 @@ use crate::life::passed::Reasons;
 use crate::senses::cursors::Waiting;
 use crate::senses::{budget, typing};
 use crate::store::Store;
+use agenda::items::Item;
 use agenda::own::{Allowance, Kind};
 use agenda::requests::Request;
 use agenda::stack::{self, Around, Category, Line};
@@ -197,7 +198,7 @@ impl Life {
     pub(crate) fn is_put_off(&self, waiting: &Waiting) -> bool {
         let now = self.told.clock.now();
         let mut open = self.store.agenda.requests.open();
-        let rests = |one: &Request| one.is_fresh() && one.not_before.is_some_and(|at| now < at);
+        let rests = |one: &Item<Request>| one.is_fresh() && one.not_before.is_some_and(|at| now < at);
         waiting.seen > 0 && open.any(|one| one.thread == waiting.word.thread && rests(one))
     }
 }

@@ -128,7 +128,7 @@ fn told_of_work(store: &mut Store, report: &Report) -> Result<bool, Fault> {
 fn told_of_review(store: &mut Store, report: &Report, id: &str) -> bool {
     let concern = store.agenda.pulse.list.iter().find(|concern| concern.id == id);
     let kind = if concern.is_some_and(|concern| concern.owner) { Kind::AskedFor } else { Kind::Milestone };
-    let about = concern.map_or_else(|| id.to_owned(), |concern| shorten(&concern.text, 80));
+    let about = concern.map_or_else(|| id.to_owned(), |concern| shorten(&concern.about, 80));
     let said = first_of(store, report).map_or(report.message.as_str(), |session| &session.answer);
     let text = shorten(&format!("{about}: {said}"), outbox::MOST_CHARS);
     let caller = Caller::own().on(&report.thread);

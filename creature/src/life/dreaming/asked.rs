@@ -10,6 +10,7 @@ use crate::mind::reach;
 use crate::store::Store;
 use crate::store::caller::Caller;
 use agenda::Change;
+use agenda::items::Item;
 use agenda::pulse::{Concern, PulseChange};
 use ground::{papers, text};
 use knowledge::facts::{self, Fact};
@@ -45,7 +46,7 @@ enum Act {
 /// Question about facts and concerns, as a model is shown them.
 pub(super) struct Question {
     facts: Vec<Fact>,
-    pulse: Vec<Concern>,
+    pulse: Vec<Item<Concern>>,
     said: String,
 }
 
@@ -167,7 +168,7 @@ fn act(
     store: &mut Store,
     caller: &Caller,
     shown: &[Fact],
-    pulse: &[Concern],
+    pulse: &[Item<Concern>],
     calls: &[ToolCall],
 ) -> Result<(Vec<String>, Vec<String>), Fault> {
     let before = facts_text(&store.house)?;
@@ -217,7 +218,7 @@ fn changed(store: &mut Store, caller: &Caller, change: PulseChange) -> Result<()
     store.change(caller, &Change::Pulse(change)).map(|_| ()).map_err(|fault| fault.error)
 }
 
-fn open(store: &Store) -> Vec<Concern> {
+fn open(store: &Store) -> Vec<Item<Concern>> {
     store.agenda.pulse.open().cloned().collect()
 }
 
@@ -233,10 +234,10 @@ fn merge(text: &str, shown: &[Fact], numbers: &[usize], words: &str) -> Result<S
     facts::unite(text, &places, words)
 }
 
-fn shown(facts: &[Fact], pulse: &[Concern]) -> String {
+fn shown(facts: &[Fact], pulse: &[Item<Concern>]) -> String {
     let numbered =
         facts.iter().enumerate().map(|(at, fact)| format!("{}. {} [{}]", at + 1, fact.text, fact.date));
-    let concerns = pulse.iter().map(|it| format!("- {} (thread {}): {}", it.id, it.thread, it.text));
+    let concerns = pulse.iter().map(|it| format!("- {} (thread {}): {}", it.id, it.thread, it.about));
     format!(
         "# Facts, by number\n\n{}\n# Pulse, by id\n\n{}\nAnswer with the one JSON object.",
         newest(numbered.collect(), MOST_FACTS),

@@ -12,8 +12,9 @@ use crate::store::{Store, TOLD_BACK};
 use crate::subsessions::review::request;
 use agenda::Change;
 use agenda::directive::{DirectiveChange, Wish};
+use agenda::items::Item;
 use agenda::pulse::{PULSE, PulseChange};
-use agenda::reminder::{Due, ReminderChange};
+use agenda::reminder::{Reminder, ReminderChange};
 use agenda::sessions::{Origin, Request};
 use agenda::tasks::TaskChange;
 use ground::checklist;
@@ -53,20 +54,20 @@ pub(super) fn set_back(
 
 /// Delivers reminders to their threads; one with a prompt runs apart, where there is a model.
 pub(super) fn remind(store: &mut Store, caller: &Caller, on_instinct: bool) -> Result<(), Fault> {
-    let due = store.agenda.reminders.due(store.clock.now());
+    let due: Vec<_> = store.agenda.reminders.due(store.clock.now()).into_iter().cloned().collect();
     if due.is_empty() {
         return Ok(());
     }
     let records = store.newest(TOLD_BACK);
     // All at once would overstay the stage; the others are due at the next wake, right after this one.
     for due in due.into_iter().take(MOST_AT_ONCE) {
-        let (id, at) = (json!(due.id), json!(due.due_at));
+        let (id, at) = (json!(due.id), json!(due.next));
         let told = records
             .iter()
             .any(|record| record.data.get("reminder") == Some(&id) && record.data.get("for_at") == Some(&at));
         if !told && !reminds_apart(store, &due, on_instinct) {
             let said = json!({
-                "from": "creature", "kind": "reminder", "thread": due.thread, "text": due.text,
+                "from": "creature", "kind": "reminder", "thread": due.thread, "text": due.about,
                 "reminder": id, "for_at": at, "at": store.clock.text(),
             });
             store.record("message", said)?;
@@ -78,17 +79,17 @@ pub(super) fn remind(store: &mut Store, caller: &Caller, on_instinct: bool) -> R
 }
 
 /// Whether the reminder's prompt runs apart, or did before this life began.
-fn reminds_apart(store: &mut Store, due: &Due, on_instinct: bool) -> bool {
+fn reminds_apart(store: &mut Store, due: &Item<Reminder>, on_instinct: bool) -> bool {
     let Some(prompt) = &due.prompt else { return false };
     let origin = Origin::Reminder(due.id.clone());
     let mut all = store.sessions.all.iter();
-    if all.any(|session| session.origin == origin && session.spawned_at >= due.due_at) {
+    if all.any(|session| session.origin == origin && Some(session.spawned_at) >= due.next) {
         return true;
     }
     let request = Request {
         origin,
         thread: due.thread.clone(),
-        objective: format!("{prompt}\n\nYour owner is reminded of: {}", due.text),
+        objective: format!("{prompt}\n\nYour owner is reminded of: {}", due.about),
         ..Request::default()
     };
     let spawned = store.spawn(vec![request], on_instinct);
@@ -123,12 +124,11 @@ pub(super) fn order(store: &mut Store, caller: &Caller) {
     let now = store.clock.now();
     let due: Vec<_> = store.agenda.directives.every(now).into_iter().cloned().collect();
     for order in due {
-        if let Wish::Every { what, .. } = order.wish {
-            let waits = |task: &agenda::tasks::Task| task.ended_at.is_none() && task.text == what;
-            if !store.agenda.tasks.list.iter().any(waits) {
-                let add = TaskChange::Add { text: what, at: now, every_s: None };
-                store.made(&Caller::owner("main"), &Change::Task(add));
-            }
+        if let Wish::Every { what, .. } = order.of.wish
+            && !store.agenda.tasks.open().any(|task| task.about == what)
+        {
+            let add = TaskChange::Add { text: what, at: now, every_s: None };
+            store.made(&Caller::owner("main"), &Change::Task(add));
         }
         store.made(caller, &Change::Directive(DirectiveChange::Did { id: order.id }));
     }

@@ -92,7 +92,7 @@ async fn stop_ends_the_requests_of_all_threads_whose_sessions_it_ends() {
         });
         assert!(is_told, "{thread} is told nothing");
     }
-    let open: Vec<_> = life.store.agenda.requests.open().map(|one| one.text.clone()).collect();
+    let open: Vec<_> = life.store.agenda.requests.open().map(|one| one.about.clone()).collect();
     assert!(open.is_empty(), "gone on with: {open:?}");
     assert!(
         life.store.agenda.directives.paused(life.told.clock.now()).is_none(),
