@@ -201,7 +201,7 @@ fn a_heart_that_is_killed_takes_everything_with_it() {
 #[test]
 fn a_state_of_the_hearts_that_is_none_is_set_aside() {
     let state = |life: u64, ms: u64| {
-        let asked = serde_json::to_value(Asked::default()).unwrap();
+        let asked = serde_json::to_value(house::settings::Settings::default().asked()).unwrap();
         let record = serde_json::json!({"walls": asked, "grace_ms": ms, "parked_ms": ms, "blessed": [], "condemned": []});
         serde_json::json!({"version": 1, "guardian_pid": 1, "told": "", "life": life, "record": record})
             .to_string()
