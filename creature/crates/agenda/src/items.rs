@@ -54,7 +54,10 @@ pub struct Item<K> {
     pub thread: String,
     /// Whether the owner asked for it.
     pub owner: bool,
+    /// The epoch where an older self did not write it down.
+    #[serde(skip_serializing_if = "is_epoch")]
     pub made_at: Timestamp,
+    #[serde(skip_serializing_if = "is_epoch")]
     pub changed_at: Timestamp,
     pub ended_at: Option<Timestamp>,
     /// Reason for its end, or what came of it.
@@ -62,6 +65,10 @@ pub struct Item<K> {
     /// Fields that only its kind has.
     #[serde(flatten)]
     pub of: K,
+}
+
+fn is_epoch(at: &Timestamp) -> bool {
+    *at == Timestamp::UNIX_EPOCH
 }
 
 impl<K> Deref for Item<K> {
