@@ -5,7 +5,7 @@
 
 pub mod session;
 
-use super::{Services, canonical, rules, sending, upstream};
+use super::{Services, canonical, rules, upstream};
 use crate::approvals::act::{Act, Call};
 use crate::approvals::outcome::{Answer, Outcome, not_sent};
 use crate::ground::refusal::Unfit;
@@ -50,7 +50,7 @@ pub async fn send(services: &Services, call: &Call, line: Entry) -> Result<Outco
         Err(Lost::Said(error)) | Err(Lost::Silent(error)) => upstream::unsure(call, error),
     };
     services.handles.taint.read_untrusted(line.life);
-    sending::written_down(services, line, &outcome).await;
+    services.handles.ledger.ended(outcome.entry(line)).await;
     Ok(outcome)
 }
 

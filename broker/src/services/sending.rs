@@ -81,13 +81,6 @@ async fn send(services: &Services, call: &Call, line: Entry) -> Result<Outcome, 
     if service.untrusted && outcome.status().is_some() {
         services.handles.taint.read_untrusted(line.life);
     }
-    written_down(services, line, &outcome).await;
+    services.handles.ledger.ended(outcome.entry(line)).await;
     Ok(outcome)
-}
-
-/// Records the end of a call. Since it has happened, its client gets the outcome even if this fails.
-pub async fn written_down(services: &Services, line: Entry, outcome: &Outcome) {
-    if let Err(closed) = services.handles.ledger.append(outcome.entry(line)).await {
-        tracing::error!("the end of a call is not in the ledger: {}", closed.0);
-    }
 }
