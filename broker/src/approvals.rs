@@ -5,13 +5,11 @@
 pub mod act;
 pub mod answers;
 pub mod ask;
-pub mod ask_files;
 pub mod asks;
 pub mod journal;
 pub mod outcome;
 pub mod packages;
 pub mod purpose;
-pub mod record;
 
 use crate::ground::refusal::Unfit;
 use crate::handles::Handles;
@@ -21,7 +19,6 @@ use act::Act;
 use asks::{Asking, Asks};
 use house::bounds::brief;
 use outcome::with;
-use record::entry;
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -42,7 +39,7 @@ impl Approvals {
     /// Records a refusal in the ledger, and returns its envelope.
     pub async fn refuse(&self, life: u64, act: &Act, unfit: Unfit) -> Result<Value, Closed> {
         let note = brief(&self.handles.secrets.scrub(&unfit.error), 200);
-        self.handles.ledger.refused(Entry { note, ..entry(life, "refuse", act, "refused", "") }).await?;
+        self.handles.ledger.refused(Entry { note, ..act.entry(life, "refuse", "refused", "") }).await?;
         Ok(unfit.envelope())
     }
 
@@ -69,7 +66,7 @@ impl Approvals {
         let what = if path.is_empty() { "PURPOSE.md".to_owned() } else { format!("{method} {path}") };
         let id = match self.asks.ask(life, act.clone(), why.clone(), reason, summary) {
             Ok(Asking::New(id)) => {
-                self.handles.ledger.append(entry(life, "ask", &act, "ask", &format!("ask-{id}"))).await?;
+                self.handles.ledger.append(act.entry(life, "ask", "ask", &format!("ask-{id}"))).await?;
                 id
             }
             Ok(Asking::Same(id)) => id,

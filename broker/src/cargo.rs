@@ -14,18 +14,16 @@ use crate::ground::refusal::Refusal;
 use crate::handles::Handles;
 use crate::ledger::Entry;
 use crate::net::resolve::resolve;
+use crate::net::{self, tls};
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, Method, Request, Uri, header};
-use http_body_util::{BodyExt, Empty, Limited};
 use hyper::body::Incoming;
-use hyper::client::conn::http1;
 use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 use hyper_util::rt::TokioIo;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Most tunnels at once; cargo needs one or two.
@@ -35,18 +33,8 @@ const MOST_PLAIN: usize = 4;
 const MOST_PLAIN_BYTES: usize = 64 << 20;
 const PLAIN: Duration = Duration::from_secs(60);
 /// Headers that belong to one connection, or to this proxy, and are not passed on.
-const HOPS: [&str; 10] = [
-    "connection",
-    "proxy-connection",
-    "proxy-authorization",
-    "keep-alive",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-    "content-length",
-    "host",
-];
+const HOPS: &str = "connection proxy-connection proxy-authorization keep-alive te trailer transfer-encoding upgrade \
+    content-length host";
 
 /// Dependencies of the proxy for cargo.
 pub struct Cargo {
@@ -178,7 +166,7 @@ async fn open(
     })?;
     let stream = match cargo.proxy_for(&place) {
         Some(proxy) => tunnel::chain(&proxy, &tunnel::target(&host, port)).await.map_err(unreachable)?,
-        None => dial(cargo, &place).await?,
+        None => tunnel::dial(&checked(cargo, &place).await?).await.map_err(unreachable)?,
     };
     cargo.handles.taint.try_read_untrusted(number(caller))?;
     let upgrade = hyper::upgrade::on(&mut request);
@@ -193,13 +181,7 @@ async fn open(
     Ok(Response::new(Body::empty()))
 }
 
-async fn close(
-    cargo: &Arc<Cargo>,
-    caller: Caller,
-    place: &Place,
-    passed: Passed,
-    held: OwnedSemaphorePermit,
-) {
+async fn close(cargo: &Cargo, caller: Caller, place: &Place, passed: Passed, held: OwnedSemaphorePermit) {
     cargo.handles.taint.read_untrusted(number(caller));
     let refused = passed.cut.starts_with("refused");
     let mut entry = Entry {
@@ -225,72 +207,57 @@ async fn plain(cargo: &Arc<Cargo>, caller: Caller, request: Request<Incoming>) -
     if !matches!(*request.method(), Method::GET | Method::HEAD) || request.uri().scheme_str() != Some("http")
     {
         let hint = "over plain http crates are only fetched: GET or HEAD";
-        return Err(Refusal::new(
-            403,
-            "refused_method",
-            format!("{} is not passed on", request.method()),
-            hint,
-        ));
+        let message = format!("{} is not passed on", request.method());
+        return Err(Refusal::new(403, "refused_method", message, hint));
     }
     let (host, port) = host_of(request.uri(), Some(80))?;
     let place = cargo.judge(false, &host, port)?;
     let _held = cargo.at_once.plain.acquire().await;
-    let proxy = cargo.proxy_for(&place);
-    let stream = match &proxy {
-        Some(proxy) => tunnel::dial_proxy(proxy).await.map_err(unreachable)?,
-        None => dial(cargo, &place).await?,
-    };
+    let (method, url) = (request.method().clone(), request.uri().to_string());
+    let client = client(cargo, &place).await?;
     cargo.handles.taint.try_read_untrusted(number(caller))?;
-    let target = tunnel::target(&host, port);
-    let answer = tokio::time::timeout(PLAIN, fetch(stream, &target, proxy.as_ref(), request)).await;
-    let (parts, bytes) =
-        answer.map_err(|_| unreachable(anyhow::anyhow!("no answer in time")))?.map_err(unreachable)?;
+    let sent = client.request(method.clone(), url).headers(passed_on(request.headers())).send().await;
+    let mut answer = sent.map_err(|error| broke(&error))?;
+    let mut bytes = Vec::new();
+    if net::read_most(&mut answer, MOST_PLAIN_BYTES, &mut bytes).await.map_err(|error| broke(&error))? {
+        return Err(unreachable(anyhow::anyhow!("its answer is larger than {MOST_PLAIN_BYTES} bytes")));
+    }
     let entry = Entry {
-        method: parts.1.to_string(),
-        path: target + parts.2.path(),
+        method: method.to_string(),
+        path: tunnel::target(&host, port) + request.uri().path(),
         bytes_in: bytes.len() as u64,
-        status: Some(parts.0.status.as_u16()),
+        status: Some(answer.status().as_u16()),
         decision: "allow".into(),
         ..entry(caller)
     };
     cargo.handles.ledger.append(entry).await?;
     let mut response = Response::new(Body::from(bytes));
-    *response.status_mut() = parts.0.status;
-    *response.headers_mut() = passed_on(&parts.0.headers);
+    *response.status_mut() = answer.status();
+    *response.headers_mut() = passed_on(answer.headers());
     Ok(response)
 }
 
-type Answered = (http::response::Parts, Method, Uri);
-
-async fn fetch(
-    stream: TcpStream,
-    target: &str,
-    proxy: Option<&Intercept>,
-    request: Request<Incoming>,
-) -> anyhow::Result<(Answered, bytes::Bytes)> {
-    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
-    let connection = tokio::spawn(connection);
-    let (method, uri) = (request.method().clone(), request.uri().clone());
-    let mut onward = Request::new(Empty::<bytes::Bytes>::new());
-    *onward.method_mut() = method.clone();
-    *onward.headers_mut() = passed_on(request.headers());
-    onward.headers_mut().insert(header::HOST, HeaderValue::from_str(target)?);
-    *onward.uri_mut() = match proxy {
-        Some(_) => uri.clone(),
-        None => uri.path_and_query().map_or("/", |path| path.as_str()).parse()?,
+/// The client for plain requests to a registry: by the owner's proxy, else to the addresses that were checked.
+async fn client(cargo: &Cargo, place: &Place) -> Result<reqwest::Client, Refusal> {
+    let client = tls::client().map_err(unreachable)?.no_gzip().timeout(PLAIN);
+    let client = match cargo.proxy_for(place) {
+        Some(proxy) => {
+            let all = reqwest::Proxy::all(proxy.uri().to_string()).map_err(|error| broke(&error))?;
+            let pass = proxy.basic_auth().cloned();
+            client.proxy(pass.into_iter().fold(all, reqwest::Proxy::custom_http_auth))
+        }
+        None => client.no_proxy().resolve_to_addrs(&place.host, &checked(cargo, place).await?),
     };
-    if let Some(pass) = proxy.and_then(Intercept::basic_auth) {
-        onward.headers_mut().insert(header::PROXY_AUTHORIZATION, pass.clone());
-    }
-    let (parts, body) = sender.send_request(onward).await?.into_parts();
-    let bytes =
-        Limited::new(body, MOST_PLAIN_BYTES).collect().await.map_err(|error| anyhow::anyhow!("{error}"));
-    connection.abort();
-    Ok(((parts, method, uri), bytes?.to_bytes()))
+    client.build().map_err(|error| broke(&error))
+}
+
+fn broke(error: &reqwest::Error) -> Refusal {
+    let why = if error.is_timeout() { "no answer in time".to_owned() } else { net::told(error) };
+    unreachable(anyhow::anyhow!(why))
 }
 
 fn passed_on(headers: &HeaderMap) -> HeaderMap {
-    let kept = headers.iter().filter(|(name, _)| !HOPS.contains(&name.as_str()));
+    let kept = headers.iter().filter(|(name, _)| !HOPS.split(' ').any(|hop| hop == name.as_str()));
     kept.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
@@ -302,8 +269,8 @@ fn number(caller: Caller) -> u64 {
     }
 }
 
-/// Resolves the name once, checks its addresses, and connects to one of these.
-async fn dial(cargo: &Arc<Cargo>, place: &Place) -> Result<TcpStream, Refusal> {
+/// Resolves the name once, and checks its addresses.
+async fn checked(cargo: &Cargo, place: &Place) -> Result<Vec<SocketAddr>, Refusal> {
     let found = resolve(&place.host, place.port).await?;
     let furthest = match &place.index {
         Some(index) => {
@@ -327,7 +294,7 @@ async fn dial(cargo: &Arc<Cargo>, place: &Place) -> Result<TcpStream, Refusal> {
         let message = format!("{} resolves to a private or local address", place.host);
         return Err(Refusal::new(403, "refused_address", message, hint));
     }
-    tunnel::dial(&checked).await.map_err(unreachable)
+    Ok(checked)
 }
 
 fn unreachable(error: anyhow::Error) -> Refusal {

@@ -18,12 +18,13 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use callers::{Caller, Life, Tokens};
 use http::{Method, Request};
+use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use limit::{Connection, Connections};
-use pace::{Kept, LONGEST_BODY, Paced};
+use pace::{LONGEST_BODY, Paced};
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -142,7 +143,13 @@ impl Door {
             Err(never) => match never {},
         };
         drop(place);
-        Ok(response.map(|body| Body::new(Kept::new(body, in_hand))))
+        // Its connection counts as busy until the body is sent.
+        Ok(response.map(|body| {
+            Body::new(body.map_frame(move |frame| {
+                let _kept = &in_hand;
+                frame
+            }))
+        }))
     }
 }
 
@@ -157,12 +164,9 @@ async fn known(State(tokens): State<Arc<Tokens>>, mut request: Asked, next: Next
             Refusal::new(403, "builds_fetch_crates_only", "a build may only reach cargo's registries", "")
                 .into_response()
         }
-        None => Refusal::new(
-            401,
-            "token_unknown",
-            "no token, or not this life's",
-            "send FERAL_BROKER_TOKEN as a bearer token; each life has a new one",
-        )
-        .into_response(),
+        None => {
+            let hint = "send FERAL_BROKER_TOKEN as a bearer token; each life has a new one";
+            Refusal::new(401, "token_unknown", "no token, or not this life's", hint).into_response()
+        }
     }
 }

@@ -5,6 +5,7 @@
 
 pub mod meaning;
 
+use crate::ground::clock;
 use crate::ground::files;
 use crate::ground::lock::lock;
 use crate::ground::refusal::Refusal;
@@ -152,10 +153,10 @@ impl Health {
             json!({
                 "model": model, "provider": known.provider, "upstream": known.upstream,
                 "state": if down.is_some() { "down" } else { "up" },
-                "since": stamp(known.since),
+                "since": clock::told(known.since.as_millisecond()),
                 "status": down.and_then(|down| down.status),
                 "error": down.map(|down| &down.error),
-                "next_try": down.and_then(|down| down.next_try).map(stamp),
+                "next_try": down.and_then(|down| down.next_try).map(|at| clock::told(at.as_millisecond())),
             })
         };
         lock(&self.models).iter().map(line).collect()
@@ -168,10 +169,6 @@ impl Health {
             |(stopped, _)| json!({"provider": stopped.provider, "status": stopped.status, "hint": stopped.hint}),
         )
     }
-}
-
-fn stamp(at: Timestamp) -> String {
-    at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
 /// Changes when the owner acts: by keys, settings, `.env`, or a restart of the guardian, which is the parent process.

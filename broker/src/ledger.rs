@@ -101,6 +101,13 @@ impl Ledger {
         self.closed().map_or(Ok(()), |why| Err(Closed(why)))
     }
 
+    /// Records the end of what has happened; its outcome counts even if this fails.
+    pub async fn ended(&self, entry: Entry) {
+        if let Err(closed) = self.append(entry).await {
+            tracing::error!("the end of a call is not in the ledger: {}", closed.0);
+        }
+    }
+
     /// Appends a line and waits until it is on disk.
     pub async fn append(&self, entry: Entry) -> Result<(), Closed> {
         let (done, written) = oneshot::channel();

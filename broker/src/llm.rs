@@ -3,7 +3,6 @@
 //! Invariant: only the paths in `pass.rs` reach a provider; the bytes that were judged are the bytes that are sent.
 
 mod again;
-pub mod aliases;
 mod allowed;
 mod answer;
 mod besides;

@@ -4,6 +4,7 @@ use anyhow::{Context, Result, bail};
 use broker::broker::Broker;
 use broker::ground::clock::Clock;
 use broker::ground::hosts::Resolver;
+use broker::ledger::opening;
 use broker::llm::offers::Providers;
 use broker::llm::{choice, nearby};
 use broker::mcp::walled;
@@ -69,27 +70,28 @@ fn main() -> ExitCode {
         }
     }
     let house = House::new(house);
-    if accept {
-        return accept_ledger(&house);
-    }
     // The same exit status with and without --check, so that the guardian knows that starting again would not help.
     let judged = Policy::load(&house).and_then(|policy| {
-        let keys = Keys::load(&house, &policy.key_names())?;
-        Ok(choice::of_house(&policy, &keys))
+        let keys = if accept { Keys::default() } else { Keys::load(&house, &policy.key_names())? };
+        Ok((choice::of_house(&policy, &keys), policy))
     });
-    match judged {
+    let done = match judged {
         Err(error) => {
             eprintln!("{error:#}");
             return ExitCode::from(2);
         }
-        Ok(chosen) if check => {
+        // On the owner's order, after the old one was closed.
+        Ok((_, policy)) if accept => opening::accept(&house, &Clock::default(), &policy.budget)
+            .map(|done| println!("{done}"))
+            .context("failed to begin a new ledger"),
+        Ok((chosen, _)) if check => {
             println!("{}", chosen.told());
             nearby(&chosen).iter().for_each(|told| println!("{told}"));
-            return ExitCode::SUCCESS;
+            Ok(())
         }
-        Ok(_) => {}
-    }
-    match run(house) {
+        Ok(_) => run(house),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("broker: {error:#}");
@@ -108,27 +110,6 @@ fn nearby(chosen: &choice::Chosen) -> Vec<String> {
         told.extend(nearby::offered(&outward, chosen, nearby::usual(&chosen.makers)).await);
         told
     })
-}
-
-/// Opens a new ledger on the owner's order, after the old one was closed.
-fn accept_ledger(house: &House) -> ExitCode {
-    let policy = match Policy::load(house) {
-        Ok(policy) => policy,
-        Err(error) => {
-            eprintln!("{error:#}");
-            return ExitCode::from(2);
-        }
-    };
-    match broker::ledger::opening::accept(house, &Clock::default(), &policy.budget) {
-        Ok(done) => {
-            println!("{done}");
-            ExitCode::SUCCESS
-        }
-        Err(error) => {
-            eprintln!("broker: failed to begin a new ledger: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
 }
 
 fn run(house: House) -> Result<()> {

@@ -19,19 +19,23 @@ pub struct Makers {
     pub rows: BTreeMap<String, Made>,
     /// Beginnings of the names of models that the owner's own makers have.
     begins: Vec<String>,
+    /// Short names of models, each with the whole one it means; the owner's count before the makers'.
+    pub aliases: BTreeMap<String, String>,
 }
 
 /// The API a maker is asked by at its own address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Spoken {
     Anthropic,
     Responses,
+    /// Spoken by most servers.
+    #[default]
     Chat,
 }
 
 /// Maker, and how it is asked. A missing or unknown field makes the table unreadable: no mistake makes a model free.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Made {
     /// `None`: the owner gives it.
@@ -129,11 +133,12 @@ impl Offer<'_> {
 impl Makers {
     /// Reads a table; from an unreadable one come no makers and no prices.
     pub fn read(table: &str) -> Self {
-        let rows = toml::from_str(table).unwrap_or_else(|error| {
+        let rows: BTreeMap<String, Made> = toml::from_str(table).unwrap_or_else(|error| {
             tracing::error!("failed to read the table of makers, every model counts as the worst: {error}");
             BTreeMap::default()
         });
-        Self { rows, begins: Vec::new() }
+        let aliases = rows.values().flat_map(|made| made.aliases.clone()).collect();
+        Self { rows, begins: Vec::new(), aliases }
     }
 
     /// Lists all makers in the order in which keys decide: those known by name, then the owner's own.
@@ -151,8 +156,9 @@ impl Makers {
         self.rows.values().flat_map(|made| &made.models).map(|(name, row)| (name.as_str(), row))
     }
 
-    pub fn aliases(&self) -> impl Iterator<Item = (&String, &String)> {
-        self.rows.values().flat_map(|made| &made.aliases)
+    /// A model's whole name.
+    pub fn meant<'a>(&'a self, name: &'a str) -> &'a str {
+        self.aliases.get(name).map_or(name, String::as_str)
     }
 
     /// The words of a model's name from its maker's on, without versions and dates: `openai/GPT-5.4-mini` has `gpt`,

@@ -153,12 +153,7 @@ fn near_address(url: &str) -> Judged {
 
 fn is_near(url: &Url) -> bool {
     let host = hosts::host(url);
-    let local = !host.contains('.')
-        || [".local", ".lan", ".internal", ".home.arpa"].iter().any(|end| host.ends_with(end));
-    match host.parse() {
-        Ok(ip) => hosts::reach(ip) != hosts::Reach::Public,
-        Err(_) => hosts::is_loopback(&host) || local,
-    }
+    host.parse().map_or_else(|_| hosts::is_local_name(&host), |ip| hosts::reach(ip) != hosts::Reach::Public)
 }
 
 fn crosses_in_the_open(service: &Service) -> Judged {

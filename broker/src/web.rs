@@ -141,12 +141,8 @@ impl Fetch {
             return self.read(response, &url, settings.most_bytes).await;
         }
         let message = format!("{}: more than {MOST_REDIRECTS} redirects", printable(&url));
-        Err(Refusal::new(
-            502,
-            "too_many_redirects",
-            message,
-            "the site sends in circles; try another address",
-        ))
+        let hint = "the site sends in circles; try another address";
+        Err(Refusal::new(502, "too_many_redirects", message, hint))
     }
 
     /// Reads to the end or the limit, which counts text after unpacking.
@@ -202,7 +198,8 @@ impl Fetch {
         };
         let is_refused = got.is_err() && self.bytes_out == 0;
         let ledger = &web.handles.ledger;
-        Ok(if is_refused { ledger.refused(entry).await? } else { ledger.append(entry).await? })
+        let written = if is_refused { ledger.refused(entry).await } else { ledger.append(entry).await };
+        written.map_err(Refusal::from)
     }
 
     fn answer(&self, page: Page, clean: Vec<u8>) -> Response {
@@ -235,7 +232,7 @@ fn onward(response: &reqwest::Response) -> Option<String> {
 }
 
 fn unreachable(url: &Url, cause: &reqwest::Error) -> Refusal {
-    let message = format!("{}: {}", printable(url), net::told(&cause));
+    let message = format!("{}: {}", printable(url), net::told(cause));
     Refusal::new(502, "unreachable", message, "check the address, or try again later")
 }
 

@@ -3,8 +3,8 @@
 use house::bounds::{self, brief};
 use house::records::text;
 use house::records::view::{Field, field};
-use house::{House, files};
-use serde_json::{Map, Value, json};
+use house::{House, files, standing};
+use serde_json::{Value, json};
 
 /// Bytes read of the agenda, and characters of an item's text.
 const MOST_BYTES: u64 = 4 << 20;
@@ -111,22 +111,12 @@ impl Item {
     }
 
     pub fn json(&self) -> Value {
-        let mut fields = Map::new();
-        fields.insert("kind".into(), self.kind.into());
-        for (name, text) in [
-            ("id", &self.id),
-            ("title", &self.title),
-            ("state", &self.state),
-            ("next", &self.next),
-            ("due", &self.due),
-            ("why", &self.why),
-        ] {
-            fields.insert(name.into(), text.as_str().into());
+        let Self { kind, id, title, state, next, due, why, whole } = self;
+        let mut item = json!({"kind": kind, "id": id, "title": title, "state": state, "next": next, "due": due, "why": why});
+        if let Some(fields) = item.as_object_mut().filter(|_| *kind == "goals") {
+            fields.insert("steps".into(), steps(whole).into());
         }
-        if self.kind == "goals" {
-            fields.insert("steps".into(), steps(&self.whole).into());
-        }
-        Value::Object(fields)
+        item
     }
 
     /// The item in a line: its id, what it is and what is next.
@@ -246,8 +236,7 @@ impl Ranks {
         let is_focus = |item: &&Item| item.whole.pointer("/wish/kind").is_some_and(|kind| kind == "focus");
         let focus = orders(items).into_iter().rev().find(|item| is_focus(&item));
         let mut kinds = focus.as_ref().map(|item| texts(item.whole.get("first"))).unwrap_or_default();
-        let handed = files::read_small(&house.handed_settings()).ok().flatten();
-        let handed = handed.and_then(|bytes| bounds::read(&bytes)).unwrap_or_default();
+        let handed = standing::small(&house.handed_settings()).unwrap_or_default();
         kinds.extend(texts(handed.pointer("/settings/agenda/order")));
         let topic = focus
             .map(|item| item.whole.pointer("/wish/topic").and_then(Value::as_str).map(str::to_lowercase));

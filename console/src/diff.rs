@@ -86,13 +86,11 @@ fn of(house: &House, repo: &Repo, compared: &Compared) -> Result<Change> {
     let diff = difference(repo, compared)?;
     let (lines, cut) = lines(&diff);
     let commit = repo.find(&compared.after.commit.to_string())?;
-    let summary =
-        commit.summary_bytes().map(|bytes| String::from_utf8_lossy(bytes).into_owned()).unwrap_or_default();
     let came = came(house, repo, compared.after);
     let facts = json!({
         "commit": compared.after.commit.to_string(),
         "before": compared.before.map(|before| before.commit.to_string()),
-        "life": compared.life, "told": compared.told, "summary": brief(&summary, NAME_CHARS),
+        "life": compared.life, "told": compared.told, "summary": summary(&commit),
         "at": jiff::Timestamp::from_second(commit.time().seconds()).map(|at| at.to_string()).unwrap_or_default(),
         "came": came, "files": files(&diff),
     });
@@ -268,9 +266,11 @@ fn tell(facts: &Value, lines: &[(&'static str, String)], cut: bool) {
     }
 }
 
+fn summary(commit: &git2::Commit) -> String {
+    brief(&String::from_utf8_lossy(commit.summary_bytes().unwrap_or_default()), NAME_CHARS)
+}
+
 /// The beginning of a commit's name and its summary, for lists of commits.
 pub fn titled(commit: &git2::Commit) -> String {
-    let summary =
-        commit.summary_bytes().map(|bytes| String::from_utf8_lossy(bytes).into_owned()).unwrap_or_default();
-    format!("{} {}", short(commit.id()), brief(&summary, NAME_CHARS))
+    format!("{} {}", short(commit.id()), summary(commit))
 }

@@ -34,7 +34,7 @@ pub fn stream(house: &House, since: &str, mut tell: impl FnMut(Value)) -> (Spend
     let mut told = std::mem::take(&mut audit.events).into_iter();
     let mut history = records::of(&house.history()).since(since);
     let mut deaths = records::of(&house.deaths()).since(since);
-    let memory = records::older(&house.memory(), since).into_iter().chain([house.memory()]);
+    let memory = records::whole(&house.memory(), since);
     let mut owners = Owners::beside(&house.memory());
     let mut memory = memory.flat_map(|path| records::of(&path).since(since)).map(|it| owners.judged(it));
     let files: [Told; 4] = [

@@ -7,6 +7,7 @@
 pub mod agenda;
 pub mod asks;
 pub mod audit;
+pub mod back;
 pub mod backup;
 pub mod budget;
 pub mod commands;

@@ -6,8 +6,7 @@ use clap::error::ErrorKind;
 use console::commands::list::{TABLE, help, print_all};
 use console::commands::options::{self, Answer, Form};
 use console::commands::{Command, Typed, mistakes};
-use console::life::Part;
-use console::life::export;
+use console::life::{Part, export, trace};
 use console::{
     asks, backup, budget, completions, diff, doctor, feed, goals, history, manual, mind, notices, page,
     report, rollback, say, update, why, window, words,
@@ -94,9 +93,9 @@ fn carry_out(command: Command) -> Result<u8> {
         Command::Report { since, form, .. } => report::print(&find()?, &since, form.json),
         Command::History { since, form } => history::print(&find()?, &since, form.json),
         Command::Budget(Form { json }) => return Ok(budget::show(&find()?, json)),
-        Command::Export { life, trace, since, .. } => {
+        Command::Export { life, trace: is_trace, since, .. } => {
             let part = life.map_or_else(|| Part::since(since.as_deref()), Part::Life);
-            export::show(&find()?, &part, if trace { export::Form::Trace } else { export::Form::Html })?;
+            export::show(&find()?, &part, if is_trace { trace::write } else { export::html })?;
         }
         Command::Asks { id, full, form } => return asks::show(&find()?, id.as_deref(), full, form.json),
         Command::Yes(Answer { id }) | Command::Approve(Answer { id }) => {

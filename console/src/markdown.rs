@@ -25,7 +25,7 @@ pub fn html(text: &str) -> String {
 }
 
 /// Text for markup and for an attribute in quotes.
-fn escape(text: &str, out: &mut String) {
+pub fn escape(text: &str, out: &mut String) {
     for letter in text.chars() {
         match letter {
             '&' => out.push_str("&amp;"),

@@ -1,6 +1,7 @@
 //! `mind`: the creature's state on one page: status, money, wakes, plans, last acts.
 
-use crate::{agenda, budget, feed};
+use crate::why::found;
+use crate::{agenda, back, budget, feed};
 use house::bounds::{NAME_CHARS, brief, short};
 use house::moments::Place;
 use house::records::memory::Record;
@@ -11,7 +12,7 @@ use house::terminal::{self, typed};
 use house::{House, asks, clock, heartbeat, instance, minds, moments};
 use jiff::{Timestamp, ToSpan};
 use serde_json::{Value, json};
-use std::collections::VecDeque;
+use std::ops::ControlFlow;
 
 /// Bytes read from the end of memory and of the file of events.
 const MOST_BYTES: u64 = 1 << 20;
@@ -71,26 +72,23 @@ pub fn facts(house: &House) -> Value {
 
 /// Reports the guardian's published state, the heartbeat of the running life, and obstacles to its work.
 fn status(house: &House, page: &Value, known: &Known) -> Value {
-    let Some(pid) = instance::running(house) else {
-        let last = instance::last_published(house).unwrap_or_default();
-        return json!({"phase": "not running", "note": "no guardian is running here", "life": last.get("life"),
-            "commit": text(&last, "commit"), "asks_waiting": asks::waiting(house).len()});
-    };
-    let told = instance::published(house, pid).unwrap_or_default();
+    let told = &known.told;
+    if instance::running(house).is_none() {
+        return json!({"phase": "not running", "note": "no guardian is running here", "life": told.get("life"),
+            "commit": text(told, "commit"), "asks_waiting": asks::waiting(house).len()});
+    }
     let claim = heartbeat::read(&house.heartbeat()).unwrap_or_default();
-    let lives = told.get("creature_pid").is_some_and(Value::is_number)
-        && field::<Option<u64>>(&told, "life") == Some(claim.life);
-    let beat = records::newest(&house.heartbeat(), MOST_BYTES).next().filter(|_| lives).unwrap_or_default();
-    let stage = brief(text(&beat, "stage"), NAME_CHARS);
+    let beat = if known.lives() { &known.beat } else { &Value::Null };
+    let stage = brief(text(beat, "stage"), NAME_CHARS);
     let rests_until = known.rests_until.filter(|_| stage == "resting");
     let does = known.headline(moments::now(), &Place::here()).text;
     let model = minds::in_use(page).filter(|_| instance::broker_runs(house));
     json!({
-        "does": does, "phase": text(&told, "phase"), "note": text(&told, "note"), "life": told.get("life"),
-        "commit": text(&told, "commit"), "blessed": told.get("blessed"), "mind": brief(text(&beat, "mind"), NAME_CHARS),
+        "does": does, "phase": text(told, "phase"), "note": text(told, "note"), "life": told.get("life"),
+        "commit": text(told, "commit"), "blessed": told.get("blessed"), "mind": brief(text(beat, "mind"), NAME_CHARS),
         "model": model, "down": minds::down(page), "rests_until": rests_until.map(|at| format!("{at:.3}")).unwrap_or_default(),
         "paused": if stage == "resting" { &known.paused } else { "" },
-        "stage": stage, "next_try": text(&beat, "next_try"), "spent": beat.get("spent"), "own": claim.own, "walls": text(&told, "walls"),
+        "stage": stage, "next_try": text(beat, "next_try"), "spent": beat.get("spent"), "own": claim.own, "walls": text(told, "walls"),
         "asks_waiting": asks::waiting(house).len(),
     })
 }
@@ -113,18 +111,23 @@ fn next_wake(rests_until: &str, due: &[agenda::Item]) -> Value {
 
 /// Returns its last acts, the newest last.
 fn acts(house: &House) -> Vec<Value> {
-    let mut acts: VecDeque<Value> = VecDeque::new();
-    for record in records::newest(&house.memory(), MOST_BYTES) {
-        let Some(act) = Record(&record).action() else { continue };
-        let Some(row) = feed::row(&record) else { continue };
-        acts.push_back(
-            json!({"at": Record(&record).at(), "thought": act.thought(), "tool": act.tool(), "told": brief(&row.text, ACT_CHARS)}),
-        );
-        if acts.len() > MOST_ACTS {
-            acts.pop_front();
-        }
-    }
-    acts.into()
+    let mut acts = Vec::new();
+    back::lines(
+        found::files(house),
+        None,
+        MOST_BYTES,
+        |_| true,
+        |line| {
+            let record = records::parse(line.bytes).unwrap_or_default();
+            if let Some((act, row)) = Record(&record).action().zip(feed::row(&record)) {
+                let told = brief(&row.text, ACT_CHARS);
+                acts.push(json!({"at": Record(&record).at(), "thought": act.thought(), "tool": act.tool(), "told": told}));
+            }
+            if acts.len() < MOST_ACTS { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        },
+    );
+    acts.reverse();
+    acts
 }
 
 fn tell(facts: &Value) {

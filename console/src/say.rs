@@ -16,6 +16,8 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use std::io::Read;
 use std::time::Duration;
 
+/// The thread of words said without one: there a plain yes is heard as the answer to a question.
+pub const MAIN: &str = "main";
 /// Exit status when no answer came within the time, and when the owner ended the waiting.
 const SILENT: u8 = 3;
 const INTERRUPTED: u8 = 130;

@@ -3,6 +3,8 @@
 //! Instinct knows each (`creature/crates/instinct/abilities.toml`, where a test holds them); to a model they are plain
 //! requests, each for a tool it has.
 
+/// Ends its work under way.
+pub const STOP: &str = "stop that";
 pub const PULSE: &str = "List your standing concerns, please.";
 pub const DREAM: &str = "Dream now, please.";
 pub const COMPACT: &str = "Take a snapshot now, please.";

@@ -5,9 +5,10 @@
 
 use creature::config::Told;
 use creature::life::Life;
-use creature::life::birth::{LOOK_BACK, birth};
+use creature::life::birth::birth;
 use creature::life::passed::Reasons;
 use creature::paths::House;
+use creature::store::LOOK_BACK;
 use creature::tools::catalogue::LIST;
 use memory::{Log, Record, snapshot};
 use mind::{context, situation};
@@ -143,7 +144,7 @@ fn thoughts(small: &House, large: &House, name: &str, with_floor: bool) {
 }
 
 fn assemble(life: &mut Life) {
-    let moment = life.sense(0, &Reasons::default(), false).unwrap().moment;
+    let moment = life.sense(0, &Reasons::default()).unwrap().moment;
     assert_eq!(moment.records.len().min(100), 100, "too little memory was read");
     let parts = context::choose(&moment, &context::Caps::default(), &LIST);
     let said = situation::standing(&parts).text + &situation::opening(&moment, &parts).text;

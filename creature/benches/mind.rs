@@ -130,7 +130,7 @@ fn measured(house: &House) -> Taken {
 fn one(life: &mut Life) -> Vec<(&'static str, f64)> {
     let mut parts = Vec::new();
     let moment = timed("sense: papers, words, records, agenda, stack", &mut parts, || {
-        life.sense(0, &Reasons::default(), false).unwrap().moment
+        life.sense(0, &Reasons::default()).unwrap().moment
     });
     let shown = timed("context", &mut parts, || context::choose(&moment, &context::Caps::default(), &LIST));
     let said = timed("prompt", &mut parts, || {

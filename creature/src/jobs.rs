@@ -3,8 +3,8 @@
 //! Invariant: a job ends with the life at the latest, and its end is told once: by the tool `job`, or as news.
 
 use crate::store::caller::Caller;
+use crate::tools::CallOutcome;
 use crate::tools::tool_context::{failure, with};
-use crate::tools::{CallOutcome, Rebirth, Toolbox};
 use ground::process::Output;
 use ground::text::shorten;
 use serde_json::{Map, Value, json};
@@ -58,22 +58,19 @@ struct State {
     took: Duration,
     /// The end was told to a thought.
     told: bool,
-    /// Rebirth and used tools it leaves to the life, until the life takes them over.
+    /// Things it leaves to the life, until the life takes them over.
     left: Option<Left>,
 }
 
-/// Rebirth and used tools that a call that ran beside the life leaves to it.
-#[derive(Default)]
+/// Things that a call leaves to the life beside its outcome.
+#[derive(Debug, Default, PartialEq)]
 pub struct Left {
-    pub rebirth: Option<Rebirth>,
-    /// Tools of the owner's request that were used.
+    /// Summary of a self-edit that passed: the life asks for rebirth and ends politely once it is blessed.
+    pub rebirth: Option<String>,
+    /// Tools of the owner's request that were used beside the life.
     pub used: Vec<String>,
-}
-
-impl From<Toolbox> for Left {
-    fn from(belt: Toolbox) -> Self {
-        Self { rebirth: belt.rebirth, used: belt.used.unwrap_or_default() }
-    }
+    /// The wake ends with this thought, whose work is complete.
+    pub completed: bool,
 }
 
 impl Jobs {

@@ -7,11 +7,10 @@ pub mod birth;
 pub mod carried;
 pub mod passed;
 
-// What every stage may ask or note: how things stand, records, own time, the owner's requests, calls beside the life.
+// What every stage may ask or note: how things stand, own time, the owner's requests, calls beside the life.
 
 pub(crate) mod jobs;
 mod own;
-mod records;
 mod requests;
 mod situation;
 
@@ -43,15 +42,16 @@ mod dreaming;
 pub mod end;
 
 use crate::config::{Handed, Settings, Told};
+use crate::digest::Facts;
 use crate::dream;
 use crate::fault::Fault;
 use crate::heartbeat::{Heart, Stage};
+use crate::life::carried::unfinished::Unfinished;
 use crate::life::carried::{Acts, Papers, Resting, Wakes};
 use crate::life::minds::access::Access;
 use crate::life::minds::offered::Minds;
 use crate::life::own::OwnTime;
-use crate::life::passed::{Reasons, Rest};
-use crate::life::rest::unfinished::Unfinished;
+use crate::life::passed::{Ends, Reasons};
 use crate::life::sense::newborn::Newborn;
 use crate::life::wake::scanned::Scanned;
 use crate::mind::Mind;
@@ -60,6 +60,7 @@ use crate::senses::watch::Watch;
 use crate::store::Store;
 use crate::store::caller::Caller;
 use crate::subsessions::Steps;
+use crate::tools::catalogue::LIST;
 use crate::tools::{ToolContext, Toolbox};
 use crate::watches::task::Watching;
 use agenda::Change;
@@ -67,6 +68,7 @@ use agenda::own::OwnChange;
 use agenda::reasons::ReasonChange;
 use agenda::waking;
 use mind::conversation::Conversation;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tracing::instrument;
@@ -157,6 +159,41 @@ impl Life {
         ToolContext { belt: &mut self.toolbox, store: &mut self.store, caller, facts }
     }
 
+    /// Returns the facts of this life that a snapshot tells beside its records.
+    pub(crate) fn facts(&self) -> Facts {
+        Facts {
+            life: self.told.life,
+            commit: self.told.commit.clone(),
+            thoughts: self.cursors.counts.thoughts,
+            mind: self.minds.now.name(),
+            tools: &LIST,
+            ..Facts::default()
+        }
+    }
+
+    /// Writes the cursors.
+    pub fn save(&mut self) -> Result<(), Fault> {
+        self.store.keep_cursors(&self.cursors)
+    }
+
+    /// Makes a change of the agenda.
+    pub fn change(&mut self, change: &Change) -> Result<Value, Fault> {
+        self.store.change(&self.caller, change)
+    }
+
+    /// Ends the look under way with the rest that the thought chose, if any.
+    pub(crate) fn end_look(&mut self, rest_s: Option<u64>) {
+        let allowed = rest_s.is_some() && self.has_own_time();
+        let told = self.own.ended(&mut self.store, rest_s, allowed);
+        self.heart.own(&told);
+    }
+
+    /// Takes over what calls in the background came to.
+    pub(crate) fn settle_jobs(&mut self) {
+        let events = &mut self.cursors.events;
+        jobs::settle(&self.toolbox.jobs, &mut self.acts, &mut self.store, &mut self.unfinished, events);
+    }
+
     /// Lives until it is asked to leave or is to be born again; the exit status is 0 for both.
     pub async fn live(mut self, leaving: &mut impl Leaving) -> Result<(), Fault> {
         let mut next = self.wake(leaving).await?;
@@ -191,26 +228,22 @@ impl Life {
             () = leaving.asked() => return Ok(Next::Leave),
             ticked = self.tick() => ticked?,
         }
-        if self.settle_jobs()
-            && let Some(rebirth) = self.toolbox.rebirth.take()
-        {
-            return Ok(Next::Reborn(rebirth.summary));
+        self.settle_jobs();
+        if let Some(summary) = self.acts.rebirth.take() {
+            return Ok(Next::Reborn(summary));
         }
         let reasons = self.woken()?;
-        let thinks = !reasons.why.is_empty();
-        let next = match thinks {
-            // The look is a sub-session, at work in the rest after this wake.
-            true if self.quick_look(&reasons) => Next::Rest(self.chosen(None)),
-            true => self.minded(&reasons, false, leaving).await?,
-            false => Next::Rest(self.chosen(None)),
+        // A quick look is a sub-session, at work in the rest after this wake.
+        let ends = match reasons.why.is_empty() || self.quick_look(&reasons) {
+            true => Ends::Rest(self.chosen(None)),
+            false => self.minded(&reasons, leaving).await?,
         };
         self.heart.turn();
         self.save()?;
-        let rest: Rest = match next {
-            Next::Rest(rest) => rest,
-            Next::Reborn(summary) => return Ok(Next::Reborn(summary)),
-            Next::Leave => return Ok(Next::Leave),
-        };
+        let Ends::Rest(rest) = ends else { return Ok(Next::Leave) };
+        if let Some(summary) = self.acts.rebirth.take() {
+            return Ok(Next::Reborn(summary));
+        }
         let dreamless = self.dream_and_sum_up(leaving).await?;
         Ok(Next::Rest(self.resting(rest, &reasons, dreamless)))
     }
@@ -218,8 +251,8 @@ impl Life {
     /// Takes what was said and does what came due; none of it needs a mind.
     async fn tick(&mut self) -> Result<(), Fault> {
         self.caller = Caller::own();
-        (self.access.setback, self.own.asked) = (false, false);
-        self.wakes.began = Some(self.told.clock.now());
+        self.own.ask = None;
+        self.wakes.began = self.told.clock.now();
         if let Some(stop) = self.take_notice(None)? {
             self.obey(stop, true)?;
         }

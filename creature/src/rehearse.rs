@@ -43,7 +43,7 @@ pub async fn rehearse(told: Told) -> Result<(), Fault> {
     let told = Told { rehearsal: true, safe: false, ..told };
     let house = told.house.clone();
     let mut life = birth(told).await?;
-    let sensed = life.sense(0, &Reasons::default(), false)?;
+    let sensed = life.sense(0, &Reasons::default())?;
     let moment = &sensed.moment;
     let parts = context::choose(moment, &context::Caps::default(), &LIST);
     let said = situation::standing(&parts).text + &situation::opening(moment, &parts).text;
@@ -75,7 +75,6 @@ pub async fn rehearse(told: Told) -> Result<(), Fault> {
         canned,
         json!({"repaired": how}),
         Done::default(),
-        false,
         &mut Undisturbed,
     )
     .await?;

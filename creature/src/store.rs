@@ -23,6 +23,11 @@ use memory::{Log, Record};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
+/// Most records and bytes of memory that a birth or a thought looks back on, and that are looked through for what was
+/// asked, answered and told already.
+pub const LOOK_BACK: (usize, u64) = (200, 1 << 20);
+pub(crate) const TOLD_BACK: (usize, u64) = (400, 4 << 20);
+
 /// Memory, books, agenda, sessions and feed of a life.
 pub struct Store {
     pub house: House,

@@ -16,7 +16,7 @@ use crate::fault::Fault;
 use crate::heartbeat::Stage;
 use crate::life::{Leaving, Life};
 use crate::tools::CallOutcome;
-use agenda::sessions::{Request, Session, Status};
+use agenda::sessions::{Origin, Request, Session, Status};
 use ground::text::shorten;
 use jiff::Timestamp;
 use serde_json::Value;
@@ -31,7 +31,24 @@ const SHORT: Duration = Duration::from_secs(300);
 impl Life {
     /// Spawns a sub-session for what came due by itself: a concern, a reminder, a quick look.
     pub fn spawn_session(&mut self, request: Request) -> Result<(), Fault> {
-        self.lend(self.caller.clone()).spawn(vec![request]).map(drop)
+        self.store.spawn(vec![request], self.minds.are_instinct()).map(drop)
+    }
+
+    /// Reports sub-sessions that ended. True where the next thought is told.
+    pub(crate) fn report_apart(&mut self) -> Result<bool, Fault> {
+        if self.told.safe {
+            return Ok(false);
+        }
+        tell::note_told(&mut self.store, &self.cursors.events);
+        let mut told = false;
+        for report in self.store.sessions.reports(self.told.clock.now()) {
+            let is_worth = tell::is_worth_telling(&self.store, &report);
+            if let (Origin::Own(_), false) = (&report.origin, is_worth) {
+                self.end_look(None);
+            }
+            told |= tell::tell(&mut self.store, &mut self.cursors, &self.caller, &report, is_worth)?;
+        }
+        Ok(told)
     }
 
     /// Moves sub-sessions on by the clock, and begins the next step of each that does nothing. While nothing is to be
@@ -50,7 +67,7 @@ impl Life {
         if !waits {
             let mut changed = self.store.sessions.tick(now, self.hop_cost());
             // Without a model none begins: its time would run out with nothing done.
-            if self.has_model() {
+            if !self.minds.are_instinct() {
                 let at_once = usize::try_from(self.settings.sessions.at_once).unwrap_or(1);
                 changed.extend(self.store.sessions.begin(now, at_once));
             }
@@ -77,14 +94,14 @@ impl Life {
     /// Makes the quick calls of a session that come next; begins the first that takes time, or the next thought.
     async fn next_step(&mut self, id: &str) -> Result<(), Fault> {
         while let Some(session) = self.running(id).filter(|_| !self.steps.is_under_way(id)) {
-            if self.toolbox.rebirth.is_some() {
+            if self.acts.rebirth.is_some() {
                 self.stop_calls(id);
                 return Ok(());
             }
             match self.steps.next_call(id) {
                 Some(call) => self.call_apart(&session, call).await?,
                 None if !session.owner && self.steps.waits_until() > self.told.clock.now() => return Ok(()),
-                None if self.has_model() => return self.ask_apart(&session),
+                None if !self.minds.are_instinct() => return self.ask_apart(&session),
                 None => return Ok(()),
             }
         }
@@ -197,7 +214,7 @@ impl Life {
 
     /// Returns the time at which sub-sessions want the next wake; on instinct they wait for a model.
     pub fn next_session(&self, now: Timestamp) -> Option<Timestamp> {
-        let next = self.has_model().then(|| self.store.sessions.next_at(now)).flatten()?;
+        let next = (!self.minds.are_instinct()).then(|| self.store.sessions.next_at(now)).flatten()?;
         let mut open = self.store.sessions.all.iter().filter(|session| !session.status.ended());
         let is_own = open.all(|session| !session.owner);
         let paced = if is_own { self.steps.waits_until() } else { next };

@@ -11,6 +11,7 @@ pub mod clock;
 pub mod files;
 pub mod hunt;
 pub mod interrupt;
+pub mod lock;
 pub mod openat;
 pub mod outlet;
 pub mod paths;

@@ -39,7 +39,9 @@ pub fn give(house: &House, order: &str, to: Option<String>) -> Result<u8> {
     let (mut taken_up, mut note) = (false, String::new());
     for _ in 0..WAIT.as_millis() / LOOK.as_millis() {
         // Read before checking whether it still runs: what it published last remains.
-        let told = instance::published(house, pid).filter(|told| text(told, "order") == id);
+        let told = instance::published(house, pid);
+        note = told.as_ref().map(|told| text(told, "note").replace('\n', " ")).unwrap_or(note);
+        let told = told.filter(|told| text(told, "order") == id);
         if let Some(outcome) =
             told.as_ref().and_then(|told| told.get("order_outcome")).filter(|it| it.is_object())
         {
@@ -48,9 +50,7 @@ pub fn give(house: &House, order: &str, to: Option<String>) -> Result<u8> {
             terminal::line(&said);
             return Ok(0);
         }
-        if let Some(told) = told {
-            (taken_up, note) = (true, text(&told, "note").replace('\n', " "));
-        }
+        taken_up |= told.is_some();
         if instance::running(house) != Some(pid) {
             if order == "stop" {
                 terminal::line("stopped; nothing is running");

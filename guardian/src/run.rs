@@ -3,16 +3,16 @@
 //! Invariant: a changed record is on disk before the actions based on it are carried out.
 //! Invariant: nothing here waits for the creature; a step that the kernel holds up is the business of the heart.
 
-use crate::act::daemons::keep::Daemons;
 use crate::act::executor::Executor;
 use crate::decide::policy::Policy;
 use crate::decide::vocabulary::{Action, Event, Phase};
 use crate::steward::{self, ROUND_MS};
 use anyhow::{Context, Result};
-use heart::LEAVE;
+use heart::{HOUSE_LOST, LEAVE};
 use house::clock::Millis;
 use house::{files, interrupt};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use processes::alone::lost;
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::iterator::backend::SignalDelivery;
 use signal_hook::iterator::exfiltrator::SignalOnly;
@@ -46,15 +46,21 @@ impl Guardian {
         Self { policy, executor, signals, published }
     }
 
-    /// Keeps a creature alive until the owner asks to stop.
-    pub fn run(&mut self) -> Result<()> {
+    /// Keeps a creature alive until the owner asks to stop, or the house is gone; returns the program's
+    /// exit code.
+    pub fn run(&mut self) -> Result<u8> {
         steward::ready();
-        self.executor.with_daemons(Daemons::call);
+        let Executor { around, daemons, .. } = &mut self.executor;
+        daemons.call(around);
         self.happen(Event::Tick);
         while self.policy.phase != Phase::Done {
             steward::waits();
             self.wait();
             steward::begins();
+            if let Some(why) = lost(&self.executor.around.house, steward::heart_pid()) {
+                self.executor.around.report.warn(&why);
+                return Ok(HOUSE_LOST);
+            }
             interrupt::heard();
             let signals: Vec<i32> = self.signals.pending().collect();
             for signal in signals {
@@ -70,28 +76,23 @@ impl Guardian {
             self.executor.upkeep();
             self.step_through();
         }
-        self.executor.leave()
+        self.executor.leave().map(|()| 0)
     }
 
     fn wait(&mut self) {
-        let now = self.executor.clock.now();
-        let busy = self.executor.living.life.is_some()
-            || self.executor.builder.build.is_some()
-            || self.executor.daemons.is_busy();
-        let mut until = self.policy.deadline(&self.executor.limits).unwrap_or(now + ROUND_MS);
-        until = until.min(now + ROUND_MS);
-        if busy {
-            until = until.min(now + self.executor.limits.look_ms);
+        let Executor { around, living, builder, daemons, .. } = &self.executor;
+        let (now, look_ms) = (around.now(), around.limits.look_ms);
+        let mut until = self.policy.deadline(&around.limits).unwrap_or(Millis::MAX).min(now + ROUND_MS);
+        if living.life.is_some() || builder.build.is_some() || daemons.is_busy() {
+            until = until.min(now + look_ms);
         }
-        if self.executor.living.life.as_ref().is_some_and(|life| life.exited.is_some()) {
+        if living.life.as_ref().is_some_and(|life| life.exited.is_some()) {
             until = until.min(now + SWEEP_MS);
         }
-        if self.executor.builder.build.is_some() {
-            until = until
-                .min(now + self.executor.report.build_frame_ms().unwrap_or(self.executor.limits.look_ms));
+        if builder.build.is_some() {
+            until = until.min(now + around.report.build_frame_ms().unwrap_or(look_ms));
         }
-        let daemons = &self.executor.daemons;
-        until = self.executor.daemons.deadline().into_iter().fold(until, Millis::min);
+        until = daemons.deadline().into_iter().fold(until, Millis::min);
         let timeout = i32::try_from(until.saturating_sub(now)).unwrap_or(i32::MAX);
         let listener = (!daemons.broker_is_hoped_for()).then_some(daemons.own.broker.listener.as_fd());
         let heard = [Some(self.signals.get_read().as_fd()), listener].into_iter().flatten();
@@ -102,7 +103,7 @@ impl Guardian {
 
     /// Handles an event and everything that follows from it.
     pub fn happen(&mut self, event: Event) {
-        self.executor.hear(event);
+        self.executor.heard.push_back(event);
         self.step_through();
     }
 
@@ -113,25 +114,30 @@ impl Guardian {
             if event != Event::Tick && !matches!(event, Event::Beat { .. }) {
                 tracing::debug!(?event, ?phase, "step");
             }
-            let actions = self.policy.step(&self.executor.limits, self.executor.clock.now(), event);
-            self.executor.follow(&self.policy);
+            let executor = &mut self.executor;
+            let actions = self.policy.step(&executor.around.limits, executor.around.now(), event);
+            executor.around.follow(&self.policy);
+            // Tests end with the phase that they belong to.
+            if !self.policy.examines() {
+                executor.end_exam();
+            }
             // A spawn saves the state itself, just before it; losing `Tidied` is harmless, since tidying can be
             // repeated.
             let saved_by_spawn = actions.iter().any(|action| matches!(action, Action::Spawn { .. }));
             if self.policy.record != record && !saved_by_spawn && !tidied {
-                self.executor.save();
+                executor.around.save();
             }
             for action in actions {
-                let came_of_it = self.executor.perform(action);
-                self.executor.heard.extend(came_of_it);
+                let came_of_it = executor.perform(action);
+                executor.heard.extend(came_of_it);
             }
-            let passes =
-                matches!(self.policy.phase, Phase::Resting { until } if until <= self.executor.clock.now());
-            let reached = std::mem::discriminant(&self.policy.phase);
-            if !passes && self.published != Some(reached) {
-                self.published = Some(reached);
-                self.executor.publish();
-            }
+        }
+        let passes =
+            matches!(self.policy.phase, Phase::Resting { until } if until <= self.executor.around.now());
+        let reached = Some(std::mem::discriminant(&self.policy.phase));
+        if self.executor.around.is_news || !passes && self.published != reached {
+            self.published = reached;
+            self.executor.publish();
         }
     }
 
@@ -141,7 +147,7 @@ impl Guardian {
             self.executor.look();
             self.step_through();
         }
-        let mark = files::mark(&self.executor.house.order());
+        let mark = files::mark(&self.executor.around.house.order());
         if mark.is_some() && mark != self.executor.order_seen {
             self.executor.order_seen = mark;
             self.obey_order();

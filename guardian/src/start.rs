@@ -1,8 +1,10 @@
 //! Starts the guardian or refuses: everything that can keep it from running is checked here, before the loop.
 
+use crate::act::around::Around;
 use crate::act::builder::Builder;
 use crate::act::daemons::keep::Daemons;
 use crate::act::executor::{End, Executor};
+use crate::act::first_minutes::open_house;
 use crate::act::ladder::Ladder;
 use crate::act::living::Living;
 use crate::act::report::Report;
@@ -16,7 +18,7 @@ use house::find::{find_house, writes};
 use house::refused::{refuse, refused};
 use house::sealed::Left;
 use house::{House, files, interrupt, outlet, records, repair, terminal};
-use processes::alone::{creature_lock, lock_instance};
+use processes::alone::{creature_lock, lock_instance, lost};
 use processes::child::Bond;
 use processes::prepare::{find_walls, too_little};
 use processes::{hunt, machine};
@@ -58,6 +60,10 @@ pub fn steward(root: &Path, plain: bool) -> Result<u8> {
     let mut signals = run::signals()?;
     steward::begin()?;
     let house = House::new(root);
+    if let Some(why) = lost(&house, steward::heart_pid()) {
+        tracing::warn!("{why}");
+        return Ok(heart::HOUSE_LOST);
+    }
     let settings = files::in_time(|| settings::load(&house)).map_err(refused)?;
     hunt::adopt_orphans()?;
     let bond = Bond::new(&house, creature_lock(&house)?)?;
@@ -76,34 +82,38 @@ pub fn steward(root: &Path, plain: bool) -> Result<u8> {
         state.lost_tree.clone_from(tree);
     }
     let policy = policy_of(&state, &clock);
+    lay_the_bottom_rung(&house, &repo)?;
     let mut executor = Executor {
-        limits: settings.limits.clone(),
-        settings,
-        clock,
-        decided: policy.clone(),
         heard: VecDeque::new(),
         ladder: Ladder::new(&house, repo),
         builder: Builder::default(),
         living: Living::new(&house, walls, bond),
         daemons,
-        report: Report::open(),
         end: End::default(),
         order_seen: orders::passed_over(&house, forgotten),
-        owes: false,
-        state,
-        house,
+        around: Around {
+            limits: settings.limits.clone(),
+            settings,
+            clock,
+            decided: policy.clone(),
+            report: Report::open(),
+            state,
+            house,
+            lives: false,
+            builds: false,
+            is_news: false,
+            owes: false,
+        },
     };
-    executor.lay_the_bottom_rung()?;
     if !prove_settings(&mut executor, &mut signals)? {
         return Ok(0);
     }
-    executor.tell_of_before(rebuilt);
-    executor.state.left = None;
-    executor.save();
+    tell_of_before(&mut executor.around, rebuilt);
+    executor.around.state.left = None;
+    executor.around.save();
     // The status an earlier guardian published is out of date.
     executor.publish();
-    Guardian::new(policy, executor, signals).run()?;
-    Ok(0)
+    Guardian::new(policy, executor, signals).run()
 }
 
 /// Finishes a restore that was cut off, and takes back an update that was; the state after that.
@@ -137,18 +147,14 @@ fn cleared_refusal(house: &House, repo: &Repo, state: &State) -> Option<String> 
 
 fn policy_of(state: &State, clock: &Clock) -> Policy {
     let mut policy = Policy::new(state.record.clone(), clock.now());
-    policy.record.untidy |= is_untidy(state);
-    policy
-}
-
-/// Whether uncommitted changes are the creature's, to be kept before the next life: after a crash, or if they were
-/// there already at an orderly stop, and so were made while a creature lived.
-fn is_untidy(state: &State) -> bool {
-    match state.left() {
+    // Uncommitted changes are the creature's, to be kept before the next life, after a crash, or if they were there
+    // already at an orderly stop, and so were made while a creature lived.
+    policy.record.untidy |= match state.left() {
         Left::Never => false,
         Left::Unknown => true,
         Left::With(edits) => !edits.is_empty(),
-    }
+    };
+    policy
 }
 
 /// Finds the walls; refuses where the owner requires more. From here on other processes may not inspect this one.
@@ -174,38 +180,35 @@ fn prove_settings(
     signals: &mut SignalDelivery<UnixStream, SignalOnly>,
 ) -> Result<bool> {
     // To judge them the broker may have to be built: what comes is said before.
-    executor.open_house();
-    let Executor { house, limits, daemons, report, .. } = executor;
+    open_house(executor);
     let leaves = |signal| signal == heart::LEAVE as i32;
-    match daemons.prove(house, limits, |told| report.say(told), || !signals.pending().any(leaves)) {
+    match executor.daemons.prove(&mut executor.around, || !signals.pending().any(leaves)) {
         Ok(()) => Ok(true),
         Err(Some(mistake)) => refuse(mistake),
         Err(None) => Ok(false),
     }
 }
 
-impl Executor {
-    /// Records that the state had to be rebuilt, and why the guardian began anew, where it did; tells of a time when nothing ran.
-    fn tell_of_before(&mut self, rebuilt: Option<String>) {
-        if let Some(told) = absence::told(&self.house, clock::wall_ms()) {
-            self.report.say(&told);
-        }
-        let anew = std::env::var(hunt::ANEW).ok();
-        let anew = anew.map(|why| (format!("the guardian began anew: {why}"), "begun_anew", "cause", why));
-        let rebuilt = rebuilt.map(|told| (told.clone(), "state_rebuilt", "told", told));
-        for (line, what, name, text) in rebuilt.into_iter().chain(anew) {
-            self.report.warn(&line);
-            records::tell(&self.house, what, serde_json::json!({name: text}));
-        }
+/// Records that the state had to be rebuilt, and why the guardian began anew, where it did; tells of a time when nothing ran.
+fn tell_of_before(around: &mut Around, rebuilt: Option<String>) {
+    if let Some(told) = absence::told(&around.house, clock::wall_ms()) {
+        around.report.say(&told);
     }
+    let anew = std::env::var(hunt::ANEW).ok();
+    let anew = anew.map(|why| (format!("the guardian began anew: {why}"), "begun_anew", "cause", why));
+    let rebuilt = rebuilt.map(|told| (told.clone(), "state_rebuilt", "told", told));
+    for (line, what, name, text) in rebuilt.into_iter().chain(anew) {
+        around.report.warn(&line);
+        records::tell(&around.house, what, serde_json::json!({name: text}));
+    }
+}
 
-    fn lay_the_bottom_rung(&mut self) -> Result<()> {
-        self.ladder.repo.clear_own_locks();
-        if self.ladder.repo.rungs()?.is_empty() {
-            self.ladder.repo.bless(self.ladder.repo.head()?)?;
-        }
-        repo::publish_last_good(&self.house, &self.ladder.repo.rungs()?)
+fn lay_the_bottom_rung(house: &House, repo: &Repo) -> Result<()> {
+    repo.clear_own_locks();
+    if repo.rungs()?.is_empty() {
+        repo.bless(repo.head()?)?;
     }
+    repo::publish_last_good(house, &repo.rungs()?)
 }
 
 /// Lines for people, printed by a thread apart.

@@ -21,11 +21,11 @@ pub fn say(line: &str) {
     });
 }
 
-/// Does something in a fork, unless the former one still works: two writers could end in either order. Whether it is known
-/// to be done.
-pub fn work(former: &mut Option<Pid>, work: impl FnOnce() -> bool) -> bool {
+/// Does something in a fork, unless the former one still works: two writers could end in either order. What came of it;
+/// `None` where that is not known.
+pub fn work(former: &mut Option<Pid>, work: impl FnOnce() -> bool) -> Option<bool> {
     if former.is_some_and(|pid| is_alive(waitpid(pid, Some(WaitPidFlag::WNOHANG)))) {
-        return false;
+        return None;
     }
     *former = None;
     // SAFETY: this process has one thread, so the copy may go on with the same code; it runs no destructor at its end.
@@ -54,14 +54,15 @@ pub fn work(former: &mut Option<Pid>, work: impl FnOnce() -> bool) -> bool {
             while running_ms() < until {
                 match waitpid(child, Some(WaitPidFlag::WNOHANG)) {
                     waited if is_alive(waited) => std::thread::sleep(LOOK),
-                    ended => return matches!(ended, Ok(WaitStatus::Exited(_, 0))),
+                    Ok(WaitStatus::Exited(_, code)) => return Some(code == 0),
+                    _ => return None,
                 }
             }
             *former = Some(child);
-            false
+            None
         }
         // Short of processes: the heart does not do it in its own.
-        Err(_) => false,
+        Err(_) => None,
     }
 }
 

@@ -8,13 +8,13 @@ use crate::keeper::{self, Process};
 use crate::kept::{Kept, Plan};
 use crate::watchdog::Watchdog;
 use crate::wire::Said;
-use crate::{aside, order};
+use crate::{LEAVE, aside, order};
 use anyhow::{Context, Result};
 use ground::clock::{Millis, running_ms};
 use ground::{House, hunt, interrupt};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::prctl;
-use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signal::{SigHandler, SigSet, Signal, signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
@@ -25,8 +25,8 @@ use std::os::fd::AsFd;
 const SWEEP_MS: Millis = 20;
 /// Time a stand-in runs where no steward has said it.
 const PARKED_MS: Millis = 10 * 60_000;
-/// Time between two tries to write the state.
-const RETRY_MS: Millis = 5_000;
+/// Time between two tries to write the state, or to read an order.
+const RETRY_MS: Millis = 2_000;
 
 struct Heart {
     house: House,
@@ -42,6 +42,9 @@ struct Heart {
     /// Whether the running keeper has said a word: from then on a signal does not end it.
     heard: bool,
     order: bool,
+    /// When the order that waits in its file is read, where it may be one to stop; and its reader, as the writer above.
+    reads_at: Option<Millis>,
+    reader: Option<Pid>,
     watchdog: Watchdog,
     /// Longest time between two waits for events.
     gap_ms: Millis,
@@ -49,6 +52,14 @@ struct Heart {
 
 /// Keeps lives until the owner wants to leave; returns the program's exit code. `_lock`: the house's, held meanwhile.
 pub fn run(house: &House, plain: bool, _lock: File) -> Result<u8> {
+    // Heard whatever the guardian was told to ignore: children that end, and the words of its own processes.
+    for own in [Signal::SIGCHLD, Signal::SIGUSR1, LEAVE] {
+        // SAFETY: the signal's default; no handler runs.
+        #[allow(unsafe_code)]
+        unsafe {
+            signal(own, SigHandler::SigDfl)?;
+        }
+    }
     let wanted = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGUSR1, Signal::SIGCHLD];
     let numbers = interrupt::wanted(&wanted.map(|signal| signal as i32));
     let wanted: SigSet = wanted.into_iter().filter(|signal| numbers.contains(&(*signal as i32))).collect();
@@ -75,6 +86,8 @@ pub fn run(house: &House, plain: bool, _lock: File) -> Result<u8> {
         look_at: Millis::MAX,
         heard: false,
         order: false,
+        reads_at: None,
+        reader: None,
         watchdog: Watchdog::from_environment(),
         gap_ms: 0,
     };
@@ -89,6 +102,9 @@ impl Heart {
             self.sweep();
             if self.owes_at.is_some_and(|at| at <= woke) {
                 self.save();
+            }
+            if self.reads_at.is_some_and(|at| at <= woke) {
+                self.read_order(true);
             }
             self.watchdog.feed(woke);
             if let Phase::Left(code) = self.course.phase {
@@ -109,7 +125,8 @@ impl Heart {
     fn wait(&self, signals: &SignalFd) {
         let now = running_ms();
         let sweep = (self.course.kills(now) || self.is_over()).then_some(now + SWEEP_MS);
-        let due = [self.course.due().filter(|_| sweep.is_none()), self.watchdog.due(), self.owes_at, sweep];
+        let course = self.course.due().filter(|_| sweep.is_none());
+        let due = [course, self.watchdog.due(), self.owes_at, self.reads_at, sweep];
         let looks = self.process.as_ref().map(|_| self.look_at);
         let until = due.into_iter().flatten().chain(looks).min().unwrap_or(Millis::MAX);
         let timeout = i32::try_from(until.saturating_sub(now)).unwrap_or(i32::MAX);
@@ -201,17 +218,25 @@ impl Heart {
     fn take(&mut self, signal: i32) {
         match Signal::try_from(signal) {
             Ok(Signal::SIGUSR1) => {
-                let stops = aside::work(&mut None, || order::is_to_stop(&self.house));
                 match (&self.process, self.heard) {
                     (Some(process), true) => process.pass_on_order(),
                     _ => self.order = true,
                 }
-                if stops {
-                    self.leaves(true);
-                }
+                self.read_order(false);
             }
             Ok(Signal::SIGINT | Signal::SIGTERM | Signal::SIGHUP) => self.leaves(false),
             _ => {}
+        }
+    }
+
+    /// Reads the order in its file, until it is known whether it is one to stop: a machine may be short of processes, a
+    /// disk slow.
+    fn read_order(&mut self, again: bool) {
+        let stops = aside::work(&mut self.reader, || order::is_to_stop(&self.house));
+        self.reads_at = stops.is_none().then(|| running_ms() + RETRY_MS);
+        // A steward that began meanwhile passes over it.
+        if stops == Some(true) && !(again && self.course.knows) {
+            self.leaves(!again);
         }
     }
 
@@ -225,6 +250,8 @@ impl Heart {
         let mut ended = Vec::new();
         hunt::reap_into(&mut ended);
         for (pid, status) in ended {
+            // Its number may come to be another child's.
+            let _ = [&mut self.writer, &mut self.reader].map(|fork| fork.take_if(|fork| *fork == pid));
             let Some(process) = self.process.take_if(|process| process.pid == pid) else { continue };
             // It may have spoken just before its end.
             process.line.hear().into_iter().for_each(|said| self.hear(said));

@@ -1,5 +1,6 @@
 //! Decides what the heart does next, from what it heard and what runs; pure.
 
+use crate::HOUSE_LOST;
 use crate::held::{Follows, Held, Look, follows};
 use crate::wire::{Record, Said};
 use ground::clock::Millis;
@@ -97,10 +98,10 @@ pub enum Phase {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Then {
     Leave(u8),
-    /// The steward failed, for this reason.
+    /// The keeper failed, for this reason.
     Again(String),
-    /// The steward is tried after a stand-in; `false`: the stand-in's life ended by itself, or it had nothing to run.
-    Return(bool),
+    /// The steward is tried after a stand-in.
+    Return,
 }
 
 /// The heart's course: what runs, and what is known of former stewards.
@@ -117,7 +118,7 @@ pub struct Course {
     /// Whether the owner wants to leave, when that was said last, and whether the steward says that it knows.
     leaves: bool,
     asked_at: Millis,
-    knows: bool,
+    pub knows: bool,
     /// Whether a steward was ready since this heart began, and whether this one was.
     was_ready: bool,
     ready: bool,
@@ -161,10 +162,10 @@ impl Course {
     /// Returns when something is due without anything being heard.
     pub fn due(&self) -> Option<Millis> {
         match self.phase {
-            Phase::Runs { keeper: Keeper::StandIn, until, .. } => Some(until),
-            Phase::Runs { .. } | Phase::Left(_) => None,
-            Phase::Ends { kill_at, .. } => Some(kill_at),
-            Phase::Rests { until, .. } => Some(until),
+            Phase::Runs { keeper: Keeper::Steward, .. } | Phase::Left(_) => None,
+            Phase::Ends { kill_at: until, .. } | Phase::Runs { until, .. } | Phase::Rests { until, .. } => {
+                Some(until)
+            }
         }
     }
 
@@ -255,7 +256,7 @@ impl Course {
             }
             Follows::Anew => {
                 let why = self.silence(&look.place);
-                self.phase = Phase::Ends { keeper, kill_at: now + GRACE_MS, then: self.again(keeper, &why) };
+                self.phase = Phase::Ends { keeper, kill_at: now + GRACE_MS, then: Then::Again(why.clone()) };
                 let line = format!("{why}; everything is ended, and the guardian begins anew");
                 vec![Does::Tell { line, stands: false }, Does::Ask]
             }
@@ -275,13 +276,6 @@ impl Course {
         }
     }
 
-    fn again(&self, keeper: Keeper, why: &str) -> Then {
-        match keeper {
-            Keeper::Steward => Then::Again(why.into()),
-            Keeper::StandIn => Then::Return(false),
-        }
-    }
-
     fn gone(&mut self, now: Millis, gone: &Gone) -> Vec<Does> {
         let keeper = match &mut self.phase {
             Phase::Runs { keeper, .. } => *keeper,
@@ -292,16 +286,16 @@ impl Course {
             Phase::Rests { .. } | Phase::Left(_) => return vec![],
         };
         let then = match (keeper, gone) {
+            (_, Gone::Exited(HOUSE_LOST)) => Then::Leave(HOUSE_LOST),
             (Keeper::Steward, Gone::Exited(0)) => Then::Leave(0),
             // A refused start is passed on, and a mistake in the settings.
             (Keeper::Steward, Gone::Exited(code)) if !self.was_ready || self.leaves => Then::Leave(*code),
             _ if self.leaves => Then::Leave(0),
-            (Keeper::Steward, Gone::Exited(code)) => Then::Again(format!("it ended with exit code {code}")),
-            (Keeper::Steward, Gone::Killed(signal)) => Then::Again(format!("it was ended by {signal}")),
-            (Keeper::StandIn, gone) => {
-                self.has_version &= *gone != Gone::Exited(NOTHING_TO_RUN);
-                Then::Return(false)
+            (_, Gone::Exited(code)) => {
+                self.has_version &= keeper == Keeper::Steward || *code != NOTHING_TO_RUN;
+                Then::Again(format!("it ended with exit code {code}"))
             }
+            (_, Gone::Killed(signal)) => Then::Again(format!("it was ended by {signal}")),
         };
         self.phase = Phase::Ends { keeper, kill_at: now + PARTING_MS, then };
         vec![]
@@ -309,7 +303,7 @@ impl Course {
 
     fn failed(&mut self, now: Millis, why: String) -> Vec<Does> {
         let Phase::Runs { keeper, .. } = self.phase else { return vec![] };
-        let then = if self.was_ready { self.again(keeper, &why) } else { Then::Leave(1) };
+        let then = if self.was_ready { Then::Again(why.clone()) } else { Then::Leave(1) };
         self.phase = Phase::Ends { keeper, kill_at: now, then };
         vec![Does::Tell { line: why, stands: false }]
     }
@@ -322,15 +316,19 @@ impl Course {
                 self.phase = Phase::Left(code);
                 vec![]
             }
-            Then::Again(_) | Then::Return(_) if self.leaves => {
+            Then::Again(_) | Then::Return if self.leaves => {
                 self.phase = Phase::Left(0);
                 vec![]
             }
-            Then::Again(why) => self.after_an_end(now, why),
-            Then::Return(over) if over || now >= self.stand_in_until => self.start(now, Keeper::Steward),
-            Then::Return(_) => {
+            Then::Again(why) if keeper == Keeper::Steward => self.after_an_end(now, why),
+            Then::Again(why) if now < self.stand_in_until => {
                 let next = if self.has_version { keeper } else { Keeper::Steward };
-                self.rest(now, next)
+                self.rest(now, next, &format!("the version that stands in is gone: {why}"))
+            }
+            Then::Again(_) | Then::Return => {
+                let line = "the version that stood in has ended, and the steward is tried again".into();
+                let tell = Does::Tell { line, stands: true };
+                std::iter::once(tell).chain(self.start(now, Keeper::Steward)).collect()
             }
         }
     }
@@ -345,43 +343,40 @@ impl Course {
             let stand_in_ms = stand_in_ms.min(STAND_IN_LONGEST_MS.max(self.parked_ms));
             self.stand_in_until = now + stand_in_ms;
             self.stand_ins += 1;
-            let minutes = stand_in_ms.div_ceil(60_000);
-            let line = format!(
-                "the guardian's steward fails again and again ({why}); a version that proved itself stands in, in safe mode and \
-                 without the broker, and the steward is tried again in {minutes} min. `doctor` says what \
-                 this machine lacks; where it lacks nothing, build the guardian of another commit"
-            );
-            let mut does = vec![Does::Tell { line, stands: true }];
-            does.extend(self.start(now, Keeper::StandIn));
-            return does;
+            return self.start(now, Keeper::StandIn);
         }
-        let seconds = self.rest_ms / 1_000;
-        let line = format!(
-            "the guardian's steward is gone: {why}; all it started is ended, and it begins again in {seconds} s"
-        );
-        let mut does = vec![Does::Tell { line, stands: true }];
-        does.extend(self.rest(now, Keeper::Steward));
-        does
+        self.rest(now, Keeper::Steward, &format!("the guardian's steward is gone: {why}"))
     }
 
-    fn rest(&mut self, now: Millis, next: Keeper) -> Vec<Does> {
+    fn rest(&mut self, now: Millis, next: Keeper, what: &str) -> Vec<Does> {
+        let seconds = self.rest_ms / 1_000;
+        let line = format!("{what}; all it started is ended, and the next begins in {seconds} s");
         self.phase = Phase::Rests { until: now + self.rest_ms, next };
         self.rest_ms = (self.rest_ms * 2).min(REST_LONGEST_MS);
-        vec![]
+        vec![Does::Tell { line, stands: true }]
     }
 
     fn start(&mut self, now: Millis, keeper: Keeper) -> Vec<Does> {
         (self.held, self.ready) = (Held::default(), false);
         self.phase = Phase::Runs { keeper, since: now, until: self.stand_in_until };
-        let why = if keeper == Keeper::Steward { self.why.take() } else { None };
-        vec![Does::Start(keeper, why)]
+        if keeper == Keeper::Steward {
+            return vec![Does::Start(keeper, self.why.take())];
+        }
+        let minutes = self.stand_in_until.saturating_sub(now).div_ceil(60_000);
+        let why = self.why.as_deref().unwrap_or_default();
+        let line = format!(
+            "the guardian's steward fails again and again ({why}); a version that proved itself stands in, in safe mode and \
+             without the broker, and the steward is tried again in {minutes} min. `doctor` says what \
+             this machine lacks; where it lacks nothing, build the guardian of another commit"
+        );
+        vec![Does::Tell { line, stands: true }, Does::Start(keeper, None)]
     }
 
     fn tick(&mut self, now: Millis) -> Vec<Does> {
         match self.phase {
             Phase::Runs { keeper: Keeper::StandIn, until, .. } if now >= until => {
                 let kill_at = now.saturating_add(self.grace_ms).saturating_add(GRACE_MS);
-                self.phase = Phase::Ends { keeper: Keeper::StandIn, kill_at, then: Then::Return(true) };
+                self.phase = Phase::Ends { keeper: Keeper::StandIn, kill_at, then: Then::Return };
                 vec![Does::PassOn]
             }
             Phase::Runs { keeper: Keeper::Steward, since, .. } if self.ready && now >= since + WINDOW_MS => {

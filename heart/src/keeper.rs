@@ -8,7 +8,7 @@ use ground::hunt::{self, ANEW, LAST_LIFE};
 use ground::{House, files};
 use nix::errno::Errno;
 use nix::sys::prctl;
-use nix::sys::signal::{SigHandler, SigSet, Signal, kill, signal};
+use nix::sys::signal::{SigSet, Signal, kill};
 use nix::unistd::Pid;
 use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
@@ -59,10 +59,6 @@ fn start(mut command: Command) -> Result<Process> {
                 return Err(Errno::ESRCH.into());
             }
             SigSet::empty().thread_set_mask()?;
-            // The heart's words are heard whatever it was told to ignore.
-            for word in [LEAVE, Signal::SIGUSR1] {
-                signal(word, SigHandler::SigDfl)?;
-            }
             let done = if from == DESCRIPTOR {
                 libc::fcntl(from, libc::F_SETFD, 0)
             } else {

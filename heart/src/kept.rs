@@ -7,6 +7,8 @@ use nix::unistd::Pid;
 use serde::{Deserialize, Serialize};
 
 const VERSION: u32 = 1;
+/// A number that no count of lives and no time of the owner's comes to.
+const MOST: u64 = 1 << 53;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Kept {
@@ -29,9 +31,7 @@ impl Kept {
         let path = house.heart();
         let kept = match files::read_small(&path) {
             Ok(None) => Some(Self::default()),
-            Ok(Some(bytes)) => {
-                serde_json::from_slice::<Self>(&bytes).ok().filter(|kept| kept.version == VERSION)
-            }
+            Ok(Some(bytes)) => serde_json::from_slice::<Self>(&bytes).ok().filter(Self::is_sound),
             Err(_) => None,
         };
         let told = kept.is_none().then(|| match repair::aside(house, &path) {
@@ -51,10 +51,16 @@ impl Kept {
         )
     }
 
+    /// Whether its numbers can be counted with.
+    fn is_sound(&self) -> bool {
+        let times = self.record.iter().flat_map(|record| [record.grace_ms, record.parked_ms]);
+        self.version == VERSION && times.chain([self.life]).all(|number| number < MOST)
+    }
+
     /// Writes it, whole; a disk that does not answer holds nobody up. False where it is not known to be written.
     pub fn save(&self, house: &House, writer: &mut Option<Pid>) -> bool {
         let bytes = serde_json::to_vec(self).unwrap_or_default();
-        aside::work(writer, || files::replace(&house.heart(), &bytes).is_ok())
+        aside::work(writer, || files::replace(&house.heart(), &bytes).is_ok()) == Some(true)
     }
 }
 
@@ -71,10 +77,6 @@ impl Plan {
     pub fn of(kept: &Kept) -> Option<Self> {
         let record = kept.record.clone()?;
         let version = record.newest()?.clone();
-        Some(Self {
-            life: kept.life,
-            version,
-            record: Record { blessed: vec![], condemned: vec![], ..record },
-        })
+        Some(Self { life: kept.life, version, record: Record { blessed: vec![], ..record } })
     }
 }

@@ -17,6 +17,8 @@ pub mod wire;
 pub const STEWARD: &str = "steward";
 /// The same of the stage that runs a blessed version while no steward lives.
 pub const STAND_IN: &str = "stand-in";
+/// Exit code of either where the house is gone or another guardian's; the heart leaves with it.
+pub const HOUSE_LOST: u8 = 67;
 /// The heart's word to either that the owner wants to leave. No other process sends it: what a terminal or a service manager
 /// says to the whole group is counted once, by the heart.
 pub const LEAVE: nix::sys::signal::Signal = nix::sys::signal::Signal::SIGUSR2;

@@ -50,10 +50,8 @@ pub struct Record {
     pub grace_ms: Millis,
     /// Time a stand-in runs until the steward is tried again.
     pub parked_ms: Millis,
-    /// Versions whose binary is kept, the newest last.
+    /// Versions whose binary is kept and that are not fallen, the newest last.
     pub blessed: Vec<Version>,
-    /// Trees that never run again, the newest last.
-    pub condemned: Vec<String>,
 }
 
 /// A blessed version: its creature tree, the commit it is known by, and the SHA-256 of its kept binary.
@@ -65,12 +63,9 @@ pub struct Version {
 }
 
 impl Record {
-    /// The newest version that is blessed and not condemned.
+    /// The newest version on record.
     pub fn newest(&self) -> Option<&Version> {
-        self.blessed
-            .iter()
-            .rev()
-            .find(|version| version.is_sound() && !self.condemned.contains(&version.tree))
+        self.blessed.iter().rfind(|version| version.is_sound())
     }
 }
 

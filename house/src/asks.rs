@@ -123,6 +123,11 @@ pub fn waiting(house: &House) -> Vec<Ask> {
     asks
 }
 
+/// The asks that wait, without those for which an answer of the owner's is noted.
+pub fn unanswered(house: &House) -> Vec<Ask> {
+    waiting(house).into_iter().filter(|ask| noted(house, ask).is_none()).collect()
+}
+
 /// Number of waiting asks, in words.
 pub fn told(waiting: u64) -> String {
     match waiting {

@@ -2,19 +2,8 @@
 
 use crate::records::text;
 use crate::{House, files};
+pub use ground::lock::{holder, running};
 use serde_json::{Value, json};
-
-/// Whether a process holds the house's guardian lock (`None`: nobody does), and the process id written in it, if any.
-pub fn holder(house: &House) -> Option<Option<i32>> {
-    let file = files::open(&house.lock()).ok()??;
-    let free = fs2::FileExt::try_lock_shared(&file).is_ok();
-    (!free).then(|| files::tail(&house.lock(), 32).trim().parse().ok())
-}
-
-/// The running guardian's process, by the lock it holds; `None` when none runs.
-pub fn running(house: &House) -> Option<i32> {
-    holder(house)?
-}
 
 /// Whether a guardian runs here and its broker as well.
 pub fn broker_runs(house: &House) -> bool {

@@ -3,7 +3,7 @@
 use crate::hunt;
 use anyhow::Result;
 use ground::refused::refuse;
-use ground::{House, files, interrupt};
+use ground::{House, files, interrupt, lock};
 use std::fs::File;
 use std::io::Write;
 
@@ -47,6 +47,21 @@ pub fn lock_instance(house: &House) -> Result<File> {
     file.set_len(0)?;
     write!(file, "{}", std::process::id())?;
     Ok(file)
+}
+
+/// Why the guardian with this process id cannot go on: its house is gone, or it is another's since the lock was deleted.
+pub fn lost(house: &House, guardian: i32) -> Option<String> {
+    let root = house.root().display();
+    let found = std::fs::symlink_metadata(house.root());
+    if found.is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
+        return Some(format!(
+            "{root} was moved or deleted; everything is ended. Start the guardian where the house is now"
+        ));
+    }
+    let other = lock::running(house).filter(|other| *other != guardian)?;
+    Some(format!(
+        "the lock in {root} was deleted, and another guardian runs there (process {other}); everything is ended"
+    ))
 }
 
 /// Takes the lock that every creature process inherits. If it is held, a former guardian's creature lives, and is

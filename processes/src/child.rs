@@ -114,15 +114,9 @@ impl Tree {
 
     pub fn kill(&self) {
         match &self.held {
-            Held::Init(_) => {
-                let _ = kill(self.pid, Signal::SIGKILL);
-            }
-            Held::Cage(cage) => {
-                cage.end();
-            }
-            Held::Loosely => {
-                let _ = killpg(self.pid, Signal::SIGKILL);
-            }
+            Held::Init(_) => _ = kill(self.pid, Signal::SIGKILL),
+            Held::Cage(cage) => _ = cage.end(),
+            Held::Loosely => _ = killpg(self.pid, Signal::SIGKILL),
         }
     }
 

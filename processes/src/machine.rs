@@ -21,11 +21,10 @@ fn unwritable(house: &House) -> Option<String> {
     let git = house.root().join(".git");
     let git = git.is_dir().then_some(git);
     let places = [house.state_folder(), house.target(), house.creature()].into_iter().chain(git);
-    let tried = places.map(|place| standing(&place)).map(|place| {
-        let tried = access(&place, AccessFlags::W_OK | AccessFlags::X_OK);
-        (place, tried)
-    });
-    let (place, errno) = tried.filter_map(|(place, tried)| Some((place, tried.err()?))).next()?;
+    let (place, errno) = places.map(|place| standing(&place)).find_map(|place| {
+        let errno = access(&place, AccessFlags::W_OK | AccessFlags::X_OK).err()?;
+        Some((place, errno))
+    })?;
     let mount = mount_of(&place);
     let remedy = if errno == Errno::EROFS {
         format!("its disk is mounted read-only; mount -o remount,rw {}", mount.display())

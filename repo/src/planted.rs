@@ -5,19 +5,17 @@
 
 use crate::Repo;
 use crate::limits::KEPT_ENTRIES;
-use crate::names;
 use crate::tree::{self, Found};
+use crate::{names, restore};
 use anyhow::{Context, Result};
 use git2::build::TreeUpdateBuilder;
-use git2::{FileMode, ObjectType, Tree, TreeEntry, TreeWalkMode, TreeWalkResult};
+use git2::{ObjectType, Tree, TreeEntry, TreeWalkMode, TreeWalkResult};
 use house::openat::Folder;
 use house::repair::Aside;
-use house::{files, interrupt, printable};
+use house::{interrupt, printable};
 use std::ffi::OsStr;
-use std::fs::{self, Permissions};
-use std::io::Write;
+use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 /// Where the creature writes and the owner's tools look.
@@ -120,12 +118,9 @@ impl Repo {
             let swept = sweep.folder(&held, Path::new(name), known.as_ref());
             stuck = sweep.stuck.or(swept.err());
             let Some(place) = sweep.aside.place else { continue };
-            let few: Vec<String> = sweep
-                .found
-                .iter()
-                .take(FEW)
-                .map(|(path, tool)| format!("{} ({tool})", printable::path(path)))
-                .collect();
+            let few = sweep.found.iter().take(FEW);
+            let few: Vec<String> =
+                few.map(|(path, tool)| format!("{} ({tool})", printable::path(path))).collect();
             let more = sweep.found.len() - few.len();
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             told.push(format!(
@@ -261,23 +256,11 @@ impl Sweep<'_> {
             self.stuck.get_or_insert(error);
             return;
         }
-        let blob =
-            entry.and_then(|entry| Some((self.repo.git.find_blob(entry.id()).ok()?, entry.filemode())));
-        if let Some((blob, mode)) = blob
-            && let Err(error) = put_back(&folder.at(name), blob.content(), mode)
+        if let Some(entry) = entry.filter(|entry| entry.kind() == Some(ObjectType::Blob))
+            && let Err(error) = restore::put_file(&self.repo.git, entry, folder, name)
         {
             self.stuck.get_or_insert(error.context(format!("failed to put back {}", printable::path(&path))));
         }
         self.found.push((path, tool));
     }
-}
-
-fn put_back(path: &Path, content: &[u8], mode: i32) -> Result<()> {
-    if mode == i32::from(FileMode::Link) {
-        return Ok(symlink(OsStr::from_bytes(content), path)?);
-    }
-    let mut file = files::create(path)?;
-    file.write_all(content)?;
-    let mode = if mode == i32::from(FileMode::BlobExecutable) { 0o755 } else { 0o644 };
-    Ok(file.set_permissions(Permissions::from_mode(mode))?)
 }

@@ -130,7 +130,7 @@ impl Repo {
     pub fn made_before(&self, before: Version, message: &str) -> Option<Version> {
         let head = self.git.head().and_then(|head| head.peel_to_commit()).ok()?;
         let ours = head.parent_id(0).ok()? == before.commit && head.message().ok()? == message;
-        if ours { version(&head).ok() } else { None }
+        ours.then(|| version(&head).ok())?
     }
 
     /// Updates the index entries that the guardian's commits changed, unless the owner has staged something else
@@ -178,10 +178,9 @@ impl Repo {
     /// The rungs, bottom first. A ref whose commit is missing is skipped.
     pub fn rungs(&self) -> Result<Vec<Rung>> {
         let mut rungs = Vec::new();
-        for reference in
-            self.git.references_glob(&self.reference(GOOD, "*")).context("failed to list the ladder")?
-        {
-            let Ok(reference) = reference else { continue };
+        let found =
+            self.git.references_glob(&self.reference(GOOD, "*")).context("failed to list the ladder")?;
+        for reference in found.flatten() {
             let (Ok(name), Ok(commit)) = (reference.name(), reference.peel_to_commit()) else { continue };
             if let Ok(version) = version(&commit)
                 && self.git.find_tree(version.tree).is_ok()
@@ -232,7 +231,7 @@ impl Repo {
         let mut standing = self.rungs()?;
         while standing.len() > RUNGS {
             let rung = standing.remove(1);
-            self.unlocking(|| self.git.find_reference(&rung.name)?.delete())?;
+            self.delete(&rung.name)?;
         }
         Ok(!on_top)
     }
@@ -241,18 +240,14 @@ impl Repo {
     pub fn strike_above(&self, version: Version) -> Result<()> {
         let rungs = self.rungs()?;
         let Some(at) = rungs.iter().position(|rung| rung.version.tree == version.tree) else { return Ok(()) };
-        for rung in rungs.iter().skip(at + 1) {
-            self.unlocking(|| self.git.find_reference(&rung.name)?.delete())?;
-        }
-        Ok(())
+        rungs.iter().skip(at + 1).try_for_each(|rung| self.delete(&rung.name))
     }
 
     /// Removes a tree from the ladder, unless it is the bottom.
     pub fn strike(&self, tree: Oid) -> Result<()> {
-        for rung in self.rungs()?.into_iter().skip(1).filter(|rung| rung.version.tree == tree) {
-            self.unlocking(|| self.git.find_reference(&rung.name)?.delete())?;
-        }
-        Ok(())
+        let rungs = self.rungs()?;
+        let mut its = rungs.iter().skip(1).filter(|rung| rung.version.tree == tree);
+        its.try_for_each(|rung| self.delete(&rung.name))
     }
 
     /// Marks a tree as known bad with a ref, which also keeps its commit; returns the ref's name.
@@ -272,10 +267,13 @@ impl Repo {
 
     /// Removes the mark of a fallen tree.
     pub fn forgive(&self, tree: impl std::fmt::Display) -> Result<()> {
-        match self.git.find_reference(&self.reference(FALLEN, tree)) {
-            Ok(mut reference) => {
-                self.unlocking(|| reference.delete()).context("failed to forgive a fallen tree")
-            }
+        self.delete(&self.reference(FALLEN, tree)).context("failed to forgive a fallen tree")
+    }
+
+    /// Deletes a ref, if there is one of this name.
+    fn delete(&self, name: &str) -> Result<()> {
+        match self.git.find_reference(name) {
+            Ok(mut reference) => self.unlocking(|| reference.delete()),
             Err(_) => Ok(()),
         }
     }
@@ -324,9 +322,8 @@ impl Repo {
     }
 
     pub(crate) fn point(&self, name: &str, commit: Oid, message: &str) -> Result<()> {
-        self.unlocking(|| self.git.reference(name, commit, true, message))
-            .with_context(|| format!("failed to write {name}"))?;
-        Ok(())
+        let written = self.unlocking(|| self.git.reference(name, commit, true, message));
+        written.map(|_| ()).with_context(|| format!("failed to write {name}"))
     }
 
     /// Removes stale locks of the guardian's own refs. Only for the house's one guardian: nobody else writes those

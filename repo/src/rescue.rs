@@ -76,7 +76,6 @@ impl Repo {
             Ok(meta) => meta.is_dir(),
             Err(_) => return Ok(None),
         };
-        let parent = self.git.find_commit(head.commit)?;
         let known = self.git.find_tree(head.tree).ok();
         let kept = if is_folder {
             keep::folder(&self.git, "creature", known.as_ref(), Rule::Rescue)
@@ -91,21 +90,33 @@ impl Repo {
         if let Some(aside) = &aside {
             tracing::warn!(kept = aside, "what git cannot hold of creature/ was moved aside");
         }
-        let mut builder = self.git.treebuilder(Some(&parent.tree()?))?;
-        builder.insert("creature", kept.tree, FileMode::Tree.into())?;
-        let whole = self.git.find_tree(builder.write()?)?;
         if kept.tree == head.tree {
             return Ok(aside);
         }
-        if let Some(same) = self.newest_rescued().filter(|(_, tree)| *tree == whole.id()) {
-            return Ok(Some(same.0));
+        let message = format!("guardian: kept before it was overwritten: {why}");
+        Ok(Some(self.keep_under_ref(kept.tree, &message)?.0))
+    }
+
+    /// Keeps HEAD with this `creature/` under a rescue ref, the newest one where that has the same; returns its name and
+    /// commit.
+    fn keep_under_ref(&self, creature: Oid, message: &str) -> Result<(String, Oid)> {
+        let parent = self.git.head()?.peel_to_commit()?;
+        let mut builder = self.git.treebuilder(Some(&parent.tree()?))?;
+        builder.insert("creature", creature, FileMode::Tree.into())?;
+        let whole = self.git.find_tree(builder.write()?)?;
+        let names = self.git.references_glob(&self.reference(RESCUED, "*"));
+        let newest = names.ok().and_then(|mut names| names.names().flatten().max().map(str::to_owned));
+        if let Some(name) = newest
+            && let Ok(commit) = self.git.find_reference(&name).and_then(|found| found.peel_to_commit())
+            && commit.tree_id() == whole.id()
+        {
+            return Ok((name, commit.id()));
         }
         let guardian = Signature::now("guardian", "guardian@feral.invalid")?;
-        let message = format!("guardian: kept before it was overwritten: {why}");
-        let commit = self.git.commit(None, &guardian, &guardian, &message, &whole, &[&parent])?;
+        let commit = self.git.commit(None, &guardian, &guardian, message, &whole, &[&parent])?;
         let name = self.reference(RESCUED, clock::name());
-        self.point(&name, commit, &message)?;
-        Ok(Some(name))
+        self.point(&name, commit, message)?;
+        Ok((name, commit))
     }
 
     /// Keeps the creature's draft under a ref; returns its commit, if there is a draft. Files git cannot hold stay
@@ -115,15 +126,8 @@ impl Repo {
             return Ok(None);
         }
         let kept = keep::folder(&self.git, DRAFT, None, Rule::Look)?;
-        let parent = self.git.head()?.peel_to_commit()?;
-        let mut builder = self.git.treebuilder(Some(&parent.tree()?))?;
-        builder.insert("creature", kept.tree, FileMode::Tree.into())?;
-        let whole = self.git.find_tree(builder.write()?)?;
-        let guardian = Signature::now("guardian", "guardian@feral.invalid")?;
         let message = "guardian: a draft of the creature's that nobody touched for long";
-        let commit = self.git.commit(None, &guardian, &guardian, message, &whole, &[&parent])?;
-        self.point(&self.reference(RESCUED, clock::name()), commit, message)?;
-        Ok(Some(commit))
+        Ok(Some(self.keep_under_ref(kept.tree, message)?.1))
     }
 
     /// Moves all of `creature/` aside when it cannot be kept file by file; not after an interruption or for lack of
@@ -142,14 +146,6 @@ impl Repo {
         let since = self.reference(RESCUED, clock::name_of(wall_ms));
         let Ok(mut found) = self.git.references_glob(&self.reference(RESCUED, "*")) else { return 0 };
         found.names().flatten().filter(|name| *name >= since.as_str()).count()
-    }
-
-    /// The newest rescue ref, and its tree.
-    fn newest_rescued(&self) -> Option<(String, Oid)> {
-        let mut found = self.git.references_glob(&self.reference(RESCUED, "*")).ok()?;
-        let newest = found.names().flatten().max()?.to_owned();
-        let tree = self.git.find_reference(&newest).ok()?.peel_to_tree().ok()?.id();
-        Some((newest, tree))
     }
 
     /// A path relative to the house's root.

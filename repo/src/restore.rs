@@ -83,6 +83,11 @@ fn anew(repo: &Repository, tree: Option<&Tree>, house: &House, name: &str) -> Re
     written
 }
 
+/// Makes a file or link as a tree has it.
+pub fn put_file(repo: &Repository, entry: &TreeEntry, folder: &Folder, name: &OsStr) -> Result<()> {
+    Mending { repo, synced: 0, owes: false }.blob(entry, folder, name).map(|_| ())
+}
+
 /// Passes once over a folder: removes what is not in the tree, writes what is missing or differs.
 fn mend(repo: &Repository, tree: Option<&Tree>, above: &Folder, name: &str) -> Result<()> {
     let mut mending = Mending { repo, synced: 0, owes: false };

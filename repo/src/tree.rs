@@ -75,17 +75,14 @@ const NO_FOLDER: [i32; 3] = [libc::ENOENT, libc::ENOTDIR, libc::ELOOP];
 
 /// Paths under `folder` that are changed, added or missing compared to `tree`; bounded, so of very many the first.
 pub fn differences(repo: &Repository, tree: Option<&Tree>, folder: &Path) -> Result<Vec<PathBuf>> {
-    let mut comparison = Comparison { repo, most: MOST_NAMED, found: vec![], bytes: 0, unknown: 0 };
-    comparison.whole(tree, folder)?;
-    comparison.found.sort();
-    Ok(comparison.found)
+    let mut found = Comparison::of(repo, tree, folder, MOST_NAMED)?;
+    found.sort();
+    Ok(found)
 }
 
 /// Whether folder and tree are the same.
 pub fn is_same(repo: &Repository, tree: Option<&Tree>, folder: &Path) -> Result<bool> {
-    let mut comparison = Comparison { repo, most: 1, found: vec![], bytes: 0, unknown: 0 };
-    comparison.whole(tree, folder)?;
-    Ok(comparison.found.is_empty())
+    Ok(Comparison::of(repo, tree, folder, 1)?.is_empty())
 }
 
 struct Comparison<'a> {
@@ -96,8 +93,9 @@ struct Comparison<'a> {
     unknown: usize,
 }
 
-impl Comparison<'_> {
-    fn whole(&mut self, tree: Option<&Tree>, folder: &Path) -> Result<()> {
+impl<'a> Comparison<'a> {
+    fn of(repo: &'a Repository, tree: Option<&Tree>, folder: &Path, most: usize) -> Result<Vec<PathBuf>> {
+        let mut compared = Self { repo, most, found: vec![], bytes: 0, unknown: 0 };
         let held = match open(folder) {
             Ok(held) => held,
             Err(error) if shortage::is_of_shortage(&error) => return Err(error),
@@ -105,9 +103,10 @@ impl Comparison<'_> {
         };
         // Something other than a folder, or a folder that cannot be opened, counts as different.
         if held.is_none() && fs::symlink_metadata(folder).is_ok() {
-            self.differs(Path::new(""));
+            compared.differs(Path::new(""));
         }
-        self.folder(tree, held.as_ref(), Path::new(""))
+        compared.folder(tree, held.as_ref(), Path::new(""))?;
+        Ok(compared.found)
     }
 
     fn differs(&mut self, path: &Path) {

@@ -125,7 +125,8 @@ fn a_house_of_commit_b86bc22_lives_on() {
 fn without_empty(value: Value) -> Value {
     match value {
         Value::Object(fields) => {
-            let full = fields.into_iter().filter(|(_, value)| !value.is_null());
+            let empty = [Value::Null, json!(""), json!(false)];
+            let full = fields.into_iter().filter(|(_, value)| !empty.contains(value));
             full.map(|(name, value)| (name, without_empty(value))).collect::<serde_json::Map<_, _>>().into()
         }
         Value::Array(list) => list.into_iter().map(without_empty).collect(),

@@ -2,6 +2,7 @@
 //!
 //! Invariant: the digest covers everything that is sent except the secret. Pure: nothing here reads, sends or waits.
 
+use crate::ledger::Entry;
 use house::bounds::brief;
 use house::printable::hex;
 use serde::{Deserialize, Serialize};
@@ -114,6 +115,21 @@ impl Act {
             Self::Purpose { .. } => Default::default(),
             Self::Package(package) => [package.registry.clone(), "install".to_owned(), package.line()],
             Self::Pin(pin) => [pin.server.clone(), "changed".to_owned(), format!("/{}", pin.tool)],
+        }
+    }
+
+    /// The ledger's entry of it, with what was decided and the id shared by all entries about it.
+    pub fn entry(&self, life: u64, event: &str, decision: &str, id: &str) -> Entry {
+        let [service, method, path] = self.place().map(|text| brief(&text, 300));
+        Entry {
+            life,
+            event: event.to_owned(),
+            service: if service.is_empty() { self.kind().to_owned() } else { service },
+            method,
+            path,
+            decision: decision.to_owned(),
+            call: id.to_owned(),
+            ..Entry::default()
         }
     }
 

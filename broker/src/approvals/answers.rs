@@ -4,7 +4,6 @@
 
 use super::Approvals;
 use super::ask::{Ask, State};
-use super::record;
 use crate::ground::files;
 use anyhow::{Context, Result};
 use serde::Deserialize;
@@ -121,7 +120,7 @@ async fn answered(approvals: &Approvals, ask: &Ask, answer: &Answer, end: u64) -
         Some(_) => "denied",
         None => "not taken: other bytes, or no answer",
     };
-    let entry = record::entry(ask.life, "answer", &ask.act, decision, &format!("ask-{}", ask.id));
+    let entry = ask.act.entry(ask.life, "answer", decision, &format!("ask-{}", ask.id));
     if let Err(closed) = approvals.handles.ledger.append(entry).await {
         // Carrying out the ask writes to the ledger as well, and reports this failure there.
         tracing::error!("an answer is not in the ledger: {}", closed.0);

@@ -18,17 +18,6 @@ pub enum State {
 }
 
 impl State {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Asked => "asked",
-            Self::Approved => "approved",
-            Self::Executing => "executing",
-            Self::Executed => "executed",
-            Self::Failed => "failed",
-            Self::Denied => "denied",
-        }
-    }
-
     /// Whether the owner can still answer.
     pub fn waits(self) -> bool {
         matches!(self, Self::Asked | Self::Failed)

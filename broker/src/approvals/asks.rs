@@ -5,16 +5,17 @@
 
 use super::act::Act;
 use super::ask::{Ask, State};
-use super::{ask_files, journal};
+use super::journal;
 use crate::ground::clock::Clock;
 use crate::ground::files;
 use crate::ground::lock::lock;
 use crate::ground::refusal::Unfit;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use house::House;
 use nix::fcntl::{Flock, FlockArg};
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::path::Path;
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 use tokio::sync::Notify;
@@ -40,7 +41,7 @@ pub enum Asking {
 struct Held {
     asks: BTreeMap<u64, Ask>,
     /// The last state announced in `asks.jsonl`, by number; of asks that are no longer kept too.
-    announced: BTreeMap<u64, String>,
+    announced: BTreeMap<u64, Option<State>>,
 }
 
 pub struct Asks {
@@ -189,7 +190,7 @@ impl Asks {
     /// Puts an ask on disk, then announces its state.
     fn keep(&self, held: &mut Held, ask: Ask) -> Result<()> {
         let id = ask.id;
-        ask_files::write(&self.house, &ask)?;
+        write(&self.house, &ask)?;
         held.asks.insert(id, ask);
         self.tell(held, id);
         Ok(())
@@ -199,7 +200,7 @@ impl Asks {
     fn tell(&self, held: &mut Held, id: u64) {
         let Some(ask) = held.asks.get(&id).filter(|ask| !held.is_told(ask)) else { return };
         match journal::write(&self.house, ask, &self.clock.stamp()) {
-            Ok(()) => drop(held.announced.insert(id, ask.state.name().to_owned())),
+            Ok(()) => drop(held.announced.insert(id, Some(ask.state))),
             Err(error) => tracing::error!("the creature is told later: {error:#}"),
         }
     }
@@ -213,7 +214,7 @@ impl Asks {
         let ids: Vec<u64> = held.asks.values().filter(over).map(|ask| ask.id).collect();
         for id in ids.iter().take(ids.len().saturating_sub(MOST_KEPT)) {
             held.asks.remove(id);
-            ask_files::remove(&self.house, *id);
+            let _ = std::fs::remove_file(self.house.ask(&id.to_string()));
         }
     }
 
@@ -236,14 +237,40 @@ impl Held {
 
     /// Whether an ask's state was announced; that it is being carried out never is.
     fn is_told(&self, ask: &Ask) -> bool {
-        ask.state == State::Executing
-            || self.announced.get(&ask.id).is_some_and(|told| told == ask.state.name())
+        ask.state == State::Executing || self.announced.get(&ask.id) == Some(&Some(ask.state))
     }
 }
 
 /// Reads the asks, and what was announced of them.
 fn read(house: &House) -> Result<Held> {
-    Ok(Held { asks: ask_files::load(house)?, announced: journal::read(house)? })
+    Ok(Held { asks: load(house)?, announced: journal::read(house)? })
+}
+
+/// Reads all asks, each in a file of its own that only the broker reads and writes.
+fn load(house: &House) -> Result<BTreeMap<u64, Ask>> {
+    let folder = house.asks_folder();
+    std::fs::create_dir_all(&folder).with_context(|| format!("failed to make {}", folder.display()))?;
+    let entries =
+        std::fs::read_dir(&folder).with_context(|| format!("failed to list {}", folder.display()))?;
+    let paths = entries.flatten().map(|entry| entry.path());
+    let mut held = BTreeMap::new();
+    for path in paths.filter(|path| path.extension().is_some_and(|end| end == "json")) {
+        match read_ask(&path) {
+            Ok(ask) if house.ask(&ask.id.to_string()) == path => drop(held.insert(ask.id, ask)),
+            Ok(_) => tracing::error!("an ask is lost to sight: {} is not its name", path.display()),
+            Err(error) => tracing::error!("an ask is lost to sight: {error:#}"),
+        }
+    }
+    Ok(held)
+}
+
+fn write(house: &House, ask: &Ask) -> Result<()> {
+    files::replace_secret(&house.ask(&ask.id.to_string()), &serde_json::to_vec_pretty(ask)?)
+}
+
+fn read_ask(path: &Path) -> Result<Ask> {
+    let bytes = files::read_small(path)?.with_context(|| format!("{} is gone", path.display()))?;
+    serde_json::from_slice(&bytes).with_context(|| format!("failed to understand {}", path.display()))
 }
 
 /// Fails if an act is too large to ask about.

@@ -5,6 +5,7 @@ use crate::ground::files;
 use anyhow::Result;
 use house::House;
 use house::records::{self, text};
+use serde::Deserialize;
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -17,7 +18,7 @@ const LARGEST: u64 = 1 << 53;
 pub fn write(house: &House, ask: &Ask, at: &str) -> Result<()> {
     let [service, method, path] = ask.act.place();
     let mut line = json!({
-        "at": at, "id": ask.id.to_string(), "event": ask.state.name(), "kind": ask.act.kind(),
+        "at": at, "id": ask.id.to_string(), "event": ask.state, "kind": ask.act.kind(),
         "service": service, "method": method, "path": path, "why": ask.why, "reason": ask.reason,
         "summary": ask.summary, "digest": ask.digest,
     });
@@ -31,14 +32,14 @@ pub fn write(house: &House, ask: &Ask, at: &str) -> Result<()> {
     files::append_line(&house.asks(), &line.to_string())
 }
 
-/// The last state announced of each ask, by its number. Fails if the lines cannot be read, since a number might then be
+/// The last state announced of each ask, by its number; `None` where a line names none that is known. Fails if the lines cannot be read, since a number might then be
 /// used twice.
-pub fn read(house: &House) -> Result<BTreeMap<u64, String>> {
+pub fn read(house: &House) -> Result<BTreeMap<u64, Option<State>>> {
     let path = house.asks();
     house::files::open(&path)?;
     let lines = records::newest(&path, MOST_READ_BYTES).filter_map(|line| {
         let id = text(&line, "id").parse().ok().filter(|id| *id <= LARGEST)?;
-        Some((id, text(&line, "event").to_owned()))
+        Some((id, line.get("event").and_then(|event| State::deserialize(event).ok())))
     });
     Ok(lines.collect())
 }

@@ -1,6 +1,8 @@
 //! The outcome of an act, and the envelope its client gets; pure.
 
 use crate::ground::refusal::Unfit;
+use crate::ledger::Entry;
+use house::bounds::brief;
 use serde_json::{Map, Value, json};
 
 /// The service's answer.
@@ -41,6 +43,24 @@ impl Outcome {
 
     pub fn is_success(&self) -> bool {
         self.status().is_some_and(|status| status < 300)
+    }
+
+    /// The entry of a call's end, made from that of its beginning.
+    pub fn entry(&self, line: Entry) -> Entry {
+        let (bytes_in, decision, note) = match self {
+            Self::Answered(answer) => (answer.body.len() as u64, "answered", ""),
+            Self::Redirected(..) => (0, "redirect not followed", ""),
+            Self::NotSent(unfit) => (0, "not sent", unfit.error.as_str()),
+            Self::Unsure(unfit) => (0, "unsure", unfit.error.as_str()),
+            Self::Denied(..) => (0, "denied there", ""),
+        };
+        Entry {
+            bytes_in,
+            status: self.status(),
+            decision: decision.to_owned(),
+            note: brief(note, 200),
+            ..line
+        }
     }
 
     /// The envelope for the client.

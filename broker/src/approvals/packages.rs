@@ -22,14 +22,11 @@ struct Line {
 
 /// All names of a registry's that are allowed.
 pub fn allowed(house: &House, registry: &str) -> HashSet<String> {
-    let bytes = files::read_small(&house.packages()).unwrap_or_else(|error| {
+    let lines: Vec<Line> = files::read_lines(&house.packages()).unwrap_or_else(|error| {
         tracing::error!("no package is allowed: {error:#}");
-        None
+        Vec::new()
     });
-    let lines = bytes.unwrap_or_default();
-    let lines =
-        lines.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice::<Line>(line).ok());
-    lines.filter(|line| line.registry == registry).map(|line| line.name).collect()
+    lines.into_iter().filter(|line| line.registry == registry).map(|line| line.name).collect()
 }
 
 /// Carries out an ask that the owner said yes to: the ledger first, then the names.
@@ -47,8 +44,8 @@ pub async fn allow(approvals: &Approvals, package: &Package, line: Entry) -> Res
 fn remember(house: &House, clock: &Clock, package: &Package) -> Result<()> {
     let line = |name: &str| {
         let (at, registry) = (clock.stamp(), package.registry.clone());
-        serde_json::to_string(&Line { at, registry, name: name.to_owned() })
+        Line { at, registry, name: name.to_owned() }
     };
-    let lines: Result<Vec<String>, _> = package.names().map(line).collect();
-    files::append_line(&house.packages(), &lines?.join("\n")).context("failed to remember a package")
+    let lines = files::in_lines(package.names().map(line))?;
+    files::append_line(&house.packages(), &lines).context("failed to remember a package")
 }

@@ -5,7 +5,6 @@
 use super::Approvals;
 use super::act::Act;
 use super::outcome::{Outcome, done, not_sent};
-use super::record::entry;
 use crate::door::callers::Life;
 use crate::door::finish::finished;
 use crate::ground::files;
@@ -62,7 +61,7 @@ async fn run(approvals: Arc<Approvals>, life: u64, asked: Asked) -> Result<Value
         let why = "text of others was read a short while ago".to_owned();
         return approvals.ask(life, act, why, &asked.reason).await;
     }
-    let outcome = write(&approvals, text, entry(life, act.event(), &act, "allow", "")).await?;
+    let outcome = write(&approvals, text, act.entry(life, act.event(), "allow", "")).await?;
     Ok(if outcome.is_success() { json!({"ok": true}) } else { outcome.envelope() })
 }
 

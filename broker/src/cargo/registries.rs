@@ -8,9 +8,9 @@ use crate::ground::hosts::{self, Reach};
 use house::House;
 use reqwest::Url;
 use serde::Deserialize;
-use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use toml::{Table, Value};
 
 /// Largest file of cargo's that is read, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
@@ -36,33 +36,6 @@ pub struct Registries {
     house: PathBuf,
     /// Indexes named by environment variables.
     variables: Vec<String>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Settings {
-    registries: BTreeMap<String, Index>,
-    source: BTreeMap<String, Source>,
-    registry: Index,
-    http: Http,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Index {
-    index: String,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Source {
-    registry: String,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Http {
-    proxy: String,
 }
 
 /// A registry's `config.json`.
@@ -96,11 +69,12 @@ impl Registries {
     pub fn places(&self) -> Vec<Place> {
         let mut places = Vec::new();
         for settings in self.settings() {
-            let indexes = settings.registries.into_values().map(|index| index.index);
-            let sources = settings.source.into_values().map(|source| source.registry);
-            for index in indexes.chain(sources).chain([settings.registry.index]) {
-                places.extend(named(&index, None));
-            }
+            let all = |section: &str| settings.get(section).and_then(Value::as_table).into_iter().flatten();
+            let indexes = all("registries").filter_map(|(_, registry)| registry.get("index"));
+            let sources = all("source").filter_map(|(_, source)| source.get("registry"));
+            let usual = settings.get("registry").and_then(|registry| registry.get("index"));
+            let urls = indexes.chain(sources).chain(usual).filter_map(Value::as_str);
+            places.extend(urls.filter_map(|url| named(url, None)));
         }
         places.extend(self.variables.iter().filter_map(|index| named(index, None)));
         let folders = std::fs::read_dir(self.cargo_home.join("registry/index"));
@@ -119,14 +93,13 @@ impl Registries {
     /// The proxy in cargo's own settings, apart from the usual variables.
     pub fn proxy(&self) -> Option<String> {
         let variable = std::env::var("CARGO_HTTP_PROXY").ok();
-        let set = || {
-            self.settings().into_iter().map(|settings| settings.http.proxy).find(|proxy| !proxy.is_empty())
-        };
+        let proxy = |settings: Table| settings.get("http")?.get("proxy")?.as_str().map(str::to_owned);
+        let set = || self.settings().into_iter().filter_map(proxy).find(|proxy| !proxy.is_empty());
         variable.filter(|proxy| !proxy.is_empty()).or_else(set)
     }
 
     /// Cargo's settings files, those nearest to the house first, as cargo ranks them.
-    fn settings(&self) -> Vec<Settings> {
+    fn settings(&self) -> Vec<Table> {
         let folders = [self.house.join(".cargo"), self.cargo_home.clone()];
         let files = folders.iter().flat_map(|folder| [folder.join("config.toml"), folder.join("config")]);
         files

@@ -38,7 +38,7 @@ pub async fn dial(addresses: &[SocketAddr]) -> Result<TcpStream> {
 }
 
 /// Connects to the owner's proxy.
-pub async fn dial_proxy(proxy: &Intercept) -> Result<TcpStream> {
+async fn dial_proxy(proxy: &Intercept) -> Result<TcpStream> {
     let uri = proxy.uri();
     if uri.scheme_str() != Some("http") {
         bail!("the owner's proxy is spoken to in plain http only");

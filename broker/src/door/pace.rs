@@ -1,8 +1,6 @@
-//! Bodies passing the door: a body that arrives too slowly is an error; a body being sent keeps its connection.
+//! Bodies passing the door: one that arrives too slowly is an error.
 
-use super::limit::InHand;
 use crate::ground::refusal::Refusal;
-use axum::body::Body;
 use bytes::Bytes;
 use http::{HeaderMap, header};
 use hyper::body::{Frame, Incoming, SizeHint};
@@ -55,38 +53,6 @@ impl hyper::body::Body for Paced {
             )));
         }
         Pin::new(&mut self.body).poll_frame(context).map_err(Into::into)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
-}
-
-/// A response's body; its connection counts as busy until it is sent.
-pub struct Kept {
-    body: Body,
-    _in_hand: Option<InHand>,
-}
-
-impl Kept {
-    pub fn new(body: Body, in_hand: Option<InHand>) -> Self {
-        Self { body, _in_hand: in_hand }
-    }
-}
-
-impl hyper::body::Body for Kept {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
-        Pin::new(&mut self.body).poll_frame(context)
     }
 
     fn is_end_stream(&self) -> bool {

@@ -2,6 +2,8 @@
 
 use anyhow::{Context, Result};
 pub use house::files::{Mark, append_line, mark, open_by, open_lock, open_owners, sync_folder, system};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
@@ -13,6 +15,18 @@ pub const SMALL_FILE_BYTES: u64 = 1 << 20;
 /// A small file's bytes; `None` when it is missing. Anything but a regular file of modest size is an error.
 pub fn read_small(path: &Path) -> Result<Option<Vec<u8>>> {
     house::files::read_most(path, SMALL_FILE_BYTES)
+}
+
+/// The lines of a small file that can be read; none where it is missing.
+pub fn read_lines<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>> {
+    let bytes = read_small(path)?.unwrap_or_default();
+    Ok(bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect())
+}
+
+/// As the lines of a file, the last without its end.
+pub fn in_lines<T: Serialize>(all: impl IntoIterator<Item = T>) -> Result<String> {
+    let lines: Result<Vec<String>, _> = all.into_iter().map(|line| serde_json::to_string(&line)).collect();
+    Ok(lines?.join("\n"))
 }
 
 /// Replaces a file whole, and syncs it.

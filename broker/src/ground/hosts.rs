@@ -118,3 +118,9 @@ pub fn is_loopback(host: &str) -> bool {
     let by_name = host == "localhost" || host.ends_with(".localhost");
     by_name || host.parse().is_ok_and(|ip| reach(ip) == Reach::Loopback)
 }
+
+/// Names that only a private network resolves; a single label would be completed by the resolver's search list.
+pub fn is_local_name(host: &str) -> bool {
+    let endings = [".localhost", ".local", ".internal", ".home.arpa", ".lan", ".localdomain"];
+    !host.contains('.') || endings.iter().any(|ending| host.ends_with(ending))
+}

@@ -45,14 +45,10 @@ pub struct Hours {
 impl Hours {
     pub fn open(house: &House, clock: Clock) -> Self {
         let mut held = Held::default();
-        match files::read_small(&house.hours()) {
-            Ok(bytes) => {
-                for line in bytes.unwrap_or_default().split(|byte| *byte == b'\n') {
-                    held.lines += 1;
-                    if let Ok(line) = serde_json::from_slice::<Line>(line) {
-                        held.uses.entry(line.rule).or_default().push(line.at_ms);
-                    }
-                }
+        match files::read_lines::<Line>(&house.hours()) {
+            Ok(lines) => {
+                held.lines = lines.len();
+                lines.into_iter().for_each(|line| held.uses.entry(line.rule).or_default().push(line.at_ms));
             }
             Err(error) => held.closed = Some(format!("{error:#}")),
         }
@@ -92,22 +88,16 @@ impl Hours {
     }
 
     fn write(&self, held: &mut Held, rule: &str, now: i64) -> anyhow::Result<()> {
-        let text = |at_ms: i64, rule: &str| serde_json::to_string(&Line { at_ms, rule: rule.to_owned() });
+        let line = |at_ms: i64, rule: &str| Line { at_ms, rule: rule.to_owned() };
         if held.lines < MOST_LINES {
             held.lines += 1;
-            // Begins a new line, so that a torn one before does not swallow this one.
-            let line = text(now, rule)?;
-            return files::append_line(&self.house.hours(), &format!("\n{line}"));
+            return files::append_line(&self.house.hours(), &files::in_lines([line(now, rule)])?);
         }
         held.uses.values_mut().for_each(|uses| uses.retain(|at| *at > now - HOUR_MS));
         held.uses.retain(|_, uses| !uses.is_empty());
-        let mut lines = Vec::new();
-        for (rule, uses) in &held.uses {
-            for at in uses {
-                lines.push(text(*at, rule)?);
-            }
-        }
-        files::replace(&self.house.hours(), format!("{}\n", lines.join("\n")).as_bytes())?;
+        let uses = held.uses.iter().flat_map(|(rule, uses)| uses.iter().map(move |at| line(*at, rule)));
+        let lines: Vec<Line> = uses.collect();
+        files::replace(&self.house.hours(), format!("{}\n", files::in_lines(&lines)?).as_bytes())?;
         held.lines = lines.len();
         Ok(())
     }

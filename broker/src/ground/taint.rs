@@ -125,17 +125,15 @@ impl Taint {
         if known.set.contains(&recipient) {
             return Ok(());
         }
-        let line = |recipient: &str| {
-            serde_json::to_string(&Line { at: self.clock.stamp(), recipient: recipient.to_owned() })
-        };
+        let line = |recipient: &String| Line { at: self.clock.stamp(), recipient: recipient.clone() };
         if known.order.len() >= MOST_RECIPIENTS {
             let kept = known.order.split_off(MOST_RECIPIENTS / 2);
-            let lines: Result<Vec<String>, _> = kept.iter().map(|recipient| line(recipient)).collect();
-            files::replace(&self.house.recipients(), format!("{}\n", lines?.join("\n")).as_bytes())?;
+            let lines = files::in_lines(kept.iter().map(line))?;
+            files::replace(&self.house.recipients(), format!("{lines}\n").as_bytes())?;
             known.set = kept.iter().cloned().collect();
             known.order = kept;
         }
-        files::append_line(&self.house.recipients(), &line(&recipient)?)
+        files::append_line(&self.house.recipients(), &files::in_lines([line(&recipient)])?)
             .context("failed to remember a recipient")?;
         known.set.insert(recipient.clone());
         known.order.push_back(recipient);
@@ -143,16 +141,14 @@ impl Taint {
     }
 
     fn recall(&self) {
-        let bytes = files::read_small(&self.house.recipients()).unwrap_or_else(|error| {
+        let lines: Vec<Line> = files::read_lines(&self.house.recipients()).unwrap_or_else(|error| {
             tracing::warn!("no recipient counts as known: {error:#}");
-            None
+            Vec::new()
         });
         let mut known = lock(&self.known);
-        for line in bytes.unwrap_or_default().split(|byte| *byte == b'\n') {
-            if let Ok(line) = serde_json::from_slice::<Line>(line)
-                && known.set.insert(line.recipient.clone())
-            {
-                known.order.push_back(line.recipient);
+        for Line { recipient, .. } in lines {
+            if known.set.insert(recipient.clone()) {
+                known.order.push_back(recipient);
             }
         }
     }

@@ -114,11 +114,8 @@ fn is_whole(file: &mut File, anchor: &Anchor) -> Result<(), String> {
     // The first line of this file follows one in an older file.
     let (mut end, mut line) = (None::<End>, Vec::new());
     loop {
-        line.clear();
         let seq = end.as_ref().map_or_else(|| "1 of the file".to_owned(), |end| (end.seq + 1).to_string());
-        let most = chain::LONGEST_LINE as u64 + 1;
-        let read = reader.by_ref().take(most).read_until(b'\n', &mut line);
-        if read.map_err(|error| format!("line {seq}: {error}"))? == 0 {
+        if read_line(&mut reader, &mut line).map_err(|error| format!("line {seq}: {error}"))? == 0 {
             break;
         }
         let whole = line.strip_suffix(b"\n").ok_or_else(|| format!("line {seq}: it has no end"))?;
@@ -148,11 +145,9 @@ fn read_on(file: &mut File, anchor: Anchor) -> Result<(End, Sums, u64), String> 
     let mut reader = BufReader::with_capacity(1 << 16, file);
     let mut line = Vec::new();
     loop {
-        line.clear();
-        let most = chain::LONGEST_LINE as u64 + 1;
-        let read = reader.by_ref().take(most).read_until(b'\n', &mut line);
+        let read = read_line(&mut reader, &mut line);
         let read = read.map_err(|error| format!("line {}: {error}", end.seq + 1))?;
-        if read as u64 == most && !line.ends_with(b"\n") && !rest_is_one_line(&mut reader) {
+        if read > chain::LONGEST_LINE && !line.ends_with(b"\n") && !rest_is_one_line(&mut reader) {
             return Err(format!("line {}: too long to be one of ours", end.seq + 1));
         }
         let Some(whole) = line.strip_suffix(b"\n") else { return Ok((end, sums, bytes)) };
@@ -161,6 +156,12 @@ fn read_on(file: &mut File, anchor: Anchor) -> Result<(End, Sums, u64), String> 
         end = next.1;
         bytes += read as u64;
     }
+}
+
+/// Reads the next line, as far as the longest there is and a byte more; returns how many bytes were read.
+fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> std::io::Result<usize> {
+    line.clear();
+    reader.take(chain::LONGEST_LINE as u64 + 1).read_until(b'\n', line)
 }
 
 /// Whether no further line ends: a torn end may be longer than any line, if the disk filled a lost part with zeros.

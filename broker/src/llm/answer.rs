@@ -30,7 +30,7 @@ const PASSED: [&str; 5] = ["content-type", "retry-after", "retry-after-ms", "req
 const PASSED_FAMILIES: [&str; 2] = ["anthropic-ratelimit-", "x-ratelimit-"];
 
 pub async fn pass(mut flow: Flow, answer: reqwest::Response) -> Result<Response, Refusal> {
-    let (llm, status) = (flow.llm.clone(), answer.status().as_u16());
+    let (llm, status) = (flow.sent.llm.clone(), answer.status().as_u16());
     let mut headers = passed(&llm, answer.headers());
     // Errors name the provider as their source, not the broker.
     let upstream = flow.sent.provider.upstream();
@@ -41,10 +41,10 @@ pub async fn pass(mut flow: Flow, answer: reqwest::Response) -> Result<Response,
         && let Some((reservation, sent)) = flow.given_up()
     {
         if !(300..400).contains(&status) {
-            return Ok(error(&llm, answer, headers, reservation, &sent).await);
+            return Ok(error(answer, headers, reservation, &sent).await);
         }
         let named = meaning::named(status, b"");
-        sent.is_down(&llm, Some(status), &format!("{named}, not followed"), None);
+        sent.is_down(Some(status), &format!("{named}, not followed"), None);
         reservation.settle(0, Some(status), 0, "redirected elsewhere");
         let message = format!("{upstream} redirects elsewhere, which is not followed");
         let hint = "the owner sets base_url to the final address";
@@ -68,7 +68,7 @@ pub async fn pass(mut flow: Flow, answer: reqwest::Response) -> Result<Response,
     }
     let body = Body::from_stream(stream::unfold(flow, |mut flow| async move {
         let piece = flow.next().await?;
-        Some((piece.map(|piece| Bytes::from(flow.llm.handles.secrets.scrub_bytes(piece))), flow))
+        Some((piece.map(|piece| Bytes::from(flow.sent.llm.handles.secrets.scrub_bytes(piece))), flow))
     }));
     Ok(response(status, headers, body))
 }
@@ -78,7 +78,6 @@ const BROKEN: &str = "the provider's answer broke off";
 /// A call from when it is sent to the last byte of its answer. Dropped earlier, a stream is settled at its prompt and
 /// a bound on what was written; for any other call the reservation stands.
 pub struct Flow {
-    llm: Arc<Llm>,
     answer: Option<reqwest::Response>,
     meter: Meter,
     lines: Lines,
@@ -93,16 +92,15 @@ pub struct Flow {
 }
 
 impl Flow {
-    pub fn new(llm: &Arc<Llm>, reservation: Reservation, sent: Sent, is_stream: bool) -> Self {
+    pub fn new(reservation: Reservation, sent: Sent, is_stream: bool) -> Self {
         Self {
-            llm: llm.clone(),
             answer: None,
             meter: Meter::new(sent.wire, is_stream),
             lines: Lines::default(),
             reservation: Some(reservation),
-            sent: Arc::new(sent),
             is_stream,
-            began: llm.handles.clock.instant(),
+            began: sent.llm.handles.clock.instant(),
+            sent: Arc::new(sent),
             status: None,
             bytes: 0,
             is_left: false,
@@ -149,35 +147,35 @@ impl Flow {
     /// Notes that the model did not answer completely: it said why, or the client did not disconnect.
     fn lost(&self) {
         if let Some(failure) = self.meter.failure() {
-            let wait_s = wait::asked_s(&HeaderMap::new(), &failure.body, self.llm.handles.clock.now());
-            return failed(&self.llm, &self.sent, failure.status, &failure.body, wait_s);
+            let wait_s = wait::asked_s(&HeaderMap::new(), &failure.body, self.sent.llm.handles.clock.now());
+            return failed(&self.sent, failure.status, &failure.body, wait_s);
         }
         let what = if self.meter.is_none() { "no model's answer" } else { BROKEN };
         if !self.is_left {
             let error = format!("{}: {what}", meaning::named(self.status.unwrap_or_default(), b""));
-            self.sent.is_down(&self.llm, self.status, &error, None);
+            self.sent.is_down(self.status, &error, None);
         }
     }
 
     fn settle(&mut self, is_ended: bool, otherwise: &str) {
         let Some(reservation) = self.reservation.take() else { return };
-        let (llm, sent, status, bytes) = (&self.llm, &self.sent, self.status, self.bytes as u64);
+        let (sent, status, bytes) = (&self.sent, self.status, self.bytes as u64);
         let usage = self.meter.usage(is_ended);
         let is_none = self.meter.is_none();
         let (has_failed, has_words) = (self.meter.failure().is_some(), self.meter.has_words());
         match !has_failed && (usage.is_some() || is_ended && !is_none) {
-            true => sent.is_up(llm),
+            true => sent.is_up(),
             false => self.lost(),
         }
         if sent.bill.rate.is_free() {
             return reservation.settle(0, status, bytes, "free");
         }
         if let Some(usage) = usage {
-            return sent.by_usage(llm, reservation, &usage, status.unwrap_or_default(), bytes);
+            return sent.by_usage(reservation, &usage, status.unwrap_or_default(), bytes);
         }
         let (said, written) = self.meter.so_far();
         if has_failed && !has_words {
-            return sent.failed(llm, reservation, said, status, bytes);
+            return sent.failed(reservation, said, status, bytes);
         }
         let cut = sent.bill.cut(said, written, self.began.elapsed().as_secs() + 1);
         if self.is_left && self.is_stream {
@@ -186,9 +184,9 @@ impl Flow {
         }
         // If the client disconnected, an answer may have been on its way.
         if (bytes == 0 && !self.is_left) || (is_ended && is_none) {
-            return sent.unanswered(llm, reservation, status, bytes, "no model's answer");
+            return sent.unanswered(reservation, status, bytes, "no model's answer");
         }
-        llm.budget.health().answered(sent.provider.base.as_str());
+        sent.llm.budget.health().answered(sent.provider.base.as_str());
         reservation.stands(cut, status, bytes, otherwise);
     }
 }
@@ -202,13 +200,12 @@ impl Drop for Flow {
 
 /// Passes on an error, which is read whole: it may say that asking again will not help, and may repeat the key.
 async fn error(
-    llm: &Arc<Llm>,
     mut answer: reqwest::Response,
     mut headers: HeaderMap,
     reservation: Reservation,
     sent: &Sent,
 ) -> Response {
-    let status = answer.status().as_u16();
+    let (llm, status) = (&sent.llm, answer.status().as_u16());
     let mut body = Vec::new();
     let _ = net::read_most(&mut answer, LARGEST_ERROR, &mut body).await;
     let said = std::mem::take(answer.headers_mut());
@@ -217,7 +214,7 @@ async fn error(
     meter.feed(&body);
     let bytes = body.len() as u64;
     match meter.usage(true) {
-        Some(usage) => sent.by_usage(llm, reservation, &usage, status, bytes),
+        Some(usage) => sent.by_usage(reservation, &usage, status, bytes),
         None => reservation.settle(0, Some(status), bytes, "refused upstream"),
     }
     if sent.wire == Wire::OpenAi {
@@ -228,19 +225,19 @@ async fn error(
     if let Some(wait_s) = wait_s {
         headers.insert(RETRY_AFTER, HeaderValue::from(wait_s));
     }
-    failed(llm, sent, status, &body, wait_s);
+    failed(sent, status, &body, wait_s);
     response(status, headers, Body::from(llm.handles.secrets.scrub_bytes(body)))
 }
 
 /// Notes what an error says of the model and its provider, told with its own status or inside a 200.
-fn failed(llm: &Llm, sent: &Sent, status: u16, body: &[u8], wait_s: Option<u64>) {
+fn failed(sent: &Sent, status: u16, body: &[u8], wait_s: Option<u64>) {
     let meaning = Meaning::of(sent.provider.wire == Wire::Anthropic, status, body);
     if meaning != Meaning::Request {
-        let next_try = wait::next_try(wait_s, llm.handles.clock.now());
-        sent.is_down(llm, Some(status), &meaning::named(status, body), next_try);
+        let next_try = wait::next_try(wait_s, sent.llm.handles.clock.now());
+        sent.is_down(Some(status), &meaning::named(status, body), next_try);
     }
     if let Some(hint) = meaning.hint() {
-        llm.budget.stop(meaning::stop(&sent.provider.label, status, hint));
+        sent.llm.budget.stop(meaning::stop(&sent.provider.label, status, hint));
     }
 }
 

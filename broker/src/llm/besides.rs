@@ -1,19 +1,12 @@
 //! A model the owner names besides the first: settings it leaves open are those of the first; pure.
 
-use super::aliases::Aliases;
 use super::provider::Provider;
 use crate::makers::Makers;
 use crate::policy::{Besides, Model};
 
 /// Returns its settings, as if it were the only model. A model without an address of its own is at the first's address,
 /// unless its name is another maker's and the first is at its own maker's address.
-pub fn as_first(
-    settings: &Model,
-    first: &Provider,
-    besides: &Besides,
-    aliases: &Aliases,
-    makers: &Makers,
-) -> Model {
+pub fn as_first(settings: &Model, first: &Provider, besides: &Besides, makers: &Makers) -> Model {
     let is_set = |text: &String| !text.trim().is_empty();
     let own = Model {
         provider: besides.provider.clone(),
@@ -28,7 +21,7 @@ pub fn as_first(
     if [&own.provider, &own.base_url, &own.key_env].into_iter().any(is_set) {
         return own;
     }
-    let model = aliases.meant(besides.model.trim());
+    let model = makers.meant(besides.model.trim());
     // What serves models of others keeps their names.
     let is_maker = makers.offers().any(|maker| maker.name == first.name && maker.is_maker());
     let maker = makers.offers().find(|maker| is_maker && maker.makes(model));

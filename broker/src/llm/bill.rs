@@ -2,7 +2,7 @@
 //!
 //! Invariant: no figure in an answer makes a call dearer than the bytes sent and received allow.
 
-use super::request::{Judged, OVERHEAD_TOKENS, USUAL_MAX_TOKENS};
+use super::request::{OVERHEAD_TOKENS, Size, USUAL_MAX_TOKENS};
 use crate::ground::caps::{Cost, Micros};
 use crate::money::prices::{Rate, Usage};
 
@@ -10,17 +10,7 @@ use crate::money::prices::{Rate, Usage};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bill {
     pub rate: Rate,
-    /// Most tokens of the prompt: a token has at least one byte.
-    pub input_tokens: u64,
-    /// Of these, tokens that are not in the body's bytes.
-    pub extra_tokens: u64,
-    /// Of these, tokens that a usage may claim and that are not reserved.
-    pub unlikely_tokens: u64,
-    /// Of these, tokens of documents beyond their bytes: a prompt whose usage nobody told may have had them all.
-    pub page_tokens: u64,
-    /// Most tokens of all replies together.
-    pub output_tokens: u64,
-    pub hour_cache: bool,
+    pub size: Size,
     /// Figures of the model's earlier calls, when this one was reserved.
     pub like: Option<Like>,
 }
@@ -58,52 +48,30 @@ const TELLING_BYTES: u64 = 4_000;
 const UNSEEN_TOKENS_A_SECOND: u64 = 250;
 
 impl Bill {
-    pub fn new(rate: Rate, judged: &Judged, like: Option<Like>) -> Self {
-        let Judged { input_tokens, extra_tokens, unlikely_tokens, page_tokens, .. } = *judged;
-        let Judged { output_tokens, hour_cache, .. } = *judged;
-        Self {
-            rate,
-            input_tokens,
-            extra_tokens,
-            unlikely_tokens,
-            page_tokens,
-            output_tokens,
-            hour_cache,
-            like,
-        }
-    }
-
     /// Likely cost of a call to a model that was never called.
     pub fn usual(rate: Rate) -> Micros {
         let (extra_tokens, output_tokens) = (OVERHEAD_TOKENS, USUAL_MAX_TOKENS);
-        let input_tokens = USUAL_BYTES + extra_tokens;
-        Self {
-            rate,
-            input_tokens,
-            extra_tokens,
-            unlikely_tokens: 0,
-            page_tokens: 0,
-            output_tokens,
-            hour_cache: false,
-            like: None,
-        }
-        .cost(0)
-        .likely
+        let size =
+            Size { input_tokens: USUAL_BYTES + extra_tokens, extra_tokens, output_tokens, ..Size::default() };
+        Self { rate, size, like: None }.cost(0).likely
     }
 
     /// The cost to reserve, and the likely cost if `read_tokens` of the prompt are read from a cache.
     pub fn cost(&self, read_tokens: u64) -> Cost {
-        let most = self.worst(self.reserved_tokens(), self.output_tokens);
+        let most = self.worst(self.reserved_tokens(), self.size.output_tokens);
         let output = self.like.map_or(USUAL_OUTPUT_TOKENS, |like| like.output_tokens);
-        let (input, output) = (self.likely_tokens(), with_margin(output).min(self.output_tokens));
+        let (input, output) = (self.likely_tokens(), with_margin(output).min(self.size.output_tokens));
         let read = read_tokens.min(input);
-        Cost { most, likely: self.rate.likely(input - read, read, output, self.hour_cache).min(most) }
+        Cost { most, likely: self.rate.likely(input - read, read, output, self.size.hour_cache).min(most) }
     }
 
     /// Counts the tokens that a prompt to this model may have, to fit what is left.
     pub fn fitting_tokens(&self, room: Cost) -> u64 {
-        let beside = self.extra_tokens.saturating_add(self.unlikely_tokens);
-        let of_bytes = |bytes: u64| Self { input_tokens: beside.saturating_add(bytes), ..*self };
+        let beside = self.size.extra_tokens.saturating_add(self.size.unlikely_tokens);
+        let of_bytes = |bytes: u64| Self {
+            size: Size { input_tokens: beside.saturating_add(bytes), ..self.size },
+            ..*self
+        };
         let fits = |bytes: u64| {
             let cost = of_bytes(bytes).cost(0);
             cost.most <= room.most && cost.likely <= room.likely
@@ -128,12 +96,12 @@ impl Bill {
     /// The cost by the answer's usage, and whether that usage was impossible. A server may ignore the limit on a
     /// reply, but its tokens have at least one byte each.
     pub fn by_usage(&self, usage: &Usage, answer_bytes: u64) -> (Micros, bool) {
-        let output = self.output_tokens.max(answer_bytes);
-        let most = self.worst(usage.prompt().min(self.input_tokens), usage.output.min(output));
+        let output = self.size.output_tokens.max(answer_bytes);
+        let most = self.worst(usage.prompt().min(self.size.input_tokens), usage.output.min(output));
         let cost = self.rate.cost(usage);
-        let is_beyond = usage.prompt() > self.input_tokens || usage.output > output || cost > most;
+        let is_beyond = usage.prompt() > self.size.input_tokens || usage.output > output || cost > most;
         // What is said to be charged needs no tokens to explain it, but no call costs more than its bounds.
-        let charged = usage.charged_micro_usd.min(self.worst(self.input_tokens, output));
+        let charged = usage.charged_micro_usd.min(self.worst(self.size.input_tokens, output));
         (cost.min(most).max(charged), is_beyond)
     }
 
@@ -141,14 +109,15 @@ impl Bill {
     /// model may have thought unseen; never below `said`, a usage that came early. Its prompt is believed unless it has
     /// fewer tokens than any text of that length.
     pub fn cut(&self, said: Option<Usage>, written_bytes: u64, seconds: u64) -> Micros {
-        let prompt = self.reserved_tokens().saturating_add(self.page_tokens);
-        let bound = written_bytes.max(seconds.saturating_mul(UNSEEN_TOKENS_A_SECOND)).min(self.output_tokens);
+        let prompt = self.reserved_tokens().saturating_add(self.size.page_tokens);
+        let bound =
+            written_bytes.max(seconds.saturating_mul(UNSEEN_TOKENS_A_SECOND)).min(self.size.output_tokens);
         let Some(said) = said else { return self.worst(prompt, bound) };
         let said = Usage { output: said.output.max(bound), ..said };
         let cost = self.by_usage(&said, written_bytes).0;
         match said.prompt() < part(self.bytes(), TOLD_PERMILLE).max(1) {
             true => {
-                let output = said.output.min(self.output_tokens.max(written_bytes));
+                let output = said.output.min(self.size.output_tokens.max(written_bytes));
                 cost.max(self.worst(prompt, output))
             }
             false => cost,
@@ -158,12 +127,12 @@ impl Bill {
     /// The figures of this call, for estimating the next.
     pub fn like(&self, usage: &Usage) -> Like {
         let bytes = self.bytes();
-        let tells = bytes >= TELLING_BYTES && self.extra_tokens <= OVERHEAD_TOKENS;
-        let prompt = u128::from(usage.prompt().min(self.input_tokens));
+        let tells = bytes >= TELLING_BYTES && self.size.extra_tokens <= OVERHEAD_TOKENS;
+        let prompt = u128::from(usage.prompt().min(self.size.input_tokens));
         let permille = u64::try_from((prompt * 1_000).div_ceil(u128::from(bytes.max(1)))).unwrap_or(1_000);
         Like {
             input_permille: tells.then_some(permille.min(1_000)),
-            output_tokens: usage.output.min(self.output_tokens),
+            output_tokens: usage.output.min(self.size.output_tokens),
         }
     }
 
@@ -171,12 +140,12 @@ impl Bill {
     pub fn reserved_tokens(&self) -> u64 {
         let permille =
             self.seen_permille().map_or(RESERVED_PERMILLE, with_margin).clamp(LEAST_PERMILLE, 1_000);
-        part(self.bytes(), permille).saturating_add(self.extra_tokens)
+        part(self.bytes(), permille).saturating_add(self.size.extra_tokens)
     }
 
     fn likely_tokens(&self) -> u64 {
         let permille = self.seen_permille().unwrap_or(USUAL_PERMILLE);
-        let unseen = self.extra_tokens.saturating_sub(OVERHEAD_TOKENS);
+        let unseen = self.size.extra_tokens.saturating_sub(OVERHEAD_TOKENS);
         part(self.bytes(), with_margin(permille)).saturating_add(unseen).min(self.reserved_tokens())
     }
 
@@ -186,11 +155,18 @@ impl Bill {
 
     /// Bytes of text.
     fn bytes(&self) -> u64 {
-        self.input_tokens.saturating_sub(self.extra_tokens).saturating_sub(self.unlikely_tokens)
+        self.size
+            .input_tokens
+            .saturating_sub(self.size.extra_tokens)
+            .saturating_sub(self.size.unlikely_tokens)
     }
 
     fn worst(&self, input_tokens: u64, output_tokens: u64) -> Micros {
-        if self.rate.is_free() { 0 } else { self.rate.worst(input_tokens, output_tokens, self.hour_cache) }
+        if self.rate.is_free() {
+            0
+        } else {
+            self.rate.worst(input_tokens, output_tokens, self.size.hour_cache)
+        }
     }
 }
 

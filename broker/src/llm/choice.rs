@@ -1,6 +1,5 @@
 //! Providers of models: each maker's address, wire and usual model, and which one the owner's settings and keys choose.
 
-use super::aliases::Aliases;
 use super::besides;
 use super::provider::Provider;
 use super::wire::Wire;
@@ -35,7 +34,6 @@ pub struct Chosen {
     pub said: Option<String>,
     /// Reasons why settings of the others could not be followed, a sentence each.
     pub left_out: Vec<String>,
-    pub aliases: Aliases,
     /// All makers, the owner's among them.
     pub makers: Arc<Makers>,
 }
@@ -75,14 +73,14 @@ pub fn of_house(policy: &Policy, keys: &Keys) -> Chosen {
 type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// Chooses by the owner's settings, else by what is available. `keys` looks up secrets, `env` everything else.
-pub fn pick(settings: &Model, makers: Makers, keys: Lookup, env: Lookup) -> Chosen {
-    let aliases = Aliases::new(&makers, &settings.aliases);
-    let mut chosen = Chosen { aliases, ..choose_first(settings, &makers, keys, env) };
+pub fn pick(settings: &Model, mut makers: Makers, keys: Lookup, env: Lookup) -> Chosen {
+    makers.aliases.extend(settings.aliases.clone());
+    let mut chosen = choose_first(settings, &makers, keys, env);
     chosen.makers = Arc::new(makers);
     let Some(first) = chosen.first.clone() else { return chosen };
     let makers = Arc::clone(&chosen.makers);
     let mut named = |place: &str, besides: &Besides| {
-        let own = besides::as_first(settings, &first, besides, &chosen.aliases, &makers);
+        let own = besides::as_first(settings, &first, besides, &makers);
         let picked = choose_first(&own, &makers, keys, env);
         if let Some(said) = picked.said {
             let said = said.replace("owner.toml [model]", "it").replace(": no model", "");
@@ -94,10 +92,10 @@ pub fn pick(settings: &Model, makers: Makers, keys: Lookup, env: Lookup) -> Chos
     chosen.fallback = settings.fallback.iter().filter_map(|besides| named("fallback", besides)).collect();
     let others = settings.others.iter().map(|name| Besides { model: name.clone(), ..Besides::default() });
     chosen.others = others.filter_map(|besides| named("others", &besides)).collect();
-    let (aliases, all) = (&chosen.aliases, chosen.first.iter_mut().chain(&mut chosen.quick));
+    let all = chosen.first.iter_mut().chain(&mut chosen.quick);
     let all = all.chain(&mut chosen.fallback).chain(&mut chosen.others);
     for provider in all.chain(&mut chosen.other) {
-        provider.model = provider.model.take().map(|model| aliases.meant(&model).to_owned());
+        provider.model = provider.model.take().map(|model| makers.meant(&model).to_owned());
         if first.name == provider.name && first.base != provider.base {
             provider.label = format!("{} at {}", provider.name, provider.upstream());
         }

@@ -23,6 +23,7 @@ const NO_WORDS: [&str; 4] = ["role", "type", "stop_reason", "stop_sequence"];
 /// Events whose usage is not the last.
 const EARLY: [&str; 3] = ["message_start", "response.created", "response.in_progress"];
 
+#[derive(Default)]
 pub struct Meter {
     wire: Wire,
     /// Whether it is a stream by its first bytes, else by its type.
@@ -54,23 +55,7 @@ pub struct Meter {
 impl Meter {
     /// `is_called_stream`: what the answer's type says, for a body that does not say it itself.
     pub fn new(wire: Wire, is_called_stream: bool) -> Self {
-        Self {
-            wire,
-            is_stream: None,
-            is_called_stream,
-            text: Vec::new(),
-            data: Vec::new(),
-            is_too_large: false,
-            seen: None,
-            written: 0,
-            is_said: false,
-            failure: None,
-            is_last: false,
-            is_finished: false,
-            is_counted: false,
-            is_several: false,
-            is_over: false,
-        }
+        Self { wire, is_called_stream, ..Self::default() }
     }
 
     /// Reads bytes as they pass.

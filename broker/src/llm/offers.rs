@@ -1,6 +1,5 @@
 //! Offers of the providers: which one a request goes to, and what `/status` says of each model.
 
-use super::aliases::Aliases;
 use super::choice::{Chosen, OLLAMA};
 use super::provider::Provider;
 use super::wire::Wire;
@@ -84,10 +83,6 @@ impl Providers {
         usual.filter_map(|provider| Some((provider, provider.model.as_deref()?)))
     }
 
-    pub fn aliases(&self) -> &Aliases {
-        &self.chosen.aliases
-    }
-
     /// Returns why the settings of the first provider could not be followed.
     pub fn said(&self) -> Option<&str> {
         self.chosen.said.as_deref()
@@ -101,23 +96,20 @@ impl Providers {
         more: impl Fn(&Provider, &str) -> Value,
     ) -> Value {
         let Some(first) = &self.chosen.first else { return Value::Null };
-        let mut page = self.shown(first, &key, &more).await;
-        let mut fallback = Vec::new();
-        for provider in &self.chosen.fallback {
-            fallback.push(self.shown(provider, &key, &more).await);
-        }
-        fallback.retain(|page| !page.is_null());
-        let mut others = Vec::new();
-        for provider in &self.chosen.others {
-            others.push(self.shown(provider, &key, &more).await);
-        }
-        others.retain(|page| !page.is_null());
-        let quick = match &self.chosen.quick {
-            Some(quick) => self.shown(quick, &key, &more).await,
-            None => Value::Null,
+        let all = async |providers: &[Provider]| {
+            let mut pages = Vec::new();
+            for provider in providers {
+                pages.push(self.shown(provider, &key, &more).await);
+            }
+            pages.retain(|page| !page.is_null());
+            pages
         };
+        let mut page = self.shown(first, &key, &more).await;
+        let fallback = all(&self.chosen.fallback).await;
+        let others = all(&self.chosen.others).await;
+        let quick = all(self.chosen.quick.as_slice()).await.pop();
         if let Some(page) = page.as_object_mut() {
-            page.insert("quick".into(), quick);
+            page.insert("quick".into(), quick.into());
             page.insert("fallback".into(), fallback.into());
             if !others.is_empty() {
                 page.insert("others".into(), others.into());
@@ -163,17 +155,13 @@ impl Providers {
             "wire": provider.wire.name(), "name": name, "path": provider.wire.path(),
             "address": place(provider), "window": provider.window.or(said.window).or_else(|| self.chosen.makers.window(&name)),
         });
-        let sees = self.sees(provider, &name, said.sees);
-        for (key, value) in [("build", said.build.map(Value::from)), ("sees", sees.map(Value::from))] {
-            if let (Some(page), Some(value)) = (page.as_object_mut(), value) {
-                page.insert(key.into(), value);
-            }
-        }
-        if let (Some(page), Some(effort)) = (page.as_object_mut(), &provider.effort) {
-            page.insert("effort".into(), effort.clone().into());
-        }
-        if let (Some(page), Value::Object(more)) = (page.as_object_mut(), more(provider, &name)) {
-            page.extend(more);
+        let sees = self.sees(provider, &name, said.sees).map(Value::from);
+        let effort = provider.effort.clone().map(Value::from);
+        let known = [("build", said.build.map(Value::from)), ("sees", sees), ("effort", effort)];
+        let known = known.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?)));
+        if let Some(page) = page.as_object_mut() {
+            page.extend(known);
+            page.extend(more(provider, &name).as_object().cloned().unwrap_or_default());
         }
         page
     }

@@ -53,34 +53,18 @@ struct Call {
 type Received = (State<Arc<Llm>>, Extension<Life>, Request);
 
 pub fn routes(llm: Arc<Llm>) -> Router {
+    let at = |wire, path, costs| move |received: Received| answered(received, Call { wire, path, costs });
     Router::new()
-        .route("/llm/anthropic/v1/messages", post(messages))
-        .route("/llm/anthropic/v1/messages/count_tokens", post(count_tokens))
-        .route("/llm/openai/v1/chat/completions", post(chat))
-        .route("/llm/openai/v1/responses", post(responses))
-        .route("/llm/openai/v1/models", get(models))
+        .route("/llm/anthropic/v1/messages", post(at(Wire::Anthropic, "/v1/messages", true)))
+        .route(
+            "/llm/anthropic/v1/messages/count_tokens",
+            post(at(Wire::Anthropic, "/v1/messages/count_tokens", false)),
+        )
+        .route("/llm/openai/v1/chat/completions", post(at(Wire::OpenAi, "/chat/completions", true)))
+        .route("/llm/openai/v1/responses", post(at(Wire::Responses, "/responses", true)))
+        .route("/llm/openai/v1/models", get(at(Wire::OpenAi, "/models", false)))
         .route("/llm/{*other}", any(elsewhere))
         .with_state(llm)
-}
-
-async fn messages(received: Received) -> Response {
-    answered(received, Call { wire: Wire::Anthropic, path: "/v1/messages", costs: true }).await
-}
-
-async fn count_tokens(received: Received) -> Response {
-    answered(received, Call { wire: Wire::Anthropic, path: "/v1/messages/count_tokens", costs: false }).await
-}
-
-async fn chat(received: Received) -> Response {
-    answered(received, Call { wire: Wire::OpenAi, path: "/chat/completions", costs: true }).await
-}
-
-async fn responses(received: Received) -> Response {
-    answered(received, Call { wire: Wire::Responses, path: "/responses", costs: true }).await
-}
-
-async fn models(received: Received) -> Response {
-    answered(received, Call { wire: Wire::OpenAi, path: "/models", costs: false }).await
 }
 
 async fn elsewhere() -> Refusal {
@@ -90,10 +74,7 @@ async fn elsewhere() -> Refusal {
 }
 
 async fn answered((State(llm), Extension(Life(life)), request): Received, call: Call) -> Response {
-    match carried_out(&llm, life, request, call).await {
-        Ok(response) => response,
-        Err(refusal) => refusal.into_response(),
-    }
+    carried_out(&llm, life, request, call).await.unwrap_or_else(IntoResponse::into_response)
 }
 
 async fn carried_out(llm: &Arc<Llm>, life: u64, request: Request, call: Call) -> Result<Response, Refusal> {
@@ -103,7 +84,7 @@ async fn carried_out(llm: &Arc<Llm>, life: u64, request: Request, call: Call) ->
     let body = read(body).await?;
     let Asked { provider, judged, rate } = judged(llm, call, &parts.headers, &body)?;
     drop(body);
-    let bill = Bill::new(rate, &judged, llm.experience.of(&judged.model));
+    let bill = Bill { rate, size: judged.size, like: llm.experience.of(&judged.model) };
     let entry = Entry {
         life,
         service: provider.label.clone(),
@@ -117,6 +98,7 @@ async fn carried_out(llm: &Arc<Llm>, life: u64, request: Request, call: Call) ->
     let reservation = reserved(llm, entry, lowered, &bill, &judged).await?;
     let head = if rate.is_free() { None } else { Head::of(&judged.body) };
     let sent = Sent {
+        llm: llm.clone(),
         wire: call.wire,
         model: judged.model,
         bill,
@@ -134,11 +116,11 @@ async fn carried_out(llm: &Arc<Llm>, life: u64, request: Request, call: Call) ->
         }
     };
     // From here on the client may disconnect at any moment.
-    let mut flow = Flow::new(llm, reservation, sent, judged.is_stream);
+    let mut flow = Flow::new(reservation, sent, judged.is_stream);
     match again::sent(llm.handles.outward.client(&provider.base), request, provider.wire).await {
         Ok(answer) => answer::pass(flow, answer).await,
         Err(error) => Err(match flow.given_up() {
-            Some((reservation, sent)) => no_answer(llm, &error, reservation, &sent),
+            Some((reservation, sent)) => no_answer(&error, reservation, &sent),
             None => not_there(llm, call.wire),
         }),
     }
@@ -202,7 +184,7 @@ fn judged(llm: &Llm, call: Call, headers: &HeaderMap, body: &[u8]) -> Result<Ask
     };
     data::fetches_nothing(&fields)?;
     if let Some(Value::String(named)) = fields.get_mut("model") {
-        *named = llm.providers.aliases().meant(named.trim()).to_owned();
+        *named = llm.providers.chosen().makers.meant(named.trim()).to_owned();
         model.clone_from(named);
     }
     let provider = of(&model)?;
@@ -260,35 +242,27 @@ fn prepared(
     let request = llm.handles.outward.client(&provider.base).request(method.clone(), url);
     let request = if method == Method::GET { request } else { request.body(body) };
     request.headers(headers).timeout(LONGEST_CALL).build().map_err(|error| {
-        Refusal::new(
-            502,
-            "upstream_unreachable",
-            format!("no request can be made: {}", error.without_url()),
-            "",
-        )
+        let message = format!("no request can be made: {}", error.without_url());
+        Refusal::new(502, "upstream_unreachable", message, "")
     })
 }
 
 /// The refusal when no answer came: a call that was not sent costs nothing; after a timeout its cost is unknown.
-fn no_answer(llm: &Llm, error: &reqwest::Error, reservation: Reservation, sent: &Sent) -> Refusal {
+fn no_answer(error: &reqwest::Error, reservation: Reservation, sent: &Sent) -> Refusal {
     match (error.is_connect() || error.is_builder(), error.is_timeout()) {
         (true, _) => reservation.settle(0, None, 0, "no connection"),
         (_, true) => reservation.stands(0, None, 0, "stands: no answer in time"),
-        _ => sent.unanswered(llm, reservation, None, 0, "no answer"),
+        _ => sent.unanswered(reservation, None, 0, "no answer"),
     }
     let why = format!("no answer: {}", deepest(error));
-    sent.is_down(llm, None, &why, None);
-    let message = llm.handles.secrets.scrub(&format!(
+    sent.is_down(None, &why, None);
+    let message = sent.llm.handles.secrets.scrub(&format!(
         "no answer from {}: {}",
         sent.provider.upstream(),
         deepest(error)
     ));
-    Refusal::new(
-        502,
-        "upstream_unreachable",
-        message,
-        "wait and ask again; the owner checks the network and base_url",
-    )
+    let hint = "wait and ask again; the owner checks the network and base_url";
+    Refusal::new(502, "upstream_unreachable", message, hint)
 }
 
 /// The innermost cause of an error, without the address, which may contain a password.
@@ -302,10 +276,6 @@ fn not_there(llm: &Llm, wire: Wire) -> Refusal {
         Some(said) => said.to_owned(),
         None => format!("no provider of the {} wire is configured", wire.name()),
     };
-    Refusal::new(
-        404,
-        "model_not_configured",
-        message,
-        "GET /status says which model there is, if any; think by instinct",
-    )
+    let hint = "GET /status says which model there is, if any; think by instinct";
+    Refusal::new(404, "model_not_configured", message, hint)
 }

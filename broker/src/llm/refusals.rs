@@ -19,10 +19,6 @@ pub fn not_allowed(model: &str, instead: &[&str]) -> Refusal {
         instead.join(", "),
         brief(model, NAME_CHARS)
     );
-    Refusal::new(
-        403,
-        "model_not_allowed",
-        format!("the owner does not allow the model {}", brief(model, NAME_CHARS)),
-        hint,
-    )
+    let message = format!("the owner does not allow the model {}", brief(model, NAME_CHARS));
+    Refusal::new(403, "model_not_allowed", message, hint)
 }

@@ -27,24 +27,30 @@ const IMAGE_TOKENS: u64 = 50_000;
 /// Most replies to one request.
 const MOST_REPLIES: u64 = 128;
 
-/// A request with bounded cost.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Judged {
-    pub model: String,
-    pub is_stream: bool,
-    /// Most tokens of the prompt.
+/// Most tokens of a call, by which it is billed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Size {
+    /// Most tokens of the prompt: a token has at least one byte.
     pub input_tokens: u64,
     /// Of these, tokens not in its bytes: images, documents, and what a provider adds.
     pub extra_tokens: u64,
     /// Of these, tokens that a usage may claim and that are not reserved: the data of images and documents, which no model
     /// reads as text, and of a document all that the model can hold.
     pub unlikely_tokens: u64,
-    /// Of these, tokens of documents beyond their bytes.
+    /// Of these, tokens of documents beyond their bytes: a prompt whose usage nobody told may have had them all.
     pub page_tokens: u64,
     /// Most tokens of all replies together.
     pub output_tokens: u64,
     /// Whether it may write to a cache that keeps for an hour.
     pub hour_cache: bool,
+}
+
+/// A request with bounded cost.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Judged {
+    pub model: String,
+    pub is_stream: bool,
+    pub size: Size,
     /// The body to send.
     pub body: Vec<u8>,
 }
@@ -119,23 +125,16 @@ pub fn judge(
         fields.insert("store".into(), false.into());
     }
     let body = written(&fields)?;
-    let hour_cache = body.windows(4).any(|text| text == b"\"1h\"");
-    // A token has at least one byte.
     let extra_tokens = OVERHEAD_TOKENS + media.images * IMAGE_TOKENS + documents.likely;
-    let unlikely_tokens = media.image_bytes + media.document_bytes + documents.more;
-    let input_tokens = body.len() as u64 + extra_tokens + documents.more;
-    let output_tokens = each.saturating_mul(replies);
-    Ok(Judged {
-        model,
-        is_stream,
-        input_tokens,
+    let size = Size {
+        input_tokens: body.len() as u64 + extra_tokens + documents.more,
         extra_tokens,
-        unlikely_tokens,
+        unlikely_tokens: media.image_bytes + media.document_bytes + documents.more,
         page_tokens: documents.more,
-        output_tokens,
-        hour_cache,
-        body,
-    })
+        output_tokens: each.saturating_mul(replies),
+        hour_cache: body.windows(4).any(|text| text == b"\"1h\""),
+    };
+    Ok(Judged { model, is_stream, size, body })
 }
 
 /// Tokens of documents: those that are reserved, and those that a usage may claim beyond them.

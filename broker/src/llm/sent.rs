@@ -10,9 +10,11 @@ use crate::health::Down;
 use crate::money::budget::Reservation;
 use crate::money::prices::Usage;
 use jiff::Timestamp;
+use std::sync::Arc;
 
 /// A sent call, as far as its bill and its model's state go.
 pub struct Sent {
+    pub llm: Arc<Llm>,
     pub wire: Wire,
     pub model: String,
     pub bill: Bill,
@@ -25,31 +27,31 @@ pub struct Sent {
 
 impl Sent {
     /// Notes that the model answered.
-    pub fn is_up(&self, llm: &Llm) {
-        self.tell(llm, None);
-        llm.budget.resume(&self.provider.label);
+    pub fn is_up(&self) {
+        self.tell(None);
+        self.llm.budget.resume(&self.provider.label);
     }
 
     /// Notes that it did not answer and why; secrets in `error` are scrubbed.
-    pub fn is_down(&self, llm: &Llm, status: Option<u16>, error: &str, next_try: Option<Timestamp>) {
-        let error = llm.handles.secrets.scrub_all(error);
-        self.tell(llm, Some(Down { status, error, next_try }));
+    pub fn is_down(&self, status: Option<u16>, error: &str, next_try: Option<Timestamp>) {
+        let error = self.llm.handles.secrets.scrub_all(error);
+        self.tell(Some(Down { status, error, next_try }));
     }
 
-    fn tell(&self, llm: &Llm, down: Option<Down>) {
+    fn tell(&self, down: Option<Down>) {
         if self.asks {
-            let (model, upstream) = (llm.handles.secrets.scrub(&self.model), self.provider.upstream());
-            llm.budget.tell_of_model(&model, &self.provider.name, &upstream, down);
+            let (model, upstream) = (self.llm.handles.secrets.scrub(&self.model), self.provider.upstream());
+            self.llm.budget.tell_of_model(&model, &self.provider.name, &upstream, down);
         }
     }
 
     /// Settles a call by the usage in its answer.
-    pub fn by_usage(&self, llm: &Llm, reservation: Reservation, usage: &Usage, status: u16, bytes: u64) {
-        llm.budget.health().answered(self.provider.base.as_str());
+    pub fn by_usage(&self, reservation: Reservation, usage: &Usage, status: u16, bytes: u64) {
+        self.llm.budget.health().answered(self.provider.base.as_str());
         let (cost, is_beyond) = self.bill.by_usage(usage, bytes);
         let (prompt, reserved) = (usage.prompt(), self.bill.reserved_tokens());
         if !is_beyond {
-            llm.experience.learn(&self.model, self.bill.like(usage), self.head.as_ref(), usage);
+            self.llm.experience.learn(&self.model, self.bill.like(usage), self.head.as_ref(), usage);
             let how = match prompt > reserved {
                 true => format!("by usage, beyond what was reserved: {prompt} tokens in of {reserved}"),
                 false => "by usage".to_owned(),
@@ -60,7 +62,7 @@ impl Sent {
             "by usage, held at what it can have cost: the answer claims {prompt} tokens in and {} out",
             usage.output
         );
-        llm.budget.tell_of_price(&llm.handles.secrets.scrub(&format!(
+        self.llm.budget.tell_of_price(&self.llm.handles.secrets.scrub(&format!(
             "answers of {:?} claim more tokens than their calls can have cost, and are counted at what they can",
             self.model
         )));
@@ -69,45 +71,30 @@ impl Sent {
 
     /// Settles a call no model answered. Its prompt may have been read: that is charged once, until a model there
     /// answers again.
-    pub fn unanswered(
-        &self,
-        llm: &Llm,
-        reservation: Reservation,
-        status: Option<u16>,
-        bytes: u64,
-        what: &str,
-    ) {
+    pub fn unanswered(&self, reservation: Reservation, status: Option<u16>, bytes: u64, what: &str) {
         let input = self.bill.input().min(reservation.amount());
-        self.prompt_once(llm, reservation, input, status, bytes, what);
+        self.prompt_once(reservation, input, status, bytes, what);
     }
 
     /// Settles a call that failed before the model's first word: nothing, or once the prompt that was named.
-    pub fn failed(
-        &self,
-        llm: &Llm,
-        reservation: Reservation,
-        named: Option<Usage>,
-        status: Option<u16>,
-        bytes: u64,
-    ) {
+    pub fn failed(&self, reservation: Reservation, named: Option<Usage>, status: Option<u16>, bytes: u64) {
         let what = "failed before a word";
         let named = named.map(|usage| Usage { output: 0, charged_micro_usd: 0, ..usage });
         match named.map_or(0, |usage| self.bill.by_usage(&usage, bytes).0) {
             0 => reservation.settle(0, status, bytes, what),
-            input => self.prompt_once(llm, reservation, input, status, bytes, what),
+            input => self.prompt_once(reservation, input, status, bytes, what),
         }
     }
 
     fn prompt_once(
         &self,
-        llm: &Llm,
         reservation: Reservation,
         input: Micros,
         status: Option<u16>,
         bytes: u64,
         what: &str,
     ) {
-        match input > 0 && llm.budget.health().is_newly_silent(self.provider.base.as_str()) {
+        match input > 0 && self.llm.budget.health().is_newly_silent(self.provider.base.as_str()) {
             true => reservation.settle(input, status, bytes, &format!("{what}: its prompt counts")),
             false => reservation.settle(0, status, bytes, &format!("{what}: a prompt counts already")),
         }

@@ -1,10 +1,11 @@
 //! The model APIs ("wires"); pure.
 
 /// An API that models are called by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Wire {
     Anthropic,
-    /// Chat completions: OpenAI's and compatible ones.
+    /// Chat completions: OpenAI's and compatible ones, of most servers.
+    #[default]
     OpenAi,
     /// OpenAI's Responses API.
     Responses,

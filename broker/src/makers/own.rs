@@ -16,9 +16,11 @@ impl Makers {
             if !TABLE_OF_MAKERS.rows.contains_key(name) {
                 makers.begins.extend(own.models.keys().filter_map(|model| beginning(model)));
             }
+            let unknown = || Made { own_keys: Some(Vec::new()), ..Made::default() };
             let made = makers.rows.remove(name).unwrap_or_else(unknown);
             makers.rows.insert(name.clone(), corrected(made, own));
         }
+        makers.aliases = makers.rows.values().flat_map(|made| made.aliases.clone()).collect();
         makers
     }
 }
@@ -28,20 +30,6 @@ fn beginning(model: &str) -> Option<String> {
     let name = model.rsplit('/').next()?.to_ascii_lowercase();
     let word = name.split(|c: char| !c.is_ascii_alphabetic()).next()?;
     (word.len() >= SHORTEST).then(|| word.to_owned())
-}
-
-fn unknown() -> Made {
-    Made {
-        address: None,
-        wire: Spoken::Chat,
-        model: None,
-        router: false,
-        local: false,
-        limit: None,
-        aliases: BTreeMap::new(),
-        models: BTreeMap::new(),
-        own_keys: Some(Vec::new()),
-    }
 }
 
 fn corrected(made: Made, own: &OwnMaker) -> Made {

@@ -10,7 +10,7 @@ use crate::door::finish::client_gone;
 use crate::ground::hours::Full;
 use crate::ground::refusal::{Refusal, Unfit};
 use crate::ledger::{Closed, Entry};
-use crate::services::{Services, carry, sending, upstream};
+use crate::services::{Services, carry, upstream};
 use house::bounds::brief;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 /// Most bytes of arguments.
 const MOST_ARGUMENTS: usize = 1 << 20;
+const UNNOTED: &str = "its answer is withheld: that text of others was read could not be written down";
 /// Methods of a call of a tool in records: one that only looks, by the owner's rule, and one that may change something.
 pub const LOOK: &str = "LOOK";
 const CALL: &str = "CALL";
@@ -144,17 +145,17 @@ pub async fn send(services: &Services, call: &Call, line: Entry) -> Result<Outco
         result = server.call(tool_of(call), arguments) => result,
         () = client_gone() => Err(Lost::Silent(format!("cancelled: nobody waits for {} any more", call.service))),
     };
-    if server.start.settings.untrusted && !matches!(result, Err(Lost::Unreached(_))) {
-        services.handles.taint.read_untrusted(line.life);
-    }
+    let reads = server.start.settings.untrusted && !matches!(result, Err(Lost::Unreached(_)));
+    let is_noted = !reads || services.handles.taint.try_read_untrusted(line.life).is_ok();
     let outcome = match result {
+        _ if !is_noted => upstream::unsure(call, UNNOTED.to_owned()),
         Ok(result) => answered(content::of(result, &services.handles.secrets)),
         Err(Lost::Unreached(why)) => not_sent(why, "try again later, or go on without it"),
         Err(Lost::Said(why)) => answered(content::Content { text: why, failed: true, ..Default::default() }),
         Err(Lost::Silent(why)) if call.method == LOOK => not_sent(why, "it only looks: try it again"),
         Err(Lost::Silent(why)) => upstream::unsure(call, why),
     };
-    sending::written_down(services, line, &outcome).await;
+    services.handles.ledger.ended(outcome.entry(line)).await;
     Ok(outcome)
 }
 

@@ -65,7 +65,7 @@ impl Outward {
     }
 }
 
-/// What to do about a call that was not sent for this error.
+/// Returns what to do about a call that was not sent for this error.
 pub fn hint(error: &reqwest::Error) -> &'static str {
     if causes(error).any(|cause| cause.is::<FakeIp>()) { FAKE_IP_HINT } else { "try again later" }
 }

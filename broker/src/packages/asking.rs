@@ -64,26 +64,15 @@ impl Packages {
         if allowed.contains(&asked.name) {
             return Ok(());
         }
-        if let Some(ask) = self.newest(registry, &asked.name) {
-            let id = ask.id;
-            match ask.state {
-                State::Asked | State::Failed | State::Approved | State::Executing => {
-                    return Err(waits(asked, &id.to_string()));
-                }
-                State::Denied if self.approvals.asks.no_holds(&ask) => {
-                    let message = format!("the owner said no to {} (ask {id})", asked.name);
-                    return Err(Refusal::new(
-                        403,
-                        "denied",
-                        message,
-                        "go on without it, or ask the owner why",
-                    ));
-                }
-                State::Denied | State::Executed => {}
+        if let Some(ask) = self.judged(registry, &asked.name) {
+            if ask.state != State::Denied {
+                return Err(waits(asked, &ask.id.to_string()));
             }
+            let message = format!("the owner said no to {} (ask {})", asked.name, ask.id);
+            return Err(Refusal::new(403, "denied", message, "go on without it, or ask the owner why"));
         }
         let mut others = self.looked.beside(asked);
-        others.retain(|name| !allowed.contains(name) && !self.is_judged(registry, name));
+        others.retain(|name| !allowed.contains(name) && self.judged(registry, name).is_none());
         others.truncate(MOST_NAMES - 1);
         let package = Package {
             registry: registry.name().to_owned(),
@@ -100,22 +89,21 @@ impl Packages {
         }
     }
 
-    /// Whether an ask about a package waits, or was denied of late.
-    fn is_judged(&self, registry: Registry, name: &str) -> bool {
-        self.newest(registry, name).is_some_and(|ask| match ask.state {
-            State::Asked | State::Failed | State::Approved | State::Executing => true,
-            State::Denied => self.approvals.asks.no_holds(&ask),
-            State::Executed => false,
-        })
-    }
-
-    fn newest(&self, registry: Registry, name: &str) -> Option<Ask> {
-        self.approvals.asks.newest(|act| match act {
+    /// The newest ask about a package, if it waits or was denied of late.
+    fn judged(&self, registry: Registry, name: &str) -> Option<Ask> {
+        let asks = &self.approvals.asks;
+        let newest = asks.newest(|act| match act {
             Act::Package(package) => {
                 package.registry == registry.name() && package.names().any(|named| named == name)
             }
             Act::Service(_) | Act::Janee(_) | Act::Purpose { .. } | Act::Mcp(_) | Act::Pin(_) => false,
-        })
+        })?;
+        let holds = match newest.state {
+            State::Asked | State::Failed | State::Approved | State::Executing => true,
+            State::Denied => asks.no_holds(&newest),
+            State::Executed => false,
+        };
+        holds.then_some(newest)
     }
 }
 

@@ -116,12 +116,8 @@ impl Packages {
         // Private addresses are the owner's to name: of the registry itself, and of what lies where it does.
         let own = self.address(asked.registry).await?.origin() == url.origin();
         let client = handles.outward.within(url, own).map_err(|unfit| {
-            Refusal::new(
-                403,
-                "refused_address",
-                unfit.error,
-                "a registry's files are fetched from public hosts over https",
-            )
+            let hint = "a registry's files are fetched from public hosts over https";
+            Refusal::new(403, "refused_address", unfit.error, hint)
         })?;
         let sent = client.get(url.clone()).header(header::ACCEPT, accept).send().await;
         handles.taint.try_read_untrusted(asked.life)?;

@@ -3,7 +3,6 @@
 use super::{Services, canonical, drafts, oauth, recipients, sending};
 use crate::approvals::act::{Act, Call};
 use crate::approvals::outcome::with;
-use crate::approvals::record::entry;
 use crate::ground::hours::Full;
 use crate::ground::refusal::Unfit;
 use crate::ledger::Closed;
@@ -87,7 +86,7 @@ async fn allowed(services: &Services, life: u64, act: &Act) -> Result<Value, Clo
 }
 
 async fn draft(services: &Services, life: u64, act: &Act, call: &Call) -> Result<Value, Closed> {
-    services.handles.ledger.append(entry(life, act.event(), act, "draft", "")).await?;
+    services.handles.ledger.append(act.entry(life, act.event(), "draft", "")).await?;
     Ok(match drafts::keep(&services.handles.house, &services.handles.clock, call) {
         Ok(path) => {
             let note = "the owner's rules keep this as a draft; nothing was sent";

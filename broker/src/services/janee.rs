@@ -5,10 +5,9 @@
 
 pub mod session;
 
-use super::{Services, canonical, rules, sending, upstream};
+use super::{Services, canonical, rules, upstream};
 use crate::approvals::act::{Act, Call};
 use crate::approvals::outcome::{Answer, Outcome, not_sent};
-use crate::approvals::record;
 use crate::ground::refusal::Unfit;
 use crate::ledger::{Closed, Entry};
 use crate::secrets::Secrets;
@@ -25,7 +24,7 @@ pub async fn list(services: Arc<Services>, life: u64) -> Result<Value, Closed> {
     }
     let path = "list_services".to_owned();
     let act = Act::Janee(Call { service: "janee".to_owned(), path, ..Call::default() });
-    services.handles.ledger.append(record::entry(life, act.event(), &act, "allow", "")).await?;
+    services.handles.ledger.append(act.entry(life, act.event(), "allow", "")).await?;
     let told = match services.janee.tool("list_services", Map::new(), true).await {
         Ok(told) => told,
         Err(Lost::Unreached(error) | Lost::Said(error) | Lost::Silent(error)) => {
@@ -51,7 +50,7 @@ pub async fn send(services: &Services, call: &Call, line: Entry) -> Result<Outco
         Err(Lost::Said(error)) | Err(Lost::Silent(error)) => upstream::unsure(call, error),
     };
     services.handles.taint.read_untrusted(line.life);
-    sending::written_down(services, line, &outcome).await;
+    services.handles.ledger.ended(outcome.entry(line)).await;
     Ok(outcome)
 }
 

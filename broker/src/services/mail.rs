@@ -24,23 +24,8 @@ const HARMLESS: &str = "from sender subject date messageid references mimeversio
     resentfrom resentsender resentdate resentmessageid";
 
 /// Spellings of a line's end inside a value, for servers that decode once more; in lower case.
-const SPELLED: [&str; 14] = [
-    "%0a",
-    "%0d",
-    "%0b",
-    "%0c",
-    "%1c",
-    "%1d",
-    "%1e",
-    "%85",
-    "%e2%80%a8",
-    "%e2%80%a9",
-    "&#10",
-    "&#13",
-    "&#xa",
-    "&#xd",
-];
-const SPELLED_IN_ONE_LINE: [&str; 5] = ["\\n", "\\r", "=0a", "=0d", "=?"];
+const SPELLED: &str = "%0a %0d %0b %0c %1c %1d %1e %85 %e2%80%a8 %e2%80%a9 &#10 &#13 &#xa &#xd";
+const SPELLED_IN_ONE_LINE: &str = "\\n \\r =0a =0d =?";
 
 /// The head of a whole mail.
 pub struct Head {
@@ -94,7 +79,7 @@ pub fn kind(name: &str) -> Kind {
 pub fn breaks(text: &str) -> bool {
     let lower = text.to_lowercase();
     lower.chars().any(ends_line)
-        || SPELLED.iter().chain(&SPELLED_IN_ONE_LINE).any(|spelled| lower.contains(spelled))
+        || SPELLED.split(' ').chain(SPELLED_IN_ONE_LINE.split(' ')).any(|spelled| lower.contains(spelled))
 }
 
 /// Whether a text of many lines has a line that names people in a head, or a line's end that only some readers see.
@@ -104,7 +89,7 @@ pub fn holds_head(text: &str) -> bool {
         return true;
     }
     let mut lower = unix.to_lowercase();
-    for spelled in SPELLED {
+    for spelled in SPELLED.split(' ') {
         lower = lower.replace(spelled, "\n");
     }
     lower.split('\n').any(|line| {

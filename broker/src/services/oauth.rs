@@ -217,9 +217,10 @@ impl SignIns {
         let Auth::OAuth2 { token_url, client_id_env, client_secret_env, scope, .. } = &service.auth else {
             return Err((unusable(name), false));
         };
-        let failed =
-            |what: &str, hint: &str| Unfit::new(format!("failed to sign in to {name} anew: {what}"), hint);
-        let url = Url::parse(token_url).map_err(|_| (failed("token_url is no address", ""), false))?;
+        let failed = |what: &str, hint: &str| {
+            (Unfit::new(format!("failed to sign in to {name} anew: {what}"), hint), false)
+        };
+        let url = Url::parse(token_url).map_err(|_| failed("token_url is no address", ""))?;
         let client =
             self.handles.outward.within(&url, service.allow_private).map_err(|unfit| (unfit, false))?;
         let client_id = self.secret(name, client_id_env).map_err(|unfit| (unfit, false))?;
@@ -234,7 +235,7 @@ impl SignIns {
             let secret = self.secret(name, client_secret_env).map_err(|unfit| (unfit, false))?;
             request = request.basic_auth(canonical::escaped(&client_id), Some(canonical::escaped(&secret)));
         }
-        let closed = |_| (failed("the ledger cannot be written", "the owner has to look at it"), false);
+        let closed = |_| failed("the ledger cannot be written", "the owner has to look at it");
         self.handles.ledger.append(entry(name, &url)).await.map_err(closed)?;
         let exchange = async {
             let (mut response, mut bytes) = (request.form(&form).send().await?, Vec::new());
@@ -243,8 +244,8 @@ impl SignIns {
         };
         let (status, bytes) = match tokio::time::timeout(DEADLINE, exchange).await {
             Ok(Ok(answered)) => answered,
-            Ok(Err(_)) => return Err((failed("its sign-in cannot be reached", "try again later"), false)),
-            Err(_) => return Err((failed("its sign-in took too long", "try again later"), false)),
+            Ok(Err(_)) => return Err(failed("its sign-in cannot be reached", "try again later")),
+            Err(_) => return Err(failed("its sign-in took too long", "try again later")),
         };
         if status.is_success()
             && let Ok(told) = serde_json::from_slice::<Told>(&bytes)
@@ -256,7 +257,8 @@ impl SignIns {
             if status.is_success() { "what is no token".into() } else { String::from_utf8_lossy(&bytes) };
         let said = brief(&self.handles.secrets.scrub(&quoted), 200);
         let hint = "the owner has to sign in again and set the new refresh token";
-        Err((failed(&format!("it answered {} {said}", status.as_u16()), hint), status.is_client_error()))
+        let (unfit, _) = failed(&format!("it answered {} {said}", status.as_u16()), hint);
+        Err((unfit, status.is_client_error()))
     }
 }
 

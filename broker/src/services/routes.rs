@@ -17,7 +17,7 @@ type Received = (State<Arc<Services>>, Extension<Life>, Bytes);
 pub fn routes(services: Arc<Services>) -> Router {
     Router::new()
         .route("/service", post(|received: Received| execute(received, false)).get(list))
-        .route("/janee/services", get(list_of_janee))
+        .route("/janee/services", get(of_janee))
         .route("/janee/execute", post(|received: Received| execute(received, true)))
         .route("/mcp", post(over_mcp::message))
         .with_state(services)
@@ -35,9 +35,6 @@ async fn execute((State(services), Extension(Life(life)), body): Received, by_ja
     }
 }
 
-async fn list_of_janee(
-    State(services): State<Arc<Services>>,
-    Extension(Life(life)): Extension<Life>,
-) -> Response {
+async fn of_janee(State(services): State<Arc<Services>>, Extension(Life(life)): Extension<Life>) -> Response {
     finished(janee::list(services, life)).await
 }

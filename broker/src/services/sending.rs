@@ -5,7 +5,7 @@
 use super::{Services, canonical, janee, oauth, recipients, upstream};
 use crate::approvals::act::{Act, Call};
 use crate::approvals::outcome::Outcome;
-use crate::approvals::{packages, purpose, record};
+use crate::approvals::{packages, purpose};
 use crate::ground::refusal::Unfit;
 use crate::ledger::{Closed, Entry};
 use crate::mcp;
@@ -49,7 +49,7 @@ pub async fn perform(
     decision: &str,
     id: &str,
 ) -> Result<Outcome, Closed> {
-    let line = record::entry(life, act.event(), act, decision, id);
+    let line = act.entry(life, act.event(), decision, id);
     match act {
         Act::Service(call) => send(services, call, line).await,
         Act::Janee(call) => janee::send(services, call, line).await,
@@ -83,13 +83,6 @@ async fn send(services: &Services, call: &Call, line: Entry) -> Result<Outcome, 
     if service.untrusted && outcome.status().is_some() {
         services.handles.taint.read_untrusted(line.life);
     }
-    written_down(services, line, &outcome).await;
+    services.handles.ledger.ended(outcome.entry(line)).await;
     Ok(outcome)
-}
-
-/// Records the end of a call. Since it has happened, its client gets the outcome even if this fails.
-pub async fn written_down(services: &Services, line: Entry, outcome: &Outcome) {
-    if let Err(closed) = services.handles.ledger.append(record::end(line, outcome)).await {
-        tracing::error!("the end of a call is not in the ledger: {}", closed.0);
-    }
 }

@@ -29,10 +29,8 @@ pub fn check(url: &str, web: &policy::Web) -> Result<Url, Refusal> {
     }
     let Ok(parsed) = Url::parse(url.trim()) else { return refuse("not an address", whole) };
     if !matches!(parsed.scheme(), "http" | "https") {
-        return refuse(
-            &format!("`{}` is not http or https", parsed.scheme()),
-            "only web pages can be fetched",
-        );
+        let what = format!("`{}` is not http or https", parsed.scheme());
+        return refuse(&what, "only web pages can be fetched");
     }
     if !parsed.username().is_empty() || parsed.password().is_some() || authority(url).contains('@') {
         return refuse("it carries a user name or password", "leave out everything before the @");
@@ -43,27 +41,21 @@ pub fn check(url: &str, web: &policy::Web) -> Result<Url, Refusal> {
     }
     if !listed(&host, web) {
         let hint = "the owner decides with allow and deny under [web] in owner.toml; try another source";
-        return Err(Refusal::new(
-            403,
-            "refused_host",
-            format!("{host} is not among the hosts allowed"),
-            hint,
-        ));
+        let message = format!("{host} is not among the hosts allowed");
+        return Err(Refusal::new(403, "refused_host", message, hint));
     }
     if let Ok(ip) = host.parse::<IpAddr>() {
         if ip.is_ipv4() && !authority(url).starts_with(&host) {
             return refuse("the address is spelled in an odd way", "write it as four decimal numbers");
         }
         allowed(&host, ip, web)?;
-    } else if is_local_name(&host) && !web.allow_private {
+    } else if hosts::is_local_name(&host) && !web.allow_private {
         return Err(private(&host));
     }
     let port = parsed.port_or_known_default().unwrap_or_default();
     if !web.allow_private && !PORTS.contains(&port) {
-        return refuse(
-            &format!("port {port} is not one that pages are served on"),
-            "ports are 80, 443, 8080, 8443",
-        );
+        let what = format!("port {port} is not one that pages are served on");
+        return refuse(&what, "ports are 80, 443, 8080, 8443");
     }
     Ok(parsed)
 }
@@ -133,12 +125,6 @@ pub fn fits(pattern: &str, host: &str) -> bool {
         Some(above) => host.strip_suffix(above).is_some_and(|below| below.len() > 1 && below.ends_with('.')),
         None => pattern == host,
     }
-}
-
-/// Names that only a private network resolves; a single label would be completed by the resolver's search list.
-fn is_local_name(host: &str) -> bool {
-    let endings = [".localhost", ".local", ".internal", ".home.arpa", ".lan", ".localdomain"];
-    !host.contains('.') || endings.iter().any(|ending| host.ends_with(ending))
 }
 
 /// Host and port as written, in lower case.

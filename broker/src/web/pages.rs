@@ -72,7 +72,7 @@ impl Pages {
     }
 }
 
-/// What is packed is unpacked in `unpack.rs`: reqwest knows its names in one spelling.
+/// Begins a client that leaves what is packed to `unpack.rs`: reqwest knows its names in one spelling.
 fn builder() -> Result<ClientBuilder> {
     Ok(tls::client()?.user_agent(AGENT).no_gzip().pool_max_idle_per_host(0))
 }

@@ -44,10 +44,6 @@ fn at_most(reader: impl Read, most: usize) -> (Vec<u8>, bool) {
 fn refused(coding: &str) -> Refusal {
     let coding: String = coding.chars().take(40).collect();
     let message = format!("the page is packed as `{coding}`, which cannot be unpacked");
-    Refusal::new(
-        502,
-        "unreadable_coding",
-        message,
-        "the site packs what was not asked for; try another address",
-    )
+    let hint = "the site packs what was not asked for; try another address";
+    Refusal::new(502, "unreadable_coding", message, hint)
 }

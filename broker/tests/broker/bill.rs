@@ -3,15 +3,21 @@
 use broker::ground::caps::Cost;
 use broker::llm::bill::{Bill, Like};
 use broker::llm::experience::{Experience, Head};
-use broker::llm::request::Judged;
+use broker::llm::request::Size;
 use broker::money::prices::{Prices, Usage};
 use broker::policy::Policy;
 
 /// Of a model at 2 and 10 dollars; 40,000 tokens in at most, 8,000 out.
 fn bill() -> Bill {
     let rate = Prices::new(&Policy::default()).of("claude-sonnet-5-5");
-    let judged = Judged { input_tokens: 40_000, output_tokens: 8_000, ..Judged::default() };
-    Bill::new(rate, &judged, None)
+    let size = Size { input_tokens: 40_000, output_tokens: 8_000, ..Size::default() };
+    Bill { rate, size, like: None }
+}
+
+fn sized(change: impl FnOnce(&mut Size)) -> Bill {
+    let mut bill = bill();
+    change(&mut bill.size);
+    bill
 }
 
 #[test]
@@ -43,7 +49,7 @@ fn absurd_usage_is_held_at_what_the_request_can_have_cost() {
 
 #[test]
 fn a_server_that_heeds_no_limit_is_believed_as_far_as_its_answer_reaches() {
-    let bill = Bill { output_tokens: 1, ..bill() };
+    let bill = sized(|size| size.output_tokens = 1);
     let usage = Usage { input: 10, output: 900, ..Usage::default() };
     assert_eq!(bill.by_usage(&usage, 4_000), (20 + 9_000, false));
     let (held, is_beyond) = bill.by_usage(&usage, 100);
@@ -78,7 +84,8 @@ fn what_is_likely_is_learned_from_the_dearest_of_the_latest_calls() {
 #[test]
 fn a_prompt_is_reserved_by_the_tokens_a_byte_that_were_seen() {
     let experience = Experience::default();
-    let reserved = || Bill { like: experience.of("m"), extra_tokens: 1_000, ..bill() }.reserved_tokens();
+    let reserved =
+        || Bill { like: experience.of("m"), ..sized(|size| size.extra_tokens = 1_000) }.reserved_tokens();
     assert_eq!(reserved(), 39_000 / 2 + 1_000, "two bytes a token before anything is settled");
     learned(&experience, &Usage { input: 12_000, output: 5, ..Usage::default() });
     assert_eq!(reserved(), 39_000 * 375 / 1_000 + 1_000, "a quarter above what was seen");
@@ -92,7 +99,7 @@ fn a_prompt_is_reserved_by_the_tokens_a_byte_that_were_seen() {
     assert_eq!(reserved(), 39_000 / 4 + 1_000, "never below a quarter");
     // Too short to tell, and not of words alone: both teach nothing of a prompt.
     let usage = Usage { input: 900, output: 7, ..Usage::default() };
-    for odd in [Bill { input_tokens: 1_500, ..bill() }, Bill { extra_tokens: 51_000, ..bill() }] {
+    for odd in [sized(|size| size.input_tokens = 1_500), sized(|size| size.extra_tokens = 51_000)] {
         assert_eq!(odd.like(&usage), Like { input_permille: None, output_tokens: 7 });
     }
 }
@@ -146,7 +153,7 @@ fn a_cut_stream_counts_its_prompt_and_a_bound_on_what_it_wrote() {
 #[test]
 fn what_is_refused_says_how_many_tokens_would_fit() {
     let like = Some(Like { input_permille: Some(300), output_tokens: 8_000 });
-    let bill = Bill { extra_tokens: 1_000, like, ..bill() };
+    let bill = Bill { like, ..sized(|size| size.extra_tokens = 1_000) };
     let cost = bill.cost(0);
     let tokens = bill.fitting_tokens(Cost { most: cost.most - 1, likely: cost.likely });
     assert!((11_600..=11_700).contains(&tokens), "a little less than all of its 39,000 bytes: {tokens}");

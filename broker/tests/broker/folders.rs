@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// From the ground up: each stands only on folders of earlier rows. What assembles them all is named by none.
-const FOLDERS: [(&str, &str); 15] = [
+const FOLDERS: [(&str, &str); 16] = [
     ("ground", ""),
     ("makers", ""),
     ("policy", "ground makers"),
@@ -14,12 +14,13 @@ const FOLDERS: [(&str, &str); 15] = [
     ("health", "ground ledger"),
     ("money", "ground makers policy ledger health"),
     ("door", "ground ledger"),
-    ("web", "ground policy secrets net ledger door"),
-    ("cargo", "ground secrets net ledger door"),
-    ("llm", "ground makers policy secrets net ledger health money door"),
-    ("approvals", "ground policy secrets ledger door"),
-    ("services", "ground policy secrets net ledger door approvals"),
-    ("packages", "ground policy ledger door approvals services"),
+    ("handles", "ground secrets net ledger door"),
+    ("web", "ground policy net ledger door handles"),
+    ("cargo", "ground net ledger door handles"),
+    ("llm", "ground makers policy secrets net health ledger money door handles"),
+    ("approvals", "ground policy ledger door handles"),
+    ("services", "ground policy secrets net ledger door handles approvals"),
+    ("packages", "ground policy net ledger door approvals"),
 ];
 const ASSEMBLES: &str = "broker";
 

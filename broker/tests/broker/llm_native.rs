@@ -113,7 +113,7 @@ fn images_of_a_conversation_count_wherever_they_stand() {
         {"type": "function_call_output", "call_id": "c", "output": [image]},
     ]);
     let judged = judge(Responses, &json!({"input": input})).unwrap();
-    assert_eq!(judged.extra_tokens, 101_000);
+    assert_eq!(judged.size.extra_tokens, 101_000);
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn a_response_is_not_kept_and_has_a_limit() {
     let judged = judge(Responses, &json!({})).unwrap();
     let sent: Value = serde_json::from_slice(&judged.body).unwrap();
     assert_eq!((&sent["store"], &sent["max_output_tokens"]), (&json!(false), &json!(8_192)));
-    assert_eq!(judged.output_tokens, 8_192);
+    assert_eq!(judged.size.output_tokens, 8_192);
 }
 
 /// Found: a block nobody here knew was refused, and with it every later request of its conversation.
@@ -181,7 +181,7 @@ fn unknown_blocks_pass_unless_they_stand_for_what_is_elsewhere() {
     ] {
         let judged = of(&block).unwrap_or_else(|kind| panic!("{block}: {kind}"));
         assert!(String::from_utf8(judged.body).unwrap().contains(&block.to_string()), "{block}");
-        assert_eq!(judged.extra_tokens, 1_000);
+        assert_eq!(judged.size.extra_tokens, 1_000);
     }
     for block in [
         json!({"type": "something_new", "file_id": "f"}),

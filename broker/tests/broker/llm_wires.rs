@@ -29,12 +29,12 @@ fn message(more: Value) -> Value {
 #[test]
 fn a_request_without_a_limit_gets_one() {
     let judged = judge(Anthropic, &message(json!({}))).unwrap();
-    assert_eq!(judged.output_tokens, 8_192);
+    assert_eq!(judged.size.output_tokens, 8_192);
     let sent: Value = serde_json::from_slice(&judged.body).unwrap();
     assert_eq!(sent["max_tokens"], 8_192);
     let judged = judge(OpenAi, &message(json!({"max_tokens": null}))).unwrap();
     let sent: Value = serde_json::from_slice(&judged.body).unwrap();
-    assert_eq!((judged.output_tokens, &sent["max_completion_tokens"]), (8_192, &json!(8_192)));
+    assert_eq!((judged.size.output_tokens, &sent["max_completion_tokens"]), (8_192, &json!(8_192)));
 }
 
 #[test]
@@ -42,18 +42,18 @@ fn bytes_are_tokens_replies_multiply_and_images_count() {
     let text = "é".repeat(1_000);
     let body = message(json!({"messages": [{"role": "user", "content": text}], "n": 3, "max_tokens": 100}));
     let judged = judge(OpenAi, &body).unwrap();
-    assert_eq!(judged.input_tokens, judged.body.len() as u64 + 1_000);
-    assert!(judged.input_tokens >= 3_000);
-    assert_eq!(judged.output_tokens, 300);
+    assert_eq!(judged.size.input_tokens, judged.body.len() as u64 + 1_000);
+    assert!(judged.size.input_tokens >= 3_000);
+    assert_eq!(judged.size.output_tokens, 300);
     let both = judge(OpenAi, &message(json!({"max_tokens": 5, "max_completion_tokens": 700}))).unwrap();
-    assert_eq!(both.output_tokens, 700, "the larger of two limits");
+    assert_eq!(both.size.output_tokens, 700, "the larger of two limits");
     let image = json!([{"type": "tool_result", "content": [{"type": "image", "source": {"type": "base64", "data": "x"}}]}]);
     let judged =
         judge(Anthropic, &message(json!({"messages": [{"role": "user", "content": image}]}))).unwrap();
-    assert!(judged.input_tokens > 50_000);
-    assert!(!judged.hour_cache);
+    assert!(judged.size.input_tokens > 50_000);
+    assert!(!judged.size.hour_cache);
     let cached = json!([{"type": "text", "text": "a", "cache_control": {"type": "ephemeral", "ttl": "1h"}}]);
-    assert!(judge(Anthropic, &message(json!({"system": cached}))).unwrap().hour_cache);
+    assert!(judge(Anthropic, &message(json!({"system": cached}))).unwrap().size.hour_cache);
 }
 
 #[test]

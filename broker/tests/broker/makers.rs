@@ -68,7 +68,7 @@ fn names_stand_once_and_usual_models_and_short_names_are_known() {
         let spelled: BTreeSet<String> = made.models.keys().map(|model| model.to_lowercase()).collect();
         assert_eq!(spelled.len(), made.models.len(), "{name}");
     }
-    let short: Vec<&String> = TABLE_OF_MAKERS.aliases().map(|(short, _)| short).collect();
+    let short: Vec<&String> = TABLE_OF_MAKERS.rows.values().flat_map(|made| made.aliases.keys()).collect();
     assert_eq!(short.len(), short.iter().collect::<BTreeSet<_>>().len());
     assert!(
         Makers::read(&TABLE.replace("in = 2.0", "inn = 2.0")).rows.is_empty(),

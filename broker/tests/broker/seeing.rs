@@ -73,7 +73,7 @@ fn what_is_seen_is_reserved_by_what_it_can_have_and_not_by_its_bytes() {
     for (pictures, cases) in [(true, picture), (false, document)] {
         for (wire, more) in cases {
             let judged = judge(wire, &message(more.clone())).unwrap_or_else(|refusal| panic!("{refusal:?}"));
-            let bill = Bill::new(rate, &judged, None);
+            let bill = Bill { rate, size: judged.size, like: None };
             let reserved = bill.reserved_tokens();
             let expected = if pictures { 51_000..=51_500 } else { 201_000..=201_500 };
             assert!(expected.contains(&reserved), "{wire:?}: {reserved}");
@@ -90,7 +90,7 @@ fn what_is_seen_is_reserved_by_what_it_can_have_and_not_by_its_bytes() {
     }
     let small = shown(json!({"type": "document", "source": {"type": "base64", "data": "A".repeat(4_000)}}));
     let judged = judge(Anthropic, &message(small)).unwrap();
-    let bill = Bill::new(rate, &judged, None);
+    let bill = Bill { rate, size: judged.size, like: None };
     assert!((5_000..=5_500).contains(&bill.reserved_tokens()), "{}", bill.reserved_tokens());
     let usage = Usage { input: 190_000, output: 10, ..Usage::default() };
     assert_eq!(bill.by_usage(&usage, 100), (380_000 + 100, false), "as many pages as the model holds");

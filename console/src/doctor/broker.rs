@@ -6,7 +6,7 @@ use super::finding::{Finding, Grade};
 use crate::audit;
 use house::records::text;
 use house::settings::{self, Reader, forms};
-use house::{House, files, instance, makers, minds, moments, own_time};
+use house::{House, instance, makers, minds, moments, own_time, standing};
 use processes::made::beside;
 use processes::trusted;
 use serde_json::Value;
@@ -29,12 +29,8 @@ fn broker(house: &House) -> Finding {
         (_, _, true) => Finding::new(Grade::Good, "broker", "running", mend),
         (_, true, false) => {
             let mend = "see .self/log/broker.log and .self/log/broker-build.log";
-            Finding::new(
-                Grade::Odd,
-                "broker",
-                "the guardian runs without it: the creature has no way out",
-                mend,
-            )
+            let found = "the guardian runs without it: the creature has no way out";
+            Finding::new(Grade::Odd, "broker", found, mend)
         }
         (true, false, _) => Finding::new(Grade::Good, "broker", "built, not running", mend),
         (false, false, _) => Finding::new(Grade::Odd, "broker", "not built yet", mend),
@@ -83,13 +79,7 @@ fn keys(house: &House) -> Finding {
         .iter()
         .filter_map(|name| {
             let set = std::env::var_os(name).is_some_and(|key| !key.is_empty());
-            let place = if set {
-                "environment"
-            } else if in_file(name) {
-                ".env"
-            } else {
-                return None;
-            };
+            let place = set.then_some("environment").or(in_file(name).then_some(".env"))?;
             Some(format!("{name} ({place})"))
         })
         .collect();
@@ -134,8 +124,7 @@ fn addresses(house: &House) -> Vec<Finding> {
 }
 
 fn budget(house: &House) -> Vec<Finding> {
-    let bytes = files::read_small(&house.budget()).ok().flatten().unwrap_or_default();
-    let Ok(budget) = serde_json::from_slice::<Value>(&bytes) else { return vec![] };
+    let Some(budget) = standing::small(&house.budget()) else { return vec![] };
     let mut findings = Vec::new();
     if instance::broker_runs(house) {
         let mend = "nothing, if its server comes back: it is asked again by itself; else the key, the address or the model in owner.toml";

@@ -13,7 +13,7 @@ use processes::{alone, made};
 use repo::Repo;
 use repo::{fit, locks, open};
 use serde_json::{Value, json};
-use std::net::{SocketAddr, TcpStream};
+use std::net::TcpStream;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -39,14 +39,17 @@ pub fn examine(house: &House, limits: &Limits, as_json: bool) -> u8 {
     findings.extend(servers());
     // Guardian, broker and creature each check their own part of the file.
     let of_owner = |finding: &Finding| finding.about == "owner.toml";
-    if findings.iter().any(|finding| of_owner(finding) && finding.grade != Grade::Good) {
-        findings.retain(|finding| !of_owner(finding) || finding.grade != Grade::Good);
-    }
-    // What the broker finds wrong there beside what the guardian found is the same mistake.
+    let is_wrong = findings.iter().any(|finding| of_owner(finding) && finding.grade != Grade::Good);
     let mut mistakes = 0;
     findings.retain(|finding| {
         mistakes += usize::from(of_owner(finding) && finding.grade == Grade::Bad);
-        !of_owner(finding) || finding.grade != Grade::Bad || mistakes == 1
+        !of_owner(finding)
+            || match finding.grade {
+                Grade::Good => !is_wrong,
+                Grade::Odd => true,
+                // What the broker finds wrong there beside what the guardian found is the same mistake.
+                Grade::Bad => mistakes == 1,
+            }
     });
     let bad = findings.iter().any(|finding| finding.grade == Grade::Bad);
     if as_json {
@@ -124,12 +127,9 @@ fn disk(house: &House, limits: &Limits) -> Finding {
     } else {
         Grade::Good
     };
-    Finding::new(
-        grade,
-        "disk",
-        format!("{free} MiB free"),
-        "free some space, or files where no more can be made (df -i), or raise a quota (quota -s): a first build takes about 2 GiB under target/",
-    )
+    let mend = "free some space, or files where no more can be made (df -i), or raise a quota (quota -s): a first build takes \
+                about 2 GiB under target/";
+    Finding::new(grade, "disk", format!("{free} MiB free"), mend)
 }
 
 fn stale_locks(house: &House) -> Finding {
@@ -137,23 +137,20 @@ fn stale_locks(house: &House) -> Finding {
     let git = open::opened(house).map(|git| git.path().to_path_buf());
     let found = locks::find(&git.unwrap_or_else(|_| house.root().join(".git")));
     let names: Vec<String> = found.iter().map(|path| path.display().to_string()).collect();
-    if names.is_empty() {
-        Finding::new(Grade::Good, "git locks", "none left behind", mend)
-    } else {
-        Finding::new(Grade::Odd, "git locks", names.join(", "), mend)
+    match names.is_empty() {
+        true => Finding::new(Grade::Good, "git locks", "none left behind", mend),
+        false => Finding::new(Grade::Odd, "git locks", names.join(", "), mend),
     }
 }
 
 fn instance(house: &House) -> Finding {
+    let found = |grade, found: &str, mend: &'static str| Finding::new(grade, "guardian", found, mend);
     match instance::holder(house) {
-        Some(Some(pid)) => Finding::new(Grade::Good, "guardian", format!("running as process {pid}"), ""),
-        Some(None) => Finding::new(
-            Grade::Bad,
-            "guardian",
-            alone::held(house, None),
-            "end what holds it: none starts until then",
-        ),
-        None => Finding::new(Grade::Good, "guardian", "not running", ""),
+        Some(Some(pid)) => found(Grade::Good, &format!("running as process {pid}"), ""),
+        Some(None) => {
+            found(Grade::Bad, &alone::held(house, None), "end what holds it: none starts until then")
+        }
+        None => found(Grade::Good, "not running", ""),
     }
 }
 
@@ -251,31 +248,19 @@ fn repository(house: &House) -> Vec<Finding> {
         Err(_) => Finding::new(Grade::Odd, "identity", "git does not know who you are", mend),
     };
     let mend = "git switch main, if this is not where you meant the creature to live";
+    let name = git.head().ok().and_then(|head| head.shorthand().ok().map(str::to_owned)).unwrap_or_default();
     let branch = match git.head_detached() {
-        Ok(false) => Finding::new(
-            Grade::Good,
-            "branch",
-            git.head().ok().and_then(|head| head.shorthand().ok().map(str::to_owned)).unwrap_or_default(),
-            mend,
-        ),
+        Ok(false) => Finding::new(Grade::Good, "branch", name, mend),
         _ => Finding::new(Grade::Odd, "branch", "HEAD is detached or unborn: commits are easily lost", mend),
     };
     vec![identity, branch]
 }
 
-fn servers() -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for (name, port) in SERVERS {
-        if TcpStream::connect_timeout(&SocketAddr::from(([127, 0, 0, 1], port)), Duration::from_millis(200))
-            .is_ok()
-        {
-            findings.push(Finding::new(
-                Grade::Good,
-                "model server",
-                format!("{name}'s usual port {port} answers on loopback"),
-                "",
-            ));
-        }
-    }
-    findings
+fn servers() -> impl Iterator<Item = Finding> {
+    let waits = Duration::from_millis(200);
+    let answers = move |port| TcpStream::connect_timeout(&([127, 0, 0, 1], port).into(), waits).is_ok();
+    SERVERS.into_iter().filter(move |(_, port)| answers(*port)).map(|(name, port)| {
+        let found = format!("{name}'s usual port {port} answers on loopback");
+        Finding::new(Grade::Good, "model server", found, "")
+    })
 }

@@ -2,21 +2,23 @@
 
 pub mod once;
 mod row;
+pub mod shown;
 
 pub use row::{at_word, is_ask, more, row};
 
+use crate::back;
 use crate::commands::options;
 use crate::owners::Owners;
-use crate::window::view::{Verbosity, shown};
 use anyhow::{Context, Result};
-use house::lines::Next;
 use house::records::{self, follow::Follow, memory::Record};
 use house::terminal::{self, Row, Screen, typed};
 use house::{House, moments, settings};
 use memchr::memmem;
 use once::Once;
 use serde_json::Value;
+use shown::{Verbosity, shown};
 use signal_hook::consts::SIGTERM;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -79,20 +81,20 @@ impl Feed {
 
     /// Begins with the last `rows` records worth showing.
     pub fn from_last(path: PathBuf, rows: usize, worth: impl Fn(&Value) -> bool) -> Self {
+        let (mut place, mut left) = (u64::MAX, rows);
+        back::lines(
+            vec![path.clone()],
+            None,
+            u64::MAX,
+            |_| true,
+            |line| {
+                if left > 0 && records::parse(line.bytes).is_some_and(|record| worth(&record)) {
+                    (place, left) = (line.at, left - 1);
+                }
+                if left > 0 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            },
+        );
         let mut feed = Self::from_start(path);
-        let mut reach = 64_u64 << 10;
-        let place = loop {
-            let bytes = std::fs::metadata(feed.follow.path()).map_or(0, |meta| meta.len());
-            let from = bytes.saturating_sub(reach);
-            if !feed.follow.seek(from) {
-                return feed;
-            }
-            let places = feed.places(from > 0, rows, &worth);
-            if from == 0 || places.len() >= rows {
-                break places.first().copied().unwrap_or(bytes);
-            }
-            reach = reach.saturating_mul(4);
-        };
         feed.follow.seek(place);
         feed
     }
@@ -100,29 +102,6 @@ impl Feed {
     /// Skips whatever it falls far behind with from here on.
     pub fn skipping(self) -> Self {
         Self { live: true, ..self }
-    }
-
-    /// Positions of the last `rows` records worth showing; with `torn` the first line read may be the end of a longer
-    /// one.
-    fn places(&mut self, torn: bool, rows: usize, worth: impl Fn(&Value) -> bool) -> Vec<u64> {
-        let Some(lines) = self.follow.lines() else { return vec![] };
-        let mut places = std::collections::VecDeque::new();
-        let mut torn = torn;
-        loop {
-            let at = lines.at();
-            let is_worth = match lines.next_line() {
-                Next::Line(line) => records::parse(line).is_some_and(|record| worth(&record)),
-                Next::Long => false,
-                Next::End => return places.into(),
-            };
-            if is_worth && !std::mem::take(&mut torn) {
-                places.push_back(at);
-            }
-            torn = false;
-            if places.len() > rows {
-                places.pop_front();
-            }
-        }
     }
 
     /// Skips what is there but its last rows, and the last words between owner and creature before them: these, and how

@@ -19,6 +19,7 @@ use index::seen::Seen;
 use jiff::Timestamp;
 use std::cell::Cell;
 
+pub use index::rows::{DAY_MS, HOUR_MS};
 pub use parts::{Refused, count, usd};
 
 /// The index of a house's life. Every server of the page reads it on, one at a time; an export has one of its own in memory.

@@ -1,9 +1,9 @@
 //! Turns the index into things to draw, tell and export: each with its time, its words, its link and its weight.
 
-use super::Life;
 use super::index::reason::Class;
 use super::index::rows::{Asked, Entry, Fall, Kind, Lived, Mark, MarkKind, Wake};
 use super::index::seen::{Seen, bound};
+use super::{Life, Span};
 use crate::plain;
 use house::bounds::short;
 use house::clock::Millis;
@@ -18,6 +18,39 @@ pub struct Thing {
     pub class: String,
     pub href: String,
     pub words: String,
+}
+
+/// A thing by its place in the index: its words are made only when it is shown.
+#[derive(Clone, Copy)]
+pub enum What<'a> {
+    Life(&'a Lived),
+    Fall(&'a Fall),
+    Wake(&'a Wake),
+    Ask(&'a Asked),
+    Mark(&'a Mark),
+}
+
+impl What<'_> {
+    /// When it began and was over.
+    pub fn span(self, life: &Seen) -> (u64, u64) {
+        match self {
+            What::Life(lived) => (lived.from_ms, life.end_ms(lived)),
+            What::Fall(fall) => (fall.at_ms, fall.at_ms),
+            What::Wake(wake) => (wake.from_ms, wake.to_ms),
+            What::Ask(ask) => (ask.asked_ms, ask.closed_ms.unwrap_or(u64::MAX)),
+            What::Mark(mark) => (life.mark_from(mark), mark.at_ms),
+        }
+    }
+
+    pub fn thing(self, life: &Seen) -> Thing {
+        match self {
+            What::Life(lived) => life.life_thing(lived),
+            What::Fall(fall) => life.fall_thing(fall),
+            What::Wake(wake) => life.wake_thing(wake),
+            What::Ask(ask) => life.ask_thing(ask),
+            What::Mark(mark) => life.mark_thing(mark),
+        }
+    }
 }
 
 /// Returns the link to a span.
@@ -78,6 +111,15 @@ impl Life {
 }
 
 impl Seen<'_> {
+    /// Every thing of a span but single thoughts, acts and calls.
+    pub(super) fn things(&self, span: &Span) -> Vec<What<'_>> {
+        let lives = self.lives.values().map(What::Life).chain(self.falls.iter().map(What::Fall));
+        let wakes = self.wakes.iter().map(What::Wake).chain(self.asks.iter().map(What::Ask));
+        let all = lives.chain(wakes).chain(self.marks.iter().map(What::Mark));
+        let is_in = |(begun_ms, over_ms): (u64, u64)| over_ms >= span.from_ms() && begun_ms <= span.to_ms();
+        all.filter(|what| is_in(what.span(self))).collect()
+    }
+
     /// Returns the link to a whole record; else to the span it is in.
     pub(super) fn record_link(&self, file: u16, offset: u64, at_ms: u64) -> String {
         match self.file(file) {
@@ -102,19 +144,10 @@ impl Seen<'_> {
         let blessed = if life.blessed_ms.is_some() { ", proved" } else { "" };
         let safe = if life.safe { ", in safe mode" } else { "" };
         let (ended, examined) = (named(&life.ended, ", "), named(&life.examined, "; tests "));
-        let words = format!(
-            "life {}{commit}, {}{blessed}{safe}{ended}{examined}",
-            life.number,
-            lasted(life.from_ms, to_ms)
-        );
-        let class = if life.blessed_ms.is_some() { "life blessed" } else { "life" };
-        Thing {
-            from_ms: life.from_ms,
-            to_ms,
-            class: class.into(),
-            href: format!("/lives/{}", life.number),
-            words,
-        }
+        let (number, lasted) = (life.number, lasted(life.from_ms, to_ms));
+        let words = format!("life {number}{commit}, {lasted}{blessed}{safe}{ended}{examined}");
+        let class = if life.blessed_ms.is_some() { "life blessed" } else { "life" }.to_owned();
+        Thing { from_ms: life.from_ms, to_ms, class, href: format!("/lives/{number}"), words }
     }
 
     pub(super) fn fall_thing(&self, fall: &Fall) -> Thing {
@@ -141,18 +174,12 @@ impl Seen<'_> {
             wake.class.told(),
             named(&why, ": "),
         );
-        let href = if wake.first > 0 {
-            format!("/thought/{}", wake.first)
-        } else {
-            span_link(wake.from_ms, wake.to_ms)
+        let (from_ms, to_ms, class) = (wake.from_ms, wake.to_ms, format!("wake {}", wake.class.name()));
+        let href = match wake.first {
+            0 => span_link(from_ms, to_ms),
+            first => format!("/thought/{first}"),
         };
-        Thing {
-            from_ms: wake.from_ms,
-            to_ms: wake.to_ms,
-            class: format!("wake {}", wake.class.name()),
-            href,
-            words,
-        }
+        Thing { from_ms, to_ms, class, href, words }
     }
 
     /// Returns the class that colours the thoughts of a time: that of the wake they are in.
@@ -165,32 +192,23 @@ impl Seen<'_> {
     pub(super) fn entry_thing(&self, entry: &Entry) -> Thing {
         let record = || self.record_link(entry.file, entry.offset, entry.at_ms);
         let tool = || self.tool(entry);
-        let number = entry.number;
-        let (class, words, href) = match entry.kind {
+        let of_wake = || self.class_at(entry.at_ms).name();
+        let (number, from_ms, to_ms) = (entry.number, entry.begun_ms(), entry.at_ms);
+        let (class, words) = match entry.kind {
             Kind::Thought => {
-                let words = format!(
-                    "thought {number}, {}, {} tokens",
-                    lasted(entry.begun_ms(), entry.at_ms),
-                    entry.value
-                );
-                (
-                    format!("thought {}", self.class_at(entry.at_ms).name()),
-                    words,
-                    format!("/thought/{number}"),
-                )
+                let words = format!("thought {number}, {}, {} tokens", lasted(from_ms, to_ms), entry.value);
+                (format!("thought {}", of_wake()), words)
             }
             Kind::Garbled => {
-                let class = format!("thought many {}", self.class_at(entry.at_ms).name());
-                (class, "a reply that could not be read".into(), record())
+                (format!("thought many {}", of_wake()), "a reply that could not be read".to_owned())
             }
-            Kind::Act => ("act".into(), format!("{} of thought {number}", tool()), record()),
-            Kind::ActFailed => {
-                ("act-failed".into(), format!("{} of thought {number} failed", tool()), record())
-            }
-            Kind::Money => ("money".into(), format!("{} for you", usd(entry.value)), record()),
-            Kind::MoneyOwn => ("money".into(), format!("{} on its own", usd(entry.value)), record()),
+            Kind::Act => ("act".into(), format!("{} of thought {number}", tool())),
+            Kind::ActFailed => ("act-failed".into(), format!("{} of thought {number} failed", tool())),
+            Kind::Money => ("money".into(), format!("{} for you", usd(entry.value))),
+            Kind::MoneyOwn => ("money".into(), format!("{} on its own", usd(entry.value))),
         };
-        Thing { from_ms: entry.begun_ms(), to_ms: entry.at_ms, class, href, words }
+        let href = if entry.kind == Kind::Thought { format!("/thought/{number}") } else { record() };
+        Thing { from_ms, to_ms, class, href, words }
     }
 
     pub(super) fn ask_thing(&self, ask: &Asked) -> Thing {
@@ -199,8 +217,8 @@ impl Seen<'_> {
         let came = if is_open { "waits for your answer".to_owned() } else { event.clone() };
         let to_ms = ask.closed_ms.unwrap_or(self.last_ms).max(ask.asked_ms);
         let class = if is_open { "ask-open" } else { "ask-closed" };
-        let words = format!("ask {id}, {}: {came} after {}", ask.what, lasted(ask.asked_ms, to_ms));
-        let words = if is_open { format!("ask {id}, {}: {came}", ask.what) } else { words };
+        let after = if is_open { String::new() } else { format!(" after {}", lasted(ask.asked_ms, to_ms)) };
+        let words = format!("ask {id}, {}: {came}{after}", ask.what);
         Thing { from_ms: ask.asked_ms, to_ms, class: class.into(), href: format!("/asks/{id}"), words }
     }
 

@@ -9,7 +9,7 @@ use super::{Life, Looked};
 use house::clock::{Anchor, Clock, Millis};
 use house::lines::{Lines, Next};
 use house::records::{self, LONGEST_LINE, memory::Record, view::field};
-use house::{House, bounds, clock, files};
+use house::{House, clock, files, standing};
 use rusqlite::Result;
 use serde_json::Value;
 use std::fs::File;
@@ -150,8 +150,7 @@ impl Life {
             return Ok(());
         }
         self.caps_mark = mark;
-        let page = files::read_small(&self.house.budget()).ok().flatten();
-        let page = page.and_then(|page| bounds::read(&page)).unwrap_or_default();
+        let page = standing::small(&self.house.budget()).unwrap_or_default();
         let day = field::<&[Value]>(&page, "caps").first();
         let or = |name: &str, old: &str| {
             let of_day: Option<f64> = day.and_then(|day| field(day, name));

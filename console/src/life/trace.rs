@@ -1,9 +1,9 @@
 //! A life as a trace in Chrome's JSON, which Perfetto opens: a lane each, arrows where it was put back, money as counters.
 
 use super::export::secrets::Secrets;
-use super::index::rows::{Entry, Fall, Kind, Lived, MarkKind};
+use super::index::rows::{DAY_MS, Entry, Fall, Kind, Lived, MarkKind};
 use super::index::seen::Seen;
-use super::parts::Thing;
+use super::parts::{Thing, What};
 use super::{Life, Part};
 use anyhow::Result;
 use house::bounds::{brief, short};
@@ -14,7 +14,6 @@ use std::io::Write;
 
 /// Characters of a text in a trace.
 const MOST_CHARS: usize = 2_000;
-const DAY_MS: u64 = 86_400_000;
 const LIFE: u32 = 1;
 const MONEY: u32 = 2;
 /// The lanes, in the order they are shown in.
@@ -34,38 +33,34 @@ pub fn write(house: &House, part: &Part, to: &mut dyn Write) -> Result<()> {
     }
     let (life, span) =
         Life::of_part(house, part, &secrets, &mut |record, at_ms, entry| trace.record(record, at_ms, entry))?;
-    let is_in = |from_ms: u64, to_ms: u64| to_ms >= span.from_ms() && from_ms <= span.to_ms();
     let life = life.seen(span.from_ms(), span.to_ms());
-    for lived in life.lives.values().filter(|lived| is_in(lived.from_ms, life.end_ms(lived))) {
-        trace.life(&life, lived)?;
-    }
-    for wake in life.wakes.iter().filter(|wake| is_in(wake.from_ms, wake.to_ms)) {
-        trace.bar(2, &format!("wake {}", wake.number), &life.wake_thing(wake))?;
-    }
-    for mark in life.marks.iter().filter(|mark| is_in(life.mark_from(mark), mark.at_ms)) {
-        let thing = life.mark_thing(mark);
-        let lane = match mark.kind {
-            MarkKind::Edit | MarkKind::EditFailed | MarkKind::Commit | MarkKind::Rescued => 6,
-            MarkKind::Dream | MarkKind::Reminder => 8,
-            MarkKind::Word | MarkKind::Said => 9,
-        };
-        match mark.length_ms {
-            0 => trace.instant(lane, &thing)?,
-            _ => trace.bar(lane, "dream", &thing)?,
+    for (number, what) in life.things(&span).into_iter().enumerate() {
+        let thing = what.thing(&life);
+        match what {
+            What::Life(lived) => trace.life(lived, thing)?,
+            What::Fall(fall) => trace.fall(&life, number, fall, &thing, span.to_ms())?,
+            What::Wake(wake) => trace.bar(2, &format!("wake {}", wake.number), &thing)?,
+            What::Ask(ask) => {
+                trace.instant(7, &thing)?;
+                if let Some(closed_ms) = ask.closed_ms {
+                    trace.instant(7, &Thing { from_ms: closed_ms, ..thing })?;
+                }
+            }
+            What::Mark(mark) if mark.length_ms > 0 => trace.bar(lane(mark.kind), "dream", &thing)?,
+            What::Mark(mark) => trace.instant(lane(mark.kind), &thing)?,
         }
-    }
-    for ask in life.asks.iter().filter(|ask| is_in(ask.asked_ms, ask.closed_ms.unwrap_or(u64::MAX))) {
-        let thing = life.ask_thing(ask);
-        trace.instant(7, &thing)?;
-        if let Some(closed_ms) = ask.closed_ms {
-            trace.instant(7, &Thing { from_ms: closed_ms, ..thing })?;
-        }
-    }
-    for (number, fall) in life.falls.iter().enumerate().filter(|(_, fall)| is_in(fall.at_ms, fall.at_ms)) {
-        trace.fall(&life, number, fall, span.to_ms())?;
     }
     trace.to.write_all(b"\n]}\n")?;
     Ok(())
+}
+
+/// The lane of a mark.
+fn lane(kind: MarkKind) -> u32 {
+    match kind {
+        MarkKind::Edit | MarkKind::EditFailed | MarkKind::Commit | MarkKind::Rescued => 6,
+        MarkKind::Dream | MarkKind::Reminder => 8,
+        MarkKind::Word | MarkKind::Said => 9,
+    }
 }
 
 struct Trace<'a> {
@@ -143,8 +138,7 @@ impl Trace<'_> {
         )
     }
 
-    fn life(&mut self, life: &Seen, lived: &Lived) -> Result<()> {
-        let thing = life.life_thing(lived);
+    fn life(&mut self, lived: &Lived, thing: Thing) -> Result<()> {
         self.bar(1, &format!("life {}", lived.number), &thing)?;
         if let Some(blessed_ms) = lived.blessed_ms {
             let words = format!("proved {}", short(&lived.commit));
@@ -155,9 +149,8 @@ impl Trace<'_> {
 
     /// An arrow from the life that fell to the one that then lived of what it was put back to; where none did, the fall
     /// alone.
-    fn fall(&mut self, life: &Seen, number: usize, fall: &Fall, until_ms: u64) -> Result<()> {
-        let thing = life.fall_thing(fall);
-        self.instant(1, &thing)?;
+    fn fall(&mut self, life: &Seen, number: usize, fall: &Fall, thing: &Thing, until_ms: u64) -> Result<()> {
+        self.instant(1, thing)?;
         let mut after = life.lives.range(fall.life.saturating_add(1)..).map(|(_, lived)| lived);
         let back = after.find(|lived| lived.commit == fall.to_commit && lived.from_ms <= until_ms);
         let (Some(fallen), Some(back)) = (life.lives.get(&fall.life), back) else { return Ok(()) };

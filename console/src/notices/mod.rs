@@ -7,6 +7,7 @@ pub mod send;
 pub mod sources;
 pub mod state;
 
+use crate::life::DAY_MS;
 use crate::report::{self, kept};
 use anyhow::{Context, Result};
 use house::bounds::brief;
@@ -26,7 +27,6 @@ const HEAD: usize = 6;
 const HEAD_CHARS: usize = 160;
 /// Rest after a failure to write.
 const REST_MS: Millis = 60_000;
-const DAY_MS: Millis = 24 * 60 * 60 * 1_000;
 
 /// Tells until the guardian ends this process.
 pub fn run(house: &House) -> Result<()> {

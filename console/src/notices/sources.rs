@@ -3,14 +3,14 @@
 //! Invariant: no text of others is taken but harmless and short.
 
 use super::state::{Notice, State, What};
-use house::bounds::{self, brief, short};
+use house::bounds::{brief, short};
 use house::files::{self, Mark};
 use house::printable::flat;
 use house::records::follow::{Cursor, Follow};
 use house::records::history::{Death, Event, Line, Said};
 use house::records::{text, view::field};
 use house::terminal::typed;
-use house::{House, asks, clock, instance, minds, moments};
+use house::{House, asks, clock, instance, minds, moments, standing};
 use serde_json::Value;
 use std::path::PathBuf;
 
@@ -72,8 +72,7 @@ impl Sources {
 /// Takes in caps that are nearly spent and models that are down. Read at each look: that a model has been down for a
 /// while changes no page.
 fn budget(house: &House, warn_percent: f64, state: &mut State) {
-    let page = files::read_small(&house.budget()).ok().flatten();
-    let Some(page) = page.and_then(|page| bounds::read(&page)).filter(Value::is_object) else { return };
+    let Some(page) = standing::small(&house.budget()).filter(Value::is_object) else { return };
     let low = low(&page, warn_percent);
     for (name, said) in &low {
         if !state.low.contains(name) {

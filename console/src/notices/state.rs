@@ -2,6 +2,7 @@
 //!
 //! Invariant: what is handed to a program is noted as handed over before, so that no end at any moment tells it twice.
 
+use crate::life::HOUR_MS;
 use anyhow::Result;
 use house::clock::Millis;
 use house::records::follow::Cursor;
@@ -14,8 +15,6 @@ use std::collections::{BTreeMap, BTreeSet};
 const MOST_BYTES: u64 = 4 << 20;
 const MOST_WAITING: usize = 50;
 const MOST_TOLD: usize = 20;
-/// Within this time a kind that comes again and again is told once, and sendings are counted.
-const HOUR_MS: Millis = 3_600_000;
 
 /// Subject of a notice; the weightiest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -74,7 +73,7 @@ pub struct State {
     pub since_ms: Millis,
     /// Sendings of the last hour, and when each kind was told last.
     pub sent_ms: Vec<Millis>,
-    pub told_ms: BTreeMap<String, Millis>,
+    pub told_ms: BTreeMap<What, Millis>,
     /// Notices of a sending whose program has not ended.
     pub handed_over: u64,
     /// Notices that could not be told.
@@ -136,7 +135,8 @@ impl State {
 
     /// Takes the notices to send now, noted as handed over; `None` where nothing is due.
     pub fn take(&mut self, now: Millis, gather_ms: Millis, per_hour: u32) -> Option<Sending> {
-        // A clock that was set back must not silence it.
+        // Within this time a kind that comes again and again is told once, and sendings are counted. A clock that was set
+        // back must not silence it.
         let is_recent = |then: &Millis| *then <= now && now - *then < HOUR_MS;
         self.sent_ms.retain(is_recent);
         self.told_ms.retain(|_, then| is_recent(then));
@@ -149,9 +149,7 @@ impl State {
         }
         let mut notices = std::mem::take(&mut self.waiting);
         notices.sort_by_key(|notice| notice.what);
-        for notice in &notices {
-            self.told_ms.insert(kind(notice.what), now);
-        }
+        self.told_ms.extend(notices.iter().map(|notice| (notice.what, now)));
         self.sent_ms.push(now);
         let (left_out, untold) = (std::mem::take(&mut self.left_out), std::mem::take(&mut self.untold));
         let sending = Sending { notices, left_out, untold };
@@ -160,7 +158,7 @@ impl State {
     }
 
     fn is_new(&self, notice: &Notice) -> bool {
-        !notice.what.comes_in_rows() || !self.told_ms.contains_key(&kind(notice.what))
+        !notice.what.comes_in_rows() || !self.told_ms.contains_key(&notice.what)
     }
 
     /// Notes how a sending ended; returns why it failed, unless that was told before.
@@ -175,10 +173,6 @@ impl State {
         self.failed.clone_from(&failure);
         (!is_known).then_some(failure)
     }
-}
-
-fn kind(what: What) -> String {
-    json!(what).as_str().unwrap_or_default().to_owned()
 }
 
 impl Sending {

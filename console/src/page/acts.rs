@@ -8,17 +8,17 @@ use crate::say::{self, Word};
 use crate::window::child::Running;
 use crate::window::typed::Order;
 use crate::{asks, rollback};
+use anyhow::{Result, bail};
 use axum::Extension;
-use axum::extract::{Path, State};
+use axum::extract::{Path, Request, State};
+use axum::middleware::Next;
 use axum::response::Response;
 use house::records::text;
-use http::{StatusCode, Uri};
+use http::StatusCode;
 use maud::{Markup, html};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The thread of the page's words: so a plain yes is heard as the answer to a question there.
-const THREAD: &str = "main";
 /// Longest wait for the result of an answer before the ask is shown.
 const CAME: Duration = Duration::from_secs(2);
 
@@ -32,13 +32,29 @@ fn back_to(fields: &Fields) -> Option<&'static str> {
 }
 
 /// Arguments of an act's handler.
-pub type Given = (State<Arc<Server>>, Uri, Extension<Fields>);
+pub type Given = (State<Arc<Server>>, Extension<Fields>);
 
-/// Takes the token of an act; `None`: it may be done. Else the page that says why not, with the owner's text.
-pub fn refusal(server: &Server, path: &str, fields: &Fields) -> Option<Response> {
-    let link = server.link.token();
-    let taken = server.tokens.take(path, &link, &fields.text("act"), house::clock::wall_ms());
-    taken.err().map(|stale| refused(server, path, fields, &stale))
+/// Lets an act through whose form has its token, which counts once; else says why not, with the owner's text.
+pub async fn once(
+    State(server): State<Arc<Server>>,
+    Extension(fields): Extension<Fields>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let (link, path) = (server.link.token(), request.uri().path());
+    match server.tokens.take(path, &link, &fields.text("act"), house::clock::wall_ms()) {
+        Ok(()) => next.run(request).await,
+        Err(stale) => refused(&server, path, &fields, &stale),
+    }
+}
+
+/// Works with files, beside the server.
+pub async fn beside<T: Send + 'static>(
+    server: &Arc<Server>,
+    work: impl FnOnce(&Server) -> Result<T> + Send + 'static,
+) -> Result<T> {
+    let server = server.clone();
+    tokio::task::spawn_blocking(move || work(&server)).await?
 }
 
 /// Says that nothing was done; shows the owner's text once more, to be sent from there.
@@ -68,79 +84,54 @@ fn refused(server: &Server, path: &str, fields: &Fields, stale: &Stale) -> Respo
 }
 
 /// An act that failed, and why.
-pub fn failed(title: &str, here: &str, told: &str, more: &Markup) -> Response {
-    let body = html! { p.wrong role="alert" { (told) } (more) };
+pub fn failed(title: &str, here: &str, error: &anyhow::Error, more: &Markup) -> Response {
+    let body = html! { (frame::wrong(&format!("{error:#}"))) (more) };
     frame::short(StatusCode::CONFLICT, title, here, &body)
 }
 
-/// Runs a command of the terminal's to its end, beside the server; its lines, and whether it succeeded.
-pub async fn run(server: &Arc<Server>, order: Order) -> (bool, Vec<String>) {
-    let server = server.clone();
-    let ran = tokio::task::spawn_blocking(move || Running::start(&server.house, &order, 100)?.whole()).await;
-    match ran {
-        Ok(Ok((status, lines))) => (status == Some(0), lines),
-        Ok(Err(error)) => (false, vec![format!("{error:#}")]),
-        Err(error) => (false, vec![error.to_string()]),
-    }
-}
-
-/// Renders the result of a command.
-pub fn came(title: &str, here: &str, (is_done, lines): &(bool, Vec<String>), back: &str) -> Response {
-    let body = html! {
-        p role="status" { @if *is_done { "Done." } @else { "It was not done, or not all of it." } }
-        pre tabindex="0" aria-label="What was said" { (lines.join("\n")) }
-        p { a href=(back) { "How it stands now" } }
+/// Runs a command of the terminal's to its end, beside the server; shows what it said, and whether it succeeded.
+async fn run(server: &Arc<Server>, order: Order, title: &str, here: &str) -> Response {
+    let ran = beside(server, move |server| Running::start(&server.house, &order, 100)?.whole()).await;
+    let (is_done, lines) = match ran {
+        Ok((status, lines)) => (status == Some(0), lines),
+        Err(error) => (false, vec![format!("{error:#}")]),
     };
-    let status = if *is_done { StatusCode::OK } else { StatusCode::CONFLICT };
+    let body = html! {
+        p role="status" { @if is_done { "Done." } @else { "It was not done, or not all of it." } }
+        pre tabindex="0" aria-label="What was said" { (lines.join("\n")) }
+        p { a href=(here) { "How it stands now" } }
+    };
+    let status = if is_done { StatusCode::OK } else { StatusCode::CONFLICT };
     frame::short(status, title, here, &body)
 }
 
-pub async fn say((State(server), uri, Extension(fields)): Given) -> Response {
-    if let Some(refused) = refusal(&server, uri.path(), &fields) {
-        return refused;
-    }
+pub async fn say((State(server), Extension(fields)): Given) -> Response {
     let words = fields.text("words");
-    let kept = tokio::task::spawn_blocking({
-        let (server, words) = (server.clone(), words.clone());
-        move || {
-            let word = Word::new(&words, Some(THREAD)).map_err(anyhow::Error::msg)?;
-            say::keep(&server.house, &word)
-        }
+    let said = words.clone();
+    let kept = beside(&server, move |server| {
+        let word = Word::new(&said, Some(say::MAIN)).map_err(anyhow::Error::msg)?;
+        say::keep(&server.house, &word)
     });
     match kept.await {
-        Ok(Ok(())) => see(back_to(&fields).unwrap_or("/talk#last")),
-        Ok(Err(error)) => {
-            failed("Not said", "/talk", &format!("{error:#}"), &views::talk::form(&server, &words))
-        }
-        Err(error) => failed("Not said", "/talk", &error.to_string(), &views::talk::form(&server, &words)),
+        Ok(()) => see(back_to(&fields).unwrap_or("/talk#last")),
+        Err(error) => failed("Not said", "/talk", &error, &views::talk::form(&server, &words)),
     }
 }
 
-async fn answer((State(server), uri, Extension(fields)): Given, id: String, approve: bool) -> Response {
-    if let Some(refused) = refusal(&server, uri.path(), &fields) {
-        return refused;
-    }
-    let shown = fields.text("digest");
-    let kept = tokio::task::spawn_blocking({
-        let (server, id) = (server.clone(), id.clone());
-        move || {
-            let answerable = asks::answerable(&server.house, &id)?;
-            if answerable.digest != shown {
-                anyhow::bail!("ask {id} is not what was shown to you any more; nothing is answered");
-            }
-            asks::keep(&server.house, &id, approve, &shown)?;
-            // What comes of it at once is on the page that follows.
-            asks::came(&server.house, &answerable.ask, CAME)
+async fn answer((State(server), Extension(fields)): Given, id: String, approve: bool) -> Response {
+    let (of, shown) = (id.clone(), fields.text("digest"));
+    let kept = beside(&server, move |server| {
+        let answerable = asks::answerable(&server.house, &of)?;
+        if answerable.digest != shown {
+            bail!("ask {of} is not what was shown to you any more; nothing is answered");
         }
+        asks::keep(&server.house, &of, approve, &shown)?;
+        // What comes of it at once is on the page that follows.
+        asks::came(&server.house, &answerable.ask, CAME)
     });
-    let told = match kept.await {
-        Ok(Ok(_)) => return see(back_to(&fields).unwrap_or(&format!("/asks/{id}"))),
-        Ok(Err(error)) => format!("{error:#}"),
-        Err(error) => error.to_string(),
-    };
+    let Err(error) = kept.await else { return see(back_to(&fields).unwrap_or(&format!("/asks/{id}"))) };
     let ask = house::asks::find(&server.house, &id).ok();
-    let told = views::asks::not_taken(ask.as_ref(), &id, &told);
-    frame::short(StatusCode::CONFLICT, "Not answered", "/asks", &told)
+    failed("Not answered", "/asks", &error, &views::asks::not_taken(ask.as_ref(), &id))
 }
 
 pub async fn yes(given: Given, Path(id): Path<String>) -> Response {
@@ -152,56 +143,34 @@ pub async fn no(given: Given, Path(id): Path<String>) -> Response {
 }
 
 /// Orders the guardian to go back to a rung, where what is committed is still what the changes were shown against.
-pub async fn back((State(server), uri, Extension(fields)): Given, Path(rung): Path<String>) -> Response {
-    if let Some(refused) = refusal(&server, uri.path(), &fields) {
-        return refused;
-    }
-    let head = tokio::task::spawn_blocking({
-        let (server, rung) = (server.clone(), rung.clone());
-        move || rollback::facts(&server.house, Some(&rung))
-    });
-    let told = match head.await {
-        Ok(Ok(facts)) if text(&facts, "head") == fields.text("head") => {
-            let came = run(&server, Order::new(&["rollback", &rung])).await;
-            return self::came("Back", "/edits", &came, "/edits");
+pub async fn back((State(server), Extension(fields)): Given, Path(rung): Path<String>) -> Response {
+    let (to, shown) = (rung.clone(), fields.text("head"));
+    let is_same = beside(&server, move |server| {
+        if text(&rollback::facts(&server.house, Some(&to))?, "head") != shown {
+            bail!("Something was committed since the changes were shown; look at them again.");
         }
-        Ok(Ok(_)) => "Something was committed since the changes were shown; look at them again.".to_owned(),
-        Ok(Err(error)) => format!("{error:#}"),
-        Err(error) => error.to_string(),
-    };
-    failed("Not gone back", "/edits", &told, &html! { " " a href="/edits" { "Its self-edits" } })
-}
-
-async fn order(server: &Arc<Server>, path: &str, fields: &Fields, name: &str, title: &str) -> Response {
-    if let Some(refused) = refusal(server, path, fields) {
-        return refused;
+        Ok(())
+    });
+    match is_same.await {
+        Ok(()) => run(&server, Order::new(&["rollback", &rung]), "Back", "/edits").await,
+        Err(error) => {
+            failed("Not gone back", "/edits", &error, &html! { " " a href="/edits" { "Its self-edits" } })
+        }
     }
-    let came = run(server, Order::new(&[name])).await;
-    self::came(title, "/", &came, "/")
 }
 
-pub async fn pause((State(server), uri, Extension(fields)): Given) -> Response {
-    order(&server, uri.path(), &fields, "pause", "Pause").await
+pub async fn pause((State(server), _): Given) -> Response {
+    run(&server, Order::new(&["pause"]), "Pause", "/").await
 }
 
-pub async fn resume((State(server), uri, Extension(fields)): Given) -> Response {
-    order(&server, uri.path(), &fields, "resume", "Resume").await
+pub async fn resume((State(server), _): Given) -> Response {
+    run(&server, Order::new(&["resume"]), "Resume", "/").await
 }
 
 /// Makes the link anew; the browser that asked keeps access, all others lose it.
-pub async fn new_link((State(server), uri, Extension(fields)): Given) -> Response {
-    if let Some(refused) = refusal(&server, uri.path(), &fields) {
-        return refused;
-    }
+pub async fn new_link((State(server), _): Given) -> Response {
     match server.link.renew() {
-        Ok(token) => {
-            let mut response = see("/");
-            let set = format!("{}={token}; HttpOnly; SameSite=Strict; Path=/", server.cookie());
-            if let Ok(set) = http::HeaderValue::from_str(&set) {
-                response.headers_mut().insert(http::header::SET_COOKIE, set);
-            }
-            response
-        }
-        Err(error) => failed("The link", "/", &format!("{error:#}"), &html! {}),
+        Ok(token) => server.admitted(&token, see("/")),
+        Err(error) => failed("The link", "/", &error, &html! {}),
     }
 }

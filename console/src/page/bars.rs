@@ -1,6 +1,8 @@
 //! Bars as SVG for tables and money: widths are attributes, since no style may stand in the page. Pure.
 
+use house::records::view::field;
 use maud::{Markup, html};
+use serde_json::Value;
 
 /// Columns of a bar, and its height.
 const WIDTH: f64 = 100.0;
@@ -30,8 +32,17 @@ pub fn bar(told: &str, parts: &[Part], mark: Option<f64>) -> Markup {
     }
 }
 
-/// Draws the used part of a cap, as a bar with its words; warns where little is left.
-pub fn used(name: &str, spent: f64, cap: f64) -> Markup {
+/// Draws the used part of a cap of the broker's page: all of it, and the creature's own.
+pub fn cap(cap: &Value) -> Markup {
+    let usd = |name: &str| field(cap, name);
+    html! {
+        (used("all", usd("spent_usd"), usd("cap_usd")))
+        (used("of it its own", usd("autonomous_usd"), usd("autonomous_cap_usd")))
+    }
+}
+
+/// Draws the used part, as a bar with its words; warns where little is left.
+fn used(name: &str, spent: f64, cap: f64) -> Markup {
     let told = format!("{name}: ${spent:.2} of ${cap:.2}");
     let share = if cap > 0.0 { spent / cap } else { 0.0 };
     let class = if share >= 0.9 { "over" } else { "spent" };

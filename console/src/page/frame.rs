@@ -2,10 +2,10 @@
 
 use crate::page::Server;
 use crate::page::guard::Refusal;
-use crate::page::out::{self, Gone, Out, safe};
+use crate::page::out::{self, Ended, Out, safe};
 use anyhow::Result;
 use axum::body::Body;
-use axum::extract::{Query, State};
+use axum::extract::Query;
 use axum::response::{IntoResponse, Response};
 use house::moments;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -27,6 +27,8 @@ pub const PLACES: [(&str, &str, &str); 9] = [
     ("/spend", "Spend", "what was paid for what"),
     ("/memory", "Memory", "facts, notes, skills and other papers, to read and correct"),
 ];
+/// Kind of a picture.
+pub const SVG: &str = "image/svg+xml; charset=utf-8";
 /// Pages in a phone's bar; the last place there is `More`.
 const IN_THE_BAR: usize = 3;
 
@@ -61,24 +63,25 @@ pub enum Weight {
 
 /// A page: `title` is its heading, `here` the place in the head that it belongs to.
 pub async fn page(
-    server: &Arc<Server>,
+    server: Arc<Server>,
     title: &str,
     here: &str,
     weight: Weight,
-    write: impl FnOnce(&mut Out) -> Result<()> + Send + 'static,
+    write: impl FnOnce(&Server, &mut Out) -> Result<()> + Send + 'static,
 ) -> Response {
     let places = match weight {
         Weight::Light => server.light.clone(),
         Weight::Heavy => server.heavy.clone(),
     };
-    let head = begin(title, here, waiting(server).await);
+    let head = begin(title, here, waiting(&server).await);
     let (status, body) = out::body(head, places, move |out| {
-        match write(out) {
-            Err(error) if error.is::<Gone>() => return,
-            Err(error) => {
-                let _ = out.html(&wrong(&format!("{error:#}")));
+        if let Err(error) = write(&server, out) {
+            match error.downcast_ref() {
+                Some(Ended::Gone) => return,
+                Some(Ended::Missing(_)) => drop(out.missing()),
+                None => {}
             }
-            Ok(()) => {}
+            let _ = out.html(&wrong(&format!("{error:#}")));
         }
         let _ = out.raw(END);
     })
@@ -87,10 +90,7 @@ pub async fn page(
 }
 
 fn html_response(status: StatusCode, body: Body) -> Response {
-    let mut response = (status, body).into_response();
-    let kind = HeaderValue::from_static("text/html; charset=utf-8");
-    response.headers_mut().insert(header::CONTENT_TYPE, kind);
-    response
+    (status, asset("text/html; charset=utf-8", body)).into_response()
 }
 
 const END: &str = "</main></body></html>";
@@ -167,13 +167,10 @@ fn badge(waiting: usize) -> Markup {
 }
 
 /// The places that a phone's bar has no room for.
-pub async fn more(State(server): State<Arc<Server>>) -> Response {
-    page(&server, "More", "/more", Weight::Light, |out| {
-        out.html(&html! {
-            ul.places { @for (place, name, told) in PLACES.iter().skip(IN_THE_BAR) { li { a href=(place) { (name) } p.about { (told) } } } }
-        })
+pub fn more(_: &Server, out: &mut Out) -> Result<()> {
+    out.html(&html! {
+        ul.places { @for (place, name, told) in PLACES.iter().skip(IN_THE_BAR) { li { a href=(place) { (name) } p.about { (told) } } } }
     })
-    .await
 }
 
 /// Query of the icon: the number of waiting asks.
@@ -190,11 +187,7 @@ pub async fn icon(Query(Icon { asks }): Query<Icon>) -> Response {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 32 32\"><rect width=\"32\" height=\"32\" rx=\"8\" \
          fill=\"#2f6f4f\"/><path d=\"M11 25V8h11M11 16h8\" stroke=\"#fff\" stroke-width=\"4\" fill=\"none\"/>{dot}</svg>"
     );
-    let mut response = whole.into_response();
-    response
-        .headers_mut()
-        .insert(header::CONTENT_TYPE, HeaderValue::from_static("image/svg+xml; charset=utf-8"));
-    response
+    asset(SVG, whole)
 }
 
 /// Renders an error, in the place where it occurred.
@@ -239,17 +232,13 @@ pub fn entry() -> Response {
 
 /// Leads to the page that shows the result of an act.
 pub fn see(place: &str) -> Response {
-    let mut response = StatusCode::SEE_OTHER.into_response();
     let place = HeaderValue::from_str(place).unwrap_or(HeaderValue::from_static("/"));
-    response.headers_mut().insert(header::LOCATION, place);
-    response
+    (StatusCode::SEE_OTHER, [(header::LOCATION, place)]).into_response()
 }
 
-/// A file of the page's own.
-pub fn asset(kind: &'static str, text: &'static str) -> Response {
-    let mut response = text.into_response();
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
-    response
+/// An answer of a kind of content.
+pub fn asset(kind: &'static str, body: impl IntoResponse) -> Response {
+    ([(header::CONTENT_TYPE, kind)], body).into_response()
 }
 
 /// A time for people and programs: how long ago, and the exact time on pointing at it.

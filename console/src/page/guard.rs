@@ -56,7 +56,7 @@ fn refusal(asked: &Parts, token: &str, cookie: &str) -> Result<Judged, Refusal> 
     let host = host(asked)?;
     let given = linked(asked);
     let is_link = given.as_deref().is_some_and(|given| same(token, given));
-    let from_elsewhere = from_elsewhere(&asked.headers)?;
+    let from_elsewhere = from_elsewhere(&asked.headers);
     if from_elsewhere && !(is_link && is_navigation(&asked.headers)) {
         return refused(StatusCode::FORBIDDEN, "This request comes from another site's page.", LINK);
     }
@@ -102,13 +102,9 @@ fn host(asked: &Parts) -> Result<&str, Refusal> {
 }
 
 /// Whether the browser says that something other than this page, or its owner, asks.
-fn from_elsewhere(headers: &HeaderMap) -> Result<bool, Refusal> {
-    let mut said = headers.get_all("sec-fetch-site").iter();
-    Ok(match (said.next(), said.next()) {
-        (None, _) => false,
-        (Some(site), None) => site != "none" && site != "same-origin",
-        (Some(_), Some(_)) => true,
-    })
+fn from_elsewhere(headers: &HeaderMap) -> bool {
+    let is_said = headers.contains_key("sec-fetch-site");
+    is_said && !matches!(one(headers, "sec-fetch-site"), Some("none" | "same-origin"))
 }
 
 fn is_navigation(headers: &HeaderMap) -> bool {

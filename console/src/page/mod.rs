@@ -3,7 +3,6 @@
 //! It reads records and state and keeps nothing but its link's token and an index it can make anew; it does only what the
 //! terminal could. Nothing waits for it, and it may be killed at any moment.
 
-pub mod back;
 pub mod bars;
 pub mod form;
 pub mod frame;
@@ -27,9 +26,11 @@ mod stream;
 
 use crate::commands::options;
 use anyhow::{Context, Result};
+use axum::response::Response;
 use house::House;
 use house::moments::Place;
 use house::terminal;
+use http::{HeaderValue, header};
 use link::Link;
 use std::net::{Ipv4Addr, TcpListener};
 use std::sync::Arc;
@@ -53,7 +54,7 @@ pub struct Server {
     pub light: Arc<Semaphore>,
     pub heavy: Arc<Semaphore>,
     pub streams: Arc<Semaphore>,
-    pub past: past::Past,
+    pub past: Arc<past::Past>,
     pub waiting: waiting::Waiting,
 }
 
@@ -66,6 +67,15 @@ impl Server {
     /// The way in.
     pub fn address(&self) -> String {
         format!("http://127.0.0.1:{}/?token={}", self.port, self.link.token())
+    }
+
+    /// An answer that hands its browser the token.
+    fn admitted(&self, token: &str, mut answer: Response) -> Response {
+        let set = format!("{}={token}; HttpOnly; SameSite=Strict; Path=/", self.cookie());
+        if let Ok(set) = HeaderValue::from_str(&set) {
+            answer.headers_mut().insert(header::SET_COOKIE, set);
+        }
+        answer
     }
 
     /// A token for the act of this path.
@@ -101,7 +111,7 @@ pub fn serve(house: &House, wanted: &options::Serve) -> Result<u8> {
         light: Arc::new(Semaphore::new(MOST_LIGHT)),
         heavy: Arc::new(Semaphore::new(MOST_HEAVY)),
         streams: Arc::new(Semaphore::new(MOST_STREAMS)),
-        past: past::Past::default(),
+        past: past::Past::new(house),
         waiting: waiting::Waiting::default(),
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -112,7 +122,6 @@ pub fn serve(house: &House, wanted: &options::Serve) -> Result<u8> {
         .context("failed to begin")?;
     let address = server.address();
     let server = Arc::new(server);
-    past::catch_up(&server);
     let served = runtime.block_on(server::run(server.clone(), listener, || {
         terminal::words(&address);
         terminal::error(

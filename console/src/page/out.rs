@@ -35,17 +35,30 @@ pub struct Out {
     held: Vec<u8>,
 }
 
-/// The reader has gone, or takes nothing.
+/// Reasons why a page ends early.
 #[derive(Debug)]
-pub struct Gone;
+pub enum Ended {
+    /// The reader has gone, or takes nothing.
+    Gone,
+    /// There is no such thing: said instead of it, with the status for that.
+    Missing(String),
+}
 
-impl std::fmt::Display for Gone {
+impl std::fmt::Display for Ended {
     fn fmt(&self, to: &mut std::fmt::Formatter) -> std::fmt::Result {
-        to.write_str("the reader has gone")
+        to.write_str(match self {
+            Self::Gone => "the reader has gone",
+            Self::Missing(told) => told,
+        })
     }
 }
 
-impl std::error::Error for Gone {}
+impl std::error::Error for Ended {}
+
+/// Ends a page before its first text: there is no such thing.
+pub fn missing(told: impl std::fmt::Display) -> anyhow::Error {
+    Ended::Missing(format!("{told:#}")).into()
+}
 
 impl Out {
     /// Writes markup, every letter of it visible.
@@ -62,7 +75,7 @@ impl Out {
     /// Sends the text written so far.
     pub fn flush(&mut self) -> Result<()> {
         if self.held.is_empty() {
-            return if self.to.is_closed() { Err(Gone.into()) } else { Ok(()) };
+            return if self.to.is_closed() { Err(Ended::Gone.into()) } else { Ok(()) };
         }
         let piece = Piece::Text(std::mem::take(&mut self.held).into());
         self.send(piece)
@@ -82,7 +95,7 @@ impl Out {
         let sent = async { tokio::time::timeout(PATIENCE, self.to.send(piece)).await };
         match self.runtime.block_on(sent) {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(_)) | Err(_) => Err(Gone.into()),
+            Ok(Err(_)) | Err(_) => Err(Ended::Gone.into()),
         }
     }
 }

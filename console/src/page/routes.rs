@@ -1,10 +1,16 @@
 //! Paths of the page and their handlers.
 
+use crate::page::frame::Weight::{self, Heavy, Light};
+use crate::page::out::Out;
 use crate::page::{Server, acts, frame, stream, views};
+use anyhow::Result;
 use axum::Router;
-use axum::routing::{get, post};
+use axum::extract::{Query, State};
+use axum::middleware::from_fn_with_state;
+use axum::routing::{MethodRouter, get, post};
 use http::StatusCode;
 use maud::html;
+use serde::de::DeserializeOwned;
 use std::sync::Arc;
 
 const STYLE: &str = include_str!("style.css");
@@ -13,13 +19,13 @@ const LIFE: &str = include_str!("life.js");
 const TALK: &str = include_str!("talk.js");
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
-pub fn all() -> Router<Arc<Server>> {
+pub fn all(server: &Arc<Server>) -> Router<Arc<Server>> {
     let shown = Router::new()
-        .route("/", get(views::now::page))
-        .route("/talk", get(views::talk::page))
-        .route("/asks", get(views::asks::page))
+        .route("/", shown("Now", "/", Light, views::now::write))
+        .route("/talk", asked("Talk", "/talk", Light, views::talk::write))
+        .route("/asks", shown("Asks", "/asks", Light, views::asks::write))
         .route("/asks/{id}", get(views::asks::one))
-        .route("/life", get(views::life::page))
+        .route("/life", asked("A life", "/life", Heavy, views::life::write))
         .route("/life.svg", get(views::life::picture))
         .route("/export/life/{file}", get(views::export::life))
         .route("/export/days.svg", get(views::export::days))
@@ -28,17 +34,17 @@ pub fn all() -> Router<Arc<Server>> {
         .route("/thought/{number}", get(views::thought::page))
         .route("/commit/{name}", get(views::change::page))
         .route("/record/{file}/{at}", get(views::record::page))
-        .route("/edits", get(views::edits::page))
+        .route("/edits", asked("Self-edits", "/edits", Heavy, views::edits::write))
         .route("/ladder", get(|| async { frame::see("/edits") }))
         .route("/ladder/{rung}", get(views::ladder::one))
-        .route("/report", get(views::report::page))
-        .route("/search", get(views::search::page))
-        .route("/spend", get(views::spend::page))
-        .route("/memory", get(views::memory::page))
-        .route("/memory/paper/{*name}", get(views::memory::paper).post(views::memory::save))
+        .route("/report", asked("Report", "/report", Heavy, views::report::write))
+        .route("/search", asked("Search", "/search", Heavy, views::search::write))
+        .route("/spend", asked("Spend", "/spend", Heavy, views::spend::write))
+        .route("/memory", shown("Memory", "/memory", Light, views::memory::write))
+        .route("/memory/paper/{*name}", get(views::memory::paper))
         .route("/memory/snapshot/{name}", get(views::memory::snapshot))
         .route("/stream", get(stream::follow))
-        .route("/more", get(frame::more))
+        .route("/more", shown("More", "/more", Light, frame::more))
         .route("/favicon.svg", get(frame::icon))
         .route("/favicon.ico", get(|| async { StatusCode::NO_CONTENT }))
         .route("/style.css", get(|| async { frame::asset("text/css; charset=utf-8", STYLE) }))
@@ -52,8 +58,32 @@ pub fn all() -> Router<Arc<Server>> {
         .route("/ladder/{rung}/back", post(acts::back))
         .route("/pause", post(acts::pause))
         .route("/resume", post(acts::resume))
-        .route("/link/new", post(acts::new_link));
+        .route("/memory/paper/{*name}", post(views::memory::save))
+        .route("/link/new", post(acts::new_link))
+        .route_layer(from_fn_with_state(server.clone(), acts::once));
     shown.merge(done).fallback(nothing).method_not_allowed_fallback(not_so)
+}
+
+/// A page that is the same however it is asked for.
+fn shown(
+    title: &'static str,
+    here: &'static str,
+    weight: Weight,
+    write: fn(&Server, &mut Out) -> Result<()>,
+) -> MethodRouter<Arc<Server>> {
+    get(move |State(server)| frame::page(server, title, here, weight, write))
+}
+
+/// A page by the fields of its query.
+fn asked<Q: DeserializeOwned + Send + 'static>(
+    title: &'static str,
+    here: &'static str,
+    weight: Weight,
+    write: fn(&Server, &Q, &mut Out) -> Result<()>,
+) -> MethodRouter<Arc<Server>> {
+    get(move |State(server), Query(asked): Query<Q>| {
+        frame::page(server, title, here, weight, move |server, out| write(server, &asked, out))
+    })
 }
 
 async fn nothing() -> axum::response::Response {

@@ -86,14 +86,14 @@ async fn converse(stream: TcpStream, router: Router, place: Arc<Place>, mut ende
 
 fn router(server: Arc<Server>) -> Router {
     let guarded = middleware::from_fn_with_state(server.clone(), guarded);
-    routes::all().layer(guarded).with_state(server)
+    routes::all(&server).layer(guarded).with_state(server)
 }
 
 /// Lets a request in, or refuses it and ends its connection; every answer says that it is closed to other sites.
 async fn guarded(State(server): State<Arc<Server>>, request: Request, next: Next) -> Response {
     let (asked, body) = request.into_parts();
-    let (token, cookie) = (server.link.token(), server.cookie());
-    let judged = judge(&asked, &token, &cookie);
+    let token = server.link.token();
+    let judged = judge(&asked, &token, &server.cookie());
     if let (Judged::Passes | Judged::Enters { .. }, Some(place)) =
         (&judged, asked.extensions.get::<Arc<Place>>())
     {
@@ -106,12 +106,7 @@ async fn guarded(State(server): State<Arc<Server>>, request: Request, next: Next
             response
         }
         Judged::Enters { from_elsewhere } => {
-            let mut response = if from_elsewhere { frame::entry() } else { frame::see("/") };
-            let set = format!("{cookie}={token}; HttpOnly; SameSite=Strict; Path=/");
-            if let Ok(set) = HeaderValue::from_str(&set) {
-                response.headers_mut().insert(header::SET_COOKIE, set);
-            }
-            response
+            server.admitted(&token, if from_elsewhere { frame::entry() } else { frame::see("/") })
         }
         Judged::Passes if asked.method == Method::POST => {
             match tokio::time::timeout(FORM, axum::body::to_bytes(body, form::MOST_BYTES)).await {

@@ -49,22 +49,12 @@ pub struct Spent {
     pub cut: Vec<String>,
 }
 
-/// A settled call, until its thought is found.
-struct Call {
-    at_ms: Millis,
-    micro: u64,
-    is_own: bool,
-    took_ms: Option<u64>,
-}
-
 impl Sum {
-    fn add(&mut self, call: &Call) {
-        self.micro = self.micro.saturating_add(call.micro);
-        self.own_micro = self.own_micro.saturating_add(if call.is_own { call.micro } else { 0 });
-        self.calls += 1;
-        if let Some(took_ms) = call.took_ms {
-            (self.took_ms, self.timed) = (self.took_ms.saturating_add(took_ms), self.timed + 1);
-        }
+    fn add(&mut self, other: &Self) {
+        self.micro = self.micro.saturating_add(other.micro);
+        self.own_micro = self.own_micro.saturating_add(other.own_micro);
+        self.calls += other.calls;
+        (self.took_ms, self.timed) = (self.took_ms.saturating_add(other.took_ms), self.timed + other.timed);
     }
 
     /// Seconds that a call took, on average.
@@ -119,40 +109,34 @@ pub fn read(house: &House, since: &str) -> Spent {
         if entry.booked() == Booked::Unsent {
             return;
         }
-        let took_ms = begun_ms.map(|begun_ms| at_ms.saturating_sub(begun_ms));
-        let call = Call { at_ms, micro: entry.cost_micro_usd(), is_own: entry.is_own(), took_ms };
+        let micro = entry.cost_micro_usd();
+        let call = Sum {
+            micro,
+            own_micro: if entry.is_own() { micro } else { 0 },
+            calls: 1,
+            took_ms: begun_ms.map_or(0, |begun_ms| at_ms.saturating_sub(begun_ms)),
+            timed: begun_ms.is_some().into(),
+            ..Sum::default()
+        };
         spent.all.add(&call);
         sum(&mut spent.days, entry.day()).add(&call);
         let model = [entry.service(), entry.note()].map(|name| brief(name, NAME_CHARS)).join(" ");
         sum(&mut spent.models, model.trim()).add(&call);
         if calls.len() < MOST_CALLS {
-            calls.push(call);
+            calls.push((at_ms, call));
         }
     });
     spent.cut.extend(cut);
     let why = reasons(house);
-    let (mut all, mut days) = (Tokens::default(), BTreeMap::<String, Tokens>::new());
-    let mut purpose = Purposes {
-        calls: &calls,
-        next: 0,
-        under_way: None,
-        question: String::new(),
-        led_to: &mut spent.led_to,
-    };
+    let Spent { all, days, led_to, .. } = &mut spent;
+    let mut purpose = Purposes { calls: &calls, next: 0, under_way: None, question: String::new(), led_to };
     let cut = gather::each(&house.memory(), since, |record| {
         let tokens = purpose.take(record, &why);
-        all.add(tokens);
-        if !tokens.is_none() && days.len() < MOST_NAMES {
-            days.entry(Record(record).at().chars().take(10).collect()).or_default().add(tokens);
-        }
+        all.tokens.add(tokens);
+        let day = Record(record).at().get(.."2026-01-31".len()).and_then(|day| days.get_mut(day));
+        day.into_iter().for_each(|day| day.tokens.add(tokens));
     });
     purpose.end();
-    spent.all.tokens = all;
-    for (day, tokens) in days {
-        if let Some(sum) = spent.days.get_mut(&day) {
-            sum.tokens = tokens;
-        }
-    }
     spent.cut.extend(cut);
     spent
 }
@@ -186,7 +170,8 @@ fn kind(why: &str) -> String {
 
 /// Gives each call to the thought it was made for: the first that was remembered after it.
 struct Purposes<'a> {
-    calls: &'a [Call],
+    /// Settled calls, each with its time.
+    calls: &'a [(Millis, Sum)],
     next: usize,
     /// The thought whose outcome is still coming: its first call, its purpose, and its tokens.
     under_way: Option<(usize, String, Tokens)>,
@@ -209,7 +194,7 @@ impl Purposes<'_> {
                 self.end();
                 let until_ms = moments::ms(record.at()).unwrap_or(0).saturating_add(SETTLED_LATER_MS);
                 let first = self.next;
-                while self.calls.get(self.next).is_some_and(|call| call.at_ms <= until_ms) {
+                while self.calls.get(self.next).is_some_and(|(at_ms, _)| *at_ms <= until_ms) {
                     self.next += 1;
                 }
                 let known = || thought.wake().and_then(|wake| why.get(&wake)).cloned();
@@ -243,7 +228,7 @@ impl Purposes<'_> {
             return;
         }
         let sum = sum(self.led_to, &purpose);
-        calls.iter().for_each(|call| sum.add(call));
+        calls.iter().for_each(|(_, call)| sum.add(call));
         sum.tokens.add(tokens);
     }
 }

@@ -3,10 +3,10 @@
 //! Invariant: nothing of the creature's waits for it; a browser that takes nothing is let go.
 
 use crate::feed;
+use crate::feed::shown::Verbosity;
 use crate::page::out::safe;
-use crate::page::{Server, link, under_way, views, waiting};
+use crate::page::{Server, frame, link, under_way, views, waiting};
 use crate::window::sources::{Changed, Sources};
-use crate::window::view::Verbosity;
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -14,7 +14,7 @@ use bytes::Bytes;
 use futures_util::stream;
 use house::moments;
 use house::records::memory::Record;
-use http::{HeaderValue, StatusCode, header};
+use http::StatusCode;
 use maud::Markup;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::collections::HashMap;
@@ -56,9 +56,7 @@ pub async fn follow(State(server): State<Arc<Server>>) -> Response {
     let told = stream::unfold((from, there), |(mut from, there)| async move {
         Some((Ok::<_, Infallible>(from.recv().await?), (from, there)))
     });
-    let mut response = Body::from_stream(told).into_response();
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-    response
+    frame::asset("text/event-stream", Body::from_stream(told))
 }
 
 struct Follower {

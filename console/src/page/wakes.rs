@@ -1,6 +1,6 @@
 //! The last wakes, a line each: reason, number of acts, cost; the wake's rows in a fold. Pure but for reading.
 
-use super::back::{self, Line};
+use crate::back::{self, Line};
 use crate::life;
 use crate::owners::Owners;
 use crate::report::gather::SETTLED_LATER_MS;

@@ -7,7 +7,7 @@ use house::bounds::{self, brief};
 use house::clock::Millis;
 use house::records::ledger::{Booked, Entry};
 use house::records::{self, text};
-use house::{House, asks, clock, files, instance, minds, moments};
+use house::{House, asks, clock, instance, minds, moments, standing};
 use serde_json::Value;
 use std::path::Path;
 
@@ -33,8 +33,7 @@ pub fn facts(house: &House, since: &str) -> Facts {
     if waiting.len() > MOST_ASKS {
         facts.waits.push((format!("{} more asks", waiting.len() - MOST_ASKS), "asks".into()));
     }
-    let page = files::read_small(&house.budget()).ok().flatten();
-    facts.budget = page.and_then(|page| bounds::read(&page)).filter(Value::is_object);
+    facts.budget = standing::small(&house.budget()).filter(Value::is_object);
     // A broker that has ended wrote its page some time ago.
     if instance::broker_runs(house) {
         facts.down = facts.budget.as_ref().map(minds::down).unwrap_or_default();
@@ -55,8 +54,7 @@ fn told(ask: &asks::Ask) -> String {
 /// `MOST_BYTES` the newest. Returns the file's name where some were left out.
 pub fn each(path: &Path, since: &str, mut take: impl FnMut(&Value)) -> Option<String> {
     let (mut room, mut is_cut, mut parts) = (MOST_BYTES, false, Vec::new());
-    let paths = records::older(path, since).into_iter().chain([path.to_owned()]);
-    for path in paths.collect::<Vec<_>>().into_iter().rev() {
+    for path in records::whole(path, since).rev() {
         let bytes = std::fs::metadata(&path).map_or(0, |meta| meta.len());
         let place = records::place(&path, since);
         let wanted = bytes.saturating_sub(place);
@@ -81,7 +79,7 @@ pub fn each(path: &Path, since: &str, mut take: impl FnMut(&Value)) -> Option<St
 /// Takes every record of a span, oldest first. Later records are not read, however long ago the span was.
 pub fn between(path: &Path, since: &str, until: &str, mut take: impl FnMut(&Value)) {
     let mut owners = Owners::beside(path);
-    for path in records::older(path, since).into_iter().chain([path.to_owned()]) {
+    for path in records::whole(path, since) {
         for record in records::from(&path, records::place(&path, since), MOST_BYTES) {
             if text(&record, "at") > until {
                 return;

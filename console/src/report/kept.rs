@@ -34,9 +34,6 @@ pub fn keep(house: &House, day: &str, text: &str) -> Result<()> {
 
 /// Whether a file is named as reports are: `2026-01-31.md`.
 fn is_report(name: &str) -> bool {
-    let day = name.strip_suffix(".md").unwrap_or_default();
-    let fits = |(place, byte): (usize, u8)| {
-        if place == 4 || place == 7 { byte == b'-' } else { byte.is_ascii_digit() }
-    };
-    day.len() == 10 && day.bytes().enumerate().all(fits)
+    let day = name.strip_suffix(".md").filter(|day| day.len() == "2026-01-31".len());
+    day.is_some_and(|day| day.parse::<jiff::civil::Date>().is_ok())
 }

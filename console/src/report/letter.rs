@@ -12,20 +12,6 @@ const PATH: &str = "(a path)";
 const ADDRESS: &str = "(this machine)";
 /// Addresses of this machine itself.
 const LOOPBACK: [&str; 4] = ["127.0.0.1", "localhost", "[::1]", "0.0.0.0"];
-/// Headings in everyday words, by the name of a section.
-const HEADINGS: [(&str, &str); 10] = [
-    ("WAITS", "Waits for its owner's yes"),
-    ("fell, died", "Deaths, and what was put back"),
-    ("self-edits", "Changes to itself"),
-    ("made", "Made"),
-    ("words", "Said"),
-    ("failed", "Failed"),
-    ("learnt", "Learnt"),
-    ("cost", "Cost"),
-    ("means to", "Means to do next"),
-    ("all in all", "In numbers"),
-];
-
 pub fn print(house: &House, since: &str) -> Result<()> {
     let (facts, sections) = super::read(house, since);
     let secrets = Secrets::of(house)?;
@@ -42,11 +28,7 @@ fn lines(sections: &[Section], since: &str, nothing: bool, strike: &dyn Fn(&str)
         lines.extend([String::new(), "Nothing happened.".into()]);
     }
     for section in sections {
-        let heading = HEADINGS
-            .iter()
-            .find(|(name, _)| *name == section.name)
-            .map_or(section.name, |(_, heading)| heading);
-        lines.extend([String::new(), format!("## {heading}"), String::new()]);
+        lines.extend([String::new(), format!("## {}", section.heading), String::new()]);
         lines.extend(
             section.rows.iter().map(|row| format!("- {}", escaped(&strike(&printable::flat(&row.text))))),
         );

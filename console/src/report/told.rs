@@ -29,6 +29,8 @@ pub struct Row {
 #[derive(Debug)]
 pub struct Section {
     pub name: &'static str,
+    /// The same in everyday words, for a letter.
+    pub heading: &'static str,
     pub rows: Vec<Row>,
     /// Number of rows, with those not held, and where they stand.
     pub count: u64,
@@ -48,9 +50,9 @@ fn long_row(text: impl Into<String>, see: &str) -> Row {
 /// The sections of a report, the weightiest first; empty ones are left out.
 pub fn sections(facts: &Facts, since: &str) -> Vec<Section> {
     let history = format!("history --since {}", typed(since));
-    let section = |name, rows: Vec<Row>, count: u64, see: &str, in_time| {
+    let section = |(name, heading), rows: Vec<Row>, count: u64, see: &str, in_time| {
         let count = count.max(rows.len() as u64);
-        Section { name, rows, count, see: see.to_owned(), in_time }
+        Section { name, heading, rows, count, see: see.to_owned(), in_time }
     };
     let waits = facts.waits.iter().map(|(told, see)| row(told, see)).collect();
     let falls = facts.falls.kept.iter().map(|fall| {
@@ -79,21 +81,29 @@ pub fn sections(facts: &Facts, since: &str) -> Vec<Section> {
             format!("feed --since {}", typed(since)),
         ),
     };
+    let words = facts.words.kept.iter().map(word).collect();
+    let learnt = tally("", &facts.learnt, &history).into_iter().collect();
     let next = match &facts.next {
         Some(next) => next.iter().map(|aim| row(aim, AGENDA)).collect(),
         None => vec![row("what it means to do cannot be read", AGENDA)],
     };
     let all = [
-        section("WAITS", waits, 0, "asks", false),
-        section("fell, died", deaths.chain(falls).collect(), ended, &history, true),
-        section("self-edits", edits, all_born, &history, true),
-        section("made", made(facts, &history), 0, &history, false),
-        section("words", facts.words.kept.iter().map(word).collect(), facts.words.count, &history, true),
-        section("failed", failed(facts, &history), 0, &history, false),
-        section("learnt", tally("", &facts.learnt, &history).into_iter().collect(), 0, &history, false),
-        section("cost", cost(facts, &history), 0, &history, false),
-        section("means to", next, 0, AGENDA, false),
-        section("all in all", counts(facts, &history), 0, &history, false),
+        section(("WAITS", "Waits for its owner's yes"), waits, 0, "asks", false),
+        section(
+            ("fell, died", "Deaths, and what was put back"),
+            deaths.chain(falls).collect(),
+            ended,
+            &history,
+            true,
+        ),
+        section(("self-edits", "Changes to itself"), edits, all_born, &history, true),
+        section(("made", "Made"), made(facts, &history), 0, &history, false),
+        section(("words", "Said"), words, facts.words.count, &history, true),
+        section(("failed", "Failed"), failed(facts, &history), 0, &history, false),
+        section(("learnt", "Learnt"), learnt, 0, &history, false),
+        section(("cost", "Cost"), cost(facts, &history), 0, &history, false),
+        section(("means to", "Means to do next"), next, 0, AGENDA, false),
+        section(("all in all", "In numbers"), counts(facts, &history), 0, &history, false),
     ];
     all.into_iter().filter(|section| !section.rows.is_empty()).collect()
 }

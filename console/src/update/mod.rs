@@ -28,13 +28,13 @@ pub fn update(house: &House, wanted: &options::Update) -> Result<u8> {
         show(&news, &upstream);
     }
     let changed = match &news.merged {
-        Merged::Nothing => return Ok(said(wanted, &news, "nothing is new", 0, json!({}))),
+        Merged::Nothing => return Ok(said(wanted, &news, "nothing is new", json!({}))),
         Merged::Conflict(files) => bail!(conflict(files, &upstream)),
         Merged::Tree { changed, .. } => changed,
     };
     unsaved(&repo, changed)?;
     if wanted.dry_run {
-        return Ok(said(wanted, &news, "nothing was merged: --dry-run", 0, json!({"dry_run": true})));
+        return Ok(said(wanted, &news, "nothing was merged: --dry-run", json!({"dry_run": true})));
     }
     let ran = again::stop(house)?;
     let merged = merge(house, &upstream, !wanted.form.json);
@@ -52,7 +52,6 @@ pub fn update(house: &House, wanted: &options::Update) -> Result<u8> {
         wanted,
         &news,
         &format!("{} is merged: this branch is at {commit}", upstream.name),
-        0,
         json!({"merged": commit, "ran": ran != Ran::Not}),
     ))
 }
@@ -134,14 +133,14 @@ fn show(news: &News, upstream: &Upstream) {
     if news.count == 0 {
         return;
     }
-    terminal::field("new", &format!("{} commit{} on {}", news.count, plural(news.count), upstream.name));
+    terminal::field("new", &format!("{} on {}", count(news.count, "commit"), upstream.name));
     news.commits.iter().for_each(|commit| terminal::below(1, commit));
     if news.count > news.commits.len() {
         terminal::below(1, &format!("and {} more", news.count - news.commits.len()));
     }
     if let Merged::Tree { changed, creature, lines: (added, removed), .. } = &news.merged {
         let own = if news.own > 0 {
-            format!("; {} commit{} of the house's own stay", news.own, plural(news.own))
+            format!("; {} of the house's own stay", count(news.own, "commit"))
         } else {
             String::new()
         };
@@ -152,26 +151,22 @@ fn show(news: &News, upstream: &Upstream) {
         };
         terminal::field(
             "changes",
-            &format!(
-                "{} file{}, +{added} -{removed} lines{tested}{own}",
-                changed.len(),
-                plural(changed.len())
-            ),
+            &format!("{}, +{added} -{removed} lines{tested}{own}", count(changed.len(), "file")),
         );
     }
 }
 
-fn plural(count: usize) -> &'static str {
-    if count == 1 { "" } else { "s" }
+fn count(number: usize, what: &str) -> String {
+    crate::life::count(number as u64, what)
 }
 
-fn said(wanted: &options::Update, news: &News, told: &str, code: u8, more: Value) -> u8 {
+fn said(wanted: &options::Update, news: &News, told: &str, more: Value) -> u8 {
     if !wanted.form.json {
         terminal::line(told);
         if wanted.dry_run && news.count > 0 {
             terminal::field("next", &typed("update"));
         }
-        return code;
+        return 0;
     }
     let mut document = json!({"from": news.from.to_string(), "to": news.to.to_string(), "new": news.count, "own": news.own,
         "commits": news.commits, "told": told});
@@ -179,5 +174,5 @@ fn said(wanted: &options::Update, news: &News, told: &str, code: u8, more: Value
         fields.extend(more);
     }
     terminal::json(&document);
-    code
+    0
 }

@@ -1,15 +1,16 @@
 //! Finds a thought and what belongs to it, from the end of the records and by halving: never by reading all of memory.
 
+use crate::back;
 use crate::owners::Owners;
 use house::House;
 use house::records;
 use house::records::memory::Record;
 use serde_json::Value;
 use std::collections::VecDeque;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-/// Bytes read from the end of memory for the last thought, and most for it.
-const END_BYTES: u64 = 256 << 10;
+/// Most bytes read from the end of memory for the last thought.
 const MOST_END_BYTES: u64 = 64 << 20;
 /// Bytes read before and behind the place where a thought was found.
 const BEFORE_BYTES: u64 = 1 << 20;
@@ -34,27 +35,23 @@ pub struct Found {
 
 /// Memory and what was rotated away from it, the newest first.
 pub fn files(house: &House) -> Vec<PathBuf> {
-    let older = records::older(&house.memory(), "");
-    [house.memory()].into_iter().chain(older.into_iter().rev()).collect()
+    records::whole(&house.memory(), "").rev().collect()
 }
 
 /// The number of the last thought that can be read.
 pub fn last(house: &House) -> Option<u64> {
-    for path in files(house) {
-        let bytes = std::fs::metadata(&path).map_or(0, |meta| meta.len());
-        let mut reach = END_BYTES;
-        loop {
-            let number = |record: Value| Record(&record).thought()?.thought();
-            if let Some(last) = records::newest(&path, reach).filter_map(number).last() {
-                return Some(last);
-            }
-            if reach >= bytes.min(MOST_END_BYTES) {
-                break;
-            }
-            reach = reach.saturating_mul(4);
-        }
-    }
-    None
+    let mut last = None;
+    back::lines(
+        files(house),
+        None,
+        MOST_END_BYTES,
+        |_| true,
+        |line| {
+            last = records::parse(line.bytes).and_then(|record| Record(&record).thought()?.thought());
+            if last.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        },
+    );
+    last
 }
 
 /// The thought with this number.

@@ -2,6 +2,7 @@
 
 use crate::window::prompt::To;
 use crate::window::{Window, typed};
+use crate::words::STOP;
 use anyhow::Result;
 use house::instance;
 use nix::sys::signal::{Signal, kill};
@@ -58,7 +59,7 @@ impl Window {
             KeyCode::Backspace => self.prompt.cut(To::Left),
             KeyCode::Delete => self.prompt.cut(To::Right),
             KeyCode::Tab => self.complete(),
-            KeyCode::Esc if was_escape => return self.say(typed::STOP),
+            KeyCode::Esc if was_escape => return self.say(STOP),
             KeyCode::Esc => {
                 self.escaped = self.running.is_none() && self.prompt.is_empty();
                 self.end_or_empty();

@@ -16,10 +16,9 @@ mod keys;
 mod orders;
 mod signals;
 
-pub use house::standing as state;
-
 use crate::asks;
 use crate::commands::options;
+use crate::feed::shown::{Verbosity, shown};
 use crate::feed::{earlier, is_ask};
 use crate::say::{Reply, Word};
 use anyhow::{Context, Result, bail};
@@ -42,7 +41,7 @@ use std::os::fd::{AsFd, FromRawFd};
 use std::time::Duration;
 use typed::typed_here;
 use typing::Typing;
-use view::{Verbosity, View};
+use view::View;
 
 /// Time until files are looked at though nothing told of a change, and least time between two looks at the status.
 const SLOW_MS: u16 = 2_000;
@@ -105,30 +104,26 @@ pub fn open(house: House, wanted: &options::Window) -> Result<u8> {
     if wanted.live.is_some() {
         view.goes_on(moments::now());
     }
-    let screen = Screen::open()?;
-    let (prompt, typing, words) = (Prompt::default(), Typing::default(), vec![]);
-    let (running, shown, shown_rollback) = (None, HashMap::new(), None);
-    let (said, hinted, is_new, greets, held_back, leaves) = (String::new(), None, true, true, 0, false);
     let mut window = Window {
         house,
-        screen,
+        screen: Screen::open()?,
         view,
         sources,
-        prompt,
-        typing,
+        prompt: Prompt::default(),
+        typing: Typing::default(),
         verbosity,
-        words,
-        running,
-        shown,
-        shown_rollback,
-        said,
-        hinted,
-        is_new,
-        greets,
-        held_back,
+        words: vec![],
+        running: None,
+        shown: HashMap::new(),
+        shown_rollback: None,
+        said: String::new(),
+        hinted: None,
+        is_new: true,
+        greets: true,
+        held_back: 0,
         handed,
         escaped: false,
-        leaves,
+        leaves: false,
     };
     window.passed(passed)?;
     window.run(signals)?;
@@ -263,8 +258,7 @@ impl Window {
         let (columns, _) = self.screen.size();
         for record in &seen.shown {
             // What it asks stands there as an ask.
-            let Some((mut row, details)) = view::shown(record, self.verbosity).filter(|_| !is_ask(record))
-            else {
+            let Some((mut row, details)) = shown(record, self.verbosity).filter(|_| !is_ask(record)) else {
                 continue;
             };
             if let Some(message) = Record(record).message() {

@@ -1,16 +1,13 @@
 //! Carries out a typed line: keeps a word, starts a command, answers an ask once its bytes were shown.
 
+use crate::asks;
 use crate::say::{self, Word};
 use crate::window::Window;
 use crate::window::child::{Running, Shows};
 use crate::window::typed::{self, Order, Typed};
-use anyhow::{Result, bail};
-use house::asks;
-use house::records::text;
+use anyhow::Result;
 use house::terminal::Row;
 
-/// The thread of the window's words: so a plain yes is heard as the answer to a question there.
-const THREAD: &str = "main";
 /// Most words whose answer is waited for.
 const MOST_WORDS: usize = 50;
 
@@ -75,7 +72,7 @@ impl Window {
 
     /// Keeps a word for the creature, and shows it.
     pub(super) fn say(&mut self, words: &str) -> Result<()> {
-        let word = match Word::new(words, Some(THREAD)) {
+        let word = match Word::new(words, Some(say::MAIN)) {
             Ok(word) => word,
             Err(wrong) => {
                 self.said = wrong;
@@ -101,14 +98,8 @@ impl Window {
 
     /// Answers an ask whose exact bytes were shown here; else shows them.
     fn answer(&mut self, id: &str, approve: bool) -> Result<()> {
-        let stored = asks::find(&self.house, id).and_then(|ask| {
-            if !ask.open() {
-                bail!("ask {id} has been answered: {}", ask.outcome());
-            }
-            asks::stored(&self.house, id)
-        });
-        let digest = match stored {
-            Ok(stored) => text(&stored, "digest").to_owned(),
+        let digest = match asks::answerable(&self.house, id) {
+            Ok(answerable) => answerable.digest,
             Err(error) => {
                 self.said = format!("{error:#}");
                 return Ok(());

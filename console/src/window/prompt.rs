@@ -135,56 +135,31 @@ impl Prompt {
         self.shown = which;
     }
 
-    fn letter(&self, at: usize) -> char {
-        self.text.get(at).copied().unwrap_or('\n')
-    }
-
     fn place(&self, to: To) -> usize {
-        let mut at = self.at;
+        let at = self.at;
         match to {
-            To::Left => {
-                at = at.saturating_sub(1);
-                // A letter takes with it what stands upon it.
-                while at > 0 && is_mark(self.letter(at)) {
-                    at -= 1;
-                }
-            }
-            To::Right => {
-                at = (at + 1).min(self.text.len());
-                while at < self.text.len() && is_mark(self.letter(at)) {
-                    at += 1;
-                }
-            }
+            // A letter takes with it what stands upon it.
+            To::Left => self.back(at, is_mark).saturating_sub(1),
+            To::Right => self.on((at + 1).min(self.text.len()), is_mark),
             To::WordLeft => {
-                at = self.back(self.back(at, |letter| !letter.is_alphanumeric()), char::is_alphanumeric)
+                self.back(self.back(at, |letter| !letter.is_alphanumeric()), char::is_alphanumeric)
             }
-            To::SpaceLeft => {
-                at = self.back(self.back(at, char::is_whitespace), |letter| !letter.is_whitespace())
-            }
-            To::WordRight => {
-                while at < self.text.len() && !self.letter(at).is_alphanumeric() {
-                    at += 1;
-                }
-                while at < self.text.len() && self.letter(at).is_alphanumeric() {
-                    at += 1;
-                }
-            }
-            To::LineStart => at = self.back(at, |letter| letter != '\n'),
-            To::LineEnd => {
-                while at < self.text.len() && self.letter(at) != '\n' {
-                    at += 1;
-                }
-            }
+            To::SpaceLeft => self.back(self.back(at, char::is_whitespace), |letter| !letter.is_whitespace()),
+            To::WordRight => self.on(self.on(at, |letter| !letter.is_alphanumeric()), char::is_alphanumeric),
+            To::LineStart => self.back(at, |letter| letter != '\n'),
+            To::LineEnd => self.on(at, |letter| letter != '\n'),
         }
-        at
     }
 
     /// Back from a place over letters of a kind.
-    fn back(&self, mut at: usize, over: impl Fn(char) -> bool) -> usize {
-        while at > 0 && over(self.letter(at - 1)) {
-            at -= 1;
-        }
-        at
+    fn back(&self, at: usize, over: impl Fn(char) -> bool) -> usize {
+        let before = self.text.iter().take(at).rev();
+        at - before.take_while(|letter| over(**letter)).count()
+    }
+
+    /// On from a place over letters of a kind.
+    fn on(&self, at: usize, over: impl Fn(char) -> bool) -> usize {
+        at + self.text.iter().skip(at).take_while(|letter| over(**letter)).count()
     }
 
     /// The text as lines of so many columns, broken at the edge.

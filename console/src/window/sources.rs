@@ -1,8 +1,8 @@
 //! Files that the window reads, and when: those that changed, each within a cap, and memory by position from its end.
 
 use crate::feed::once::Once;
+use crate::feed::shown::{Verbosity, shown};
 use crate::feed::{Feed, Seen};
-use crate::window::view::{Verbosity, shown};
 use anyhow::Result;
 use house::files::{self, Mark};
 use house::records::view::field;
@@ -163,8 +163,7 @@ impl Sources {
         if !(self.changed(asked.0, &asked.1) | self.changed(answered.0, &answered.1)) {
             return vec![];
         }
-        let mut waiting = asks::waiting(&house);
-        waiting.retain(|ask| asks::noted(&house, ask).is_none());
+        let waiting = asks::unanswered(&house);
         let before =
             std::mem::replace(&mut self.known.asks, waiting.iter().map(|ask| ask.id.clone()).collect());
         waiting.into_iter().filter(|ask| !is_first && !before.contains(&ask.id)).collect()

@@ -1,7 +1,9 @@
 //! Parses a typed line: a word to the creature, or a command of the help's list; completes commands. Pure.
 
 use crate::commands::list::{TABLE, brief, choices, grouped, names as all_names, usage};
-use crate::window::view::Verbosity;
+use crate::feed::shown::Verbosity;
+use crate::words::STOP;
+use house::settings::notices::VERBOSITIES;
 use house::settings::words::nearest;
 use house::terminal::{STARTS, typed as as_typed};
 
@@ -24,28 +26,21 @@ const OWN: [(&str, &str); 7] = [
 const OF_A_SHELL: [&str; 5] = ["window", "serve", "export", "restore", "update"];
 /// Commands that are a word to the creature.
 const WORDS: [&str; 5] = ["say", "remind", "pulse", "dream", "compact"];
-/// The word that ends the creature's work under way.
-pub const STOP: &str = "stop that";
 /// Commands that take the id of an ask.
 const OF_ASKS: [&str; 5] = ["yes", "no", "asks", "approve", "deny"];
 
 /// Plain words for yes and no: they approve or deny nothing, for which bytes must have been shown.
-const PLAIN: [(&str, &str); 8] = [
-    ("yes", "yes"),
-    ("y", "yes"),
-    ("ok", "yes"),
-    ("approve", "yes"),
-    ("approved", "yes"),
-    ("no", "no"),
-    ("n", "no"),
-    ("deny", "no"),
-];
+const YES: [&str; 5] = ["yes", "y", "ok", "approve", "approved"];
+const NO: [&str; 3] = ["no", "n", "deny"];
 
 /// Returns the hint for a plain yes or no while asks wait; `None` for any other word.
 pub fn plain_answer(word: &str, asks: &[String]) -> Option<String> {
     let word = word.trim().trim_end_matches(['.', '!']).to_lowercase();
-    let (_, command) = PLAIN.into_iter().find(|(plain, _)| *plain == word)?;
-    let does = if command == "yes" { "approves" } else { "denies" };
+    let (command, does) = match word.as_str() {
+        yes if YES.contains(&yes) => ("yes", "approves"),
+        no if NO.contains(&no) => ("no", "denies"),
+        _ => return None,
+    };
     let how = match asks {
         [] => return None,
         [one] => format!("/{command} {one}"),
@@ -200,7 +195,7 @@ pub fn completed(line: &str, asks: &[&str]) -> Option<(String, Vec<String>)> {
     let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     let known: Vec<String> = match command.contains(' ') {
         true if OF_ASKS.contains(&first) => owned(asks),
-        true if first == "verbosity" => owned(Verbosity::NAMES),
+        true if first == "verbosity" => owned(VERBOSITIES),
         true if first != "help" => TABLE.find_subcommand(first).map(choices).unwrap_or_default(),
         _ => names().map(str::to_owned).collect(),
     };

@@ -1,30 +1,22 @@
 //! Lines of the terminal: rows of the feed, and the few live lines below them. Pure.
 
-use crate::feed;
+use crate::feed::shown::DIM;
 use crate::window::markdown;
 use crate::window::prompt::Prompt;
 use crate::window::typed::typed_here;
 use crate::window::typing::is_word;
-use house::bounds::brief;
 use house::moments::Place;
 use house::printable;
-use house::records::memory::{Data, Record};
-use house::records::view::field;
-use house::settings::notices::VERBOSITIES;
 use house::standing::{Known, Piece};
 use house::terminal::{Row, Screen};
 use jiff::Timestamp;
 use ratatui_core::style::{Color, Modifier, Style};
 use ratatui_core::text::{Line, Span};
-use serde_json::Value;
-use std::str::FromStr;
 
 /// From so many rows on there is room for more status lines.
 const ROOMY: usize = 20;
 /// From so many on there is room for more of the streaming thought.
 const TALL: usize = 30;
-/// Characters of a record's details.
-const DETAIL_CHARS: usize = 4_000;
 /// Most lines of the message on the last key or line.
 const SAID_LINES: usize = 3;
 /// Longest name that a text stands beside, in a command's output.
@@ -32,91 +24,6 @@ const NAME: usize = 12;
 /// Mark before the prompt's first line; spaces stand before the others.
 const MARK: &str = "> ";
 const BETWEEN: &str = " · ";
-/// Paint code of dim text.
-const DIM: &str = "2";
-
-/// Degrees of detail shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum Verbosity {
-    /// Words, answers, asks, deaths, falls and self-edits; of each act a dim line.
-    #[default]
-    Minimal,
-    /// A line each act and thought.
-    Normal,
-    /// With the details of each.
-    Verbose,
-}
-
-impl Verbosity {
-    pub const NAMES: &[&str] = VERBOSITIES;
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Minimal => "minimal",
-            Self::Normal => "normal",
-            Self::Verbose => "verbose",
-        }
-    }
-}
-
-impl FromStr for Verbosity {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        match name {
-            "minimal" => Ok(Self::Minimal),
-            "normal" => Ok(Self::Normal),
-            "verbose" => Ok(Self::Verbose),
-            other => Err(format!(
-                "no verbosity is called {}; there are {}",
-                brief(other, 40),
-                Self::NAMES.join(", ")
-            )),
-        }
-    }
-}
-
-/// The row of a record, and below it its details; `None` where so little is shown.
-pub fn shown(record: &Value, verbosity: Verbosity) -> Option<(Row, Vec<String>)> {
-    let row = feed::row(record)?;
-    match verbosity {
-        Verbosity::Minimal if Record(record).action().is_some() => Some((Row { paint: DIM, ..row }, vec![])),
-        Verbosity::Minimal => is_weighty(record).then_some((row, vec![])),
-        Verbosity::Normal => Some((row, vec![])),
-        Verbosity::Verbose => {
-            let details = details(record);
-            Some((row, details))
-        }
-    }
-}
-
-#[allow(clippy::wildcard_enum_match_arm)]
-fn is_weighty(record: &Value) -> bool {
-    match Record(record).data() {
-        Data::Message(_) | Data::Death(_) | Data::SelfChange(_) => true,
-        Data::Observation(seen) => seen.about() == "ask",
-        _ => false,
-    }
-}
-
-/// Returns the fields that the row of a record leaves out, a line each.
-#[allow(clippy::wildcard_enum_match_arm)]
-fn details(record: &Value) -> Vec<String> {
-    let record = Record(record);
-    let named = |name: &str| {
-        let value: &Value = field::<Option<_>>(record.raw_data()?, name)?;
-        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        (!text.trim().is_empty()).then(|| format!("{name}: {}", brief(&text, DETAIL_CHARS)))
-    };
-    let names: &[&str] = match record.data() {
-        // The row flattens both into one line and cuts it.
-        Data::Thought(_) => &["monologue", "intent", "tool_calls", "text"],
-        Data::Action(_) => &["args", "result"],
-        Data::SelfChange(_) => &["files", "error"],
-        _ => &[],
-    };
-    names.iter().filter_map(|name| named(name)).collect()
-}
 
 /// Lays rows out, and paints them where colour is wanted.
 pub struct View {
@@ -243,12 +150,10 @@ impl View {
     ) -> Live {
         let (columns, rows) = size;
         let roomy = rows >= ROOMY;
-        let streamed = if rows >= TALL {
-            6
-        } else if roomy {
-            4
-        } else {
-            1
+        let streamed = match rows {
+            TALL.. => 6,
+            ROOMY..TALL => 4,
+            0..ROOMY => 1,
         };
         let mut lines = self.streaming(known.streams(), columns, streamed);
         let (mut headline, mut pieces) = (known.headline(now, &self.place), known.pieces(now, &self.place));

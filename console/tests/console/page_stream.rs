@@ -58,7 +58,12 @@ pub fn living(house: &House, stage: &str) -> std::fs::File {
     std::fs::create_dir_all(house.path(".self/mind")).unwrap();
     let lock = std::fs::File::create(house.path(".self/guardian/lock")).unwrap();
     fs2::FileExt::try_lock_exclusive(&lock).unwrap();
-    house.write(".self/guardian.json", &json!({"phase": "settled", "life": 1}).to_string());
+    let pid = std::process::id();
+    write!(&lock, "{pid}").unwrap();
+    house.write(
+        ".self/guardian.json",
+        &json!({"phase": "settled", "life": 1, "guardian_pid": pid}).to_string(),
+    );
     house.write(".self/heartbeat", &json!({"life": 1, "stage": stage, "mind": "m"}).to_string());
     lock
 }

@@ -1,11 +1,12 @@
 //! What the window says of how things stand, at any width, and how it lays out what commands print.
 
+use console::feed::shown::Verbosity;
 use console::window::prompt::Prompt;
 use console::window::sources::Sources;
-use console::window::state::Known;
 use console::window::typed::{Typed, meant};
-use console::window::view::{Verbosity, View};
+use console::window::view::View;
 use house::moments::Place;
+use house::standing::Known;
 use house::terminal::Row;
 use serde_json::{Value, json};
 use trials::{House, SOUND};

@@ -2,6 +2,7 @@
 
 use agenda::Agenda;
 use agenda::goals::{Goal, GoalStatus, Status};
+use agenda::items::Item;
 use ground::text::shorten;
 use jiff::Timestamp;
 
@@ -51,15 +52,15 @@ pub fn purpose(text: &str) -> String {
 pub fn open(agenda: &Agenda, draft: Option<String>) -> Vec<String> {
     let requests = agenda.requests.open().take(REQUESTS);
     let requests = requests.map(|one| {
-        format!("My owner's request {}, \"{}\", is open.", one.id, shorten(&one.text, MOST_TITLE))
+        format!("My owner's request {}, \"{}\", is open.", one.id, shorten(&one.about, MOST_TITLE))
     });
     let goals = agenda.goals.open().take(GOALS).map(goal);
     let draft = draft.map(|line| format!("My source is unfinished: {line}."));
     requests.chain(draft).chain(goals).collect()
 }
 
-fn goal(goal: &Goal) -> String {
-    let (id, title) = (&goal.id, shorten(&goal.title, MOST_TITLE));
+fn goal(goal: &Item<Goal>) -> String {
+    let (id, title) = (&goal.id, shorten(&goal.about, MOST_TITLE));
     if goal.status == GoalStatus::Awaiting {
         return format!("Goal {id}, \"{title}\", waits for my owner's yes.");
     }
@@ -84,7 +85,7 @@ pub fn ended(agenda: &Agenda) -> Vec<String> {
         let outcome = if task.outcome.is_empty() { "done" } else { &task.outcome };
         let said = format!(
             "My task \"{}\" ended: {}.",
-            shorten(&task.text, MOST_TITLE),
+            shorten(&task.about, MOST_TITLE),
             shorten(outcome, MOST_STEP)
         );
         Some((task.ended_at?, said))
@@ -96,12 +97,12 @@ pub fn ended(agenda: &Agenda) -> Vec<String> {
             GoalStatus::Dropped => "was dropped",
             GoalStatus::Open | GoalStatus::Awaiting => return None,
         };
-        let why = if goal.reason.is_empty() {
+        let why = if goal.outcome.is_empty() {
             String::new()
         } else {
-            format!(": {}", shorten(&goal.reason, MOST_STEP))
+            format!(": {}", shorten(&goal.outcome, MOST_STEP))
         };
-        Some((goal.changed_at, format!("Goal \"{}\" {how}{why}.", shorten(&goal.title, MOST_TITLE))))
+        Some((goal.changed_at, format!("Goal \"{}\" {how}{why}.", shorten(&goal.about, MOST_TITLE))))
     });
     let mut ended: Vec<(Timestamp, String)> = tasks.chain(goals).collect();
     ended.sort_by_key(|(at, _)| std::cmp::Reverse(*at));

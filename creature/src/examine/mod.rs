@@ -108,14 +108,14 @@ fn ended(agenda: &Agenda, since: Timestamp, until: Timestamp) -> Vec<String> {
             GoalStatus::Dropped => "dropped",
             GoalStatus::Open | GoalStatus::Awaiting => return None,
         };
-        Some((goal.changed_at, format!("{} {}: {how}", goal.id, goal.title)))
+        Some((goal.changed_at, format!("{} {}: {how}", goal.id, goal.about)))
     });
     let tasks = agenda.tasks.list.iter();
     let tasks = tasks
-        .filter_map(|task| Some((task.ended_at?, format!("{} {}: {}", task.id, task.text, task.outcome))));
-    let leads = agenda.opportunities.list.iter();
+        .filter_map(|task| Some((task.ended_at?, format!("{} {}: {}", task.id, task.about, task.outcome))));
+    let leads = agenda.opportunities.items.list.iter();
     let leads = leads
-        .filter_map(|lead| Some((lead.ended_at?, format!("{} {}: {}", lead.id, lead.title, lead.reason))));
+        .filter_map(|lead| Some((lead.ended_at?, format!("{} {}: {}", lead.id, lead.about, lead.outcome))));
     let mut all: Vec<(Timestamp, String)> =
         goals.chain(tasks).chain(leads).filter(|(at, _)| within(at)).collect();
     all.sort_by_key(|(at, _)| std::cmp::Reverse(*at));

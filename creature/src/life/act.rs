@@ -34,10 +34,7 @@ pub(crate) struct Turn<'a> {
     /// The thought's number.
     pub number: u64,
     pub caller: &'a Caller,
-    /// Reasons the wake thinks for.
     pub reasons: &'a Reasons,
-    /// The owner is answered while a call of another thought runs: no other work meanwhile.
-    pub beside: bool,
 }
 
 impl Turn<'_> {
@@ -69,7 +66,7 @@ pub(crate) fn begin(
             done = CallOutcome::guarded(&own.tool, tools.call(&own)) => Ok(done),
         };
         let done = done.unwrap_or_else(|why| tools.came(&own.tool, running.cut(&why)));
-        jobs.finish(&running, done, belt.into());
+        jobs.finish(&running, done, belt.left);
     };
     Ok((job, Box::pin(running)))
 }

@@ -15,7 +15,7 @@ use crate::senses::cursors::{Cursors, Heard, Waiting};
 use crate::senses::guardian::Standing;
 use crate::senses::watch::Watch;
 use crate::senses::{asks, born};
-use crate::store::{Store, books};
+use crate::store::{LOOK_BACK, Store, books};
 use crate::tools::{Toolbox, product};
 use crate::watches::{Shared, task};
 use ground::files;
@@ -32,9 +32,6 @@ use std::time::Duration;
 
 /// Longest time of birth: opening memory, and asking the broker.
 const WAKING: Duration = Duration::from_secs(60);
-
-/// Most records and bytes of memory that a birth or a thought looks back on.
-pub const LOOK_BACK: (usize, u64) = (200, 1024 * 1024);
 
 /// Comes to life in the house it was told of.
 pub async fn birth(told: Told) -> Result<Life, Fault> {
@@ -78,7 +75,8 @@ pub async fn birth(told: Told) -> Result<Life, Fault> {
         odd.push(("guardian", said));
         None
     });
-    let commit = commit_lived(&told.commit, standing.as_ref());
+    let known = standing.as_ref().filter(|_| told.commit.is_empty());
+    let commit = known.map_or(&told.commit, |standing| &standing.commit).clone();
     let mut store = Store::open(house.clone(), log, told.life, told.clock.clone());
     if let Some(broker) = &told.broker {
         store.hide(broker.token());
@@ -99,15 +97,6 @@ pub async fn birth(told: Told) -> Result<Life, Fault> {
     odd.extend(Some(said).filter(|said| !said.is_empty()).map(|said| ("broker", said)));
     announce(&mut life, standing, odd)?;
     Ok(life)
-}
-
-/// Begins to look at what is watched. In a rehearsal nothing outward happens, and safe mode looks at nothing.
-fn begin_to_watch(life: &mut Life) -> Result<(), Fault> {
-    if !life.told.safe && !life.told.rehearsal {
-        let (watches, broker) = (life.toolbox.watches.clone(), life.told.broker.clone());
-        life.watching = Some(task::start(watches, life.store.beside()?, broker));
-    }
-    Ok(())
 }
 
 /// Makes a folder; what is none in its place is moved aside. A life goes on without it: each write says what fails.
@@ -224,16 +213,13 @@ fn heard(records: &[Record]) -> Vec<Heard> {
     all
 }
 
-fn commit_lived(commit: &str, standing: Option<&Standing>) -> String {
-    match (commit, standing) {
-        ("", Some(standing)) => standing.commit.clone(),
-        _ => commit.to_owned(),
-    }
-}
-
 /// The first records of a life: its birth, what was odd, what came before it.
 fn announce(life: &mut Life, standing: Option<Standing>, odd: Vec<(&str, String)>) -> Result<(), Fault> {
-    begin_to_watch(life)?;
+    // In a rehearsal nothing outward happens, and safe mode looks at nothing.
+    if !life.told.safe && !life.told.rehearsal {
+        let (watches, broker) = (life.toolbox.watches.clone(), life.told.broker.clone());
+        life.watching = Some(task::start(watches, life.store.beside()?, broker));
+    }
     let commit = life.told.commit.get(..7).unwrap_or("unknown").to_owned();
     let how = match &life.told {
         told if told.safe => ", in safe mode",

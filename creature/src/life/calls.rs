@@ -6,14 +6,16 @@
 
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
+use crate::jobs::{Job, Left};
 use crate::life::act::{self, MOST_ARGS, Turn, args, patience};
-use crate::life::passed::{Done, Next, Stop, Then};
-use crate::life::{Leaving, Life, jobs};
+use crate::life::passed::{Done, Ends, Reasons, Stop, Then};
+use crate::life::{Leaving, Life, own};
+use crate::store::caller::Caller;
 use crate::store::feed::Event;
 use crate::subsessions::Ended;
 use crate::tools::marks::{Changes, Mark};
 use crate::tools::tool_context::with;
-use crate::tools::{CallOutcome, Rebirth, ToolContext, catalogue};
+use crate::tools::{CallOutcome, ToolContext, catalogue};
 use ground::papers;
 use ground::text::shorten;
 use mind::thought::ToolCall;
@@ -70,7 +72,7 @@ impl Life {
     /// Says why the next call of a thought is not run, and what to do then.
     fn held_back(&mut self, then: &Then) -> Option<(&'static str, &'static str)> {
         self.settle_jobs();
-        if self.toolbox.rebirth.is_some() {
+        if self.acts.rebirth.is_some() {
             // The call could change the tree, which was rehearsed as it is.
             return Some(("a rebirth comes first", "call it in the next life"));
         }
@@ -112,15 +114,20 @@ impl Life {
             talk.began(&call.id);
         }
         if catalogue::has(&call.tool, Mark::Ends) {
-            self.toolbox.rests = self.rest_ends(caller, turn.beside);
+            self.toolbox.rests = self.rest_ends(caller, turn.reasons.beside);
         }
-        self.toolbox.completed = false;
         let shown = [&self.cursors.papers.checklist, &self.papers.checklist];
         let checklist = act::knows_checklist(&house, shown, call);
-        let (done, then) = match act::is_long(call) {
+        let (done, left, then) = match act::is_long(call) {
             true => self.beside(call, turn, leaving).await?,
-            false => self.at_once(call, turn, leaving).await,
+            false => tokio::select! {
+                biased;
+                () = leaving.asked() => (left(call), Left::default(), Then::Left),
+                (done, left) = self.at_once(call, caller) => (done, left, Then::On),
+            },
         };
+        let completed = left.completed;
+        self.acts.take_over(&mut self.store, caller, left);
         let now = self.told.clock.now();
         act::knew_checklist(&mut self.cursors.papers, checklist, &house, now);
         let is_ok = done.result.get("ok") == Some(&Value::Bool(true));
@@ -131,26 +138,16 @@ impl Life {
         let done = act::noted(&mut self.acts.repeats, call, done, now);
         self.own.counted(&mut self.store, call, caller, &done.result);
         self.acted(call, turn, done)?;
-        let completed = std::mem::take(&mut self.toolbox.completed);
         Ok(Done { progress: act::works(call) && is_ok, completed, then })
     }
 
-    /// Makes a call that waits for nothing outside.
-    async fn at_once(
-        &mut self,
-        call: &ToolCall,
-        turn: &Turn<'_>,
-        leaving: &mut impl Leaving,
-    ) -> (CallOutcome, Then) {
+    /// Makes a call that waits for nothing outside; what it leaves to the life is to be taken over.
+    pub(crate) async fn at_once(&mut self, call: &ToolCall, caller: &Caller) -> (CallOutcome, Left) {
         let facts = self.facts();
-        let (belt, store, caller) = (&mut self.toolbox, &mut self.store, turn.caller.clone());
+        let (belt, store, caller) = (&mut self.toolbox, &mut self.store, caller.clone());
         let mut tools = ToolContext { belt, store, caller, facts };
-        let calling = CallOutcome::guarded(&call.tool, tools.call(call));
-        tokio::select! {
-            biased;
-            () = leaving.asked() => (left(call), Then::Left),
-            done = self.watch.own_act(calling) => (done, Then::On),
-        }
+        let done = self.watch.own_act(CallOutcome::guarded(&call.tool, tools.call(call))).await;
+        (done, std::mem::take(&mut self.toolbox.left))
     }
 
     /// Runs a call while the life goes on.
@@ -159,16 +156,20 @@ impl Life {
         call: &ToolCall,
         turn: &Turn<'_>,
         leaving: &mut impl Leaving,
-    ) -> Result<(CallOutcome, Then), Fault> {
+    ) -> Result<(CallOutcome, Left, Then), Fault> {
         let (caller, known, mut stop) = (turn.caller, self.watch.known(), None::<Stop>);
         let (job, mut running) = act::begin(&self.toolbox, &self.store, self.facts(), call, caller)?;
         loop {
             let mut step = None;
-            let due = self.store.agenda.reminders.next_at(self.told.clock.now());
+            let due = self.store.agenda.reminders.next_due();
             let waits = caller.owner && self.cursors.owner.is_unseen();
             tokio::select! {
                 biased;
-                () = leaving.asked() => return Ok((left(call), Then::Left)),
+                () = leaving.asked() => {
+                    // The owner who said stop before is told of it all the same.
+                    let then = stop.map_or(Then::Left, |stop| stopped(stop, &job));
+                    return Ok((left(call), Left::default(), then));
+                }
                 () = &mut running => break,
                 () = self.watch.word() => {}
                 ended = self.steps.ended() => step = Some(ended),
@@ -189,7 +190,7 @@ impl Life {
             // The call runs on while the owner is answered.
             let (goes, ended) = both(self.meantime(turn, stop.is_some(), leaving), running.as_mut()).await;
             match (goes?, ended.is_some()) {
-                (Goes::Left, _) => return Ok((left(call), Then::Left)),
+                (Goes::Left, _) => return Ok((left(call), Left::default(), Then::Left)),
                 (Goes::Stops(said), is_over) => {
                     stop = Some(said.after(stop));
                     match is_over {
@@ -207,19 +208,17 @@ impl Life {
                     let note = "your owner spoke: this call runs on beside you. Answer first; the tool `job` looks at it, \
                         waits for it or ends it, and its end comes as news";
                     let result = json!({"ok": true, "job": job.id, "note": note});
-                    return Ok((self.lend(caller.clone()).came(&call.tool, result), Then::Heard));
+                    let done = self.lend(caller.clone()).came(&call.tool, result);
+                    return Ok((done, Left::default(), Then::Heard));
                 }
             }
         }
         self.toolbox.jobs.forget(&job);
         let (done, left) = job
             .take()
-            .unwrap_or_else(|| (CallOutcome::failed("it ended without a result", ""), Default::default()));
-        jobs::take_over(&mut self.toolbox, &mut self.store, caller, left);
+            .unwrap_or_else(|| (CallOutcome::failed("it ended without a result", ""), Left::default()));
         self.watch.own_since(&known);
-        let Some(mut stop) = stop else { return Ok((done, Then::On)) };
-        stop.ended.push(format!("`{}`", shorten(&job.what, 100)));
-        Ok((done, Then::Stopped(stop)))
+        Ok((done, left, stop.map_or(Then::On, |stop| stopped(stop, &job))))
     }
 
     /// Takes over the step of a sub-session; those that ended are reported.
@@ -236,7 +235,7 @@ impl Life {
         is_stopped: bool,
         leaving: &mut impl Leaving,
     ) -> Result<Goes, Fault> {
-        let Turn { caller, reasons, .. } = *turn;
+        let (caller, reasons) = (turn.caller, Reasons { beside: true, ..turn.reasons.clone() });
         self.watch.know_word();
         match self.hear(turn.works_for())? {
             Some(stop) => return Ok(Goes::Stops(stop)),
@@ -257,27 +256,23 @@ impl Life {
         if caller.owner && !away {
             return Ok(Goes::Background);
         }
-        if turn.beside {
+        if turn.reasons.beside {
             return Ok(Goes::On);
         }
         tracing::info!("the owner speaks: answered beside the call under way");
         let parked = self.minds.now.talk().and_then(|talk| talk.park());
         let (before, busy) = (self.caller.clone(), self.unfinished.busy.take());
-        let next = match away {
-            true => Box::pin(self.meanwhile(false, reasons, true, leaving)).await,
-            false => Box::pin(self.minded(reasons, true, leaving)).await.map(Some),
+        let ends = match away {
+            true => Box::pin(self.meanwhile(false, &reasons, leaving)).await,
+            false => Box::pin(self.minded(&reasons, leaving)).await.map(Some),
         };
         (self.unfinished.busy, self.caller) = (busy, before);
         if let Some(talk) = self.minds.now.talk() {
             talk.take_up(parked);
         }
-        match next? {
-            Some(Next::Leave) => Ok(Goes::Left),
-            Some(Next::Reborn(summary)) => {
-                self.toolbox.rebirth = Some(Rebirth { summary });
-                Ok(Goes::On)
-            }
-            Some(Next::Rest(_)) | None => Ok(Goes::On),
+        match ends? {
+            Some(Ends::Leave) => Ok(Goes::Left),
+            Some(Ends::Rest(_)) | None => Ok(Goes::On),
         }
     }
 
@@ -288,7 +283,7 @@ impl Life {
         let CallOutcome { result, shown, usage } = done;
         let ok = result.get("ok") == Some(&Value::Bool(true));
         // Instinct in the mind's place answers other words than those that wait for the mind.
-        if ok && act::answers(call) && !self.toolbox.stands_in {
+        if ok && act::answers(call) && !caller.stands_in {
             // Instinct answers several threads in one thought, and names them.
             let named = call.args.get("data").and_then(|data| data.get("thread")).and_then(Value::as_str);
             self.cursors.owner.answered(named.unwrap_or(&caller.thread));
@@ -312,7 +307,7 @@ impl Life {
                 "owner": caller.owner,
             });
             let record = with(record, json!({"usage": usage}));
-            if usage.is_some() && !caller.owner {
+            if usage.is_some() && !caller.owner && !own::is_apart(&self.store) {
                 self.own.paid(&record);
             }
             self.store.record("action", record)?;
@@ -328,6 +323,12 @@ impl Life {
 fn left(call: &ToolCall) -> CallOutcome {
     let why = format!("{} was stopped: this life was asked to leave", call.tool);
     CallOutcome::failed(why, "try again in the next life")
+}
+
+/// Returns how calls go on after the owner's stop ended this one.
+fn stopped(mut stop: Stop, job: &Job) -> Then {
+    stop.ended.push(format!("`{}`", shorten(&job.what, 100)));
+    Then::Stopped(stop)
 }
 
 /// Awaits `first` and goes on with `second` meanwhile; both results, of `second` only if it ended.

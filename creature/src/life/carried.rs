@@ -1,6 +1,13 @@
 //! State that stages carry from wake to wake, a struct for each stage that owns it.
 
+pub(super) mod unfinished;
+
+use crate::jobs::Left;
+use crate::store::Store;
+use crate::store::caller::Caller;
+use agenda::Change;
 use agenda::repeat::Repeats;
+use agenda::requests::RequestChange;
 use jiff::Timestamp;
 
 /// Seconds between two records of looks that found nothing.
@@ -9,8 +16,7 @@ const LOOK_RECORDED_EVERY_S: i64 = 3_600;
 /// The wake under way, or the last one.
 #[derive(Debug, Default)]
 pub(crate) struct Wakes {
-    /// None before the first.
-    pub began: Option<Timestamp>,
+    pub began: Timestamp,
     /// Wakes in a row that thought nothing.
     pub quiet: u64,
     pub why: Vec<String>,
@@ -45,12 +51,28 @@ impl Wakes {
     }
 }
 
-/// Calls of this life: repeats, and the last one.
+/// Calls of this life: repeats, the last one, and what they leave to the life.
 #[derive(Debug, Default)]
 pub(crate) struct Acts {
     pub repeats: Repeats,
     /// Result of the last call, in a line.
     pub last: String,
+    /// Summary of the self-edits that passed: from now on no call is begun, and the wake or the rest ends with a rebirth.
+    pub rebirth: Option<String>,
+}
+
+impl Acts {
+    /// Takes over what a call leaves to the life.
+    pub fn take_over(&mut self, store: &mut Store, caller: &Caller, left: Left) {
+        if let Some(summary) = left.rebirth {
+            // Two edits that passed before the rebirth are born together and named together.
+            let before = self.rebirth.take().filter(|before| *before != summary);
+            self.rebirth = Some(before.map_or(summary.clone(), |before| format!("{before}; {summary}")));
+        }
+        for tool in left.used {
+            store.made(caller, &Change::Request(RequestChange::Used { tool }));
+        }
+    }
 }
 
 /// A rest that a thought chose: until it ends, what was there when it began is no reason to think.

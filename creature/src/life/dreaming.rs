@@ -156,6 +156,34 @@ impl Life {
         Ok(said)
     }
 
+    /// Asks a model about facts and pulse, and does what it says; none where the life was asked to leave meanwhile.
+    async fn ask_the_model(
+        &mut self,
+        dream: &str,
+        state: &mut DreamState,
+        leaving: &mut impl Leaving,
+    ) -> Result<Option<String>, Fault> {
+        if !self.minds.can_read() {
+            return Ok(Some("no model: instinct dreams without words".to_owned()));
+        }
+        let question = match asked::question(&self.store, &state.asked)? {
+            Ok(question) => question,
+            Err(why) => return Ok(Some(why)),
+        };
+        let dreamer = asked::dreamer(&mut self.minds, &self.settings, &self.told)?;
+        let Some((mind, is_other)) = dreamer else { return Ok(None) };
+        let (stage, patience) = (self.heart.stages(), mind.patience() + Duration::from_secs(10));
+        let alive = move || stage(Stage::Thinking, patience);
+        alive();
+        let asking = asked::ask((mind, is_other), &self.told, dream, &question, alive);
+        // Where the owner speaks the dream goes on at the next wake.
+        let Some(outcome) = self.beside_apart(asking, leaving).await? else { return Ok(None) };
+        self.heart.stage(Stage::Remembering, Duration::from_secs(60));
+        let (said, asked) = asked::answered(&mut self.store, &self.caller, &question, outcome?)?;
+        state.asked = asked;
+        Ok(Some(said))
+    }
+
     /// Indexes memory from where the index ends, some steps far; none where the life was asked to leave.
     async fn indexed(&mut self, leaving: &mut impl Leaving) -> Result<Option<String>, Fault> {
         let house = &self.told.house;
@@ -288,7 +316,7 @@ fn closed(store: &mut Store, caller: &Caller) -> Result<String, Fault> {
     let mut first: BTreeMap<(String, Vec<String>), String> = BTreeMap::new();
     let mut closed = 0;
     for concern in open {
-        let sense = (concern.thread, Fact::new(&concern.text, "", "").sense());
+        let sense = (concern.thread, Fact::new(&concern.about, "", "").sense());
         let older = first.entry(sense).or_insert_with(|| concern.id.clone());
         if *older != concern.id {
             let why = format!("it says the same as {older}");

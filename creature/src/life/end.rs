@@ -33,7 +33,7 @@ impl Life {
         tracing::info!("asked to leave");
         self.end_apart()?;
         self.settle_jobs();
-        jobs::end(&self.toolbox, &mut self.unfinished, &mut self.cursors.events);
+        jobs::end(&self.toolbox.jobs, &mut self.unfinished, &mut self.cursors.events);
         self.store
             .record("observation", json!({"about": "leave", "text": "asked to leave; ending politely"}))?;
         self.save()
@@ -71,7 +71,7 @@ impl Life {
         }
         self.heart.stage(Stage::Leaving, Duration::from_secs(10));
         self.settle_jobs();
-        jobs::end(&self.toolbox, &mut self.unfinished, &mut self.cursors.events);
+        jobs::end(&self.toolbox.jobs, &mut self.unfinished, &mut self.cursors.events);
         // Recorded before it is requested: once the request stands, nothing may fail any more.
         let text = format!("ending to be born again: {summary}");
         self.store.record("observation", json!({"about": "rebirth", "text": text}))?;

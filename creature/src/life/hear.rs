@@ -70,9 +70,7 @@ impl Life {
             }
             let reply = if answered { None } else { self.plain_reply(&word) };
             if let Some(reply) = &reply {
-                let data =
-                    json!({"from": "creature", "kind": "answer", "thread": word.thread, "text": reply});
-                self.store.record("message", data)?;
+                self.store.say("answer", &word.thread, reply)?;
             }
             if answered || reply.is_some() {
                 self.cursors.owner.words.retain(|waiting| waiting.id != id);

@@ -5,11 +5,12 @@
 use crate::fault::Fault;
 use crate::life::act::Turn;
 use crate::life::hear::consent;
-use crate::life::passed::{Next, Reasons, Rest, Then};
+use crate::life::passed::{Ends, Reasons, Then};
 use crate::life::sense::Sensed;
 use crate::life::situation::MOST_TOLD;
 use crate::life::{Leaving, Life};
 use crate::pace;
+use crate::senses::cursors::Waiting;
 use crate::store::caller::Caller;
 use ground::text;
 use instinct::Instinct;
@@ -18,31 +19,22 @@ use mind::thought::Thought;
 use serde_json::{Value, json};
 
 impl Life {
-    /// Whether a mind that reads is known to be away.
-    pub(crate) fn is_away(&self) -> bool {
-        self.minds.can_read() && self.access.outage().is_some()
-    }
-
-    /// Does what instinct knows by name, and tells the owner of the rest; `asks`: the mind is asked next. `beside`: a call
-    /// of another thought runs.
+    /// Does what instinct knows by name, and tells the owner of the rest; `asks`: the mind is asked next.
     pub(super) async fn meanwhile(
         &mut self,
         asks: bool,
         reasons: &Reasons,
-        beside: bool,
         leaving: &mut impl Leaving,
-    ) -> Result<Option<Next<Rest>>, Fault> {
-        if !self.is_away() || self.cursors.owner.words.is_empty() {
+    ) -> Result<Option<Ends>, Fault> {
+        let is_away = self.minds.can_read() && self.access.outage().is_some();
+        if !is_away || self.cursors.owner.words.is_empty() || self.acts.rebirth.is_some() {
             return Ok(None);
         }
-        self.toolbox.stands_in = true;
-        let end = self.stand_in(reasons, beside, leaving).await;
-        self.toolbox.stands_in = false;
-        if let Some(end) = end? {
-            return Ok(Some(end));
+        let ends = self.stand_in(reasons, leaving).await?;
+        if ends.is_none() {
+            self.tell_of_outage(asks)?;
         }
-        self.tell_of_outage(asks)?;
-        Ok(None)
+        Ok(ends)
     }
 
     /// Answers each thread once, for all words on it that were not told yet.
@@ -77,9 +69,8 @@ impl Life {
     async fn stand_in(
         &mut self,
         reasons: &Reasons,
-        beside: bool,
         leaving: &mut impl Leaving,
-    ) -> Result<Option<Next<Rest>>, Fault> {
+    ) -> Result<Option<Ends>, Fault> {
         let mut thread = None;
         let mut instinct = None;
         for round in 0..self.settings.agenda.rounds {
@@ -89,13 +80,13 @@ impl Life {
             if let Some(stop) = self.take_notice(None)? {
                 return self.obeyed(stop, true).map(Some);
             }
-            let sensed = self.known_words(round, &on, reasons, beside)?;
+            let sensed = self.known_words(round, &on, reasons)?;
             let Outcome::Thought { thought, .. } = instinct.stand_in(&sensed.moment, round == 0) else {
                 break;
             };
             let goes_on = !thought.tool_calls.is_empty();
-            if let Some(end) = self.stood_in(thought, &sensed, beside, leaving).await? {
-                return Ok(Some(end));
+            if let Some(ends) = self.stood_in(thought, &sensed, leaving).await? {
+                return Ok(Some(ends));
             }
             if !goes_on && !self.cursors.owner.words.iter().any(|waiting| instinct::knows(&waiting.word.text))
             {
@@ -107,15 +98,9 @@ impl Life {
     }
 
     /// The moment as it is, with those words of a thread that instinct knows.
-    fn known_words(
-        &mut self,
-        round: u32,
-        thread: &str,
-        reasons: &Reasons,
-        beside: bool,
-    ) -> Result<Sensed, Fault> {
-        let mut sensed = self.sense(round, reasons, beside)?;
-        sensed.caller = Caller::owner(thread);
+    fn known_words(&mut self, round: u32, thread: &str, reasons: &Reasons) -> Result<Sensed, Fault> {
+        let mut sensed = self.sense(round, reasons)?;
+        sensed.caller = Caller { stands_in: true, ..Caller::owner(thread) };
         self.caller = sensed.caller.clone();
         let moment = &mut sensed.moment;
         let words = self.cursors.owner.words.iter().map(|waiting| &waiting.word);
@@ -128,14 +113,16 @@ impl Life {
         Ok(sensed)
     }
 
-    /// Remembers what instinct decided and does it; the words it had are gone after that.
+    /// Remembers what instinct decided and does it. The words it had wait no longer meanwhile: a call may take long, and
+    /// what else is said is answered beside it.
     async fn stood_in(
         &mut self,
         thought: Thought,
         Sensed { moment, round, reasons, caller, .. }: &Sensed,
-        beside: bool,
         leaving: &mut impl Leaving,
-    ) -> Result<Option<Next<Rest>>, Fault> {
+    ) -> Result<Option<Ends>, Fault> {
+        let is_had = |waiting: &mut Waiting| moment.words.contains(&waiting.word);
+        let had: Vec<Waiting> = self.cursors.owner.words.extract_if(.., is_had).collect();
         if !thought.tool_calls.is_empty() || !moment.words.is_empty() {
             let number = self.cursors.counts.next_thought();
             let calls: Vec<Value> =
@@ -148,11 +135,17 @@ impl Life {
             });
             self.store.record("thought", record)?;
             self.cursors.counts.thoughts = number;
-            let turn = Turn { number, caller, reasons, beside };
+            let turn = Turn { number, caller, reasons };
             for call in &thought.tool_calls {
                 match self.call(call, &turn, leaving).await?.then {
-                    Then::Left => return Ok(Some(Next::Leave)),
-                    Then::Stopped(stop) => return self.obeyed(stop, false).map(Some),
+                    Then::Left => {
+                        self.cursors.owner.words.splice(0..0, had);
+                        return Ok(Some(Ends::Leave));
+                    }
+                    Then::Stopped(mut stop) => {
+                        stop.cancelled.splice(0..0, had);
+                        return self.obeyed(stop, false).map(Some);
+                    }
                     Then::On | Then::Heard => {}
                 }
             }
@@ -160,11 +153,10 @@ impl Life {
         for word in &moment.words {
             let open = self.store.agenda.requests.open();
             let mine = open
-                .filter(|one| one.is_fresh() && one.thread == word.thread && one.text == word.text.trim());
+                .filter(|one| one.is_fresh() && one.thread == word.thread && one.about == word.text.trim());
             let id = mine.map(|one| one.id.clone()).next();
             consent::request_answered(&mut self.store, id, &word.thread);
         }
-        self.cursors.owner.words.retain(|waiting| !moment.words.contains(&waiting.word));
         // What was answered was another word: the next life must not take these for it.
         self.cursors.owner.words.iter_mut().for_each(|waiting| waiting.seen = 0);
         self.save()?;

@@ -52,8 +52,8 @@ const OFFERS: &str = "In your records of this week";
 /// Own time: its asks, what was read in it, and what it cost.
 #[derive(Debug, Default)]
 pub(crate) struct OwnTime {
-    /// A thought of its own was had in this wake: what it leaves counts for its reason.
-    pub asked: bool,
+    /// The ask of this wake, once a thought of its own was had in it: what that leaves counts for its reason.
+    pub ask: Option<u64>,
     /// Papers earlier looks left that this wake read; used once something is made of them.
     read: Vec<String>,
     /// Cost of the look under way so far, in dollars.
@@ -76,8 +76,7 @@ impl OwnTime {
     /// Ends the look under way, unless its sub-session still runs, and keeps the rest the thought chose, if any, where there
     /// is own time; returns how it went of late.
     pub fn ended(&mut self, store: &mut Store, rest_s: Option<u64>, allowed: bool) -> String {
-        let apart = |session: &Session| matches!(session.origin, Origin::Own(_)) && !session.status.ended();
-        let is_apart = store.sessions.all.iter().any(apart);
+        let is_apart = is_apart(store);
         self.read.clear();
         let usd = if is_apart { 0.0 } else { std::mem::take(&mut self.usd) };
         let is_under_way = store.agenda.own.under_way.is_some();
@@ -104,7 +103,7 @@ impl OwnTime {
         let is_step = product::is_step(call, result);
         // A step that is done uses the item it is of; to change an item, or to make it anew, is no use of it.
         let is_used = |what: &&String| product.as_ref() != Some(*what) && names(&named, what);
-        let unused = store.agenda.reasons.unused(self.is_ask_over(store)).map(str::to_owned);
+        let unused = store.agenda.reasons.unused(self.asks_under_way(store)).map(str::to_owned);
         let used = unused.filter(|what| (is_step && product.as_ref() == Some(what)) || is_used(&what));
         let (read, mut used): (Vec<String>, Vec<String>) =
             used.partition(|what| what.contains('/') && !caller.owner);
@@ -116,49 +115,70 @@ impl OwnTime {
         for what in used {
             self.used(store, &what);
         }
-        if !caller.owner {
-            self.made_unasked(store, product, is_step);
+        if let (Some(what), Some(ask)) = (product, self.ask_of(store, caller)) {
+            self.made_unasked(store, what, ask, is_step);
+        }
+    }
+
+    /// The ask of its own that a call is part of: the look under way for a call of its sub-session, else that of this wake.
+    fn ask_of(&self, store: &Store, caller: &Caller) -> Option<u64> {
+        let session = caller.session.as_ref().and_then(|id| store.sessions.get(id));
+        let look = store.agenda.own.under_way.as_ref().map(|look| look.ask);
+        match session.is_some_and(is_look) {
+            _ if caller.owner => None,
+            true => look,
+            false => self.ask.or(look.filter(|_| !is_apart(store))),
         }
     }
 
     /// Counts the product of an ask of its own: as used at once where it is a step that is done, else as left to be used.
-    fn made_unasked(&self, store: &mut Store, product: Option<String>, is_step: bool) {
-        let looks = store.agenda.own.under_way.is_some();
-        let Some(what) = product.filter(|_| looks || self.asked) else { return };
+    fn made_unasked(&self, store: &mut Store, what: String, ask: u64, is_step: bool) {
+        let looks = store.agenda.own.under_way.as_ref().is_some_and(|look| look.ask == ask);
+        let ask = Some(ask);
         if looks && !product::is_item(&what) {
             store.made(&Caller::own(), &Change::Own(OwnChange::Left));
         }
         // A message of a look is used by what the owner says next: to write to the owner is no use by itself.
         if is_step && !(looks && what == product::MESSAGE) {
-            store.made(&Caller::own(), &Change::Reason(ReasonChange::Came));
+            store.made(&Caller::own(), &Change::Reason(ReasonChange::Came { ask }));
         } else if looks || !product::is_item(&what) {
-            store.made(&Caller::own(), &Change::Reason(ReasonChange::Left { what }));
+            store.made(&Caller::own(), &Change::Reason(ReasonChange::Left { what, ask }));
         }
     }
 
-    /// Whether the wake of the last ask is over, so that what it left can be used.
-    fn is_ask_over(&self, store: &Store) -> bool {
-        !self.asked && store.agenda.own.under_way.is_none()
+    /// The asks that are not over, so that nothing they left can be used yet.
+    fn asks_under_way(&self, store: &Store) -> [Option<u64>; 2] {
+        [self.ask, store.agenda.own.under_way.as_ref().map(|look| look.ask)]
     }
 
     /// Counts that a model was asked of its own accord, once a wake, for the first of these reasons that is its own; the
     /// thought that takes up what a quick look found belongs to that look.
     pub fn asked_for(&mut self, store: &mut Store, why: &[String]) {
-        let Some(reason) = why.iter().find_map(|why| waking::kind(why)) else { return };
-        let takes_up = reason == waking::EVENTS && store.agenda.own.under_way.is_some();
-        let reason = if takes_up { waking::OWN } else { reason }.to_owned();
-        let is_counted = takes_up && store.agenda.reasons.last == reason;
-        if !std::mem::replace(&mut self.asked, true) && !is_counted {
-            store.made(&Caller::own(), &Change::Reason(ReasonChange::Asked { reason }));
+        let reason = why.iter().find_map(|why| waking::kind(why));
+        let Some(reason) = reason.filter(|_| self.ask.is_none()) else { return };
+        let takes_up = reason == waking::EVENTS && !is_apart(store);
+        let look = store.agenda.own.under_way.as_ref().filter(|_| takes_up).map(|look| look.ask);
+        if look.is_none() {
+            store.made(&Caller::own(), &Change::Reason(ReasonChange::Asked { reason: reason.to_owned() }));
         }
+        self.ask = look.or(Some(store.agenda.reasons.asks));
     }
 
     /// Notes that what an ask left by this name was used: by a call, the owner or a proof.
     pub fn used(&self, store: &mut Store, what: &str) {
-        if store.agenda.reasons.unused(self.is_ask_over(store)).any(|unused| unused == what) {
+        if store.agenda.reasons.unused(self.asks_under_way(store)).any(|unused| unused == what) {
             store.made(&Caller::own(), &Change::Reason(ReasonChange::Used { what: what.to_owned() }));
         }
     }
+}
+
+fn is_look(session: &Session) -> bool {
+    matches!(session.origin, Origin::Own(_))
+}
+
+/// Whether a look is at work as a sub-session.
+pub(crate) fn is_apart(store: &Store) -> bool {
+    store.sessions.all.iter().any(|session| is_look(session) && !session.status.ended())
 }
 
 /// Gives a new house its first goal: to settle in.

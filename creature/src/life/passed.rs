@@ -10,11 +10,14 @@ pub struct Reasons {
     pub why: Vec<String>,
     /// A look of instinct's within an hour of a recorded one: it leaves no record.
     pub unrecorded: bool,
+    /// A call of another thought runs: the owner alone is answered, and no other work is done.
+    pub beside: bool,
 }
 
-/// Consequence of a wake, or of a part of it.
-pub enum Next<R = Duration> {
-    Rest(R),
+/// Consequence of a wake, or of a rest.
+pub enum Next {
+    Rest(Duration),
+    /// Summary of the self-edit to be born of.
     Reborn(String),
     Leave,
 }
@@ -25,14 +28,20 @@ pub(crate) struct Rest {
     pub lasts: Duration,
     /// The last thought also said that its work is done: only what is new or due shortens the rest.
     pub said_done: bool,
-    /// The last thought said nothing new: nothing that waits shortens the rest.
-    pub said_nothing: bool,
+    /// The mind failed, or said nothing new: nothing that waits shortens the rest.
+    pub setback: bool,
 }
 
 /// Consequence of one round of a wake: another, or the end of its thoughts.
 pub(crate) enum Round {
     Again(Done),
-    Ends(Next<Rest>),
+    Ends(Ends),
+}
+
+/// End of the thoughts of a wake.
+pub(crate) enum Ends {
+    Rest(Rest),
+    Leave,
 }
 
 /// Calls so far: whether they did more than look or ended the work, and how to go on.

@@ -7,6 +7,7 @@ use crate::senses::cursors::{Cursors, Events, Waiting};
 use crate::store::Store;
 use crate::store::caller::Caller;
 use crate::watches::Shared;
+use agenda::items::Item;
 use agenda::requests::{Request, RequestChange, Wait};
 use agenda::{Change, items};
 use ground::text::{one_line, shorten};
@@ -39,7 +40,7 @@ pub(crate) fn goes_on_with(store: &Store, thread: &str, began: Timestamp) -> Opt
     let open = || store.agenda.requests.open().filter(|one| one.thread == thread);
     let last = open().filter(|one| one.wait.is_none()).max_by_key(|one| one.worked_at)?;
     let is_earlier = last.worked_at.is_some_and(|at| at < began);
-    (is_earlier && !open().any(Request::is_fresh)).then(|| last.id.clone())
+    (is_earlier && !open().any(|one| one.is_fresh())).then(|| last.id.clone())
 }
 
 /// The open requests, a line each, those of this thread first; without words that are shown as such. `taken` is the
@@ -51,13 +52,13 @@ pub(crate) fn lines(
     caller: &Caller,
     taken: Option<&str>,
 ) -> Vec<String> {
-    let is_here = |one: &Request| caller.owner && one.thread == caller.thread;
-    let waits = |one: &Request| words.iter().any(|word| word.word.thread == one.thread);
-    let is_said = |one: &&Request| is_here(one) && one.is_fresh() && one.tools.is_empty() && waits(one);
-    let mut open: Vec<&Request> = store.agenda.requests.open().filter(|one| !is_said(one)).collect();
+    let is_here = |one: &Item<Request>| caller.owner && one.thread == caller.thread;
+    let waits = |one: &Item<Request>| words.iter().any(|word| word.word.thread == one.thread);
+    let is_said = |one: &&Item<Request>| is_here(one) && one.is_fresh() && one.tools.is_empty() && waits(one);
+    let mut open: Vec<&Item<Request>> = store.agenda.requests.open().filter(|one| !is_said(one)).collect();
     open.sort_by_key(|one| !is_here(one));
     let more = open.len().saturating_sub(MOST_TOLD);
-    let line = |one: &&Request| {
+    let line = |one: &&Item<Request>| {
         let this = taken == Some(one.id.as_str());
         let most = if is_here(one) { WORKED_CHARS } else { OTHER_CHARS };
         one.line(most) + if this { " This wake is for it." } else { "" }
@@ -97,8 +98,8 @@ pub(crate) fn deliver(
 /// Notes that a wake for the owner ended: its open requests go on after the rest, or soon where none was chosen.
 pub(crate) fn rested(store: &mut Store, jobs: &Jobs, caller: &Caller, end: WakeEnd) {
     let WakeEnd { began, next, rest, done } = end;
-    let worked = |one: &Request| one.is_fresh() || one.worked_at.is_some_and(|at| at >= began);
-    let is_mine = |one: &Request| one.thread == caller.thread && worked(one);
+    let worked = |one: &Item<Request>| one.is_fresh() || one.worked_at.is_some_and(|at| at >= began);
+    let is_mine = |one: &Item<Request>| one.thread == caller.thread && worked(one);
     if !store.agenda.requests.open().any(is_mine) {
         return;
     }
@@ -133,7 +134,7 @@ fn tell_stuck(store: &mut Store, id: &str) -> Result<(), Fault> {
     let text = format!(
         "I am stuck with what you asked, \"{}\" ({id}): I came back to it {} times and it did not come on.{next} \
          Tell me how to go on, or say `drop {id}`.",
-        shorten(&one.text, 160),
+        shorten(&one.about, 160),
         agenda::requests::MOST_IDLE
     );
     store.say("stuck", &one.thread, &text)?;
@@ -144,7 +145,7 @@ fn tell_stuck(store: &mut Store, id: &str) -> Result<(), Fault> {
 /// Ends the waits of requests for what events tell of; such an event is told with its request.
 pub(crate) fn end_waits(store: &mut Store, cursors: &mut Cursors, watches: &Shared) {
     hear_watches(store, cursors, watches);
-    let waiting: Vec<Request> =
+    let waiting: Vec<Item<Request>> =
         store.agenda.requests.open().filter(|one| one.wait.is_some()).cloned().collect();
     for one in waiting {
         let Some(wait) = &one.wait else { continue };
@@ -168,9 +169,9 @@ pub(crate) fn tell_of_lost_jobs(store: &Store, events: &mut Events) {
 
 /// Ends the waits of requests for what this event tells of.
 pub(crate) fn came(store: &mut Store, event: &str) {
-    let is_for = |one: &&Request| one.wait.as_ref().is_some_and(|wait| wait.is_for(event));
-    let waiting: Vec<Request> = store.agenda.requests.open().filter(is_for).cloned().collect();
-    for Request { id, thread, .. } in waiting {
+    let is_for = |one: &&Item<Request>| one.wait.as_ref().is_some_and(|wait| wait.is_for(event));
+    let waiting: Vec<Item<Request>> = store.agenda.requests.open().filter(is_for).cloned().collect();
+    for Item { id, thread, .. } in waiting {
         let came = RequestChange::Came { id, what: event.to_owned() };
         store.made(&Caller::owner(&thread), &Change::Request(came));
     }
@@ -182,7 +183,7 @@ fn hear_watches(store: &mut Store, cursors: &mut Cursors, watches: &Shared) {
     for news in &all {
         let owners = watches.list();
         let is_owners = owners.iter().any(|one| one.owner && news.starts_with(&format!("{} ", one.id)));
-        let waits = |one: &Request| one.wait.as_ref().is_some_and(|wait| wait.is_for(news));
+        let waits = |one: &Item<Request>| one.wait.as_ref().is_some_and(|wait| wait.is_for(news));
         if !is_owners || store.agenda.requests.open().any(waits) {
             cursors.events.tell(news);
         }

@@ -1,12 +1,11 @@
 //! Rests: how long this life rests after a wake, and what cuts it short.
 
 mod emptied;
-pub(super) mod unfinished;
 
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
 use crate::life::carried::ChosenRest;
-use crate::life::passed::{Done, Next, Reasons, Rest, Round};
+use crate::life::passed::{Done, Ends, Next, Reasons, Rest, Round};
 use crate::life::requests::{self, WakeEnd};
 use crate::life::{Leaving, Life};
 use crate::senses::cursors::Waiting;
@@ -44,8 +43,8 @@ impl Life {
         loop {
             self.advance_apart().await?;
             let told = self.report_apart()?;
-            if let Some(rebirth) = self.toolbox.rebirth.take() {
-                return Ok(Some(Next::Reborn(rebirth.summary)));
+            if let Some(summary) = self.acts.rebirth.take() {
+                return Ok(Some(Next::Reborn(summary)));
             }
             until = match until {
                 None if told || !self.steps.any() => return Ok(None),
@@ -90,7 +89,7 @@ impl Life {
             if !caller.owner {
                 self.end_look(None);
             }
-            return Round::Ends(Next::Rest(rest));
+            return Round::Ends(Ends::Rest(rest));
         }
         let goes_on = again && !done.completed;
         self.unfinished.busy = (goes_on && !caller.owner).then(|| thought.intent.clone());
@@ -107,12 +106,12 @@ impl Life {
             true => {
                 let chosen = self.resting.until().filter(|_| rest_s.is_some());
                 let end =
-                    WakeEnd { began: self.wake_began(), next: &thought.intent, rest: chosen, done: &done };
+                    WakeEnd { began: self.wakes.began, next: &thought.intent, rest: chosen, done: &done };
                 requests::rested(&mut self.store, &self.toolbox.jobs, caller, end);
             }
             false => self.end_look(rest_s),
         }
-        Round::Ends(Next::Rest(Rest { said_done: done.completed && rest_s.is_some(), ..rest }))
+        Round::Ends(Ends::Rest(Rest { said_done: done.completed && rest_s.is_some(), ..rest }))
     }
 
     /// The rest after a thought that wants another round without having acted; none where it may have that round.
@@ -123,7 +122,7 @@ impl Life {
         self.resting.emptied.leave(reasons_left, span_s, now);
         self.unfinished.stopped();
         let lasts = self.chosen(None).lasts.max(Duration::from_secs(span_s));
-        Some(Rest { lasts, said_nothing: true, ..Rest::default() })
+        Some(Rest { lasts, setback: true, ..Rest::default() })
     }
 
     /// The rest a thought chose, in seconds, or the usual one for the situation; both within the owner's bounds.
@@ -143,20 +142,19 @@ impl Life {
 
     /// The rest this wake ends with: the shortest where something waits, and never past what comes due.
     pub(crate) fn resting(&mut self, rest: Rest, reasons: &Reasons, dreamless: bool) -> Duration {
-        let Rest { lasts: rest, said_done, said_nothing } = rest;
+        let Rest { lasts: rest, said_done, setback } = rest;
         let now = self.told.clock.now();
         let (held, is_spent) = (self.held(now), self.access.spent_until(now).is_some());
         let words = match self.cursors.owner.words.is_empty() {
             // The owner was answered: work that waited for that is looked at again at once.
-            true => self.caller.owner && !said_done && !self.rests(now) && !is_spent,
+            true => self.caller.owner && !said_done && self.resting.chosen(now).is_none() && !is_spent,
             false => !self.is_down() && (self.cursors.owner.is_unseen() || self.is_amid_another()),
         };
         let interrupted = self.cursors.owner.interrupted.is_some() && !said_done;
         let asked = words || self.ready_request().is_some();
         let events = !self.cursors.events.news.is_empty() || interrupted;
         let has_reason = || !said_done && self.has_reason(now);
-        let is_setback = said_nothing || self.access.setback;
-        let is_short = (asked || ((events || has_reason()) && !held)) && !is_setback;
+        let is_short = (asked || ((events || has_reason()) && !held)) && !setback;
         let cut = match is_short {
             true => rest.min(Duration::from_secs(self.settings.rest.shortest_s)),
             false => {
@@ -198,7 +196,7 @@ impl Life {
             return Duration::ZERO;
         }
         let least = Situation::Checkpoint.usual_s().clamp(self.bounds().shortest_s, self.bounds().longest_s);
-        let due = self.store.agenda.reminders.next_at(now);
+        let due = self.store.agenda.reminders.next_due();
         rest::cut(least, due, now, self.bounds())
     }
 
@@ -221,7 +219,7 @@ impl Life {
         let recurring =
             self.cursors.papers.items.values().filter_map(|at_s| Timestamp::from_second(*at_s).ok());
         // A thought that chose its rest had seen stack and draft: they do not shorten that rest.
-        let (ready, draft) = match self.rests(now) || self.situation() == Situation::Poor {
+        let (ready, draft) = match self.resting.chosen(now).is_some() || self.situation() == Situation::Poor {
             true => (None, None),
             false => (stack::next_ready(&self.stack(), now), self.draft_due().map(|(at, _)| at)),
         };
@@ -270,7 +268,7 @@ impl Life {
     /// Whether something is a reason to think in spite of the rest that the last thought chose: it was not seen by it.
     fn has_reason(&self, now: Timestamp) -> bool {
         let purpose = || papers::read(&self.told.house.purpose()).mark() != self.cursors.papers.purpose;
-        self.rests(now) && (purpose() || !waking::reasons(&self.found(now)).is_empty())
+        self.resting.chosen(now).is_some() && (purpose() || !waking::reasons(&self.found(now)).is_empty())
     }
 
     /// Whether the last thought about a word of another thread asked for another round: no rest chosen here puts it off.
@@ -312,11 +310,6 @@ impl Life {
         }
         due.sort();
         Rests { bounds: self.bounds(), due }
-    }
-
-    /// Whether a rest that a thought chose is not over.
-    pub(crate) fn rests(&self, now: Timestamp) -> bool {
-        self.resting.chosen(now).is_some()
     }
 
     pub(crate) fn clamped(&self, wanted_s: u64) -> Duration {

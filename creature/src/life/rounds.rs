@@ -3,7 +3,7 @@
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
 use crate::life::act::Turn;
-use crate::life::passed::{Done, Next, Reasons, Rest, Round, Stop, Then};
+use crate::life::passed::{Done, Ends, Reasons, Rest, Round, Stop, Then};
 use crate::life::sense::Sensed;
 use crate::life::{Leaving, Life, requests, wake};
 use crate::mind::Mind;
@@ -39,74 +39,66 @@ impl Life {
         Ok(stop)
     }
 
-    /// Has the thoughts of a wake; none while the mind is down and no word of the owner's still waits for it. `beside`: a
-    /// call of another thought runs, and only the owner is answered.
+    /// Has the thoughts of a wake; none while the mind is down and no word of the owner's still waits for it.
     pub(super) async fn minded(
         &mut self,
         reasons: &Reasons,
-        beside: bool,
         leaving: &mut impl Leaving,
-    ) -> Result<Next<Rest>, Fault> {
-        if let Some(end) = self.meanwhile(true, reasons, beside, leaving).await? {
-            return Ok(end);
+    ) -> Result<Ends, Fault> {
+        if let Some(ends) = self.meanwhile(true, reasons, leaving).await? {
+            return Ok(ends);
         }
         if self.is_down() && self.cursors.owner.words.is_empty() {
-            return Ok(Next::Rest(self.chosen(None)));
+            return Ok(Ends::Rest(self.chosen(None)));
         }
-        let next = self.rounds(reasons, beside, leaving).await;
+        let ends = self.rounds(reasons, leaving).await;
         self.fall_forward();
-        match next? {
-            Next::Rest(rest) => {
-                let end = self.meanwhile(false, reasons, beside, leaving).await?;
-                Ok(end.unwrap_or(Next::Rest(rest)))
+        match ends? {
+            Ends::Rest(rest) => {
+                let ends = self.meanwhile(false, reasons, leaving).await?;
+                Ok(ends.unwrap_or(Ends::Rest(rest)))
             }
-            end => Ok(end),
+            Ends::Leave => Ok(Ends::Leave),
         }
     }
 
     /// Has thoughts until one wants to rest, as many as the owner allows in one wake.
-    async fn rounds(
-        &mut self,
-        reasons: &Reasons,
-        beside: bool,
-        leaving: &mut impl Leaving,
-    ) -> Result<Next<Rest>, Fault> {
+    async fn rounds(&mut self, reasons: &Reasons, leaving: &mut impl Leaving) -> Result<Ends, Fault> {
         let (mut so_far, mut works_for) = (Done::default(), None::<String>);
         for round in 0..MOST_OWNER_ROUNDS {
             self.heart.stage(Stage::Sensing, Duration::from_secs(30));
             if round > 0 && !self.told.safe {
                 self.attend_hour()?;
             }
-            if self.settle_jobs()
-                && let Some(rebirth) = self.toolbox.rebirth.take()
-            {
-                return Ok(Next::Reborn(rebirth.summary));
-            }
+            self.settle_jobs();
             self.advance_apart().await?;
             self.report_apart()?;
+            if self.acts.rebirth.is_some() {
+                return Ok(Ends::Rest(Rest::default()));
+            }
             // What a request waits for is told with it, and not to a thought of something else.
             requests::end_waits(&mut self.store, &mut self.cursors, &self.toolbox.watches);
             let stop = self.take_notice(works_for.as_deref())?;
             if let Some(stop) = stop {
                 return self.obeyed(stop, works_for.is_none());
             }
-            let sensed = self.sense(round, reasons, beside)?;
+            let sensed = self.sense(round, reasons)?;
             let answers = sensed.moment.answers();
-            if !answers && (beside || round >= self.settings.agenda.rounds) {
+            if !answers && (reasons.beside || round >= self.settings.agenda.rounds) {
                 break;
             }
             // The owner's pause is heard between rounds.
             if round > 0 && !answers && self.paused() {
-                return Ok(Next::Rest(self.chosen(None)));
+                return Ok(Ends::Rest(self.chosen(None)));
             }
             works_for = answers.then(|| sensed.caller.thread.clone());
-            match self.round(sensed, so_far, beside, leaving).await? {
+            match self.round(sensed, so_far, leaving).await? {
                 Round::Again(done) => so_far = done,
-                Round::Ends(next) => return Ok(next),
+                Round::Ends(ends) => return Ok(ends),
             }
         }
         // The conversation is kept and goes on at the next wake, which the first time comes as soon as it may.
-        Ok(Next::Rest(match self.unfinished.overrun() {
+        Ok(Ends::Rest(match self.unfinished.overrun() {
             true => Rest { lasts: self.clamped(0), ..Rest::default() },
             false => self.chosen(None),
         }))
@@ -118,7 +110,6 @@ impl Life {
         &mut self,
         sensed: Sensed,
         so_far: Done,
-        beside: bool,
         leaving: &mut impl Leaving,
     ) -> Result<Round, Fault> {
         self.minds.compact();
@@ -126,7 +117,7 @@ impl Life {
         let works_for = sensed.moment.answers().then_some(sensed.caller.thread.as_str());
         let outcome = match self.listening(&sensed.moment, works_for, leaving).await? {
             Came::Thought(outcome) => outcome,
-            Came::Left => return Ok(Round::Ends(Next::Leave)),
+            Came::Left => return Ok(Round::Ends(Ends::Leave)),
             Came::Cut => return Ok(Round::Again(so_far)),
             Came::Stopped(stop) => return self.obeyed(stop, works_for.is_none()).map(Round::Ends),
         };
@@ -141,16 +132,16 @@ impl Life {
         let round = match outcome {
             Outcome::Thought { thought, .. } if self.is_unrecorded(&thought, &sensed) => {
                 self.seen(sensed.shown, &sensed.caller);
-                self.rested(thought, false, so_far, &sensed.caller, beside)
+                self.rested(thought, false, so_far, &sensed.caller, sensed.reasons.beside)
             }
             Outcome::Thought { thought, usage } => {
-                self.thought(sensed, thought, usage, so_far, beside, leaving).await?
+                self.thought(sensed, thought, usage, so_far, leaving).await?
             }
             Outcome::Garbled { error, text, usage } => {
-                Round::Ends(Next::Rest(self.garbled(&error, &text, &usage, owner)?))
+                Round::Ends(Ends::Rest(self.garbled(&error, &text, &usage, owner)?))
             }
             Outcome::Down(down) if self.falls_back(&down)? => Round::Again(so_far),
-            Outcome::Down(down) => Round::Ends(Next::Rest(self.down(&down, owner)?)),
+            Outcome::Down(down) => Round::Ends(Ends::Rest(self.down(&down, owner)?)),
         };
         if let Round::Again(_) = round {
             self.heart.turn();
@@ -221,16 +212,15 @@ impl Life {
         thought: Thought,
         usage: Value,
         so_far: Done,
-        beside: bool,
         leaving: &mut impl Leaving,
     ) -> Result<Round, Fault> {
         let (reasons, caller) = (sensed.reasons.clone(), sensed.caller.clone());
         let number = self.remembered(sensed, &thought, usage)?;
-        let turn = Turn { number, caller: &caller, reasons: &reasons, beside };
+        let turn = Turn { number, caller: &caller, reasons: &reasons };
         let mut done = self.calls(&thought.tool_calls, &turn, leaving).await?;
         done.progress |= so_far.progress;
         if let Then::Left = done.then {
-            return Ok(Round::Ends(Next::Leave));
+            return Ok(Round::Ends(Ends::Leave));
         }
         self.heart.stage(Stage::Remembering, Duration::from_secs(60));
         let not_run = thought.not_run();
@@ -241,11 +231,11 @@ impl Life {
         if let Then::Stopped(stop) = done.then {
             return self.obeyed(stop, turn.works_for().is_none()).map(Round::Ends);
         }
-        if let Some(rebirth) = self.toolbox.rebirth.take() {
+        if self.acts.rebirth.is_some() {
             if !caller.owner {
                 self.end_look(None);
             }
-            return Ok(Round::Ends(Next::Reborn(rebirth.summary)));
+            return Ok(Round::Ends(Ends::Rest(Rest::default())));
         }
         // What the owner decided meanwhile is heard before a rest.
         self.hear_outcomes()?;
@@ -255,10 +245,10 @@ impl Life {
             || done.completed
             || self.cursors.owner.awaits_answer(&caller.thread);
         if caller.owner && thought.delivers && closes {
-            let began = self.wake_began();
-            requests::deliver(&mut self.store, &mut self.cursors, &thought.monologue, &caller, began)?;
+            let (began, said) = (self.wakes.began, &thought.monologue);
+            requests::deliver(&mut self.store, &mut self.cursors, said, &caller, began)?;
         }
-        let round = self.rested(thought, not_run.is_some(), done, &caller, beside);
+        let round = self.rested(thought, not_run.is_some(), done, &caller, reasons.beside);
         if let (Round::Ends(_), Some(talk)) = (&round, self.minds.now.talk()) {
             talk.rested();
         }
@@ -266,8 +256,8 @@ impl Life {
     }
 
     /// Ends the wake at the owner's word that means stop. `own`: nothing of the owner's is under way.
-    pub(super) fn obeyed(&mut self, stop: Stop, own: bool) -> Result<Next<Rest>, Fault> {
+    pub(super) fn obeyed(&mut self, stop: Stop, own: bool) -> Result<Ends, Fault> {
         self.obey(stop, own)?;
-        Ok(Next::Rest(self.chosen(None)))
+        Ok(Ends::Rest(self.chosen(None)))
     }
 }

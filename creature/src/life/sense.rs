@@ -3,12 +3,12 @@
 pub(super) mod newborn;
 
 use crate::fault::Fault;
-use crate::life::birth::LOOK_BACK;
 use crate::life::passed::Reasons;
 use crate::life::{Life, own, requests};
 use crate::senses::budget;
 use crate::senses::cursors::{Events, Interrupted};
 use crate::senses::packages;
+use crate::store::LOOK_BACK;
 use crate::store::caller::Caller;
 use crate::store::feed::Event;
 use agenda::stack::{Category, Line};
@@ -47,10 +47,10 @@ pub(crate) struct Shown {
 }
 
 impl Life {
-    /// Reads everything a mind is given. `beside` a call of another thought it is the owner alone who is answered.
-    pub fn sense(&mut self, round: u32, reasons: &Reasons, beside: bool) -> Result<Sensed, Fault> {
+    /// Reads everything a mind is given.
+    pub fn sense(&mut self, round: u32, reasons: &Reasons) -> Result<Sensed, Fault> {
         let house = self.told.house.clone();
-        let request = self.attend(beside)?;
+        let request = self.attend(reasons.beside)?;
         if round == 0 && !self.caller.owner {
             self.measure();
         }
@@ -131,7 +131,7 @@ impl Life {
         let next = next.min_by_key(|waiting| waiting.seen);
         let spoken = next.map(|waiting| waiting.word.thread.clone());
         let going = if spoken.is_some() { None } else { self.unfinished.thread() };
-        let goes_on = |thread: &String| requests::goes_on_with(&self.store, thread, self.wake_began());
+        let goes_on = |thread: &String| requests::goes_on_with(&self.store, thread, self.wakes.began);
         let mut request = going.as_ref().and_then(goes_on);
         let mut take_up = || {
             let line = self.ready_request().filter(|_| !beside)?;

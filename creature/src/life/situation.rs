@@ -5,16 +5,15 @@
 use crate::life::Life;
 use crate::life::minds::outage::Outage;
 use crate::life::passed::Reasons;
-use crate::life::wake::platforms;
-use crate::mind::Mind;
 use crate::senses::cursors::Waiting;
 use crate::senses::{budget, typing};
 use crate::store::Store;
+use agenda::items::Item;
 use agenda::own::{Allowance, Kind};
 use agenda::requests::Request;
 use agenda::stack::{self, Around, Category, Line};
 use agenda::waking::{self, Found};
-use ground::checklist::{self, Named};
+use ground::checklist;
 use ground::papers::{self, Paper};
 use ground::text;
 use jiff::Timestamp;
@@ -128,9 +127,9 @@ impl Life {
 
     /// Returns what asks for a thought beside the agenda: changed papers, open items of the checklist, own time.
     pub(crate) fn around(&self) -> Around {
-        let items = match self.minds.now {
-            Mind::Model(_) | Mind::Thinking(_) => checklist::items(&self.checklist().text),
-            Mind::Instinct(_) => Vec::new(),
+        let items = match self.minds.are_instinct() {
+            true => Vec::new(),
+            false => checklist::items(&self.checklist().text),
         };
         let open = items.into_iter().filter(|item| item.every_s.is_none());
         let waiting = || self.cursors.owner.words.iter().map(|waiting| waiting.word.thread.clone()).collect();
@@ -140,26 +139,6 @@ impl Life {
             own: self.allowance(),
             talks: self.minds.can_read().then(waiting),
         }
-    }
-
-    /// Sources to follow; none on instinct, while paused, and where there is no way out.
-    pub(crate) fn followed(&self) -> Vec<Named> {
-        if self.minds.are_instinct() || self.told.broker.is_none() || self.paused() {
-            return Vec::new();
-        }
-        let house = &self.told.house;
-        let mut all =
-            checklist::named(&papers::read(&house.purpose()).text, &papers::read(&house.checklist()).text);
-        let platforms = platforms::named(&self.settings.revenue);
-        all.retain(|named| !platforms.iter().any(|platform| platform.url == named.url));
-        all.extend(platforms);
-        all
-    }
-
-    /// Returns the time at which the next source is to be looked at.
-    pub(crate) fn next_look(&self) -> Option<Timestamp> {
-        let next_s = self.followed().iter().map(|named| self.scanned.next_s(named)).min()?;
-        Timestamp::from_second(next_s).ok()
     }
 
     /// Whether the creature has time of its own at all.
@@ -219,13 +198,8 @@ impl Life {
     pub(crate) fn is_put_off(&self, waiting: &Waiting) -> bool {
         let now = self.told.clock.now();
         let mut open = self.store.agenda.requests.open();
-        let rests = |one: &Request| one.is_fresh() && one.not_before.is_some_and(|at| now < at);
+        let rests = |one: &Item<Request>| one.is_fresh() && one.not_before.is_some_and(|at| now < at);
         waiting.seen > 0 && open.any(|one| one.thread == waiting.word.thread && rests(one))
-    }
-
-    /// Returns the time at which the wake under way began.
-    pub(crate) fn wake_began(&self) -> Timestamp {
-        self.wakes.began.unwrap_or(Timestamp::MIN)
     }
 }
 

@@ -1,22 +1,29 @@
 //! Thinks: a thought is remembered before what it says is done, and so is one that failed.
 
-mod failed;
-
+use crate::clock::hour;
 use crate::fault::Fault;
-use crate::life::Life;
 use crate::life::act::args;
+use crate::life::passed::Rest;
 use crate::life::sense::{Sensed, Shown};
+use crate::life::{Life, own};
 use crate::store::caller::Caller;
+use crate::store::feed::Event;
 use agenda::Change;
 use agenda::requests::RequestChange;
 use agenda::stack::Category;
 use agenda::standing::Standing;
 use ground::{checklist, text};
 use mind::thought::Thought;
+use mind::{Down, Why};
 use serde_json::{Value, json};
+use std::time::Duration;
 
 /// Characters of a monologue that stay in a record.
 const MOST_MONOLOGUE: usize = 8_000;
+
+/// Characters of an error that go into an event, and that are remembered.
+const MOST_CHARS: usize = 300;
+const MOST_ERROR: usize = 1_000;
 
 impl Life {
     /// Whether this thought leaves no record: a look of instinct's that is unrecorded and found nothing, or the end of a
@@ -53,7 +60,9 @@ impl Life {
             fields.insert("state".to_owned(), kept(state));
         }
         if !caller.owner {
-            self.own.paid(&record);
+            if !own::is_apart(&self.store) {
+                self.own.paid(&record);
+            }
             if self.minds.can_read() {
                 self.own.asked_for(&mut self.store, &sensed.reasons.why);
             }
@@ -116,6 +125,106 @@ impl Life {
                 *next_s = now_s.saturating_add(every_s);
             }
         }
+    }
+
+    /// Writes a snapshot where enough thoughts were had since the last, never in safe mode; a failure is observed and
+    /// survived.
+    pub(super) fn keep_snapshot_if_due(&mut self) -> Result<(), Fault> {
+        let due = self.settings.own.number("thoughts_between_snapshots");
+        let since = self.cursors.counts.thoughts.saturating_sub(self.cursors.counts.snapshot_at);
+        if self.told.safe || since < due {
+            return Ok(());
+        }
+        self.cursors.counts.summed_up();
+        let facts = self.facts();
+        match self.store.keep_snapshot(&facts, None) {
+            Ok(_) => Ok(()),
+            Err(fault) => self.store.observe("snapshot", &fault.error),
+        }
+    }
+
+    /// Remembers a reply that could not be read, and rests for it.
+    pub(crate) fn garbled(
+        &mut self,
+        error: &str,
+        text: &str,
+        usage: &Value,
+        owner: bool,
+    ) -> Result<Rest, Fault> {
+        let error = text::shorten(error, MOST_CHARS);
+        tracing::warn!("garbled reply: {error}");
+        let rest_s = self.access.garbled(&error, self.told.clock.now());
+        let recovery = format!("it is asked again in {rest_s} s");
+        self.store
+            .feed
+            .tell(Event::Error, json!({"about": "garbled reply", "text": error, "recovery": recovery}));
+        let (mind, number) = (self.minds.now.name(), self.cursors.counts.next_thought());
+        self.store.record(
+            "thought",
+            json!({
+                "mind": mind, "thought": number, "garbled": true, "error": error,
+                "text": text::shorten(text, 4_000), "usage": usage, "owner": owner,
+            }),
+        )?;
+        self.unfinished.failed();
+        Ok(Rest { lasts: self.clamped(rest_s), setback: true, ..Rest::default() })
+    }
+
+    /// Leaves a mind that is down alone for a while, and tells of it once.
+    pub(crate) fn down(&mut self, down: &Down, owner: bool) -> Result<Rest, Fault> {
+        self.unfinished.failed();
+        if down.why == Why::Budget && !owner {
+            return self.spent(down);
+        }
+        let (rest_s, until, tell) = self.access.down(down, self.told.clock.now());
+        if tell {
+            self.tell_of_down(down, rest_s)?;
+        }
+        tracing::warn!(
+            "the mind is down, next try in {rest_s} s: {}",
+            text::shorten(&down.error, MOST_CHARS)
+        );
+        self.heart.next_try(Some(format!("{until:.0}")));
+        Ok(Rest { lasts: Duration::from_secs(rest_s), setback: true, ..Rest::default() })
+    }
+
+    /// Takes a refusal of a call of its own for want of money: it asks again when there is room, after an hour at most.
+    /// That is told once, and is no failure of the model.
+    pub(crate) fn spent(&mut self, down: &Down) -> Result<Rest, Fault> {
+        let now = self.told.clock.now();
+        let (rest_s, until, is_new) = self.access.spent(down, now);
+        tracing::info!("its own money is spent; it asks again in {rest_s} s");
+        if is_new {
+            let text = format!("its own money is spent: {}", text::shorten(&down.error, MOST_ERROR));
+            let again = hour(until, now, &self.store.rules.time_zone);
+            self.tell_of_error("budget", text, format!("it asks again at {again}"), down, rest_s)?;
+        }
+        self.heart.spent(format!("{until:.0}"));
+        Ok(Rest { lasts: Duration::from_secs(rest_s), setback: true, ..Rest::default() })
+    }
+
+    fn tell_of_down(&mut self, down: &Down, rest_s: u64) -> Result<(), Fault> {
+        let error = text::shorten(&down.error, MOST_ERROR);
+        let (about, text) = match down.why {
+            Why::Budget => ("budget", format!("the money is spent: {error}")),
+            _ => ("model", format!("{} is down: {error}", self.minds.now.name())),
+        };
+        let recovery = format!("it is asked again in {rest_s} s, or at a word of the owner's");
+        self.tell_of_error(about, text, recovery, down, rest_s)
+    }
+
+    /// Tells feed and memory why the mind is not asked for so long.
+    fn tell_of_error(
+        &mut self,
+        about: &str,
+        text: String,
+        recovery: String,
+        down: &Down,
+        rest_s: u64,
+    ) -> Result<(), Fault> {
+        self.store.feed.tell(Event::Error, json!({"about": about, "text": text, "recovery": recovery}));
+        self.store
+            .record("observation", json!({"about": about, "text": text, "hint": down.hint, "rest_s": rest_s}))
     }
 }
 

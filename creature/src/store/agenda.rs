@@ -38,7 +38,7 @@ impl Store {
     /// Makes a change of the agenda and returns what it came to; a refusal is a fault and changes nothing.
     pub fn change(&mut self, caller: &Caller, change: &Change) -> Result<Value, Fault> {
         let now = self.clock.now();
-        let mut next = self.agenda.copy();
+        let mut next = self.agenda.clone();
         let when = When { now, thread: &caller.thread, owner: caller.owner, rules: &self.rules };
         let done = next.apply(change, when).map_err(|refused| Fault::new(refused.error, refused.hint))?;
         next.changes += 1;

@@ -11,12 +11,14 @@ pub struct Caller {
     pub thread: String,
     /// The sub-session that acts; none for the life's own thoughts.
     pub session: Option<String>,
+    /// Instinct acts in the mind's place, for other words than those that wait for the mind.
+    pub stands_in: bool,
 }
 
 impl Caller {
     /// The creature of its own accord, on the main thread.
     pub fn own() -> Self {
-        Self { owner: false, thread: main_thread(), session: None }
+        Self { owner: false, thread: main_thread(), session: None, stands_in: false }
     }
 
     /// The owner, by a word on this thread.

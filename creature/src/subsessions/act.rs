@@ -5,10 +5,10 @@
 use super::steps::{Calling, Doing};
 use super::words;
 use crate::fault::Fault;
+use crate::life::Life;
 use crate::life::act::{self, MOST_ARGS, args, patience};
-use crate::life::{Life, jobs};
 use crate::store::caller::Caller;
-use crate::tools::{CallOutcome, ToolContext};
+use crate::tools::CallOutcome;
 use agenda::sessions::Session;
 use mind::conversation::Conversation;
 use mind::thought::ToolCall;
@@ -43,9 +43,8 @@ impl Life {
             });
             return Ok(());
         }
-        let facts = self.facts();
-        let mut tools = ToolContext { belt: &mut self.toolbox, store: &mut self.store, caller, facts };
-        let done = self.watch.own_act(CallOutcome::guarded(&call.tool, tools.call(&call))).await;
+        let (done, left) = self.at_once(&call, &caller).await;
+        self.acts.take_over(&mut self.store, &caller, left);
         act::knew_checklist(&mut self.cursors.papers, checklist, &house, self.told.clock.now());
         self.acted_apart(session, &call, done)
     }
@@ -58,7 +57,7 @@ impl Life {
             let error = format!("{} did not end within {most_s} s", calling.call.tool);
             (CallOutcome::failed(error, "look what it did until then"), Default::default())
         });
-        jobs::take_over(&mut self.toolbox, &mut self.store, &calling.caller, left);
+        self.acts.take_over(&mut self.store, &calling.caller, left);
         self.watch.own_since(&calling.known);
         let (house, now) = (&self.told.house, self.told.clock.now());
         act::knew_checklist(&mut self.cursors.papers, calling.checklist.take(), house, now);
@@ -99,5 +98,6 @@ impl Life {
 
 /// Returns the caller in whose name a session acts.
 fn caller(session: &Session) -> Caller {
-    Caller { owner: session.owner, thread: session.thread.clone(), session: Some(session.id.clone()) }
+    let Session { owner, thread, id, .. } = session.clone();
+    Caller { owner, thread, session: Some(id), stands_in: false }
 }

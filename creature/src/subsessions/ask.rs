@@ -37,11 +37,6 @@ struct Question {
 }
 
 impl Life {
-    /// Whether there is a model, for its own thoughts and for those apart.
-    pub(super) fn has_model(&self) -> bool {
-        !self.minds.are_instinct()
-    }
-
     /// Begins the next thought of a session. One whose model is not to be had fails.
     pub(super) fn ask_apart(&mut self, session: &Session) -> Result<(), Fault> {
         let now = self.told.clock.now();
@@ -113,13 +108,10 @@ impl Life {
         small && !self.minds.quick_is_away && self.minds.quick.is_some()
     }
 
-    fn quick_is_simpler(&self) -> bool {
-        self.minds.quick.as_ref().is_some_and(ModelMind::is_simpler_next)
-    }
-
     /// Takes over what the model said that was asked for a session's thought.
     pub(super) fn asked_apart(&mut self, session: &Session, asker: Asker, asked: Asked) -> Result<(), Fault> {
         let id = session.id.clone();
+        let is_simpler = self.minds.quick.as_ref().is_some_and(ModelMind::is_simpler_next);
         if let Some(talk) = asked.talk {
             self.talks.insert(id.clone(), talk);
         }
@@ -127,7 +119,7 @@ impl Life {
             Outcome::Thought { thought, usage } => self.session_thought(session, thought, usage),
             Outcome::Garbled { error, text, usage } => self.session_misread(&id, &error, &text, usage),
             // Its server takes a simpler form, in which it is asked next.
-            Outcome::Down(_) if asker == Asker::Quick && self.quick_is_simpler() => Ok(()),
+            Outcome::Down(_) if asker == Asker::Quick && is_simpler => Ok(()),
             // For the rest of this wake the first model works in the quick one's place.
             Outcome::Down(down) if asker == Asker::Quick && down.is_of_server() => {
                 self.minds.quick_is_away = true;
@@ -139,14 +131,11 @@ impl Life {
                 self.store.turned(&failed)
             }
             Outcome::Down(down) if down.why == Why::Budget && !session.owner => self.spent(&down).map(drop),
-            Outcome::Down(down) => self.session_waits(&down, asker),
+            Outcome::Down(down) => {
+                self.access.down_apart(&down, asker == Asker::Mind, self.told.clock.now());
+                self.store.observe("sessions", &format!("sub-sessions wait: {}", shorten(&down.error, 500)))
+            }
         }
-    }
-
-    /// Sub-sessions wait for a model that is down; where it is the mind's own, that is not asked either.
-    fn session_waits(&mut self, down: &Down, asker: Asker) -> Result<(), Fault> {
-        self.access.down_apart(down, asker == Asker::Mind, self.told.clock.now());
-        self.store.observe("sessions", &format!("sub-sessions wait: {}", shorten(&down.error, 500)))
     }
 
     fn session_misread(&mut self, id: &str, error: &str, text: &str, usage: Value) -> Result<(), Fault> {

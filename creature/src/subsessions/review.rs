@@ -6,11 +6,12 @@ use crate::store::caller::Caller;
 use crate::tools::marks::{Mark, Marks};
 use crate::tools::tool_context::ToolContext;
 use agenda::Change;
+use agenda::items::Item;
 use agenda::pulse::{Concern, PulseChange};
 use agenda::sessions::{Mode, Origin, Report, Request, Session, Status};
 
 /// The request for a sub-session that reviews a concern.
-pub fn request(concern: &Concern) -> Request {
+pub fn request(concern: &Item<Concern>) -> Request {
     let before = match concern.last.filter(|_| !concern.said.is_empty()) {
         Some(at) => format!("The last review, begun at {at:.0}, said: {}", concern.said),
         None => "It was not reviewed before.".to_owned(),
@@ -22,7 +23,7 @@ pub fn request(concern: &Concern) -> Request {
             "Review this standing concern, {}: {}\n\n{before}\n\nLook how it stands now, and do with your tools what \
              it asks for. What another thought has to do goes on the agenda by task.add. If it is settled, or can come \
              to nothing any more, close it: pulse.close {{\"id\": \"{}\", \"why\": …}}. Report what is new.",
-            concern.id, concern.text, concern.id
+            concern.id, concern.about, concern.id
         ),
         mode: concern.mode,
         ..Request::default()
@@ -60,10 +61,10 @@ impl Store {
             status => format!("{}: {}", status.name(), session.answer),
         };
         let concern = self.agenda.pulse.list.iter().find(|concern| concern.id == *id)?;
-        if concern.finished.is_some_and(|at| at >= session.spawned_at) {
-            return Some(concern.why.clone());
+        if concern.ended_at.is_some_and(|at| at >= session.spawned_at) {
+            return Some(concern.outcome.clone());
         }
-        if concern.finished.is_none() {
+        if concern.ended_at.is_none() {
             let change = Change::Pulse(PulseChange::Found { id: id.clone(), said });
             self.made(caller, &change);
         }

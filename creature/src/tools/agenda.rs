@@ -116,13 +116,13 @@ pub fn list(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Faul
             json!({"of": lines.len(), "stack": shown})
         }
         "goals" => json!({"goals": agenda.goals.lines()}),
-        "opportunities" => {
-            let open: Vec<_> = agenda.opportunities.open().collect();
-            json!({"totals": agenda.opportunities.totals(), "list": open})
-        }
-        "requests" => json!({"list": agenda.requests.open().collect::<Vec<_>>()}),
-        "tasks" => json!({"list": agenda.tasks.open().collect::<Vec<_>>()}),
-        "gaps" => json!({"list": agenda.gaps.open().collect::<Vec<_>>()}),
+        "opportunities" => with(
+            json!(agenda.opportunities.items.to_open()),
+            json!({"totals": agenda.opportunities.totals()}),
+        ),
+        "requests" => json!(agenda.requests.to_open()),
+        "tasks" => json!(agenda.tasks.to_open()),
+        "gaps" => json!(agenda.gaps.to_open()),
         "presence" => json!(agenda.presence),
         _ => return Err(args.fault("lists stack, requests, goals, opportunities, tasks, gaps or presence")),
     })

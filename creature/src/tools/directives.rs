@@ -5,6 +5,7 @@ use super::tool_context::ToolContext;
 use crate::fault::Fault;
 use agenda::Change;
 use agenda::directive::{self, Directive};
+use agenda::items::Item;
 use serde_json::{Value, json};
 
 pub fn set(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
@@ -19,8 +20,8 @@ pub fn set(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault
 }
 
 pub fn list(tools: &mut ToolContext<'_>, _: &Arguments) -> Result<Value, Fault> {
-    let line = |directive: &Directive| {
-        let Directive { id, text, at, until, next, .. } = directive;
+    let line = |directive: &Item<Directive>| {
+        let Item { id, about: text, made_at: at, of: Directive { until, next, .. }, .. } = directive;
         json!({"id": id, "text": text, "at": at, "until": until, "next": next})
     };
     let standing = tools.store.agenda.directives.standing(tools.store.clock.now());

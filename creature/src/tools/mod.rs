@@ -47,13 +47,13 @@ mod web;
 mod weekly;
 mod x;
 
-pub use tool_context::{CallOutcome, Rebirth, ToolContext, Toolbox};
+pub use tool_context::{CallOutcome, ToolContext, Toolbox};
 
 use crate::config::{FileSettings, SelfEditSettings};
 use crate::dream;
 use crate::fault::Fault;
 use crate::guardian_post;
-use crate::jobs::Jobs;
+use crate::jobs::{Jobs, Left};
 use crate::models::Models;
 use crate::watches::Shared;
 use arguments::Arguments;
@@ -74,12 +74,9 @@ impl Toolbox {
             safe,
             rehearsal,
             settings_unread: false,
-            rebirth: None,
             limits: Limits::from(&SelfEditSettings::default()),
             patience: guardian_post::PATIENCE,
             broker: None,
-            completed: false,
-            stands_in: false,
             rests: wake::Rests::default(),
             watches: Shared::load(std::path::Path::new("")),
             models: Models::default(),
@@ -88,9 +85,9 @@ impl Toolbox {
             model: ModelSettings::default(),
             most_shown: MOST_SHOWN,
             spills: Arc::default(),
-            used: None,
             jobs: Jobs::default(),
             job: None,
+            left: Left::default(),
             marks: &catalogue::MARKS,
         }
     }

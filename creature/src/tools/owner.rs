@@ -7,7 +7,8 @@ use super::arguments::Arguments;
 use super::tool_context::{ToolContext, with};
 use crate::examine::examine;
 use crate::fault::Fault;
-use crate::store::Store;
+use crate::store::caller::Caller;
+use crate::store::{Store, TOLD_BACK};
 use agenda::Change;
 use agenda::outbox::{Delivery, Kind, OutboxChange, Week};
 use agenda::reminder::Schedule;
@@ -19,16 +20,13 @@ use memory::Record;
 use mind::moment::Word;
 use serde_json::{Value, json};
 
-/// Records, and their bytes, looked back on for what was asked, answered and delivered.
-const LOOK_BACK: (usize, u64) = (400, 4 << 20);
-
 /// Time after an answer for which the owner is still listening.
 const LISTENING: SignedDuration = SignedDuration::from_hours(1);
 
 pub fn message(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     // A message without a kind is an answer to the owner; a thought of its own says to which request.
     let unnamed = args.maybe_text("kind").is_none() && args.maybe_text("request").is_none();
-    if unnamed && !tools.caller.owner && !tools.belt.stands_in {
+    if unnamed && !tools.caller.owner {
         let open: Vec<&str> = tools.store.agenda.requests.open().map(|one| one.id.as_str()).collect();
         let hint = format!(
             "give it a kind (asked_for, revenue, approval, milestone, broken, weekly_summary), or as `request` the one it \
@@ -43,7 +41,7 @@ pub fn message(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, F
         return answered(tools, args, text);
     }
     let said = tools.change(&Change::Outbox(OutboxChange::Say { kind, text: text.to_owned() }))?;
-    Ok(with(said, json!({"delivered": tools.deliver()?})))
+    Ok(with(said, json!({"delivered": tools.store.deliver(&tools.caller)?})))
 }
 
 /// An answer as `owner.message` gives it: what it is for, whether that was all, and what the request waits for.
@@ -109,7 +107,7 @@ pub fn answer(tools: &mut ToolContext<'_>, mut data: Value, answer: Answer) -> R
     };
     let open = tools.store.agenda.requests.open().any(|one| one.thread == thread);
     let asked = tools.caller.owner && thread == tools.caller.thread;
-    if !asked && !open && !tools.listening(&thread) {
+    if !asked && !open && !tools.store.listening(&thread) {
         let error = format!("no words of your owner's wait for an answer on `{thread}`");
         let hint = "owner.message with a kind (asked_for, revenue, approval, milestone, broken, weekly_summary) tells what matters; \
             keep the rest in memory or notes";
@@ -129,7 +127,7 @@ pub fn answer(tools: &mut ToolContext<'_>, mut data: Value, answer: Answer) -> R
     tools.store.record("message", data)?;
     let result = json!({"kind": "message"});
     // Instinct in a mind's place answers other words than those that wait for the mind.
-    if open && !tools.belt.stands_in {
+    if open && !tools.caller.stands_in {
         let (caller, Answer { done, id, wait }) = (tools.caller.clone().on(&thread), answer);
         let said = shorten(&said, 300);
         let told = tools
@@ -141,66 +139,64 @@ pub fn answer(tools: &mut ToolContext<'_>, mut data: Value, answer: Answer) -> R
     Ok(result)
 }
 
-impl ToolContext<'_> {
+impl Store {
     /// Sums up the week when it is over, and sends what may go out now; how many messages went.
-    pub fn post(&mut self) -> Result<usize, Fault> {
-        match self.store.agenda.outbox.week(self.store.clock.now()) {
+    pub fn post(&mut self, caller: &Caller) -> Result<usize, Fault> {
+        match self.agenda.outbox.week(self.clock.now()) {
             Week::Running => {}
-            Week::Unbegun => drop(self.change(&Change::Outbox(OutboxChange::WeekBegan))?),
-            Week::Over => self.sum_up()?,
+            Week::Unbegun => drop(self.change(caller, &Change::Outbox(OutboxChange::WeekBegan))?),
+            Week::Over => self.sum_up(caller)?,
         }
-        self.deliver()
+        self.deliver(caller)
     }
 
     /// Sends what the outbox gives out.
-    fn deliver(&mut self) -> Result<usize, Fault> {
+    fn deliver(&mut self, caller: &Caller) -> Result<usize, Fault> {
         let mut due = self.due();
         if due.is_empty() {
             return Ok(0);
         }
         // A life may have ended after it recorded these messages and before it struck them off.
-        let told: Vec<String> = self.store.messages().iter().flat_map(|record| ids(&record.data)).collect();
+        let told: Vec<String> = self.messages().iter().flat_map(|record| ids(&record.data)).collect();
         let again: Vec<String> =
             due.iter().flat_map(|due| &due.ids).filter(|id| told.contains(id)).cloned().collect();
         if !again.is_empty() {
-            self.change(&Change::Outbox(OutboxChange::Delivered { ids: again }))?;
+            self.change(caller, &Change::Outbox(OutboxChange::Delivered { ids: again }))?;
             due = self.due();
         }
         for Delivery { ids, kind, text, thread } in &due {
-            let (kind, at) = (kind.name(), self.store.clock.text());
+            let (kind, at) = (kind.name(), self.clock.text());
             let said = json!({"from": "creature", "kind": kind, "text": text, "thread": thread, "ids": ids, "at": at});
-            self.store.record("message", said)?;
-            self.change(&Change::Outbox(OutboxChange::Delivered { ids: ids.clone() }))?;
+            self.record("message", said)?;
+            self.change(caller, &Change::Outbox(OutboxChange::Delivered { ids: ids.clone() }))?;
         }
         Ok(due.len())
     }
 
     fn due(&self) -> Vec<Delivery> {
-        let agenda = &self.store.agenda;
-        agenda.outbox.due(&agenda.directives, &self.store.rules, self.store.clock.now())
+        let agenda = &self.agenda;
+        agenda.outbox.due(&agenda.directives, &self.rules, self.clock.now())
     }
 
-    fn sum_up(&mut self) -> Result<(), Fault> {
-        let (now, zone) = (self.store.clock.now(), &self.store.rules.time_zone);
-        let did = span::read("1w", now, zone)
-            .map(|week| examine(&self.store.house, &self.store.agenda, week, zone));
+    fn sum_up(&mut self, caller: &Caller) -> Result<(), Fault> {
+        let (now, zone) = (self.clock.now(), &self.rules.time_zone);
+        let did = span::read("1w", now, zone).map(|week| examine(&self.house, &self.agenda, week, zone));
         let did = match did {
             Some(Err(fault)) => format!("What I did cannot be told: {}.", fault.error),
             did => did.and_then(Result::ok).map_or(String::new(), |week| week.sentences(zone)),
         };
-        let text = super::weekly::text(&self.store.agenda, &did, now);
+        let text = super::weekly::text(&self.agenda, &did, now);
         let said = Change::Outbox(OutboxChange::Say { kind: Kind::WeeklySummary, text });
-        let caller = self.caller.clone().on("main");
-        if let Err(refused) = self.store.change(&caller, &said) {
+        if let Err(refused) = self.change(&caller.clone().on("main"), &said) {
             tracing::warn!("failed to sum up the week: {}", refused.error);
-            self.change(&Change::Outbox(OutboxChange::WeekBegan))?;
+            self.change(caller, &Change::Outbox(OutboxChange::WeekBegan))?;
         }
         Ok(())
     }
 
     /// Whether the owner waits for an answer on this thread, or had one within the hour.
     fn listening(&self, thread: &str) -> bool {
-        let messages = self.store.messages();
+        let messages = self.messages();
         let mine = |record: &&Record| thread_of(&record.data) == thread;
         let said = |record: &Record, key: &str, what: &str| {
             record.data.get(key).and_then(Value::as_str) == Some(what)
@@ -209,7 +205,7 @@ impl ToolContext<'_> {
         for record in messages.iter().rev().filter(mine) {
             if said(record, "from", "owner") {
                 let answered: Option<Timestamp> = after.and_then(|record: &Record| record.at.parse().ok());
-                return answered.is_none_or(|at| self.store.clock.now().duration_since(at) <= LISTENING);
+                return answered.is_none_or(|at| self.clock.now().duration_since(at) <= LISTENING);
             }
             // Records of an older self have no kind: all its messages but reminders were answers.
             let unkind = record.data.get("kind").is_none() && record.data.get("reminder").is_none();
@@ -219,9 +215,6 @@ impl ToolContext<'_> {
         }
         false
     }
-}
-
-impl Store {
     /// The last message on a word's thread, if it asked for a yes and was sent before the word; else empty.
     pub(crate) fn asked_last(&self, word: &Word) -> String {
         let messages = self.messages();
@@ -238,7 +231,7 @@ impl Store {
 
     /// The latest messages from and to the owner, oldest first.
     fn messages(&self) -> Vec<Record> {
-        let records = self.newest(LOOK_BACK);
+        let records = self.newest(TOLD_BACK);
         records.into_iter().filter(|record| record.kind == "message").collect()
     }
 }

@@ -4,6 +4,7 @@ use super::arguments::Arguments;
 use super::tool_context::ToolContext;
 use crate::fault::Fault;
 use agenda::Change;
+use agenda::items::Item;
 use agenda::pulse::Concern;
 use agenda::reminder::{Reminder, ReminderChange, Schedule};
 use jiff::tz::TimeZone;
@@ -28,8 +29,8 @@ pub fn add(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault
 
 pub fn list(tools: &mut ToolContext<'_>, _: &Arguments) -> Result<Value, Fault> {
     let (now, usual) = (tools.store.clock.now(), &tools.store.rules.time_zone);
-    let line = |reminder: &Reminder| {
-        let Reminder { id, text, prompt, thread, zone, next, .. } = reminder;
+    let line = |reminder: &Item<Reminder>| {
+        let Item { id, about: text, thread, of: Reminder { prompt, zone, next, .. }, .. } = reminder;
         let said = reminder.said(now, usual);
         json!({"id": id, "text": text, "next": next, "said": said, "zone": zone, "thread": thread, "prompt": prompt})
     };
@@ -37,8 +38,8 @@ pub fn list(tools: &mut ToolContext<'_>, _: &Arguments) -> Result<Value, Fault> 
 }
 
 pub fn concerns(tools: &mut ToolContext<'_>, _: &Arguments) -> Result<Value, Fault> {
-    let line = |concern: &Concern| {
-        let Concern { id, text, thread, every_s, next, last, said, mode, .. } = concern;
+    let line = |concern: &Item<Concern>| {
+        let Item { id, about: text, thread, of: Concern { every_s, next, last, said, mode }, .. } = concern;
         json!({
             "id": id, "text": text, "every_s": every_s, "next": next, "last": last, "said": said, "thread": thread,
             "mode": mode,

@@ -2,7 +2,7 @@
 
 use super::arguments::Arguments;
 use super::repo_run::{edit_context, gist};
-use super::tool_context::{Rebirth, ToolContext, with};
+use super::tool_context::{ToolContext, with};
 use super::{new_packages, permission, repo_look};
 use crate::fault::Fault;
 use crate::guardian_post::{self, Kind};
@@ -96,8 +96,6 @@ pub async fn reset_hard(tools: &mut ToolContext<'_>, args: &Arguments) -> Result
     };
     let (house, patience) = (&tools.store.house, tools.belt.patience);
     let answer = guardian_post::ask(house, tools.store.life, Kind::Reset, &reason, patience).await?;
-    // The source that was to be born is no longer there.
-    tools.belt.rebirth = None;
     Ok(json!({"commit": answer.commit, "note": "what was there is kept under refs/guardian/rescued"}))
 }
 
@@ -307,10 +305,7 @@ fn ask_for_rebirth(
     let data =
         json!({"ok": true, "stage": Stage::Asked.name(), "summary": summary, "files": files, "took": took});
     tools.store.record("self_change", with(data, json!({"flaky": flaky})))?;
-    // Two edits that passed before the rebirth are born together and named together.
-    let before = tools.belt.rebirth.take().map(|rebirth| rebirth.summary).filter(|before| before != summary);
-    let summary = before.map_or(summary.to_owned(), |before| format!("{before}; {summary}"));
-    tools.belt.rebirth = Some(Rebirth { summary });
+    tools.belt.left.rebirth = Some(summary.to_owned());
     Ok(json!({"stage": Stage::Asked.name(), "files": files, "took": took, "flaky": flaky,
         "note": "built, tested and rehearsed; rebirth follows when this life is blessed"}))
 }

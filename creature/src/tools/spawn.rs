@@ -3,6 +3,7 @@
 use super::arguments::Arguments;
 use super::tool_context::ToolContext;
 use crate::fault::Fault;
+use crate::store::Store;
 use agenda::sessions::{Origin, Request, Session, Spawned};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
@@ -20,7 +21,8 @@ pub fn spawn(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fau
     };
     let requests = asked.into_iter().map(|one| request(tools, args, one)).collect::<Result<_, Fault>>()?;
     let spawned: Vec<Value> = tools
-        .spawn(requests)?
+        .store
+        .spawn(requests, tools.facts.mind == "instinct")?
         .into_iter()
         .map(|spawned| {
             let line = tools.store.sessions.get(&spawned.id).map(Session::line);
@@ -53,17 +55,17 @@ pub fn cancel(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fa
     Ok(json!({"ended": changed}))
 }
 
-impl ToolContext<'_> {
-    /// Spawns sub-sessions, all of them or none; refused without a model, for instinct runs none.
-    pub fn spawn(&mut self, requests: Vec<Request>) -> Result<Vec<Spawned>, Fault> {
-        if self.facts.mind == "instinct" {
+impl Store {
+    /// Spawns sub-sessions, all of them or none; refused on instinct, which runs none.
+    pub fn spawn(&mut self, requests: Vec<Request>, on_instinct: bool) -> Result<Vec<Spawned>, Fault> {
+        if on_instinct {
             let hint = "do it by your own tools; a model would be needed";
             return Err(Fault::new("spawn a sub-session: no model is offered, and instinct runs none", hint));
         }
         let refused = |refused: agenda::Refusal| Fault::new(refused.error, refused.hint);
-        let spawned = self.store.sessions.spawn_all(requests, self.store.clock.now()).map_err(refused)?;
+        let spawned = self.sessions.spawn_all(requests, self.clock.now()).map_err(refused)?;
         let ids: Vec<String> = spawned.iter().map(|spawned| spawned.id.clone()).collect();
-        self.store.turned(&ids)?;
+        self.turned(&ids)?;
         Ok(spawned)
     }
 }

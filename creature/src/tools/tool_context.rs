@@ -6,7 +6,7 @@ use super::wake::Rests;
 use crate::config::{FileSettings, Permission};
 use crate::digest::Facts;
 use crate::fault::Fault;
-use crate::jobs::{Job, Jobs};
+use crate::jobs::{Job, Jobs, Left};
 use crate::models::Models;
 use crate::panic::caught;
 use crate::senses::guardian::Standing;
@@ -63,18 +63,12 @@ pub struct Toolbox {
     pub rehearsal: bool,
     /// The owner's settings could not be read yet: what they forbid is unknown, and nothing outward happens.
     pub settings_unread: bool,
-    /// Set by a self-edit that passed: the life asks for rebirth and ends politely once it is blessed.
-    pub rebirth: Option<Rebirth>,
     /// Deadlines of a self-edit's steps.
     pub limits: Limits,
     /// Longest wait for the guardian's answer.
     pub patience: Duration,
     /// The one way out of the house; none where no broker runs.
     pub broker: Option<Broker>,
-    /// Set by `complete_run`: the wake ends with this thought.
-    pub completed: bool,
-    /// Instinct answers in the mind's place.
-    pub stands_in: bool,
     /// Bounds and ends of a rest that the thought under way chooses.
     pub rests: Rests,
     /// Watches of the life.
@@ -93,12 +87,12 @@ pub struct Toolbox {
     pub most_shown: usize,
     /// Calls so far in this life; the number is part of the names of files that long results are kept in.
     pub(super) spills: Arc<AtomicU32>,
-    /// Tools of the owner's request that were used; only in a toolbox made by `beside`.
-    pub(crate) used: Option<Vec<String>>,
     /// Calls that run beside the life.
     pub(crate) jobs: Jobs,
     /// The job this call is; only in a toolbox made by `beside`.
     pub(crate) job: Option<Arc<Job>>,
+    /// Things that the call under way leaves to the life, which takes them with its outcome.
+    pub left: Left,
 }
 
 /// The toolbox in use: lent the store for a call, in a caller's name. Tools run one after another.
@@ -110,19 +104,12 @@ pub struct ToolContext<'a> {
     pub facts: Facts,
 }
 
-/// A self-edit that passed rehearsal and waits to be born.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Rebirth {
-    pub summary: String,
-}
-
 impl Toolbox {
     /// A second toolbox, for a call that runs as this job while this one is in use.
     pub fn beside(&self, job: &Arc<Job>) -> Self {
         Self {
             jobs: self.jobs.clone(),
             job: Some(Arc::clone(job)),
-            rebirth: self.rebirth.clone(),
             broker: self.broker.clone(),
             models: self.models.clone(),
             permissions: self.permissions.clone(),
@@ -131,7 +118,7 @@ impl Toolbox {
             rests: self.rests.clone(),
             watches: self.watches.clone(),
             spills: Arc::clone(&self.spills),
-            used: Some(Vec::new()),
+            left: Left::default(),
             ..*self
         }
     }
@@ -145,8 +132,8 @@ impl Toolbox {
 impl ToolContext<'_> {
     /// Notes that a tool which needs the owner's request did what was asked for.
     pub(super) fn used(&mut self, tool: &str) -> Result<(), Fault> {
-        if let Some(used) = &mut self.belt.used {
-            used.push(tool.to_owned());
+        if self.belt.job.is_some() {
+            self.belt.left.used.push(tool.to_owned());
             return Ok(());
         }
         self.change(&Change::Request(RequestChange::Used { tool: tool.to_owned() })).map(drop)

@@ -16,7 +16,7 @@ pub struct Rests {
 }
 
 pub fn complete(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
-    tools.belt.completed = true;
+    tools.belt.left.completed = true;
     Ok(Value::Object(args.given().clone()))
 }
 

@@ -43,7 +43,7 @@ fn goals(goals: &Goals, status: GoalStatus, now: Timestamp) -> String {
         .list
         .iter()
         .filter(|goal| goal.status == status && counts(goal.changed_at))
-        .map(|goal| goal.title.as_str())
+        .map(|goal| goal.about.as_str())
         .collect();
     match all.as_slice() {
         [] => "none".to_owned(),

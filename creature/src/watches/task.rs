@@ -2,7 +2,7 @@
 
 use super::look::{Looked, look};
 use super::{Shared, Verdict, Watch, judge};
-use crate::store::Store;
+use crate::store::{Store, TOLD_BACK};
 use agenda::items::later;
 use hands::Broker;
 use jiff::{SignedDuration, Timestamp};
@@ -22,9 +22,6 @@ const AGAIN_S: i64 = 10;
 /// Looks in a row without a value after which that is told; then a broken watch is looked at ever more rarely, up to an hour.
 const BROKEN: u32 = 3;
 const LONGEST_S: u64 = 3_600;
-
-/// Records, and their bytes, looked back on for what was told already.
-const LOOK_BACK: (usize, u64) = (400, 4 << 20);
 
 type Look = (String, Result<Looked, String>);
 
@@ -166,7 +163,7 @@ fn tell_owner(store: &mut Store, watch: &Watch, text: &str) -> Result<(), crate:
         return Ok(());
     }
     let nth = json!(watch.told);
-    let records = store.newest(LOOK_BACK);
+    let records = store.newest(TOLD_BACK);
     let is_told = |data: &Value| data.get("watch") == Some(&json!(watch.id)) && data.get("nth") == Some(&nth);
     if records.iter().any(|record| is_told(&record.data)) {
         return Ok(());

@@ -344,3 +344,30 @@ async fn what_instinct_answers_loses_no_other_word_of_the_thread() {
     let lived = Lived::born(&house, "2026-03-02T14:05:00Z", 2).await;
     assert_eq!(lived.life.cursors.owner.words.len(), 1);
 }
+
+/// Found by reading: a word whose call took long was done once more beside that call.
+#[tokio::test]
+async fn a_word_that_instinct_does_for_the_mind_is_done_once_however_long_its_call_takes() {
+    loopback!();
+    let broker = StandIn::new(|asked: &Asked| match asked.path.as_str() {
+        "/status" => broker::status(broker::offer("openai"), &["search"]),
+        _ if asked.body["service"] == "search" => {
+            std::thread::sleep(Duration::from_millis(2_500));
+            let hit = json!({"title": "Rust 2.0", "url": "https://r.example/2", "content": "It is out."});
+            broker::passed(200, &json!({"results": [hit]}))
+        }
+        _ => shut(503, "overloaded", "come back later", Some(3_000)),
+    });
+    let mut house = TempHouse::new();
+    house.broker = Some(broker.base());
+    house.owner("[rest]\nshortest_s = 1\n");
+    let mut lived = Lived::born(&house, AFTERNOON, 1).await;
+    lived.stay().await;
+    house.say("search rust news");
+    lived.wake().await;
+    lived.wake().await;
+    let searches = house.records().into_iter().filter(|record| record.data["tool"] == "web.search").count();
+    assert_eq!(searches, 1, "{:?}", told(&house));
+    assert_eq!(told(&house).len(), 1, "{:?}", told(&house));
+    assert!(told(&house)[0].contains("Rust 2.0") && lived.life.cursors.owner.words.is_empty());
+}

@@ -69,7 +69,7 @@ async fn a_change_booked_and_not_written_down_is_made_at_birth_from_either_file(
         house.add(path, &format!("{line}\n{beat}\n"));
         let lived = Lived::born(&house, MORNING, 2).await;
         let tasks = &lived.life.store.agenda.tasks.list;
-        assert_eq!((tasks.len(), tasks[0].text.as_str()), (1, "sweep"), "old: {old}");
+        assert_eq!((tasks.len(), tasks[0].about.as_str()), (1, "sweep"), "old: {old}");
         assert_eq!(
             (lived.life.cursors.counts.wakes, lived.life.cursors.counts.thoughts),
             (41, 7),
@@ -99,7 +99,8 @@ async fn a_booked_change_that_only_another_self_can_make_does_not_keep_later_one
         house.add(".self/mind/bookkeeping.jsonl", &format!("{line}\n"));
     }
     let lived = Lived::born(&house, MORNING, 2).await;
-    let tasks: Vec<&str> = lived.life.store.agenda.tasks.list.iter().map(|task| task.text.as_str()).collect();
+    let tasks: Vec<&str> =
+        lived.life.store.agenda.tasks.list.iter().map(|task| task.about.as_str()).collect();
     assert_eq!(tasks, ["sweep", "mop"]);
     assert!(lived.life.store.agenda.changes >= 6);
 }

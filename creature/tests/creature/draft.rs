@@ -85,7 +85,7 @@ async fn what_missed_is_mended_by_its_old_alone_and_the_rest_stands() {
     let (error, hint) = (result["error"].as_str().unwrap(), result["hint"].as_str().unwrap());
     assert!(error.starts_with("edit 2 of creature/a.txt: `old` is not there"), "{result}");
     assert!(hint.contains("all else is in the draft") && hint.contains("9: nine\n10: ten"), "{result}");
-    assert!(of_draft(&yard, "creature/a.txt").contains("TWO\n") && yard.tools.rebirth.is_none());
+    assert!(of_draft(&yard, "creature/a.txt").contains("TWO\n") && yard.tools.left.rebirth.is_none());
     let alone = held(json!([{"path": "creature/a.txt", "old": "nine\nten\n"}]));
     let mended = yard.call("repo.edit", alone.clone()).await;
     assert_eq!(mended["ok"], json!(true), "{mended}");

@@ -256,7 +256,7 @@ async fn a_model_acts_within_bounds() {
         bed.facts()
     );
     let open: Vec<String> =
-        life.store.agenda.pulse.open().map(|it| format!("{} {}", it.id, it.text)).collect();
+        life.store.agenda.pulse.open().map(|it| format!("{} {}", it.id, it.about)).collect();
     assert_eq!(open, ["pulse-2 see whether the herons came"]);
     let told = bed
         .house

@@ -6,7 +6,6 @@ use creature::life::Leaving;
 use creature::life::birth::birth;
 use creature::lifeline::Lifeline;
 use creature::paths::House;
-use creature::tools::Rebirth;
 use serde_json::{Value, json};
 use std::os::fd::OwnedFd;
 use std::time::Duration;
@@ -38,7 +37,8 @@ fn lives(house: &TempHouse, leaving: After, life: u64, lifeline: Lifeline) {
             clock: creature::clock::Clock::default(),
         };
         let mut life = birth(told).await.unwrap();
-        life.toolbox.rebirth = Some(Rebirth { summary: "rest longer".to_owned() });
+        // As a call of its first thought leaves it.
+        life.toolbox.left.rebirth = Some("rest longer".to_owned());
         let mut leaving = leaving;
         // It waits for its blessing, and an edit may make it wait for ever.
         life.live(&mut leaving).await.unwrap();

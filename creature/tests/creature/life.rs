@@ -239,7 +239,7 @@ async fn what_is_odd_is_told_when_it_begins_and_when_it_changes() {
         [("fine\n", 0), ("\0", 1), ("\0", 1), ("\0\0", 2), ("fine\n", 2), ("\0\0", 3), ("\0\0", 3)]
     {
         house.write("self/HEARTBEAT.md", text);
-        let moment = life.sense(0, &Reasons::default(), false).unwrap().moment;
+        let moment = life.sense(0, &Reasons::default()).unwrap().moment;
         assert_eq!(moment.checklist, if text.starts_with('\0') { "" } else { text });
         assert_eq!(said(), times, "{text:?}");
     }

@@ -10,7 +10,6 @@ use agenda::reasons::ReasonChange;
 use agenda::waking;
 use creature::life::Next;
 use creature::store::caller::Caller;
-use creature::tools::Rebirth;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -29,8 +28,9 @@ async fn look_that_edits(house: &TempHouse, summary: &str) {
     lived.life.change(&Change::Own(OwnChange::Began { look: Kind::Growth })).unwrap();
     let what = creature::tools::product::edit(summary);
     lived.life.change(&Change::Reason(ReasonChange::Asked { reason: waking::OWN.to_owned() })).unwrap();
-    lived.life.change(&Change::Reason(ReasonChange::Left { what })).unwrap();
-    lived.life.toolbox.rebirth = Some(Rebirth { summary: summary.to_owned() });
+    lived.life.change(&Change::Reason(ReasonChange::Left { what, ask: None })).unwrap();
+    // As the call of the thought leaves it.
+    lived.life.toolbox.left.rebirth = Some(summary.to_owned());
     let next = lived.life.wake(&mut Never).await.unwrap();
     assert!(matches!(next, Next::Reborn(_)));
 }
@@ -42,7 +42,8 @@ async fn a_self_edit_of_its_own_time_is_used_by_the_life_born_of_it() {
     let long = "rest longer where nobody speaks, for the records show forty wakes a night";
     let cut = "rest longer where nobody speaks, for the records show forty …";
     for (summary, born) in [("rest longer", "rest longer"), (long, cut)] {
-        let script = Script::new(vec![thought("rest", json!([]), 300)]);
+        let read = json!([{"tool": "notes.read", "args": {"name": "scratch"}}]);
+        let script = Script::new(vec![thought("read", read, 300)]);
         let house = house(&script);
         look_that_edits(&house, summary).await;
         let standing = json!({"guardian_pid": 1, "life": 2, "blessed": false, "born": {"summary": born}});

@@ -56,9 +56,9 @@ async fn messages_go_within_the_hours_share_and_the_rest_is_gathered() {
     let refused =
         yard.call("owner.message", json!({"kind": "thought", "text": "swifts sleep in flight"})).await;
     assert!(refused["hint"].as_str().unwrap().contains("milestone"), "{refused}");
-    assert_eq!(yard.lent().post().unwrap(), 0);
+    assert_eq!(yard.store.post(&yard.caller).unwrap(), 0);
     pass(&clock, 60);
-    assert_eq!(yard.lent().post().unwrap(), 1);
+    assert_eq!(yard.store.post(&yard.caller).unwrap(), 1);
     assert!(told(&yard)[5].1.contains("chapter 5") && told(&yard)[5].1.contains("chapter 6"));
     assert_eq!(yard.last("message")["thread"], "main");
 }
@@ -69,7 +69,7 @@ async fn an_end_between_telling_and_striking_off_tells_nothing_twice() {
     let say = OutboxChange::Say { kind: Kind::Broken, text: "the disk is full".to_owned() };
     let id = yard.lent().change(&Change::Outbox(say)).unwrap()["id"].clone();
     record(&mut yard, json!({"from": "creature", "kind": "broken", "text": "the disk is full", "ids": [id]}));
-    assert_eq!(yard.lent().post().unwrap(), 0);
+    assert_eq!(yard.store.post(&yard.caller).unwrap(), 0);
     assert_eq!(told(&yard).len(), 1);
     assert!(yard.store.agenda.outbox.waiting.is_empty());
 }
@@ -77,22 +77,22 @@ async fn an_end_between_telling_and_striking_off_tells_nothing_twice() {
 #[tokio::test]
 async fn the_week_is_summed_up_by_itself() {
     let (mut yard, clock) = yard();
-    yard.lent().post().unwrap();
+    yard.store.post(&yard.caller).unwrap();
     pass(&clock, 5 * 24 * 60 - 1);
-    assert_eq!(yard.lent().post().unwrap(), 0, "the week is not over");
+    assert_eq!(yard.store.post(&yard.caller).unwrap(), 0, "the week is not over");
     let usage = json!({"cost_usd": 0.25});
     let data = json!({"thought": 1, "wake": 1, "round": 0, "mind": "strong", "owner": false, "usage": usage});
     let at = yard.store.clock.text();
     yard.store.memory.append(&Record { at, life: 7, kind: "thought".to_owned(), data }).unwrap();
     pass(&clock, 1);
-    assert_eq!(yard.lent().post().unwrap(), 1);
+    assert_eq!(yard.store.post(&yard.caller).unwrap(), 1);
     let (kind, text) = told(&yard).remove(0);
     assert!(
         kind == "weekly_summary" && text.starts_with("The week to 2026-03-30. Goals reached: none."),
         "{text}"
     );
     assert!(text.contains("That took 1 thought (strong 1).") && text.contains("It cost 0.25 USD"), "{text}");
-    assert_eq!(yard.lent().post().unwrap(), 0, "once a week");
+    assert_eq!(yard.store.post(&yard.caller).unwrap(), 0, "once a week");
 }
 
 #[tokio::test]

@@ -35,7 +35,7 @@ async fn with_opportunity(house: &TempHouse) -> Lived {
 }
 
 fn approved_usd(lived: &Lived) -> f64 {
-    lived.life.store.agenda.opportunities.list[0].approved_usd
+    lived.life.store.agenda.opportunities.items.list[0].approved_usd
 }
 
 /// The mind at its worst: tries to approve and begin whatever stands before it, and asks where it was told to.

@@ -97,14 +97,14 @@ async fn papers_need_no_proof_and_held_edits_wait() {
         (&json!(true), &json!(["PURPOSE.md", "self/plan.md"])),
         "{done}"
     );
-    assert_eq!((yard.text("PURPOSE.md").as_str(), yard.tools.rebirth.is_none()), ("Be bold.\n", true));
+    assert_eq!((yard.text("PURPOSE.md").as_str(), yard.tools.left.rebirth.is_none()), ("Be bold.\n", true));
     assert_eq!(yard.last("self_change")["previous"], json!("Be curious.\n"));
     let again = yard.call("repo.apply_patch", json!({"patch": patch, "summary": "bolder"})).await;
     assert_eq!((&again["ok"], &again["already"]), (&json!(true), &json!(true)), "{again}");
     let held = json!({"edits": [edit("    42\n", "    broken\n")], "summary": "later", "hold": true});
     assert_eq!(yard.call("repo.edit", held).await["held"], json!(true));
     assert!(yard.text(".self/workspace/draft/creature/src/main.rs").contains("broken"));
-    assert!(yard.text("creature/src/main.rs").contains("    42\n") && yard.tools.rebirth.is_none());
+    assert!(yard.text("creature/src/main.rs").contains("    42\n") && yard.tools.left.rebirth.is_none());
 }
 
 #[tokio::test]
@@ -165,7 +165,7 @@ mod probation {
         assert!(tested["results"].to_string().contains("1 passed"), "{tested}");
         let done = yard.call("repo.commit", json!({"summary": "count on"})).await;
         assert_eq!((&done["ok"], &done["stage"]), (&json!(true), &json!("asked")), "{done}");
-        assert_eq!(yard.tools.rebirth.take().map(|rebirth| rebirth.summary).as_deref(), Some("count on"));
+        assert_eq!(yard.tools.left.rebirth.take().as_deref(), Some("count on"));
         let record = yard.last("self_change");
         assert_eq!(
             (&record["ok"], &record["stage"], &record["files"][0]),
@@ -194,7 +194,7 @@ mod probation {
             assert!(error.contains(says), "{stage}: {error}");
             assert!(error.lines().count() <= 21, "{error}");
             assert_eq!(tree(yard.root()), before, "after a failed {stage}");
-            assert_eq!(yard.tools.rebirth, None);
+            assert_eq!(yard.tools.left.rebirth, None);
             let draft = yard.text(".self/workspace/draft/creature/src/main.rs");
             assert!(
                 draft.contains(new) && done["hint"].as_str().unwrap().contains("the draft stays as it is"),

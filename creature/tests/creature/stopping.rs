@@ -4,9 +4,11 @@ use crate::broker::loopback;
 use crate::faithful::{Rules, Say, Seen, Wire};
 use crate::lived::Lived;
 use crate::probation::sight::world::{NATIVE, World};
+use creature::life::{Leaving, Next};
 use serde_json::json;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 const BEGAN: &str = "2026-05-28T12:00:00Z";
 
@@ -82,6 +84,42 @@ async fn a_stop_that_was_heard_and_not_obeyed_before_a_death_still_ends_what_wai
     }
     assert!(lived.life.store.agenda.requests.open().next().is_none(), "it is taken up again");
     assert!(!world.house.path(".self/workspace/a.txt").exists(), "it was worked on");
+}
+
+/// Asks to leave as soon as the owner's stop was heard.
+struct OnceStopped<'a>(&'a World);
+
+impl Leaving for OnceStopped<'_> {
+    async fn asked(&mut self) {
+        let is_stop = |record: &memory::Record| record.data["text"] == "stop that";
+        while !self.0.house.records().iter().any(is_stop) {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+}
+
+/// Found by reading: a life that was asked to leave before the stopped call had ended told nobody of the stop.
+#[tokio::test]
+async fn a_stop_is_answered_though_the_life_is_asked_to_leave_before_the_call_has_ended() {
+    loopback!();
+    let world = world(|seen| match seen.last_said().contains("mend the lamp") {
+        true => Say::new().says("I am at it.").calls("repo.run", json!({"command": "touch begun; sleep 50"})),
+        false => Say::new().says("").rests(300),
+    });
+    let mut lived = Lived::born(&world.house, BEGAN, 1).await;
+    say(&world, 0, "mend the lamp");
+    let mut leaving = OnceStopped(&world);
+    let stop = async {
+        while !world.house.path("begun").exists() {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        say(&world, 1, "stop that");
+    };
+    tokio::join!(lived.life.wake(&mut leaving), stop).0.unwrap();
+    assert!(matches!(lived.life.rest(None, &mut leaving).await.unwrap(), None | Some(Next::Leave)));
+    lived.life.leave().unwrap();
+    assert!(told(&world)[0].starts_with("Stopped: `repo.run"), "{:?}", told(&world));
+    assert!(lived.life.store.agenda.requests.open().next().is_none());
 }
 
 /// Tells the owner that it waits, and goes on when it is woken for it.

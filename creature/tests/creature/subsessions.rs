@@ -270,7 +270,10 @@ async fn one_that_was_cut_off_is_told_so_in_the_next_life() {
 #[tokio::test]
 async fn a_wish_to_leave_and_a_rebirth_leave_nothing_half_known() {
     loopback!();
-    let scene = Scene::new(|_| calls("web.fetch_text", json!({"url": "https://example.org"})));
+    let scene = Scene::new(|text| match text.contains("asked to leave") {
+        true => calls("notes.read", json!({"name": "scratch"})),
+        false => calls("web.fetch_text", json!({"url": "https://example.org"})),
+    });
     let mut life = scene.born(1).await;
     life.spawn_session(objective(Origin::Dream, "look")).unwrap();
     let soon = tokio::time::Instant::now() + Duration::from_millis(900);
@@ -280,7 +283,8 @@ async fn a_wish_to_leave_and_a_rebirth_leave_nothing_half_known() {
     assert!(stopped.data["result"]["error"].as_str().unwrap().contains("asked to leave"));
     let mut life = scene.born(2).await;
     assert!(life.store.sessions.get("session-1").unwrap().acting.is_empty());
-    life.toolbox.rebirth = Some(creature::tools::Rebirth { summary: "wings".to_owned() });
+    // As its call leaves it.
+    life.toolbox.left.rebirth = Some("wings".to_owned());
     assert!(matches!(work(&mut life).await, Some(Next::Reborn(summary)) if summary == "wings"));
     let session = life.store.sessions.get("session-1").unwrap();
     assert!(session.acting.is_empty() && session.cuts == 0, "{session:?}");

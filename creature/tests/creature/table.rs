@@ -81,7 +81,7 @@ async fn what_is_meant_beyond_doubt_is_taken() {
     assert_eq!(yard.last("observation"), json!({"about": "x"}));
     let goals = &yard.store.agenda.goals.list;
     assert_eq!(goals.iter().map(|goal| goal.checkpoints.len()).collect::<Vec<_>>(), [2, 2]);
-    assert!(!yard.tools.completed, "rest is the loop's to read");
+    assert!(!yard.tools.left.completed, "rest is the loop's to read");
 }
 
 #[test]

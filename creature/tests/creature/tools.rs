@@ -300,7 +300,7 @@ async fn safe_mode_talks_and_a_rehearsal_keeps_to_itself() {
         let result = rehearsal.call(tool, args).await;
         assert_eq!((&result["ok"], &result["rehearsal"]), (&json!(true), &json!(true)), "{tool} {result}");
     }
-    assert!(rehearsal.tools.rebirth.is_none() && !rehearsal.root().join("self/x.md").exists());
+    assert!(rehearsal.tools.left.rebirth.is_none() && !rehearsal.root().join("self/x.md").exists());
     assert!(!rehearsal.root().join(".self/mind/request.json").exists());
 }
 

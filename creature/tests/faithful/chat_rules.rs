@@ -112,9 +112,12 @@ fn settings(body: &Value, model: &Model, rules: &Rules) -> Checked {
         "'prompt_cache_retention' cannot be used together with 'prompt_cache_options'.".into()
     })?;
     let format = &body["response_format"];
+    let taste = |message: &str| Err(Refusal { why: Why::Taste, ..refusal(message) });
     if rules.refuses_format && !format.is_null() {
-        let message = "response_format is not supported by this server";
-        return Err(Refusal { why: Why::Taste, ..refusal(message) });
+        return taste("response_format is not supported by this server");
+    }
+    if rules.refuses_schema && text(format, "type") == "json_schema" {
+        return taste("This response_format type is unavailable now");
     }
     // OpenAI, JSON mode; DeepSeek, JSON Output.
     let names_json = || body["messages"].to_string().to_lowercase().contains("json");

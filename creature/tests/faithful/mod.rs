@@ -113,6 +113,8 @@ pub struct Rules {
     pub single_calls: bool,
     /// As templates of Mistral have it: calls and their results aside, user and assistant alternate.
     pub alternates_beside_calls: bool,
+    /// As DeepSeek has it: a reply is held to an object, to no schema.
+    pub refuses_schema: bool,
     pub refuses_format: bool,
     /// What this server refuses beside the rules of its wire.
     pub refuses: Option<Refuses>,
@@ -151,6 +153,7 @@ impl Default for Rules {
             roles_alternate: false,
             single_calls: false,
             alternates_beside_calls: false,
+            refuses_schema: false,
             refuses_format: false,
             refuses: None,
         }

@@ -43,6 +43,9 @@ const PIECES: [&str; 24] = [
 const MOST_BYTES: usize = 64 * 1024;
 const MOST_TIME: Duration = Duration::from_secs(10);
 
+/// Time in which fewer damages are sought.
+const MOST_SHRINKING: Duration = Duration::from_secs(60);
+
 #[derive(Clone, Debug)]
 enum Damage {
     Cut(Index),
@@ -158,6 +161,8 @@ fn run<S: Strategy>(hostile: S, cases: u32, check: impl Fn(S::Value) -> Result<(
         cases: more.unwrap_or(cases),
         failure_persistence: None,
         max_shrink_iters: 2_000,
+        // A case that is slow is so each time it is tried.
+        max_shrink_time: MOST_SHRINKING.as_millis() as u32,
         ..Config::default()
     };
     let mut runner = match more {

@@ -17,13 +17,14 @@ pub struct Binaries {
     target: PathBuf,
     /// The binary verified last, and its mark then: a changed mark means hashing it again.
     verified: Option<(PathBuf, Mark)>,
-    /// The binary built last, and its hash right after the build: the creature may write to that folder later.
-    made: Option<(PathBuf, String)>,
+    /// The last successful build: its creature tree, its binary, and the hash right after it, where that could be read:
+    /// the creature may write to that folder later.
+    built: Option<(String, PathBuf, Option<String>)>,
 }
 
 impl Binaries {
     pub fn new(house: &House) -> Self {
-        Self { folder: house.binaries(), target: house.target(), verified: None, made: None }
+        Self { folder: house.binaries(), target: house.target(), verified: None, built: None }
     }
 
     /// The kept binary of a tree, if its hash matches.
@@ -51,28 +52,32 @@ impl Binaries {
         Some(String::from_utf8(hash).ok()?.trim().to_owned())
     }
 
-    /// Remembers the hash of a built binary before a creature lives that could replace the file.
-    pub fn note(&mut self, path: &Path) {
-        let made = self.built(path).and_then(checksum_of);
-        self.made =
-            made.inspect_err(|error| tracing::warn!("{error:#}")).ok().map(|hash| (path.into(), hash));
+    /// Notes a successful build, before a creature lives that could replace its binary.
+    pub fn note(&mut self, tree: &str, path: PathBuf) {
+        let hash = self.open(&path).and_then(checksum_of);
+        let hash = hash.inspect_err(|error| tracing::warn!("{error:#}")).ok();
+        self.built = Some((tree.to_owned(), path, hash));
     }
 
-    /// Keeps a copy of `from` for `tree`: copied aside, synced, hashed, renamed. True if it is new. A binary that
-    /// changed since its build may be of other source, and is not kept.
-    pub fn keep(&mut self, tree: &str, from: &Path) -> Result<bool> {
-        if self.get(tree).is_some() {
-            return Ok(false);
-        }
+    /// Whether the last build was of this tree, and its binary is there.
+    pub fn is_built(&self, tree: &str) -> bool {
+        self.built.as_ref().is_some_and(|(of, path, _)| of == tree && path.is_file())
+    }
+
+    /// Keeps a copy of the last build's binary, if that was of this tree: copied aside, synced, hashed, renamed. True if
+    /// it is new. A binary that changed since its build may be of other source, and is not kept.
+    pub fn keep(&mut self, tree: &str) -> Result<bool> {
+        let built = self.built.clone().filter(|(of, ..)| of == tree);
+        let Some((_, from, wanted)) = built.filter(|_| self.get(tree).is_none()) else { return Ok(false) };
         let (path, aside) = (self.folder.join(tree), self.folder.join("aside"));
         let copy = || -> Result<bool> {
             let mut copy = files::create(&aside)?;
-            io::copy(&mut self.built(from)?, &mut copy)?;
+            io::copy(&mut self.open(&from)?, &mut copy)?;
             copy.set_permissions(fs::Permissions::from_mode(0o755))?;
             copy.sync_all()?;
             drop(copy);
             let found = hash(&aside)?;
-            if self.made.as_ref().is_some_and(|(made, hash)| made == from && *hash != found) {
+            if wanted.is_some_and(|wanted| wanted != found) {
                 tracing::warn!("the binary of {tree} was changed after it was built, and is not kept");
                 fs::remove_file(&aside)?;
                 return Ok(false);
@@ -91,7 +96,7 @@ impl Binaries {
 
     /// Opens a binary below the build folder through no link: a creature's build reports its path, so the path is not
     /// trusted.
-    fn built(&self, path: &Path) -> Result<File> {
+    fn open(&self, path: &Path) -> Result<File> {
         let name = path.file_name().context("it has no name")?;
         let inside = path.strip_prefix(&self.target).ok().and_then(Path::parent);
         let inside = inside.with_context(|| format!("{} is not in the build folder", path.display()))?;

@@ -19,10 +19,13 @@ use processes::exits::memory_kills;
 use processes::granted::Granted;
 use processes::hunt;
 use processes::made::{cargo, cargo_args};
+use repo::Version;
+use repo::tree::short;
 use std::fs::{File, TryLockError};
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use tracing::Span;
 
 /// Longest line that is read as a message of cargo's: the creature's source may cause compiler messages of any
 /// length.
@@ -35,6 +38,8 @@ const MOST_LOGGED_BYTES: usize = 4 << 20;
 pub struct Build {
     /// The process tree of cargo, or of the control run under way.
     pub tree: Tree,
+    /// Stands at the lines of the log that are about it.
+    pub span: Span,
     /// The creature tree that is being built.
     pub of: String,
     /// Whether it builds beside a running creature, only to see that the source builds.
@@ -78,7 +83,7 @@ impl Build {
         house: &House,
         living: &Living,
         broker: Option<Door>,
-        of: String,
+        version: Version,
         beside: bool,
         now: Millis,
     ) -> Result<Self> {
@@ -96,9 +101,13 @@ impl Build {
         let _ = std::fs::create_dir_all(house.built());
         let folder = files::open_folder(&house.built()).ok();
         let tree = run(house, living, broker, (args, vec![]), (stdout, log.try_clone()?))?;
+        let why = if beside { "to see that it builds" } else { "for a life" };
+        let span = tracing::debug_span!("build", commit = short(version.commit), why);
+        tracing::debug!(parent: &span, "cargo begins");
         Ok(Self {
             tree,
-            of,
+            span,
+            of: version.tree.to_string(),
             beside,
             since: now,
             memory_kills: memory_kills(),

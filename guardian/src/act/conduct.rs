@@ -2,6 +2,7 @@
 //!
 //! Invariant: a look reads a bounded number of bytes and waits for nobody; the creature writes these files.
 
+use crate::act::around::Around;
 use crate::decide::conduct::{Invariant, Tally};
 use crate::decide::witness::{Claimed, Longest, Witness};
 use house::clock::{self, Millis};
@@ -78,9 +79,8 @@ pub struct Watched {
     bookkeeping: Followed,
     inbox: Followed,
     ledger: Followed,
-    root: PathBuf,
-    agenda: PathBuf,
-    budget: PathBuf,
+    house: House,
+    life: u64,
     agenda_at: Millis,
     /// The longest rest by the owner's settings, and the longest in force just now.
     set_ms: Millis,
@@ -97,18 +97,17 @@ impl Watched {
             bookkeeping: Followed::at_its_end(house.bookkeeping()),
             inbox: Followed::at_its_end(house.inbox()),
             ledger: Followed::at_its_end(house.ledger()),
-            root: house.root().to_path_buf(),
-            agenda: house.agenda(),
-            budget: house.budget(),
+            house: house.clone(),
+            life,
             agenda_at: 0,
-            set_ms: set_rest_ms(&house.handed_settings(), life),
+            set_ms: set_rest_ms(house, life),
             longest,
         }
     }
 
     /// Allows the rests of settings that were handed over meanwhile; those of the settings before may be under way.
-    pub fn allow_rests(&mut self, house: &House, life: u64) {
-        self.set_ms = self.set_ms.max(set_rest_ms(&house.handed_settings(), life));
+    pub fn allow_rests(&mut self) {
+        self.set_ms = self.set_ms.max(set_rest_ms(&self.house, self.life));
         self.longest.usual_ms = self.longest.usual_ms.max(self.set_ms);
     }
 
@@ -130,14 +129,14 @@ impl Watched {
         }
         if now >= self.agenda_at + AGENDA_MS {
             self.agenda_at = now;
-            self.longest.usual_ms = if is_poor(&self.budget) { LONGEST_REST_MS } else { self.set_ms };
+            self.longest.usual_ms = if is_poor(&self.house) { LONGEST_REST_MS } else { self.set_ms };
             let wall_ms = i64::try_from(clock::wall_ms()).unwrap_or(i64::MAX);
-            let agenda = document(&self.agenda, AGENDA_BYTES);
+            let agenda = document(&self.house.agenda(), AGENDA_BYTES);
             agenda.iter().for_each(|agenda| self.witness.reminders(agenda, wall_ms, now));
         }
         self.witness.looked(claimed, self.longest, now);
         if let Some(path) = self.witness.due() {
-            let looked = self.root.join(&path).symlink_metadata();
+            let looked = self.house.root().join(&path).symlink_metadata();
             // What cannot be looked at says nothing.
             match looked.map_err(|error| error.kind()) {
                 Ok(_) => self.witness.found(&path, true),
@@ -155,16 +154,17 @@ pub fn document(path: &Path, most: u64) -> Option<Value> {
 }
 
 /// The longest rest by the settings that this life was handed.
-fn set_rest_ms(path: &Path, life: u64) -> Millis {
-    let handed = document(path, DOCUMENT_BYTES).filter(|handed| handed.get("life") == Some(&json!(life)));
+fn set_rest_ms(house: &House, life: u64) -> Millis {
+    let handed = document(&house.handed_settings(), DOCUMENT_BYTES)
+        .filter(|handed| handed.get("life") == Some(&json!(life)));
     let number = |name: &str| handed.as_ref()?.pointer(&format!("/settings/rest/{name}"))?.as_u64();
     let seconds = number("longest_s").into_iter().chain(number("quiet_s")).max();
     seconds.map_or(LONGEST_REST_MS, |seconds| seconds.saturating_mul(1_000).min(LONGEST_REST_MS))
 }
 
 /// Whether little money is left, by the broker's page: then a creature rests as long as it may.
-fn is_poor(path: &Path) -> bool {
-    document(path, DOCUMENT_BYTES).is_some_and(|page| {
+fn is_poor(house: &House) -> bool {
+    document(&house.budget(), DOCUMENT_BYTES).is_some_and(|page| {
         let is_told = |name: &str| page.get(name).is_some_and(|told| !told.is_null());
         page.get("poor") == Some(&Value::Bool(true)) || is_told("stopped") || is_told("closed")
     })
@@ -184,4 +184,16 @@ fn claimed(claim: &Claim) -> Claimed {
 /// An invariant that is broken, and how often, for the end of a sentence.
 pub fn counted(invariant: Invariant, tally: Tally) -> String {
     format!("{} ({} of the last {} times)", invariant.broken(), tally.broken, tally.kept + tally.broken)
+}
+
+/// Tells the owner of an invariant that is broken, and that no rollback would mend.
+pub fn tell_broken(around: &mut Around, invariant: Invariant, tally: Tally) {
+    let told = format!("this creature breaks an invariant: {}", counted(invariant, tally));
+    around
+        .report
+        .warn(&format!("{told}; nothing is put back for it, since what was before is not known to keep it"));
+    let state = &around.state;
+    let data = json!({"life": state.life, "commit": state.commit, "invariant": invariant, "told": told,
+        "evidence": state.broken});
+    records::tell(&around.house, "broken", data);
 }

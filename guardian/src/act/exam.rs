@@ -19,6 +19,7 @@ use processes::child::{Door, Tree};
 use processes::exits::{describe, memory_kills, signal};
 use processes::made::cargo_args;
 use std::io::Write;
+use tracing::Span;
 
 /// How the names of the tests that count begin.
 const TESTS: &str = "probation::";
@@ -31,6 +32,8 @@ const MOST_BYTES: u64 = 4 << 20;
 /// A run of `cargo test`.
 pub struct Exam {
     pub tree: Tree,
+    /// Stands at the lines of the log that are about it.
+    pub span: Span,
     /// When the first run began.
     pub since: Millis,
     memory_kills: u64,
@@ -163,11 +166,14 @@ impl Exam {
         let extra = extra.map(|(name, value)| (name, value.to_owned())).to_vec();
         let (outputs, memory_kills) = ((log.try_clone()?, log), memory_kills());
         let tree = build::run(house, living, broker, (args, extra), outputs)?;
-        Ok(Self { tree, since, memory_kills, free_mib: u64::MAX, from, again, run, looked: from })
+        let span = tracing::debug_span!("exam", ?run, tests = list(&again));
+        tracing::debug!(parent: &span, "the tests begin");
+        Ok(Self { tree, span, since, memory_kills, free_mib: u64::MAX, from, again, run, looked: from })
     }
 
     /// Judges the run by its end and its output.
-    pub fn shown(&self, house: &House, limits: &Limits, status: WaitStatus, text: &str) -> Shown {
+    pub fn shown(&self, house: &House, limits: &Limits, status: WaitStatus) -> Shown {
+        let text = self.said(house);
         let measured = Evidence {
             signal: signal(status),
             memory_kills: memory_kills().saturating_sub(self.memory_kills),
@@ -175,10 +181,10 @@ impl Exam {
             floor_mib: limits.disk_free_mib,
             ..Evidence::default()
         };
-        let shown = read(status, text, measured);
+        let shown = read(status, &text, measured);
         // The last run passes only if each test is named as passed: a name that matches no test runs nothing, and
         // succeeds. After a run that was ended early, the run of all tests decides: its words may have been forged.
-        let passed = named(text, "ok");
+        let passed = named(&text, "ok");
         if self.run == Run::OfTheRest
             && shown == Shown::Passed
             && !self.again.iter().all(|name| passed.contains(name))

@@ -5,10 +5,8 @@ use crate::act::executor::Executor;
 use crate::act::state::Shortfall;
 use crate::decide::vocabulary::{Blame, Event, Examined};
 use crate::limits::LOG_TAIL_BYTES;
-use anyhow::Result;
 use house::bounds::{TOLD_CHARS, brief};
 use house::clock::Millis;
-use house::interrupt::Interrupted;
 use house::moments::span;
 use house::{files, records};
 use nix::sys::wait::WaitStatus;
@@ -18,35 +16,39 @@ use std::time::Duration;
 
 impl Executor {
     pub fn examine(&mut self) -> Option<Event> {
-        if let Err(error) = self.start_exam(Run::ToTheFirst, vec![], self.clock.now()) {
-            self.report.warn(&format!("{error:#}; the tests of this life run later"));
-            self.state.exam =
-                Shortfall { why: format!("could not be run: {error:#}"), ..Shortfall::default() };
-            return Some(Event::Examined(Examined::Unsure(Blame::Toolchain)));
+        let unsure = self.run_exam(Run::ToTheFirst, vec![], self.around.now());
+        if unsure.is_none() {
+            self.around.report.say("its tests run beside this life; it is trusted once they passed");
+            self.around.is_news = true;
         }
-        self.report.say("its tests run beside this life; it is trusted once they passed");
-        self.publish();
-        None
+        unsure
     }
 
-    fn start_exam(&mut self, run: Run, again: Vec<String>, since: Millis) -> Result<()> {
-        let door = self.daemons.door(&self.house, None)?;
-        self.builder.exam = Some(Exam::start(&self.house, &self.living, door, run, again, since)?);
-        Ok(())
+    /// Begins a run; where it cannot be started, the tests came to nothing.
+    fn run_exam(&mut self, run: Run, again: Vec<String>, since: Millis) -> Option<Event> {
+        let house = &self.around.house;
+        let door = self.daemons.door(house, None);
+        match door.and_then(|door| Exam::start(house, &self.living, door, run, again, since)) {
+            Ok(exam) => {
+                self.builder.exam = Some(exam);
+                None
+            }
+            Err(error) => {
+                let outcome = Examined::Unsure(Blame::Toolchain);
+                Some(self.examined(since, outcome, &format!("could not be run: {error:#}")))
+            }
+        }
     }
 
     /// Ends a run at its first test that fails, and runs that once more: a self that fails it again falls at once.
     pub fn look_at_exam(&mut self) {
-        let names =
-            self.builder.exam.as_mut().map(|exam| exam.failed_by_now(&self.house)).unwrap_or_default();
-        if names.is_empty() {
-            return;
-        }
-        let Some(exam) = self.end_exam() else { return };
-        if let Err(error) = self.start_exam(Run::OfTheFirst, names, exam.since) {
-            let outcome = Examined::Unsure(Blame::Toolchain);
-            self.note_exam(exam.since, outcome, format!("cannot go on: {error:#}"));
-            self.hear(Event::Examined(outcome));
+        let Some(exam) = &mut self.builder.exam else { return };
+        let names = exam.failed_by_now(&self.around.house);
+        if !names.is_empty()
+            && let Some(exam) = self.end_exam()
+        {
+            let unsure = self.run_exam(Run::OfTheFirst, names, exam.since);
+            self.heard.extend(unsure);
         }
     }
 
@@ -59,70 +61,71 @@ impl Executor {
 
     pub fn stop_exam(&mut self) -> Option<Event> {
         let exam = self.end_exam()?;
-        let most = span(Duration::from_millis(self.limits.build_ms));
-        self.note_exam(exam.since, Examined::Failed, format!("did not end within {most}"));
-        Some(Event::Examined(Examined::Failed))
+        let most = span(Duration::from_millis(self.around.limits.build_ms));
+        Some(self.examined(exam.since, Examined::Failed, &format!("did not end within {most}")))
     }
 
     pub fn exam_ended(&mut self, mut exam: Exam, status: WaitStatus) {
+        let _about = exam.span.clone().entered();
         let status = exam.tree.outcome(status);
         self.finish_beside(&exam.tree);
-        exam.follow(&self.house);
-        let text = exam.said(&self.house);
-        let (shown, cause) = match self.ladder.version.map(|version| self.ladder.repo.is_at(version)) {
-            Some(Ok(true)) => (exam.shown(&self.house, &self.limits, status, &text), describe(status)),
-            Some(Err(error)) if error.is::<Interrupted>() => {
-                (Shown::Unsure(Blame::Suspended), "the owner wanted something".into())
+        exam.follow(&self.around.house);
+        let (shown, cause) = match self.ladder.dirty() {
+            Ok(dirty) if dirty.is_empty() => {
+                (exam.shown(&self.around.house, &self.around.limits, status), describe(status))
             }
+            Err(_) => (Shown::Unsure(Blame::Suspended), "the owner wanted something".into()),
             // It is unknown which source was tested.
-            _ => (Shown::Unsure(Blame::Owner), "creature/ is not as it was committed".into()),
+            Ok(_) => (Shown::Unsure(Blame::Owner), "creature/ is not as it was committed".into()),
         };
-        let next = exam.next(&shown).map(|(run, names)| self.start_exam(run, names, exam.since));
-        let (outcome, told) = match (next, shown) {
-            (Some(Ok(())), _) => return,
-            (Some(Err(error)), _) => (Examined::Unsure(Blame::Toolchain), format!("cannot go on: {error:#}")),
-            (None, Shown::Failed(_, told)) => (Examined::Failed, format!("failed: {told}")),
-            (None, Shown::Unsure(blame)) => {
+        if let Some((run, names)) = exam.next(&shown) {
+            let unsure = self.run_exam(run, names, exam.since);
+            return self.heard.extend(unsure);
+        }
+        let (outcome, told) = match shown {
+            Shown::Failed(_, told) => (Examined::Failed, format!("failed: {told}")),
+            Shown::Unsure(blame) => {
                 let blamed = json!(blame);
                 let blamed = blamed.as_str().unwrap_or_default();
                 (Examined::Unsure(blame), format!("came to nothing: {cause}; blamed on {blamed}"))
             }
-            (None, Shown::Passed) if exam.again.is_empty() => (Examined::Passed, "passed".into()),
-            (None, Shown::Passed) => (Examined::Passed, format!("passed, flaky: {}", list(&exam.again))),
+            Shown::Passed if exam.again.is_empty() => (Examined::Passed, "passed".into()),
+            Shown::Passed => (Examined::Passed, format!("passed, flaky: {}", list(&exam.again))),
         };
-        self.note_exam(exam.since, outcome, told);
-        self.hear(Event::Examined(outcome));
-        self.publish();
+        let event = self.examined(exam.since, outcome, &told);
+        self.heard.push_back(event);
     }
 
-    fn note_exam(&mut self, since: Millis, outcome: Examined, told: String) {
-        let lived = Duration::from_millis(self.clock.now().saturating_sub(since));
+    /// Notes how the tests ended; returns the event for the policy.
+    fn examined(&mut self, since: Millis, outcome: Examined, told: &str) -> Event {
+        let around = &mut self.around;
+        let lived = Duration::from_millis(around.now().saturating_sub(since));
+        let why = brief(told, TOLD_CHARS);
+        let told = format!("the tests of life {} {why}, after {}", around.state.life, span(lived));
         let word = match outcome {
             Examined::Passed => "passed",
             Examined::Failed => "failed",
             Examined::Unsure(_) => "unsure",
         };
-        let why = brief(&told, TOLD_CHARS);
-        let told = format!("the tests of life {} {why}, after {}", self.state.life, span(lived));
         if outcome == Examined::Passed {
-            self.report.say(&told);
-            (self.state.unexamined, self.state.exam) = (None, Shortfall::default());
+            around.report.say(&told);
+            (around.state.unexamined, around.state.exam) = (None, Shortfall::default());
+            if let Err(error) = self.daemons.own.broker.tokens.proven(&around.house) {
+                around.report.warn(&format!("{error:#}; this life may not act yet"));
+            }
         } else {
-            self.report.warn(&told);
-            let evidence = files::tail(&self.house.exam_log(), LOG_TAIL_BYTES);
-            self.state.exam = Shortfall { why: why.clone(), evidence };
-        }
-        if outcome == Examined::Passed
-            && let Err(error) = self.daemons.own.broker.tokens.proven(&self.house)
-        {
-            self.report.warn(&format!("{error:#}; this life may not act yet"));
+            around.report.warn(&told);
+            let evidence = files::tail(&around.house.exam_log(), LOG_TAIL_BYTES);
+            around.state.exam = Shortfall { why: why.clone(), evidence };
         }
         // Saved before it is recorded: after a kill, tests that passed are not run again.
-        self.save();
+        around.save();
+        around.is_news = true;
         records::tell(
-            &self.house,
+            &around.house,
             "examined",
-            json!({"life": self.state.life, "commit": self.state.commit, "outcome": word, "told": why, "seconds": lived.as_secs_f64()}),
+            json!({"life": around.state.life, "commit": around.state.commit, "outcome": word, "told": why, "seconds": lived.as_secs_f64()}),
         );
+        Event::Examined(outcome)
     }
 }

@@ -4,9 +4,10 @@
 //! with a checksum, and only from registries that the stable workspace itself is built from. Fetching runs nothing of a
 //! crate, and cargo is run from the root, above which no settings are the creature's. Later the broker judges each fetch.
 
+use crate::act::around::Around;
 use crate::act::daemons::jobs::{Job, Task};
-use crate::act::executor::Executor;
-use crate::decide::vocabulary::Phase;
+use crate::act::daemons::keep::Daemons;
+use crate::act::ladder::Ladder;
 use anyhow::Result;
 use house::{House, files};
 use nix::unistd::Pid;
@@ -45,55 +46,39 @@ fn lock_text(house: &House, path: &str) -> String {
     String::from_utf8(bytes).unwrap_or_default()
 }
 
-impl Executor {
-    /// Whether the first build has to wait for a fetch, which begins now.
-    pub fn fetches_first(&mut self) -> bool {
-        let is_new = self.state.life == 0 && self.daemons.broker_is_to_come() && self.daemons.job.is_none();
-        if !is_new || self.state.fetched.is_some() {
-            return false;
+/// Whether the first build has to wait for a fetch, which begins now.
+pub fn begins(around: &mut Around, daemons: &mut Daemons, ladder: &Ladder) -> bool {
+    let is_new = around.state.life == 0 && daemons.broker_is_to_come() && daemons.job.is_none();
+    if !is_new || around.state.fetched.is_some() {
+        return false;
+    }
+    let [creatures, stable] =
+        ["creature/Cargo.lock", "Cargo.lock"].map(|path| lock_text(&around.house, path));
+    let missing = cargo_home::missing(&creatures);
+    // No commit below HEAD is a self-edit.
+    let is_all_the_owners =
+        || around.state.selves.is_empty() && ladder.repo.newest_edit().is_ok_and(|edit| edit.is_none());
+    if missing == 0 || !is_known(&creatures, &stable) || !is_all_the_owners() {
+        return false;
+    }
+    match start(&around.house) {
+        Ok(pid) => {
+            // Once, even if this guardian is killed meanwhile.
+            around.state.fetched = Some(String::new());
+            around.save();
+            daemons.job = Some(Job::new(pid, Task::Fetch { missing }, around.now()));
+            true
         }
-        let [creatures, stable] =
-            ["creature/Cargo.lock", "Cargo.lock"].map(|path| lock_text(&self.house, path));
-        let missing = cargo_home::missing(&creatures);
-        if missing == 0 || !is_known(&creatures, &stable) || !self.is_all_the_owners() {
-            return false;
-        }
-        match self.start_fetch() {
-            Ok(pid) => {
-                // Once, even if this guardian is killed meanwhile.
-                self.state.fetched = Some(String::new());
-                self.save();
-                self.daemons.job = Some(Job::new(pid, Task::Fetch { missing }, self.clock.now()));
-                true
-            }
-            Err(error) => {
-                tracing::warn!("the creature's crates are not fetched beforehand: {error:#}");
-                false
-            }
+        Err(error) => {
+            tracing::warn!("the creature's crates are not fetched beforehand: {error:#}");
+            false
         }
     }
+}
 
-    /// Whether no commit below HEAD is a self-edit.
-    fn is_all_the_owners(&self) -> bool {
-        self.state.selves.is_empty() && self.ladder.repo.newest_edit().is_ok_and(|edit| edit.is_none())
-    }
-
-    fn start_fetch(&self) -> Result<Pid> {
-        let args = ["fetch", "--locked", "--target", "host-tuple", "--manifest-path", "creature/Cargo.toml"];
-        let log = Some(files::create(&self.house.fetch_log())?);
-        let (program, args) = (made::cargo(), args.map(str::to_owned).to_vec());
-        trusted::start(&self.house, Trusted { program, args, log, ..Trusted::default() })
-    }
-
-    /// Begins the build that waited, however the fetch ended: the broker fetches the missing packages.
-    pub fn fetched(&mut self, missing: usize, well: bool) {
-        if well {
-            self.state.fetched = Some(format!("{missing} packages of creature/Cargo.lock"));
-            self.save();
-        }
-        if matches!(self.decided.phase, Phase::Building { .. }) && self.builder.build.is_none() {
-            let begun = self.begin_build(false);
-            begun.into_iter().for_each(|event| self.hear(event));
-        }
-    }
+fn start(house: &House) -> Result<Pid> {
+    let args = ["fetch", "--locked", "--target", "host-tuple", "--manifest-path", "creature/Cargo.toml"];
+    let log = Some(files::create(&house.fetch_log())?);
+    let (program, args) = (made::cargo(), args.map(str::to_owned).to_vec());
+    trusted::start(house, Trusted { program, args, log, ..Trusted::default() })
 }

@@ -1,7 +1,12 @@
 //! The first minutes at a terminal: what lives here, what it may and what comes next, before the first build; the facts after it.
 
+use crate::act::around::Around;
 use crate::act::daemons::jobs::CONSOLE;
+use crate::act::daemons::keep::Daemons;
 use crate::act::executor::Executor;
+use crate::act::ladder::Ladder;
+use crate::act::living::Living;
+use crate::act::publish::mistakes;
 use crate::decide::vocabulary::Phase;
 use house::terminal::{self, Screen, typed};
 use house::{House, broker_page, files, makers};
@@ -84,67 +89,66 @@ pub fn show(screen: &mut Screen, rows: impl IntoIterator<Item = (&'static str, S
     screen.gap();
 }
 
-impl Executor {
-    /// Shows the opening screen, at a terminal and before the first life of all.
-    pub fn open_house(&mut self) {
-        if !self.report.screen.is_terminal() || self.state.life > 0 {
-            return;
-        }
-        let branch = self.ladder.repo.branch().unwrap_or_default();
-        let (summary, walls) = (self.living.walls.level.summary(), self.living.walls.level.told());
-        let has_broker = self.daemons.own.broker.program.is_file();
-        let may_have_key = may_have_key(&self.house);
-        let opens = Opening { branch: &branch, walls: (&summary, &walls), has_broker, may_have_key };
-        show(&mut self.report.screen, opening(&opens));
+/// Shows the opening screen, at a terminal and before the first life of all.
+pub fn open_house(executor: &mut Executor) {
+    let Executor { around: Around { house, state, report, .. }, ladder, living, daemons, .. } = executor;
+    if !report.screen.is_terminal() || state.life > 0 {
+        return;
     }
+    let branch = ladder.repo.branch().unwrap_or_default();
+    let (summary, walls) = (living.walls.level.summary(), living.walls.level.told());
+    let has_broker = daemons.own.broker.program.is_file();
+    let may_have_key = may_have_key(house);
+    let opens = Opening { branch: &branch, walls: (&summary, &walls), has_broker, may_have_key };
+    show(&mut report.screen, opening(&opens));
+}
 
-    /// Shows the facts once the first creature of this run beats; from then on memory is shown.
-    pub fn show_facts(&mut self) {
-        let said = !self.living.mind().is_empty() || matches!(self.decided.phase, Phase::Settled { .. });
-        if !self.report.screen.is_terminal() || self.report.facts_shown || !said {
-            return;
-        }
-        self.report.facts_shown = true;
-        let short = |commit: &str| commit.chars().take(7).collect::<String>();
-        let branch = self.ladder.repo.branch().unwrap_or_default();
-        let mind = if self.living.mind().is_empty() { "not said yet" } else { self.living.mind() };
-        let facts = [
-            ("life", format!("{} at {} on {branch}", self.state.life, short(&self.state.commit))),
-            ("last_good", short(&files::tail(&self.house.last_good(), 64))),
-            ("mind", mind.to_owned()),
-            ("mistake", self.mistakes()),
-            // Before the first life of all the opening screen told them.
-            ("walls", if self.state.life > 1 { self.living.walls.level.told() } else { String::new() }),
-        ];
-        let steer = match self.daemons.own.window.stands() {
-            // All commands stand in its /help.
-            true => vec![("stop", "Ctrl-C here".to_owned())],
-            false => vec![
-                ("steer", format!("edit PURPOSE.md, or: {}", typed("say 'a word to it'"))),
-                ("observe", format!("here, or: {}", typed("window"))),
-                ("history", typed("history")),
-                ("undo", typed("rollback")),
-                ("stop", format!("Ctrl-C here, or: {}", typed("stop"))),
-            ],
-        };
-        let broker = broker_page::lines(&self.house, Some(&self.daemons.broker_told()));
-        let facts = facts.into_iter().chain(broker).chain(steer).chain([("next", self.next_built())]);
-        let facts: Vec<(&'static str, String)> = facts.collect();
-        show(&mut self.report.screen, facts);
-        self.daemons.own.window.wanted = true;
+/// Shows the facts once the first creature of this run beats; from then on memory is shown.
+pub fn show_facts(around: &mut Around, ladder: &Ladder, living: &Living, daemons: &mut Daemons) {
+    let mind = living.mind();
+    let said = !mind.is_empty() || matches!(around.decided.phase, Phase::Settled { .. });
+    if !around.report.screen.is_terminal() || around.report.facts_shown || !said {
+        return;
     }
+    around.report.facts_shown = true;
+    let short = |commit: &str| commit.chars().take(7).collect::<String>();
+    let branch = ladder.repo.branch().unwrap_or_default();
+    let life = around.state.life;
+    let facts = [
+        ("life", format!("{life} at {} on {branch}", short(&around.state.commit))),
+        ("last_good", short(&files::tail(&around.house.last_good(), 64))),
+        ("mind", if mind.is_empty() { "not said yet" } else { mind }.to_owned()),
+        ("mistake", mistakes(around, living)),
+        // Before the first life of all the opening screen told them.
+        ("walls", if life > 1 { living.walls.level.told() } else { String::new() }),
+    ];
+    let steer = match daemons.own.window.stands() {
+        // All commands stand in its /help.
+        true => vec![("stop", "Ctrl-C here".to_owned())],
+        false => vec![
+            ("steer", format!("edit PURPOSE.md, or: {}", typed("say 'a word to it'"))),
+            ("observe", format!("here, or: {}", typed("window"))),
+            ("history", typed("history")),
+            ("undo", typed("rollback")),
+            ("stop", format!("Ctrl-C here, or: {}", typed("stop"))),
+        ],
+    };
+    let broker = broker_page::lines(&around.house, Some(&daemons.broker_told()));
+    let next = next_built(CONSOLE.program().is_file(), daemons.broker_is_to_come());
+    let facts = facts.into_iter().chain(broker).chain(steer).chain([("next", next.to_owned())]);
+    show(&mut around.report.screen, facts);
+    daemons.own.window.wanted = true;
+}
 
-    /// Says what is still to be built when the first creature of this run lives; empty where that is nothing of note.
-    fn next_built(&self) -> String {
-        match (CONSOLE.program().is_file(), self.daemons.broker_is_to_come()) {
-            (true, false) => "",
-            (true, true) => "the broker is built, about a minute; then models and the web are within reach",
-            (false, false) => "the console is built, about a minute; then what it does is shown here",
-            (false, true) => {
-                "the console is built, then the broker, a minute or two; what it does is shown here as soon as the \
-                 console is there, and models and the web are within reach as soon as the broker is"
-            }
+/// Says what is still to be built when the first creature of this run lives; empty where that is nothing of note.
+fn next_built(has_console: bool, broker_is_to_come: bool) -> &'static str {
+    match (has_console, broker_is_to_come) {
+        (true, false) => "",
+        (true, true) => "the broker is built, about a minute; then models and the web are within reach",
+        (false, false) => "the console is built, about a minute; then what it does is shown here",
+        (false, true) => {
+            "the console is built, then the broker, a minute or two; what it does is shown here as soon as the \
+             console is there, and models and the web are within reach as soon as the broker is"
         }
-        .into()
     }
 }

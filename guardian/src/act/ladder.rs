@@ -1,23 +1,24 @@
 //! The ladder: git, the rungs with their kept binaries, and the version that the next life runs.
 
+use crate::act::around::Around;
 use crate::act::binaries::Binaries;
 use crate::act::report::Report;
 use crate::act::state::Falling;
-use crate::decide::vocabulary::{Cause, Fell, Standing, Subject};
+use crate::decide::vocabulary::{Cause, Event, Fell, Standing, Subject};
 use anyhow::{Context, Result};
 use heart::wire;
-use house::House;
-use repo::open;
+use house::{House, interrupt, records, repair};
 use repo::tree::short;
-use repo::{Repo, Version, publish_last_good};
-use std::path::{Path, PathBuf};
+use repo::{Repo, Version, fit, open, publish_last_good};
+use serde_json::json;
+use std::path::PathBuf;
 
 pub struct Ladder {
     pub repo: Repo,
     pub binaries: Binaries,
     /// The version found by the last survey, which the next life runs.
     pub version: Option<Version>,
-    /// Whether a life has ended since `clear_planted` was last called.
+    /// Whether the last life has ended since `clear_planted` was last called.
     pub may_be_planted: bool,
 }
 
@@ -31,14 +32,31 @@ impl Ladder {
         Ok(self.repo.rungs()?.iter().map(|rung| rung.version.tree.to_string()).collect())
     }
 
-    /// Describes the version at HEAD, which the next life runs; `built`, `unexamined`: whether it was built last, and
-    /// whether its tests have not passed yet.
-    pub fn subject(
-        &mut self,
-        head: Version,
-        built: impl Fn(&str) -> bool,
-        unexamined: impl Fn(&str) -> bool,
-    ) -> Result<Subject> {
+    /// Finds out what HEAD would run, after tidying if asked.
+    pub fn survey(&mut self, around: &mut Around, tidy: bool) -> Result<Event> {
+        around.report.edits_told.clear();
+        repair::clear(&around.house).iter().for_each(|told| around.report.warn(told));
+        if let Some(what) = self.repo.under_way() {
+            anyhow::bail!("a {what} is under way in the repository: finish or abort it");
+        }
+        if let Some(behind) = around.state.index_behind.clone() {
+            self.bring_index_along(around, &behind);
+        }
+        if tidy {
+            self.tidy(around)?;
+        }
+        let head = self.repo.head()?;
+        let dirty = self.repo.dirty(head)?;
+        if let Some(told) = fit::told_edits(&self.repo.edits(&dirty)) {
+            around.report.once(&told);
+            around.report.edits_told = told;
+            around.is_news = true;
+            return Ok(Event::OwnerEdits);
+        }
+        // The remaining differences are nobody's edits: empty folders, and files as the owner's git checks them out.
+        if !dirty.is_empty() {
+            self.tidy(around)?;
+        }
         self.version = Some(head);
         let (tree, rungs) = (head.tree.to_string(), self.trees()?);
         let standing = match rungs.iter().position(|rung| *rung == tree) {
@@ -48,63 +66,59 @@ impl Ladder {
             Some(_) => Standing::Blessed,
             None => Standing::Unproven,
         };
-        let kept = self.binaries.get(&tree).is_some();
-        let (built, unexamined) = (built(&tree), standing == Standing::Unproven && unexamined(&tree));
-        Ok(Subject { tree, standing, rungs, kept, built, unexamined })
+        let (kept, built) = (self.binaries.get(&tree).is_some(), self.binaries.is_built(&tree));
+        let unexamined = standing == Standing::Unproven && around.state.unexamined.as_ref() == Some(&tree);
+        Ok(Event::Surveyed(Subject { tree, standing, rungs, kept, built, unexamined }))
     }
 
-    /// Blesses the version that lives, and keeps its binary if it is of the last build; its commit where it is new.
-    pub fn bless(&mut self, house: &House, built: Option<PathBuf>) -> Result<Option<Version>> {
+    /// Keeps under a ref what a life left in `creature/`, and restores HEAD's tree.
+    pub fn tidy(&mut self, around: &mut Around) -> Result<()> {
+        let head = self.repo.head()?;
+        if self.repo.is_at(head)? {
+            return Ok(());
+        }
+        self.clear_planted(&mut around.report);
+        let life = around.state.life;
+        if let Some(name) = self.repo.rescue(&format!("what life {life} left in creature/"))? {
+            around.report.say(&format!("unfinished edits in creature/ are kept as {name}"));
+            around.state.rescued = Some(name.clone());
+            around.save();
+            records::tell_once(&around.house, "rescued", json!({"ref": name, "life": life}));
+        }
+        self.repo.put_back(head.commit)
+    }
+
+    /// Blesses the version that lives, and keeps its binary if it is of the last build.
+    pub fn bless(&mut self, around: &mut Around) -> Result<()> {
         let version = self.version.context("there is nothing to bless")?;
-        let kept = built.map(|path| self.binaries.keep(&version.tree.to_string(), &path));
-        let is_new = kept.transpose()?.unwrap_or(false) | self.repo.bless(version)?;
-        publish_last_good(house, &self.repo.rungs()?)?;
+        let is_new = self.binaries.keep(&version.tree.to_string())? | self.repo.bless(version)?;
+        publish_last_good(&around.house, &self.repo.rungs()?)?;
         self.binaries.retain(&self.trees()?);
-        Ok(is_new.then_some(version))
+        if is_new {
+            let data = json!({"commit": version.commit.to_string(), "life": around.state.life});
+            records::tell(&around.house, "blessed", data);
+            around.report.say(&format!("blessed {}: it is last_good now", self.short()));
+        }
+        Ok(())
     }
 
-    /// The newest rung whose binary is kept, but for a tree: it runs where `creature/` cannot be put back.
-    pub fn stand_in(&mut self, but: Option<&str>) -> Option<Subject> {
+    /// Returns the newest rung's commit, and the rungs that can run by their kept binary alone, as the heart has them on record.
+    pub fn on_record(&self) -> (Option<String>, Vec<wire::Version>) {
         let rungs = self.repo.rungs().unwrap_or_default();
-        let trees: Vec<String> = rungs.iter().map(|rung| rung.version.tree.to_string()).collect();
-        let is_kept =
-            |(_, tree): &(usize, &String)| Some(tree.as_str()) != but && self.binaries.get(tree).is_some();
-        let (at, tree) = trees.iter().enumerate().rev().find(is_kept)?;
-        let standing = if at == 0 { Standing::Bottom } else { Standing::Blessed };
-        self.version = rungs.get(at).map(|rung| rung.version);
-        let (tree, rungs) = (tree.clone(), trees.clone());
-        Some(Subject { tree, standing, rungs, kept: true, built: false, unexamined: false })
-    }
-
-    /// Returns the rungs whose binary is kept, and those of them that are fallen, as the heart has them on record.
-    pub fn on_record(&self) -> (Vec<wire::Version>, Vec<String>) {
-        let rungs: Vec<Version> =
-            self.repo.rungs().unwrap_or_default().iter().map(|rung| rung.version).collect();
-        let fallen = rungs.iter().filter(|version| self.repo.is_fallen(version.tree));
-        let condemned = fallen.map(|version| version.tree.to_string()).collect();
-        let kept = rungs.iter().filter_map(|version| {
-            let tree = version.tree.to_string();
-            let sha256 = self.binaries.hash_of(&tree)?;
-            Some(wire::Version { tree, commit: version.commit.to_string(), sha256 })
+        let standing = rungs.iter().filter(|rung| !self.repo.is_fallen(rung.version.tree));
+        let kept = standing.filter_map(|rung| {
+            let (tree, commit) = (rung.version.tree.to_string(), rung.version.commit.to_string());
+            Some(wire::Version { sha256: self.binaries.hash_of(&tree)?, tree, commit })
         });
-        (kept.collect(), condemned)
+        (rungs.last().map(|rung| rung.version.commit.to_string()), kept.collect())
     }
 
-    /// Whether `creature/` is as the version has it; none where there is no version.
-    pub fn is_clean(&self) -> Result<Option<bool>> {
-        self.version.map(|version| self.repo.is_at(version)).transpose()
-    }
-
-    /// The first path of `creature/` that is not as the version has it.
-    pub fn first_dirty(&self) -> PathBuf {
-        let dirty = self.version.and_then(|version| self.repo.dirty(version).ok()).unwrap_or_default();
-        dirty.into_iter().next().unwrap_or_default()
-    }
-
-    /// Whether the lock file alone differs: cargo completes it by itself.
-    pub fn is_lock_dirty(&self) -> bool {
-        let dirty = self.version.and_then(|version| self.repo.dirty(version).ok()).unwrap_or_default();
-        dirty.iter().eq([Path::new("Cargo.lock")])
+    /// Paths of `creature/` that are not as the version has them, an empty one where that cannot be told. Fails only when
+    /// interrupted.
+    pub fn dirty(&self) -> Result<Vec<PathBuf>> {
+        let dirty = self.version.and_then(|version| self.repo.dirty(version).ok());
+        interrupt::check()?;
+        Ok(dirty.unwrap_or_else(|| vec![PathBuf::new()]))
     }
 
     /// Whether the newest other tree whose binary is kept has the same manifests, lock files and file names.
@@ -116,9 +130,13 @@ impl Ladder {
         built.is_some_and(|built| self.repo.has_same_recipe(tree, built).unwrap_or(false))
     }
 
-    /// Moves aside what a life planted for the owner's own tools; where that fails now, the next end or start does it.
+    /// Moves aside what the last life planted for the owner's own tools, once it has ended: before a rest, and before
+    /// anything it left is committed or put back. Not between two lives without a rest: the next could plant it again
+    /// at once. Where it fails now, the next end or start does it.
     pub fn clear_planted(&mut self, report: &mut Report) {
-        self.may_be_planted = false;
+        if !std::mem::take(&mut self.may_be_planted) {
+            return;
+        }
         let mut told = Vec::new();
         let cleared = self.repo.clear_planted(&mut told);
         told.iter().for_each(|told| report.warn(told));

@@ -1,14 +1,27 @@
 //! The creature's process: the walls and the bond it starts with, the life that runs, its heartbeat and its conduct.
 
+use crate::act::around::Around;
 use crate::act::conduct::Watched;
+use crate::act::daemons::keep::Daemons;
 use crate::act::heartbeat::{self, Heartbeat};
-use house::House;
+use crate::act::ladder::Ladder;
+use crate::act::{packages, quotas, reload};
+use crate::decide::conduct::Observed;
+use anyhow::{Context, Result};
 use house::clock::Millis;
 use house::files::{self, Mark};
+use house::{House, records, risky};
 use nix::sys::wait::WaitStatus;
-use processes::child::{Bond, Tree};
-use processes::prepare;
+use processes::child::{self, Bond, Occupant, Start, Tree};
+use processes::exits::memory_kills;
+use processes::granted::Granted;
+use processes::{made, prepare};
+use repo::tree::short;
+use serde_json::json;
 use walls::Walls;
+
+/// Time in which a life names its mind.
+const NAMED_MS: Millis = 60_000;
 
 pub struct Living {
     pub walls: Walls,
@@ -40,10 +53,95 @@ impl Living {
         Self { walls, bond, heart: Heartbeat::new(house.heartbeat()), life: None, request_seen: None }
     }
 
+    /// Starts a life of the version that was found, from its kept binary or by cargo.
+    pub fn begin(
+        &mut self,
+        around: &mut Around,
+        ladder: &mut Ladder,
+        daemons: &mut Daemons,
+        kept: bool,
+        safe: bool,
+    ) -> Result<()> {
+        let version = ladder.version.context("there is nothing to run")?;
+        let (commit, tree) = (version.commit.to_string(), version.tree.to_string());
+        let number = around.state.life + 1;
+        around.state.life = number;
+        (around.state.commit, around.state.tree) = (commit.clone(), tree.clone());
+        around.save();
+        reload::hand_over(around);
+        let house = &around.house;
+        quotas::rotate(house, &around.limits, number, &mut around.report);
+        let log = files::append(&house.life_log(number))?;
+        let (program, args) = if kept {
+            (ladder.binaries.get(&tree).context("the kept binary is gone")?, vec![])
+        } else {
+            let mut args = made::cargo_args("run");
+            args.push("--quiet".into());
+            (made::cargo(), args)
+        };
+        let mut extra = child::of_life(house, number, &commit, safe);
+        daemons.own.broker.tokens.unproven = around.state.unexamined.as_ref() == Some(&tree);
+        let broker = daemons.door(house, Some(number))?;
+        if !safe {
+            extra.extend(broker.iter().flat_map(|door| packages::variables(&around.settings.packages, door)));
+        }
+        self.heart.reset();
+        self.request_seen = files::mark(&house.request());
+        let named = around.settings.risky.as_deref().filter(|_| !safe);
+        let granted = Granted::risky(&self.walls, named, |named| risky::granted(house, named))
+            .unwrap_or_else(|why| {
+                around.report.warn(&why);
+                Granted::default()
+            });
+        granted.told().iter().for_each(|told| around.report.say(told));
+        let (occupant, walls, stdout) = (Occupant::Life, &self.walls, log.try_clone()?);
+        let start = Start { occupant, program, args, extra, walls, granted, broker, stdout, stderr: log };
+        self.life = Some(Life {
+            tree: child::start(house, &self.bond, start)?,
+            began: around.now(),
+            memory_kills: memory_kills(),
+            exited: None,
+            bereft: None,
+            thought: false,
+            turned: ([None, None], 0),
+            watched: Watched::of(house, number, around.state.born.is_some()),
+        });
+        // What the last life planted may be planted again at once: it is cleared after this one.
+        ladder.may_be_planted = false;
+        let data = json!({"life": number, "commit": commit, "safe": safe, "kept_binary": kept});
+        records::tell(house, "life", data);
+        around.report.lives(number, &short(version.commit), kept, safe);
+        Ok(())
+    }
+
+    /// The process of the life that runs, until it has exited.
+    pub fn pid(&self) -> Option<i32> {
+        self.life.as_ref().filter(|life| life.exited.is_none()).map(|life| life.tree.pid.as_raw())
+    }
+
     /// The model the running life has named; empty until then.
     pub fn mind(&self) -> &str {
-        let lives = self.life.as_ref().is_some_and(|life| life.exited.is_none());
-        if lives { &self.heart.claim.mind } else { "" }
+        if self.pid().is_some() { &self.heart.claim.mind } else { "" }
+    }
+
+    /// Looks at the life's conduct; returns observations for the policy.
+    pub fn observe(&mut self, around: &mut Around) -> Option<Observed> {
+        let now = around.now();
+        let life = self.life.as_mut()?;
+        let claim = &self.heart.claim;
+        // A life that has just begun has no mind yet; one that never names it is taken to have the one before.
+        let before = || around.decided.record.conducts.0.last().map(|conduct| conduct.mind.clone());
+        let mind = match claim.mind.is_empty() {
+            true if now < life.began + NAMED_MS => return None,
+            true => before().unwrap_or_default(),
+            false => claim.mind.clone(),
+        };
+        let seen = life.watched.look(claim, now);
+        if seen.iter().any(|(_, kept)| !kept) {
+            around.state.broken = life.watched.witness.examples();
+        }
+        let is_self_edit = around.state.selves.contains(&around.state.tree);
+        (!seen.is_empty()).then_some(Observed { mind, is_self_edit, seen })
     }
 
     /// Returns a beat since the last look, as records confirm it: turns, and whether a thought is written.

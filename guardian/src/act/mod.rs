@@ -1,6 +1,6 @@
 //! Carries out the policy's actions and reports their outcomes as events; reads and writes the guardian's state files.
 
-pub mod asks;
+pub mod around;
 pub mod binaries;
 pub mod build;
 pub mod builder;
@@ -18,7 +18,6 @@ pub mod first_minutes;
 pub mod heartbeat;
 pub mod ladder;
 pub mod living;
-pub mod look;
 pub mod packages;
 pub mod perform;
 pub mod publish;

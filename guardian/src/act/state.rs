@@ -89,7 +89,6 @@ pub struct Falling {
     pub from_commit: String,
     pub from_tree: String,
     pub to_commit: String,
-    pub to_tree: String,
     pub deaths: usize,
     /// Why the tree falls, for people, where the cause alone does not say it.
     #[serde(default)]

@@ -19,7 +19,7 @@ pub struct Tokens {
 impl Tokens {
     /// Makes a new token, for this life or, without one, for a build.
     pub fn fresh(&mut self, house: &House, life: Option<u64>) -> Result<String> {
-        let token = random()?;
+        let token = hex(&files::random()?);
         match life {
             Some(number) => self.life = Some((number, token.clone())),
             None => self.build = Some(token.clone()),
@@ -54,9 +54,4 @@ impl Tokens {
         // Not synced: every start makes new tokens.
         files::replace_secret(&house.tokens(), document.to_string().as_bytes())
     }
-}
-
-/// 32 random bytes in hexadecimal.
-fn random() -> Result<String> {
-    Ok(hex(&files::random()?))
 }

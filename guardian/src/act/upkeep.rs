@@ -1,77 +1,88 @@
-//! Upkeep: all that is done beside what the policy decides, once a round and here alone.
+//! Upkeep: all that is done beside what the policy decides, once a round and here alone; and looks at the life for it.
 //!
-//! None of it starts, judges or puts back a life: it bounds files, keeps the owner's daemons, shows how far a build is and
-//! follows the policy's phase. A life whose files were taken away is asked to end, and the policy hears of its end.
+//! None of it starts, judges or puts back a life: it bounds files, keeps the owner's daemons, shows how far a build is. A life
+//! whose files were taken away is asked to end, and the policy hears of its end.
 
+use crate::act::daemons::keep::Came;
 use crate::act::executor::Executor;
-use crate::act::quotas;
-use crate::decide::policy::Policy;
-use crate::decide::vocabulary::Want;
-use crate::steward;
-use house::records;
+use crate::act::{first_minutes, quotas, reload};
+use crate::decide::vocabulary::Event;
+use house::{files, records};
 use processes::prepare;
 
 impl Executor {
+    /// Looks at a life's heartbeat, conduct, tests' log and requests; tells the policy of news.
+    pub fn look(&mut self) {
+        let around = &mut self.around;
+        let before = self.living.heart.claim.clone();
+        if let Some((turns, thought)) = self.living.beat(&around.house, around.state.life) {
+            self.heard.push_back(Event::Beat { turns, thought });
+            let claim = &self.living.heart.claim;
+            around.is_news |= (&claim.mind, &claim.odd) != (&before.mind, &before.odd);
+        }
+        self.heard.extend(self.living.observe(around).map(Event::Observed));
+        let mark = files::mark(&around.house.request());
+        let is_new = mark.is_some() && mark != self.living.request_seen;
+        self.look_at_exam();
+        if is_new {
+            self.living.request_seen = mark;
+            self.heard.push_back(Event::Request);
+        }
+    }
+
     /// Once a round.
     pub fn upkeep(&mut self) {
-        let now = self.clock.now();
-        if self.living.life.is_some() && self.decided.alive() {
-            quotas::bound_logs(&self.house, self.state.life);
-            if self.living.end_the_bereft(&self.house, self.limits.grace_ms, now) {
+        let around = &mut self.around;
+        let now = around.now();
+        (around.lives, around.builds) = (self.living.life.is_some(), self.builder.build.is_some());
+        if around.lives && around.decided.alive() {
+            quotas::bound_logs(&around.house, around.state.life);
+            if self.living.end_the_bereft(&around.house, around.limits.grace_ms, now) {
                 let told =
                     "memory or heartbeat was moved or removed under the creature; it begins a new life";
-                self.report.warn(told);
+                around.report.warn(told);
             }
-            self.look_at_purpose();
-            if !self.report.unhanded.is_empty() {
-                self.hand_over();
+            // Warned of once; the status shows it until the purpose can be read.
+            let unread = prepare::copy_purpose(&around.house).err();
+            let unread = unread.map(|why| format!("{why:#}")).unwrap_or_default();
+            if unread != around.report.purpose_unread {
+                if !unread.is_empty() {
+                    around.report.warn(&format!("{unread}; what it said before counts until then"));
+                }
+                around.report.purpose_unread = unread;
+                around.is_news = true;
             }
-            self.show_facts();
+            if !around.report.unhanded.is_empty() {
+                reload::hand_over(around);
+            }
+            first_minutes::show_facts(around, &self.ladder, &self.living, &mut self.daemons);
         }
-        self.tend_daemons();
-        self.clear_after_life();
-        self.pay();
-        self.builder.follow(&self.house, &mut self.report, now);
-    }
-
-    /// Follows the policy after each of its steps: `decided` is a copy of it as of the last one.
-    pub fn follow(&mut self, policy: &Policy) {
-        self.decided.clone_from(policy);
-        steward::leaves(policy.record.want == Want::Leave);
-        // Tests end with the phase that they belong to.
-        if !policy.examines() {
-            self.end_exam();
+        self.daemons.tend(around);
+        for came in std::mem::take(&mut self.daemons.came) {
+            let around = &mut self.around;
+            match came {
+                Came::Judged(Ok(())) => reload::take_over(around, &mut self.daemons, &mut self.living),
+                Came::Judged(Err(mistake)) => reload::keep_settings(around, &mistake),
+                Came::Fetched { missing, well } => {
+                    if well {
+                        around.state.fetched = Some(format!("{missing} packages of creature/Cargo.lock"));
+                        around.save();
+                    }
+                    self.build_after_fetch();
+                }
+            }
         }
-    }
-
-    /// Clears files planted by the last life once it has ended: before a rest, and before anything it left is committed
-    /// or put back. Not between two lives without a rest: the next could plant it again at once.
-    pub fn clear_after_life(&mut self) {
-        if self.ladder.may_be_planted && self.living.life.is_none() {
-            self.ladder.clear_planted(&mut self.report);
-        }
-    }
-
-    /// Tries again to write the records and state that could not be written.
-    fn pay(&mut self) {
+        let around = &mut self.around;
+        self.ladder.clear_planted(&mut around.report);
+        // What could not be written is tried again.
         records::pay();
-        if self.owes && self.state.save(&self.house).is_ok() && self.write_published().is_ok() {
-            self.owes = false;
-            self.report.say("what could not be written is written now");
+        if around.owes && around.state.save(&around.house).is_ok() {
+            let (last_good, _) = self.ladder.on_record();
+            if self.write_published(last_good.as_deref()).is_ok() {
+                self.around.owes = false;
+                self.around.report.say("what could not be written is written now");
+            }
         }
-    }
-
-    /// Warns once that the purpose cannot be read; the status shows it until it can.
-    fn look_at_purpose(&mut self) {
-        let unread =
-            prepare::copy_purpose(&self.house).err().map(|why| format!("{why:#}")).unwrap_or_default();
-        if unread == self.report.purpose_unread {
-            return;
-        }
-        if !unread.is_empty() {
-            self.report.warn(&format!("{unread}; what it said before counts until then"));
-        }
-        self.report.purpose_unread = unread;
-        self.publish();
+        self.builder.follow(&mut self.around);
     }
 }

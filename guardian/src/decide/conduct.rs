@@ -151,10 +151,6 @@ pub struct Conduct {
 pub struct Conducts(pub Vec<Conduct>);
 
 impl Conducts {
-    fn of(&self, tree: &str, mind: &str) -> Option<&Conduct> {
-        self.0.iter().find(|conduct| conduct.tree == tree && conduct.mind == mind)
-    }
-
     /// The conduct of this tree with this mind, now the newest.
     fn newest(&mut self, tree: &str, mind: &str) -> Option<&mut Conduct> {
         let at = self.0.iter().position(|conduct| conduct.tree == tree && conduct.mind == mind);
@@ -190,7 +186,8 @@ impl Conducts {
     }
 
     pub fn tally(&self, tree: &str, mind: &str, invariant: Invariant) -> Tally {
-        self.of(tree, mind).and_then(|conduct| conduct.tallies.get(&invariant)).copied().unwrap_or_default()
+        let conduct = self.0.iter().find(|conduct| conduct.tree == tree && conduct.mind == mind);
+        conduct.and_then(|conduct| conduct.tallies.get(&invariant)).copied().unwrap_or_default()
     }
 }
 

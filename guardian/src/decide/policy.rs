@@ -107,13 +107,7 @@ impl Policy {
             Event::Blessed => self.blessed(limits),
             Event::RollbackDone => self.rolled_back(limits, now),
             Event::RollbackExhausted => self.exhausted(limits, now),
-            Event::Request => {
-                if self.alive() {
-                    vec![Action::Answer]
-                } else {
-                    vec![]
-                }
-            }
+            Event::Request => self.alive().then_some(Action::Answer).into_iter().collect(),
             Event::OwnerStop => self.want(limits, now, Want::Leave),
             Event::OwnerPause => self.want(limits, now, Want::Pause),
             Event::OwnerResume => {

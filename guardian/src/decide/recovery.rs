@@ -44,8 +44,7 @@ impl Policy {
             self.judge(limits, now)
         };
         actions.extend(last.unwrap_or_else(|| {
-            let rest = self.next_rest(limits);
-            self.rest(now + rest);
+            self.rest_awhile(limits, now);
             self.obey()
         }));
         actions
@@ -65,8 +64,7 @@ impl Policy {
         } else if unproven && self.record.environment >= ENVIRONMENT_TRIES {
             self.fall(Cause::Environment)
         } else {
-            let rest = self.next_rest(limits);
-            self.rest(now + rest)
+            self.rest_awhile(limits, now)
         });
         actions
     }
@@ -76,8 +74,7 @@ impl Policy {
         if !self.waited_for_it(limits) {
             return vec![];
         }
-        let rest = self.next_rest(limits);
-        self.rest(now + rest);
+        self.rest_awhile(limits, now);
         if let Some(Pending::Commit { failures }) = &mut self.record.pending {
             *failures += 1;
             if *failures >= limits.tries {
@@ -162,8 +159,7 @@ impl Policy {
             self.record.rest_ms = limits.rest_ms;
             return self.rest(now);
         }
-        let rest = self.next_rest(limits);
-        self.rest(now + rest)
+        self.rest_awhile(limits, now)
     }
 
     /// No rung is left below: bad data may break even a good commit, so safe mode comes before parking.
@@ -186,8 +182,7 @@ impl Policy {
             return self.park(limits, now);
         }
         self.record.safe = Some(if self.record.parked.is_some() { 1 } else { SAFE_TRIES });
-        let rest = self.next_rest(limits);
-        self.rest(now + rest);
+        self.rest_awhile(limits, now);
         self.obey()
     }
 
@@ -224,6 +219,11 @@ impl Policy {
     pub(crate) fn rest(&mut self, until: Millis) -> Vec<Action> {
         self.phase = Phase::Resting { until };
         vec![]
+    }
+
+    fn rest_awhile(&mut self, limits: &Limits, now: Millis) -> Vec<Action> {
+        let until = now + self.next_rest(limits);
+        self.rest(until)
     }
 
     pub(crate) fn next_rest(&mut self, limits: &Limits) -> Millis {

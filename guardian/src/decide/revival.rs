@@ -6,13 +6,6 @@
 
 use house::clock::Millis;
 
-/// The usual pace: rests of a fifth of a second, doubled up to half a minute, and the shortest again after a minute of
-/// life. The grace is longer than the broker allows its open calls.
-pub const SHORTEST_MS: Millis = 200;
-pub const LONGEST_MS: Millis = 30_000;
-pub const PROVEN_MS: Millis = 60_000;
-pub const GRACE_MS: Millis = 8_000;
-
 /// How patiently a daemon is started, started again and ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
@@ -27,16 +20,10 @@ pub struct Pace {
     pub grace_ms: Millis,
 }
 
-impl Default for Pace {
-    fn default() -> Self {
-        Self {
-            first_ms: 0,
-            shortest_ms: SHORTEST_MS,
-            longest_ms: LONGEST_MS,
-            proven_ms: PROVEN_MS,
-            grace_ms: GRACE_MS,
-        }
-    }
+impl Pace {
+    /// The grace is longer than the broker allows its open calls.
+    pub const USUAL: Self =
+        Self { first_ms: 0, shortest_ms: 200, longest_ms: 30_000, proven_ms: 60_000, grace_ms: 8_000 };
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,12 +75,6 @@ pub struct Revival {
     pub pace: Pace,
     /// Length of the rest after its next end, within the pace.
     rest_ms: Millis,
-}
-
-impl Default for Revival {
-    fn default() -> Self {
-        Self::new(Pace::default())
-    }
 }
 
 impl Revival {

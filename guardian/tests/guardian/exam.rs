@@ -164,6 +164,12 @@ fn a_self_edit_is_blessed_once_its_tests_passed_and_they_are_not_asked_for_again
     until_trusted(&house);
     assert_eq!(house.told("examined")[0]["outcome"], "passed");
     guardian.stop();
+    // At debug the log says of what commit, why, and which run of the tests.
+    let log = std::fs::read_to_string(house.folder.path().join("guardian.log")).unwrap();
+    let commit = &house.git(&["rev-parse", "HEAD"])[..7];
+    for span in [&format!("build{{commit=\"{commit}\" why=\"for a life\"}}"), "exam{run=ToTheFirst"] {
+        assert!(log.contains(span), "{span} is not in the log: {log}");
+    }
     let guardian = house.start();
     house.until("another life", || house.status()["blessed"] == true);
     assert_eq!(runs(&house), 1);

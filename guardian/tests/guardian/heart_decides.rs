@@ -1,5 +1,6 @@
 //! What the heart decides, as data: steps that are held up, ends of stewards, the owner's word at any moment.
 
+use heart::HOUSE_LOST;
 use heart::course::{Course, Does, Gone, Heard, Keeper, NOTHING_TO_RUN, Phase};
 use heart::held::{Follows, Held, Look, SPIN_MS, Sleep, follows};
 use heart::wire::{Record, Said, Version};
@@ -96,6 +97,14 @@ fn starts(does: &[Does]) -> Option<Keeper> {
     does.iter().find_map(|does| if let Does::Start(keeper, _) = does { Some(*keeper) } else { None })
 }
 
+/// The sentence that the status says from here on.
+fn stands(does: &[Does]) -> Option<&str> {
+    does.iter().find_map(|does| match does {
+        Does::Tell { line, stands: true } => Some(line.as_str()),
+        _ => None,
+    })
+}
+
 #[test]
 fn a_steward_that_dies_begins_again_after_a_growing_rest_and_is_told_why() {
     let mut world = World::new();
@@ -138,10 +147,12 @@ fn a_refused_start_is_passed_on_and_a_later_end_is_not() {
         world.ends(Gone::Exited(code));
         assert_eq!(world.left(), None, "and so did the next, before it was ready");
     }
-    let mut world = World::new();
-    world.is_ready();
-    world.ends(Gone::Exited(0));
-    assert_eq!(world.left(), Some(0));
+    for code in [0, HOUSE_LOST] {
+        let mut world = World::new();
+        world.is_ready();
+        world.ends(Gone::Exited(code));
+        assert_eq!(world.left(), Some(code));
+    }
 }
 
 #[test]
@@ -189,8 +200,13 @@ fn a_stand_in_that_dies_rests_and_one_with_nothing_to_run_leaves_it_to_the_stewa
         world
     };
     let mut world = begun();
-    assert_eq!(starts(&world.dies()), None, "it rests");
-    assert_eq!(starts(&world.waits_until_due()), Some(Keeper::StandIn));
+    let does = world.dies();
+    assert_eq!(starts(&does), None, "it rests");
+    // Found: the status went on saying that it stood in.
+    assert!(stands(&does).is_some_and(|line| line.contains("is gone")), "{does:?}");
+    let does = world.waits_until_due();
+    assert_eq!(starts(&does), Some(Keeper::StandIn));
+    assert!(stands(&does).is_some_and(|line| line.contains("stands in")), "{does:?}");
     let mut world = begun();
     assert_eq!(starts(&world.ends(Gone::Exited(NOTHING_TO_RUN))), None);
     assert_eq!(starts(&world.waits_until_due()), Some(Keeper::Steward));
@@ -301,7 +317,6 @@ fn a_stand_in_has_the_owners_time_to_end() {
         grace_ms: 60_000,
         parked_ms: 600_000,
         blessed: vec![Version { tree: hex.clone(), commit: hex.clone(), sha256: hex }],
-        condemned: vec![],
     });
     world.is_ready();
     for _ in 0..2 {

@@ -28,6 +28,7 @@ mod first_fetch;
 mod first_minutes;
 mod formats;
 mod heart;
+mod heart_attacked;
 mod heart_decides;
 mod hostile;
 mod in_the_way;

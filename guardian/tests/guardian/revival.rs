@@ -1,11 +1,9 @@
 //! A daemon's comings and goings as data: told the time and what happened, it says what to do.
 
-use guardian::decide::revival::{
-    Act, Event, GRACE_MS, LONGEST_MS, PROVEN_MS, Pace, Presence, Revival, SHORTEST_MS,
-};
+use guardian::decide::revival::{Act, Event, Pace, Presence, Revival};
 
 fn running(now: u64) -> Revival {
-    let mut revival = Revival::default();
+    let mut revival = Revival::new(Pace::USUAL);
     assert_eq!(revival.step(now, Event::Found), Some(Act::Start));
     assert_eq!(revival.step(now, Event::Started), None);
     assert_eq!(revival.presence, Presence::Running { since: now });
@@ -14,7 +12,7 @@ fn running(now: u64) -> Revival {
 
 #[test]
 fn without_a_program_nothing_is_started() {
-    let mut revival = Revival::default();
+    let mut revival = Revival::new(Pace::USUAL);
     for event in [Event::Tick, Event::Reload, Event::Ended, Event::Started, Event::NotStarted] {
         assert_eq!((revival.step(5, event), &revival.presence), (None, &Presence::Without));
     }
@@ -34,21 +32,24 @@ fn rests_double_to_their_longest_and_begin_anew_once_it_has_lived() {
         now = at;
         revival.step(now, Event::Started);
     }
-    assert_eq!(rests, [200, 400, 800, 1_600, 3_200, 6_400, 12_800, 25_600, LONGEST_MS, LONGEST_MS]);
-    now += PROVEN_MS;
+    assert_eq!(
+        rests,
+        [200, 400, 800, 1_600, 3_200, 6_400, 12_800, 25_600, Pace::USUAL.longest_ms, Pace::USUAL.longest_ms]
+    );
+    now += Pace::USUAL.proven_ms;
     revival.step(now, Event::Ended);
-    assert_eq!(revival.deadline(), Some(now + SHORTEST_MS));
+    assert_eq!(revival.deadline(), Some(now + Pace::USUAL.shortest_ms));
 }
 
 #[test]
 fn what_cannot_be_started_is_tried_again_after_a_rest() {
-    let mut revival = Revival::default();
+    let mut revival = Revival::new(Pace::USUAL);
     revival.step(0, Event::Found);
     revival.step(0, Event::NotStarted);
-    assert_eq!(revival.presence, Presence::Due { at: SHORTEST_MS });
-    assert_eq!(revival.step(SHORTEST_MS, Event::Tick), Some(Act::Start));
-    revival.step(SHORTEST_MS, Event::NotStarted);
-    assert_eq!(revival.presence, Presence::Due { at: 3 * SHORTEST_MS });
+    assert_eq!(revival.presence, Presence::Due { at: Pace::USUAL.shortest_ms });
+    assert_eq!(revival.step(Pace::USUAL.shortest_ms, Event::Tick), Some(Act::Start));
+    revival.step(Pace::USUAL.shortest_ms, Event::NotStarted);
+    assert_eq!(revival.presence, Presence::Due { at: 3 * Pace::USUAL.shortest_ms });
 }
 
 #[test]
@@ -60,7 +61,7 @@ fn a_reload_is_no_death() {
     assert_eq!(revival.step(20, Event::Ended), Some(Act::Start));
     revival.step(20, Event::Started);
     revival.step(30, Event::Ended);
-    assert_eq!(revival.deadline(), Some(30 + SHORTEST_MS), "the rests have not grown for it");
+    assert_eq!(revival.deadline(), Some(30 + Pace::USUAL.shortest_ms), "the rests have not grown for it");
     assert_eq!(revival.step(31, Event::Reload), Some(Act::Start), "and a change cuts one short");
 }
 
@@ -68,17 +69,17 @@ fn a_reload_is_no_death() {
 fn what_will_not_end_is_killed() {
     let mut revival = running(0);
     revival.step(10, Event::Reload);
-    assert_eq!(revival.step(10 + GRACE_MS - 1, Event::Tick), None);
-    assert_eq!(revival.step(10 + GRACE_MS, Event::Tick), Some(Act::Kill));
-    assert_eq!(revival.deadline(), Some(10 + 2 * GRACE_MS), "and once more, should it be needed");
-    assert_eq!(revival.step(10 + GRACE_MS, Event::Ended), Some(Act::Start));
+    assert_eq!(revival.step(10 + Pace::USUAL.grace_ms - 1, Event::Tick), None);
+    assert_eq!(revival.step(10 + Pace::USUAL.grace_ms, Event::Tick), Some(Act::Kill));
+    assert_eq!(revival.deadline(), Some(10 + 2 * Pace::USUAL.grace_ms), "and once more, should it be needed");
+    assert_eq!(revival.step(10 + Pace::USUAL.grace_ms, Event::Ended), Some(Act::Start));
 }
 
 #[test]
 fn what_is_wanted_no_more_is_ended_and_comes_back_when_it_is() {
     let mut revival = running(0);
     assert_eq!(revival.step(10, Event::Dropped), Some(Act::Terminate));
-    assert_eq!(revival.step(10 + GRACE_MS, Event::Tick), Some(Act::Kill));
+    assert_eq!(revival.step(10 + Pace::USUAL.grace_ms, Event::Tick), Some(Act::Kill));
     assert_eq!((revival.step(11, Event::Ended), &revival.presence), (None, &Presence::Without));
     let mut revival = running(0);
     revival.step(10, Event::Dropped);
@@ -91,7 +92,7 @@ fn what_is_wanted_no_more_is_ended_and_comes_back_when_it_is() {
 
 #[test]
 fn what_has_something_to_do_now_and_then_rests_as_long_each_time() {
-    let pace = Pace { first_ms: 50, shortest_ms: 900, longest_ms: 900, ..Pace::default() };
+    let pace = Pace { first_ms: 50, shortest_ms: 900, longest_ms: 900, ..Pace::USUAL };
     let mut revival = Revival::new(pace);
     assert_eq!(revival.step(0, Event::Found), None);
     assert_eq!(revival.step(49, Event::Tick), None);
@@ -113,7 +114,7 @@ fn what_has_something_to_do_now_and_then_rests_as_long_each_time() {
 #[test]
 fn there_is_never_more_than_one() {
     let events = [Event::Tick, Event::Found, Event::Reload, Event::Dropped, Event::Ended];
-    let mut worlds = vec![(Revival::default(), false, 0_u64)];
+    let mut worlds = vec![(Revival::new(Pace::USUAL), false, 0_u64)];
     for _ in 0..6 {
         let mut next = Vec::new();
         for (revival, alive, now) in &worlds {

@@ -92,18 +92,23 @@ fn only_what_lies_in_the_build_folder_is_kept_as_a_binary() {
     let (house, outside) = house_with("target/creature/debug/creature");
     fs::create_dir_all(house.path(".self/guardian/binaries")).unwrap();
     let mut binaries = Binaries::new(&house::House::new(&house.root));
-    assert!(binaries.keep("direct", &outside.join("key")).is_err());
-    assert!(binaries.keep("dotted", &house.path("target/creature/../../PURPOSE.md")).is_err());
+    let mut keep = |tree: &str, path| {
+        binaries.note(tree, path);
+        binaries.keep(tree)
+    };
+    assert!(keep("direct", outside.join("key")).is_err());
+    assert!(keep("dotted", house.path("target/creature/../../PURPOSE.md")).is_err());
     symlink(&outside, house.path("target/creature/link")).unwrap();
-    assert!(binaries.keep("linked", &house.path("target/creature/link/key")).is_err());
+    assert!(keep("linked", house.path("target/creature/link/key")).is_err());
     let built = house.path("target/creature/debug/creature");
-    assert!(binaries.keep("sound", &built).unwrap());
-    binaries.note(&built);
+    assert!(keep("sound", built.clone()).unwrap());
+    binaries.note("swapped", built.clone());
     house.write("target/creature/debug/creature", "another's\n");
-    assert!(!binaries.keep("swapped", &built).unwrap());
+    assert!(!binaries.keep("another").unwrap(), "that tree was not built");
+    assert!(!binaries.keep("swapped").unwrap());
     assert!(binaries.get("swapped").is_none(), "what was never built is kept as what was");
-    binaries.note(&built);
-    assert!(binaries.keep("swapped", &built).unwrap());
+    binaries.note("swapped", built);
+    assert!(binaries.keep("swapped").unwrap());
 }
 
 #[test]

@@ -6,13 +6,14 @@ use anyhow::{Context, Result, bail, ensure};
 use ground::checksum::checksum_of;
 use ground::clock::{Millis, running_ms};
 use ground::{House, files, interrupt, terminal};
-use heart::LEAVE;
 use heart::course::NOTHING_TO_RUN;
 use heart::kept::Plan;
 use heart::wire::{Line, Said, Version};
+use heart::{HOUSE_LOST, LEAVE};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::prctl;
-use processes::alone::creature_lock;
+use nix::unistd::getppid;
+use processes::alone::{creature_lock, lost};
 use processes::child::{self, Bond, Occupant, Start, Tree};
 use processes::granted::Granted;
 use processes::hunt;
@@ -71,11 +72,12 @@ pub fn stage(root: &Path, plan: &str) -> Result<u8> {
     let tree = child::start(&house, &bond, start)?;
     line.say(Said::Ready);
     line.say(Said::Life { number: plan.life, pid: tree.pid.as_raw() });
-    watch(&line, signals, &tree, plan.record.grace_ms)
+    watch(&house, &line, signals, &tree, plan.record.grace_ms)
 }
 
 /// Waits until the life has ended; asks it to end, and kills it, where the heart wants that.
 fn watch(
+    house: &House,
     line: &Line,
     mut signals: SignalDelivery<UnixStream, SignalOnly>,
     tree: &Tree,
@@ -83,6 +85,10 @@ fn watch(
 ) -> Result<u8> {
     let mut asked: Option<Millis> = None;
     loop {
+        if let Some(why) = lost(house, getppid().as_raw()) {
+            terminal::error(&format!("guardian: {why}"));
+            return Ok(HOUSE_LOST);
+        }
         line.say(Said::Round { leaves: asked.is_some() });
         for _ in signals.pending().filter(|signal| *signal == LEAVE as i32) {
             // Said again, it is killed.

@@ -129,6 +129,11 @@ pub fn older(path: &Path, since: &str) -> Vec<PathBuf> {
     paths
 }
 
+/// As `older`, and behind them the file itself.
+pub fn whole(path: &Path, since: &str) -> impl DoubleEndedIterator<Item = PathBuf> + use<> {
+    older(path, since).into_iter().chain([path.to_owned()])
+}
+
 impl Records {
     /// Those of a time and later.
     pub fn since(self, since: &str) -> impl Iterator<Item = Value> {

@@ -86,7 +86,8 @@ impl Known {
         text(&self.told, "phase")
     }
 
-    fn lives(&self) -> bool {
+    /// Whether a life runs, as guardian and heartbeat tell alike.
+    pub fn lives(&self) -> bool {
         self.runs && ["probation", "settled"].contains(&self.phase()) && self.is_of_this_life()
     }
 

@@ -28,7 +28,7 @@ impl Known {
             told: told.unwrap_or_default(),
             beat: small(&house.heartbeat()).unwrap_or_default(),
             budget: small(&house.budget()).unwrap_or_default(),
-            asks: asks::waiting(house).into_iter().map(|ask| ask.id).collect(),
+            asks: asks::unanswered(house).into_iter().map(|ask| ask.id).collect(),
             due: due(house),
             ..Self::default()
         };

@@ -3,10 +3,9 @@
 use super::state::{Inner, State};
 use crate::ground::caps::{Day, Micros, Span, dollars};
 use crate::ledger::{Entry, sums};
+use house::files;
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use std::io::Write;
-use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -39,8 +38,10 @@ fn follow(budget: &Weak<Inner>, changes: &Receiver<()>) {
             }
             is_new
         };
-        if is_new && let Err(error) = replace(&inner.house.budget(), format!("{page}\n").as_bytes()) {
-            tracing::warn!("failed to write budget.json: {error}");
+        // Not synced: the page is written at each start, and a sync here would delay the ledger's.
+        let replace = || files::replace_unsynced(&inner.house.budget(), format!("{page}\n").as_bytes());
+        if is_new && let Err(error) = replace() {
+            tracing::warn!("{error:#}");
             written = Value::Null;
         }
         let look = until_midnight(inner.clock.now()).min(inner.until_waking_turns()).min(LOOK);
@@ -61,14 +62,6 @@ fn until_midnight(now: Timestamp) -> Duration {
     let midnight_ms = Day(Day::of(now).0 + 1).starts_s().saturating_mul(1_000);
     let left_ms = midnight_ms.saturating_sub(now.as_millisecond());
     Duration::from_millis(u64::try_from(left_ms).unwrap_or(0)) + GATHER
-}
-
-/// Replaces the file in one step for readers. Not synced: the page is written at each start, and a sync here would
-/// delay the ledger's.
-fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let aside = path.with_extension("json.aside");
-    house::files::create(&aside)?.write_all(bytes)?;
-    std::fs::rename(aside, path)
 }
 
 pub(super) fn view(inner: &Inner) -> Value {

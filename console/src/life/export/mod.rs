@@ -102,21 +102,13 @@ fn row(record: &Value, at_ms: u64, entry: Option<&Entry>, place: &Place, to: &mu
     Ok(())
 }
 
-/// Form in which a life is exported.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Form {
-    #[default]
-    Html,
-    Trace,
-}
+/// Writer of a part of a life, in a form of its own.
+pub type Form = fn(&House, &Part, &mut dyn Write) -> Result<()>;
 
 /// Writes a part of a life to the standard output.
 pub fn show(house: &House, part: &Part, form: Form) -> Result<()> {
     let mut out = BufWriter::with_capacity(1 << 16, terminal::document());
-    match form {
-        Form::Html => html(house, part, &mut out)?,
-        Form::Trace => super::trace::write(house, part, &mut out)?,
-    }
+    form(house, part, &mut out)?;
     out.flush()?;
     Ok(())
 }

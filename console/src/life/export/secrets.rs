@@ -60,7 +60,7 @@ impl Secrets {
 }
 
 /// A path with everything escaped that an address escapes.
-fn in_address(path: &str) -> String {
+pub fn in_address(path: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~/".contains(&byte);
     path.bytes()
         .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })

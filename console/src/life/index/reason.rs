@@ -41,29 +41,15 @@ impl Class {
     }
 }
 
-/// Beginnings of the reasons that the creature names (`creature/crates/agenda/src/waking.rs`), each with its class. A
-/// line of its agenda is told by its id.
-const BEGINNINGS: [(&str, Class); 20] = [
-    ("your owner's word", Class::Owner),
-    ("a word of the owner's", Class::Owner),
-    ("your owner asked", Class::Owner),
-    ("an event wait", Class::Event),
-    ("PURPOSE.md changed", Class::Event),
-    ("the checklist changed", Class::Event),
-    ("ready: knowledge", Class::Event),
-    ("due on the checklist", Class::Clock),
-    ("ready: task-", Class::Clock),
-    ("ready: directive-", Class::Clock),
-    ("ready: reminder-", Class::Clock),
-    ("ready: item-", Class::Clock),
-    ("ready: presence-", Class::Clock),
-    ("ready: request-", Class::Owner),
-    ("ready: ", Class::Own),
-    ("unfinished: ", Class::Itself),
-    ("a draft", Class::Itself),
-    ("the last wake ended before", Class::Own),
-    ("instinct looks around", Class::Own),
-    ("the first thought of this life", Class::Other),
+/// Beginnings of the reasons that the creature names (`creature/crates/agenda/src/waking.rs`), by class; the first that
+/// fits counts. A line of its agenda is told by its id.
+const BEGINNINGS: [(Class, &[&str]); 6] = [
+    (Class::Owner, &["your owner's word", "a word of the owner's", "your owner asked", "ready: request-"]),
+    (Class::Event, &["an event wait", "PURPOSE.md changed", "the checklist changed", "ready: knowledge"]),
+    (Class::Clock, &["due on the checklist", "ready: task-", "ready: directive-", "ready: reminder-"]),
+    (Class::Clock, &["ready: item-", "ready: presence-"]),
+    (Class::Itself, &["unfinished: ", "a draft"]),
+    (Class::Own, &["ready: ", "the last wake ended before", "instinct looks around"]),
 ];
 
 /// Returns a wake's class: that of its first known reason, for the creature names the weightiest first.
@@ -80,6 +66,6 @@ fn of(reason: &str) -> Class {
         Some("words of your owner's wait") => return Class::Owner,
         _ => {}
     }
-    let known = BEGINNINGS.iter().find(|(beginning, _)| reason.starts_with(beginning));
-    known.map_or(Class::Other, |(_, class)| *class)
+    let fits = |beginnings: &[&str]| beginnings.iter().any(|beginning| reason.starts_with(beginning));
+    BEGINNINGS.iter().find(|(_, beginnings)| fits(beginnings)).map_or(Class::Other, |(class, _)| *class)
 }

@@ -4,6 +4,7 @@ use super::reason::Class;
 use rusqlite::{Connection, Result, Row};
 
 pub const HOUR_MS: u64 = 3_600_000;
+pub const DAY_MS: u64 = 24 * HOUR_MS;
 
 /// A row of a table; its fields are the table's columns, in their order.
 pub trait Kept: Sized {

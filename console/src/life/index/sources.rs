@@ -75,7 +75,7 @@ pub fn there(house: &House) -> Vec<There> {
     put(Of::Deaths, house.deaths());
     put(Of::Asks, house.asks());
     for (of, path) in [(Of::Memory, house.memory()), (Of::Ledger, house.ledger())] {
-        records::older(&path, "").into_iter().chain([path]).for_each(|path| put(of, path));
+        records::whole(&path, "").for_each(|path| put(of, path));
     }
     found
 }

@@ -2,13 +2,13 @@
 
 use super::base::Index;
 use super::reason;
-use super::rows::{Entry, Kept, Kind, Mark, MarkKind, Stand, Told, Wake};
+use super::rows::{Entry, HOUR_MS, Kept, Kind, Mark, MarkKind, Stand, Told, Wake};
 use super::texts::short;
 use house::records::memory::{Action, Beat, Data, Dream, Message, Record, SelfChange, Thought};
 use rusqlite::{Result, params};
 
 /// Longest that a thought is taken to have lasted, and a wake to go on without a word of it.
-pub const LONGEST_MS: u64 = 2 * 3_600_000;
+pub const LONGEST_MS: u64 = 2 * HOUR_MS;
 /// Most wakes looked back through for one whose reasons come late.
 const WAKES_BACK: u32 = 64;
 

@@ -1,5 +1,7 @@
 //! Short texts of the index: reasons, names of tools, beginnings of words.
 
+use crate::feed::at_word;
+
 /// Characters of one.
 const TEXT_CHARS: usize = 100;
 
@@ -9,26 +11,6 @@ pub fn short(text: &str) -> String {
 }
 
 pub fn short_to(text: &str, most_chars: usize) -> String {
-    let (mut out, mut used) = (String::new(), 0);
-    for word in text.split_whitespace() {
-        let chars = word.chars().count();
-        if used + usize::from(used > 0) + chars > most_chars {
-            if out.is_empty() {
-                // One word alone that is too long: nothing of it can be shown but its beginning.
-                out.extend(word.chars().take(most_chars));
-            }
-            out.push_str(" …");
-            return out;
-        }
-        if used > 0 {
-            out.push(' ');
-            used += 1;
-        }
-        out.push_str(word);
-        used += chars;
-        if out.len() > most_chars * 4 {
-            break;
-        }
-    }
-    out
+    let words: Vec<&str> = text.split_whitespace().take(most_chars).collect();
+    at_word(&words.join(" "), most_chars)
 }

@@ -11,7 +11,7 @@ use house::moments::Place;
 use jiff::ToSpan;
 use jiff::civil::Date;
 use std::collections::BTreeMap;
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 
 /// Side of a square and the gap between two, in columns; the first row and column.
 const SIDE: u32 = 12;
@@ -22,16 +22,19 @@ const TOP: u32 = 46;
 const MOST_WEEKS: i32 = 53;
 /// Least width: that of the words.
 const LEAST: u32 = 540;
-/// Colours of an exported calendar, by class; the page has its own.
-const COLOURS: [(Class, &str); 6] = [
-    (Class::Owner, "#3f73b5"),
-    (Class::Own, "#4f8a5b"),
-    (Class::Clock, "#a8823a"),
-    (Class::Event, "#3c8a92"),
-    (Class::Itself, "#8d5a9b"),
-    (Class::Other, "#8b8f98"),
-];
 const OPACITIES: [&str; 4] = ["0.4", "0.6", "0.8", "1"];
+
+/// Colour of a class in an exported calendar; the page has its own.
+fn colour(class: Class) -> &'static str {
+    match class {
+        Class::Owner => "#3f73b5",
+        Class::Own => "#4f8a5b",
+        Class::Clock => "#a8823a",
+        Class::Event => "#3c8a92",
+        Class::Itself => "#8d5a9b",
+        Class::Other => "#8b8f98",
+    }
+}
 
 /// Sums of a day.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -119,13 +122,11 @@ pub fn svg(days: &BTreeMap<Date, Day>, place: &Place, is_alone: bool) -> String 
     }
     let _ = write!(
         out,
-        "<text class=\"title\" x=\"2\" y=\"14\" font-size=\"13\" font-weight=\"600\" fill=\"#1c2024\">Feral: {words}</text>\
-         <text class=\"axis\" x=\"2\" y=\"{}\" fill=\"#5b616b\">{span}</text>",
-        height - 8
+        "<text class=\"title\" x=\"2\" y=\"14\" font-size=\"13\" font-weight=\"600\" fill=\"#1c2024\">Feral: {words}</text>"
     );
+    label(&mut out, 2, height - 8, &span);
     for (row, name) in [(0, "Mon"), (2, "Wed"), (4, "Fri")] {
-        let y = TOP + row * STEP + 10;
-        let _ = write!(out, "<text class=\"axis\" x=\"2\" y=\"{y}\" fill=\"#5b616b\">{name}</text>");
+        label(&mut out, 2, TOP + row * STEP + 10, name);
     }
     let most = days.values().map(|day| day.thoughts).max().unwrap_or(1).max(1);
     let (mut month, mut free) = (0, 0);
@@ -135,12 +136,7 @@ pub fn svg(days: &BTreeMap<Date, Day>, place: &Place, is_alone: bool) -> String 
         if monday.month() != month && x >= free {
             month = monday.month();
             free = x + 2 * STEP;
-            let _ = write!(
-                out,
-                "<text class=\"axis\" x=\"{x}\" y=\"{}\" fill=\"#5b616b\">{}</text>",
-                TOP - 6,
-                monday.strftime("%b")
-            );
+            label(&mut out, x, TOP - 6, monday.strftime("%b"));
         }
         for row in 0..7 {
             let Ok(date) = monday.checked_add(row.days()) else { break };
@@ -168,9 +164,7 @@ fn square(
     let none = Day::default();
     let day = day.unwrap_or(&none);
     let class = day.class().filter(|_| day.thoughts > 0);
-    let colour = class
-        .and_then(|class| COLOURS.iter().find(|(of, _)| *of == class))
-        .map_or("#e7e8ea", |(_, colour)| colour);
+    let colour = class.map_or("#e7e8ea", colour);
     let level = day.thoughts.saturating_mul(4).div_ceil(most).clamp(1, 4);
     let opacity = OPACITIES.get(usize::try_from(level - 1).unwrap_or(0)).copied().unwrap_or("1");
     let opacity = if class.is_some() { opacity } else { "1" };
@@ -235,20 +229,19 @@ fn legend(out: &mut String, width: u32, height: u32) {
     let y = height - 17;
     let mut x = width.saturating_sub(318);
     for (class, name) in names {
-        let colour = COLOURS.iter().find(|(of, _)| *of == class).map_or("", |(_, colour)| colour);
+        let (of, colour) = (class.name(), colour(class));
         let _ = write!(
             out,
-            "<rect class=\"{}\" x=\"{x}\" y=\"{y}\" width=\"10\" height=\"10\" rx=\"2\" fill=\"{colour}\"/><text class=\"axis\" x=\"{}\" y=\"{}\" fill=\"#5b616b\">{name}</text>",
-            class.name(),
-            x + 13,
-            y + 9
+            "<rect class=\"{of}\" x=\"{x}\" y=\"{y}\" width=\"10\" height=\"10\" rx=\"2\" fill=\"{colour}\"/>"
         );
+        label(out, x + 13, y + 9, name);
         x += 18 + 6 * u32::try_from(name.len()).unwrap_or(6);
     }
-    let _ = write!(
-        out,
-        "<path class=\"fell\" d=\"M{x} {y}h9v9Z\" fill=\"#c8242b\"/><text class=\"axis\" x=\"{}\" y=\"{}\" fill=\"#5b616b\">fell</text>",
-        x + 12,
-        y + 9
-    );
+    let _ = write!(out, "<path class=\"fell\" d=\"M{x} {y}h9v9Z\" fill=\"#c8242b\"/>");
+    label(out, x + 12, y + 9, "fell");
+}
+
+/// A word beside the squares.
+fn label(out: &mut String, x: u32, y: u32, text: impl Display) {
+    let _ = write!(out, "<text class=\"axis\" x=\"{x}\" y=\"{y}\" fill=\"#5b616b\">{text}</text>");
 }

@@ -3,6 +3,7 @@
 use super::scale::Scale;
 use crate::life::index::texts::short_to;
 use crate::life::parts::Thing;
+use crate::markdown;
 use house::printable;
 use std::fmt::Write;
 
@@ -14,17 +15,7 @@ const NARROWEST: f64 = 3.0;
 /// Text for markup: letters that are hidden or would turn the text around them are spelled, markup is escaped.
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
-    for letter in printable::spelled(text).chars() {
-        match letter {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            '\n' => out.push(' '),
-            letter => out.push(letter),
-        }
-    }
+    markdown::escape(&printable::spelled(text).replace('\n', " "), &mut out);
     out
 }
 

@@ -132,6 +132,14 @@ impl Picture<'_> {
         moment(self.place, at_ms).strftime("%-d %b %H:%M").to_string()
     }
 
+    /// The only thing of a cell, else all of them merged.
+    fn merged<T>(&self, cell: &Cell<T>, first: impl Fn() -> Thing, class: &str, words: &str) -> Thing {
+        match cell.count {
+            1 => self.dated(first()),
+            _ => self.many(cell, class, words, || first().href),
+        }
+    }
+
     /// Merges several things into one that links to just their span; where they stand too close for that, to the first.
     fn many<T>(&self, cell: &Cell<T>, class: &str, words: &str, first: impl FnOnce() -> String) -> Thing {
         let (from, to) = (self.shortly(cell.from_ms), self.shortly(cell.to_ms));

@@ -3,13 +3,12 @@
 use super::Picture;
 use super::cells::Cells;
 use crate::life::caps::Held;
-use crate::life::index::rows::{Entry, HOUR_MS, Hour, Kind};
+use crate::life::index::rows::{DAY_MS, Entry, HOUR_MS, Hour, Kind};
 use crate::life::parts::usd;
 
 const HIGH: u32 = 44;
 /// Narrowest line with a label.
 const LABEL: f64 = 110.0;
-const DAY_MS: u64 = 24 * HOUR_MS;
 /// Longest span in which money is shown as it is spent, and longest by single calls; beyond, a day is one step.
 const GROWS_MS: u64 = 12 * DAY_MS;
 const SINGLE_MS: u64 = 2 * DAY_MS;

@@ -3,7 +3,7 @@
 use super::Picture;
 use super::cells::Cells;
 use crate::life::index::rows::{Mark, MarkKind};
-use crate::life::parts::{Thing, count};
+use crate::life::parts::count;
 
 /// Heights of bars, and of the room above lives for the arrows of falls.
 const LIFE: u32 = 16;
@@ -81,10 +81,7 @@ impl Picture<'_> {
         falls.for_each(|fall| cells.add(fall.at_ms, fall.at_ms, &fall));
         for cell in cells.all() {
             let fall = cell.first;
-            let thing = match cell.count {
-                1 => self.dated(life.fall_thing(fall)),
-                falls => self.many(&cell, "fall", &count(falls, "fall"), || life.fall_thing(fall).href),
-            };
+            let thing = self.merged(&cell, || life.fall_thing(fall), "fall", &count(cell.count, "fall"));
             let to = life.life_of(&fall.to_commit, fall.life);
             let to_ms = to.map(|to| to.blessed_ms.unwrap_or(to.from_ms));
             let (x, y) = (scale.x(fall.at_ms), self.drawing.top + ARROWS);
@@ -130,12 +127,8 @@ impl Picture<'_> {
         let all = cells.iter().map(|cell| cell.count).sum();
         self.drawing.lane(name, &count(all, one));
         for cell in &cells {
-            let thing: Thing = match cell.count {
-                1 => self.dated(life.mark_thing(cell.first)),
-                all => self.many(cell, class(cell.first.kind), &count(all, one), || {
-                    life.mark_thing(cell.first).href
-                }),
-            };
+            let (class, words) = (class(cell.first.kind), count(cell.count, one));
+            let thing = self.merged(cell, || life.mark_thing(cell.first), class, &words);
             self.drawing.bar(&thing, 0, RARE, "");
         }
         self.drawing.end_lane(RARE);
@@ -159,14 +152,9 @@ impl Picture<'_> {
         self.drawing.lane("asks", &format!("{}, {open} open", count(all, "ask")));
         for (number, cell) in cells.iter().enumerate() {
             let ask = cell.first;
-            let mut thing = match cell.count {
-                1 => self.dated(life.ask_thing(ask)),
-                all => {
-                    let class = if cell.sum > 0 { "ask-open" } else { "ask-closed" };
-                    let words = format!("{}, {} open", count(all, "ask"), cell.sum);
-                    self.many(cell, class, &words, || life.ask_thing(ask).href)
-                }
-            };
+            let class = if cell.sum > 0 { "ask-open" } else { "ask-closed" };
+            let words = format!("{}, {} open", count(cell.count, "ask"), cell.sum);
+            let mut thing = self.merged(cell, || life.ask_thing(ask), class, &words);
             if cell.sum > 0 {
                 thing.to_ms = scale.to_ms;
             }

@@ -178,44 +178,26 @@ fn is_new_year(moment: &Zoned) -> bool {
 
 /// Moments that stand on the owner's clock at whole steps, from the one before `first` on.
 fn moments(first: &Zoned, step: Step) -> Box<dyn Iterator<Item = Zoned>> {
-    let zone = first.time_zone().clone();
-    let at = move |date: Date, time: Time| date.to_datetime(time).to_zoned(zone.clone()).ok();
-    match step {
+    let (date, zone) = (first.date(), first.time_zone().clone());
+    let (begin, period) = match step {
         Step::Seconds(step_s) => {
-            let offset_s = i64::from(first.offset().seconds());
-            let begin_s = first.timestamp().as_second() + offset_s;
-            let begin_s = begin_s - begin_s.rem_euclid(step_s) - offset_s;
-            let zone = first.time_zone().clone();
-            let moment = move |number: i64| {
-                Timestamp::from_second(begin_s + number * step_s).ok().map(|at| at.to_zoned(zone.clone()))
-            };
-            Box::new((0..).map_while(moment))
+            let at_s = first.timestamp().as_second();
+            let past_s = (at_s + i64::from(first.offset().seconds())).rem_euclid(step_s);
+            let begin = Timestamp::from_second(at_s - past_s).unwrap_or(first.timestamp());
+            return Box::new(begin.series(step_s.seconds()).map(move |at| at.to_zoned(zone.clone())));
         }
-        Step::Hours(hours) => {
-            let day = first.date();
-            let each = move |number: i32| day.checked_add(number.days()).ok();
-            let times = move |date: Date| {
-                (0..24 / hours).map(move |nth| (date, Time::constant(nth * hours, 0, 0, 0)))
-            };
-            Box::new((0..).map_while(each).flat_map(times).filter_map(move |(date, time)| at(date, time)))
-        }
+        Step::Hours(hours) => (date, i64::from(hours).hours()),
+        // Weeks begin with Monday; other days are counted from a fixed one, so that they stay where they are.
         Step::Days(days) => {
-            // Weeks begin with Monday; other days are counted from a fixed one, so that they stay where they are.
             let monday = Date::constant(2001, 1, 1);
-            let past = monday.until(first.date()).map_or(0, |span| span.get_days());
-            let begin = first.date().checked_sub(past.rem_euclid(days).days()).unwrap_or(monday);
-            let each = move |number: i32| begin.checked_add((number * days).days()).ok();
-            Box::new((0..).map_while(each).filter_map(move |date| at(date, Time::midnight())))
+            let past = monday.until(date).map_or(0, |span| span.get_days());
+            (date.checked_sub(past.rem_euclid(days).days()).unwrap_or(monday), days.days())
         }
         Step::Months(months) => {
-            let whole = i32::from(first.year()) * 12 + i32::from(first.month()) - 1;
-            let begin = whole - whole.rem_euclid(months);
-            let each = move |number: i32| {
-                let whole = begin + number * months;
-                let year = i16::try_from(whole.div_euclid(12)).ok()?;
-                Date::new(year, i8::try_from(whole.rem_euclid(12)).ok()? + 1, 1).ok()
-            };
-            Box::new((0..).map_while(each).filter_map(move |date| at(date, Time::midnight())))
+            let past = (i32::from(date.year()) * 12 + i32::from(date.month()) - 1).rem_euclid(months);
+            (date.first_of_month().checked_sub(past.months()).unwrap_or(date), months.months())
         }
-    }
+    };
+    let begin = begin.to_datetime(Time::midnight());
+    Box::new(begin.series(period).filter_map(move |at| at.to_zoned(zone.clone()).ok()))
 }

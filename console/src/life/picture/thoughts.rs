@@ -29,15 +29,11 @@ impl Picture<'_> {
         let all = cells.iter().map(|cell| cell.count).sum();
         self.drawing.lane("wakes", &count(all, "wake"));
         for cell in &cells {
-            let wake = cell.first;
-            let thing = if cell.count == 1 {
-                self.dated(life.wake_thing(wake))
-            } else {
-                let (class, times) = self.mostly(cell.from_ms, cell.to_ms);
-                let (wakes, thoughts) = (count(cell.count, "wake"), count(cell.sum, "thought"));
-                let words = format!("{wakes}, {thoughts}, {times} of them {}", class.told());
-                self.many(cell, &format!("wake {}", class.name()), &words, || life.wake_thing(wake).href)
-            };
+            let (class, times) = self.mostly(cell.from_ms, cell.to_ms);
+            let (wakes, thoughts) = (count(cell.count, "wake"), count(cell.sum, "thought"));
+            let words = format!("{wakes}, {thoughts}, {times} of them {}", class.told());
+            let class = format!("wake {}", class.name());
+            let thing = self.merged(cell, || life.wake_thing(cell.first), &class, &words);
             self.drawing.bar(&thing, 0, WAKE, "");
         }
         self.drawing.end_lane(WAKE);

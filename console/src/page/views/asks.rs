@@ -2,9 +2,10 @@
 
 use super::now::paint;
 use crate::asks::{self as answers, Field};
+use crate::page::Server;
 use crate::page::form::hidden;
 use crate::page::frame::{self, Weight, exact, time};
-use crate::page::{Server, out::Out};
+use crate::page::out::{Out, missing};
 use anyhow::Result;
 use axum::extract::{Path, State};
 use axum::response::Response;
@@ -23,12 +24,7 @@ const MOST_CHARS: usize = 2 << 20;
 const MOST_FIELDS: usize = 16;
 const FIELD_CHARS: usize = 1_200;
 
-pub async fn page(State(server): State<Arc<Server>>) -> Response {
-    let shared = server.clone();
-    frame::page(&server, "Asks", "/asks", Weight::Light, move |out| write(&shared, out)).await
-}
-
-fn write(server: &Server, out: &mut Out) -> Result<()> {
+pub fn write(server: &Server, out: &mut Out) -> Result<()> {
     let (waiting, over): (Vec<Ask>, Vec<Ask>) =
         asks::all(&server.house).into_iter().partition(|ask| ask.waits(&server.house));
     out.html(&html! {
@@ -128,19 +124,12 @@ fn outcome(ask: &Ask) -> &'static str {
 }
 
 pub async fn one(State(server): State<Arc<Server>>, Path(id): Path<String>) -> Response {
-    let shared = server.clone();
-    let title = format!("Ask {}", house::bounds::brief(&id, 64));
-    frame::page(&server, &title, "/asks", Weight::Light, move |out| whole(&shared, &id, out)).await
+    let title = format!("Ask {}", brief(&id, 64));
+    frame::page(server, &title, "/asks", Weight::Light, move |server, out| whole(server, &id, out)).await
 }
 
 fn whole(server: &Server, id: &str, out: &mut Out) -> Result<()> {
-    let ask = match asks::find(&server.house, id) {
-        Ok(ask) => ask,
-        Err(error) => {
-            out.missing()?;
-            return out.html(&frame::wrong(&format!("{error:#}")));
-        }
-    };
+    let ask = asks::find(&server.house, id).map_err(missing)?;
     let taken = answers::noted(&server.house, &ask);
     let (why, reason) = (ask.asked().why(), ask.asked().reason());
     out.html(&html! {
@@ -154,10 +143,7 @@ fn whole(server: &Server, id: &str, out: &mut Out) -> Result<()> {
         @let result = ask.newest().result();
         @if !result.is_empty() { h2 { "What the service answered" } (exactly(result)) }
     })?;
-    let stored = match asks::stored(&server.house, id) {
-        Ok(stored) => stored,
-        Err(error) => return out.html(&frame::wrong(&format!("{error:#}"))),
-    };
+    let stored = asks::stored(&server.house, id)?;
     let act = stored.get("act").unwrap_or(&stored);
     out.html(&html! {
         h2 { "In words" }
@@ -169,15 +155,13 @@ fn whole(server: &Server, id: &str, out: &mut Out) -> Result<()> {
     if !ask.open() {
         return out.html(&html! { p { "It has been answered: " (ask.outcome()) "." } });
     }
-    match answers::answerable(&server.house, id) {
-        Ok(answerable) => out.html(&html! {
-            h2 { "Your answer" }
-            p { "A yes lets exactly these bytes go, once. Their digest is " code { (answerable.digest) } "." }
-            @if let Some(answer) = &taken { p role="status" { strong { (noted(server, answer)) } " You may still say another word:" } }
-            (both(server, id, &answerable.digest, ""))
-        }),
-        Err(error) => out.html(&frame::wrong(&format!("{error:#}"))),
-    }
+    let digest = answers::answerable(&server.house, id)?.digest;
+    out.html(&html! {
+        h2 { "Your answer" }
+        p { "A yes lets exactly these bytes go, once. Their digest is " code { (digest) } "." }
+        @if let Some(answer) = &taken { p role="status" { strong { (noted(server, answer)) } " You may still say another word:" } }
+        (both(server, id, &digest, ""))
+    })
 }
 
 /// Says that an answer is kept, and what it waits for.
@@ -201,7 +185,7 @@ fn shown(name: &str, field: &Field) -> Markup {
 
 /// A text letter by letter; of a very long one the beginning, and how much more there is.
 pub fn exactly(text: &str) -> Markup {
-    let part = house::bounds::brief(text, MOST_CHARS);
+    let part = brief(text, MOST_CHARS);
     let is_cut = part.len() < text.len();
     html! {
         pre.exact tabindex="0" role="group" aria-label="exact text" { (printable::exactly(&part)) }
@@ -209,10 +193,9 @@ pub fn exactly(text: &str) -> Markup {
     }
 }
 
-/// Says why an answer was not taken, and how the ask stands.
-pub fn not_taken(ask: Option<&Ask>, id: &str, told: &str) -> Markup {
+/// Says how an ask stands whose answer was not taken.
+pub fn not_taken(ask: Option<&Ask>, id: &str) -> Markup {
     html! {
-        p.wrong role="alert" { (told) }
         @if let Some(ask) = ask {
             p { "Ask " (id) ": " (ask.outcome()) ", " (exact(ask.newest().at())) "." }
         }

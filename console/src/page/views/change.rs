@@ -3,8 +3,9 @@
 use super::now::paint;
 use super::{list, number, texts};
 use crate::diff::{self, Change};
+use crate::page::Server;
 use crate::page::frame::{self, Weight, exact};
-use crate::page::{Server, out::Out};
+use crate::page::out::{Out, missing};
 use crate::plain;
 use anyhow::Result;
 use axum::extract::{Path, State};
@@ -20,20 +21,11 @@ const LINES_A_PIECE: usize = 200;
 pub async fn page(State(server): State<Arc<Server>>, Path(name): Path<String>) -> Response {
     let is_name = (4..=64).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_hexdigit());
     let title = if is_name { format!("Commit {}", short(&name)) } else { "No commit".to_owned() };
-    let shared = server.clone();
-    frame::page(&server, &title, "/edits", Weight::Light, move |out| {
-        let change = if is_name {
-            diff::commit(&shared.house, &name)
-        } else {
-            Err(anyhow::anyhow!("no commit is called so"))
-        };
-        match change {
-            Ok(change) => write(&change, out),
-            Err(error) => {
-                out.missing()?;
-                out.html(&frame::wrong(&format!("{error:#}")))
-            }
+    frame::page(server, &title, "/edits", Weight::Light, move |server, out| {
+        if !is_name {
+            return Err(missing("no commit is called so"));
         }
+        write(&diff::commit(&server.house, &name).map_err(missing)?, out)
     })
     .await
 }

@@ -3,12 +3,10 @@
 use crate::diff::titled;
 use crate::edits::{self, Edit, Fate};
 use crate::life::{Refused, count, usd};
-use crate::page::frame::{self, Weight, time};
-use crate::page::{Server, out::Out, past};
+use crate::page::frame::time;
+use crate::page::{Server, out::Out};
 use crate::report::gather::{self, SETTLED_LATER_MS};
 use anyhow::Result;
-use axum::extract::{Query, State};
-use axum::response::Response;
 use house::bounds::short;
 use house::clock::Millis;
 use house::{clock, moments, records};
@@ -16,7 +14,6 @@ use maud::{Markup, html};
 use repo::Repo;
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// Rows of a page.
@@ -26,12 +23,6 @@ const MOST_ROWS: usize = 40;
 pub struct Asked {
     #[serde(default)]
     skip: usize,
-}
-
-pub async fn page(State(server): State<Arc<Server>>, Query(asked): Query<Asked>) -> Response {
-    let shared = server.clone();
-    frame::page(&server, "Self-edits", "/edits", Weight::Heavy, move |out| write(&shared, asked.skip, out))
-        .await
 }
 
 /// A version, or an edit that was refused before it became one.
@@ -49,7 +40,8 @@ impl Row {
     }
 }
 
-fn write(server: &Arc<Server>, skip: usize, out: &mut Out) -> Result<()> {
+pub fn write(server: &Server, asked: &Asked, out: &mut Out) -> Result<()> {
+    let skip = asked.skip;
     let house = &server.house;
     let repo = Repo::open(house)?;
     let head = repo.head()?;
@@ -58,9 +50,9 @@ fn write(server: &Arc<Server>, skip: usize, out: &mut Out) -> Result<()> {
     // Versions to go back to, by what they hold.
     let rungs: BTreeMap<String, u64> =
         repo.rungs()?.iter().map(|rung| (rung.version.tree.to_string(), rung.number())).collect();
-    let looked = past::look(server);
-    let refused = server.past.with(server, |life| life.refused_edits());
-    let counts = Counts::of(&versions, refused.len(), &head.tree.to_string());
+    let looked = server.past.look();
+    let refused = server.past.with(|life| life.refused_edits());
+    let counts = counted(&versions, refused.len(), &head.tree.to_string());
     let mut rows: Vec<Row> = versions
         .into_iter()
         .map(|edit| Row::Version(Box::new(edit)))
@@ -68,9 +60,9 @@ fn write(server: &Arc<Server>, skip: usize, out: &mut Out) -> Result<()> {
         .collect();
     rows.sort_by_key(|row| std::cmp::Reverse(row.at_ms()));
     let all = rows.len();
-    let seen = Seen { server: server.as_ref(), repo: &repo, head: head.tree.to_string(), rungs };
+    let seen = Seen { server, repo: &repo, head: head.tree.to_string(), rungs };
     out.html(&html! {
-        p.headline { (counts.told()) }
+        p.headline { (counts) }
         @if looked.more { p.about role="status" { "The past is still being read: refused edits and costs may be missing." } }
         p.about { "Every version it was, newest first. One that lived, thought and passed its tests has proved itself: it is kept to go back to. Going back makes a new commit; nothing is lost." }
     })?;
@@ -96,38 +88,18 @@ fn write(server: &Arc<Server>, skip: usize, out: &mut Out) -> Result<()> {
     })
 }
 
-/// Counts of each fate.
-#[derive(Default)]
-struct Counts {
-    versions: usize,
-    proved: usize,
-    fell: usize,
-    back: usize,
-    refused: usize,
-}
-
-impl Counts {
-    fn of(versions: &[Edit], refused: usize, head_tree: &str) -> Self {
-        let mut counts = Self { versions: versions.len(), refused, ..Self::default() };
-        for edit in versions {
-            match edit.fate(head_tree) {
-                Fate::Runs | Fate::Proved => counts.proved += 1,
-                Fate::Fell => counts.fell += 1,
-                Fate::RolledBack => counts.back += 1,
-                Fate::OnProbation | Fate::NotProved => {}
-            }
-        }
-        counts
-    }
-
-    fn told(&self) -> String {
-        let Self { versions, proved, fell, back, refused } = self;
-        let mut parts = vec![count(*versions as u64, "version"), format!("{proved} proved")];
-        parts.extend((*fell > 0).then(|| format!("{fell} fell")));
-        parts.extend((*back > 0).then(|| format!("{back} rolled back by you")));
-        parts.extend((*refused > 0).then(|| format!("{refused} refused before they ran")));
-        parts.join(", ")
-    }
+/// Counts of each fate, in words.
+fn counted(versions: &[Edit], refused: usize, head_tree: &str) -> String {
+    let of = |fates: &[Fate]| versions.iter().filter(|edit| fates.contains(&edit.fate(head_tree))).count();
+    let rare = [
+        (of(&[Fate::Fell]), "fell"),
+        (of(&[Fate::RolledBack]), "rolled back by you"),
+        (refused, "refused before they ran"),
+    ];
+    let rare =
+        rare.into_iter().filter(|(count, _)| *count > 0).map(|(count, told)| format!("{count} {told}"));
+    let proved = format!("{} proved", of(&[Fate::Runs, Fate::Proved]));
+    [count(versions.len() as u64, "version"), proved].into_iter().chain(rare).collect::<Vec<_>>().join(", ")
 }
 
 /// Facts from which rows are written.
@@ -186,7 +158,7 @@ impl Seen<'_> {
     /// Returns the cost of the wake that made it, until it was made.
     fn cost(&self, at_ms: Option<Millis>) -> String {
         let begun = at_ms.and_then(|at_ms| {
-            self.server.past.with(self.server, |life| life.woke_for(at_ms)).map(|begun_ms| (begun_ms, at_ms))
+            self.server.past.with(|life| life.woke_for(at_ms)).map(|begun_ms| (begun_ms, at_ms))
         });
         let Some((begun_ms, at_ms)) = begun else { return String::new() };
         let until = clock::stamp_of(at_ms.saturating_add(SETTLED_LATER_MS));

@@ -2,9 +2,10 @@
 
 use super::{change, number, texts};
 use crate::diff;
+use crate::page::Server;
 use crate::page::form::button;
 use crate::page::frame::{self, Weight};
-use crate::page::{Server, out::Out};
+use crate::page::out::{Out, missing};
 use crate::rollback;
 use anyhow::Result;
 use axum::extract::{Path, State};
@@ -19,17 +20,10 @@ pub async fn one(State(server): State<Arc<Server>>, Path(rung): Path<String>) ->
     let is_name = (1..=64).contains(&rung.len()) && rung.bytes().all(|byte| byte.is_ascii_hexdigit());
     let title =
         if is_name { format!("Back to version {}", short(&rung)) } else { "No such version".to_owned() };
-    let shared = server.clone();
-    frame::page(&server, &title, "/edits", Weight::Light, move |out| {
-        match rollback::facts(&shared.house, Some(&rung))
-            .and_then(|facts| Ok((facts, diff::back_to(&shared.house, &rung)?)))
-        {
-            Ok((facts, change)) => changes(&shared, &rung, &facts, &change, out),
-            Err(error) => {
-                out.missing()?;
-                out.html(&frame::wrong(&format!("{error:#}")))
-            }
-        }
+    frame::page(server, &title, "/edits", Weight::Light, move |server, out| {
+        let facts = rollback::facts(&server.house, Some(&rung)).map_err(missing)?;
+        let change = diff::back_to(&server.house, &rung).map_err(missing)?;
+        changes(server, &rung, &facts, &change, out)
     })
     .await
 }

@@ -2,22 +2,19 @@
 
 use crate::life::picture::{self, days};
 use crate::life::tell::{self, Table};
-use crate::life::{Looked, Span};
-use crate::page::frame::{self, Weight};
+use crate::life::{DAY_MS, HOUR_MS, Looked, Span};
 use crate::page::out::{Out, safe};
-use crate::page::{Server, past};
+use crate::page::{Server, frame};
 use anyhow::Result;
 use axum::extract::{Query, State};
 use axum::response::{IntoResponse, Response};
-use http::{HeaderValue, StatusCode, header};
+use http::StatusCode;
 use maud::{Markup, html};
 use serde::Deserialize;
 use std::sync::Arc;
 
 /// Columns of a picture where nobody says how wide it is shown.
 const COLUMNS: u32 = 960;
-const HOUR_MS: u64 = 3_600_000;
-const DAY_MS: u64 = 24 * HOUR_MS;
 /// Spans to choose from.
 const SPANS: [(&str, u64); 5] = [
     ("an hour", HOUR_MS),
@@ -46,15 +43,10 @@ fn span(asked: &Asked, all: Option<Span>) -> Span {
     }
 }
 
-pub async fn page(State(server): State<Arc<Server>>, Query(asked): Query<Asked>) -> Response {
-    let shared = server.clone();
-    frame::page(&server, "A life", "/life", Weight::Heavy, move |out| write(&shared, &asked, out)).await
-}
-
-fn write(server: &Arc<Server>, asked: &Asked, out: &mut Out) -> Result<()> {
-    let looked = past::look(server);
+pub fn write(server: &Server, asked: &Asked, out: &mut Out) -> Result<()> {
+    let looked = server.past.look();
     let columns = asked.width.unwrap_or(COLUMNS);
-    let (all, span, svg, table, days) = server.past.with(server, |life| {
+    let (all, span, svg, table, days) = server.past.with(|life| {
         let (all, span) = (life.span(), span(asked, life.span()));
         (
             all,
@@ -153,16 +145,12 @@ fn things(table: &Table) -> Markup {
 /// The picture alone, for a browser that drags it.
 pub async fn picture(State(server): State<Arc<Server>>, Query(asked): Query<Asked>) -> Response {
     let drawn = tokio::task::spawn_blocking(move || {
-        past::look(&server);
-        server.past.with(&server, |life| {
+        server.past.look();
+        server.past.with(|life| {
             let span = span(&asked, life.span());
             picture::svg(life, &span, asked.width.unwrap_or(COLUMNS), &server.place)
         })
     });
     let Ok(svg) = drawn.await else { return StatusCode::INTERNAL_SERVER_ERROR.into_response() };
-    let mut response = safe(&svg).into_response();
-    response
-        .headers_mut()
-        .insert(header::CONTENT_TYPE, HeaderValue::from_static("image/svg+xml; charset=utf-8"));
-    response
+    frame::asset(frame::SVG, safe(&svg))
 }

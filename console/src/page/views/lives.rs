@@ -1,8 +1,9 @@
 //! A life: its commit, how that was blessed, its death with the evidence, the end of its log, its new commits.
 
 use super::change;
+use crate::page::Server;
 use crate::page::frame::{self, Weight, exact, time};
-use crate::page::{Server, out::Out};
+use crate::page::out::{Out, missing};
 use crate::{diff, history, plain};
 use anyhow::Result;
 use axum::extract::{Path, State};
@@ -22,11 +23,8 @@ const MOST_EVENTS: usize = 200;
 const LOG_BYTES: u64 = 64 << 10;
 
 pub async fn page(State(server): State<Arc<Server>>, Path(life): Path<u64>) -> Response {
-    let shared = server.clone();
-    frame::page(&server, &format!("Life {life}"), "/life", Weight::Light, move |out| {
-        write(&shared, life, out)
-    })
-    .await
+    let title = format!("Life {life}");
+    frame::page(server, &title, "/life", Weight::Light, move |server, out| write(server, life, out)).await
 }
 
 fn write(server: &Server, life: u64, out: &mut Out) -> Result<()> {
@@ -46,8 +44,7 @@ fn write(server: &Server, life: u64, out: &mut Out) -> Result<()> {
     let deaths: Vec<Value> = records::of(&server.house.deaths()).filter(is_of).take(MOST_EVENTS).collect();
     let log = files::tail(&server.house.life_log(life), LOG_BYTES);
     if events.is_empty() && deaths.is_empty() && log.is_empty() {
-        out.missing()?;
-        return out.html(&html! { p { "No such life is on record." } });
+        return Err(missing("No such life is on record."));
     }
     let until = deaths.last().map(|death| Death(death).at()).unwrap_or_default();
     out.html(&html! {
@@ -68,10 +65,9 @@ fn write(server: &Server, life: u64, out: &mut Out) -> Result<()> {
         @if !log.is_empty() { h2 { "The end of its log" } (super::thought::pre("The end of its log", &log)) }
         h2 { "What was new in it" }
     })?;
-    match diff::change(&server.house, Some(&life.to_string())) {
-        Ok(Some(change)) => change::write(&change, out),
-        Ok(None) => out.html(&html! { p.none { "Nothing." } }),
-        Err(error) => out.html(&frame::wrong(&format!("{error:#}"))),
+    match diff::change(&server.house, Some(&life.to_string()))? {
+        Some(change) => change::write(&change, out),
+        None => out.html(&html! { p.none { "Nothing." } }),
     }
 }
 

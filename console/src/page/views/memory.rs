@@ -3,15 +3,17 @@
 use super::papers::{self, Paper, Written};
 use super::talk::query;
 use super::thought::pre;
+use crate::life::export::secrets::in_address as path;
+use crate::page::Server;
 use crate::page::acts::{self, Given};
+use crate::page::form::hidden;
 use crate::page::frame::{self, Weight};
-use crate::page::{Server, out::Out};
-use anyhow::Result;
+use crate::page::out::{Out, missing};
+use anyhow::{Result, anyhow};
 use axum::Extension;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use house::files;
-use http::StatusCode;
 use maud::{Markup, html};
 use std::sync::Arc;
 
@@ -21,12 +23,7 @@ const MOST_SNAPSHOTS: usize = 1_000;
 const FOLDERS: [(&str, &str); 3] =
     [("self/facts.md", "What it holds for true"), ("self/notes/", "Notes"), ("self/skills/", "Skills")];
 
-pub async fn page(State(server): State<Arc<Server>>) -> Response {
-    let shared = server.clone();
-    frame::page(&server, "Memory", "/memory", Weight::Light, move |out| write(&shared, out)).await
-}
-
-fn write(server: &Server, out: &mut Out) -> Result<()> {
+pub fn write(server: &Server, out: &mut Out) -> Result<()> {
     let papers = papers::list(&server.house);
     let is_of = |path: &str, folder: &str| path.starts_with(folder);
     let others: Vec<&String> =
@@ -60,13 +57,6 @@ fn links(papers: &[&String]) -> Markup {
     }
 }
 
-/// A path as part of an address.
-fn path(path: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./".contains(&byte);
-    let letter = |byte: u8| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
-    path.bytes().map(letter).collect()
-}
-
 fn is_snapshot(name: &str) -> bool {
     name.ends_with(".md") && !name.starts_with('.') && !name.contains('/')
 }
@@ -78,15 +68,11 @@ fn correction(name: &str) -> Markup {
 }
 
 pub async fn snapshot(State(server): State<Arc<Server>>, Path(name): Path<String>) -> Response {
-    let shared = server.clone();
     let title = format!("Snapshot {}", house::bounds::brief(&name, 80));
-    frame::page(&server, &title, "/memory", Weight::Light, move |out| {
-        let at = shared.house.snapshots().join(&name);
+    frame::page(server, &title, "/memory", Weight::Light, move |server, out| {
+        let at = server.house.snapshots().join(&name);
         let bytes = if is_snapshot(&name) { files::read_most(&at, 4 << 20)? } else { None };
-        let Some(bytes) = bytes else {
-            out.missing()?;
-            return out.html(&html! { p { "There is no such snapshot." } });
-        };
+        let bytes = bytes.ok_or_else(|| missing("There is no such snapshot."))?;
         out.html(&html! {
             (pre("The snapshot", &String::from_utf8_lossy(&bytes)))
             (correction(&format!("the snapshot {name}")))
@@ -96,78 +82,62 @@ pub async fn snapshot(State(server): State<Arc<Server>>, Path(name): Path<String
 }
 
 pub async fn paper(State(server): State<Arc<Server>>, Path(name): Path<String>) -> Response {
-    let shared = server.clone();
     let title = house::bounds::brief(&name, 120);
-    frame::page(&server, &title, "/memory", Weight::Light, move |out| {
-        let Some(paper) = papers::read(&shared.house, &name)? else {
-            out.missing()?;
-            return out.html(&html! { p { "There is no such paper." } });
-        };
+    frame::page(server, &title, "/memory", Weight::Light, move |server, out| {
+        let paper = papers::read(&server.house, &name)?.ok_or_else(|| missing("There is no such paper."))?;
         if !paper.fits_a_form {
             return out.html(&html! {
                 p { "It holds letters that a form would lose: change it with an editor, in " code { (name) } "." }
                 (pre("The paper", &paper.text))
             });
         }
-        form(&shared, &name, &paper.text, &paper.hash, out)
+        // Its text is written as it is.
+        out.raw(&form(server, &name, &paper.text, &paper.hash).0)
     })
     .await
 }
 
-/// The form that changes a paper; its text is written as it is.
-fn form(server: &Server, name: &str, text: &str, hash: &str, out: &mut Out) -> Result<()> {
-    out.raw(&filled(server, name, text, hash))
-}
-
-fn filled(server: &Server, name: &str, text: &str, hash: &str) -> String {
+/// The form that changes a paper.
+fn form(server: &Server, name: &str, text: &str, hash: &str) -> Markup {
     let to = format!("/memory/paper/{}", path(name));
     html! {
         p.about { "Both of you write it. Saved, it is as if you had used an editor: it sees that it changed." }
         form.edit method="post" action=(to) {
-            input type="hidden" name="act" value=(server.act(&to));
-            input type="hidden" name="hash" value=(hash);
+            (hidden(server, &to, &[("hash", hash)]))
             label for="text" { "Its text" }
             textarea #text name="text" rows="24" spellcheck="true" { "\n" (text) }
             button type="submit" { "Save it" }
         }
     }
-    .0
 }
 
 /// Saves a paper; leaves it as it is where it was changed meanwhile, and shows both texts.
-pub async fn save((State(server), uri, Extension(fields)): Given, Path(name): Path<String>) -> Response {
-    if let Some(refused) = acts::refusal(&server, uri.path(), &fields) {
-        return refused;
-    }
-    let (hash, text) = (fields.text("hash"), fields.text("text"));
-    let written = tokio::task::spawn_blocking({
-        let (server, name, text) = (server.clone(), name.clone(), text.clone());
-        move || papers::write(&server.house, &name, &hash, &text)
+pub async fn save((State(server), Extension(fields)): Given, Path(name): Path<String>) -> Response {
+    let (paper, text) = (name.clone(), fields.text("text"));
+    let written = acts::beside(&server, move |server| {
+        papers::write(&server.house, &paper, &fields.text("hash"), &fields.text("text"))
     });
-    let (told, there) = match written.await {
-        Ok(Ok(Written::Done)) => return frame::see(&format!("/memory/paper/{}", path(&name))),
-        Ok(Ok(Written::Other(there))) => {
-            ("It was changed meanwhile, and is left as it is now.".to_owned(), there)
+    let (error, more) = match written.await {
+        Ok(Written::Done) => return frame::see(&format!("/memory/paper/{}", path(&name))),
+        Ok(Written::Other(there)) => {
+            let told = anyhow!("It was changed meanwhile, and is left as it is now.");
+            (told, conflict(&server, &name, &text, &there))
         }
-        Ok(Ok(Written::Gone)) => {
+        Ok(Written::Gone) => {
             let told = "It is gone by now; nothing was written. Your text stands here, to be kept elsewhere.";
-            return acts::failed(&name, "/memory", told, &pre("Your text", &text));
+            (anyhow!(told), pre("Your text", &text))
         }
-        Ok(Err(error)) => {
-            return acts::failed(&name, "/memory", &format!("{error:#}"), &pre("Your text", &text));
-        }
-        Err(error) => return acts::failed(&name, "/memory", &error.to_string(), &pre("Your text", &text)),
+        Err(error) => (error, pre("Your text", &text)),
     };
-    frame::short(StatusCode::CONFLICT, &name, "/memory", &conflict(&server, &name, &text, &told, &there))
+    acts::failed(&name, "/memory", &error, &more)
 }
 
-fn conflict(server: &Server, name: &str, text: &str, told: &str, there: &Paper) -> Markup {
+fn conflict(server: &Server, name: &str, text: &str, there: &Paper) -> Markup {
     html! {
-        p.wrong role="alert" { (told) }
         h2 { "As it is now" }
         (pre("As it is now", &there.text))
         h2 { "As you wrote it" }
         p { "Take over what you want to keep of the other, then save: yours goes in its place." }
-        (frame::made(filled(server, name, text, &there.hash)))
+        (form(server, name, text, &there.hash))
     }
 }

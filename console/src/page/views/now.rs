@@ -2,39 +2,26 @@
 
 use super::list;
 use crate::page::form::{button, hidden};
-use crate::page::frame::{self, Weight, time};
+use crate::page::frame::time;
 use crate::page::wakes::{self, Wake};
 use crate::page::{Server, bars, out::Out};
-use crate::window::sources::Sources;
-use crate::window::state::{Known, Piece};
-use crate::window::typed::STOP;
-use crate::window::view::Verbosity;
+use crate::words::STOP;
 use crate::{feed, mind, plain};
 use anyhow::Result;
-use axum::extract::State;
-use axum::response::Response;
 use house::moments::{self, Place};
 use house::records::memory::Record;
 use house::records::text;
-use house::records::view::field;
+use house::standing::{Known, Piece};
 use house::terminal::Row;
 use jiff::Timestamp;
 use maud::{Markup, html};
 use serde_json::Value;
-use std::sync::Arc;
 
 /// Items of a list.
 const MOST_ITEMS: usize = 8;
 
-pub async fn page(State(server): State<Arc<Server>>) -> Response {
-    let shared = server.clone();
-    frame::page(&server, "Now", "/", Weight::Light, move |out| write(&shared, out)).await
-}
-
-fn write(server: &Server, out: &mut Out) -> Result<()> {
-    let (mut sources, _) = Sources::open(&server.house, None, Verbosity::Normal);
-    sources.look(true);
-    let known = &sources.known;
+pub fn write(server: &Server, out: &mut Out) -> Result<()> {
+    let known = &Known::read(&server.house);
     out.raw("<div class=\"columns\"><div class=\"left\">")?;
     out.html(&html! {
         section aria-label="How it stands" {
@@ -98,13 +85,11 @@ fn money(facts: &Value) -> Markup {
     let budget = facts.get("budget").unwrap_or(&Value::Null);
     let day = list(budget, "caps").iter().find(|cap| text(cap, "span") == "day");
     let Some(day) = day else { return html! {} };
-    let usd = |name: &str| field(day, name);
     let matter = ["warning", "price", "closed"].map(|name| text(budget, name));
     html! {
         section aria-labelledby="money" {
             h2 #money { a href="/spend" { "Money today" } }
-            (bars::used("all", usd("spent_usd"), usd("cap_usd")))
-            (bars::used("of it its own", usd("autonomous_usd"), usd("autonomous_cap_usd")))
+            (bars::cap(day))
             @for told in matter.into_iter().filter(|told| !told.is_empty()) { p.yellow { (told) } }
         }
     }

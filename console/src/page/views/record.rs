@@ -1,8 +1,9 @@
 //! A record as it was written, found by the name of its file and its place; only records that the owner may see.
 
 use super::thought::{pre, pretty};
+use crate::page::Server;
 use crate::page::frame::{self, Weight};
-use crate::page::{Server, out::Out};
+use crate::page::out::{Out, missing};
 use anyhow::{Result, bail};
 use axum::extract::{Path, State};
 use axum::response::Response;
@@ -20,19 +21,12 @@ use std::sync::Arc;
 const FILES: [&str; 5] = ["memory", "ledger", "history", "deaths", "asks"];
 
 pub async fn page(State(server): State<Arc<Server>>, Path((file, at)): Path<(String, u64)>) -> Response {
-    let shared = server.clone();
-    frame::page(&server, "A record", "/search", Weight::Light, move |out| write(&shared, &file, at, out))
-        .await
+    let write = move |server: &Server, out: &mut Out| write(server, &file, at, out);
+    frame::page(server, "A record", "/search", Weight::Light, write).await
 }
 
 fn write(server: &Server, file: &str, at: u64, out: &mut Out) -> Result<()> {
-    let record = match read(&server.house, file, at) {
-        Ok(record) => record,
-        Err(error) => {
-            out.missing()?;
-            return out.html(&frame::wrong(&format!("{error:#}")));
-        }
-    };
+    let record = read(&server.house, file, at).map_err(missing)?;
     let seen = Record(&record);
     out.html(&html! {
         dl {

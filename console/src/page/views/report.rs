@@ -1,15 +1,11 @@
 //! The report since a day, weightiest first, each row with where more of it stands.
 
-use crate::page::frame::{self, Weight};
-use crate::page::{Server, out::Out};
+use crate::page::{Server, frame, out::Out};
 use crate::report;
 use anyhow::Result;
-use axum::extract::{Query, State};
-use axum::response::Response;
 use house::moments;
 use maud::{Markup, html};
 use serde::Deserialize;
-use std::sync::Arc;
 
 /// Spans to choose from.
 const SINCE: [(&str, &str); 5] = [
@@ -26,14 +22,8 @@ pub struct Asked {
     since: String,
 }
 
-pub async fn page(State(server): State<Arc<Server>>, Query(asked): Query<Asked>) -> Response {
-    let shared = server.clone();
-    frame::page(&server, "Report", "/report", Weight::Heavy, move |out| write(&shared, &asked.since, out))
-        .await
-}
-
-fn write(server: &Server, asked: &str, out: &mut Out) -> Result<()> {
-    let asked = if asked.is_empty() { "yesterday" } else { asked };
+pub fn write(server: &Server, asked: &Asked, out: &mut Out) -> Result<()> {
+    let asked = if asked.since.is_empty() { "yesterday" } else { &asked.since };
     let is_day = asked.parse::<jiff::civil::Date>().is_ok();
     out.html(&html! {
         nav aria-label="Since when" { ul {

@@ -1,16 +1,14 @@
 //! Searches all of memory for words, from the newest record back to the first; hits are shown as they are found.
 
 use super::talk::query;
+use crate::back::{self, Line, Place};
 use crate::feed;
 use crate::owners::Owners;
 use crate::page::Server;
-use crate::page::back::{self, Line, Place};
-use crate::page::frame::{self, Weight, time};
-use crate::page::out::{Gone, Out};
+use crate::page::frame::time;
+use crate::page::out::{Ended, Out};
 use crate::why::found;
 use anyhow::Result;
-use axum::extract::{Query, State};
-use axum::response::Response;
 use house::records;
 use house::records::memory::Record;
 use maud::{Markup, html};
@@ -18,7 +16,6 @@ use memchr::memmem::Finder;
 use serde::Deserialize;
 use std::cell::RefCell;
 use std::ops::ControlFlow;
-use std::sync::Arc;
 
 /// Hits of a page, bytes read for it, and characters that are looked for.
 const MOST_HITS: usize = 50;
@@ -35,12 +32,7 @@ pub struct Asked {
     before: String,
 }
 
-pub async fn page(State(server): State<Arc<Server>>, Query(asked): Query<Asked>) -> Response {
-    let shared = server.clone();
-    frame::page(&server, "Search", "/search", Weight::Heavy, move |out| write(&shared, &asked, out)).await
-}
-
-fn write(server: &Server, asked: &Asked, out: &mut Out) -> Result<()> {
+pub fn write(server: &Server, asked: &Asked, out: &mut Out) -> Result<()> {
     let wanted: String = asked.q.trim().chars().take(MOST_CHARS).collect();
     out.html(&html! {
         form.find method="get" action="/search" role="search" {
@@ -83,7 +75,7 @@ fn look(server: &Server, wanted: &str, before: &str, out: &mut Out) -> Result<(u
         is_wanted,
         |line| {
             if out.borrow().is_gone() {
-                told = Err(Gone.into());
+                told = Err(Ended::Gone.into());
             } else if holds(line.bytes)
                 && let Some(hit) = hit(line, wanted, &mut owners)
             {

@@ -2,26 +2,22 @@
 
 use super::list;
 use crate::budget;
+use crate::life::DAY_MS;
 use crate::page::bars::{self, Part};
-use crate::page::frame::{self, Weight};
 use crate::page::spent::{self, Spent, Sum, Tokens};
 use crate::page::{Server, out::Out};
 use crate::plain;
 use anyhow::Result;
-use axum::extract::{Query, State};
-use axum::response::Response;
 use house::records::view::field;
 use house::{clock, records::text};
 use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// Days to choose from, and the most.
 const DAYS: [u64; 4] = [1, 7, 30, 365];
 const MOST_DAYS: u64 = 3_660;
-const DAY_MS: u64 = 86_400_000;
 /// Rows of a table.
 const MOST_ROWS: usize = 60;
 
@@ -30,13 +26,8 @@ pub struct Asked {
     days: Option<u64>,
 }
 
-pub async fn page(State(server): State<Arc<Server>>, Query(asked): Query<Asked>) -> Response {
-    let shared = server.clone();
+pub fn write(server: &Server, asked: &Asked, out: &mut Out) -> Result<()> {
     let days = asked.days.unwrap_or(7).clamp(1, MOST_DAYS);
-    frame::page(&server, "Spend", "/spend", Weight::Heavy, move |out| write(&shared, days, out)).await
-}
-
-fn write(server: &Server, days: u64, out: &mut Out) -> Result<()> {
     let (page, missing) = budget::page(&server.house);
     out.html(&html! {
         @if let Some(missing) = missing { p.none { (missing) } }
@@ -67,12 +58,10 @@ fn write(server: &Server, days: u64, out: &mut Out) -> Result<()> {
 
 /// Draws the used part of each cap, as bars.
 fn caps(page: &Value) -> Markup {
-    let usd = field::<f64>;
     html! {
         div.caps { @for cap in list(page, "caps") {
             section { h2 { @if text(cap, "span") == "day" { "Today" } @else { "This " (text(cap, "span")) } }
-                (bars::used("all", usd(cap, "spent_usd"), usd(cap, "cap_usd")))
-                (bars::used("of it its own", usd(cap, "autonomous_usd"), usd(cap, "autonomous_cap_usd")))
+                (bars::cap(cap))
             }
         } }
     }

@@ -1,32 +1,28 @@
 //! The conversation of owner and creature, whole, the newest last: words, asks, the reply as it comes.
 
 use super::asks::cards;
+use crate::back::{self, Line, Place};
 use crate::life::usd;
 use crate::markdown;
 use crate::owners::Owners;
-use crate::page::back::{self, Line, Place};
 use crate::page::form::hidden;
-use crate::page::frame::{self, Weight, time};
+use crate::page::frame::{self, time};
 use crate::page::under_way::{self, Does, UnderWay};
 use crate::page::{Server, out::Out, waiting};
 use crate::why::found;
-use crate::window::sources::Sources;
-use crate::window::typed::STOP;
-use crate::window::view::Verbosity;
+use crate::words::STOP;
 use anyhow::Result;
-use axum::extract::{Query, State};
-use axum::response::Response;
 use house::clock;
 use house::records::{
     self,
     memory::{Message, Record},
 };
+use house::standing::Known;
 use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
-use std::sync::Arc;
 
 /// Messages of a page, and bytes read back for them.
 const MOST_MESSAGES: usize = 60;
@@ -46,12 +42,7 @@ pub struct Asked {
     words: String,
 }
 
-pub async fn page(State(server): State<Arc<Server>>, Query(asked): Query<Asked>) -> Response {
-    let shared = server.clone();
-    frame::page(&server, "Talk", "/talk", Weight::Light, move |out| write(&shared, &asked, out)).await
-}
-
-fn write(server: &Server, asked: &Asked, out: &mut Out) -> Result<()> {
+pub fn write(server: &Server, asked: &Asked, out: &mut Out) -> Result<()> {
     let (mut said, mut threads) = (Vec::new(), BTreeSet::new());
     let before = Place::parse(&asked.before);
     let files = found::files(&server.house);
@@ -71,7 +62,7 @@ fn write(server: &Server, asked: &Asked, out: &mut Out) -> Result<()> {
     });
     said.reverse();
     let is_now = asked.before.is_empty();
-    let way = if is_now { under_way(server) } else { None };
+    let way = is_now.then(|| under_way::read(&server.house, &Known::read(&server.house))).flatten();
     out.html(&html! {
         @if threads.len() > 1 || !asked.thread.is_empty() {
             nav aria-label="Threads" { ul.threads {
@@ -96,13 +87,6 @@ fn write(server: &Server, asked: &Asked, out: &mut Out) -> Result<()> {
         span #last {}
         (composer(server, &asked.words, way.is_some()))
     })
-}
-
-/// Reads the work under way now.
-fn under_way(server: &Server) -> Option<UnderWay> {
-    let (mut sources, _) = Sources::open(&server.house, None, Verbosity::Normal);
-    sources.look(true);
-    under_way::read(&server.house, &sources.known)
 }
 
 /// The first asks that wait, to be answered in the conversation.
@@ -157,14 +141,9 @@ fn waiting_word(word: &Value) -> Markup {
 /// Name of a thread: a thread that a command began is named by its time.
 fn named(thread: &str) -> String {
     let stamp = thread.strip_prefix("say-").and_then(|rest| rest.split('-').next());
-    let at = stamp.and_then(|stamp| {
-        let (day, time) = stamp.split_once('T')?;
-        let part = |text: &str, from: usize, to: usize| text.get(from..to).map(str::to_owned);
-        let day = [part(day, 0, 4)?, part(day, 4, 6)?, part(day, 6, 8)?].join("-");
-        let time = [part(time, 0, 2)?, part(time, 2, 4)?, part(time, 4, 6)?].join(":");
-        format!("{day}T{time}Z").parse::<jiff::Timestamp>().ok()
-    });
-    at.map_or_else(|| thread.to_owned(), |at| format!("terminal, {}", house::moments::near(&at.to_string())))
+    // `20260102T030405.678Z`: jiff reads a stamp without marks too.
+    let at = stamp.filter(|stamp| stamp.parse::<jiff::Timestamp>().is_ok());
+    at.map_or_else(|| thread.to_owned(), |at| format!("terminal, {}", house::moments::near(at)))
 }
 
 /// Renders a message whole: the owner's as it was written, the creature's with its markdown rendered.

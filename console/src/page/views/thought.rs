@@ -6,7 +6,8 @@ use crate::feed;
 use crate::life::usd;
 use crate::page::bars::{self, Part};
 use crate::page::frame::{self, Weight, exact};
-use crate::page::{Server, out::Out, trace};
+use crate::page::out::{Out, missing};
+use crate::page::{Server, trace};
 use crate::plain;
 use crate::report::gather;
 use crate::why::{self, found, found::Found};
@@ -30,16 +31,14 @@ const RESULT_CHARS: usize = 20_000;
 const PUT_CHARS: usize = 1 << 20;
 
 pub async fn page(State(server): State<Arc<Server>>, Path(number): Path<u64>) -> Response {
-    let shared = server.clone();
     let title = format!("Thought {number}");
-    frame::page(&server, &title, "/life", Weight::Heavy, move |out| write(&shared, number, out)).await
+    frame::page(server, &title, "/life", Weight::Heavy, move |server, out| write(server, number, out)).await
 }
 
 fn write(server: &Server, wanted: u64, out: &mut Out) -> Result<()> {
     let Some(found) = found::thought(&server.house, wanted) else {
-        out.missing()?;
         let last = found::last(&server.house).map_or("none is".into(), |last| format!("the last is {last}"));
-        return out.html(&html! { p { "It is not in memory; " (last) "." } });
+        return Err(missing(format!("It is not in memory; {last}.")));
     };
     let facts = why::facts(&server.house, wanted, &found);
     let whose = match field(&facts, "for_the_owner") {

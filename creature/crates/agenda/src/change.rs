@@ -66,12 +66,8 @@ impl Agenda {
     /// Makes a change or leaves the agenda as it was. The outcome is a JSON object, mostly with the item's `id`.
     pub fn apply(&mut self, change: &Change, when: When) -> Result<Value, Refusal> {
         let done = self.applied(change, when)?;
-        if let Change::Goal(_)
-        | Change::Opportunity(_)
-        | Change::Task(_)
-        | Change::Gap(_)
-        | Change::Presence(_) = change
-        {
+        use Change::{Gap, Goal, Opportunity, Presence, Task};
+        if matches!(change, Goal(_) | Opportunity(_) | Task(_) | Gap(_) | Presence(_)) {
             self.looked.idle = 0;
         }
         Ok(done)
@@ -94,7 +90,7 @@ impl Agenda {
             Change::Reason(change) => crate::reasons::apply(self, change, when),
             Change::Purge { before } => {
                 let purged = self.goals.purge(*before)
-                    + self.opportunities.purge(*before)
+                    + self.opportunities.items.purge(*before)
                     + self.tasks.purge(*before)
                     + self.gaps.purge(*before)
                     + self.directives.purge(*before)

@@ -6,9 +6,8 @@ mod plain;
 
 pub use plain::{Understood, compacts, reply, stops, understand};
 
-use crate::items::{self, Item, ItemInfo, Items};
-use crate::outbox::Kind;
-use crate::stack::Category;
+use crate::items::{self, Item, ItemKind, Items};
+use crate::rules::Category;
 use crate::text;
 use crate::{Agenda, Refusal, When};
 use jiff::Timestamp;
@@ -28,24 +27,30 @@ const EVERY_S: (u64, u64) = (60, 30 * 86_400);
 /// All directives, the oldest first.
 pub type Directives = Items<Directive>;
 
-/// Directive of the owner's, standing or ended.
+/// Directive of the owner's, standing or ended: their words, and what they mean.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Directive {
-    pub id: String,
     #[serde(deserialize_with = "items::lenient")]
     pub wish: Wish,
     /// The categories that a focus puts first, for readers that do not know its words.
     #[serde(default, deserialize_with = "items::lenient")]
     pub first: Vec<Category>,
-    /// Words of the owner's.
-    pub text: String,
-    pub at: Timestamp,
     /// Time it expires; none: it holds until the owner ends it.
     pub until: Option<Timestamp>,
     /// Time a standing order (`Wish::Every`) comes due.
     pub next: Option<Timestamp>,
-    pub ended: Option<Timestamp>,
+}
+
+impl ItemKind for Directive {
+    const NAME: &'static str = "directive";
+    const FIELDS: &'static [(&'static str, &'static str)] =
+        &[("about", "text"), ("made_at", "at"), ("ended_at", "ended")];
+    const REPEATS: bool = true;
+
+    fn ended_at(directive: &Item<Directive>) -> Option<Timestamp> {
+        [directive.ended_at, directive.until].into_iter().flatten().min()
+    }
 }
 
 /// Wish of the owner's.
@@ -132,22 +137,15 @@ impl Wish {
     }
 }
 
-impl Directive {
+impl Item<Directive> {
     fn stands(&self, now: Timestamp) -> bool {
-        self.ended.is_none() && self.until.is_none_or(|until| now < until)
-    }
-}
-
-impl Item for Directive {
-    fn info(&self) -> ItemInfo<'_> {
-        let ended_at = [self.ended, self.until].into_iter().flatten().min();
-        ItemInfo { id: &self.id, about: &self.id, ended_at }
+        self.ended_at.is_none() && self.until.is_none_or(|until| now < until)
     }
 }
 
 impl Items<Directive> {
     /// The directives that hold, oldest first.
-    pub fn standing(&self, now: Timestamp) -> impl DoubleEndedIterator<Item = &Directive> {
+    pub fn standing(&self, now: Timestamp) -> impl DoubleEndedIterator<Item = &Item<Directive>> {
         self.list.iter().filter(move |directive| directive.stands(now))
     }
 
@@ -164,7 +162,7 @@ impl Items<Directive> {
     }
 
     /// The directive that pauses all work but the owner's.
-    pub fn paused(&self, now: Timestamp) -> Option<&Directive> {
+    pub fn paused(&self, now: Timestamp) -> Option<&Item<Directive>> {
         self.newest(Wished::Pause, now)
     }
 
@@ -173,27 +171,26 @@ impl Items<Directive> {
         self.newest(Wished::Quiet, now)?.wish.topic()
     }
 
-    fn newest(&self, wished: Wished, now: Timestamp) -> Option<&Directive> {
+    fn newest(&self, wished: Wished, now: Timestamp) -> Option<&Item<Directive>> {
         self.standing(now).rev().find(|directive| directive.wish.kind() == Some(wished))
     }
 
-    /// Whether a message of this kind and text may go to the owner now; none may in a pause.
-    pub fn lets_through(&self, kind: Kind, text: &str, now: Timestamp) -> bool {
-        let wanted = |topic| kind == Kind::AskedFor || plain::concerns(topic, kind, text);
-        self.paused(now).is_none() && self.quiet(now).is_none_or(wanted)
-    }
-
     /// Standing orders that are due.
-    pub fn every(&self, now: Timestamp) -> Vec<&Directive> {
+    pub fn every(&self, now: Timestamp) -> Vec<&Item<Directive>> {
         self.standing(now).filter(|directive| directive.next.is_some_and(|next| next <= now)).collect()
     }
 
     /// The directives that hold, a line each, newest first.
     pub fn lines(&self, now: Timestamp, zone: &TimeZone) -> Vec<String> {
         let day = |at: Timestamp| at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M %Z").to_string();
-        let line = |directive: &Directive| {
+        let line = |directive: &Item<Directive>| {
             let until = directive.until.map_or("you are told otherwise".to_owned(), day);
-            format!("{} \"{}\", said {}, until {until}", directive.id, directive.text, day(directive.at))
+            format!(
+                "{} \"{}\", said {}, until {until}",
+                directive.id,
+                directive.about,
+                day(directive.made_at)
+            )
         };
         self.standing(now).rev().map(line).collect()
     }
@@ -201,7 +198,7 @@ impl Items<Directive> {
     /// The earliest moment at which a directive expires or, outside of a pause, comes due; it may have passed.
     pub fn next_at(&self, now: Timestamp) -> Option<Timestamp> {
         let paused = self.paused(now).is_some();
-        let next = |directive: &Directive| directive.next.filter(|_| !paused);
+        let next = |directive: &Item<Directive>| directive.next.filter(|_| !paused);
         self.standing(now).flat_map(|directive| [next(directive), directive.until]).flatten().min()
     }
 }
@@ -212,9 +209,9 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &DirectiveChange, when: When) -
         let hint = "directives are your owner's word; rank your own work with goals and tasks, or ask with owner.message";
         return Err(Refusal::new("set or end a directive without the owner's word", hint));
     }
-    let end = |directives: &mut Directives, ends: &dyn Fn(&Directive) -> bool| {
+    let end = |directives: &mut Directives, ends: &dyn Fn(&Item<Directive>) -> bool| {
         let ended = directives.list.iter_mut().filter(|directive| directive.stands(now) && ends(directive));
-        ended.map(|directive| directive.ended = Some(now)).count()
+        ended.map(|directive| directive.ended_at = Some(now)).count()
     };
     if when.owner {
         agenda.reasons.begin_anew();
@@ -227,18 +224,15 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &DirectiveChange, when: When) -
                 let error = format!("set more than {MOST_STANDING} directives");
                 return Err(Refusal::new(error, "end one that no longer matters"));
             }
-            items::admit(&mut agenda.directives.list, "")?;
-            let id = agenda.name("directive");
             let next = matches!(wish, Wish::Every { .. }).then_some(now);
-            let told = json!({"id": id, "until": until});
-            let (wish, text) = (wish.clone(), text.chars().take(MOST_CHARS).collect());
             let first = match &wish {
                 Wish::Focus { topic } => plain::categories(topic),
                 _ => Vec::new(),
             };
-            let directive = Directive { id, wish, first, text, at: now, until: *until, next, ended: None };
-            agenda.directives.list.push(directive);
-            Ok(told)
+            let of = Directive { wish: wish.clone(), first, until: *until, next };
+            let text = text.chars().take(MOST_CHARS).collect();
+            let directive = agenda.directives.add(&mut agenda.next, text, of, when)?;
+            Ok(json!({"id": directive.id, "until": until}))
         }
         DirectiveChange::Lift { wished } => {
             match end(&mut agenda.directives, &|directive| directive.wish.is_lifted_by(*wished)) {
@@ -255,8 +249,8 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &DirectiveChange, when: When) -
         },
         DirectiveChange::Did { id } => {
             let found = agenda.directives.list.iter_mut().find(|directive| directive.id == *id);
-            match found.map(|directive| (&mut directive.next, &directive.wish)) {
-                Some((next, Wish::Every { every_s, .. })) => {
+            match found.map(|directive| &mut directive.of) {
+                Some(Directive { wish: Wish::Every { every_s, .. }, next, .. }) => {
                     *next = Some(items::later(now, *every_s));
                     Ok(json!({"id": id, "next": next}))
                 }

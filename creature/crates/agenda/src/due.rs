@@ -1,6 +1,5 @@
 //! Work that comes due by the clock and needs a thought then: tasks, orders, goals, opportunities, requests. Pure.
 
-use crate::requests::Request;
 use crate::text::clip;
 use crate::{Agenda, directive::Wish};
 use jiff::Timestamp;
@@ -12,12 +11,15 @@ impl Agenda {
     /// Lists the work that comes due after `now` and needs a thought: when, and its id with what it is about.
     pub fn due(&self, now: Timestamp) -> Vec<(Timestamp, String)> {
         let named = |id: &str, about: &str| format!("{id} {}", clip(about, ABOUT_CHARS));
-        let tasks = self.tasks.open().map(|task| (task.due_at(), named(&task.id, &task.text)));
+        let tasks = self.tasks.open().map(|task| (task.due_at(), named(&task.id, &task.about)));
         let goals =
-            self.goals.open().filter_map(|goal| Some((goal.not_before?, named(&goal.id, &goal.title))));
-        let leads =
-            self.opportunities.open().filter_map(|one| Some((one.not_before?, named(&one.id, &one.title))));
-        let asked = self.requests.open().map(|one: &Request| (one.ready_at(), named(&one.id, &one.text)));
+            self.goals.open().filter_map(|goal| Some((goal.not_before?, named(&goal.id, &goal.about))));
+        let leads = self
+            .opportunities
+            .items
+            .open()
+            .filter_map(|one| Some((one.not_before?, named(&one.id, &one.about))));
+        let asked = self.requests.open().map(|one| (one.ready_at(), named(&one.id, &one.about)));
         let orders = self.directives.standing(now).filter_map(|order| match &order.wish {
             Wish::Every { what, .. } => Some((order.next?, named(&order.id, what))),
             _ => None,

@@ -1,6 +1,6 @@
 //! Goals and their checkpoints: what is tried, how often, and what is parked with its reason.
 
-use crate::items::{self, Item, ItemInfo, Items, LONGEST_REASON, LONGEST_TITLE, Tries};
+use crate::items::{self, Item, ItemKind, Items, LONGEST_REASON, LONGEST_TITLE, Tries};
 use crate::text;
 use crate::{Agenda, Refusal, When};
 use jiff::Timestamp;
@@ -24,21 +24,21 @@ pub type Goals = Items<Goal>;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Goal {
-    pub id: String,
-    pub title: String,
     #[serde(deserialize_with = "items::lenient")]
     pub status: GoalStatus,
-    /// Reason for its end.
-    pub reason: String,
     pub cost_usd: f64,
     pub checkpoints: Vec<Checkpoint>,
-    /// Whether the owner asked for it.
-    pub owner: bool,
-    pub thread: String,
-    pub made_at: Timestamp,
-    pub changed_at: Timestamp,
     /// Time before which its next step is not worked on.
     pub not_before: Option<Timestamp>,
+}
+
+impl ItemKind for Goal {
+    const NAME: &'static str = "goal";
+    const FIELDS: &'static [(&'static str, &'static str)] = &[("about", "title"), ("outcome", "reason")];
+
+    fn ended_at(goal: &Item<Goal>) -> Option<Timestamp> {
+        (!matches!(goal.status, GoalStatus::Open | GoalStatus::Awaiting)).then_some(goal.changed_at)
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -121,8 +121,8 @@ pub enum GoalChange {
 impl Items<Goal> {
     /// A line per goal: the open ones, oldest first, then the newest few that ended.
     pub fn lines(&self) -> Vec<String> {
-        let ended = self.list.iter().rev().filter(|goal| goal.ended_at().is_some()).take(ENDED_TOLD);
-        self.open().chain(ended).map(Goal::line).collect()
+        let ended = self.list.iter().rev().filter(|goal| !goal.is_open()).take(ENDED_TOLD);
+        self.open().chain(ended).map(Item::<Goal>::line).collect()
     }
 }
 
@@ -131,26 +131,6 @@ impl Goal {
     pub fn next(&self) -> Option<(usize, &Checkpoint)> {
         let left = |step: &&Checkpoint| !matches!(step.status, Status::Done | Status::Blocked);
         self.checkpoints.iter().enumerate().find(|(_, step)| left(step))
-    }
-
-    /// The goal and how each of its checkpoints stands, in one line.
-    pub fn line(&self) -> String {
-        let mut line = format!("{} ({}) {}", self.id, items::name(self.status), self.title);
-        if self.ended_at().is_some() {
-            return if self.reason.is_empty() { line } else { format!("{line} ({})", self.reason) };
-        }
-        for (number, step) in (1..).zip(&self.checkpoints) {
-            line += &format!("; {number} {}: {}", items::name(step.status), text::clip(&step.text, 120));
-            if !step.tries.reason.is_empty() {
-                let why = text::clip(&step.tries.reason, 120);
-                line += &format!(" (tried {} times: {why})", step.tries.attempts);
-            }
-        }
-        line
-    }
-
-    fn ended_at(&self) -> Option<Timestamp> {
-        (!matches!(self.status, GoalStatus::Open | GoalStatus::Awaiting)).then_some(self.changed_at)
     }
 
     fn extend(&mut self, checkpoints: &[String]) -> Result<(), Refusal> {
@@ -165,6 +145,24 @@ impl Goal {
         // All are checked before one is added: a refusal leaves the goal as it was.
         self.checkpoints.extend(checkpoints.iter().map(step).collect::<Result<Vec<_>, _>>()?);
         Ok(())
+    }
+}
+
+impl Item<Goal> {
+    /// The goal and how each of its checkpoints stands, in one line.
+    pub fn line(&self) -> String {
+        let mut line = format!("{} ({}) {}", self.id, items::name(self.status), self.about);
+        if !self.is_open() {
+            return if self.outcome.is_empty() { line } else { format!("{line} ({})", self.outcome) };
+        }
+        for (number, step) in (1..).zip(&self.checkpoints) {
+            line += &format!("; {number} {}: {}", items::name(step.status), text::clip(&step.text, 120));
+            if !step.tries.reason.is_empty() {
+                let why = text::clip(&step.tries.reason, 120);
+                line += &format!(" (tried {} times: {why})", step.tries.attempts);
+            }
+        }
+        line
     }
 
     /// Sets the status of checkpoint `number`, from 1, else of the next; a goal with all of them done is done.
@@ -210,12 +208,6 @@ impl Goal {
             "id": self.id, "checkpoint": at + 1, "status": status, "attempts": attempts,
             "goal": self.status, "next": next,
         }))
-    }
-}
-
-impl Item for Goal {
-    fn info(&self) -> ItemInfo<'_> {
-        ItemInfo { id: &self.id, about: &self.title, ended_at: self.ended_at() }
     }
 }
 
@@ -271,20 +263,19 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &GoalChange, when: When) -> Res
             Ok(json!({"id": id, "not_before": not_before}))
         }
         GoalChange::Approve { id } => {
-            let goal = items::find(&mut agenda.goals.list, id)?;
+            let goal = agenda.goals.find(id)?;
             items::owners_yes(id, when)?;
             goal.status = GoalStatus::Open;
             goal.changed_at = now;
             Ok(json!({"id": id, "status": goal.status}))
         }
         GoalChange::Close { id, outcome, reason } => {
-            let goal = items::find(&mut agenda.goals.list, id)?;
+            let goal = agenda.goals.find(id)?;
             if matches!(outcome, GoalStatus::Open | GoalStatus::Awaiting) {
                 return Err(Refusal::new("that is no end", "a goal ends as done, failed or dropped"));
             }
             goal.status = *outcome;
-            goal.reason = text::clip(reason, LONGEST_REASON);
-            goal.changed_at = now;
+            goal.end(reason, now);
             Ok(json!({"id": id, "status": outcome}))
         }
     }
@@ -300,26 +291,15 @@ fn add(
     let title = items::needed(title, "the title", LONGEST_TITLE)?;
     let cost_usd = items::checked_usd(cost_usd)?;
     let awaits = cost_usd > when.rules.goal_cost_usd;
-    let mut goal = Goal {
-        status: if awaits { GoalStatus::Awaiting } else { GoalStatus::Open },
-        cost_usd,
-        owner: when.owner,
-        thread: when.thread.to_owned(),
-        made_at: when.now,
-        changed_at: when.now,
-        ..Goal::default()
-    };
+    let status = if awaits { GoalStatus::Awaiting } else { GoalStatus::Open };
+    let mut goal = Goal { status, cost_usd, ..Goal::default() };
     goal.extend(if steps.is_empty() { std::slice::from_ref(&title) } else { steps })?;
-    goal.title = title;
-    items::admit(&mut agenda.goals.list, &goal.title)?;
-    goal.id = agenda.name("goal");
-    let made = json!({"id": goal.id, "status": goal.status, "checkpoints": goal.checkpoints.len()});
-    agenda.goals.list.push(goal);
-    Ok(made)
+    let goal = agenda.goals.add(&mut agenda.next, title, goal, when)?;
+    Ok(json!({"id": goal.id, "status": goal.status, "checkpoints": goal.checkpoints.len()}))
 }
 
 /// The open goal of this id; refused where it still awaits the owner's yes.
-fn begun<'a>(agenda: &'a mut Agenda, id: &str) -> Result<&'a mut Goal, Refusal> {
-    let goal = items::find(&mut agenda.goals.list, id)?;
+fn begun<'a>(agenda: &'a mut Agenda, id: &str) -> Result<&'a mut Item<Goal>, Refusal> {
+    let goal = agenda.goals.find(id)?;
     if goal.status == GoalStatus::Awaiting { Err(items::awaits(id)) } else { Ok(goal) }
 }

@@ -10,7 +10,6 @@ pub mod foreign;
 pub mod gaps;
 pub mod goals;
 pub mod items;
-mod json;
 pub mod opportunities;
 pub mod outbox;
 pub mod own;
@@ -74,15 +73,20 @@ pub struct Agenda {
 }
 
 impl Agenda {
+    /// The agenda as JSON, written in this crate: an edit of another does not compile that again.
+    pub fn to_json(&self) -> Vec<u8> {
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+
     /// The earliest moment at which a directive, reminder or message comes due, which needs no mind; it may have passed.
     pub fn told_at(&self, now: Timestamp) -> Option<Timestamp> {
-        let told = [self.directives.next_at(now), self.reminders.next_at(now), self.outbox.next_at(now)];
+        let told = [self.directives.next_at(now), self.reminders.next_due(), self.outbox.next_at(now)];
         told.into_iter().flatten().min()
     }
 
     /// Returns `told_at`, or an earlier moment at which work or a concern comes due.
     pub fn next_at(&self, now: Timestamp) -> Option<Timestamp> {
-        let work = [self.due(now).first().map(|(at, _)| *at), self.pulse.next_at(now)];
+        let work = [self.due(now).first().map(|(at, _)| *at), self.pulse.next_due()];
         // Due work is not done in a pause: its time, already past, must not hide the end of the pause.
         let work = work.into_iter().filter(|_| self.directives.paused(now).is_none());
         work.chain([self.told_at(now)]).flatten().min()

@@ -1,6 +1,6 @@
 //! Opportunities and their stages in the revenue pipeline, with the amounts expected, pending and earned.
 
-use crate::items::{self, Item, ItemInfo, LONGEST_REASON, LONGEST_TITLE};
+use crate::items::{self, ItemKind, Items, LONGEST_TITLE};
 use crate::text;
 use crate::{Agenda, Refusal, Rules, When};
 use jiff::Timestamp;
@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Opportunities {
-    pub list: Vec<Opportunity>,
+    #[serde(flatten)]
+    pub items: Items<Opportunity>,
     /// US dollars earned in all, by forgotten opportunities as well.
     pub earned_usd: f64,
 }
@@ -20,10 +21,6 @@ pub struct Opportunities {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Opportunity {
-    pub id: String,
-    pub title: String,
-    /// Whether the owner asked for it.
-    pub owner: bool,
     #[serde(deserialize_with = "items::lenient")]
     pub stage: Stage,
     /// US dollars it is expected to bring in all.
@@ -37,11 +34,11 @@ pub struct Opportunity {
     pub next: String,
     /// Time before which it is not worth a thought.
     pub not_before: Option<Timestamp>,
-    pub made_at: Timestamp,
-    pub changed_at: Timestamp,
-    pub ended_at: Option<Timestamp>,
-    /// Reason for its end.
-    pub reason: String,
+}
+
+impl ItemKind for Opportunity {
+    const NAME: &'static str = "opportunity";
+    const FIELDS: &'static [(&'static str, &'static str)] = &[("about", "title"), ("outcome", "reason")];
 }
 
 /// Stage of an opportunity; it goes forward one stage at a time, and back to any.
@@ -107,20 +104,10 @@ pub struct Totals {
 }
 
 impl Opportunities {
-    /// Forgets opportunities that ended before this time; returns how many.
-    pub fn purge(&mut self, before: Timestamp) -> usize {
-        items::purge(&mut self.list, before)
-    }
-
-    /// Returns the opportunities that have not ended.
-    pub fn open(&self) -> impl Iterator<Item = &Opportunity> {
-        self.list.iter().filter(|one| one.ended_at.is_none())
-    }
-
     /// Sums up the money of all opportunities.
     pub fn totals(&self) -> Totals {
         let mut totals = Totals { earned_usd: self.earned_usd, ..Totals::default() };
-        for one in self.open() {
+        for one in self.items.open() {
             let executed = one.stage >= Stage::Collect;
             let sum = if executed { &mut totals.pending_usd } else { &mut totals.pipeline_usd };
             *sum += (one.amount_usd - one.earned_usd).max(0.0);
@@ -135,11 +122,11 @@ impl Opportunity {
         self.amount_usd > rules.ask_above_usd.max(self.approved_usd)
     }
 
-    fn take(&mut self, to: &Move, when: When) -> Result<(), Refusal> {
+    fn take(&mut self, id: &str, to: &Move, when: When) -> Result<(), Refusal> {
         let stage = to.stage.unwrap_or(self.stage);
         if let Some(skipped) = self.stage.next().filter(|next| stage > *next) {
             let (from, to, skipped) = (items::name(self.stage), items::name(stage), items::name(skipped));
-            let error = format!("{} is at {from} and cannot go to {to}", self.id);
+            let error = format!("{id} is at {from} and cannot go to {to}");
             return Err(Refusal::new(error, format!("next is {skipped}")));
         }
         if stage != self.stage {
@@ -151,7 +138,7 @@ impl Opportunity {
             self.amount_usd = items::checked_usd(amount)?;
         }
         if self.stage == Stage::Execute && self.awaits(when.rules) {
-            return Err(items::awaits(&format!("{} of {} USD", self.id, self.amount_usd)));
+            return Err(items::awaits(&format!("{id} of {} USD", self.amount_usd)));
         }
         if let Some(earned) = to.earned_usd {
             if self.stage < Stage::Execute {
@@ -164,12 +151,6 @@ impl Opportunity {
             self.next = text::clip(next, LONGEST_TITLE);
         }
         Ok(())
-    }
-}
-
-impl Item for Opportunity {
-    fn info(&self) -> ItemInfo<'_> {
-        ItemInfo { id: &self.id, about: &self.title, ended_at: self.ended_at }
     }
 }
 
@@ -195,32 +176,20 @@ impl Stage {
 }
 
 pub(crate) fn apply(agenda: &mut Agenda, change: &OpportunityChange, when: When) -> Result<Value, Refusal> {
-    let list = &mut agenda.opportunities.list;
+    let list = &mut agenda.opportunities.items;
     let now = when.now;
     match change {
         OpportunityChange::Add { title, amount_usd, next } => {
             let title = items::needed(title, "the title", LONGEST_TITLE)?;
             let (amount_usd, next) = (items::checked_usd(*amount_usd)?, text::clip(next, LONGEST_TITLE));
-            items::admit(list, &title)?;
-            let id = agenda.name("opportunity");
-            let one = Opportunity {
-                id,
-                title,
-                owner: when.owner,
-                amount_usd,
-                next,
-                made_at: now,
-                changed_at: now,
-                ..Opportunity::default()
-            };
-            let made = json!({"id": one.id, "stage": one.stage});
-            agenda.opportunities.list.push(one);
-            Ok(made)
+            let of = Opportunity { amount_usd, next, ..Opportunity::default() };
+            let one = list.add(&mut agenda.next, title, of, when)?;
+            Ok(json!({"id": one.id, "stage": one.stage}))
         }
         OpportunityChange::Move { id, to } => {
-            let one = items::find(list, id)?;
+            let one = list.find(id)?;
             let mut moved = one.clone();
-            moved.take(to, when)?;
+            moved.take(id, to, when)?;
             let earned_usd =
                 items::checked_usd(agenda.opportunities.earned_usd + moved.earned_usd - one.earned_usd)?;
             if moved != *one {
@@ -238,7 +207,7 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &OpportunityChange, when: When)
             Ok(came)
         }
         OpportunityChange::Approve { id } => {
-            let one = items::find(list, id)?;
+            let one = list.find(id)?;
             items::owners_yes(id, when)?;
             if one.asked_usd > 0.0 && one.amount_usd > one.asked_usd {
                 let error =
@@ -250,10 +219,8 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &OpportunityChange, when: When)
             Ok(json!({"id": id, "approved_usd": one.approved_usd}))
         }
         OpportunityChange::Close { id, reason } => {
-            let one = items::find(list, id)?;
-            one.ended_at = Some(now);
-            one.changed_at = now;
-            one.reason = text::clip(reason, LONGEST_REASON);
+            let one = list.find(id)?;
+            one.end(reason, now);
             Ok(json!({"id": id, "earned_usd": one.earned_usd}))
         }
     }

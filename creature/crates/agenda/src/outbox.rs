@@ -5,7 +5,7 @@
 
 use crate::directive::Directives;
 use crate::items::{self, later};
-use crate::text;
+use crate::text::{self, words};
 use crate::{Agenda, Refusal, Rules, When, spoken, yes};
 use jiff::Timestamp;
 use jiff::civil::{Time, Weekday};
@@ -169,6 +169,31 @@ impl Outbox {
     }
 }
 
+impl Directives {
+    /// Whether a message of this kind and text may go to the owner now; none may in a pause.
+    pub fn lets_through(&self, kind: Kind, text: &str, now: Timestamp) -> bool {
+        let wanted = |topic| kind == Kind::AskedFor || concerns(topic, kind, text);
+        self.paused(now).is_none() && self.quiet(now).is_none_or(wanted)
+    }
+}
+
+/// Whether a message is about the topic: by its kind, or by a word in common.
+fn concerns(topic: &str, kind: Kind, text: &str) -> bool {
+    let says: Vec<String> = words(text).collect();
+    words(topic).any(|word| match word.as_str() {
+        "money" | "revenue" | "income" | "earnings" | "sales" | "payments" => {
+            matches!(kind, Kind::Revenue | Kind::Approval)
+        }
+        "approval" | "approvals" | "decisions" => kind == Kind::Approval,
+        "broken" | "wrong" | "breakage" | "problems" | "errors" | "failures" => kind == Kind::Broken,
+        "urgent" | "important" | "emergencies" | "emergency" => matches!(kind, Kind::Broken | Kind::Approval),
+        "milestones" | "progress" | "goals" => kind == Kind::Milestone,
+        "summary" | "summaries" => kind == Kind::WeeklySummary,
+        // Words of up to three letters are too common to count.
+        word => word.chars().count() > 3 && says.iter().any(|said| said == word),
+    })
+}
+
 pub(crate) fn apply(agenda: &mut Agenda, change: &OutboxChange, when: When) -> Result<Value, Refusal> {
     let now = when.now;
     match change {
@@ -231,7 +256,7 @@ fn say(agenda: &mut Agenda, kind: Kind, text: &str, when: When) -> Result<Value,
 /// Appends the items named, with prices: a yes is to these, whatever the text says; notes `asked_usd` of each.
 fn asked(agenda: &mut Agenda, text: String) -> String {
     let ids = yes::items_named(&text);
-    for one in agenda.opportunities.list.iter_mut().filter(|one| ids.contains(&one.id)) {
+    for one in agenda.opportunities.items.list.iter_mut().filter(|one| ids.contains(&one.id)) {
         one.asked_usd = one.amount_usd;
     }
     let prices: Vec<String> = ids.iter().filter_map(|id| agenda.price(id)).collect();
@@ -255,8 +280,7 @@ fn worth(kind: Kind, text: &str) -> Result<(), Refusal> {
         let error = format!("send more than {most} characters");
         return refused(&error, "say what matters, and where the rest is");
     }
-    let plain: String = text.chars().map(|c| if c.is_alphanumeric() { c } else { ' ' }).collect();
-    let mut plain = text::one_line(&plain.to_lowercase());
+    let mut plain = words(text).collect::<Vec<_>>().join(" ");
     let mut needed = 2;
     for phrase in CHATTER.split(", ") {
         if plain.contains(phrase) {

@@ -56,6 +56,11 @@ pub struct UnderWay {
     /// The look left something.
     #[serde(default)]
     pub left: bool,
+    /// The number of its ask in `reasons`, and whether something of that was used.
+    #[serde(default)]
+    pub ask: u64,
+    #[serde(default)]
+    pub used: bool,
 }
 
 /// Use of own time.
@@ -150,7 +155,8 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &OwnChange, when: When) -> Resu
     let (own, now) = (&mut agenda.own, when.now);
     match change {
         OwnChange::Began { look } => {
-            own.under_way = Some(UnderWay { kind: *look, at: now, left: false });
+            let ask = agenda.reasons.asks;
+            own.under_way = Some(UnderWay { kind: *look, at: now, left: false, ask, used: false });
             own.chosen_s = None;
             own.kinds.entry(look.name()).or_default().last_at = Some(now);
             own.all.last_at = Some(now);

@@ -1,6 +1,6 @@
 //! Pulse: standing concerns, each reviewed every so often for the thread that made it.
 
-use crate::items::{self, Item, ItemInfo, Items};
+use crate::items::{self, Item, ItemKind, Items};
 use crate::sessions::Mode;
 use crate::text;
 use crate::{Agenda, Refusal, When};
@@ -28,33 +28,27 @@ pub const PULSE: &str = "pulse";
 /// All concerns, the oldest first.
 pub type Pulse = Items<Concern>;
 
-/// Standing concern, reviewed at intervals.
+/// Standing concern, reviewed at intervals; the findings of a review are told on its thread.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Concern {
-    pub id: String,
-    pub text: String,
-    /// The thread on which the findings of a review are told.
-    pub thread: String,
     pub every_s: u64,
     pub next: Timestamp,
     pub last: Option<Timestamp>,
-    /// Whether it was made for the owner, by their word.
-    pub owner: bool,
     /// Words of its last review; the next review builds on them.
     pub said: String,
     /// Mode of a review: how much it may do.
     pub mode: Mode,
-    pub finished: Option<Timestamp>,
-    /// Reason for closing it.
-    pub why: String,
 }
 
-impl Item for Concern {
+impl ItemKind for Concern {
+    const NAME: &'static str = "pulse";
+    const FIELDS: &'static [(&'static str, &'static str)] =
+        &[("about", "text"), ("ended_at", "finished"), ("outcome", "why")];
     const LISTED_BY: &'static str = "pulse.list";
 
-    fn info(&self) -> ItemInfo<'_> {
-        ItemInfo { id: &self.id, about: &self.text, ended_at: self.finished }
+    fn due_at(concern: &Item<Concern>) -> Option<Timestamp> {
+        Some(concern.next)
     }
 }
 
@@ -94,21 +88,9 @@ impl Items<Concern> {
         self.list.iter().any(|concern| concern.id == id && concern.owner)
     }
 
-    /// Concerns whose review is due, the longest overdue first.
-    pub fn due(&self, now: Timestamp) -> Vec<&Concern> {
-        let mut due: Vec<&Concern> = self.open().filter(|concern| concern.next <= now).collect();
-        due.sort_by_key(|concern| concern.next);
-        due
-    }
-
     /// Characters of all open concerns together.
     pub fn chars(&self) -> usize {
-        self.open().map(|concern| concern.text.chars().count()).sum()
-    }
-
-    /// The earliest moment at which a concern comes due; it may have passed.
-    pub fn next_at(&self, _now: Timestamp) -> Option<Timestamp> {
-        self.open().map(|concern| concern.next).min()
+        self.open().map(|concern| concern.about.chars().count()).sum()
     }
 }
 
@@ -121,29 +103,17 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &PulseChange, when: When) -> Re
                 let hint = "close or merge some with pulse.close and pulse.update";
                 return Err(Refusal::new(format!("keep more than {MOST_OPEN} concerns"), hint));
             }
-            items::admit(&mut agenda.pulse.list, &text)?;
-            let (id, thread, owner) = (agenda.name("pulse"), when.thread.to_owned(), when.owner);
-            let next = items::later(now, every_s);
-            let told = json!({"id": id, "next": next});
-            let mode = mode.unwrap_or_default();
-            agenda.pulse.list.push(Concern {
-                id,
-                text,
-                thread,
-                owner,
-                every_s,
-                next,
-                mode,
-                ..Concern::default()
-            });
-            Ok(told)
+            let (next, mode) = (items::later(now, every_s), mode.unwrap_or_default());
+            let of = Concern { every_s, next, mode, ..Concern::default() };
+            let concern = agenda.pulse.add(&mut agenda.next, text, of, when)?;
+            Ok(json!({"id": concern.id, "next": next}))
         }
         PulseChange::Update { id, text, every_s } => {
             let text = text.as_deref().map(checked).transpose()?;
             let every_s = said(*every_s).map(bounded).transpose()?;
-            let concern = items::find(&mut agenda.pulse.list, id)?;
+            let concern = agenda.pulse.find(id)?;
             if let Some(text) = text {
-                concern.text = text;
+                concern.about = text;
             }
             if let Some(every_s) = every_s {
                 concern.every_s = every_s;
@@ -151,20 +121,15 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &PulseChange, when: When) -> Re
             }
             Ok(json!({"id": id, "next": concern.next}))
         }
-        PulseChange::Close { id, why } => {
-            let concern = items::find(&mut agenda.pulse.list, id)?;
-            concern.finished = Some(now);
-            concern.why = why.chars().take(MOST_CHARS).collect();
-            Ok(json!({"id": id}))
-        }
+        PulseChange::Close { id, why } => agenda.pulse.close(id, why, when),
         PulseChange::Reviewed { id } => {
-            let concern = items::find(&mut agenda.pulse.list, id)?;
+            let concern = agenda.pulse.find(id)?;
             concern.last = Some(now);
             concern.next = items::later(now, concern.every_s);
             Ok(json!({"id": id, "next": concern.next}))
         }
         PulseChange::Found { id, said } => {
-            let concern = items::find(&mut agenda.pulse.list, id)?;
+            let concern = agenda.pulse.find(id)?;
             concern.said = text::clip(said, MOST_SAID);
             Ok(json!({"id": id}))
         }

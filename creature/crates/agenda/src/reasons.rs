@@ -93,10 +93,17 @@ pub enum ReasonChange {
     Asked { reason: String },
     /// A review that nobody asked for is over; `used`: somebody was told of it.
     Apart { reason: String, used: bool },
-    /// The last ask left something that may be used later.
-    Left { what: String },
-    /// Something of the last ask was used at once: a step was ticked, a word was delivered.
-    Came,
+    /// An ask left something that may be used later; `ask`: the look under way, else the last one.
+    Left {
+        what: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ask: Option<u64>,
+    },
+    /// Something of an ask was used at once: a step was ticked, a word was delivered.
+    Came {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ask: Option<u64>,
+    },
     /// A thing that an ask left was used.
     Used { what: String },
 }
@@ -109,9 +116,10 @@ impl Reasons {
         Some(later(asked.last_at?, (FIRST_S << times.min(16)).min(LONGEST_S)))
     }
 
-    /// Names of what asks left; `is_over`: those of the last ask too, whose wake is over.
-    pub fn unused(&self, is_over: bool) -> impl Iterator<Item = &str> {
-        self.left.iter().filter(move |left| is_over || left.ask < self.asks).map(|left| left.what.as_str())
+    /// Names of what asks left, but for those that are under way.
+    pub fn unused(&self, under_way: [Option<u64>; 2]) -> impl Iterator<Item = &str> {
+        let is_over = move |left: &&Left| !under_way.contains(&Some(left.ask));
+        self.left.iter().filter(is_over).map(|left| left.what.as_str())
     }
 
     /// Each reason in a line, the most frequent first.
@@ -179,45 +187,67 @@ impl Reasons {
         }
     }
 
-    /// Remembers a thing the last ask left; false where something of that ask was used already.
-    fn left(&mut self, what: &str) -> bool {
-        if self.last_used || self.last.is_empty() {
-            return false;
-        }
-        let (what, reason) = (text::clip(what, LONGEST_NAME), self.last.clone());
-        self.left.retain(|left| left.what != what);
-        self.left.push(Left { what, reason, ask: self.asks });
-        let over = self.left.len().saturating_sub(MOST_LEFT);
-        self.left.drain(..over);
-        true
+    /// The reason of an ask: the look under way is its own time's, also where another ask came after it.
+    fn reason_of(&self, ask: u64) -> String {
+        if ask == self.asks { self.last.clone() } else { waking::OWN.to_owned() }
     }
 
-    /// Counts an ask as used once, however many of its things are: the others are struck off with the first.
-    fn used(&mut self, what: &str) -> bool {
-        let Some(Left { reason, ask, .. }) = self.left.iter().find(|left| left.what == what).cloned() else {
-            return false;
-        };
+    /// Remembers a thing that an ask left.
+    fn left(&mut self, what: &str, ask: u64) {
+        let (what, reason) = (text::clip(what, LONGEST_NAME), self.reason_of(ask));
+        self.left.retain(|left| left.what != what);
+        self.left.push(Left { what, reason, ask });
+        let over = self.left.len().saturating_sub(MOST_LEFT);
+        self.left.drain(..over);
+    }
+
+    /// Counts an ask for this reason as used once, however many of its things are: the others are struck off with the first.
+    fn used(&mut self, reason: &str, ask: u64) {
         self.left.retain(|left| left.ask != ask);
-        self.came(&reason);
-        self.last_used |= ask == self.asks;
-        true
+        self.came(reason);
+    }
+}
+
+/// Whether something was used of the last ask, or of the look under way; none for any other ask.
+fn is_used(agenda: &mut Agenda, ask: u64) -> Option<&mut bool> {
+    match ask == agenda.reasons.asks {
+        true => Some(&mut agenda.reasons.last_used).filter(|_| !agenda.reasons.last.is_empty()),
+        false => agenda.own.under_way.as_mut().filter(|look| look.ask == ask).map(|look| &mut look.used),
     }
 }
 
 pub(crate) fn apply(agenda: &mut Agenda, change: &ReasonChange, when: When) -> Result<Value, Refusal> {
-    let reasons = &mut agenda.reasons;
     match change {
-        ReasonChange::Asked { reason } => reasons.asked(reason, when.now),
-        ReasonChange::Apart { reason, used } => reasons.apart(reason, *used, when.now),
-        ReasonChange::Left { what } => return Ok(json!({"counts": reasons.left(what)})),
-        ReasonChange::Came => {
-            let (last, ask) = (reasons.last.clone(), reasons.asks);
-            if !std::mem::replace(&mut reasons.last_used, true) {
-                reasons.left.retain(|left| left.ask != ask);
-                reasons.came(&last);
+        ReasonChange::Asked { reason } => {
+            agenda.reasons.asked(reason, when.now);
+            // A quick look begins before its ask is counted.
+            let look = agenda.own.under_way.as_mut().filter(|_| reason == waking::OWN);
+            look.into_iter().for_each(|look| look.ask = agenda.reasons.asks);
+        }
+        ReasonChange::Apart { reason, used } => agenda.reasons.apart(reason, *used, when.now),
+        ReasonChange::Left { what, ask } => {
+            let ask = ask.unwrap_or(agenda.reasons.asks);
+            let counts = is_used(agenda, ask).is_some_and(|used| !*used);
+            if counts {
+                agenda.reasons.left(what, ask);
+            }
+            return Ok(json!({"counts": counts}));
+        }
+        ReasonChange::Came { ask } => {
+            let ask = ask.unwrap_or(agenda.reasons.asks);
+            if is_used(agenda, ask).is_some_and(|used| !std::mem::replace(used, true)) {
+                let reason = agenda.reasons.reason_of(ask);
+                agenda.reasons.used(&reason, ask);
             }
         }
-        ReasonChange::Used { what } => return Ok(json!({"counts": reasons.used(what)})),
+        ReasonChange::Used { what } => {
+            let found = agenda.reasons.left.iter().find(|left| left.what == *what).cloned();
+            if let Some(Left { reason, ask, .. }) = &found {
+                agenda.reasons.used(reason, *ask);
+                is_used(agenda, *ask).into_iter().for_each(|used| *used = true);
+            }
+            return Ok(json!({"counts": found.is_some()}));
+        }
     }
     Ok(json!({}))
 }

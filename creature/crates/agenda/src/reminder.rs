@@ -6,7 +6,7 @@ mod schedule;
 
 pub use schedule::Schedule;
 
-use crate::items::{self, Item, ItemInfo, Items};
+use crate::items::{self, Item, ItemKind, Items};
 use crate::text;
 use crate::{Agenda, Refusal, When};
 use jiff::Timestamp;
@@ -25,27 +25,24 @@ pub type Reminders = Items<Reminder>;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Reminder {
-    pub id: String,
-    pub text: String,
     /// The objective of a sub-session that is spawned when the reminder is due.
     pub prompt: Option<String>,
-    /// The thread it is delivered on.
-    pub thread: String,
     #[serde(deserialize_with = "items::lenient")]
     pub schedule: Schedule,
     /// Time zone its hours are meant in, as in `Europe/Berlin`.
     pub zone: String,
     pub next: Option<Timestamp>,
     pub last: Option<Timestamp>,
-    pub finished: Option<Timestamp>,
 }
 
-impl Item for Reminder {
+impl ItemKind for Reminder {
+    const NAME: &'static str = "reminder";
+    const FIELDS: &'static [(&'static str, &'static str)] = &[("about", "text"), ("ended_at", "finished")];
     const LISTED_BY: &'static str = "reminder.list";
+    const REPEATS: bool = true;
 
-    fn info(&self) -> ItemInfo<'_> {
-        // Several reminders may have one text: the id stands in its place.
-        ItemInfo { id: &self.id, about: &self.id, ended_at: self.finished }
+    fn due_at(reminder: &Item<Reminder>) -> Option<Timestamp> {
+        reminder.next
     }
 }
 
@@ -61,17 +58,6 @@ fn said(schedule: &Schedule, next: Timestamp, zone: &str, now: Timestamp, usual:
     let hours = TimeZone::get(zone).unwrap_or_else(|_| usual.clone());
     let said = schedule.said(next, now, &hours);
     if usual.iana_name().unwrap_or("UTC") == zone { said } else { format!("{said} ({zone})") }
-}
-
-/// A reminder whose time has come, perhaps long ago.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Due {
-    pub id: String,
-    pub text: String,
-    pub prompt: Option<String>,
-    pub thread: String,
-    /// Time it was due.
-    pub due_at: Timestamp,
 }
 
 /// A change of the reminders.
@@ -95,25 +81,6 @@ pub enum ReminderChange {
     },
 }
 
-impl Items<Reminder> {
-    /// The reminders whose time has come, the earliest first; each once, however often it was missed.
-    pub fn due(&self, now: Timestamp) -> Vec<Due> {
-        let due = self.open().filter_map(|reminder| {
-            let due_at = reminder.next.filter(|next| *next <= now)?;
-            let Reminder { id, text, prompt, thread, .. } = reminder.clone();
-            Some(Due { id, text, prompt, thread, due_at })
-        });
-        let mut due: Vec<Due> = due.collect();
-        due.sort_by_key(|due| due.due_at);
-        due
-    }
-
-    /// The earliest moment at which a reminder comes due; it may have passed.
-    pub fn next_at(&self, _now: Timestamp) -> Option<Timestamp> {
-        self.open().filter_map(|reminder| reminder.next).min()
-    }
-}
-
 pub(crate) fn apply(agenda: &mut Agenda, change: &ReminderChange, when: When) -> Result<Value, Refusal> {
     let now = when.now;
     match change {
@@ -134,34 +101,28 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &ReminderChange, when: When) ->
             })?;
             let said = said(schedule, next, &zone, now, &when.rules.time_zone);
             // A life that did not see the first answer asks again: one reminder is enough.
-            let same = |old: &&Reminder| {
-                (&old.text, &old.prompt, &old.schedule, &old.zone) == (&text, &prompt, schedule, &zone)
+            let same = |old: &&Item<Reminder>| {
+                (&old.about, &old.prompt, &old.schedule, &old.zone) == (&text, &prompt, schedule, &zone)
                     && old.thread == when.thread
             };
             if let Some(old) = agenda.reminders.open().find(same) {
                 return Ok(json!({"id": old.id, "next": clock(next), "said": said, "already": true}));
             }
-            items::admit(&mut agenda.reminders.list, "")?;
-            let id = agenda.name("reminder");
-            let told = json!({"id": id, "next": clock(next), "said": said});
-            let (thread, schedule, next) = (when.thread.to_owned(), schedule.clone(), Some(next));
-            let reminder = Reminder { id, text, prompt, thread, schedule, zone, next, ..Reminder::default() };
-            agenda.reminders.list.push(reminder);
-            Ok(told)
+            let told = clock(next);
+            let of = Reminder { prompt, schedule: schedule.clone(), zone, next: Some(next), last: None };
+            let reminder = agenda.reminders.add(&mut agenda.next, text, of, when)?;
+            Ok(json!({"id": reminder.id, "next": told, "said": said}))
         }
-        ReminderChange::Cancel { id } => {
-            items::find(&mut agenda.reminders.list, id)?.finished = Some(now);
-            Ok(json!({"id": id}))
-        }
+        ReminderChange::Cancel { id } => agenda.reminders.close(id, "", when),
         ReminderChange::Fired { id, at } => {
-            let reminder = items::find(&mut agenda.reminders.list, id)?;
+            let reminder = agenda.reminders.find(id)?;
             // Where the zone is no longer known, the owner's takes its place.
             let hours = TimeZone::get(&reminder.zone).unwrap_or_else(|_| when.rules.time_zone.clone());
             let after = reminder.next.map_or(*at, |next| next.max(*at));
             reminder.last = Some(*at);
             reminder.next = reminder.schedule.next(after, &hours);
             if reminder.next.is_none() {
-                reminder.finished = Some(*at);
+                reminder.ended_at = Some(*at);
             }
             Ok(json!({"id": id, "next": reminder.next}))
         }

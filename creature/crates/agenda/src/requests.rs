@@ -8,7 +8,7 @@ mod wait;
 
 pub use wait::Wait;
 
-use crate::items::{self, Item, ItemInfo, Items, LONGEST_REASON, backoff_s, later};
+use crate::items::{self, Item, ItemKind, Items, LONGEST_REASON, backoff_s, later};
 use crate::text;
 use crate::{Agenda, Refusal, When};
 use jiff::Timestamp;
@@ -32,23 +32,16 @@ const APART_S: i64 = 60;
 
 pub type Requests = Items<Request>;
 
-/// Something the owner asked for.
+/// Something the owner asked for, in their words; `changed_at` is when it was last spoken of.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Request {
-    pub id: String,
-    /// The owner's words.
-    pub text: String,
-    pub thread: String,
     /// The id of the words in memory: the same words, read again, open no second request.
     pub word: String,
     /// Names of the owner's tools that may be used for it.
     pub tools: Vec<String>,
     /// Whether one of the tools did its work: then the next answer ends the request, unless it says that it does not.
     pub used: bool,
-    pub made_at: Timestamp,
-    /// Time it was last spoken of.
-    pub changed_at: Timestamp,
     /// Words that told the owner that work on it goes on; none before.
     pub so_far: Option<String>,
     /// Next step, as the last thought about it said.
@@ -63,8 +56,11 @@ pub struct Request {
     /// Wakes in a row that made no progress with it, `APART_S` apart at least, and when the last one was counted.
     pub idle: u32,
     pub idle_at: Option<Timestamp>,
-    pub ended_at: Option<Timestamp>,
-    pub outcome: String,
+}
+
+impl ItemKind for Request {
+    const NAME: &'static str = "request";
+    const REPEATS: bool = true;
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -125,7 +121,7 @@ pub enum RequestChange {
 
 impl Requests {
     /// Requests that have not ended and were spoken of within `ALLOWS_S`: those allow the tools they ask for.
-    pub fn standing(&self, now: Timestamp) -> impl Iterator<Item = &Request> {
+    pub fn standing(&self, now: Timestamp) -> impl Iterator<Item = &Item<Request>> {
         self.open().filter(move |one| now < later(one.changed_at, ALLOWS_S as i64))
     }
 
@@ -140,17 +136,11 @@ impl Requests {
         &'a self,
         thread: &'a str,
         since: Timestamp,
-    ) -> impl Iterator<Item = &'a Request> + 'a {
-        let is_worked = move |one: &&Request| {
+    ) -> impl Iterator<Item = &'a Item<Request>> + 'a {
+        let is_worked = move |one: &&Item<Request>| {
             one.thread == thread && (one.is_fresh() || one.worked_at.is_some_and(|at| at >= since))
         };
         self.open().filter(is_worked).filter(|one| one.wait.is_none())
-    }
-}
-
-impl Item for Request {
-    fn info(&self) -> ItemInfo<'_> {
-        ItemInfo { id: &self.id, about: &self.text, ended_at: self.ended_at }
     }
 }
 
@@ -159,7 +149,9 @@ impl Request {
     pub fn is_fresh(&self) -> bool {
         self.so_far.is_none()
     }
+}
 
+impl Item<Request> {
     /// Returns the time from which it is worth a wake: at once, after the rest its last wake chose, or after its wait.
     pub fn ready_at(&self) -> Timestamp {
         let wait = self.wait.as_ref().map(|wait| wait.until);
@@ -182,7 +174,7 @@ impl Request {
 
     /// The request in a line, for thoughts: the owner's words, what was done and what is next.
     pub fn line(&self, most: usize) -> String {
-        let words = text::clip(&self.text, most);
+        let words = text::clip(&self.about, most);
         let mut line = format!("Open request {} of your owner's, \"{words}\"", self.id);
         if self.thread != "main" {
             line += &format!(", thread {}", text::clip(&self.thread, 40));
@@ -198,12 +190,6 @@ impl Request {
             line += &format!(" {} allowed for it.", self.tools.join(", "));
         }
         line
-    }
-
-    fn end(&mut self, outcome: &str, now: Timestamp) {
-        self.ended_at = Some(now);
-        (self.changed_at, self.wait) = (now, None);
-        self.outcome = text::clip(outcome, LONGEST_REASON);
     }
 
     /// Notes that a wake ended with it open, and decides when it is worked on again.
@@ -233,30 +219,30 @@ impl Request {
 
 pub(crate) fn apply(agenda: &mut Agenda, change: &RequestChange, when: When) -> Result<Value, Refusal> {
     let now = when.now;
-    let list = &mut agenda.requests.list;
+    let requests = &mut agenda.requests;
     match change {
         RequestChange::Heard { text, tools, word } => heard(agenda, text, tools, word, when),
         RequestChange::Used { tool } => {
-            let of_it = list.iter_mut().filter(|one| one.ended_at.is_none() && one.tools.contains(tool));
+            let of_it = requests.list.iter_mut().filter(|one| one.is_open() && one.tools.contains(tool));
             of_it.for_each(|one| one.used = true);
             Ok(json!({"tool": tool}))
         }
         RequestChange::Answered { done, id, said, wait } => {
-            answered::answered(list, *done, id.as_deref(), said, wait.as_ref(), when)
+            answered::answered(requests, *done, id.as_deref(), said, wait.as_ref(), when)
         }
         RequestChange::Taken { id } => {
-            let one = items::find(list, id)?;
+            let one = requests.find(id)?;
             (one.worked_at, one.not_before, one.wait) = (Some(now), None, None);
             Ok(json!({"id": id}))
         }
         RequestChange::Rested { since, next, until, progress } => {
-            let worked = |one: &&mut Request| {
-                one.ended_at.is_none()
+            let worked = |one: &&mut Item<Request>| {
+                one.is_open()
                     && one.thread == when.thread
                     && (one.is_fresh() || one.worked_at.is_some_and(|at| at >= *since))
             };
             let mut stuck = Vec::new();
-            for one in list.iter_mut().filter(worked) {
+            for one in requests.list.iter_mut().filter(worked) {
                 one.rested(next, *until, *progress, now);
                 if one.idle >= MOST_IDLE {
                     stuck.push(one.id.clone());
@@ -265,23 +251,24 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &RequestChange, when: When) -> 
             Ok(json!({"stuck": stuck}))
         }
         RequestChange::Came { id, what } => {
-            let one = items::find(list, id)?;
+            let one = requests.find(id)?;
             one.came = text::clip(what, LONGEST_REASON);
             (one.wait, one.not_before) = (None, None);
             Ok(json!({"id": id}))
         }
         RequestChange::Stuck { id } => {
-            let one = items::find(list, id)?;
+            let one = requests.find(id)?;
             (one.idle, one.idle_at) = (0, None);
             one.wait = Some(Wait::of_owner("your owner's word: it does not come on", now));
             Ok(json!({"id": id}))
         }
         RequestChange::Close { id, reason } => {
-            let one = items::find(list, id)?;
+            let one = requests.find(id)?;
             if !when.owner {
                 let hint = "answer with owner.message, done true; only your owner's word drops it";
                 return Err(Refusal::new(format!("{id} is your owner's"), hint));
             }
+            one.wait = None;
             one.end(reason, now);
             Ok(json!({"id": id}))
         }
@@ -305,34 +292,20 @@ fn heard(
         return Ok(json!({"id": known.id, "tools": known.tools}));
     }
     // A word on its thread is what a request waits for that waits for the owner.
-    for one in list.iter_mut().filter(|one| one.ended_at.is_none() && one.thread == when.thread) {
+    for one in list.iter_mut().filter(|one| one.is_open() && one.thread == when.thread) {
         if one.wait.as_ref().is_some_and(|wait| wait.owner) {
             (one.wait, one.not_before) = (None, None);
             one.came = text::clip(&format!("your owner said: {text}"), LONGEST_REASON);
         }
     }
     if agenda.requests.open().count() >= MOST_OPEN
-        && let Some(oldest) = agenda.requests.list.iter_mut().find(|one| one.ended_at.is_none())
+        && let Some(oldest) = agenda.requests.list.iter_mut().find(|one| one.is_open())
     {
+        oldest.wait = None;
         oldest.end("too many were open", now);
     }
-    if agenda.requests.list.len() >= items::MOST
-        && let Some(ended) = agenda.requests.list.iter().position(|one| one.ended_at.is_some())
-    {
-        agenda.requests.list.remove(ended);
-    }
-    agenda.asked = agenda.asked.saturating_add(1);
-    let id = format!("request-{}", agenda.asked);
-    let made = json!({"id": id, "tools": tools});
-    agenda.requests.list.push(Request {
-        id,
-        text: text.trim().chars().take(LONGEST_WORDS).collect(),
-        thread: when.thread.to_owned(),
-        word: word.to_owned(),
-        tools: tools.to_vec(),
-        made_at: now,
-        changed_at: now,
-        ..Request::default()
-    });
-    Ok(made)
+    let text = text.trim().chars().take(LONGEST_WORDS).collect();
+    let of = Request { word: word.to_owned(), tools: tools.to_vec(), ..Request::default() };
+    let one = agenda.requests.add(&mut agenda.asked, text, of, when)?;
+    Ok(json!({"id": one.id, "tools": tools}))
 }

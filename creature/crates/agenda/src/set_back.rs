@@ -1,6 +1,7 @@
 //! The agenda after the clock was set back: times that lie ahead are moved, so that nothing waits for them. Pure.
 
-use crate::items::{Tries, later};
+use crate::directive::{Directive, Wish};
+use crate::items::{Item, ItemKind, Items, Tries, later};
 use crate::requests::{Request, Wait};
 use crate::{Agenda, Rules};
 use jiff::tz::TimeZone;
@@ -20,17 +21,15 @@ impl Agenda {
             ahead |= *at > most;
             *at = (*at).min(most);
         };
+        made(&mut self.goals, now, &mut to);
+        made(&mut self.opportunities.items, now, &mut to);
+        made(&mut self.tasks, now, &mut to);
+        made(&mut self.requests, now, &mut to);
+        made(&mut self.gaps, now, &mut to);
         for goal in &mut self.goals.list {
-            to(&mut goal.made_at, now);
-            to(&mut goal.changed_at, now);
             goal.checkpoints.iter_mut().for_each(|step| tried(&mut step.tries, now, &mut to));
         }
-        for one in &mut self.opportunities.list {
-            to(&mut one.made_at, now);
-            to(&mut one.changed_at, now);
-        }
         for task in &mut self.tasks.list {
-            to(&mut task.changed_at, now);
             tried(&mut task.tries, now, &mut to);
             if let Some(every_s) = task.every_s {
                 // The first turn may be meant for any time; a later one is never further off than one interval.
@@ -39,17 +38,15 @@ impl Agenda {
             }
         }
         self.requests.list.iter_mut().for_each(|one| asked(one, now, &mut to));
-        self.gaps.list.iter_mut().for_each(|gap| to(&mut gap.changed_at, now));
         self.presence.places.values_mut().for_each(|place| to(&mut place.last_at, now));
         for directive in &mut self.directives.list {
-            if let (crate::directive::Wish::Every { every_s, .. }, Some(next)) =
-                (&directive.wish, &mut directive.next)
-            {
+            if let Directive { wish: Wish::Every { every_s, .. }, next: Some(next), .. } = &mut directive.of {
                 to(next, later(now, *every_s));
             }
         }
         for concern in &mut self.pulse.list {
-            to(&mut concern.next, later(now, concern.every_s));
+            let most = later(now, concern.every_s);
+            to(&mut concern.next, most);
         }
         self.looked.lines.values_mut().for_each(|look| to(&mut look.at, now));
         self.looked.categories.values_mut().for_each(|at| to(at, now));
@@ -66,7 +63,7 @@ impl Agenda {
         if weekly {
             self.outbox.weekly_at = None;
         }
-        for reminder in self.reminders.list.iter_mut().filter(|reminder| reminder.finished.is_none()) {
+        for reminder in self.reminders.list.iter_mut().filter(|reminder| reminder.is_open()) {
             if reminder.last.is_some_and(|last| last > now) {
                 let hours = TimeZone::get(&reminder.zone).unwrap_or_else(|_| rules.time_zone.clone());
                 reminder.next = reminder.schedule.next(now, &hours).or(reminder.next);
@@ -78,9 +75,14 @@ impl Agenda {
     }
 }
 
+fn made<K: ItemKind>(items: &mut Items<K>, now: Timestamp, to: &mut impl FnMut(&mut Timestamp, Timestamp)) {
+    for Item { made_at, changed_at, .. } in &mut items.list {
+        to(made_at, now);
+        to(changed_at, now);
+    }
+}
+
 fn asked(one: &mut Request, now: Timestamp, to: &mut impl FnMut(&mut Timestamp, Timestamp)) {
-    to(&mut one.changed_at, now);
-    to(&mut one.made_at, now);
     one.idle_at.iter_mut().for_each(|at| to(at, now));
     one.not_before.iter_mut().for_each(|at| to(at, later(now, DAY_S)));
     if let Some(worked_at) = one.worked_at.filter(|at| *at > now) {

@@ -10,13 +10,11 @@ const NUMBERS: [&str; 12] =
     ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
 const TIMES: [&str; 5] = ["%H:%M", "%H:%M:%S", "%I:%M%p", "%I:%M:%S%p", "%I%p"];
 const SPANS: SpanParser = SpanParser::new();
-const DAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
 /// A day of the week by its name in lower case or the first letters of it, at least three.
 pub fn weekday(word: &str) -> Option<Weekday> {
-    let known = |day: &&str| word.len() >= 3 && day.starts_with(word);
-    let at = DAYS.iter().position(known)?;
-    Weekday::from_monday_zero_offset(i8::try_from(at).ok()?).ok()
+    let known = |day: &Weekday| word.len() >= 3 && format!("{day:?}").to_lowercase().starts_with(word);
+    Weekday::Monday.cycle_forward().take(7).find(known)
 }
 
 /// A number from 1 to 12 by its name, or any of three digits at most.
@@ -27,16 +25,12 @@ pub fn number(word: &str) -> Option<u64> {
 
 /// Days of the week from 1, Monday, by their names.
 pub fn days(days: &[i8]) -> String {
-    let name = |day: &i8| DAYS.get(usize::try_from(*day).ok()?.checked_sub(1)?);
-    let names: Vec<String> = days.iter().filter_map(name).map(|day| capital(day)).collect();
+    let days = days.iter().filter_map(|day| Weekday::from_monday_one_offset(*day).ok());
+    let names: Vec<String> = days.map(|day| format!("{day:?}")).collect();
     match names.split_last() {
         Some((last, first)) if !first.is_empty() => format!("{} and {last}", first.join(", ")),
         _ => names.concat(),
     }
-}
-
-fn capital(word: &str) -> String {
-    word.get(..1).unwrap_or_default().to_uppercase() + word.get(1..).unwrap_or_default()
 }
 
 /// A length as people say it.

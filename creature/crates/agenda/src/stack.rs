@@ -8,7 +8,7 @@ pub use looked::{Look, Looked, LookedChange};
 
 use crate::directive::{Directive, Wish};
 use crate::goals::{Goal, GoalStatus};
-use crate::items::{self, backoff_s, later, span};
+use crate::items::{self, Item, backoff_s, later, span};
 use crate::opportunities::{Opportunity, Stage};
 use crate::own::Allowance;
 use crate::requests::Request;
@@ -164,11 +164,11 @@ impl<'a> Found<'a> {
     fn all(agenda: &'a Agenda, rules: &'a Rules, around: &Around, now: Timestamp) -> Vec<Entry> {
         let mut found = Self { agenda, rules, now, entries: Vec::new() };
         agenda.goals.list.iter().for_each(|goal| found.goal(goal));
-        agenda.opportunities.open().for_each(|one| found.opportunity(one));
+        agenda.opportunities.items.open().for_each(|one| found.opportunity(one));
         agenda.tasks.open().for_each(|task| found.task(task));
         agenda.directives.standing(now).for_each(|directive| found.order(directive));
         if let Some(waiting) = &around.talks {
-            let answers = |one: &&Request| one.is_fresh() && waiting.contains(&one.thread);
+            let answers = |one: &&Item<Request>| one.is_fresh() && waiting.contains(&one.thread);
             agenda.requests.open().filter(|one| !answers(one)).for_each(|one| found.request(one));
         }
         found.gaps_and_places();
@@ -202,7 +202,7 @@ impl<'a> Found<'a> {
         self.entries.push(Entry { line, rank: 0, seen_at, since });
     }
 
-    fn goal(&mut self, goal: &Goal) {
+    fn goal(&mut self, goal: &Item<Goal>) {
         let awaits = goal.status == GoalStatus::Awaiting;
         let (why, next, ready_at) = match (goal.status, goal.next()) {
             (GoalStatus::Awaiting, _) => {
@@ -218,14 +218,14 @@ impl<'a> Found<'a> {
             }
             _ => return,
         };
-        let line = Line::of(Category::Goals, &goal.id, &goal.title, why, &next, ready_at);
+        let line = Line::of(Category::Goals, &goal.id, &goal.about, why, &next, ready_at);
         let whose = if awaits { Whose::CanWait } else { Whose::of(goal.owner) };
         // What comes due by the clock counts as changed then.
         let due = goal.not_before.map_or(goal.changed_at, |at| at.min(self.now));
         self.put(line, goal.made_at, goal.changed_at.max(due), whose);
     }
 
-    fn opportunity(&mut self, one: &Opportunity) {
+    fn opportunity(&mut self, one: &Item<Opportunity>) {
         let awaits = one.stage == Stage::Propose && one.awaits(self.rules);
         let mut why = format!("{} USD at stage {}", one.amount_usd, items::name(one.stage));
         if awaits {
@@ -237,12 +237,12 @@ impl<'a> Found<'a> {
             next => next,
         };
         let ready_at = one.not_before.unwrap_or(one.made_at);
-        let line = Line::of(Category::Opportunities, &one.id, &one.title, why, next, ready_at);
+        let line = Line::of(Category::Opportunities, &one.id, &one.about, why, next, ready_at);
         let whose = if awaits { Whose::CanWait } else { Whose::of(one.owner) };
         self.put(line, one.made_at, one.changed_at.max(ready_at.min(self.now)), whose);
     }
 
-    fn task(&mut self, task: &Task) {
+    fn task(&mut self, task: &Item<Task>) {
         let own_round = task.every_s.is_some() && !task.owner;
         let category = if own_round { Category::Scanning } else { Category::Tasks };
         let due = task.due_at();
@@ -253,22 +253,22 @@ impl<'a> Found<'a> {
             why += &format!(", every {}", span(every_s));
         }
         why += &task.tries.said();
-        let line = Line::of(category, &task.id, &text::clip(&task.text, 80), why, &task.text, due);
+        let line = Line::of(category, &task.id, &text::clip(&task.about, 80), why, &task.about, due);
         // A task that comes due counts as changed then, whatever look it had before.
         self.put(line, due, task.changed_at.max(due.min(self.now)), Whose::of(task.owner));
     }
 
     /// A request of the owner's; its words are the reason to think while they wait. It keeps its own time.
-    fn request(&mut self, one: &Request) {
+    fn request(&mut self, one: &Item<Request>) {
         let (why, next) = one.why_and_next();
         let ready_at = one.ready_at();
-        let line = Line::of(Category::Requests, &one.id, &text::clip(&one.text, 80), why, &next, ready_at);
+        let line = Line::of(Category::Requests, &one.id, &text::clip(&one.about, 80), why, &next, ready_at);
         let (seen_at, since) = (one.worked_at.unwrap_or(Timestamp::MIN), one.made_at);
         self.entries.push(Entry { line, rank: 0, seen_at, since });
     }
 
     /// A standing order of the owner's ranks among the tasks.
-    fn order(&mut self, directive: &Directive) {
+    fn order(&mut self, directive: &Item<Directive>) {
         let (Wish::Every { what, every_s }, Some(due)) = (&directive.wish, directive.next) else { return };
         let every = span(i64::try_from(*every_s).unwrap_or(i64::MAX));
         let why = format!("your owner wants it every {every}");
@@ -280,7 +280,7 @@ impl<'a> Found<'a> {
         for gap in self.agenda.gaps.open() {
             let why = format!("missed {} times", gap.times);
             let next = "learn it, build it, or note why not, and close it";
-            let line = Line::of(Category::Gaps, &gap.id, &gap.what, why, next, gap.changed_at);
+            let line = Line::of(Category::Gaps, &gap.id, &gap.about, why, next, gap.changed_at);
             self.put(line, gap.changed_at, gap.changed_at, Whose::CanWait);
         }
         for (name, place) in &self.agenda.presence.places {

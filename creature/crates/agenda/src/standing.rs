@@ -7,12 +7,14 @@ mod redaction;
 mod secrets;
 mod statements;
 
+pub use crate::text::sentences;
 pub use redaction::{redact, redact_prose};
-pub use statements::{actionable, sentences};
+pub use statements::actionable;
 
+use crate::Refusal;
+use crate::items::{self, later};
 use crate::text::clip;
-use crate::{Refusal, items};
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use statements::Statement;
 
@@ -297,10 +299,6 @@ fn fit(title: &str, lines: &[String], most: usize) -> (String, usize) {
         text += &format!("\n({left} more left out)");
     }
     (text, left)
-}
-
-fn later(now: Timestamp, seconds: i64) -> Timestamp {
-    now.saturating_add(SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MAX)
 }
 
 fn seconds(now: Timestamp, at: Timestamp) -> i64 {

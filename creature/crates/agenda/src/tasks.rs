@@ -1,7 +1,6 @@
 //! Tasks the creature scheduled for itself, each with its time.
 
-use crate::items::{self, Item, ItemInfo, Items, LONGEST_REASON, LONGEST_TITLE, Tries};
-use crate::text;
+use crate::items::{self, Item, ItemKind, Items, LONGEST_REASON, LONGEST_TITLE, Tries};
 use crate::{Agenda, Refusal, When};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -17,20 +16,19 @@ pub type Tasks = Items<Task>;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Task {
-    pub id: String,
-    pub text: String,
     /// Time its turn is due; a retry after a failure comes later and does not move the turn.
     pub at: Timestamp,
     pub every_s: Option<i64>,
-    /// Whether the owner asked for it.
-    pub owner: bool,
-    pub thread: String,
     #[serde(flatten)]
     pub tries: Tries,
-    pub changed_at: Timestamp,
-    pub ended_at: Option<Timestamp>,
-    /// Outcome: how it ended.
-    pub outcome: String,
+}
+
+impl ItemKind for Task {
+    const NAME: &'static str = "task";
+
+    fn due_at(task: &Item<Task>) -> Option<Timestamp> {
+        Some(task.of.due_at())
+    }
 }
 
 /// A change of the tasks.
@@ -54,13 +52,6 @@ pub enum TaskChange {
     },
 }
 
-impl Items<Task> {
-    /// The earliest moment after `now` at which a task comes due.
-    pub fn next_at(&self, now: Timestamp) -> Option<Timestamp> {
-        self.open().map(Task::due_at).filter(|at| *at > now).min()
-    }
-}
-
 impl Task {
     /// Returns the time the task is to be tried: at its turn, or later after a failure.
     pub fn due_at(&self) -> Timestamp {
@@ -72,12 +63,9 @@ impl Task {
         let late_s = now.as_second().saturating_sub(self.at.as_second()).max(0);
         items::later(self.at, every_s.saturating_mul((late_s / every_s.max(1)).saturating_add(1)))
     }
+}
 
-    fn end(&mut self, outcome: &str, now: Timestamp) {
-        self.ended_at = Some(now);
-        self.outcome = text::clip(outcome, LONGEST_REASON);
-    }
-
+impl Item<Task> {
     /// Notes the end of a try. A failure is tried again; done or failed too often, it ends or waits for its next turn.
     fn turned(&mut self, failed: Option<&str>, now: Timestamp) {
         self.changed_at = now;
@@ -96,14 +84,7 @@ impl Task {
     }
 }
 
-impl Item for Task {
-    fn info(&self) -> ItemInfo<'_> {
-        ItemInfo { id: &self.id, about: &self.text, ended_at: self.ended_at }
-    }
-}
-
 pub(crate) fn apply(agenda: &mut Agenda, change: &TaskChange, when: When) -> Result<Value, Refusal> {
-    let list = &mut agenda.tasks.list;
     match change {
         TaskChange::Add { text, at, every_s } => {
             let text = items::needed(text, "the text", LONGEST_TITLE)?;
@@ -111,33 +92,19 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &TaskChange, when: When) -> Res
                 let hint = format!("it is from {} to {} seconds", EVERY_S.0, EVERY_S.1);
                 return Err(Refusal::new("every_s is out of bounds", hint));
             }
-            items::admit(list, &text)?;
-            let task = Task {
-                id: agenda.name("task"),
-                text,
-                at: *at,
-                every_s: *every_s,
-                owner: when.owner,
-                thread: when.thread.to_owned(),
-                changed_at: when.now,
-                ..Task::default()
-            };
-            let made = json!({"id": task.id, "at": at});
-            agenda.tasks.list.push(task);
-            Ok(made)
+            let of = Task { at: *at, every_s: *every_s, ..Task::default() };
+            let task = agenda.tasks.add(&mut agenda.next, text, of, when)?;
+            Ok(json!({"id": task.id, "at": at}))
         }
         TaskChange::Done { id, failed } => {
-            let task = items::find(list, id)?;
+            let task = agenda.tasks.find(id)?;
             if let Some(why) = failed {
                 items::needed(why, "the reason", LONGEST_REASON)?;
             }
             task.turned(failed.as_deref(), when.now);
-            let next = task.ended_at.is_none().then_some(task.due_at());
+            let next = task.is_open().then_some(task.due_at());
             Ok(json!({"id": id, "next_at": next, "attempts": task.tries.attempts}))
         }
-        TaskChange::Close { id, reason } => {
-            items::find(list, id)?.end(reason, when.now);
-            Ok(json!({"id": id}))
-        }
+        TaskChange::Close { id, reason } => agenda.tasks.close(id, reason, when),
     }
 }

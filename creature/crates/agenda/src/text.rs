@@ -1,4 +1,4 @@
-//! Texts: on one line, cut to a length, told apart by a hash; a word in a list. Pure.
+//! Texts: on one line, cut to a length, by sentences and words, told apart by a hash; a word in a list. Pure.
 
 /// The text on one line, with single spaces between its words.
 pub(crate) fn one_line(text: &str) -> String {
@@ -15,9 +15,34 @@ pub fn clip(text: &str, most: usize) -> String {
     format!("{}…", head.trim_end())
 }
 
+/// The sentences and lines of a text that say something; what is quoted is not split, unless a quote stays open.
+pub fn sentences(text: &str) -> impl Iterator<Item = &str> {
+    let is_quote = |letter: char| matches!(letter, '"' | '`');
+    let closes = text.matches(is_quote).count().is_multiple_of(2);
+    let (mut parts, mut from, mut quoted) = (Vec::new(), 0, false);
+    let mut letters = text.char_indices().peekable();
+    while let Some((at, letter)) = letters.next() {
+        quoted ^= closes && is_quote(letter);
+        let is_last = letters.peek().is_none_or(|(_, next)| next.is_whitespace());
+        if !quoted && (letter == '\n' || is_last && matches!(letter, '.' | '?' | '!' | ';')) {
+            let to = at + letter.len_utf8();
+            parts.extend(text.get(from..to));
+            from = to;
+        }
+    }
+    parts.extend(text.get(from..));
+    let trimmed = parts.into_iter().map(|part| part.trim().trim_end_matches(';').trim_end());
+    trimmed.filter(|part| part.contains(char::is_alphanumeric))
+}
+
 /// Whether a word stands in a list of words with spaces between.
 pub fn among(list: &str, word: &str) -> bool {
     list.split_whitespace().any(|known| known == word)
+}
+
+/// The words of a text in lower case, without marks.
+pub fn words(text: &str) -> impl Iterator<Item = String> {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
 }
 
 /// A hash of a text in lower case, the same in every life (FNV-1a).

@@ -73,9 +73,8 @@ impl Agenda {
     /// Tells the item and its price, as the owner is asked about it.
     pub fn price(&self, id: &str) -> Option<String> {
         let told = |title: &str, usd: f64| format!("{id}, \"{}\", {usd} USD", text::clip(title, 120));
-        let goal = self.goals.open().find(|goal| goal.id == id).map(|goal| told(&goal.title, goal.cost_usd));
-        goal.or_else(|| {
-            self.opportunities.open().find(|one| one.id == id).map(|one| told(&one.title, one.amount_usd))
-        })
+        let goal = self.goals.open().find(|goal| goal.id == id).map(|goal| told(&goal.about, goal.cost_usd));
+        let mut ways = self.opportunities.items.open();
+        goal.or_else(|| ways.find(|one| one.id == id).map(|one| told(&one.about, one.amount_usd)))
     }
 }

@@ -11,7 +11,8 @@ const FULL_DISK: &str = "the disk is full: files.delete frees what you made and 
                          target/, which is built anew";
 
 /// A failure as a mind is told of it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{error}")]
 pub struct Fault {
     /// A lowercase fragment that names the path, tool or argument.
     pub error: String,
@@ -41,14 +42,6 @@ impl Fault {
         Self::new(error, hint)
     }
 }
-
-impl fmt::Display for Fault {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.error)
-    }
-}
-
-impl Error for Fault {}
 
 /// Returns the hint where nothing can be written; `risky` says that the owner named another folder than the workspace.
 pub fn unwritable(kind: ErrorKind, risky: bool) -> &'static str {

@@ -89,11 +89,15 @@ pub fn entries(folder: &Path) -> impl Iterator<Item = DirEntry> + use<> {
     list(folder).into_iter().flatten()
 }
 
+/// The folder a file is in; the working directory for a bare name.
+pub fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 /// The paths of the logs moved aside beside a log (`<stem>-<time>.jsonl`), oldest first, and of the log itself.
 pub fn logs(path: &Path) -> Vec<PathBuf> {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned() + "-";
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut logs: Vec<PathBuf> = entries(folder).map(|entry| entry.path()).collect();
+    let mut logs: Vec<PathBuf> = entries(folder_of(path)).map(|entry| entry.path()).collect();
     logs.retain(|path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         name.starts_with(&stem) && name.ends_with(".jsonl")

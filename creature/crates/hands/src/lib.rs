@@ -16,10 +16,9 @@ pub use broker::{Broker, Reply};
 pub use feed::{Feed, Item, MOST_ITEMS};
 pub use web::{Page, fetch_feed, fetch_text};
 
-use std::fmt;
-
 /// Error: what failed, and what to do next; `status` where a server answered with a status.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, thiserror::Error)]
+#[error("{message}")]
 pub struct Error {
     pub message: String,
     pub hint: String,
@@ -44,11 +43,3 @@ impl Error {
         Self { message: message.into(), hint: hint.into(), ..Self::default() }
     }
 }
-
-impl fmt::Display for Error {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for Error {}

@@ -1,6 +1,7 @@
 //! Likeness: the words that say what a text is about, and titles grouped by those they share. Pure.
 
 use super::table::TABLE;
+use super::text::words;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// Words of a group's name.
@@ -48,8 +49,7 @@ fn title_words(title: &str) -> BTreeSet<String> {
 
 /// The words of more than three letters, in lower case.
 fn long_words(text: &str) -> BTreeSet<String> {
-    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().count() > 3);
-    words.map(str::to_lowercase).collect()
+    words(text).filter(|word| word.chars().count() > 3).collect()
 }
 
 /// Counts the words of more than three letters that two texts share.

@@ -1,4 +1,4 @@
-//! Parts of the owner's words: sentences, spans of the past, names and the text between courtesies. Pure.
+//! Parts of the owner's words: spans of the past, names and the text between courtesies. Pure.
 
 use super::score::Word;
 use super::table::TABLE;
@@ -14,26 +14,6 @@ const ANY_TIME: Timestamp = Timestamp::constant(7_258_075_200, 0);
 
 /// Words of a span.
 const MOST_SPAN: usize = 8;
-
-/// Sentences and lines, each as it stands; what is quoted is not split.
-pub fn sentences_and_quotes(said: &str) -> Vec<&str> {
-    let mut parts = Vec::new();
-    let (mut from, mut quoted) = (0, false);
-    let mut chars = said.char_indices().peekable();
-    while let Some((at, c)) = chars.next() {
-        quoted ^= matches!(c, '"' | '`');
-        let ends =
-            matches!(c, '.' | '?' | '!' | ';') && chars.peek().is_none_or(|(_, next)| next.is_whitespace());
-        if !quoted && (ends || c == '\n') {
-            let to = at + c.len_utf8();
-            parts.extend(said.get(from..to));
-            from = to;
-        }
-    }
-    parts.extend(said.get(from..));
-    parts.retain(|part| part.chars().any(char::is_alphanumeric));
-    parts
-}
 
 /// The words of a span of the past; empty where there are none.
 pub fn spanned(words: &[Word]) -> Option<String> {

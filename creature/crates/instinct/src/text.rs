@@ -1,7 +1,7 @@
 //! Reads results for instinct: the text, number and list in a field; and writes lists as a part of a sentence. Pure.
 
 pub use agenda::items::span;
-pub use agenda::text::clip;
+pub use agenda::text::{clip, sentences, words};
 pub use ground::text::{hash, host, slug, urls};
 
 use serde_json::Value;

@@ -2,12 +2,12 @@
 
 use super::likeness::content;
 use super::offer::OFFERED;
-use super::parts::{USUAL, bare, id, sentences_and_quotes, spanned, window};
+use super::parts::{USUAL, bare, id, spanned, window};
 use super::reminders;
 use super::score::Word;
 use super::table::{Ability, Part, TABLE};
 use super::task::{Task, fenced_patch};
-use super::text::urls;
+use super::text::{sentences, urls};
 
 /// From this likeness on an answer is given, where no other is near it; and an act is done, or part of a talk taken up.
 const SURE: f64 = 0.62;
@@ -210,7 +210,7 @@ fn meant(
             let named = bare(raw)?;
             OFFERED.iter().find(|(name, _)| name.eq_ignore_ascii_case(&named))?.1.to_owned()
         }
-        _ => bare(raw).filter(|what| sentences_and_quotes(what).len() < 2)?,
+        _ => bare(raw).filter(|what| sentences(what).count() < 2)?,
     };
     let language = TABLE.language(all).map(|(_, language)| language);
     match ability.name.as_str() {
@@ -243,7 +243,7 @@ fn usual_text(kind: &str, all: &[Word]) -> &'static str {
 
 /// Each sentence by itself, where every one of several is understood; greetings beside others go without an answer.
 fn one_by_one(text: &str) -> Option<Vec<Task>> {
-    let parts = sentences_and_quotes(text);
+    let parts: Vec<&str> = sentences(text).collect();
     if !(2..=MOST_PARTS).contains(&parts.len()) {
         return None;
     }

@@ -1,16 +1,18 @@
 //! Errors of knowledge: what failed; displays as the end of "failed to …", the cause is in `source`.
 
-use std::fmt;
 use std::io;
 use std::path::Path;
 
 /// A failed search or update of the index.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Failed act with the path of its file, and the cause.
-    File(String, io::Error),
-    Index(rusqlite::Error),
+    #[error("{0}")]
+    File(String, #[source] io::Error),
+    #[error("use the index")]
+    Index(#[from] rusqlite::Error),
     /// The index is not one of ours, or no longer agrees with the files.
+    #[error("use the index: it does not agree with the files")]
     Stale,
 }
 
@@ -31,31 +33,5 @@ impl Error {
 
     pub(crate) fn file(doing: &str, path: &Path) -> impl FnOnce(io::Error) -> Error {
         move |cause| Error::File(format!("{doing} {}", path.display()), cause)
-    }
-}
-
-impl From<rusqlite::Error> for Error {
-    fn from(cause: rusqlite::Error) -> Self {
-        Error::Index(cause)
-    }
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            Error::File(doing, _) => doing,
-            Error::Index(_) => "use the index",
-            Error::Stale => "use the index: it does not agree with the files",
-        })
-    }
-}
-
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Error::File(_, cause) => Some(cause),
-            Error::Index(cause) => Some(cause),
-            Error::Stale => None,
-        }
     }
 }

@@ -1,11 +1,11 @@
 //! Errors of memory: what failed and on which path; the cause is in `source`, so that a chain prints it once.
 
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// A failed act on a file; displays as the end of "failed to …".
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{doing} {}", path.display())]
 pub struct Error {
     doing: &'static str,
     path: PathBuf,
@@ -25,17 +25,5 @@ impl Error {
 
     pub(crate) fn on(path: &Path, doing: &'static str) -> impl FnOnce(io::Error) -> Error {
         move |source| Error { doing, path: path.to_path_buf(), source }
-    }
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.doing, self.path.display())
-    }
-}
-
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&self.source)
     }
 }

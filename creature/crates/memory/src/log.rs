@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::replace::{folder_of, set_aside, sync_folder};
+use crate::replace::set_aside;
 use crate::tail::last_line;
 use crate::{Error, Record};
 
@@ -99,7 +99,7 @@ impl Log {
 }
 
 fn open_file(path: &Path) -> Result<File, Error> {
-    let folder = folder_of(path);
+    let folder = files::folder_of(path);
     let fresh = fs::symlink_metadata(path).is_err();
     if fresh {
         fs::create_dir_all(folder).map_err(Error::on(folder, "create the folder"))?;
@@ -112,7 +112,7 @@ fn open_file(path: &Path) -> Result<File, Error> {
     };
     let file = file.map_err(Error::on(path, "open"))?;
     if fresh {
-        sync_folder(folder).map_err(Error::on(folder, "sync the folder"))?;
+        files::sync_folder(folder).map_err(Error::on(folder, "sync the folder"))?;
     }
     Ok(file)
 }

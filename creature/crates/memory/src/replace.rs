@@ -11,7 +11,7 @@ use crate::Error;
 
 /// Writes aside in the same folder, syncs, renames over `path` and syncs the folder; keeps the old file's rights.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    let folder = folder_of(path);
+    let folder = files::folder_of(path);
     fs::create_dir_all(folder).map_err(Error::on(folder, "create the folder"))?;
     let aside = aside(path).map_err(Error::on(path, "replace"))?;
     let written = write_aside(&aside, path, bytes).and_then(|()| fs::rename(&aside, path));
@@ -20,7 +20,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
         let _ = fs::remove_file(&aside);
         return Err(Error::on(path, "replace")(error));
     }
-    sync_folder(folder).map_err(Error::on(folder, "sync the folder"))
+    files::sync_folder(folder).map_err(Error::on(folder, "sync the folder"))
 }
 
 /// Renames a file that cannot be read, or a folder in its place, to `<stem>-<time>.<extension>`: the next
@@ -36,19 +36,6 @@ pub fn set_aside(path: &Path) -> io::Result<()> {
         path,
         path.with_file_name(format!("{}-{time}.{}", name(path.file_stem()), name(path.extension()))),
     )
-}
-
-/// The folder a file is in; the working directory for a bare name.
-pub(crate) fn folder_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    }
-}
-
-/// Makes a new or renamed name in a folder survive a power cut.
-pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
-    files::sync_folder(folder)
 }
 
 fn write_aside(aside: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {

@@ -8,7 +8,7 @@ use ground::files;
 use jiff::Timestamp;
 use serde::Deserialize;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, Read as _, Seek, SeekFrom};
 use std::path::Path;
 
 /// Bytes of the file that a search reads through rather than halves again; also the size of the read buffer.
@@ -148,18 +148,11 @@ impl<'a> Lines<'a> {
     /// Reads the next line, without its end; false where there is none.
     fn next(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
         line.clear();
-        let began = self.at;
-        loop {
-            let held = self.reader.fill_buf()?;
-            let end = held.iter().position(|byte| *byte == b'\n');
-            let part = held.get(..end.unwrap_or(held.len())).unwrap_or_default();
-            line.extend(part.iter().take(MAX_LINE.saturating_sub(line.len())));
-            let used = part.len() + usize::from(end.is_some());
-            self.reader.consume(used);
-            self.at += used as u64;
-            if end.is_some() || used == 0 {
-                return Ok(self.at > began);
-            }
+        let mut read = (&mut self.reader).take(MAX_LINE as u64).read_until(b'\n', line)?;
+        if line.pop_if(|last| *last == b'\n').is_none() {
+            read += self.reader.skip_until(b'\n')?;
         }
+        self.at += read as u64;
+        Ok(read > 0)
     }
 }

@@ -17,9 +17,6 @@ const FIRST_BLOCK: usize = 64 << 10;
 /// Bytes of the largest block: the most memory that one read may cost.
 const LAST_BLOCK: usize = 1 << 20;
 
-/// Bytes searched at once for a newline: without optimisation `contains` is fast and a search from the end is not.
-const CHUNK: usize = 4 << 10;
-
 /// Bytes of garbage and of lines too long to keep that a tail may cross before it gives up.
 const MOST_DAMAGE: u64 = 256 << 20;
 
@@ -158,17 +155,7 @@ impl<'a> Backwards<'a> {
     }
 
     fn newline(&self) -> Option<usize> {
-        let fresh = self.held.get(..self.unsearched)?;
-        let mut end = fresh.len();
-        for chunk in fresh.rchunks(CHUNK) {
-            let start = end - chunk.len();
-            if chunk.contains(&b'\n') {
-                let within = chunk.iter().rposition(|byte| *byte == b'\n')?;
-                return Some(start + within);
-            }
-            end = start;
-        }
-        None
+        self.held.get(..self.unsearched)?.iter().rposition(|byte| *byte == b'\n')
     }
 
     fn read_block(&mut self) -> io::Result<()> {

@@ -94,7 +94,7 @@ struct Open {
 }
 
 /// Conversation, as its file has it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Conversation {
     path: PathBuf,
     pub head: Head,
@@ -143,25 +143,7 @@ impl Conversation {
     }
 
     fn empty(path: PathBuf, head: Head) -> Self {
-        let bytes_since = head.head_bytes;
-        Self {
-            path,
-            head,
-            turns: Vec::new(),
-            shown: BTreeMap::new(),
-            open: Vec::new(),
-            first_tokens: None,
-            tokens: 0,
-            bytes_since,
-            at_s: 0,
-            began_s: 0,
-            life: 0,
-            rested: true,
-            returned: false,
-            server_oddity: String::new(),
-            misread: false,
-            note: String::new(),
-        }
+        Self { path, bytes_since: head.head_bytes, head, rested: true, ..Self::default() }
     }
 
     /// Reads a conversation; a torn last line is cut off. None where there is none, or none that can be continued.

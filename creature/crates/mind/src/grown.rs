@@ -80,7 +80,7 @@ impl ModelMind {
         };
         let room = (most(self.window, self.round_tokens) / 10).saturating_mul(LETTERS_A_TOKEN);
         let last = handover::last(turns, usize::try_from(room).unwrap_or(usize::MAX), self.tools);
-        self.begin_from(moment, Some(&summary), &last)?;
+        self.begin(moment, Some(&summary), &last)?;
         if wanted {
             return Ok(None);
         }

@@ -149,14 +149,13 @@ pub fn untold(moment: &Moment, old: &Conversation) -> Moment {
 
 /// The owner's last eight messages on this thread, whole, oldest first.
 fn spoken(moment: &Moment) -> Vec<String> {
-    let thread = if moment.thread.is_empty() { "main" } else { moment.thread.as_str() };
     let text = |data: &Value, key: &str| data.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     let mut words: Vec<String> = moment
         .records
         .iter()
         .rev()
         .filter(|record| record.kind == "message" && text(&record.data, "from") == "owner")
-        .filter(|record| [thread, ""].contains(&text(&record.data, "thread").as_str()))
+        .filter(|record| [moment.thread(), ""].contains(&text(&record.data, "thread").as_str()))
         .take(8)
         .map(|record| format!("- {} {}", record.at, text(&record.data, "text")))
         .collect();

@@ -316,11 +316,15 @@ impl ModelMind {
         read.filter(Conversation::is_unfinished).map(|left| left.head.thread).collect()
     }
 
-    /// Adds what the reply cost by list price, where known: a write to a cache costs a quarter more than input.
     pub(super) fn priced(&self, mut outcome: Outcome) -> Outcome {
-        let (Outcome::Thought { usage, .. } | Outcome::Garbled { usage, .. }) = &mut outcome else {
-            return outcome;
-        };
+        if let Outcome::Thought { usage, .. } | Outcome::Garbled { usage, .. } = &mut outcome {
+            self.price(usage);
+        }
+        outcome
+    }
+
+    /// Adds what the reply cost by list price, where known: a write to a cache costs a quarter more than input.
+    pub(super) fn price(&self, usage: &mut Value) {
         if let (Some([input, read, output]), Value::Object(usage)) = (self.prices, usage) {
             let tokens = |key: &str| usage.get(key).and_then(Value::as_f64).unwrap_or(0.0);
             // What is written for an hour costs twice the price of input.
@@ -332,7 +336,6 @@ impl ModelMind {
             // `cost` is in millionths of a USD.
             usage.insert("cost_usd".to_owned(), json!(cost.round() / 1e6));
         }
-        outcome
     }
 }
 
@@ -399,8 +402,5 @@ pub(super) fn tokens(reply: &Reply, before: u64) -> u64 {
     let usage = &reply.usage;
     let prompt = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens;
     let raw = conversation::estimate(reply.raw.to_string().len() as u64);
-    match prompt {
-        0 => before + raw,
-        prompt => prompt + usage.output_tokens.min(raw.max(1)),
-    }
+    if prompt == 0 { before + raw } else { prompt + usage.output_tokens.min(raw.max(1)) }
 }

@@ -91,6 +91,11 @@ impl Moment {
     pub fn answers(&self) -> bool {
         self.owner || !self.words.is_empty()
     }
+
+    /// The name of its thread.
+    pub fn thread(&self) -> &str {
+        if self.thread.is_empty() { "main" } else { &self.thread }
+    }
 }
 
 /// Message of the owner's.

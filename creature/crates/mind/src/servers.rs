@@ -1,6 +1,7 @@
 //! Model servers: what each was found to take, kept for later lives, and the next simpler form after a refusal.
 //!
-//! Invariant: what is kept is a form in which the server has answered; another build of the creature tries anew.
+//! Invariant: what is kept is a form in which the server has answered; another build of the creature tries anew. What
+//! another build knows beside that stays as it wrote it.
 
 use super::Outcome;
 use super::conversation::fingerprint;
@@ -8,7 +9,8 @@ use super::llm::{self, Form, ModelMind};
 use jiff::Timestamp;
 use memory::state;
 use model::{Accepted, Error, Kind};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,7 +24,7 @@ struct Server {
     /// Judged by its answer to one tool that echoes a word.
     takes_tools: bool,
     found_at: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "known", skip_serializing_if = "Option::is_none")]
     answered: Option<Answered>,
 }
 
@@ -37,7 +39,13 @@ struct Answered {
     accepted: Accepted,
 }
 
-type Servers = BTreeMap<String, Server>;
+/// Reads the form in which a server has answered; none where it has parts that this build does not know.
+fn known<'d, D: Deserializer<'d>>(written: D) -> Result<Option<Answered>, D::Error> {
+    Ok(serde_json::from_value(Value::deserialize(written)?).ok())
+}
+
+/// Servers by address, model and build, as they are written.
+type Servers = BTreeMap<String, Value>;
 
 /// Findings of this life about its server.
 #[derive(Clone, Debug, Default)]
@@ -77,7 +85,7 @@ impl ModelMind {
         if self.found.is_learned {
             return Ok(());
         }
-        let kept = self.servers_kept().remove(&self.server());
+        let kept = self.server_kept();
         let answered = kept.as_ref().and_then(|server| server.answered.clone());
         match answered.filter(|answered| answered.by == self.commit) {
             Some(answered) => {
@@ -122,7 +130,7 @@ impl ModelMind {
         let word = fingerprint(&[&found_at, &self.server()]);
         let takes_tools = self.client.takes_tools(&word, autonomous).await;
         let takes_tools = takes_tools.map_err(|error| llm::failed(&error))?;
-        self.keep_server(Server { takes_tools, found_at, answered: None });
+        self.keep_server(&Server { takes_tools, found_at, answered: None });
         Ok(takes_tools)
     }
 
@@ -134,13 +142,23 @@ impl ModelMind {
         state::read(&self.servers).unwrap_or_default()
     }
 
-    fn keep_server(&self, server: Server) {
+    fn server_kept(&self) -> Option<Server> {
+        serde_json::from_value(self.servers_kept().remove(&self.server())?).ok()
+    }
+
+    fn keep_server(&self, server: &Server) {
         let mut known = self.servers_kept();
-        known.remove(&self.server());
+        let mut fields = match known.remove(&self.server()) {
+            Some(Value::Object(fields)) => fields,
+            _ => serde_json::Map::new(),
+        };
+        if let Value::Object(new) = json!(server) {
+            fields.extend(new);
+        }
         while known.len() >= MOST_SERVERS {
             known.pop_first();
         }
-        known.insert(self.server(), server);
+        known.insert(self.server(), Value::Object(fields));
         state::keep(&self.servers, &known);
     }
 
@@ -165,11 +183,10 @@ impl ModelMind {
             self.found.news = news.join("; ");
         }
         let found_at = now.to_string();
-        let kept = self.servers_kept().remove(&self.server());
-        let server = kept.unwrap_or(Server { takes_tools: !in_json, found_at, answered: None });
+        let server = self.server_kept().unwrap_or(Server { takes_tools: !in_json, found_at, answered: None });
         let answered = Some(Answered { by: self.commit.clone(), in_json, accepted });
         if server.answered != answered {
-            self.keep_server(Server { answered, ..server });
+            self.keep_server(&Server { answered, ..server });
         }
     }
 

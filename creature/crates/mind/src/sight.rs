@@ -4,7 +4,6 @@
 //! are bound to.
 
 use super::llm::{self, ModelMind};
-use super::outcome::Outcome;
 use agenda::standing::redact;
 use model::{Error, Medium, Talk, Turn};
 use serde_json::Value;
@@ -31,23 +30,10 @@ impl ModelMind {
         autonomous: bool,
     ) -> Result<(String, Value), Error> {
         let turns = [Turn::Said { text: redact(question.unwrap_or(USUAL)) }];
-        let talk = Talk {
-            system: EYES,
-            tools: &[],
-            turns: &turns,
-            media: &[medium],
-            schema: None,
-            autonomous,
-            without_thinking: false,
-        };
+        let talk = Talk { system: EYES, turns: &turns, media: &[medium], autonomous, ..Talk::default() };
         let reply = self.client.say(&talk, &mut |_| {}).await?;
-        let said = redact(reply.text.trim());
-        let priced = self.priced(Outcome::Garbled {
-            error: String::new(),
-            text: String::new(),
-            usage: llm::usage(&reply),
-        });
-        let Outcome::Garbled { usage, .. } = priced else { return Ok((said, Value::Null)) };
-        Ok((said, usage))
+        let mut usage = llm::usage(&reply);
+        self.price(&mut usage);
+        Ok((redact(reply.text.trim()), usage))
     }
 }

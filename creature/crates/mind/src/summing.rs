@@ -28,15 +28,7 @@ impl ModelMind {
             return None;
         }
         let turns = [Turn::Said { text: format!("{text}\n\n{asking}") }];
-        let talk = Talk {
-            system: READER,
-            tools: &[],
-            turns: &turns,
-            media: &[],
-            schema: None,
-            autonomous,
-            without_thinking: false,
-        };
+        let talk = Talk { system: READER, turns: &turns, autonomous, ..Talk::default() };
         let reply = self.client.say(&talk, &mut |_| alive()).await;
         let reply =
             reply.inspect_err(|error| tracing::info!("{} sums nothing up: {}", self.name(), error.message));

@@ -60,7 +60,7 @@ impl ModelMind {
             self.current = Some(current);
             if self.seems_too_long(&taken, is_kept) && !anew {
                 (without_thinking, anew) = (false, true);
-                self.begin(moment, None)?;
+                self.begin(moment, None, "")?;
                 continue;
             }
             let error = match taken {
@@ -76,16 +76,16 @@ impl ModelMind {
                     }
                     (without_thinking, anew) = (false, true);
                     // What was refused by a filter must not be told again.
-                    self.begin(moment, (error.kind == Kind::Filtered).then_some(handover::FILTERED))?;
+                    self.begin(moment, (error.kind == Kind::Filtered).then_some(handover::FILTERED), "")?;
                 }
                 Kind::Withheld if !anew && self.would_fit(error.fits_tokens) => {
                     anew = true;
-                    self.begin(moment, None)?;
+                    self.begin(moment, None, "")?;
                 }
                 _ if self.may_be_simpler(&error) => {
                     (without_thinking, anew) = (false, false);
                     self.simplify(&error);
-                    self.begin(moment, None)?;
+                    self.begin(moment, None, "")?;
                 }
                 _ => {
                     self.refused_as_well(&error);
@@ -105,7 +105,7 @@ impl ModelMind {
         let goes_on = self.current.as_ref().is_some_and(|kept| self.goes_on(kept, &head, moment));
         if !goes_on {
             self.keep_ended(&path);
-            return self.begin(moment, None);
+            return self.begin(moment, None, "");
         }
         let Some(current) = &mut self.current else { return Ok(()) };
         current.close()?;
@@ -127,9 +127,7 @@ impl ModelMind {
     }
 
     fn head(&self, moment: &Moment) -> Head {
-        let thread = if moment.thread.is_empty() { "main" } else { moment.thread.as_str() };
-        let thread = moment.answers().then(|| thread.to_owned());
-        self.head_of(thread, &self.frame)
+        self.head_of(moment.answers().then(|| moment.thread().to_owned()), &self.frame)
     }
 
     pub(super) fn head_of(&self, thread: Option<String>, frame: &Frame) -> Head {
@@ -152,18 +150,8 @@ impl ModelMind {
         kept.head.fingerprint == head.fingerprint && (fresh || talk || kept.is_unfinished())
     }
 
-    /// Begins this moment's conversation anew; what the one before came to is handed over.
-    pub(super) fn begin(&mut self, moment: &Moment, summary: Option<&str>) -> io::Result<()> {
-        self.begin_from(moment, summary, "")
-    }
-
-    /// The same, with the last messages of the one before as they are.
-    pub(super) fn begin_from(
-        &mut self,
-        moment: &Moment,
-        summary: Option<&str>,
-        last: &str,
-    ) -> io::Result<()> {
+    /// Begins this moment's conversation anew; what the one before came to is handed over, with its `last` messages.
+    pub(super) fn begin(&mut self, moment: &Moment, summary: Option<&str>, last: &str) -> io::Result<()> {
         let old = self.current.take();
         let handed =
             old.as_ref().filter(|old| summary.is_some() || old.is_unfinished() || old.head.thread.is_some());

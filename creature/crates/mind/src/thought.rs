@@ -4,6 +4,7 @@
 //! an error that names what and where, never a guess at what was wanted.
 
 use crate::shape::{self, ARGS, TOOL};
+use agenda::text::clip;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -75,8 +76,7 @@ impl Thought {
                 Ok(call) => format!("{} {}", call.tool, Value::Object(call.args)),
                 Err(why) => format!("one that {why}"),
             };
-            let cut = if name.chars().count() > MOST_NAME { "…" } else { "" };
-            name.chars().take(MOST_NAME).chain(cut.chars()).collect::<String>()
+            clip(&name, MOST_NAME)
         };
         let (all, names) = (self.over.len(), self.over.iter().take(MOST_NAMED).map(named));
         let names = names.collect::<Vec<_>>().join("; ");

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::arguments::{self, Ids};
-use crate::form::{Form, Json, Part};
+use crate::form::{Form, Part};
 use crate::rounds::{Round, rounds};
 use crate::stream::{Draft, End, Gather, Hear, Speech, count, merge, set, word};
 use crate::strict;
@@ -36,7 +36,7 @@ impl Speech for Anthropic {
         let news = form.has(Part::SystemNews) && version(&endpoint.model).is_some_and(takes_news);
         put("messages", messages(talk, news, form.has(Part::Hour)));
         let mut output = Map::new();
-        if let Some(Json::Schema(schema)) = form.json(talk) {
+        if let Some(schema) = form.schema(talk) {
             output.insert("format".to_owned(), json!({"type": "json_schema", "schema": schema}));
         }
         if !endpoint.effort.is_empty() && form.has(Part::Effort) {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::arguments::{self, Ids};
 use crate::content::{self, THINKING};
-use crate::form::{Form, Json, Part};
+use crate::form::{Form, Part};
 use crate::pieces::Calls;
 use crate::rounds::{Round, rounds};
 use crate::stream::{Draft, End, Gather, Hear, Speech, count, set, word};
@@ -35,13 +35,8 @@ impl Speech for Chat {
                 put("parallel_tool_calls", json!(form.has(Part::SeveralCalls)));
             }
         }
-        match form.json(talk) {
-            Some(Json::Schema(schema)) => {
-                let schema = json!({"name": "thought", "schema": schema});
-                put("response_format", json!({"type": "json_schema", "json_schema": schema}));
-            }
-            Some(Json::Object) => drop(put("response_format", json!({"type": "json_object"}))),
-            None => {}
+        if let Some((_, format)) = response_format(talk, form) {
+            put("response_format", format);
         }
         if !endpoint.effort.is_empty() && form.has(Part::Effort) {
             put("reasoning_effort", json!(endpoint.effort));
@@ -51,6 +46,10 @@ impl Speech for Chat {
             put("stream_options", json!({"include_usage": true}));
         }
         Value::Object(body)
+    }
+
+    fn asks_for_json(&self, talk: &Talk<'_>, form: Form) -> Option<Part> {
+        response_format(talk, form).map(|(part, _)| part)
     }
 
     fn ids(&self, raw: &Value) -> Vec<String> {
@@ -110,6 +109,17 @@ impl Speech for Chat {
             stop: stop.to_owned(),
             raw: Value::Object(raw),
         })
+    }
+}
+
+/// The form that a reply is held to, and the part of a request that says so: a schema, else an object of any form. That is
+/// all that DeepSeek takes (api-docs.deepseek.com, JSON Output), and just what LM Studio refuses
+/// (lmstudio-ai/lmstudio-bug-tracker, issue 189).
+fn response_format(talk: &Talk<'_>, form: Form) -> Option<(Part, Value)> {
+    let schema = json!({"name": "thought", "schema": talk.reply_schema()?});
+    match form.has(Part::Schema) {
+        true => Some((Part::Schema, json!({"type": "json_schema", "json_schema": schema}))),
+        false => form.has(Part::Object).then(|| (Part::Object, json!({"type": "json_object"}))),
     }
 }
 

@@ -97,10 +97,11 @@ impl Client {
         let (mut tried, mut attempts) = (known.clone(), 0);
         let mut most_tokens = self.endpoint.max_tokens;
         loop {
+            let json = self.speech.asks_for_json(talk, tried.form);
             let error = match self.retried(talk, &tried, most_tokens, &mut attempts, hear).await {
                 Ok(reply) => {
                     // Kept only now: a request refused for another reason says nothing about its form.
-                    self.accept(tried.proven(talk));
+                    self.accept(tried.proven(json.is_some()));
                     return Ok(reply);
                 }
                 Err(error) => error,
@@ -113,7 +114,7 @@ impl Client {
             }
             // A request that was refused for its form is never sent again.
             let refused = self.body(talk, &tried, most_tokens);
-            let simpler = tried.simpler(&known, self.endpoint.wire, talk, &error);
+            let simpler = tried.simpler(&known, self.endpoint.wire, talk.tools, json, &error);
             let is_other = |next: &Accepted| self.body(talk, next, most_tokens) != refused;
             tried = simpler.into_iter().find(is_other).ok_or(error)?;
         }

@@ -1,6 +1,5 @@
 //! Error of a call: whose fault it is, and what to do about it; it never holds the token.
 
-use std::fmt;
 use std::time::Duration;
 
 use crate::said::Said;
@@ -49,7 +48,8 @@ pub enum Kind {
 }
 
 /// A call that failed; displays as the end of "failed to …".
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
 pub struct Error {
     pub kind: Kind,
     pub message: String,
@@ -216,11 +216,3 @@ fn by_status(status: u16) -> (Kind, &'static str, &'static str) {
         _ => (Kind::Garbled, "a status that makes no sense here", "check that base_url is a model server"),
     }
 }
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for Error {}

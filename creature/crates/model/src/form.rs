@@ -11,7 +11,7 @@ use crate::{Error, Kind, Talk, Tool, Wire, plain, refusal};
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Part {
     Schema,
-    /// A reply held to JSON, where the schema is refused.
+    /// A reply held to JSON, where the schema is refused; the chat wire alone has it.
     Object,
     /// The limit's old name, `max_tokens`; without it, `max_completion_tokens`.
     OldLimit,
@@ -38,22 +38,23 @@ pub(crate) enum Part {
     Hour,
 }
 
-const PARTS: [Part; 15] = [
-    Part::Schema,
-    Part::Object,
-    Part::OldLimit,
-    Part::Strict,
-    Part::SystemNews,
-    Part::StreamUsage,
-    Part::Parallel,
-    Part::Summary,
-    Part::Encrypted,
-    Part::Effort,
-    Part::CacheKey,
-    Part::SeveralCalls,
-    Part::WordsAfterResults,
-    Part::GivenIds,
-    Part::Hour,
+/// Each part in words; empty for the limit's other name, by which nothing is left out.
+const PARTS: [(Part, &str); 15] = [
+    (Part::Schema, "a schema of the reply"),
+    (Part::Object, "a reply held to JSON"),
+    (Part::OldLimit, ""),
+    (Part::Strict, "strict tools"),
+    (Part::SystemNews, "news from the system"),
+    (Part::StreamUsage, "the count of tokens in a stream"),
+    (Part::Parallel, "several calls at once"),
+    (Part::Summary, "summaries of its thinking"),
+    (Part::Encrypted, "encrypted reasoning"),
+    (Part::Effort, "the effort that is set"),
+    (Part::CacheKey, "a key for its cache"),
+    (Part::SeveralCalls, "several calls in one turn"),
+    (Part::WordsAfterResults, "words right after results"),
+    (Part::GivenIds, "ids of calls as they were given"),
+    (Part::Hour, "a cache that holds for an hour"),
 ];
 
 /// The parts that a refusal names, and by which words of it.
@@ -90,15 +91,6 @@ pub(crate) struct Form {
     json_is_proven: bool,
 }
 
-/// A reply in JSON, as a request asks for it.
-pub(crate) enum Json<'t> {
-    /// By a schema.
-    Schema(&'t Value),
-    /// An object of any form: all that DeepSeek's chat completions take (api-docs.deepseek.com, JSON Output), and just
-    /// what LM Studio's refuse (lmstudio-ai/lmstudio-bug-tracker, issue 189).
-    Object,
-}
-
 impl Form {
     pub(crate) fn has(self, part: Part) -> bool {
         self.without & bit(part) == 0
@@ -109,11 +101,9 @@ impl Form {
         if hour || !self.has(Part::Hour) { self } else { self.changed(Part::Hour) }
     }
 
-    /// Asks for a thought in JSON where no tools are offered; none where it is not to be in JSON, or no form of it is taken.
-    pub(crate) fn json<'t>(self, talk: &Talk<'t>) -> Option<Json<'t>> {
-        let schema = talk.schema.filter(|_| talk.tools.is_empty())?;
-        let object = || self.has(Part::Object).then_some(Json::Object);
-        if self.has(Part::Schema) { Some(Json::Schema(schema)) } else { object() }
+    /// The schema that a request has for its reply; none where the reply is held to none, or schemas are refused.
+    pub(crate) fn schema<'t>(self, talk: &Talk<'t>) -> Option<&'t Value> {
+        talk.reply_schema().filter(|_| self.has(Part::Schema))
     }
 
     fn changed(self, part: Part) -> Form {
@@ -124,7 +114,7 @@ impl Form {
 
 impl From<Form> for Vec<Part> {
     fn from(form: Form) -> Self {
-        PARTS.into_iter().filter(|part| !form.has(*part)).collect()
+        PARTS.into_iter().map(|(part, _)| part).filter(|part| !form.has(*part)).collect()
     }
 }
 
@@ -146,9 +136,9 @@ pub struct Accepted {
 }
 
 impl Accepted {
-    /// Returns what is known once the server has answered a request in this form.
-    pub(crate) fn proven(self, talk: &Talk<'_>) -> Accepted {
-        let json_is_proven = self.form.json_is_proven || self.form.json(talk).is_some();
+    /// Returns what is known once the server has answered a request in this form, which asked for JSON or not.
+    pub(crate) fn proven(self, asked_for_json: bool) -> Accepted {
+        let json_is_proven = self.form.json_is_proven || asked_for_json;
         Accepted { form: Form { json_is_proven, ..self.form }, ..self }
     }
 
@@ -161,25 +151,25 @@ impl Accepted {
         Accepted { form: self.form.changed(part), ..self.clone() }
     }
 
-    /// Parts of a request that are left out, in words; the limit's other name is none.
+    /// Parts of a request that are left out, in words.
     pub fn without(&self) -> Vec<&'static str> {
-        PARTS.into_iter().filter(|part| !self.form.has(*part)).filter_map(in_words).collect()
+        let without = PARTS.into_iter().filter(|(part, words)| !self.form.has(*part) && !words.is_empty());
+        without.map(|(_, words)| words).collect()
     }
 
     /// Lists forms to try when a request in this form is refused, the best first: each part is changed once, the one
-    /// the server names first. The caller passes over those that would not change the request.
+    /// the server names first; `json` is the one that asked for JSON. The caller passes over those that would not change
+    /// the request.
     pub(crate) fn simpler(
         &self,
         known: &Accepted,
         wire: Wire,
-        talk: &Talk<'_>,
+        tools: &[Tool],
+        json: Option<Part>,
         error: &Error,
     ) -> Vec<Accepted> {
         let has = |part: Part| self.form.has(part);
-        let freer = self.form.json(talk).map(|json| match json {
-            Json::Schema(_) => self.changed(Part::Schema),
-            Json::Object => self.changed(Part::Object),
-        });
+        let freer = json.map(|part| self.changed(part));
         // Some servers fall over a schema instead of refusing it.
         if error.status == Some(500) && error.kind != Kind::Form && !self.form.json_is_proven {
             return freer.into_iter().collect();
@@ -197,7 +187,7 @@ impl Accepted {
         }
         let named = NAMED.iter().filter(|(part, words)| has(*part) && said.contains(words));
         simpler.extend(named.map(|(part, _)| self.changed(*part)));
-        let sent = self.tools(talk.tools);
+        let sent = self.tools(tools);
         let names: Vec<&str> = sent.iter().map(|tool| tool.name.as_str()).collect();
         let named = refusal::tools_named(&error.message, &names);
         // A tool that is refused as a strict one may be taken as a plain one.
@@ -214,26 +204,6 @@ impl Accepted {
         simpler.extend(freer);
         simpler
     }
-}
-
-fn in_words(part: Part) -> Option<&'static str> {
-    Some(match part {
-        Part::OldLimit => return None,
-        Part::Schema => "a schema of the reply",
-        Part::Object => "a reply held to JSON",
-        Part::Strict => "strict tools",
-        Part::SystemNews => "news from the system",
-        Part::StreamUsage => "the count of tokens in a stream",
-        Part::Parallel => "several calls at once",
-        Part::Summary => "summaries of its thinking",
-        Part::Encrypted => "encrypted reasoning",
-        Part::Effort => "the effort that is set",
-        Part::CacheKey => "a key for its cache",
-        Part::SeveralCalls => "several calls in one turn",
-        Part::WordsAfterResults => "words right after results",
-        Part::GivenIds => "ids of calls as they were given",
-        Part::Hour => "a cache that holds for an hour",
-    })
 }
 
 fn bit(part: Part) -> u16 {

@@ -101,7 +101,7 @@ pub struct Answer {
 }
 
 /// A request to a model. The parts that change least come first, which is what makes caching work.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Talk<'a> {
     pub system: &'a str,
     pub tools: &'a [Tool],
@@ -114,6 +114,13 @@ pub struct Talk<'a> {
     pub autonomous: bool,
     /// Old thinking is left out: once, after a refused signature.
     pub without_thinking: bool,
+}
+
+impl<'a> Talk<'a> {
+    /// The schema that its reply is to be held to; none where tools are offered.
+    fn reply_schema(&self) -> Option<&'a Value> {
+        self.schema.filter(|_| self.tools.is_empty())
+    }
 }
 
 /// Piece of a reply, heard while it comes; none counts before the reply is whole.

@@ -15,15 +15,7 @@ impl Client {
         let text = format!("Call the tool echo with this word, and say nothing else: `{word}`");
         let turns = [Turn::Said { text }];
         let system = "You test whether tools work.";
-        let talk = Talk {
-            system,
-            tools: &tools,
-            turns: &turns,
-            media: &[],
-            schema: None,
-            autonomous,
-            without_thinking: false,
-        };
+        let talk = Talk { system, tools: &tools, turns: &turns, autonomous, ..Talk::default() };
         for _ in 0..2 {
             let mut deaf = |_: Heard<'_>| {};
             let said = timeout(self.endpoint.deadline, self.say(&talk, &mut deaf)).await;

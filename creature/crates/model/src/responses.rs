@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use serde_json::{Map, Value, json};
 
 use crate::arguments::{self, Ids};
-use crate::form::{Form, Json, Part};
+use crate::form::{Form, Part};
 use crate::rounds::{Round, rounds};
 use crate::stream::{Draft, End, Gather, Hear, Speech, count, set, word};
 use crate::strict;
@@ -52,7 +52,7 @@ impl Speech for Responses {
             put("reasoning", Value::Object(reasoning));
         }
         put("input", input(talk));
-        if let Some(Json::Schema(schema)) = form.json(talk) {
+        if let Some(schema) = form.schema(talk) {
             let format = json!({"type": "json_schema", "name": "thought", "schema": schema, "strict": false});
             put("text", json!({"format": format}));
         }

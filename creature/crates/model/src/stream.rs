@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 use crate::arguments::Ids;
-use crate::form::Form;
+use crate::form::{Form, Part};
 use crate::{Call, Endpoint, Heard, Talk, Usage, sse, surrogates};
 
 /// Function that is told each piece of a reply as it is heard.
@@ -15,6 +15,10 @@ pub(crate) type Hear<'h> = dyn FnMut(Heard<'_>) + Send + 'h;
 pub(crate) trait Speech: Sync {
     fn path(&self) -> &'static str;
     fn body(&self, endpoint: &Endpoint, talk: &Talk<'_>, form: Form) -> Value;
+    /// The part by which a request asks for its reply in JSON, where it does.
+    fn asks_for_json(&self, talk: &Talk<'_>, form: Form) -> Option<Part> {
+        form.schema(talk).map(|_| Part::Schema)
+    }
     /// The ids of the calls of a thought.
     fn ids(&self, raw: &Value) -> Vec<String>;
     fn gather(&self) -> Box<dyn Gather>;

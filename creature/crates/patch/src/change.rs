@@ -61,7 +61,7 @@ pub fn write(root: &Path, changes: Vec<Change>) -> Result<Written, Fault> {
         let rights = fs::metadata(&file).ok().map(|found| found.permissions());
         // Noted before the write, so that one that fails half way is undone too.
         written.files.push(Before { path, bytes: before, rights });
-        set(&file, after.as_ref().map(String::as_bytes), None)?;
+        set(&file, after.as_ref().map(String::as_bytes), HINT)?;
     }
     Ok(written)
 }
@@ -89,7 +89,12 @@ impl Written {
     fn undo(&mut self) -> Result<(), Fault> {
         let mut first = Ok(());
         for before in self.files.drain(..).rev() {
-            let undone = set(&self.root.join(&before.path), before.bytes.as_deref(), before.rights.as_ref());
+            let file = self.root.join(&before.path);
+            let undone = set(&file, before.bytes.as_deref(), HINT);
+            if let (Ok(()), Some(_), Some(rights)) = (&undone, before.bytes, before.rights) {
+                // A deleted script wants its executable bit back; without it the text is back all the same.
+                let _ = fs::set_permissions(file, rights);
+            }
             first = first.and(undone);
         }
         for folder in self.folders.drain(..).rev() {
@@ -115,17 +120,13 @@ impl Drop for Written {
     }
 }
 
+const HINT: &str = "is the disk full, or the file not writable?";
+
 /// Makes the file hold these bytes, or not be there.
-fn set(file: &Path, bytes: Option<&[u8]>, rights: Option<&Permissions>) -> Result<(), Fault> {
-    let hint = "is the disk full, or the file not writable?";
+pub(crate) fn set(file: &Path, bytes: Option<&[u8]>, hint: &str) -> Result<(), Fault> {
     match bytes {
         Some(bytes) => {
-            memory::replace(file, bytes).map_err(|cause| Fault::caused("write a file", &cause, hint))?;
-            if let Some(rights) = rights {
-                // A deleted script wants its executable bit back; without it the text is back all the same.
-                let _ = fs::set_permissions(file, rights.clone());
-            }
-            Ok(())
+            memory::replace(file, bytes).map_err(|cause| Fault::caused("write a file", &cause, hint))
         }
         None => match fs::remove_file(file) {
             Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => {

@@ -4,7 +4,7 @@
 //! begun, and after a death the next look finishes what was noted. Only the holder of its lock acts on it.
 
 use crate::boundary::Area;
-use crate::change::Change;
+use crate::change::{self, Change};
 use crate::minute;
 use crate::plan::Edit;
 use crate::source::{self, Hashes, hash, hashes};
@@ -247,12 +247,8 @@ fn forget(house: &House, aside: &Path) -> io::Result<()> {
 
 fn write_texts(root: &Path, texts: &Texts) -> Result<(), Fault> {
     for (path, text) in texts {
-        let (file, hint) = (root.join(path), "is the disk full? the edit is finished at the next look");
-        match text {
-            Some(text) => memory::replace(&file, text.as_bytes())
-                .map_err(|cause| Fault::caused("write the draft", &cause, hint))?,
-            None => files::remove(&file).map_err(|cause| Fault::caused("write the draft", &cause, hint))?,
-        }
+        let hint = "is the disk full? the edit is finished at the next look";
+        change::set(&root.join(path), text.as_ref().map(String::as_bytes), hint)?;
     }
     Ok(())
 }

@@ -2,25 +2,24 @@
 //!
 //! Invariant: only the acts below, on what was shown, at most half of it merged or closed; others are refused.
 
+use crate::config::{Settings, Told};
 use crate::dream::facts::{facts_text, keep_facts};
-use crate::dream::state::DreamState;
 use crate::fault::Fault;
-use crate::heartbeat::Stage;
-use crate::life::{Leaving, Life};
-use crate::mind::{Mind, reach};
+use crate::life::minds::offered::Minds;
+use crate::mind::reach;
 use crate::store::Store;
 use crate::store::caller::Caller;
 use agenda::Change;
+use agenda::items::Item;
 use agenda::pulse::{Concern, PulseChange};
 use ground::{papers, text};
 use knowledge::facts::{self, Fact};
 use memory::snapshot;
-use mind::llm;
-use mind::thought::{Thought, ToolCall};
+use mind::llm::{self, ModelMind};
+use mind::thought::ToolCall;
 use mind::{Down, Outcome, prompt, thought};
 use serde::Deserialize;
-use serde_json::{Value, json};
-use std::time::Duration;
+use serde_json::json;
 
 /// Prompt of a dream, unless `self/prompts/dream.md` says it, and the form of what it may do.
 const DREAM: &str = include_str!("../../../prompts/dream.md");
@@ -44,95 +43,101 @@ enum Act {
     Close { id: String, why: String },
 }
 
-impl Life {
-    /// Asks the model, and does what it says; none where the life was asked to leave meanwhile.
-    pub(super) async fn ask_the_model(
-        &mut self,
-        dream: &str,
-        state: &mut DreamState,
-        leaving: &mut impl Leaving,
-    ) -> Result<Option<String>, Fault> {
-        if !self.minds.can_read() {
-            return Ok(Some("no model: instinct dreams without words".to_owned()));
-        }
-        let (text, pulse) = (facts_text(&self.told.house)?, open(&self.store));
-        let facts = facts::list(&text);
-        if facts.len() < 2 && pulse.is_empty() {
-            return Ok(Some("nothing to ask about".to_owned()));
-        }
-        let said = shown(&facts, &pulse);
-        if mark(&said) == state.asked {
-            return Ok(Some("nothing changed since it was last asked".to_owned()));
-        }
-        let Some((thought, usage)) = self.tidied(dream, &said, leaving).await? else { return Ok(None) };
-        let (done, mut refused) = act(&mut self.store, &self.caller, &facts, &pulse, &thought.tool_calls)?;
-        refused.extend(thought.not_run());
-        let monologue = text::shorten(&thought.monologue, 2_000);
-        let told = json!({"monologue": monologue, "done": done, "refused": refused, "usage": usage});
-        self.store.record("dream", told)?;
-        let facts = facts::list(&facts_text(&self.told.house)?);
-        state.asked = mark(&shown(&facts, &open(&self.store)));
-        Ok(Some(format!("{} acts done, {} refused", done.len(), refused.len())))
-    }
+/// Question about facts and concerns, as a model is shown them.
+pub(super) struct Question {
+    facts: Vec<Fact>,
+    pulse: Vec<Item<Concern>>,
+    said: String,
+}
 
-    /// Asks the owner's model for dreams, else the quick one, else the mind's own; none where the life was asked
-    /// to leave meanwhile.
-    async fn tidied(
-        &mut self,
-        dream: &str,
-        said: &str,
-        leaving: &mut impl Leaving,
-    ) -> Result<Option<(Thought, Value)>, Fault> {
-        let now = self.told.clock.now();
-        let other = match (&self.settings.dream.model, &self.told.broker) {
-            (Some(name), Some(broker)) => {
-                let reach = reach(broker, &self.settings.model, &self.told, &self.minds.configured);
-                let named = llm::other(&reach, &self.minds.offer, Some(name));
-                Some(named.map_err(|why| Fault::new(why, "look at [dream] model in owner.toml"))?)
-            }
-            _ => None,
-        };
-        let other = other.or_else(|| self.minds.quick.as_mut().map(|quick| quick.beside(now)));
-        let (own, mut mind) = match (other, &mut self.minds.now) {
-            (Some(mind), _) => (true, mind),
-            (None, Mind::Model(mind)) => (false, mind.beside(now)),
-            (None, Mind::Instinct(_) | Mind::Thinking(_)) => return Ok(None),
-        };
+/// Makes the question; else says in words why there is none. `asked` is the mark of the last one.
+pub(super) fn question(store: &Store, asked: &str) -> Result<Result<Question, String>, Fault> {
+    let (text, pulse) = (facts_text(&store.house)?, open(store));
+    let facts = facts::list(&text);
+    if facts.len() < 2 && pulse.is_empty() {
+        return Ok(Err("nothing to ask about".to_owned()));
+    }
+    let said = shown(&facts, &pulse);
+    if mark(&said) == asked {
+        return Ok(Err("nothing changed since it was last asked".to_owned()));
+    }
+    Ok(Ok(Question { facts, pulse, said }))
+}
+
+/// The owner's model for dreams, else the quick one, else the mind's own; whether it is another than the last.
+pub(super) fn dreamer(
+    minds: &mut Minds,
+    settings: &Settings,
+    told: &Told,
+) -> Result<Option<(ModelMind, bool)>, Fault> {
+    let now = told.clock.now();
+    if let (Some(name), Some(broker)) = (&settings.dream.model, &told.broker) {
+        let reach = reach(broker, &settings.model, told, &minds.configured);
+        let named = llm::other(&reach, &minds.offer, Some(name));
+        let named = named.map_err(|why| Fault::new(why, "look at [dream] model in owner.toml"))?;
+        return Ok(Some((named, true)));
+    }
+    let quick = minds.quick.as_mut().map(|quick| (quick.beside(now), true));
+    Ok(quick.or_else(|| minds.now.talk().map(|mind| (mind.beside(now), false))))
+}
+
+/// Asks a model the question of this dream.
+pub(super) fn ask<A: Fn() + Send + Sync>(
+    (mut mind, is_other): (ModelMind, bool),
+    told: &Told,
+    dream: &str,
+    question: &Question,
+    alive: A,
+) -> impl Future<Output = Result<Outcome, Fault>> + use<A> {
+    let (house, life, now) = (told.house.clone(), told.life, told.clock.now());
+    let (name, said) = (format!("dream-{dream}"), question.said.clone());
+    async move {
         if let Err(outcome) = mind.learn(now, true).await {
-            return Err(unanswered(outcome));
+            return Ok(outcome);
         }
-        let purpose = papers::prompt(&self.told.house.prompt("dream"), DREAM);
+        let purpose = papers::prompt(&house.prompt("dream"), DREAM);
         let words = format!("{purpose}\n\n{}", FORM.replace("{{shape}}", &prompt::shape(mind.wire())));
         // The mind's own model is asked within its usual frame, which a cache holds.
-        let (frame, part) = match own {
+        let (frame, part) = match is_other {
             true => (mind.framed(&words, "", &|_| false), String::new()),
             false => (mind.frame.clone(), words + "\n"),
         };
-        let latest = snapshot::latest(&self.told.house.snapshots()).ok().flatten();
+        let latest = snapshot::latest(&house.snapshots()).ok().flatten();
         let remembered = latest.map_or(String::new(), |found| text::shorten(&found.text, MOST_SNAPSHOT));
         let opening = || format!("{part}# What you remember\n\n{remembered}\n");
-        let mut talk = mind
-            .apart(&frame, &format!("dream-{dream}"), None, opening, said, (self.told.life, now))
-            .map_err(|cause| {
-                Fault::caused("keep the conversation of a dream", &cause, "is the disk full?")
-            })?;
-        let (stage, patience) = (self.heart.stages(), mind.patience() + Duration::from_secs(10));
-        let alive = || stage(Stage::Thinking, patience);
+        let talk = mind.apart(&frame, &name, None, opening, &said, (life, now));
+        let mut talk = talk.map_err(|cause| {
+            Fault::caused("keep the conversation of a dream", &cause, "is the disk full?")
+        })?;
         alive();
-        // Where the owner speaks the dream goes on at the next wake.
-        let asked = mind.turn(&frame, &mut talk, true, now, &alive);
-        let Some(outcome) = self.beside_apart(asked, leaving).await? else { return Ok(None) };
-        self.heart.stage(Stage::Remembering, Duration::from_secs(60));
-        match in_json(outcome) {
-            Outcome::Thought { thought, usage } => Ok(Some((thought, usage))),
-            other => {
-                if let Outcome::Garbled { error, usage, .. } = &other {
-                    self.store.record("dream", json!({"garbled": error, "usage": usage}))?;
-                }
-                Err(unanswered(other))
-            }
-        }
+        Ok(mind.turn(&frame, &mut talk, true, now, &alive).await)
     }
+}
+
+/// Does what the model said; what that came to, and the mark of what there is now.
+pub(super) fn answered(
+    store: &mut Store,
+    caller: &Caller,
+    question: &Question,
+    outcome: Outcome,
+) -> Result<(String, String), Fault> {
+    let (thought, usage) = match in_json(outcome) {
+        Outcome::Thought { thought, usage } => (thought, usage),
+        other => {
+            if let Outcome::Garbled { error, usage, .. } = &other {
+                store.record("dream", json!({"garbled": error, "usage": usage}))?;
+            }
+            return Err(unanswered(other));
+        }
+    };
+    let (done, mut refused) = act(store, caller, &question.facts, &question.pulse, &thought.tool_calls)?;
+    refused.extend(thought.not_run());
+    let monologue = text::shorten(&thought.monologue, 2_000);
+    let told = json!({"monologue": monologue, "done": done, "refused": refused, "usage": usage});
+    store.record("dream", told)?;
+    let facts = facts::list(&facts_text(&store.house)?);
+    let said = format!("{} acts done, {} refused", done.len(), refused.len());
+    Ok((said, mark(&shown(&facts, &open(store)))))
 }
 
 /// Reads the words of a thought as the JSON thought that was asked for.
@@ -163,7 +168,7 @@ fn act(
     store: &mut Store,
     caller: &Caller,
     shown: &[Fact],
-    pulse: &[Concern],
+    pulse: &[Item<Concern>],
     calls: &[ToolCall],
 ) -> Result<(Vec<String>, Vec<String>), Fault> {
     let before = facts_text(&store.house)?;
@@ -213,7 +218,7 @@ fn changed(store: &mut Store, caller: &Caller, change: PulseChange) -> Result<()
     store.change(caller, &Change::Pulse(change)).map(|_| ()).map_err(|fault| fault.error)
 }
 
-fn open(store: &Store) -> Vec<Concern> {
+fn open(store: &Store) -> Vec<Item<Concern>> {
     store.agenda.pulse.open().cloned().collect()
 }
 
@@ -229,10 +234,10 @@ fn merge(text: &str, shown: &[Fact], numbers: &[usize], words: &str) -> Result<S
     facts::unite(text, &places, words)
 }
 
-fn shown(facts: &[Fact], pulse: &[Concern]) -> String {
+fn shown(facts: &[Fact], pulse: &[Item<Concern>]) -> String {
     let numbered =
         facts.iter().enumerate().map(|(at, fact)| format!("{}. {} [{}]", at + 1, fact.text, fact.date));
-    let concerns = pulse.iter().map(|it| format!("- {} (thread {}): {}", it.id, it.thread, it.text));
+    let concerns = pulse.iter().map(|it| format!("- {} (thread {}): {}", it.id, it.thread, it.about));
     format!(
         "# Facts, by number\n\n{}\n# Pulse, by id\n\n{}\nAnswer with the one JSON object.",
         newest(numbered.collect(), MOST_FACTS),

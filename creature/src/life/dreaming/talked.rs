@@ -5,6 +5,7 @@
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
 use crate::life::{Leaving, Life};
+use crate::store::TOLD_BACK;
 use crate::tools::catalogue::LIST;
 use ground::text::shorten;
 use ground::{files, papers};
@@ -29,9 +30,6 @@ const MOST_KEPT: usize = 2_000;
 
 /// Tries at one talk; at the last, where no model answers, plain code says what it can.
 const MOST_TRIES: u32 = 6;
-
-/// Most records and bytes looked back on for a summary that a life before remembered and did not note.
-const LOOK_BACK: (usize, u64) = (400, 4 << 20);
 
 impl Life {
     /// Sums up one talk that is over, if there is one. A failure is told and costs nothing else.
@@ -111,7 +109,7 @@ impl Life {
         leaving: &mut impl Leaving,
     ) -> Result<Option<String>, Fault> {
         let (key, thread) = (key(talk), talk.head.thread.clone().unwrap_or_default());
-        let records = self.store.newest(LOOK_BACK);
+        let records = self.store.newest(TOLD_BACK);
         let known = records.iter().rev().find(|record| record.data.get("talk") == Some(&json!(key)));
         let known =
             known.and_then(|record| record.data.get("text")).and_then(Value::as_str).map(str::to_owned);

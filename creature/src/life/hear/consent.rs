@@ -9,7 +9,6 @@ use crate::store::caller::Caller;
 use agenda::requests::RequestChange;
 use agenda::{Change, yes};
 use mind::moment::Word;
-use serde_json::json;
 
 /// Ends a request whose word plain code answered; one that wants a tool of the owner's goes on.
 pub(crate) fn request_answered(store: &mut Store, id: Option<String>, thread: &str) {
@@ -44,9 +43,6 @@ pub(super) fn approved(store: &mut Store, events: &mut Events, word: &Word) -> R
             Err(fault) => told.push(format!("Not approved: {} ({}).", fault.error, fault.hint)),
         }
     }
-    let said_back = json!({
-        "from": "creature", "kind": "answer", "thread": word.thread, "text": told.join(" "),
-    });
-    store.record("message", said_back)?;
+    store.say("answer", &word.thread, &told.join(" "))?;
     Ok(Some(!said.more))
 }

@@ -10,6 +10,7 @@ use crate::senses::cursors::Waiting;
 use crate::store::caller::Caller;
 use agenda::Change;
 use agenda::directive::{self, DirectiveChange, Wish};
+use agenda::items::Item;
 use agenda::requests::{Request, RequestChange};
 use ground::text::shorten;
 use jiff::ToSpan;
@@ -86,7 +87,7 @@ impl Life {
             let mut stopped = self.worked_for(&owners, &stop.ended);
             let goes_on = self.goes_on(&stop.thread, &stopped);
             stop.ended
-                .extend(goes_on.iter().map(|one| format!("{} (\"{}\")", one.id, shorten(&one.text, 80))));
+                .extend(goes_on.iter().map(|one| format!("{} (\"{}\")", one.id, shorten(&one.about, 80))));
             stopped.extend(goes_on);
             owners.extend(stopped.iter().map(|one| one.thread.clone()));
             self.close_stopped(stopped);
@@ -128,17 +129,17 @@ impl Life {
 
     /// Ends what the owner asked for and the stop ended: it is not taken up again. The threads it was asked on.
     fn give_up(&mut self, stop: &Stop) -> BTreeSet<String> {
-        let since = self.wake_began();
+        let since = self.wakes.began;
         let open = || self.store.agenda.requests.open();
-        let is_cancelled = |one: &Request| {
+        let is_cancelled = |one: &Item<Request>| {
             let is_it = |waiting: &Waiting| {
-                waiting.word.thread == one.thread && waiting.word.text.trim().starts_with(&one.text)
+                waiting.word.thread == one.thread && waiting.word.text.trim().starts_with(&one.about)
             };
             one.is_fresh() && stop.cancelled.iter().any(is_it)
         };
         let cancelled = open().filter(|one| is_cancelled(one));
         let worked = stop.work.iter().flat_map(|work| self.store.agenda.requests.under_work(work, since));
-        let stopped: Vec<Request> = cancelled.chain(worked).cloned().collect();
+        let stopped: Vec<Item<Request>> = cancelled.chain(worked).cloned().collect();
         let mut threads: BTreeSet<String> = stop.work.iter().cloned().collect();
         threads.extend(stop.cancelled.iter().map(|waiting| waiting.word.thread.clone()));
         self.close_stopped(stopped);
@@ -148,11 +149,11 @@ impl Life {
 
     /// The requests that what was `ended` worked for: those that wait for it by its name, and of these threads of the owner's
     /// those that were worked on last.
-    fn worked_for(&self, threads: &BTreeSet<String>, ended: &[String]) -> Vec<Request> {
+    fn worked_for(&self, threads: &BTreeSet<String>, ended: &[String]) -> Vec<Item<Request>> {
         let open = || self.store.agenda.requests.open();
         let last =
             |thread: &str| open().filter(|one| one.thread == thread).filter_map(|one| one.worked_at).max();
-        let is_for = |one: &&Request| match &one.wait {
+        let is_for = |one: &&Item<Request>| match &one.wait {
             Some(wait) => ended.iter().any(|what| wait.is_for(what)),
             None => {
                 threads.contains(&one.thread) && one.worked_at.is_some() && one.worked_at == last(&one.thread)
@@ -162,14 +163,14 @@ impl Life {
     }
 
     /// The other requests of a thread that a wake to come would go on with.
-    fn goes_on(&self, thread: &str, but: &[Request]) -> Vec<Request> {
+    fn goes_on(&self, thread: &str, but: &[Item<Request>]) -> Vec<Item<Request>> {
         let open = self.store.agenda.requests.open();
-        let goes_on = |one: &&Request| one.thread == thread && one.wait.is_none() && !but.contains(one);
+        let goes_on = |one: &&Item<Request>| one.thread == thread && one.wait.is_none() && !but.contains(one);
         open.filter(goes_on).cloned().collect()
     }
 
-    fn close_stopped(&mut self, stopped: Vec<Request>) {
-        for Request { id, thread, .. } in stopped {
+    fn close_stopped(&mut self, stopped: Vec<Item<Request>>) {
+        for Item { id, thread, .. } in stopped {
             let close = RequestChange::Close { id, reason: "stopped by your owner".to_owned() };
             self.store.made(&Caller::owner(&thread), &Change::Request(close));
         }

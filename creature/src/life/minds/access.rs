@@ -24,8 +24,6 @@ pub(crate) struct Access {
     budget_mark: Option<String>,
     /// The budget is nearly gone.
     pub poor: bool,
-    /// The mind failed or said nothing new in this wake: nothing that waits shortens the rest.
-    pub setback: bool,
 }
 
 impl Access {
@@ -90,14 +88,13 @@ impl Access {
         };
         let until = later(now, rest_s);
         outage.next = until;
-        (self.outage, self.down_until, self.setback) = (Some(outage), Some(until), true);
+        (self.outage, self.down_until) = (Some(outage), Some(until));
         (rest_s, until, tell)
     }
 
     /// Takes a reply for one that could not be read: the seconds to leave the mind alone. A second is an outage.
     pub fn garbled(&mut self, error: &str, now: Timestamp) -> u64 {
         let rest_s = self.patience.garbled();
-        self.setback = true;
         if self.patience.babbles() {
             let down = Down { why: Why::Garbled, cause: error.to_owned(), ..Down::default() };
             self.outage = Some(Outage::new(&down, rest_s, self.outage.as_ref(), now));
@@ -110,7 +107,7 @@ impl Access {
     pub fn spent(&mut self, down: &Down, now: Timestamp) -> (u64, Timestamp, bool) {
         let rest_s = first_s(down.why, down.asked_s).max(1);
         let until = later(now, rest_s);
-        (self.setback, self.spent_until) = (true, Some(until));
+        self.spent_until = Some(until);
         (rest_s, until, !std::mem::replace(&mut self.spent_told, true))
     }
 
@@ -119,7 +116,7 @@ impl Access {
         let until = Some(later(now, first_s(down.why, down.asked_s)));
         self.apart_until = self.apart_until.max(until);
         if is_minds {
-            (self.down_until, self.setback) = (self.down_until.max(until), true);
+            self.down_until = self.down_until.max(until);
         }
     }
 

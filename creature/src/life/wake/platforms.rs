@@ -17,7 +17,7 @@ const SERVICE: &str = "service:";
 const DAY_S: u64 = 86_400;
 
 /// The platforms of the owner's settings, each once; none where they are not enabled.
-pub(in crate::life) fn named(settings: &RevenueSettings) -> Vec<Named> {
+pub(super) fn named(settings: &RevenueSettings) -> Vec<Named> {
     let mut all: Vec<Named> = Vec::new();
     let written = settings.platforms.iter().map(|platform| platform.trim());
     for platform in written.filter(|platform| settings.enabled && !platform.is_empty()).take(MOST_PLATFORMS) {

@@ -1,123 +1,77 @@
-//! Scanning: looks at the feeds and pages that papers name; what is new is an event, or waits for own time.
+//! Scanning: looks at the feeds and pages that papers name, and says what is new.
 //!
 //! Invariant: no model is asked to look; instinct follows its sources itself.
 
 use crate::config::RevenueSettings;
-use crate::fault::Fault;
-use crate::heartbeat::Stage;
-use crate::life::Life;
 use crate::life::wake::platforms;
+use crate::life::wake::scanned::Scanned;
 use crate::pace;
 use ground::checklist::Named;
 use ground::text::{hash, host, keep_last, shorten};
 use hands::Broker;
 use instinct::sources;
-use memory::state;
-use serde_json::json;
-use std::time::Duration;
-
-/// Sources looked at in one wake; the others wait for the next.
-const MOST_LOOKS: usize = 3;
 
 /// New items of a feed that are told by title, and items remembered as known.
 const MOST_TOLD: usize = 3;
 const MOST_KNOWN: usize = 2 * hands::MOST_ITEMS;
 
-/// News that wait for the creature's own time; of more the oldest go.
-const MOST_NEWS: usize = 16;
-
-impl Life {
-    /// Looks at the sources that are due.
-    pub(crate) async fn scan(&mut self) -> Result<(), Fault> {
-        let (followed, now_s) = (self.followed(), self.told.clock.now().as_second());
-        let Some(broker) = self.told.broker.clone() else { return Ok(()) };
-        let mut due: Vec<&Named> =
-            followed.iter().filter(|named| self.scanned.next_s(named) <= now_s).collect();
-        due.sort_by_key(|named| self.scanned.next_s(named));
-        if due.is_empty() {
-            return Ok(());
+/// Takes in one look: the news in words, none where there are none; a failure is paced, and said once.
+pub(super) fn news(
+    scanned: &mut Scanned,
+    revenue: &RevenueSettings,
+    named: &Named,
+    looked: Result<Looked, hands::Error>,
+    now_s: i64,
+) -> Result<Option<String>, Option<String>> {
+    let first = !scanned.sources.contains_key(&named.url);
+    let (pace_s, is_platform) = pace_of(revenue, named);
+    let source = scanned.sources.entry(named.url.clone()).or_default();
+    let found = match looked {
+        Ok(found) => found,
+        Err(error) => {
+            source.fails = source.fails.saturating_add(1);
+            let wait_s = sources::backoff_s(pace::BUILT, source.fails);
+            let asked_s = error.after_s.map_or(0, |after_s| after_s.min(86_400) as i64);
+            source.next_s = now_s.saturating_add(wait_s.max(asked_s));
+            let said = || format!("{} could not be looked at: {}", named.url, shorten(&error.message, 300));
+            return Err((source.fails == 1).then(said));
         }
-        for named in due.into_iter().take(MOST_LOOKS) {
-            self.heart.stage(Stage::Sensing, Duration::from_secs(180));
-            let looked = tokio::select! {
-                biased;
-                // What is not looked at now is due at the next wake.
-                () = self.watch.word() => break,
-                looked = look(&broker, named) => looked,
-            };
-            self.looked(named, looked)?;
+    };
+    (source.fails, source.next_s) = (0, now_s.saturating_add(pace_s));
+    let (numbers, said): (Vec<u64>, Vec<String>) = match found {
+        // Those that are known go to the end, so that the oldest forgotten are such as are listed no more.
+        Looked::Feed(items) => {
+            let (known, new): (Vec<_>, Vec<_>) =
+                items.into_iter().partition(|item| source.known.contains(&item.0));
+            source.known.retain(|number| known.iter().all(|item| item.0 != *number));
+            source.known.extend(known.into_iter().map(|item| item.0));
+            new.into_iter().unzip()
         }
-        self.scanned.sources.retain(|url, _| followed.iter().any(|named| named.url == *url));
-        // The events are saved first: the other way round, an end in between would lose them.
-        self.save()?;
-        state::keep(&self.told.house.scanned(), &self.scanned);
-        Ok(())
+        Looked::Page { title, text } => {
+            let new = source.page.news(&text);
+            let gist = ground::summary::summarise(&new.join("\n\n"), 2).join(" ");
+            let said = format!("\"{}\" {}", shorten(&title, 140), shorten(&gist, 400));
+            // What an earlier self knew of a page was its whole text's hash.
+            let same = new.is_empty() || source.known.contains(&hash(&text));
+            if same { (Vec::new(), Vec::new()) } else { (vec![hash(&text)], vec![said]) }
+        }
+    };
+    if said.is_empty() {
+        return Ok(None);
     }
-
-    /// Takes in one look: what is new is an event, a failure is paced and told of once.
-    fn looked(&mut self, named: &Named, looked: Result<Looked, hands::Error>) -> Result<(), Fault> {
-        let now_s = self.told.clock.now().as_second();
-        let first = !self.scanned.sources.contains_key(&named.url);
-        let (pace_s, is_platform) = pace_of(&self.settings.revenue, named);
-        let source = self.scanned.sources.entry(named.url.clone()).or_default();
-        let found = match looked {
-            Ok(found) => found,
-            Err(error) => {
-                source.fails = source.fails.saturating_add(1);
-                let wait_s = sources::backoff_s(pace::BUILT, source.fails);
-                let asked_s = error.after_s.map_or(0, |after_s| after_s.min(86_400) as i64);
-                source.next_s = now_s.saturating_add(wait_s.max(asked_s));
-                let text = format!("{} could not be looked at: {}", named.url, shorten(&error.message, 300));
-                return match source.fails {
-                    1 => self.store.record("observation", json!({"about": "source", "text": text})),
-                    _ => Ok(()),
-                };
-            }
-        };
-        (source.fails, source.next_s) = (0, now_s.saturating_add(pace_s));
-        let (numbers, said): (Vec<u64>, Vec<String>) = match found {
-            // Those that are known go to the end, so that the oldest forgotten are such as are listed no more.
-            Looked::Feed(items) => {
-                let (known, new): (Vec<_>, Vec<_>) =
-                    items.into_iter().partition(|item| source.known.contains(&item.0));
-                source.known.retain(|number| known.iter().all(|item| item.0 != *number));
-                source.known.extend(known.into_iter().map(|item| item.0));
-                new.into_iter().unzip()
-            }
-            Looked::Page { title, text } => {
-                let new = source.page.news(&text);
-                let gist = ground::summary::summarise(&new.join("\n\n"), 2).join(" ");
-                let said = format!("\"{}\" {}", shorten(&title, 140), shorten(&gist, 400));
-                // What an earlier self knew of a page was its whole text's hash.
-                let same = new.is_empty() || source.known.contains(&hash(&text));
-                if same { (Vec::new(), Vec::new()) } else { (vec![hash(&text)], vec![said]) }
-            }
-        };
-        if said.is_empty() {
-            return Ok(());
-        }
-        let does = if first { "says" } else { "has news" };
-        let place = platforms::service(&named.url).map_or_else(|| host(&named.url), |(name, _)| name);
-        let mut text = format!("{place} {does} (others' words):");
-        said.iter().take(MOST_TOLD).for_each(|said| text += &format!(" {said};"));
-        if said.len() > MOST_TOLD {
-            text += &format!(" and {} more", said.len() - MOST_TOLD);
-        }
-        if is_platform {
-            text += ". Your owner has ways to earn looked for there: what is worth it becomes an opportunity";
-        }
-        source.known.extend(numbers);
-        keep_last(&mut source.known, MOST_KNOWN);
-        match self.has_own_time() {
-            // News are worth a look within the budget for own time, not a thought each.
-            true => {
-                self.scanned.news.push(text.clone());
-                keep_last(&mut self.scanned.news, MOST_NEWS);
-            }
-            false => self.cursors.events.tell(text.clone()),
-        }
-        self.store.record("observation", json!({"about": "source", "text": text}))
+    let does = if first { "says" } else { "has news" };
+    let place = platforms::service(&named.url).map_or_else(|| host(&named.url), |(name, _)| name);
+    let mut text = format!("{place} {does} (others' words):");
+    said.iter().take(MOST_TOLD).for_each(|said| text += &format!(" {said};"));
+    if said.len() > MOST_TOLD {
+        text += &format!(" and {} more", said.len() - MOST_TOLD);
     }
+    if is_platform {
+        text += ". Your owner has ways to earn looked for there: what is worth it becomes an opportunity";
+    }
+    source.known.extend(numbers);
+    keep_last(&mut source.known, MOST_KNOWN);
+    Ok(Some(text))
 }
 
 /// Seconds between two looks at a source, and whether it is a platform.
@@ -129,12 +83,12 @@ fn pace_of(revenue: &RevenueSettings, named: &Named) -> (i64, bool) {
 }
 
 /// Content of a source: a hash and a few words of each item of a feed, or the page.
-enum Looked {
+pub(super) enum Looked {
     Feed(Vec<(u64, String)>),
     Page { title: String, text: String },
 }
 
-async fn look(broker: &Broker, named: &Named) -> Result<Looked, hands::Error> {
+pub(super) async fn look(broker: &Broker, named: &Named) -> Result<Looked, hands::Error> {
     if named.feed {
         let feed = hands::fetch_feed(broker, &named.url, hands::MOST_ITEMS).await?;
         let item = |item: &hands::Item| {

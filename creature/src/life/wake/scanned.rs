@@ -3,10 +3,14 @@
 use agenda::own::Kind;
 use ground::checklist::Named;
 use ground::pages;
+use ground::text::keep_last;
 use memory::state;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
+
+/// News that wait for own time.
+const MOST_NEWS: usize = 16;
 
 /// Known sources, by address, and their news; replaced whole.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -34,6 +38,12 @@ impl Scanned {
     /// Reads the file; garbage costs a look more, nothing else.
     pub fn load(path: &Path) -> Self {
         state::read(path).unwrap_or_default()
+    }
+
+    /// Keeps news for the creature's own time; of too many the oldest go.
+    pub fn has_news(&mut self, text: String) {
+        self.news.push(text);
+        keep_last(&mut self.news, MOST_NEWS);
     }
 
     /// Clears the news that a look of this kind was given.

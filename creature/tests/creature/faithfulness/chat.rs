@@ -125,6 +125,21 @@ fn a_local_template_wants_its_roles_in_turn() {
 }
 
 #[test]
+fn a_reply_is_held_to_an_object_where_the_request_names_json_and_to_no_schema() {
+    let server = server(Rules { refuses_schema: true, ..Rules::local() });
+    let mut asked = first();
+    let schema = json!({"name": "thought", "schema": {"type": "object"}});
+    asked["response_format"] = json!({"type": "json_schema", "json_schema": schema});
+    refused(&server, &asked, "This response_format type is unavailable now");
+    assert!(server.violations().is_empty(), "a schema may be tried");
+    asked["response_format"] = json!({"type": "json_object"});
+    refused(&server, &asked, "'messages' must contain the word 'json' in some form");
+    assert_eq!(server.violations().len(), 1);
+    asked["messages"][0]["content"] = json!("You answer in JSON.");
+    assert_eq!(post(&server, PATH, &asked).0, 200);
+}
+
+#[test]
 fn a_server_that_drops_the_tools_answers_in_words() {
     let server = server(Rules { drops_tools: true, ..Rules::local() });
     let (status, reply) = post(&server, PATH, &first());

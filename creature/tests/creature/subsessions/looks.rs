@@ -2,7 +2,12 @@
 
 use super::{Scene, calls, objective, says, work, work_off};
 use crate::broker::{self, loopback};
+use agenda::Change;
+use agenda::own::{Kind, OwnChange};
+use agenda::reasons::ReasonChange;
 use agenda::sessions::{Mode, Origin, Request, Sessions};
+use agenda::waking;
+use creature::life::Life;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
@@ -82,4 +87,56 @@ async fn a_look_has_eight_thoughts_and_calls_that_are_all_refused_end_any_sessio
         assert!(session.answer.contains(why), "{origin:?}: {session:?}");
         assert_eq!(scene.asked().len(), 8, "{origin:?}");
     }
+}
+
+/// A quick look as a wake begins it, which waits for so many seconds.
+fn begin_look(life: &mut Life, wait_s: i64) {
+    life.change(&Change::Own(OwnChange::Began { look: Kind::Sources })).unwrap();
+    let not_before = life.told.clock.now().checked_add(jiff::SignedDuration::from_secs(wait_s)).ok();
+    life.spawn_session(Request {
+        not_before,
+        ..objective(Origin::Own(Kind::Sources.name()), "Look into well")
+    })
+    .unwrap();
+    life.change(&Change::Reason(ReasonChange::Asked { reason: waking::OWN.to_owned() })).unwrap();
+}
+
+/// Found by reading: what it left counted for the reason that a model was asked for last, and so did its use.
+#[tokio::test]
+async fn what_a_quick_look_leaves_is_its_own_though_a_thought_of_another_reason_comes_between() {
+    loopback!();
+    let scene = Scene::offering(with_quick(), move |_, text| match text.contains("self/notes/well.md") {
+        true => says("NOTHING is new."),
+        false => calls("notes.write", json!({"name": "notes/well", "text": "dry"})),
+    });
+    let mut life = scene.born(1).await;
+    begin_look(&mut life, 0);
+    life.change(&Change::Reason(ReasonChange::Asked { reason: "work".to_owned() })).unwrap();
+    work_off(&mut life).await;
+    let what = life.store.agenda.reasons.left[0].what.clone();
+    life.change(&Change::Reason(ReasonChange::Used { what })).unwrap();
+    let lines = ["own: 1 of 1 were used", "work: 0 of 1 were used"];
+    assert_eq!(life.store.agenda.reasons.lines(), lines);
+    assert_eq!(life.store.agenda.own.idle, 0, "it left something");
+}
+
+/// Found by reading: while a look ran, a thought about any event counted for it, as the one that takes up what it found.
+#[tokio::test]
+async fn a_thought_about_an_event_is_counted_as_such_while_a_quick_look_goes_on() {
+    loopback!();
+    let is_told = |text: &str| text.contains("the post came") && !text.contains("self/notes/post.md");
+    let scene = Scene::offering(with_quick(), move |_, text| match is_told(text) {
+        true => calls("notes.write", json!({"name": "notes/post", "text": "a letter came"})),
+        false => calls("rest", json!({"sleep_s": 300})),
+    });
+    let mut life = scene.born(1).await;
+    life.wake(&mut super::After(None)).await.unwrap();
+    begin_look(&mut life, 3_600);
+    life.cursors.events.tell("the post came");
+    scene.later(600);
+    life.wake(&mut super::After(None)).await.unwrap();
+    let of = |reason: &str| life.store.agenda.reasons.by_reason.get(reason).map_or(0, |one| one.asked);
+    assert_eq!((of(waking::EVENTS), of(waking::OWN)), (1, 1));
+    let left = &life.store.agenda.reasons.left;
+    assert!(left.iter().all(|left| left.reason == waking::EVENTS) && !left.is_empty(), "{left:?}");
 }

@@ -58,7 +58,7 @@ async fn a_review_acts_knows_what_the_last_one_said_and_closes_its_concern_alone
     );
     let list = &life.store.agenda.pulse.list;
     assert_eq!(list[0].said, "It stood open, and I noted it.");
-    assert!(list[0].finished.is_none());
+    assert!(list[0].ended_at.is_none());
     drop(life);
     scene.house.write("self/notes/gate.md", "the gate is mended; close pulse-2");
     scene.later(3_600);
@@ -66,8 +66,8 @@ async fn a_review_acts_knows_what_the_last_one_said_and_closes_its_concern_alone
     life.wake(&mut After(None)).await.unwrap();
     work_off(&mut life).await;
     let list = &life.store.agenda.pulse.list;
-    assert_eq!((list[0].why.as_str(), list[0].finished.is_some()), ("the gate is mended", true));
-    assert!(list[1].finished.is_none(), "a note had it close another concern");
+    assert_eq!((list[0].outcome.as_str(), list[0].ended_at.is_some()), ("the gate is mended", true));
+    assert!(list[1].ended_at.is_none(), "a note had it close another concern");
     let done = |of: &&Session| of.origin == Origin::Pulse("pulse-1".to_owned()) && of.silent();
     assert_eq!(life.store.sessions.all.iter().filter(done).count(), 1, "{:?}", life.store.sessions.all);
     let news = life.cursors.events.news.join("\n");

@@ -3,7 +3,6 @@
 use super::{After, Scene, answering, calls, objective, says, spawn, work, work_off};
 use crate::broker::{self, StandIn, loopback};
 use agenda::sessions::{HOP_S, Origin, Request};
-use creature::store::caller::Caller;
 use memory::Record;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -90,11 +89,10 @@ async fn what_ran_for_the_owner_is_told_to_them_once_also_without_a_model() {
     });
     let scene = Scene { broker, ..Scene::new(|_| Value::Null) };
     let mut life = scene.born(1).await;
-    let caller = Caller::owner("garden");
     for text in ["Ask the sky", "Ask the tide"] {
         let origin = Origin::Tool { parent: "thought-7".to_owned() };
         let request = Request { owner: true, ..objective(origin, text) };
-        life.lend(caller.clone()).spawn(vec![request]).unwrap();
+        life.store.spawn(vec![request], false).unwrap();
     }
     // The one is done; the other waits for a page that never comes when the model goes.
     while !life.store.sessions.all.iter().any(|session| session.answer == "rain") {

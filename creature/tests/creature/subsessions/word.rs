@@ -68,8 +68,7 @@ async fn stop_ends_the_requests_of_all_threads_whose_sessions_it_ends() {
     });
     let mut life = scene.born(1).await;
     for thread in ["garden", "shed"] {
-        let caller = Caller::owner(thread);
-        life.caller = caller.clone();
+        life.caller = Caller::owner(thread);
         let text = format!("fetch it for the {thread}");
         let heard = RequestChange::Heard { text, tools: Vec::new(), word: String::new() };
         let said = "I have it fetched".to_owned();
@@ -78,7 +77,7 @@ async fn stop_ends_the_requests_of_all_threads_whose_sessions_it_ends() {
         life.change(&Change::Request(answered)).unwrap();
         let origin = Origin::Tool { parent: format!("thought-{}", thread.len()) };
         let request = Request { owner: true, thread: thread.to_owned(), ..objective(origin, "Fetch a page") };
-        life.lend(caller).spawn(vec![request]).unwrap();
+        life.store.spawn(vec![request], false).unwrap();
     }
     while scene.asked().len() < 2 {
         life.rest(Some(Duration::from_millis(50)), &mut After(None)).await.unwrap();
@@ -93,7 +92,7 @@ async fn stop_ends_the_requests_of_all_threads_whose_sessions_it_ends() {
         });
         assert!(is_told, "{thread} is told nothing");
     }
-    let open: Vec<_> = life.store.agenda.requests.open().map(|one| one.text.clone()).collect();
+    let open: Vec<_> = life.store.agenda.requests.open().map(|one| one.about.clone()).collect();
     assert!(open.is_empty(), "gone on with: {open:?}");
     assert!(
         life.store.agenda.directives.paused(life.told.clock.now()).is_none(),

@@ -3,7 +3,7 @@
 //! Invariant: the broker's end is never blamed on the creature, and the sweep after a life spares it.
 //! Invariant: the guardian keeps the listening socket open, so connections wait while the broker is away.
 
-use crate::act::daemons::around::Around;
+use crate::act::around::Around;
 use crate::act::daemons::jobs::BROKER;
 use crate::act::tokens::Tokens;
 use anyhow::{Context, Result};
@@ -11,7 +11,8 @@ use house::bounds::{TOLD_CHARS, brief};
 use house::clock::Millis;
 use house::files::{self, Mark};
 use house::printable;
-use house::{House, records};
+use house::terminal::typed;
+use house::{House, asks, records};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
@@ -25,6 +26,9 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use walls::network::Network;
+
+/// Asks announced one by one at a look; of more only their number is told.
+const ASKS_TOLD: usize = 20;
 
 pub struct Broker {
     /// The socket on which the creature reaches the broker.
@@ -91,7 +95,7 @@ impl Broker {
     }
 
     pub fn start(&mut self, around: &mut Around) -> Result<Pid> {
-        let fetched = around.fetched.iter().map(|fetched| ("FERAL_FETCHED", fetched.clone()));
+        let fetched = around.state.fetched.iter().map(|fetched| ("FERAL_FETCHED", fetched.clone()));
         let start = Trusted {
             program: self.program.clone(),
             args: vec!["--house".into(), around.house.root().display().to_string()],
@@ -101,7 +105,7 @@ impl Broker {
             fourth: Some(self.lock.as_raw_fd()),
             ..Trusted::default()
         };
-        match trusted::start(around.house, start) {
+        match trusted::start(&around.house, start) {
             Ok(pid) => {
                 // A later guardian finds the process by this number, should it outlive this guardian.
                 let _ = files::overwrite(&self.lock, pid.to_string().as_bytes());
@@ -126,7 +130,27 @@ impl Broker {
         let said = printable::spelled(said.lines().last().unwrap_or_default());
         self.trouble = format!("the broker ended ({cause}) and is started again");
         around.report.once(&format!("{}; {said}", self.trouble));
-        records::tell(around.house, "broker_ended", json!({"cause": cause, "said": said}));
+        records::tell(&around.house, "broker_ended", json!({"cause": cause, "said": said}));
+    }
+
+    /// Announces the asks that are new since the last look: each that waits is told to the owner once.
+    pub fn look_at_asks(&mut self, around: &mut Around) {
+        let mark = files::mark(&around.house.asks());
+        if mark == self.asks_mark {
+            return;
+        }
+        self.asks_mark = mark;
+        let waiting = asks::waiting(&around.house);
+        let new = waiting.iter().filter(|ask| !self.asks.contains(&ask.id));
+        for ask in new.clone().take(ASKS_TOLD) {
+            around.report.ask(&ask.id, &ask.line());
+        }
+        if let Some(more) = new.count().checked_sub(ASKS_TOLD).filter(|more| *more > 0) {
+            around.report.warn(&format!("{more} more wait for your yes or no: {}", typed("asks")));
+        }
+        let asks = waiting.into_iter().map(|ask| ask.id).collect();
+        around.is_news |= self.asks != asks;
+        self.asks = asks;
     }
 
     /// Starts a process that checks the owner's settings.

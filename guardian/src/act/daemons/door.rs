@@ -1,14 +1,13 @@
 //! The creature's way out as it stands: whether there is a broker or will be, what is told of it, and who judges settings.
 
-use crate::act::daemons::around::Around;
+use crate::act::around::Around;
 use crate::act::daemons::broker::{Watch, checked};
 use crate::act::daemons::jobs::{BROKER, Job, Task};
-use crate::act::daemons::keep::Daemons;
+use crate::act::daemons::keep::{Came, Daemons};
 use crate::act::daemons::table::THE_BROKER;
 use crate::decide::revival::{Event, Presence};
-use crate::limits::Limits;
+use crate::settings;
 use anyhow::Result;
-use house::clock::{Millis, running_ms};
 use house::{House, records};
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
@@ -19,8 +18,6 @@ use serde_json::{Value, json};
 
 /// Exit status of `broker --check` for a mistake in the owner's settings.
 const MISTAKE: i32 = 2;
-/// Looks at a build of the broker, two milliseconds each, before the owner is told of the wait.
-const UNTOLD_LOOKS: usize = 500;
 
 impl Daemons {
     /// Whether there is a broker or will be: it runs, will be started, or is or will be built.
@@ -48,7 +45,7 @@ impl Daemons {
         }
         let note = self.broker_note();
         around.report.warn(&format!("{note}. {}", BROKER.without));
-        records::tell(around.house, "broker_missing", json!({"cause": note}));
+        records::tell(&around.house, "broker_missing", json!({"cause": note}));
     }
 
     /// Port and a fresh token, for a life or, without a number, for a build.
@@ -92,30 +89,34 @@ impl Daemons {
         }
     }
 
-    /// Whether there are changed settings to check.
-    pub fn has_news(&mut self, house: &House, now: Millis) -> bool {
-        let waits = self.check_waits();
+    /// Checks changed settings: here at once, then by the broker, in a process of its own.
+    pub fn look_at_settings(&mut self, around: &mut Around) {
+        // A check has to wait for the current job, and for the program.
+        let waits = self.job.is_some() || self.broker_is_to_come();
         let broker = &mut self.own.broker;
-        broker.watch.changed(house, now) || (!waits && std::mem::take(&mut broker.unjudged))
-    }
-
-    /// Whether a check of settings has to wait: for the current job, or for the program.
-    fn check_waits(&self) -> bool {
-        self.job.is_some() || self.broker_is_to_come()
-    }
-
-    /// Starts a check, or notes that one is due later. False: there is no broker program to ask.
-    pub fn begin_check(&mut self, house: &House, since: Millis) -> Result<bool> {
-        let waits = self.check_waits();
-        self.own.broker.unjudged = waits;
-        if waits {
-            return Ok(true);
+        let is_due = !waits && std::mem::take(&mut broker.unjudged);
+        if !broker.watch.changed(&around.house, around.now()) && !is_due {
+            return;
         }
-        if !self.own.broker.program.is_file() || !self.broker_is_hoped_for() {
-            return Ok(false);
-        }
-        self.job = Some(Job::new(self.own.broker.check(house)?, Task::Check, since));
-        Ok(true)
+        let judged = match settings::load(&around.house) {
+            Err(mistake) => Err(mistake),
+            Ok(_) if waits => {
+                broker.unjudged = true;
+                if self.broker_is_to_come() {
+                    around.report.say(
+                        "the owner's settings have changed; the broker judges them as soon as it is built",
+                    );
+                }
+                return;
+            }
+            // There is no broker to ask.
+            Ok(_) if !broker.program.is_file() || !self.broker_is_hoped_for() => Ok(()),
+            Ok(_) => match self.own.broker.check(&around.house) {
+                Ok(pid) => return self.job = Some(Job::new(pid, Task::Check, around.now())),
+                Err(error) => Err(error),
+            },
+        };
+        self.came.push(Came::Judged(judged.map_err(|mistake| format!("{mistake:#}"))));
     }
 
     /// Checks `owner.toml` before anything else is started. If the existing program finds a mistake, or there is
@@ -123,75 +124,61 @@ impl Daemons {
     /// wait.
     pub fn prove(
         &mut self,
-        house: &House,
-        limits: &Limits,
-        mut say: impl FnMut(&str),
+        around: &mut Around,
         mut go_on: impl FnMut() -> bool,
     ) -> Result<(), Option<String>> {
-        if !house.owner_settings().exists() {
+        if !around.house.owner_settings().exists() {
             return Ok(());
         }
         if self.own.broker.program.is_file() {
-            match self.judge(house, limits, &mut go_on) {
-                Err(Some(_)) => {}
-                judged => return judged,
+            let judged = self.judge(around, &mut go_on);
+            if !matches!(judged, Err(Some(_))) {
+                return judged;
             }
         }
         self.to_build.retain(|package| package.name != BROKER.name);
-        match self.made.as_ref().map(|made| BROKER.build(house, made, false)) {
+        match self.made.as_ref().map(|made| BROKER.build(&around.house, made, false)) {
             Some(Ok(pid)) => {
-                let mut looks = 0;
-                let job = Job::new(pid, Task::Build { package: &BROKER, was: None }, running_ms());
-                let ended = waited(job, limits, || {
-                    looks += 1;
-                    if looks == UNTOLD_LOOKS {
-                        say(
-                            "bringing the broker up to date, for owner.toml is its to judge; see .self/log/broker-build.log",
-                        );
-                    }
-                    go_on()
-                });
-                let (job, status) = ended.ok_or(None)?;
+                around.report.say(
+                    "bringing the broker up to date, for owner.toml is its to judge; see .self/log/broker-build.log",
+                );
+                let job = Job::new(pid, Task::Build { package: &BROKER, was: None }, around.now());
+                let (job, status) = waited(around, job, &mut go_on).ok_or(None)?;
                 if !is_well(status) {
-                    self.own.broker.trouble = BROKER.does_not_build(house, job.overdue);
+                    self.own.broker.trouble = BROKER.does_not_build(&around.house, job.overdue);
                 }
             }
-            Some(Err(error)) => say(&BROKER.not_built(&error)),
+            Some(Err(error)) => around.report.say(&BROKER.not_built(&error)),
             None => {}
         }
         if !self.own.broker.program.is_file() || !self.own.broker.trouble.is_empty() {
             return Ok(());
         }
-        self.judge(house, limits, &mut go_on)
+        self.judge(around, &mut go_on)
     }
 
     /// Checks `owner.toml` with the existing program; later changes to it are noticed by the new watch.
-    fn judge(
-        &mut self,
-        house: &House,
-        limits: &Limits,
-        go_on: impl FnMut() -> bool,
-    ) -> Result<(), Option<String>> {
+    fn judge(&mut self, around: &Around, go_on: impl FnMut() -> bool) -> Result<(), Option<String>> {
         let broker = &mut self.own.broker;
-        broker.watch = Watch::new(house);
-        let checks = match broker.check(house) {
-            Ok(pid) => Job::new(pid, Task::Check, running_ms()),
+        broker.watch = Watch::new(&around.house);
+        let job = match broker.check(&around.house) {
+            Ok(pid) => Job::new(pid, Task::Check, around.now()),
             Err(error) => {
                 broker.trouble = format!("{error:#}");
                 return Ok(());
             }
         };
-        match waited(checks, limits, go_on).ok_or(None)? {
-            (_, WaitStatus::Exited(_, MISTAKE)) => Err(Some(checked(house))),
+        match waited(around, job, go_on).ok_or(None)? {
+            (_, WaitStatus::Exited(_, MISTAKE)) => Err(Some(checked(&around.house))),
             _ => Ok(()),
         }
     }
 }
 
 /// Waits for a job before the loop runs, no longer than it may take; none where `go_on` ended the wait.
-fn waited(mut job: Job, limits: &Limits, mut go_on: impl FnMut() -> bool) -> Option<(Job, WaitStatus)> {
+fn waited(around: &Around, mut job: Job, mut go_on: impl FnMut() -> bool) -> Option<(Job, WaitStatus)> {
     let ended = trusted::wait(job.pid, || {
-        job.tend(limits, running_ms(), true);
+        job.tend(&around.limits, around.now(), true);
         go_on()
     });
     if ended.is_none() {

@@ -2,7 +2,7 @@
 //!
 //! Invariant: nothing here waits for a daemon or a build while the loop runs, and no failure of one stops anything.
 
-use crate::act::daemons::around::{Around, Came};
+use crate::act::around::Around;
 use crate::act::daemons::broker::{Broker, checked};
 use crate::act::daemons::jobs::{BROKER, Job, PACKAGES, Package, Task};
 use crate::act::daemons::notices::Notices;
@@ -26,6 +26,15 @@ use walls::network::Network;
 const BUILT_BY_MS: Millis = 10_000;
 /// Looks at a daemon that was asked to end with the guardian: two seconds of them.
 const END_LOOKS: usize = 1_000;
+
+/// News for the rest of the guardian.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Came {
+    /// The owner's changed settings were checked and are without a mistake, or this is the mistake.
+    Judged(Result<(), String>),
+    /// The creature's crates are fetched, so many were missing, or could not be.
+    Fetched { missing: usize, well: bool },
+}
 
 /// A daemon of the table, as it is now.
 pub struct Daemon {
@@ -66,17 +75,19 @@ impl Daemons {
 
     /// Starts the daemons for the first time: those that need no build begin at once.
     pub fn call(&mut self, around: &mut Around) {
-        self.called = around.now;
+        self.called = around.now();
         if self.own.broker.program.is_file() || !self.broker_is_hoped_for() {
             self.broker_found(around);
         }
         self.tend(around);
     }
 
-    /// Hears, builds, starts and ends the daemons that are due; called at each look.
+    /// Hears, builds, starts and ends the daemons that are due, checks changed settings, announces new asks; called at
+    /// each look.
     pub fn tend(&mut self, around: &mut Around) {
-        let is_waited_for = matches!(around.phase, Phase::Building { .. });
-        self.job.iter_mut().for_each(|job| job.tend(around.limits, around.now, is_waited_for));
+        self.turn_away();
+        let is_waited_for = matches!(around.decided.phase, Phase::Building { .. });
+        self.job.iter_mut().for_each(|job| job.tend(&around.limits, around.now(), is_waited_for));
         self.build_next(around);
         for line in self.own.notices.lines() {
             around.report.notices(&line);
@@ -84,12 +95,14 @@ impl Daemons {
         for at in 0..self.all.len() {
             self.tend_one(at, around);
         }
+        self.look_at_settings(around);
+        self.own.broker.look_at_asks(around);
     }
 
     fn tend_one(&mut self, at: usize, around: &mut Around) {
         let Some(daemon) = self.all.get_mut(at) else { return };
         let row = daemon.row;
-        daemon.revival.pace = (row.pace)(around.limits);
+        daemon.revival.pace = (row.pace)(&around.limits);
         daemon.is_wanted = (row.is_wanted)(&self.own, around);
         if let Some(silent) = daemon.pid.filter(|_| (row.is_silent)(&self.own)) {
             trusted::kill(silent);
@@ -105,20 +118,11 @@ impl Daemons {
         self.step(at, event, around);
     }
 
-    /// Tells all daemons of a kind that their settings or their program have changed.
-    fn reload(&mut self, around: &mut Around, of: impl Fn(&Row) -> bool) {
-        for at in 0..self.all.len() {
-            if self.all.get(at).is_some_and(|daemon| of(daemon.row)) {
-                self.step(at, Event::Reload, around);
-            }
-        }
-    }
-
     /// Takes changed settings to who is configured by them.
     pub fn settings_changed(&mut self, around: &mut Around, notices_changed: bool) {
         self.step(THE_BROKER, Event::Reload, around);
         if notices_changed {
-            let wanted = around.notices.wanted();
+            let wanted = around.settings.notices.wanted();
             self.step(THE_NOTICES, if wanted { Event::Reload } else { Event::Dropped }, around);
         }
     }
@@ -127,12 +131,12 @@ impl Daemons {
         let Some(daemon) = self.all.get_mut(at) else { return };
         let mut event = Some(event);
         while let Some(told) = event.take() {
-            match daemon.revival.step(around.now, told) {
+            match daemon.revival.step(around.now(), told) {
                 Some(Act::Start) => match (daemon.row.start)(&mut self.own, around) {
                     Ok(pid) => {
                         daemon.pid = Some(pid);
                         event = Some(Event::Started);
-                        self.came.push(Came::Changed);
+                        around.is_news = true;
                     }
                     Err(error) => {
                         around.report.once(&format!("{}: {error:#}; trying again", daemon.row.name));
@@ -167,7 +171,7 @@ impl Daemons {
         if at_once {
             self.step(at, Event::Reload, around);
         }
-        self.came.push(Came::Changed);
+        around.is_news = true;
     }
 
     /// Builds the next package. This waits for the first life's heartbeat, or `BUILT_BY_MS` where nothing of the
@@ -177,8 +181,8 @@ impl Daemons {
         if self.job.is_some() || self.to_build.is_empty() {
             return;
         }
-        let beats = matches!(around.phase, Phase::Probation { .. } | Phase::Settled { .. });
-        let late = !around.builds && around.now > self.called + BUILT_BY_MS;
+        let beats = matches!(around.decided.phase, Phase::Probation { .. } | Phase::Settled { .. });
+        let late = !around.builds && around.now() > self.called + BUILT_BY_MS;
         let sooner = self.to_build.iter().position(|package| package.name == BROKER.name);
         let sooner = sooner.filter(|_| self.broker_is_to_come() && self.own.broker.is_called());
         if let Some(at) = sooner.or((beats || late).then_some(0)) {
@@ -189,11 +193,11 @@ impl Daemons {
 
     fn build(&mut self, package: &'static Package, around: &mut Around) {
         let Some(made) = &self.made else { return };
-        match package.build(around.house, made, true) {
+        match package.build(&around.house, made, true) {
             Ok(pid) => {
                 let task = Task::Build { package, was: files::mark(&package.program()) };
-                self.job = Some(Job::new(pid, task, around.now));
-                self.came.push(Came::Changed);
+                self.job = Some(Job::new(pid, task, around.now()));
+                around.is_news = true;
             }
             Err(error) => {
                 around.report.warn(&package.not_built(&error));
@@ -215,7 +219,7 @@ impl Daemons {
                 self.came.push(Came::Judged(Err(told.to_owned())));
             }
             Task::Check if well => self.came.push(Came::Judged(Ok(()))),
-            Task::Check => self.came.push(Came::Judged(Err(checked(around.house)))),
+            Task::Check => self.came.push(Came::Judged(Err(checked(&around.house)))),
         }
     }
 
@@ -228,20 +232,24 @@ impl Daemons {
         around: &mut Around,
     ) {
         let (seconds, is_broker) =
-            (around.now.saturating_sub(job.since) / 1_000, package.name == BROKER.name);
+            (around.now().saturating_sub(job.since) / 1_000, package.name == BROKER.name);
         if well && is_broker && seconds > 1 {
             let first = if was.is_none() { ": models and the web are within reach" } else { "" };
             around.report.say(&format!("the broker is built, {seconds} s{first}"));
         }
-        let failed = (!well).then(|| package.does_not_build(around.house, job.overdue));
+        let failed = (!well).then(|| package.does_not_build(&around.house, job.overdue));
         match (failed, was) {
             (None, Some(_)) if was != files::mark(&package.program()) => {
-                let of = |row: &Row| row.package.is_some_and(|of| of.name == package.name) && row.is_swapped;
-                self.reload(around, of);
+                let is_made_anew = |daemon: &Daemon| {
+                    daemon.row.is_swapped && daemon.row.package.is_some_and(|of| of.name == package.name)
+                };
+                for at in 0..self.all.len() {
+                    if self.all.get(at).is_some_and(is_made_anew) {
+                        self.step(at, Event::Reload, around);
+                    }
+                }
             }
-            (Some(why), Some(_)) => {
-                around.report.warn(&format!("{why}. The one that was there goes on"));
-            }
+            (Some(why), Some(_)) => around.report.warn(&format!("{why}. The one that was there goes on")),
             (failed, None) if is_broker => {
                 self.own.broker.trouble = failed.unwrap_or_default();
                 self.broker_found(around);
@@ -249,7 +257,7 @@ impl Daemons {
             (Some(why), None) => around.report.warn(&format!("{why}. {}", package.without)),
             (None, _) => {}
         }
-        self.came.push(Came::Changed);
+        around.is_news = true;
     }
 
     /// Whether there is anything to look at between two events.

@@ -1,6 +1,5 @@
 //! The owner's daemons: one table of them, one mechanism that builds, starts, watches and ends them, and what each has of its own.
 
-pub mod around;
 pub mod broker;
 pub mod door;
 pub mod jobs;

@@ -1,6 +1,6 @@
 //! The notices: a stage of the console's program that tells the owner of what happens; what it says is only shown.
 
-use crate::act::daemons::around::Around;
+use crate::act::around::Around;
 use crate::act::daemons::jobs::CONSOLE;
 use anyhow::{Context, Result};
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
@@ -24,10 +24,10 @@ impl Notices {
     pub fn start(&mut self, around: &mut Around) -> Result<Pid> {
         let (says, to) = pipe2(OFlag::O_CLOEXEC).context("failed to make a pipe")?;
         fcntl(&says, FcntlArg::F_SETFL(OFlag::O_NONBLOCK)).context("failed to set up a pipe")?;
-        let extra = vec![("FERAL_NOTICES", serde_json::to_string(around.notices)?)];
+        let extra = vec![("FERAL_NOTICES", serde_json::to_string(&around.settings.notices)?)];
         let (program, args) = (CONSOLE.program(), vec!["notices".to_owned()]);
         let log = Some(File::from(to));
-        let pid = trusted::start(around.house, Trusted { program, args, extra, log, ..Trusted::default() })?;
+        let pid = trusted::start(&around.house, Trusted { program, args, extra, log, ..Trusted::default() })?;
         self.says = Some(File::from(says));
         Ok(pid)
     }

@@ -2,7 +2,7 @@
 //!
 //! Invariant: the loop never waits for it, it has an end of its own, and no failure of it stops anything.
 
-use crate::act::daemons::around::Around;
+use crate::act::around::Around;
 use anyhow::Result;
 use house::bounds::{TOLD_CHARS, brief};
 use house::{House, files, terminal};
@@ -32,7 +32,7 @@ pub fn start(around: &mut Around) -> Result<Pid> {
     let args = vec![STAGE.to_owned(), around.limits.git_loose.to_string()];
     let log = Some(files::create(&around.house.small_log())?);
     let program = "/proc/self/exe".into();
-    trusted::start(around.house, Trusted { program, args, log, yields: true, ..Trusted::default() })
+    trusted::start(&around.house, Trusted { program, args, log, yields: true, ..Trusted::default() })
 }
 
 pub fn ended(around: &mut Around, status: WaitStatus) {

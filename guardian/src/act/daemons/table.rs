@@ -2,7 +2,7 @@
 //!
 //! Another daemon is another row, and a file of its own only where something about it is.
 
-use crate::act::daemons::around::Around;
+use crate::act::around::Around;
 use crate::act::daemons::broker::Broker;
 use crate::act::daemons::jobs::{BROKER, CONSOLE, Package};
 use crate::act::daemons::notices::Notices;
@@ -57,7 +57,7 @@ pub static DAEMONS: [Row; 4] = [
             own.broker.ended(around, status, asked);
             false
         },
-        pace: |_| Pace::default(),
+        pace: |_| Pace::USUAL,
     },
     Row {
         name: "window",
@@ -67,17 +67,17 @@ pub static DAEMONS: [Row; 4] = [
         start: |own, around| own.window.start(around),
         is_silent: |own| own.window.is_silent(),
         ended: |own, around, status, _| own.window.ended(around, status),
-        pace: |_| Pace { shortest_ms: 10_000, longest_ms: 60_000, ..Pace::default() },
+        pace: |_| Pace { shortest_ms: 10_000, longest_ms: 60_000, ..Pace::USUAL },
     },
     Row {
         name: "notices",
         package: Some(&CONSOLE),
         is_swapped: true,
-        is_wanted: |_, around| around.notices.wanted(),
+        is_wanted: |_, around| around.settings.notices.wanted(),
         start: |own, around| own.notices.start(around),
         is_silent: |_| false,
         ended: |_, _, _, _| false,
-        pace: |_| Pace { shortest_ms: 1_000, longest_ms: 60_000, ..Pace::default() },
+        pace: |_| Pace { shortest_ms: 1_000, longest_ms: 60_000, ..Pace::USUAL },
     },
     Row {
         name: "keeping the repository small",
@@ -96,5 +96,5 @@ pub static DAEMONS: [Row; 4] = [
 
 /// The pace of a daemon that has something to do now and then: a first build has the machine to itself.
 fn every(ms: Millis) -> Pace {
-    Pace { first_ms: ms.min(10 * 60_000), shortest_ms: ms, longest_ms: ms, ..Pace::default() }
+    Pace { first_ms: ms.min(10 * 60_000), shortest_ms: ms, longest_ms: ms, ..Pace::USUAL }
 }

@@ -3,7 +3,7 @@
 //! Invariant: no failure here stops the guardian, and the sweep after a life spares the window.
 //! Invariant: while the window lives the guardian prints nothing; once it is dead the terminal is as it was before.
 
-use crate::act::daemons::around::Around;
+use crate::act::around::Around;
 use crate::act::daemons::jobs::CONSOLE;
 use anyhow::{Context, Result};
 use house::{House, outlet, terminal, window};
@@ -50,7 +50,7 @@ impl Window {
     }
 
     pub fn start(&mut self, around: &mut Around) -> Result<Pid> {
-        let started = self.attach(around.house);
+        let started = self.attach(&around.house);
         if started.is_err() {
             self.take_terminal_back();
         }

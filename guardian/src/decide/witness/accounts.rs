@@ -4,6 +4,7 @@
 //! talk summed up, an answer that was cut): so sums are compared, and what a call without a record cost is allowed for.
 
 use crate::decide::conduct::Invariant;
+use house::records::text;
 use serde_json::Value;
 
 /// Paid calls over which both are compared.
@@ -45,11 +46,10 @@ impl Accounts {
 
     /// Counts a record of memory or bookkeeping, if it tells of a model's words.
     pub fn recorded(&mut self, kind: &str, data: &Value) {
-        let text = |name: &str| data.get(name).and_then(Value::as_str).unwrap_or_default();
-        let is_asked = kind == "thought" && text("mind") != "instinct";
+        let is_asked = kind == "thought" && text(data, "mind") != "instinct";
         self.thoughts += usize::from(is_asked && data.get("usage").is_some_and(Value::is_object));
-        let is_thought = match (kind, text("about")) {
-            ("thought", _) => text("mind") != "instinct",
+        let is_thought = match (kind, text(data, "about")) {
+            ("thought", _) => text(data, "mind") != "instinct",
             ("agenda", "session") => data.get("thought").is_some() || data.get("garbled").is_some(),
             ("dream", _) => data.get("usage").is_some(),
             // A call for which a model was asked, as to see a picture.

@@ -3,6 +3,7 @@
 //! Invariant: only things that nothing later can have undone are looked for.
 
 use crate::decide::conduct::Invariant;
+use house::records::text;
 use serde_json::Value;
 use std::path::{Component, Path};
 
@@ -38,11 +39,10 @@ impl Done {
 
     /// Reads a record; returns the invariant that it shows kept or broken at once.
     pub fn recorded(&mut self, kind: &str, data: &Value) -> Option<(Invariant, bool, String)> {
-        let text = |name: &str| data.get(name).and_then(Value::as_str).unwrap_or_default();
         let is_ok = |of: &Value| of.get("ok") == Some(&Value::Bool(true));
         match kind {
             "action" => {
-                let (tool, result) = (text("tool"), data.get("result").unwrap_or(&Value::Null));
+                let (tool, result) = (text(data, "tool"), data.get("result").unwrap_or(&Value::Null));
                 let path = result.get("path").and_then(Value::as_str).filter(|path| is_below(path));
                 match (tool, is_ok(result), path) {
                     ("files.write", true, Some(path)) => self.written = Some(path.to_owned()),
@@ -52,12 +52,13 @@ impl Done {
                 None
             }
             // A sub-session has hands of its own.
-            "agenda" if text("about") == "session" => {
+            "agenda" if text(data, "about") == "session" => {
                 self.written = None;
                 None
             }
-            "self_change" if text("stage") == "born" && is_ok(data) => {
-                let told = format!("it says that it was born of \"{}\", and it was not", text("summary"));
+            "self_change" if text(data, "stage") == "born" && is_ok(data) => {
+                let told =
+                    format!("it says that it was born of \"{}\", and it was not", text(data, "summary"));
                 Some((Invariant::Done, self.is_born, told))
             }
             _ => None,

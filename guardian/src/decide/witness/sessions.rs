@@ -4,6 +4,7 @@
 
 use super::words::Seen;
 use crate::decide::conduct::Invariant;
+use house::records::text;
 use serde_json::Value;
 use std::collections::VecDeque;
 
@@ -34,13 +35,12 @@ pub struct Sessions(VecDeque<Session>);
 impl Sessions {
     /// Takes in a record of memory or of the bookkeeping.
     pub fn recorded(&mut self, kind: &str, data: &Value) {
-        let text = |name: &str| data.get(name).and_then(Value::as_str).unwrap_or_default();
-        if kind != "agenda" || text("about") != "session" {
+        if kind != "agenda" || text(data, "about") != "session" {
             return;
         }
-        let id = text("session");
+        let id = text(data, "session");
         let has_thought = data.get("thought").is_some() || data.get("garbled").is_some();
-        match (text("status"), self.0.iter_mut().find(|session| session.id == id)) {
+        match (text(data, "status"), self.0.iter_mut().find(|session| session.id == id)) {
             ("done", Some(known)) => known.stands = Stands::Done,
             ("failed" | "cancelled", Some(known)) => known.stands = Stands::Over,
             (_, Some(known)) => known.has_thought |= has_thought,

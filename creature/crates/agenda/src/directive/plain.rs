@@ -1,9 +1,9 @@
 //! Reads the owner's plain words as directives; words that are not certain are left to a model.
 
 use super::{DirectiveChange, Wish, Wished};
-use crate::outbox::Kind;
+use crate::rules::Category;
 use crate::spoken;
-use crate::stack::Category;
+use crate::text::words;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -317,32 +317,10 @@ pub fn categories(topic: &str) -> Vec<Category> {
         _ => None,
     };
     let mut found = Vec::new();
-    for category in split(topic).iter().filter_map(|word| meant(word)) {
+    for category in words(topic).filter_map(|word| meant(&word)) {
         if !found.contains(&category) {
             found.push(category);
         }
     }
     found
-}
-
-/// Whether a message is about the topic: by its kind, or by a word in common.
-pub fn concerns(topic: &str, kind: Kind, text: &str) -> bool {
-    let says = split(text);
-    split(topic).iter().any(|word| match word.as_str() {
-        "money" | "revenue" | "income" | "earnings" | "sales" | "payments" => {
-            matches!(kind, Kind::Revenue | Kind::Approval)
-        }
-        "approval" | "approvals" | "decisions" => kind == Kind::Approval,
-        "broken" | "wrong" | "breakage" | "problems" | "errors" | "failures" => kind == Kind::Broken,
-        "urgent" | "important" | "emergencies" | "emergency" => matches!(kind, Kind::Broken | Kind::Approval),
-        "milestones" | "progress" | "goals" => kind == Kind::Milestone,
-        "summary" | "summaries" => kind == Kind::WeeklySummary,
-        // Words of up to three letters are too common to count.
-        word => word.chars().count() > 3 && says.iter().any(|said| said == word),
-    })
-}
-
-fn split(text: &str) -> Vec<String> {
-    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    words.map(str::to_lowercase).collect()
 }

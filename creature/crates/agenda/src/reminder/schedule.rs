@@ -153,18 +153,15 @@ impl Schedule {
             ["every", days @ ..] if weekdays(days).is_some() => {
                 Some(Schedule::Weekly { days: weekdays(days)?, time: MORNING })
             }
-            ["every", days @ .., time] if weekdays(days).is_some() && spoken::time(time).is_some() => {
+            ["every" | "weekly", days @ .., time]
+                if weekdays(days).is_some() && spoken::time(time).is_some() =>
+            {
                 Some(Schedule::Weekly { days: weekdays(days)?, time: spoken::time(time)? })
             }
             // A day without an hour means 9:00, not its midnight.
             [day] if *day == "tomorrow" || spoken::weekday(day).is_some() => {
                 let at = spoken::moment(&[day, "9:00"], now, zone)?;
                 Some(Schedule::Once { at })
-            }
-            ["weekly", days, time] => {
-                let day = |day| spoken::weekday(day).map(|day| day.to_monday_one_offset());
-                let days = days.split(',').map(day).collect::<Option<_>>()?;
-                Some(Schedule::Weekly { days, time: spoken::time(time)? })
             }
             ["monthly", day, time] => {
                 Some(Schedule::Monthly { day: day.parse().ok()?, time: spoken::time(time)? })

@@ -1,7 +1,7 @@
 //! The sentences of the owner's that ask for an act; of two that contradict each other the last holds.
 
 use super::Dated;
-use crate::text::among;
+use crate::text::{among, sentences};
 use std::collections::BTreeSet;
 
 /// Statements that are weighed against each other.
@@ -42,23 +42,6 @@ const IDLE: &str = "a an and are about all any as at be by can could do every fo
     they this to too today tomorrow up us want we will with would you your one two three four five ten until when only again always each";
 
 const UNITS: &str = "second minute min hour day week month year am pm";
-
-/// The sentences of a text, one after another.
-pub fn sentences(text: &str) -> impl Iterator<Item = &str> {
-    let mut rest = text;
-    let next = move || {
-        let end = |(at, letter): &(usize, char)| {
-            let next = rest.get(at + letter.len_utf8()..).and_then(|rest| rest.chars().next());
-            matches!(letter, '\n' | ';')
-                || matches!(letter, '.' | '!' | '?') && next.is_none_or(char::is_whitespace)
-        };
-        let to = rest.char_indices().find(end).map_or(rest.len(), |(at, letter)| at + letter.len_utf8());
-        let (sentence, after) = rest.split_at_checked(to)?;
-        rest = after;
-        (to > 0).then(|| sentence.trim_end_matches(';').trim())
-    };
-    std::iter::from_fn(next).filter(|sentence| !sentence.is_empty())
-}
 
 /// Whether a sentence asks for an act: an order, a wish or a request, no question and no small talk.
 pub fn actionable(sentence: &str) -> bool {

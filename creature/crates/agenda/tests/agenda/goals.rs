@@ -38,7 +38,7 @@ fn a_goal_goes_from_checkpoint_to_checkpoint_until_it_is_done() {
     let mut agenda = Agenda::default();
     let made = tell(&mut agenda, at(0), false, add(" Sell\n tea ", &["find leaves", "pack"], 0.0)).unwrap();
     assert_eq!((made["id"].as_str(), made["status"].as_str()), (Some("goal-1"), Some("open")));
-    assert_eq!(agenda.goals.list[0].title, "Sell tea");
+    assert_eq!(agenda.goals.list[0].about, "Sell tea");
     let first = tell(&mut agenda, at(1), false, mark(None, Status::Done, "")).unwrap();
     assert_eq!((first["next"]["number"].as_u64(), first["next"]["text"].as_str()), (Some(2), Some("pack")));
     let last = tell(&mut agenda, at(2), false, mark(Some(2), Status::Done, "")).unwrap();

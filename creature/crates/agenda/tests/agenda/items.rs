@@ -38,7 +38,7 @@ fn a_task_that_fails_the_same_way_three_times_ends_and_says_so() {
     tell(&mut agenda, 0, &add("water the plants", 0, None)).unwrap();
     for (now_s, next_s) in [(0, 60), (60, 180)] {
         tell(&mut agenda, now_s, &done(Some("no water"))).unwrap();
-        assert_eq!(agenda.tasks.next_at(at(now_s)), Some(at(next_s)));
+        assert_eq!(agenda.tasks.next_due(), Some(at(next_s)));
     }
     tell(&mut agenda, 180, &done(Some("No water."))).unwrap();
     let task = &agenda.tasks.list[0];
@@ -56,7 +56,7 @@ fn a_recurring_one_that_fails_waits_for_its_next_turn_and_ends_only_when_closed(
     assert_eq!(agenda.tasks.list[0].at, at(86_400));
     let close = Change::Task(TaskChange::Close { id: "task-1".to_owned(), reason: "enough".to_owned() });
     tell(&mut agenda, 300, &close).unwrap();
-    assert_eq!((agenda.tasks.next_at(at(300)), agenda.tasks.purge(at(301))), (None, 1));
+    assert_eq!((agenda.tasks.next_due(), agenda.tasks.purge(at(301))), (None, 1));
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn tasks_are_bounded_and_none_is_there_twice() {
     }
     assert_eq!(tell(&mut agenda, 0, &add(" X ", 5, None)).unwrap_err(), "task-1 is about that already");
     tell(&mut agenda, 0, &add(&"long ".repeat(1_000), 0, None)).unwrap();
-    assert_eq!(agenda.tasks.list[1].text.chars().count(), 300);
+    assert_eq!(agenda.tasks.list[1].about.chars().count(), 300);
 }
 
 #[test]

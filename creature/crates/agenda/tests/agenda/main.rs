@@ -11,6 +11,7 @@ mod directive;
 mod foreign;
 mod goals;
 mod items;
+mod kept;
 mod opportunities;
 mod outbox;
 mod own;

@@ -58,7 +58,7 @@ fn from_lead_to_money_and_forgotten_the_earned_stays() {
     .unwrap();
     assert_eq!(tell(&mut agenda, 4, false, close()).unwrap()["earned_usd"], 400.25);
     assert_eq!(totals(&agenda), (0.0, 0.0, 400.25));
-    assert_eq!(agenda.opportunities.purge(START + SignedDuration::from_secs(5)), 1);
+    assert_eq!(agenda.opportunities.items.purge(START + SignedDuration::from_secs(5)), 1);
     assert_eq!(totals(&agenda), (0.0, 0.0, 400.25));
 }
 

@@ -61,7 +61,7 @@ impl House {
         self.tell(OwnChange::Began { look });
         if let Some(what) = leaves {
             self.tell(OwnChange::Left);
-            self.apply(Change::Reason(ReasonChange::Left { what: what.to_owned() }));
+            self.apply(Change::Reason(ReasonChange::Left { what: what.to_owned(), ask: None }));
         }
         self.tell(OwnChange::Ended { usd, rest_s });
         self.looks += 1;

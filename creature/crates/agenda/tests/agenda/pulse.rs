@@ -48,7 +48,7 @@ fn a_concern_is_changed_and_closed() {
     make(&mut agenda, update(None, Some(0)), minute(11)).unwrap();
     assert_eq!(agenda.pulse.list[0].next, minute(70), "zero is as good as left out");
     make(&mut agenda, update(Some("two"), Some(600)), minute(12)).unwrap();
-    assert_eq!((agenda.pulse.list[0].text.as_str(), agenda.pulse.list[0].next), ("two", minute(20)));
+    assert_eq!((agenda.pulse.list[0].about.as_str(), agenda.pulse.list[0].next), ("two", minute(20)));
     assert_eq!(agenda.pulse.chars(), 3);
     assert!(make(&mut agenda, update(None, Some(1)), minute(12)).is_err());
     assert!(make(&mut agenda, update(Some(" "), None), minute(12)).is_err());

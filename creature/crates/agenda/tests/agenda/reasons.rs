@@ -20,7 +20,7 @@ fn asked(reason: &str) -> ReasonChange {
 }
 
 fn left(what: &str) -> ReasonChange {
-    Left { what: what.to_owned() }
+    Left { what: what.to_owned(), ask: None }
 }
 
 fn used(what: &str) -> ReasonChange {
@@ -34,8 +34,8 @@ fn an_ask_counts_as_used_once_however_much_of_it_is() {
         asked("goal"),
         left("notes/a"),
         left("notes/b"),
-        Came,
-        Came,
+        Came { ask: None },
+        Came { ask: None },
         left("notes/c"),
         asked("gap"),
         left("notes/d"),
@@ -52,7 +52,7 @@ fn an_ask_counts_as_used_once_however_much_of_it_is() {
     assert!(
         agenda.reasons.summary().contains("asked 3 times unasked for, and 2 left something that was used")
     );
-    assert_eq!(agenda.reasons.unused(true).count(), 0);
+    assert_eq!(agenda.reasons.unused([None; 2]).count(), 0);
     assert_eq!(Agenda::default().reasons.summary(), "");
 }
 
@@ -79,10 +79,10 @@ fn what_the_last_ask_left_is_not_used_before_its_wake_is_over() {
     let mut agenda = Agenda::default();
     tell(&mut agenda, 0, asked("goal"));
     tell(&mut agenda, 0, left("notes/a"));
-    assert_eq!(agenda.reasons.unused(false).count(), 0);
-    assert_eq!(agenda.reasons.unused(true).collect::<Vec<_>>(), ["notes/a"]);
+    assert_eq!(agenda.reasons.unused([Some(1), None]).count(), 0);
+    assert_eq!(agenda.reasons.unused([None; 2]).collect::<Vec<_>>(), ["notes/a"]);
     tell(&mut agenda, 1, asked("gap"));
-    assert_eq!(agenda.reasons.unused(false).collect::<Vec<_>>(), ["notes/a"]);
+    assert_eq!(agenda.reasons.unused([Some(2), None]).collect::<Vec<_>>(), ["notes/a"]);
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn what_an_older_self_counted_by_kinds_of_looks_is_counted_as_own_time() {
     let own = &agenda.reasons.by_reason["own"];
     assert_eq!((own.idle, own.last_at), (1, Some(at(9))));
     tell(&mut agenda, 10, used("notes/a"));
-    tell(&mut agenda, 10, Came);
+    tell(&mut agenda, 10, Came { ask: None });
     assert_eq!(agenda.reasons.line("own"), "own: 3 of 8 were used");
     let again: Agenda = serde_json::from_value(serde_json::to_value(&agenda).unwrap()).unwrap();
     assert_eq!(again.reasons, agenda.reasons);

@@ -171,12 +171,12 @@ impl Kept {
     /// Fires what is due; for when each was meant.
     fn fire(&mut self, now: &str) -> Vec<String> {
         let at = now.parse().unwrap();
-        let due = self.agenda.reminders.due(at);
+        let due: Vec<_> = self.agenda.reminders.due(at).into_iter().cloned().collect();
         for due in &due {
-            assert_eq!((due.text.as_str(), due.thread.as_str()), ("water the plants", "shop"));
+            assert_eq!((due.about.as_str(), due.thread.as_str()), ("water the plants", "shop"));
             self.make(ReminderChange::Fired { id: due.id.clone(), at }, now).unwrap();
         }
-        due.iter().map(|due| due.due_at.to_string()).collect()
+        due.iter().map(|due| due.next.unwrap().to_string()).collect()
     }
 
     fn next(&self) -> String {

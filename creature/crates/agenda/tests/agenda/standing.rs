@@ -1,6 +1,6 @@
 //! The autonomous state: caps, order, conflicts, expiry and hints; the same for the same input, and no secret survives.
 
-use agenda::standing::{Dated, FOOTER, Input, LOOP, Mode, OWNER, actionable, compose, redact};
+use agenda::standing::{Dated, FOOTER, Input, LOOP, Mode, OWNER, actionable, compose, redact, sentences};
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 
@@ -371,4 +371,11 @@ proptest! {
             prop_assert!(!whole.contains(secret), "{} in {}", secret, whole);
         }
     }
+}
+
+#[test]
+fn a_quote_that_stays_open_hides_no_sentence() {
+    let said = |text| sentences(text).collect::<Vec<_>>();
+    assert_eq!(said("A 15\" screen. Buy it; now!"), ["A 15\" screen.", "Buy it", "now!"]);
+    assert_eq!(said("Say \"Hi. Bye.\" twice.\n- \nDone"), ["Say \"Hi. Bye.\" twice.", "Done"]);
 }

@@ -82,10 +82,10 @@ fn a_yes_is_to_the_amount_that_was_asked_about() {
     .unwrap();
     let refused = tell(&mut agenda, true, Change::approve("opportunity-1")).unwrap_err();
     assert!(refused.error.contains("2000 USD by now"), "{refused:?}");
-    assert_eq!(agenda.opportunities.list[0].approved_usd, 0.0);
+    assert_eq!(agenda.opportunities.items.list[0].approved_usd, 0.0);
     tell(&mut agenda, false, ask("It is more by now: opportunity-1?")).unwrap();
     tell(&mut agenda, true, Change::approve("opportunity-1")).unwrap();
-    assert_eq!(agenda.opportunities.list[0].approved_usd, 2_000.0);
+    assert_eq!(agenda.opportunities.items.list[0].approved_usd, 2_000.0);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Errors in cargo's output: the first ones whole, others in a line, every failing test by name. Pure.
 
+use ground::text::keep_last;
+
 /// Lines taken from the end of an output that names no error.
 const MOST_LAST: usize = 100;
 
@@ -129,7 +131,7 @@ fn failing(failed: &[Failing], most: usize, known: &dyn Fn(&str) -> String) -> S
 fn errors(stderr: &str, most: usize) -> Option<String> {
     let mut blocks: Vec<String> = Vec::new();
     let mut open = false;
-    for line in stderr.lines().filter(|line| !progress(line)) {
+    for line in telling(stderr) {
         let begins = line.starts_with("error");
         if begins || line.starts_with("warning") {
             open = begins;
@@ -189,15 +191,18 @@ fn more(text: &mut String, all: usize) {
 }
 
 fn from(text: &str, begins: impl Fn(&str) -> bool) -> Option<Vec<&str>> {
-    let lines: Vec<&str> = text.lines().filter(|line| !progress(line)).collect();
-    let start = lines.iter().position(|line| begins(line))?;
-    Some(lines.into_iter().skip(start).collect())
+    let lines: Vec<&str> = telling(text).skip_while(|line| !begins(line)).collect();
+    Some(lines).filter(|lines| !lines.is_empty())
 }
 
 fn last(text: &str) -> Option<Vec<&str>> {
-    let lines: Vec<&str> = text.lines().filter(|line| !progress(line)).collect();
-    let start = lines.len().saturating_sub(MOST_LAST);
-    lines.get(start..).filter(|lines| !lines.is_empty()).map(<[&str]>::to_vec)
+    let mut lines: Vec<&str> = telling(text).collect();
+    keep_last(&mut lines, MOST_LAST);
+    Some(lines).filter(|lines| !lines.is_empty())
+}
+
+fn telling(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter(|line| !progress(line))
 }
 
 /// Whether a line is cargo's progress or a JSON message, which say nothing about what is wrong.

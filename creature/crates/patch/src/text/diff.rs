@@ -101,6 +101,9 @@ impl Line {
     }
 }
 
+/// Beginnings of the lines that name the old file and the new one.
+const SIDES: [&str; 2] = ["--- ", "+++ "];
+
 const HINT: &str = "send a unified diff: `--- a/path`, `+++ b/path`, `@@`, then lines that begin with space, - or +; or send `old` and `new` by repo.edit or files.edit";
 
 /// Reads a patch; files named twice are one file with all their hunks.
@@ -229,24 +232,20 @@ impl Reader<'_> {
             if let Some((old, new)) = names::of_both(paths).map_err(unread)? {
                 self.with_open(|open| (open.old, open.new) = (Some(old), Some(new)));
             }
-        } else if let Some(name) = line.strip_prefix("+++ ") {
-            let name = names::of_side(name).map_err(unread)?;
-            if fresh {
-                self.start_file(at)?;
-            }
-            self.with_open(|open| {
-                (open.deleted, open.bare_hunk) = (open.deleted || name.is_none(), true);
-                open.new = name.or(open.new.take());
-            });
-        } else if let Some(name) = line.strip_prefix("--- ") {
-            let name = names::of_side(name).map_err(unread)?;
+        } else if let Some((side, name)) = line.split_at_checked(4).filter(|(side, _)| SIDES.contains(side)) {
+            let (name, is_new) = (names::of_side(name).map_err(unread)?, side == "+++ ");
             // After `diff --git` this line is still about the same file.
             if fresh {
                 self.start_file(at)?;
             }
             self.with_open(|open| {
-                open.created |= name.is_none();
-                open.old = name.or(open.old.take());
+                let (known, is_gone) = match is_new {
+                    true => (&mut open.new, &mut open.deleted),
+                    false => (&mut open.old, &mut open.created),
+                };
+                *is_gone |= name.is_none();
+                *known = name.or(known.take());
+                open.bare_hunk |= is_new;
             });
         } else if let Some(mode) = line.strip_prefix("new file mode ") {
             plain(mode, line, at)?;
@@ -344,8 +343,7 @@ impl Reader<'_> {
             (_, Some(path)) if open.origin.is_some() => (path.clone(), Act::Modify),
             (Some(old), Some(new)) if old != new => return fault("two different files in one header"),
             (_, Some(path)) if open.created => (path.clone(), Act::Create),
-            (Some(path), _) if open.deleted => (path.clone(), Act::Delete),
-            (_, Some(path)) if open.deleted => (path.clone(), Act::Delete),
+            (Some(path), _) | (None, Some(path)) if open.deleted => (path.clone(), Act::Delete),
             (None, Some(path)) if open.claims_empty => (path.clone(), Act::Create),
             (Some(path), _) | (None, Some(path)) => (path.clone(), Act::Modify),
             (None, None) => return fault("a file without a name"),

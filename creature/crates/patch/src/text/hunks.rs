@@ -62,20 +62,18 @@ pub struct Applied {
 
 /// Applies all hunks of one file to its text, none meaning that there is no file.
 pub fn apply(patch: &FilePatch, text: Option<&str>) -> Result<Applied, Miss> {
-    let whole = |why: &str| bare(1, patch.hunks.first(), why);
+    let miss = |why: &str| Err(bare(1, patch.hunks.first(), why));
     match (patch.act, text) {
         (Act::Create, None) => create(patch),
         (Act::Create, Some(text)) => match create(patch)?.text {
-            Some(new) if new == text => Ok(done(text)),
+            Some(new) if new == text => whole(Some(new), Pass::AlreadyApplied),
             Some(_) if text.is_empty() => create(patch),
-            _ => Err(whole("the file exists already, with other text; patch it as it is")),
+            _ => miss("the file exists already, with other text; patch it as it is"),
         },
-        (Act::Delete, None) => {
-            Ok(Applied { text: None, placed: vec![Placed { pass: Pass::AlreadyApplied, line: 1 }] })
-        }
+        (Act::Delete, None) => whole(None, Pass::AlreadyApplied),
         (Act::Modify, None) if makes_all(&patch.hunks) => create(patch),
-        (Act::Modify, None) => Err(whole("there is no such file; to create it begin with `--- /dev/null`")),
-        (Act::Modify, Some(_)) if patch.hunks.is_empty() => Err(whole("its part of the patch has no hunks")),
+        (Act::Modify, None) => miss("there is no such file; to create it begin with `--- /dev/null`"),
+        (Act::Modify, Some(_)) if patch.hunks.is_empty() => miss("its part of the patch has no hunks"),
         (Act::Modify, Some(text)) => modify(&patch.hunks, text),
         (Act::Delete, Some(text)) => delete(patch, text),
     }
@@ -91,8 +89,9 @@ fn makes_all(hunks: &[Hunk]) -> bool {
     !hunks.is_empty() && hunks.iter().all(|hunk| hunk.stated == Some(0) && hunk.expects().is_empty())
 }
 
-fn done(text: &str) -> Applied {
-    Applied { text: Some(text.to_owned()), placed: vec![Placed { pass: Pass::AlreadyApplied, line: 1 }] }
+/// A file that is made or deleted whole.
+fn whole(text: Option<String>, pass: Pass) -> Result<Applied, Miss> {
+    Ok(Applied { text, placed: vec![Placed { pass, line: 1 }] })
 }
 
 fn create(patch: &FilePatch) -> Result<Applied, Miss> {
@@ -112,7 +111,7 @@ fn create(patch: &FilePatch) -> Result<Applied, Miss> {
             text.pop();
         }
     }
-    Ok(Applied { text: Some(text), placed: vec![Placed { pass: Pass::Exact, line: 1 }] })
+    whole(Some(text), Pass::Exact)
 }
 
 fn delete(patch: &FilePatch, text: &str) -> Result<Applied, Miss> {
@@ -124,7 +123,7 @@ fn delete(patch: &FilePatch, text: &str) -> Result<Applied, Miss> {
         let why = "the file to delete has other text than the patch removes";
         return Err(bare(1, patch.hunks.first(), why));
     }
-    Ok(Applied { text: None, placed: vec![Placed { pass: Pass::Exact, line: 1 }] })
+    whole(None, Pass::Exact)
 }
 
 fn modify(hunks: &[Hunk], text: &str) -> Result<Applied, Miss> {
@@ -260,14 +259,30 @@ fn is_done(hunk: &Hunk, lines: &[(&str, &str)], at: usize) -> bool {
     there.is_some_and(|there| hunk.lines.iter().zip(there).all(|(new, old)| same(new, old)))
 }
 
-/// Every place in the file where the block stands.
+/// Every place in the file where the block stands, in time in proportion to both, for a file may say one line ten thousand
+/// times: the search of Knuth, Morris and Pratt.
 fn places(file: &[&str], block: &[&str], same: impl Fn(&str, &str) -> bool) -> Vec<usize> {
     if block.is_empty() {
         return Vec::new();
     }
-    let windows = file.windows(block.len()).enumerate();
-    let there = windows.filter(|(_, window)| window.iter().zip(block).all(|(a, b)| same(a, b)));
-    there.map(|(at, _)| at).collect()
+    let is_next = |held: usize, line: &str| block.get(held).is_some_and(|next| same(next, line));
+    let follow = |ends: &[usize], mut held: usize, line: &str| {
+        while held > 0 && !is_next(held, line) {
+            held = ends.get(held - 1).copied().unwrap_or(0);
+        }
+        held + usize::from(is_next(held, line))
+    };
+    // With how many lines of its own beginning each beginning of the block ends.
+    let mut ends = vec![0];
+    for line in block.iter().skip(1) {
+        ends.push(follow(&ends, ends.last().copied().unwrap_or(0), line));
+    }
+    let (mut held, mut found) = (0, Vec::new());
+    for (at, line) in file.iter().enumerate() {
+        held = follow(&ends, held, line);
+        found.extend((held == block.len()).then(|| at + 1 - held));
+    }
+    found
 }
 
 fn ambiguous(found: &[usize]) -> String {

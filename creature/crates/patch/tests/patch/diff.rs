@@ -205,3 +205,14 @@ fn several_files_and_a_file_named_twice() {
         files.iter().map(|f: &FilePatch| (f.path.as_str(), f.act, f.hunks.len())).collect();
     assert_eq!(seen, [("creature/a", Act::Modify, 2), ("self/b", Act::Modify, 1)]);
 }
+
+/// Found by hostile changes: lines that are all the same were compared with each other in every place.
+#[test]
+fn a_block_of_one_line_said_often_is_placed_soon() {
+    let (begun, lines) = (std::time::Instant::now(), 20_000);
+    let header = "--- a/creature/x.rs\n+++ b/creature/x.rs\n";
+    let patch = format!("{header}@@ -1,{lines} +1,{} @@\n{}+b\n", lines + 1, " a\n".repeat(lines));
+    let made = run(Some(&"a\n".repeat(lines * 2)), &patch).unwrap();
+    assert_eq!(made.0.unwrap(), "a\n".repeat(lines) + "b\n" + &"a\n".repeat(lines));
+    assert!(begun.elapsed() < std::time::Duration::from_secs(5), "{:?}", begun.elapsed());
+}

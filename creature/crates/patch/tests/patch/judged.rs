@@ -3,7 +3,8 @@
 use crate::yard::Yard;
 use patch::change;
 use patch::plan::{self, Roots};
-use std::collections::BTreeMap;
+use patch::text::unified;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
@@ -192,7 +193,7 @@ fn by_git(before: &Files, patch: &str, level: &str) -> Option<Files> {
 
 /// The files that are not as they were meant.
 fn differing(made: &Files, meant: &Files) -> String {
-    let paths: std::collections::BTreeSet<&String> = made.keys().chain(meant.keys()).collect();
+    let paths: BTreeSet<&String> = made.keys().chain(meant.keys()).collect();
     let wrong = paths.into_iter().filter(|path| made.get(*path) != meant.get(*path));
     wrong.map(|path| format!("{path}: made {:?}\nmeant {:?}\n", made.get(path), meant.get(path))).collect()
 }
@@ -247,6 +248,30 @@ fn what_git_diff_writes_is_applied_as_git_apply_does() {
     }
     // Of equal places without any other sign a hunk is refused that git places by its number alone.
     assert!(applied >= 20 && refused.len() <= 2, "{applied} applied, refused: {refused:#?}");
+}
+
+#[test]
+fn a_diff_written_here_is_taken_by_git_and_makes_what_it_was_written_of() {
+    if !judge_is_in() {
+        return;
+    }
+    let mut dice = Dice(53);
+    for round in 0..60 {
+        let (before, after) = trees(&mut dice);
+        let paths: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+        let side = |files: &Files, path: &String| files.get(path).map(|text| text.clone().into_bytes());
+        let sides = paths.into_iter().map(|path| (path, side(&before, path), side(&after, path)));
+        let written = sides
+            .filter(|(_, old, new)| old != new)
+            .map(|(path, old, new)| unified::write(path, old.as_deref(), new.as_deref()));
+        let patch: String = written.collect();
+        let made = if patch.is_empty() {
+            before.clone()
+        } else {
+            by_git(&before, &patch, "-p1").unwrap_or_default()
+        };
+        assert!(made == after, "round {round}\n{patch}\n{}", differing(&made, &after));
+    }
 }
 
 /// The patch as it may arrive: signs lost, counts wrong, lines lost, added or cut off.

@@ -160,6 +160,31 @@ async fn a_list_refused_on_the_other_wires_is_asked_plain_and_then_in_json() {
     }
 }
 
+/// As DeepSeek takes no schema, and others no form of a reply at all.
+#[tokio::test]
+async fn a_thought_in_json_is_held_to_an_object_where_schemas_are_refused_and_to_nothing_where_both_are() {
+    loopback!();
+    let local = Rules { drops_tools: true, ..Rules::local() };
+    for (rules, format, refusals) in [
+        (local.clone(), json!("json_schema"), 0),
+        (Rules { refuses_schema: true, ..local.clone() }, json!("json_object"), 1),
+        (Rules { refuses_format: true, ..local }, Value::Null, 2),
+    ] {
+        let (world, told) = two_lives(Wire::Chat, rules).await;
+        let mut thoughts = world.server.seen();
+        // But for the question whether tools are had.
+        thoughts.retain(|seen| seen.json_mode);
+        let formats = thoughts.iter().map(|seen| &seen.body["response_format"]["type"]);
+        assert!(
+            thoughts.len() > 2 && formats.clone().all(|sent| *sent == format),
+            "{:?}",
+            formats.collect::<Vec<_>>()
+        );
+        assert_eq!(world.server.refusals().len(), refusals, "{format}: each once, in both lives");
+        assert_eq!(told.len(), refusals.min(1), "{format}: {told:?}");
+    }
+}
+
 /// Another build of the creature may have mended what was refused.
 #[tokio::test]
 async fn another_build_tries_the_simplest_form_anew() {
@@ -173,6 +198,35 @@ async fn another_build_tries_the_simplest_form_anew() {
     Lived::born(&world.house, NOON, 3).await.wake().await;
     assert_eq!(server.count(), 2, "the list as its wire has it is tried once more");
     assert!(world.server.seen().last().unwrap().json_mode);
+}
+
+/// A fall puts an earlier creature back, which finds in the file what a later one has found out.
+#[tokio::test]
+async fn what_a_later_creature_wrote_of_servers_costs_no_probe_and_stays() {
+    loopback!();
+    let (world, _) = two_lives(Wire::Chat, Rules::local()).await;
+    let probes = || world.server.ledger().len() - world.server.seen().len();
+    assert_eq!(probes(), 1);
+    let path = world.house.path(".self/mind/servers.json");
+    let read = || -> Value { serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap() };
+    let mut later = read();
+    let name = later.as_object().unwrap().keys().next().unwrap().clone();
+    later[&name]["speed"] = json!({"words_s": 7});
+    later[&name]["answered"] = json!({"by": "decade", "in_json": false, "without": ["of_tomorrow"]});
+    later["a_server of_tomorrow"] = json!({"takes": ["tools", "smells"]});
+    let mut earlier = later.clone();
+    earlier[&name].as_object_mut().unwrap().remove("answered");
+    for (life, written) in (3..).zip([later, earlier]) {
+        std::fs::write(&path, written.to_string()).unwrap();
+        world.house.say(&json!({"at": NOON, "text": format!("how are you, {life}")}).to_string());
+        Lived::born(&world.house, NOON, life).await.wake().await;
+        let now = read();
+        assert_eq!(probes(), 1, "{written}");
+        assert_eq!(now[&name]["answered"]["by"], "c0ffee", "{now}");
+        for kept in ["/a_server of_tomorrow".to_owned(), format!("/{}/speed", name.replace('/', "~1"))] {
+            assert!(now.pointer(&kept).is_some() && now.pointer(&kept) == written.pointer(&kept), "{now}");
+        }
+    }
 }
 
 /// A server that refuses everything is not taken for one that refuses tools.
