@@ -22,7 +22,10 @@ pub async fn call(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value
             let kept = pictures(tools, args, &reply.pictures)?;
             let failed = (reply.status >= 400).then_some("the server says that the call failed");
             let more = json!({"pictures": kept, "failed": failed});
-            Ok(with(json!({"from": "others", "text": reply.body, "truncated": reply.truncated.then_some(true)}), more))
+            Ok(with(
+                json!({"from": "others", "text": reply.body, "truncated": reply.truncated.then_some(true)}),
+                more,
+            ))
         }
         Err(error) => waits(error),
     }

@@ -24,6 +24,9 @@ const GLANCE: Duration = Duration::from_secs(3);
 /// Deadline of all other calls; the broker's own deadlines are shorter.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Deadline of a call of an MCP server's tool: the owner's for it is an hour at most, and kept by the broker.
+const LONGEST: Duration = Duration::from_secs(3_720);
+
 /// Most bytes read of one answer; the broker's own caps are below it.
 const MOST_BYTES: usize = 16 << 20;
 
@@ -110,7 +113,8 @@ impl Broker {
     /// Calls a tool of an MCP server; the broker judges and records.
     pub async fn mcp_call(&self, request: &Value) -> Result<Reply, Error> {
         let doing = of_tool("call", request);
-        judged(&doing, self.post(&doing, "/mcp/call", request).await?)
+        let said = self.json(&doing, Method::POST, "/mcp/call", Some(request), false, LONGEST).await?;
+        judged(&doing, said)
     }
 
     /// Has the broker replace PURPOSE.md; an error with `deferred` where that waits for the owner.
