@@ -1,9 +1,10 @@
 //! Call of a tool, from the creature's request to its envelope; judged, recorded and answered like a call to a service.
 
 use super::content;
+use super::listing;
 use super::pins::Pinned;
+use super::rules::{self, LOOK, tool_of};
 use super::server::Lost;
-use super::{listing, rules};
 use crate::approvals::act::{Act, Call, Pin};
 use crate::approvals::outcome::{Answer, Outcome, not_sent};
 use crate::door::finish::client_gone;
@@ -19,14 +20,8 @@ use std::sync::Arc;
 /// Most bytes of arguments.
 const MOST_ARGUMENTS: usize = 1 << 20;
 const UNNOTED: &str = "its answer is withheld: that text of others was read could not be written down";
-/// Methods of a call of a tool in records: one that only looks, by the owner's rule, and one that may change something.
-pub const LOOK: &str = "LOOK";
+/// Method, in records, of a call that may change something.
 const CALL: &str = "CALL";
-
-/// The tool that a call is of.
-pub fn tool_of(call: &Call) -> &str {
-    call.path.trim_start_matches('/')
-}
 
 /// A call as the creature requests it.
 #[derive(Default, Deserialize)]

@@ -1,4 +1,4 @@
-//! Failures of a session with an MCP server in plain words; pure.
+//! Failures of a session with an MCP server in plain words.
 
 use crate::net;
 use rmcp::service::{ClientInitializeError, ServiceError};
@@ -7,20 +7,21 @@ use rmcp::transport::streamable_http_client::StreamableHttpError;
 
 /// Why no session was opened.
 pub fn of_opening(error: &ClientInitializeError) -> String {
-    match error {
-        ClientInitializeError::TransportError { error, .. } => of_transport(error),
-        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => of_opening(fallback),
-        ClientInitializeError::ConnectionClosed(_) => "it ended before it answered".to_owned(),
-        other => other.to_string(),
+    if let ClientInitializeError::TransportError { error, .. } = error {
+        return of_transport(error);
     }
+    if let ClientInitializeError::LegacyFallbackFailed { fallback, .. } = error {
+        return of_opening(fallback);
+    }
+    if matches!(error, ClientInitializeError::ConnectionClosed(_)) {
+        return "it ended before it answered".to_owned();
+    }
+    error.to_string()
 }
 
 /// Why a call was lost.
 pub fn of_call(error: &ServiceError) -> String {
-    match error {
-        ServiceError::TransportSend(error) => of_transport(error),
-        other => other.to_string(),
-    }
+    if let ServiceError::TransportSend(error) = error { of_transport(error) } else { error.to_string() }
 }
 
 fn of_transport(error: &DynamicTransportError) -> String {

@@ -120,7 +120,7 @@ fn line(server: &Server, pinned: &Pinned) -> Option<String> {
     Some(format!("- {}{ends}", tool.line()))
 }
 
-/// One tool whole: its description and schema, and the rules of its server.
+/// Describes one tool whole: its description and schema, and the rules of its server.
 pub async fn described(services: &Services, server: &str, tool: &str) -> Value {
     let found = match services.mcp.server(server) {
         Ok(server) => server,

@@ -16,7 +16,7 @@ pub const READ_RESOURCE: &str = "resources/read";
 pub const LIST_PROMPTS: &str = "prompts/list";
 pub const GET_PROMPT: &str = "prompts/get";
 
-/// What a server offers beside its tools, as tools that are named like the methods of the protocol.
+/// Offers what a server has beside its tools as tools, which are named like the methods of the protocol.
 pub fn of(capabilities: &ServerCapabilities) -> Vec<Tool> {
     let tool = |name: &str, description: &str, properties: Value, required: &[&str]| Tool {
         name: name.to_owned(),
@@ -53,21 +53,17 @@ pub async fn take(
             lines(resources.iter().map(resource).chain(templates.iter().map(template)))
         }
         LIST_PROMPTS => lines(peer.list_all_prompts().await?.iter().map(prompt)),
-        READ_RESOURCE => match peer.read_resource_once(ReadResourceRequestParams::new(text("uri"))).await? {
-            ReadResourceResponse::Complete(read) => {
-                read.contents.into_iter().map(ContentBlock::resource).collect()
-            }
-            _ => return Ok(None),
-        },
+        READ_RESOURCE => {
+            let read = peer.read_resource_once(ReadResourceRequestParams::new(text("uri"))).await?;
+            let ReadResourceResponse::Complete(read) = read else { return Ok(None) };
+            read.contents.into_iter().map(ContentBlock::resource).collect()
+        }
         _ => {
             let mut asked = GetPromptRequestParams::new(text("name"));
             asked.arguments = arguments.get("arguments").and_then(Value::as_object).cloned();
-            match peer.get_prompt_once(asked).await? {
-                GetPromptResponse::Complete(prompt) => {
-                    prompt.messages.into_iter().map(|message| message.content).collect()
-                }
-                _ => return Ok(None),
-            }
+            let got = peer.get_prompt_once(asked).await?;
+            let GetPromptResponse::Complete(prompt) = got else { return Ok(None) };
+            prompt.messages.into_iter().map(|message| message.content).collect()
         }
     };
     Ok(Some(CallToolResult::success(blocks)))

@@ -3,15 +3,21 @@
 //! Invariant: a rule that restricts fits in every letter case and if any of an argument's texts fits; a rule that allows
 //! fits exactly, and only if all of them do.
 
-use super::call::{LOOK, tool_of};
 use crate::approvals::act::Call;
 use crate::policy::{ToolRule, Verdict};
 use crate::services::Judged;
 use crate::services::rules::verdict;
 use serde_json::Value;
 
+/// Method, in records, of a call that only looks, by the owner's rule.
+pub const LOOK: &str = "LOOK";
 /// Most rules named in an answer.
 const MOST_SHOWN: usize = 12;
+
+/// The tool that a call is of.
+pub fn tool_of(call: &Call) -> &str {
+    call.path.trim_start_matches('/')
+}
 
 /// The rule that lets a call happen in some way, else the rules in words.
 pub fn judged(rules: &[ToolRule], call: &Call) -> Result<Judged, String> {

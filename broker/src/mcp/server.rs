@@ -1,4 +1,4 @@
-//! One MCP server: its session, opened when first needed and again after a growing pause, its tools, and calls.
+//! A single MCP server: its session, opened when first needed and again after a growing pause, its tools, and calls.
 //!
 //! Invariant: a call is sent once; whether one was sent that got no answer is said.
 
@@ -180,10 +180,9 @@ impl Server {
             return offers::take(peer, tool, &arguments).await;
         }
         let parameters = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
-        Ok(match peer.call_tool_once(parameters).await? {
-            CallToolResponse::Complete(result) => Some(result),
-            _ => None,
-        })
+        let answer = peer.call_tool_once(parameters).await?;
+        let CallToolResponse::Complete(result) = answer else { return Ok(None) };
+        Ok(Some(result))
     }
 
     /// Its last word about how far it is, as the end of a sentence.

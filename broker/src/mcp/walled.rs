@@ -55,7 +55,7 @@ impl Place for Within {
     }
 }
 
-/// What `main` does with the arguments after a stage's name; none where the first argument names no stage.
+/// Runs the stage that the arguments name, for `main`; none where the first argument names no stage.
 pub fn stage(mut arguments: impl Iterator<Item = OsString>) -> Option<ExitCode> {
     let first = arguments.next()?;
     if first == STAGE {

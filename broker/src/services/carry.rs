@@ -6,7 +6,7 @@ use crate::approvals::outcome::with;
 use crate::ground::hours::Full;
 use crate::ground::refusal::Unfit;
 use crate::ledger::Closed;
-use crate::mcp::call::tool_of;
+use crate::mcp::rules::tool_of;
 use crate::policy::{Taint, Verdict};
 use house::bounds::brief;
 use serde_json::Value;

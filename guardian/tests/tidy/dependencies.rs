@@ -17,7 +17,7 @@ const CRATES: [(&str, &str); 24] = [
     ("processes", "ground walls"),
     ("heart", "ground"),
     ("stand-in", "ground walls processes heart"),
-    ("broker", "house redact async-hack"),
+    ("broker", "house redact processes walls async-hack"),
     ("repo", "house"),
     ("console", "house redact processes repo async-hack"),
     ("guardian", "house walls processes repo heart stand-in"),
