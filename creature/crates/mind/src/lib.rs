@@ -15,6 +15,7 @@ pub mod moment;
 mod native;
 mod outcome;
 pub mod prompt;
+mod reach;
 pub mod rhythm;
 mod runtime;
 mod servers;

@@ -3,6 +3,7 @@
 //! Invariant: a model that cannot be used or does not answer is an `Outcome`, never an end of the life.
 
 use super::conversation::{self, Conversation, fingerprint};
+pub use super::reach::Reach;
 use super::rhythm::Rhythm;
 use super::servers::Found;
 use super::talks::ENDED;
@@ -10,7 +11,6 @@ use super::{Down, Outcome, Why, prompt, thought};
 use crate::{ModelSettings, ToolForm, ToolList};
 use agenda::standing::redact;
 use ground::files;
-use ground::paths::House;
 use ground::text;
 use model::{Client, Endpoint, Error, Kind, Reply, Tool, Wire};
 use serde_json::{Value, json};
@@ -33,23 +33,6 @@ const USUAL_WINDOW: u64 = 32_000;
 
 /// Characters kept of a reply that could not be read.
 const MOST_GARBLED: usize = 2_000;
-
-/// Address of every model of the broker's, and how it is asked.
-#[derive(Clone)]
-pub struct Reach<'a> {
-    /// Address of the broker, and the token of this life.
-    pub base: &'a str,
-    pub token: &'a str,
-    pub settings: &'a ModelSettings,
-    pub house: &'a House,
-    pub tools: &'static ToolList,
-    /// The commit this life runs; empty where nobody said.
-    pub commit: &'a str,
-    /// Parts of the owner's settings that tools need: names of services, `services`, `janee`, `sight`.
-    pub configured: &'a [String],
-    /// Tools of MCP servers, a line each, for the system prompt; empty where there are none.
-    pub outside: &'a str,
-}
 
 /// The model of the broker's status; none where it offers none, an error where it cannot be used.
 pub fn offered(reach: &Reach<'_>, status: &Value) -> Result<Option<ModelMind>, String> {
@@ -91,8 +74,7 @@ fn window(offer: &Value) -> Option<u64> {
 fn named(reach: &Reach<'_>, offer: &Value, name: Option<&str>) -> Result<ModelMind, String> {
     let Reach { base, token, settings, house, tools, commit, configured, outside } = *reach;
     let word = |key: &str| offer.get(key).and_then(Value::as_str).unwrap_or_default();
-    let number =
-        |pointer: &str| offer.pointer(pointer).and_then(Value::as_f64).filter(|number| *number > 0.0);
+    let number = |at: &str| offer.pointer(at).and_then(Value::as_f64).filter(|number| *number > 0.0);
     let wire = match word("wire") {
         "anthropic" => Wire::Anthropic,
         "responses" => Wire::Responses,
