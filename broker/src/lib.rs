@@ -12,7 +12,6 @@ pub mod health;
 pub mod ledger;
 pub mod llm;
 pub mod makers;
-pub mod mcp;
 pub mod money;
 pub mod net;
 pub mod packages;

@@ -6,8 +6,8 @@ use crate::approvals::outcome::with;
 use crate::ground::hours::Full;
 use crate::ground::refusal::Unfit;
 use crate::ledger::Closed;
-use crate::mcp::rules::tool_of;
 use crate::policy::{Taint, Verdict};
+use crate::services::mcp::rules::tool_of;
 use house::bounds::brief;
 use serde_json::Value;
 

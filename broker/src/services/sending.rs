@@ -8,8 +8,8 @@ use crate::approvals::outcome::Outcome;
 use crate::approvals::{packages, purpose};
 use crate::ground::refusal::Unfit;
 use crate::ledger::{Closed, Entry};
-use crate::mcp;
 use crate::policy::Verdict;
+use crate::services::mcp;
 
 /// Remembers the recipients of an act as known.
 pub fn know_recipients(services: &Services, act: &Act) {
