@@ -129,12 +129,15 @@ fn house(server: &Faithful, more: &str) -> House {
 }
 
 /// Settings by which every tool can be used.
-fn everything(site: &str, calls: &Path) -> String {
-    let janee = programs::broker().with_file_name("examples").join("janee_like");
+fn everything(site: &str, folder: &Path) -> String {
+    let example = |name: &str| programs::broker().with_file_name("examples").join(name);
+    let (janee, mcp, calls) = (example("janee_like"), example("mcp_like"), folder.join("janee-calls"));
     format!(
         "[search]\nprovider = \"searxng\"\nbase_url = \"{site}\"\n[x]\nbase_url = \"{site}\"\n\
         [services.notes]\nbase_url = \"{site}\"\nallow_private = true\nrules = [{{ method = \"*\", path = \"/**\", do = \"allow\" }}]\n\
-        [janee]\ncommand = [{janee:?}, {calls:?}]\n"
+        [janee]\ncommand = [{janee:?}, {calls:?}]\n\
+        [mcp.like]\ncommand = [{mcp:?}, {folder:?}]\nwrite = [{folder:?}]\n\
+        rules = [{{ tool = \"*\", do = \"allow\", looks = true }}]\n"
     )
 }
 
@@ -175,7 +178,7 @@ fn every_tool_works_behind_the_walls_of_a_real_guardian() {
     let outside = site.clone();
     let server = Faithful::start(Wire::Anthropic, Rules::default(), move |seen| step(seen, &asked, &outside));
     let calls = tempfile::tempdir().unwrap();
-    let house = house(&server, &everything(&site, &calls.path().join("janee-calls")));
+    let house = house(&server, &everything(&site, calls.path()));
     std::fs::create_dir_all(house.path(".self/workspace")).unwrap();
     std::fs::write(house.path(".self/workspace/heron.png"), b"\x89PNG\r\n\x1a\nherons").unwrap();
     let mut command = house.command(&[]);

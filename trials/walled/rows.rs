@@ -148,6 +148,12 @@ pub const ROWS: &[Row] = &[
     row("service.execute", r#"{"service": "notes", "method": "GET", "path": "/count"}"#, "seven herons"),
     row("janee.list", r#"{}"#, "echo"),
     row("janee.execute", r#"{"capability": "echo", "method": "GET", "path": "/count"}"#, "count"),
+    row("mcp.describe", r#"{"server": "like", "tool": "look"}"#, "Looks."),
+    row(
+        "mcp.call",
+        r#"{"server": "like", "tool": "look", "arguments": {"text": "seven herons"}}"#,
+        "seven herons",
+    ),
     row("spawn", r#"{"objective": "count apart", "mode": "none", "not_before": 3600}"#, "session-"),
     row("sessions.list", r#"{}"#, "count apart"),
     row("sessions.cancel", r#"{"id": "$session"}"#, ""),

@@ -42,7 +42,7 @@ pub fn context_within_caps(asks: &[Ask]) {
         // Which stand in the list, and which `more` names, is what the owner configured.
         let mind = unlisted
             .lines()
-            .filter(|line| !line.contains("call another tool by its name"))
+            .filter(|line| !line.contains("call another by name"))
             .map(count)
             .sum::<usize>();
         assert!(mind <= MIND, "the mind's prompt: {mind} of {MIND} characters");

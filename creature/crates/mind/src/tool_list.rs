@@ -85,7 +85,7 @@ impl ToolList {
         let others = self.0.iter().filter(|tool| !self.is_listed(tool.name, configured));
         let names: Vec<&str> = others.map(|tool| tool.name).collect();
         let description = format!(
-            "call another tool by its name; without `args` it says what it takes: {}",
+            "call another by name; without `args`, what it takes: {}",
             names.join(", ")
         );
         let schema = json!({
