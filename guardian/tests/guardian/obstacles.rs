@@ -322,6 +322,7 @@ fn a_rebirth_that_git_could_not_check_out_is_refused_and_kept() {
     let head = house.git(&["rev-parse", "HEAD"]);
     let guardian = house.start();
     house.until("the next life to think", || house.thoughts().len() == 2);
+    house.until("an answer", || house.status()["answers"][0].is_object());
     let answer = house.status()["answers"][0].clone();
     assert_eq!((&answer["ok"], &answer["id"]), (&false.into(), &"1-r".into()), "{answer}");
     assert!(answer["error"].as_str().unwrap().contains("creature/.gitattributes"), "{answer}");
