@@ -40,11 +40,8 @@ pub fn context_within_caps(asks: &[Ask]) {
         let unlisted =
             LIST.0.iter().fold(ask.system.clone(), |said, tool| said.replace(tool.line.trim_end(), ""));
         // Which stand in the list, and which `more` names, is what the owner configured.
-        let mind = unlisted
-            .lines()
-            .filter(|line| !line.contains("call another by name"))
-            .map(count)
-            .sum::<usize>();
+        let mind =
+            unlisted.lines().filter(|line| !line.contains("call another by name")).map(count).sum::<usize>();
         assert!(mind <= MIND, "the mind's prompt: {mind} of {MIND} characters");
         let state = ask.section("Where you stand");
         assert!(ask.words().is_empty() || state.is_empty(), "a state beside the owner's words: {}", ask.text);

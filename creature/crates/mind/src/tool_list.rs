@@ -84,10 +84,8 @@ impl ToolList {
     pub fn more(&self, configured: &[String]) -> (String, model::Tool) {
         let others = self.0.iter().filter(|tool| !self.is_listed(tool.name, configured));
         let names: Vec<&str> = others.map(|tool| tool.name).collect();
-        let description = format!(
-            "call another by name; without `args`, what it takes: {}",
-            names.join(", ")
-        );
+        let description =
+            format!("call another by name; without `args`, what it takes: {}", names.join(", "));
         let schema = json!({
             "type": "object",
             "properties": {"tool": {"type": "string"}, "args": {"type": "string", "description": "a JSON object, as text"}},
