@@ -39,12 +39,9 @@ async fn rewrite(
     Extension(life): Extension<Life>,
     body: Bytes,
 ) -> Response {
-    match serde_json::from_slice::<Asked>(&body) {
+    match Refusal::reading(&body, "{\"text\",\"reason\"}") {
         Ok(asked) => finished(run(approvals, life.0, asked)).await,
-        Err(error) => {
-            let error = format!("the request cannot be understood: {error}");
-            Refusal::new(400, "malformed", error, "send {\"text\",\"reason\"}").into_response()
-        }
+        Err(refusal) => refusal.into_response(),
     }
 }
 

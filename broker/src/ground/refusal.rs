@@ -3,6 +3,7 @@
 use axum::Json;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 /// A refused request. `kind` is stable and for programs, `message` and `hint` are for people.
@@ -28,6 +29,14 @@ impl Refusal {
             retry_after_s: None,
             fits_tokens: None,
         }
+    }
+
+    /// A request as its JSON says; a refusal with its shape where it says nothing of the kind.
+    pub fn reading<T: DeserializeOwned>(bytes: &[u8], shape: &str) -> Result<T, Self> {
+        serde_json::from_slice(bytes).map_err(|error| {
+            let message = format!("the request cannot be understood: {error}");
+            Self::new(400, "malformed", message, format!("send {shape}"))
+        })
     }
 
     pub fn after(mut self, seconds: u64) -> Self {

@@ -28,10 +28,7 @@ pub struct Asked {
 
 impl Asked {
     pub fn read(bytes: &[u8]) -> Result<Self, Refusal> {
-        serde_json::from_slice(bytes).map_err(|error| {
-            let hint = "send {\"service\",\"method\",\"path\",\"query\",\"headers\",\"body\",\"reason\"}";
-            Refusal::new(400, "malformed", format!("the request cannot be understood: {error}"), hint)
-        })
+        Refusal::reading(bytes, "{\"service\",\"method\",\"path\",\"query\",\"headers\",\"body\",\"reason\"}")
     }
 }
 

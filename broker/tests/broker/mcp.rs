@@ -2,6 +2,8 @@
 
 use crate::home::{Home, Open, Reply, Seen, Stub, reply};
 use crate::outside::happens_beside;
+use broker::services::mcp::pins::Pins;
+use broker::services::mcp::tool::Tool;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -273,4 +275,84 @@ async fn a_server_at_an_address_is_called_with_its_token_and_says_so_where_that_
     let refused = call(&open, "look", json!({})).await;
     assert!(refused["error"].as_str().unwrap_or_default().contains("401"), "{refused}");
     assert!(!refused.to_string().contains("another-0123456789"), "{refused}");
+}
+
+/// Found: the creature could put a link in the place of a folder within its own, and the program saw where that led.
+#[tokio::test]
+async fn a_folder_that_the_creature_could_make_a_link_is_not_granted() {
+    let secret = tempfile::tempdir().unwrap();
+    for (named, told) in [
+        (".self/workspace/mine", "name"),
+        ("docs/../.self/workspace/mine", "written with .."),
+        (".self/workspace/gone", "is no folder"),
+        (".self/workspace", ""),
+    ] {
+        let home = home("", &format!("read = [{named:?}]\n"));
+        std::fs::create_dir_all(home.path(".self/workspace")).unwrap();
+        std::os::unix::fs::symlink(secret.path(), home.path(".self/workspace/mine")).unwrap();
+        let open = home.open().await;
+        let answer = call(&open, "look", json!({})).await;
+        let error = answer["error"].as_str().unwrap_or_default();
+        assert_eq!(
+            (answer["ok"] == true, error.contains(told)),
+            (told.is_empty(), true),
+            "{named}: {answer}"
+        );
+    }
+}
+
+/// Found: a yes that was given while the tool changed sent the call to the changed one.
+#[tokio::test]
+async fn a_call_that_waited_while_its_tool_changed_is_not_sent() {
+    let home = home("", "");
+    let open = home.open().await;
+    let asked = call(&open, "send", json!({"to": "new@example.org"})).await;
+    let id = asked["asked"].as_str().unwrap_or_else(|| panic!("{asked}")).to_owned();
+    open.end().await;
+    set(&home, "changed");
+    let open = home.open().await;
+    assert_eq!(call(&open, "look", json!({})).await["ok"], true, "which sees the change");
+    home.answer(&id, "approve");
+    let done = home.until(&id, &["failed", "executed"]).await;
+    assert_eq!(done["state"], "failed", "{done}");
+    assert!(done["result"].as_str().unwrap().contains("not what it was"), "{done}");
+    assert!(!home.lines("like/calls").iter().any(|call| call["name"] == "send"));
+}
+
+/// Found: a server that names ever new tools filled the one file of all servers until it could not be read back.
+#[test]
+fn a_server_without_end_costs_the_others_nothing() {
+    let home = Home::new("");
+    std::fs::create_dir_all(home.house().broker()).unwrap();
+    let tool = |number: usize| Tool {
+        name: format!("tool{number}"),
+        description: "x".repeat(60_000),
+        schema: json!({"type": "object"}),
+        says_it_looks: false,
+    };
+    let pins = Pins::open(&home.house());
+    let refused = (0..100).find_map(|number| pins.see("endless", &[tool(number)]).err());
+    assert!(refused.as_ref().is_some_and(|why| why.starts_with("endless has described")), "{refused:?}");
+    pins.see("other", &[tool(0)]).unwrap();
+    let again = Pins::open(&home.house());
+    assert_eq!((again.of("other").len(), again.of("endless")), (1, pins.of("endless")));
+    pins.see("endless", &[tool(0)]).unwrap();
+}
+
+#[tokio::test]
+async fn tools_as_they_were_first_seen_that_cannot_be_read_stop_every_call_and_say_so() {
+    for spoilt in ["{", "", "[]", "a folder", "a pipe"] {
+        let home = home("", "");
+        let file = home.house().broker().join("mcp.json");
+        std::fs::create_dir_all(home.house().broker()).unwrap();
+        match spoilt {
+            "a folder" => std::fs::create_dir(&file).unwrap(),
+            "a pipe" => nix::unistd::mkfifo(&file, nix::sys::stat::Mode::S_IRWXU).unwrap(),
+            text => std::fs::write(&file, text).unwrap(),
+        }
+        let open = home.open().await;
+        let answer = call(&open, "look", json!({})).await;
+        assert!(answer["error"].to_string().contains("where it is moved away"), "{spoilt}: {answer}");
+        assert_eq!(home.lines("like/calls").len(), 0);
+    }
 }

@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 const PICTURES: &str = "pictures";
 
 pub async fn describe(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
-    tools.way_out()?.mcp_describe(&request(args)).await.map_err(fault)
+    let said = tools.way_out()?.mcp_describe(&request(args)).await.map_err(fault)?;
+    Ok(with(json!({"from": "others"}), said))
 }
 
 pub async fn call(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 /// Most bytes of arguments.
 const MOST_ARGUMENTS: usize = 1 << 20;
-const UNNOTED: &str = "its answer is withheld: that text of others was read could not be written down";
+pub const UNNOTED: &str = "its answer is withheld: that text of others was read could not be written down";
 /// Method, in records, of a call that may change something.
 const CALL: &str = "CALL";
 
@@ -35,10 +35,7 @@ pub struct Asked {
 
 impl Asked {
     pub fn read(bytes: &[u8]) -> Result<Self, Refusal> {
-        serde_json::from_slice(bytes).map_err(|error| {
-            let hint = "send {\"server\",\"tool\",\"arguments\": {…},\"reason\"}";
-            Refusal::new(400, "malformed", format!("the request cannot be understood: {error}"), hint)
-        })
+        Refusal::reading(bytes, "{\"server\",\"tool\",\"arguments\": {…},\"reason\"}")
     }
 
     fn call(&self, looks: bool) -> Call {
@@ -135,6 +132,11 @@ pub async fn send(services: &Services, call: &Call, line: Entry) -> Result<Outco
     let Ok(Value::Object(arguments)) = serde_json::from_str(&call.body) else {
         return Ok(not_sent("the arguments are no object", "give {\"name\": value}"));
     };
+    // An approved call may have waited while the tool changed.
+    let pinned = services.mcp.pins.of(&call.service);
+    if pinned.get(tool_of(call)).is_none_or(|known| known.changed.is_some()) {
+        return Ok(not_sent("the tool is not what it was when this was asked", "call it anew"));
+    }
     services.handles.ledger.append(Entry { bytes_out: call.body.len() as u64, ..line.clone() }).await?;
     let result = tokio::select! {
         result = server.call(tool_of(call), arguments) => result,

@@ -1,9 +1,11 @@
 //! Lists the servers and a line a tool, as they were pinned; describes one tool whole.
 
+use super::call;
 use super::pins::Pinned;
 use super::rules;
 use super::server::{Lost, Server};
 use super::tool::Tool;
+use crate::ground::refusal::Unfit;
 use crate::policy::Verdict;
 use crate::services::Services;
 use crate::services::rules::verdict;
@@ -37,16 +39,17 @@ pub async fn pinned(services: &Services, server: &Server) -> Result<BTreeMap<Str
 
 /// Reaches every server whose tools were never seen, again after each pause, until they are.
 pub async fn meet(services: Arc<Services>) {
-    let mut unseen: Vec<&Server> = services.mcp.servers.values().collect();
-    loop {
-        unseen.retain(|server| services.mcp.pins.of(&server.start.name).is_empty());
-        for server in &unseen {
+    let is_unseen = |server: &&Server| services.mcp.pins.of(&server.start.name).is_empty();
+    let mut unseen: Vec<&Server> = services.mcp.servers.values().filter(is_unseen).collect();
+    while !unseen.is_empty() {
+        let mut left = Vec::new();
+        for server in unseen {
             // Its trouble is kept with it.
-            let _ = pinned(&services, server).await;
+            if pinned(&services, server).await.is_err() {
+                left.push(server);
+            }
         }
-        if unseen.is_empty() {
-            return;
-        }
+        unseen = left;
         tokio::time::sleep(BETWEEN_TRIES).await;
     }
 }
@@ -121,11 +124,15 @@ fn line(server: &Server, pinned: &Pinned) -> Option<String> {
 }
 
 /// Describes one tool whole: its description and schema, and the rules of its server.
-pub async fn described(services: &Services, server: &str, tool: &str) -> Value {
+pub async fn described(services: &Services, life: u64, server: &str, tool: &str) -> Value {
     let found = match services.mcp.server(server) {
         Ok(server) => server,
-        Err(unfit) => return json!({"ok": false, "error": unfit.error, "hint": unfit.hint}),
+        Err(unfit) => return unfit.envelope(),
     };
+    // A description is text of others, as an answer is.
+    if found.start.settings.untrusted && services.handles.taint.try_read_untrusted(life).is_err() {
+        return Unfit::new(call::UNNOTED, "the owner has to look at it").envelope();
+    }
     let known = services.mcp.pins.of(server);
     if tool.is_empty() {
         let lines: Vec<String> = known.values().filter_map(|pinned| line(found, pinned)).collect();
@@ -134,7 +141,7 @@ pub async fn described(services: &Services, server: &str, tool: &str) -> Value {
     let pinned = if known.contains_key(tool) { Ok(known) } else { pinned(services, found).await };
     let words = rules::in_words(&found.start.settings.rules);
     match pinned {
-        Err(why) => json!({"ok": false, "error": why, "hint": "try again later, or go on without it"}),
+        Err(why) => Unfit::new(why, "try again later, or go on without it").envelope(),
         Ok(pinned) => match pinned.get(tool) {
             Some(known) => json!({
                 "ok": true, "server": server, "tool": tool, "description": known.tool.description,
@@ -143,7 +150,7 @@ pub async fn described(services: &Services, server: &str, tool: &str) -> Value {
             None => {
                 let names: Vec<&str> = pinned.keys().map(String::as_str).collect();
                 let hint = house::settings::words::suggest(tool, &names);
-                json!({"ok": false, "error": format!("{server} has no tool {tool:?}"), "hint": hint})
+                Unfit::new(format!("{server} has no tool {tool:?}"), hint).envelope()
             }
         },
     }

@@ -2,7 +2,7 @@
 
 use super::tool::Tool;
 use rmcp::model::{
-    CallToolResult, ContentBlock, GetPromptRequestParams, GetPromptResponse, Prompt,
+    CallToolResult, ContentBlock, GetPromptRequestParams, GetPromptResponse, PaginatedRequestParams, Prompt,
     ReadResourceRequestParams, ReadResourceResponse, Resource, ResourceTemplate, ServerCapabilities,
 };
 use rmcp::service::{Peer, RoleClient, ServiceError};
@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 /// Most resources or prompts that are listed.
 const MOST_LISTED: usize = 1_000;
+const MOST_PAGES: usize = 100;
 
 pub const LIST_RESOURCES: &str = "resources/list";
 pub const READ_RESOURCE: &str = "resources/read";
@@ -47,12 +48,12 @@ pub async fn take(
     let text = |name: &str| arguments.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
     let blocks = match tool {
         LIST_RESOURCES => {
-            let resources = peer.list_all_resources().await?;
-            // A server may have none, and then no such method.
-            let templates = peer.list_all_resource_templates().await.unwrap_or_default();
-            lines(resources.iter().map(resource).chain(templates.iter().map(template)))
+            let resources = paged(peer, Kind::Resources).await?;
+            // A server may have no templates, and then no such method.
+            let templates = paged(peer, Kind::Templates).await.unwrap_or_default();
+            blocks(resources.into_iter().chain(templates))
         }
-        LIST_PROMPTS => lines(peer.list_all_prompts().await?.iter().map(prompt)),
+        LIST_PROMPTS => blocks(paged(peer, Kind::Prompts).await?.into_iter()),
         READ_RESOURCE => {
             let read = peer.read_resource_once(ReadResourceRequestParams::new(text("uri"))).await?;
             let ReadResourceResponse::Complete(read) = read else { return Ok(None) };
@@ -69,7 +70,50 @@ pub async fn take(
     Ok(Some(CallToolResult::success(blocks)))
 }
 
-fn lines(lines: impl Iterator<Item = String>) -> Vec<ContentBlock> {
+#[derive(Clone, Copy)]
+enum Kind {
+    Resources,
+    Templates,
+    Prompts,
+}
+
+/// Lists what a server has of a kind, a line each, page by page; a list without end is cut.
+async fn paged(peer: &Peer<RoleClient>, kind: Kind) -> Result<Vec<String>, ServiceError> {
+    let (mut lines, mut cursor) = (Vec::new(), None);
+    for _ in 0..MOST_PAGES {
+        let (more, next) = page(peer, kind, cursor).await?;
+        lines.extend(more);
+        cursor = next;
+        if cursor.is_none() || lines.len() >= MOST_LISTED {
+            break;
+        }
+    }
+    Ok(lines)
+}
+
+async fn page(
+    peer: &Peer<RoleClient>,
+    kind: Kind,
+    cursor: Option<String>,
+) -> Result<(Vec<String>, Option<String>), ServiceError> {
+    let at = Some(PaginatedRequestParams::default().with_cursor(cursor));
+    Ok(match kind {
+        Kind::Resources => {
+            let page = peer.list_resources(at).await?;
+            (page.resources.iter().map(resource).collect(), page.next_cursor)
+        }
+        Kind::Templates => {
+            let page = peer.list_resource_templates(at).await?;
+            (page.resource_templates.iter().map(template).collect(), page.next_cursor)
+        }
+        Kind::Prompts => {
+            let page = peer.list_prompts(at).await?;
+            (page.prompts.iter().map(prompt).collect(), page.next_cursor)
+        }
+    })
+}
+
+fn blocks(lines: impl Iterator<Item = String>) -> Vec<ContentBlock> {
     lines.take(MOST_LISTED).map(ContentBlock::text).collect()
 }
 

@@ -11,8 +11,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-/// Most bytes of the file.
-const MOST_BYTES: u64 = 64 << 20;
+/// Most bytes of the file, and of the tools of one server.
+const MOST_BYTES: u64 = 256 << 20;
+const MOST_OF_SERVER: usize = 4 << 20;
 
 /// A tool as it was first seen or last agreed to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -38,7 +39,11 @@ impl Pins {
             Ok(bytes.map(|bytes| serde_json::from_slice(&bytes)).transpose()?.unwrap_or_default())
         };
         let all = read().map_err(|error| {
-            format!("{} cannot be read, so no tool of an MCP server is called: {error:#}", path.display())
+            format!(
+                "{} cannot be read, so no tool of an MCP server is called; where it is moved away, all tools are seen \
+                 anew: {error:#}",
+                path.display()
+            )
         });
         Self { held: Mutex::new(all), path }
     }
@@ -50,20 +55,33 @@ impl Pins {
 
     /// Compares a server's tools with what was seen before: new ones are pinned, changed ones noted.
     pub fn see(&self, server: &str, tools: &[Tool]) -> Result<(), String> {
+        let known = self.of(server);
+        let is_known = |tool: &Tool| {
+            known.get(&tool.name).is_some_and(|known| known.tool == *tool && known.changed.is_none())
+        };
+        let others: Vec<&Tool> = tools.iter().filter(|tool| !is_known(tool)).collect();
+        if others.is_empty() && self.is_sound()? {
+            return Ok(());
+        }
+        // None is forgotten, or a server could change a tool by leaving it out once: so it may not name ever new ones.
+        let bytes = known.values().map(|known| &known.tool).chain(others.iter().copied()).map(Tool::bytes);
+        if bytes.sum::<usize>() > MOST_OF_SERVER {
+            return Err(format!("{server} has described tools in more than {MOST_OF_SERVER} bytes"));
+        }
         self.change(|all| {
             let pinned = all.entry(server.to_owned()).or_default();
-            for tool in tools {
-                match pinned.get_mut(&tool.name) {
-                    None => {
-                        drop(pinned.insert(tool.name.clone(), Pinned { tool: tool.clone(), changed: None }))
-                    }
-                    Some(known) => {
-                        let same = known.tool.fingerprint() == tool.fingerprint();
-                        known.changed = Some(tool.clone()).filter(|_| !same);
-                    }
-                }
+            for tool in others {
+                let fresh = || Pinned { tool: tool.clone(), changed: None };
+                let known = pinned.entry(tool.name.clone()).or_insert_with(fresh);
+                let same = known.tool.fingerprint() == tool.fingerprint();
+                known.changed = Some(tool.clone()).filter(|_| !same);
             }
         })
+    }
+
+    /// Whether the file could be read; an error says why not.
+    fn is_sound(&self) -> Result<bool, String> {
+        lock(&self.held).as_ref().map(|_| true).map_err(Clone::clone)
     }
 
     /// Takes the changed form that the owner agreed to; false if it is another by now.
@@ -101,7 +119,11 @@ impl Pins {
             return Ok(());
         }
         let written = serde_json::to_vec(all).map_err(anyhow::Error::from);
-        written.and_then(|bytes| files::replace(&self.path, &bytes)).map_err(|error| {
+        let fits = |bytes: Vec<u8>| match bytes.len() as u64 <= MOST_BYTES {
+            true => Ok(bytes),
+            false => Err(anyhow::anyhow!("they come to more than {MOST_BYTES} bytes")),
+        };
+        written.and_then(fits).and_then(|bytes| files::replace(&self.path, &bytes)).map_err(|error| {
             *all = before;
             format!("the tools of an MCP server cannot be noted, so none is called: {error:#}")
         })

@@ -25,9 +25,15 @@ async fn servers(State(services): State<Arc<Services>>) -> Json<Value> {
     Json(json!({"ok": true, "servers": listing::servers(&services)}))
 }
 
-async fn describe(State(services): State<Arc<Services>>, body: Bytes) -> Response {
+async fn describe(
+    State(services): State<Arc<Services>>,
+    Extension(Life(life)): Extension<Life>,
+    body: Bytes,
+) -> Response {
     match Asked::read(&body) {
-        Ok(asked) => Json(listing::described(&services, &asked.server, &asked.tool).await).into_response(),
+        Ok(asked) => {
+            Json(listing::described(&services, life, &asked.server, &asked.tool).await).into_response()
+        }
         Err(refusal) => refusal.into_response(),
     }
 }

@@ -7,6 +7,7 @@ use crate::ground::hosts;
 use crate::handles::Handles;
 use crate::policy;
 use house::settings;
+use processes::place::FOLDERS;
 use processes::programs;
 use reqwest::Url;
 use rmcp::model::ProtocolVersion;
@@ -16,7 +17,7 @@ use rmcp::service::{
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
 use tokio::process::{Child, Command};
@@ -87,30 +88,29 @@ impl Start {
     fn walled(&self, program: &str, home: &Path) -> Result<Command, String> {
         let house = &self.handles.house;
         let program = found(program).ok_or_else(|| format!("{program} is no program on this machine"))?;
-        let walls = settings::whole(house).map(|settings| settings.walls).unwrap_or_default();
-        if walls == Choice::Off {
+        let owner = settings::whole(house).map_err(|error| format!("{error:#}"))?;
+        if owner.walls == Choice::Off {
             return Ok(Command::new(program));
         }
-        let folders = |named: &[String]| -> Vec<PathBuf> {
-            named
-                .iter()
-                .map(|path| house.root().join(path))
-                .filter_map(|path| path.canonicalize().ok())
-                .collect()
+        let risky = Some(&owner.files.risky_root).filter(|_| owner.files.risky).map(PathBuf::from);
+        let creatures: Vec<PathBuf> =
+            FOLDERS.iter().map(|path| house.root().join(path)).chain(risky).collect();
+        let folders = |named: &[String]| -> Result<Vec<PathBuf>, String> {
+            named.iter().map(|named| folder(&house.root().join(named), &creatures)).collect()
         };
         let within = Within {
             home: home.canonicalize().map_err(|error| error.to_string())?,
             name: format!("{}-{}", house.identity(), self.name),
             // A program that is named by its path may lie anywhere.
-            read: folders(&self.settings.read)
+            read: folders(&self.settings.read)?
                 .into_iter()
                 .chain(programs::folders(&owners_home()))
                 .chain(program.parent().map(Path::to_path_buf))
                 .collect(),
-            write: folders(&self.settings.write),
+            write: folders(&self.settings.write)?,
             hidden: vec![house.broker(), house.secrets()],
             open_network: self.settings.network == "open",
-            required: walls == Choice::Required,
+            required: owner.walls == Choice::Required,
         };
         let within = serde_json::to_string(&within).map_err(|error| error.to_string())?;
         let mut command = Command::new(ours().map_err(|error| error.to_string())?);
@@ -135,6 +135,29 @@ impl Start {
             config = config.auth_header(token);
         }
         Ok(StreamableHttpClientTransport::with_client(self.handles.outward.client(&url).clone(), config))
+    }
+}
+
+/// A folder that the owner named. Below a folder of the creature's none can be named: the creature may put a link to
+/// anywhere in its place, at any time.
+fn folder(named: &Path, creatures: &[PathBuf]) -> Result<PathBuf, String> {
+    if named.components().any(|part| part == Component::ParentDir) {
+        return Err(format!("{} is written with ..: name the folder itself", named.display()));
+    }
+    let found = named.canonicalize().ok().filter(|found| found.is_dir());
+    let found = found.ok_or_else(|| format!("{} is no folder", named.display()))?;
+    let is_below = |own: &&PathBuf| {
+        let below = |path: &Path, own: &Path| path != own && path.starts_with(own);
+        below(named, own) || own.canonicalize().is_ok_and(|own| below(&found, &own))
+    };
+    match creatures.iter().find(is_below) {
+        Some(own) => Err(format!(
+            "{} lies in {}, where the creature may put a link in its place: name {} itself",
+            named.display(),
+            own.display(),
+            own.display()
+        )),
+        None => Ok(found),
     }
 }
 

@@ -45,6 +45,11 @@ impl Tool {
         Ok(Self { name: name.to_owned(), description, schema, says_it_looks })
     }
 
+    /// Bytes of its name, description and schema.
+    pub fn bytes(&self) -> usize {
+        self.name.len() + self.description.len() + self.schema.to_string().len()
+    }
+
     /// SHA-256 of description and schema, in hex.
     pub fn fingerprint(&self) -> String {
         hex(&Sha256::digest(json!([self.description, sorted(&self.schema)]).to_string()))

@@ -3,7 +3,7 @@
 //! Invariant: the program sees the system, its own home and the folders the owner named; never the house's keys, the
 //! broker's folder or another home.
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
@@ -78,6 +78,9 @@ fn become_program(mut arguments: impl Iterator<Item = OsString>) -> Result<anyho
         serde_json::from_slice(within.as_encoded_bytes()).context("the place is not readable")?;
     let program = PathBuf::from(arguments.next().context("no program is named")?);
     let (open_network, required) = (within.open_network, within.required);
+    let mut granted = within.read.iter().chain(&within.write);
+    let holds = |folder: &&PathBuf| within.hidden.iter().any(|hidden| hidden.starts_with(folder));
+    let holder = granted.find(holds).cloned();
     let launcher = std::env::current_exe().context("this program is not found")?;
     let choice = if required { Choice::Required } else { Choice::On };
     let walls = Walls::find(Box::new(within), choice, CEILINGS, launcher, false)?;
@@ -89,6 +92,10 @@ fn become_program(mut arguments: impl Iterator<Item = OsString>) -> Result<anyho
             spec.net.is_some(),
             "this machine gives no network of its own, and network = \"none\" asks for one"
         );
+    }
+    // Landlock takes nothing out of a folder that it grants; only the view does.
+    if let Some(holder) = holder.filter(|_| spec.view.is_none()) {
+        bail!("{} holds the house's keys, and no wall hides them here", holder.display());
     }
     let mut command = walls.command(&spec, Some(&program))?;
     command.args(arguments);
