@@ -2,7 +2,7 @@
 //!
 //! A run has the same few cases each time. `FERAL_CASES=100000 cargo test …` has so many, other ones each time.
 
-mod taken;
+pub mod taken;
 
 use proptest::prelude::*;
 use proptest::sample::Index;

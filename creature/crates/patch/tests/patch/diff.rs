@@ -1,12 +1,7 @@
 //! Tests of reading and placing sloppy patches, as a table: text, patch, and what becomes of it.
 
-#[path = "../../../../tests/hostile/taken.rs"]
-mod taken;
-
 use patch::text::diff::{Act, FilePatch, parse};
 use patch::text::hunks::{Pass, apply};
-use std::time::Duration;
-use taken::taken;
 
 const FILE: &str = "fn one() {\n    1\n}\n\nfn two() {\n    2\n}\n\nfn three() {\n    3\n}\n";
 
@@ -209,16 +204,4 @@ fn several_files_and_a_file_named_twice() {
     let seen: Vec<(&str, Act, usize)> =
         files.iter().map(|f: &FilePatch| (f.path.as_str(), f.act, f.hunks.len())).collect();
     assert_eq!(seen, [("creature/a", Act::Modify, 2), ("self/b", Act::Modify, 1)]);
-}
-
-/// Found by hostile changes: lines that are all the same were compared with each other in every place.
-#[test]
-fn a_block_of_one_line_said_often_is_placed_soon() {
-    let (begun, lines) = (taken(), 20_000);
-    let header = "--- a/creature/x.rs\n+++ b/creature/x.rs\n";
-    let patch = format!("{header}@@ -1,{lines} +1,{} @@\n{}+b\n", lines + 1, " a\n".repeat(lines));
-    let made = run(Some(&"a\n".repeat(lines * 2)), &patch).unwrap();
-    assert_eq!(made.0.unwrap(), "a\n".repeat(lines) + "b\n" + &"a\n".repeat(lines));
-    let took = taken() - begun;
-    assert!(took < Duration::from_secs(5), "{took:?} of the processor");
 }

@@ -12,6 +12,7 @@ use patch::text::unified;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::test_runner::TestCaseError;
+use std::time::Duration;
 
 const PIECES: [&str; 20] = [
     "--- a/creature/src/a.rs\n",
@@ -125,4 +126,16 @@ fn applied_as_its_diff_says(before: &str, after: &str) -> Result<(), TestCaseErr
         written
     );
     Ok(())
+}
+
+/// Found: lines that are all the same were compared with each other in every place.
+#[test]
+fn a_block_of_one_line_said_often_is_placed_soon() {
+    let (begun, lines) = (withstand::taken::taken(), 20_000);
+    let head = format!("--- a/creature/x.rs\n+++ b/creature/x.rs\n@@ -1,{lines} +1,{} @@\n", lines + 1);
+    let files = parse(&format!("{head}{}+b\n", " a\n".repeat(lines))).unwrap();
+    let applied = apply(&files[0], Some(&"a\n".repeat(lines * 2))).unwrap();
+    assert_eq!(applied.text.unwrap(), "a\n".repeat(lines) + "b\n" + &"a\n".repeat(lines));
+    let took = withstand::taken::taken() - begun;
+    assert!(took < Duration::from_secs(5), "{took:?} of the processor");
 }
