@@ -56,9 +56,6 @@ pub fn checked(place: &Place) -> Checked {
                 }
                 let judged = judge(&text, &place.name);
                 about = judged.about;
-                if about.is_empty() && place.of != Of::Elsewhere {
-                    says(Grade::Unused, "description", OURS, "no description of it can be read".to_owned());
-                }
                 findings.extend(judged.findings);
             }
         }
@@ -99,12 +96,15 @@ impl Checked {
     /// Why the creature is not shown it; none where it is.
     pub fn why_unused(&self) -> Option<&str> {
         let unused = self.findings.iter().find(|finding| finding.grade == Grade::Unused);
-        let none =
-            || self.findings.iter().find(|finding| self.about.is_empty() && finding.grade == Grade::Wrong);
+        // Without a description it is named nowhere.
+        let is_why = |one: &&Finding| {
+            one.grade == Grade::Wrong && !one.rule.starts_with("name") && one.rule != "fields"
+        };
+        let none = || self.findings.iter().find(is_why).filter(|_| self.about.is_empty());
         unused.or_else(none).map(|finding| finding.said.as_str())
     }
 
-    /// What a list says of it, for programs.
+    /// Facts that a list tells of it, for programs.
     pub fn head(&self) -> Value {
         let Place { of, shown, name, .. } = &self.place;
         json!({

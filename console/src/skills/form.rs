@@ -27,7 +27,7 @@ impl Grade {
     }
 }
 
-/// What a rule says of a skill, and where the rule stands.
+/// Finding of a rule at a skill, and where the rule stands.
 #[derive(Debug, PartialEq)]
 pub struct Finding {
     pub grade: Grade,

@@ -108,7 +108,11 @@ impl Reading<'_> {
                 self.open.pop();
                 self.valued();
             }
-            _ => {}
+            Event::Nothing
+            | Event::StreamStart
+            | Event::StreamEnd
+            | Event::DocumentStart(_)
+            | Event::DocumentEnd => {}
         }
         Ok(())
     }

@@ -11,7 +11,7 @@ const MOST: usize = 2_000;
 const OWNERS: &str = "skills";
 const OWN: &str = "self/skills";
 
-/// Whose words a skill is.
+/// Author of a skill.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Of {
     Owner,

@@ -1,4 +1,4 @@
-//! What a skill would have run: programs and scripts among its files, and commands in the code blocks of its papers.
+//! Finds what a skill would have run: programs and scripts among its files, and commands in the code blocks of its papers.
 //!
 //! Invariant: looks and runs nothing; files are counted and read up to a bound, and no link is followed.
 
@@ -45,7 +45,7 @@ const SHELLS: [&str; 8] = ["sh", "bash", "shell", "zsh", "console", "terminal", 
 /// Languages of other code blocks that are run.
 const LANGUAGES: [&str; 9] = ["python", "py", "javascript", "js", "typescript", "ts", "node", "ruby", "perl"];
 
-/// What would be run, with what was too much to be named.
+/// Files and commands that would be run, and a count of those that are too many to be named.
 #[derive(Debug, Default)]
 pub struct Runs {
     /// Path within the skill, and what runs it.
@@ -130,25 +130,16 @@ impl Runs {
     pub fn paper(&mut self, path: &str, text: &str) {
         let mut block: Option<(String, String)> = None;
         for event in Parser::new(text) {
-            match event {
-                Event::Start(Tag::CodeBlock(kind)) => {
-                    let language = match &kind {
-                        CodeBlockKind::Fenced(said) => said.split([' ', ',', '{']).next().unwrap_or_default(),
-                        CodeBlockKind::Indented => "",
-                    };
-                    block = Some((language.to_lowercase(), String::new()));
-                }
-                Event::Text(text) => {
-                    if let Some((_, held)) = &mut block {
-                        held.push_str(&text);
-                    }
-                }
-                Event::End(TagEnd::CodeBlock) => {
-                    if let Some((language, text)) = block.take() {
-                        self.block(path, &language, &text);
-                    }
-                }
-                _ => {}
+            if let Event::Start(Tag::CodeBlock(kind)) = &event {
+                let said = if let CodeBlockKind::Fenced(said) = kind { said } else { "" };
+                let language = said.split([' ', ',', '{']).next().unwrap_or_default();
+                block = Some((language.to_lowercase(), String::new()));
+            } else if let Event::Text(text) = &event {
+                block.iter_mut().for_each(|(_, held)| held.push_str(text));
+            } else if let Event::End(TagEnd::CodeBlock) = event
+                && let Some((language, text)) = block.take()
+            {
+                self.block(path, &language, &text);
             }
         }
     }
@@ -160,7 +151,8 @@ impl Runs {
         let is_shell = SHELLS.contains(&language);
         // In a block that shows a session, or that says no language, what is typed stands behind a prompt.
         let has_prompts = text.lines().any(|line| line.trim_start().starts_with("$ "));
-        if !is_shell && !(language.is_empty() && has_prompts) {
+        let is_session = language.is_empty() && has_prompts;
+        if !(is_shell || is_session) {
             return;
         }
         let mut goes_on = false;
@@ -184,12 +176,12 @@ fn put(named: &mut Vec<(String, String)>, left_out: &mut usize, one: (String, St
     if named.len() < MOST_NAMED { named.push(one) } else { *left_out += 1 }
 }
 
-/// What runs a file: what its first line says, its ending, or the machine itself; none where nothing does.
+/// Names what runs a file, by its first line, its ending or its rights; none where nothing does.
 fn runner(bytes: &[u8], name: &OsStr, is_script: bool, may_run: bool) -> Option<String> {
     if let Some(rest) = bytes.strip_prefix(b"#!") {
         let line = rest.split(|byte| *byte == b'\n').next().unwrap_or_default();
         let line: String = String::from_utf8_lossy(line).chars().take(COMMAND).collect();
-        return Some(printable::flat(line.trim()));
+        return Some(format!("#!{}", printable::flat(line.trim())));
     }
     if bytes.starts_with(b"\x7fELF") || bytes.starts_with(b"MZ") {
         return Some("the machine itself: a program".to_owned());

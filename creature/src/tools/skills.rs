@@ -68,7 +68,7 @@ fn whole(args: &Arguments, name: &str, text: &str) -> Result<String, Fault> {
     }
 }
 
-/// What was read at a path: that of a skill of its own is marked, and the broker knows of it before anybody reads it.
+/// Marks what was read of a skill of its own, and tells the broker before anybody sees it.
 pub(super) async fn marked(tools: &ToolContext<'_>, read: Value) -> Result<Value, Fault> {
     let is_own = read.get("path").and_then(Value::as_str).is_some_and(|path| path.starts_with(OWN));
     if !is_own {

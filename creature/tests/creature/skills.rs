@@ -17,9 +17,8 @@ fn text(name: &str, about: &str) -> String {
     format!("---\nname: {name}\ndescription: {about}\n---\nDo it.\n")
 }
 
-#[test]
-fn bad_ones_are_told_and_cost_no_other() {
-    let house = TempHouse::new();
+/// Good and bad ones, in every shape.
+fn fill(house: &TempHouse) {
     house.write("skills/good/SKILL.md", text("good", ">-\n  Counts\n  herons. Use it\n  at dusk"));
     house.write("self/skills/good/SKILL.md", text("good", "of its own"));
     house.write("self/skills/own/SKILL.md", text("own", "\"says:\\u0007 \\\"this\\\"\""));
@@ -45,6 +44,12 @@ fn bad_ones_are_told_and_cost_no_other() {
     fs::create_dir_all(house.path("skills/empty")).unwrap();
     fs::create_dir_all(house.path("skills/pipe")).unwrap();
     nix::unistd::mkfifo(&house.path("skills/pipe/SKILL.md"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+}
+
+#[test]
+fn bad_ones_are_told_and_cost_no_other() {
+    let house = TempHouse::new();
+    fill(&house);
     let found = shelves(&house.path(""));
     let named = |skills: &[knowledge::skills::Skill]| {
         skills.iter().map(|skill| format!("{}: {}", skill.path, skill.about)).collect::<Vec<_>>()
@@ -78,6 +83,12 @@ fn bad_ones_are_told_and_cost_no_other() {
     }
     assert_eq!(found.odd.len(), 16, "{odd}");
     assert!(!odd.contains('\u{1b}'), "{odd}");
+}
+
+#[test]
+fn a_folder_that_is_a_link_or_holds_too_many_is_told() {
+    let house = TempHouse::new();
+    house.write("skills/good/SKILL.md", text("good", "d"));
     // A folder of skills that is a link, and more of them than are looked at.
     fs::rename(house.path("skills"), house.path("elsewhere")).unwrap();
     symlink(house.path("elsewhere"), house.path("skills")).unwrap();

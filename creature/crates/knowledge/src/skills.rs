@@ -34,7 +34,7 @@ const HEAD: u64 = 16 << 10;
 pub struct Skill {
     /// Path from the root: of its folder, or of a note in the older form, a file alone.
     pub path: String,
-    /// What it is for, in one line.
+    /// Purpose, in one line.
     pub about: String,
     /// Its text.
     pub file: PathBuf,
@@ -167,7 +167,7 @@ fn shelf(root: &Path, place: &str, odd: &mut Vec<String>) -> BTreeMap<String, Sk
     found
 }
 
-/// What a skill is for, in one line; its other oddities are told beside.
+/// Reads what a skill is for, in one line; its other oddities are told beside.
 fn about(file: &Path, name: &str, path: &str, odd: &mut Vec<String>) -> Result<String, String> {
     let unread = |error: std::io::Error| match error.kind() {
         std::io::ErrorKind::NotFound => format!("has no {FILE}"),
@@ -191,7 +191,7 @@ fn about(file: &Path, name: &str, path: &str, odd: &mut Vec<String>) -> Result<S
     Ok(about)
 }
 
-/// What a note in the older form is for: its first line.
+/// Reads what a note in the older form is for: its first line.
 fn note(file: &Path) -> Result<String, String> {
     let (bytes, _) = files::head(file, 0, HEAD).map_err(|error| format!("cannot be read: {error}"))?;
     Ok(title(&String::from_utf8_lossy(&bytes)))
@@ -204,7 +204,7 @@ pub fn title(text: &str) -> String {
     plain(line.unwrap_or_default(), MOST_ABOUT)
 }
 
-/// One line of at most `most` characters, with nothing in it that a reader cannot see.
+/// Makes one line of at most `most` characters, with nothing in it that a reader cannot see.
 fn plain(text: &str, most: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     first(&line.chars().filter(|letter| !letter.is_control()).collect::<String>(), most)
