@@ -6,7 +6,8 @@ use super::finding::{Finding, Grade};
 use crate::audit;
 use house::records::text;
 use house::settings::{self, Reader, forms};
-use house::{House, instance, makers, minds, moments, own_time, standing};
+use house::terminal::typed;
+use house::{House, instance, makers, minds, moments, own_time, servers, standing};
 use processes::made::beside;
 use processes::trusted;
 use serde_json::Value;
@@ -130,6 +131,13 @@ fn budget(house: &House) -> Vec<Finding> {
         let mend = "nothing, if its server comes back: it is asked again by itself; else the key, the address or the model in owner.toml";
         let down = minds::down(&budget).into_iter();
         findings.extend(down.map(|told| Finding::new(Grade::Bad, "model", told, mend)));
+        let troubles = servers::troubles(&budget).into_iter();
+        findings.extend(troubles.map(|told| {
+            let name = told.split(':').next().unwrap_or_default();
+            let mend =
+                format!("{} tries it now, and says what is missing", typed(&format!("mcp test {name}")));
+            Finding::new(Grade::Odd, "mcp", &told, mend)
+        }));
     }
     let closed = text(&budget, "closed");
     if !closed.is_empty() {

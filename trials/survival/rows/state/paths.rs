@@ -109,6 +109,7 @@ pub const PATHS: &[(&str, By)] = &[
     (".self/broker/mcp.json", By::Others),
     (".self/broker/mcp/<name>/", By::Others),
     (".self/broker/oauth2-<service>.json", By::Others),
+    (".self/broker/owner-before.toml", By::Others),
     (".self/broker/page.json", By::Others),
     (".self/guardian/", By::Others),
     ("creature-<time>/", By::Others),
