@@ -18,7 +18,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Variables cargo and rustup set for the programs they run. A cargo started from there would take them for settings,
 /// and recompile everything that depends on them.
@@ -161,7 +161,7 @@ pub fn answered(
     program: &Path,
     args: &[&str],
     input: &str,
-    longest: Duration,
+    longest_s: u64,
     mut goes_on: impl FnMut(u64),
 ) -> Result<Option<Output>> {
     let failed = || format!("failed to run {}", program.display());
@@ -179,23 +179,18 @@ pub fn answered(
     let writing = std::thread::spawn(move || stdin.map(|mut stdin| stdin.write_all(input.as_bytes())));
     let (done, ended) = mpsc::channel();
     let waiting = std::thread::spawn(move || done.send(child.wait_with_output()));
-    let began = Instant::now();
-    let output = loop {
-        let second = Duration::from_secs(began.elapsed().as_secs() + 1);
-        match ended.recv_timeout(second.saturating_sub(began.elapsed())) {
-            Ok(output) => break Some(output.with_context(failed)?),
-            Err(RecvTimeoutError::Disconnected) => break None,
-            Err(RecvTimeoutError::Timeout) if second < longest => goes_on(second.as_secs()),
-            Err(RecvTimeoutError::Timeout) => {
-                terminate(pid);
-                break None;
+    for second in 1..=longest_s {
+        match ended.recv_timeout(Duration::from_secs(1)) {
+            Ok(output) => {
+                let _ = (writing.join(), waiting.join());
+                return output.map(Some).with_context(failed);
             }
+            Err(RecvTimeoutError::Timeout) => goes_on(second),
+            Err(RecvTimeoutError::Disconnected) => break,
         }
-    };
-    if output.is_some() {
-        let _ = (writing.join(), waiting.join());
     }
-    Ok(output)
+    terminate(pid);
+    Ok(None)
 }
 
 /// Waits for a process while `go_on` allows; `None` if it no longer does, and the process lives on.

@@ -50,8 +50,9 @@ pub fn add(house: &House, wanted: &Add) -> Result<u8> {
     let answer = if wanted.untried { None } else { Some(try_out(house, &owner, &block, &known)?) };
     if let Some(answer) = answer.as_ref().filter(|answer| !field::<bool>(answer, "ok")) {
         tried::tell(answer, |_| String::new());
-        let remark = if known.untried.is_empty() { String::new() } else { format!(" ({})", known.untried) };
-        bail!("nothing was written, for {name} did not answer{remark}; --untried writes it all the same");
+        let alone =
+            if is_own && block.network == "none" { "; it reaches no network without --open" } else { "" };
+        bail!("nothing was written, for {name} did not answer{alone}; --untried writes it all the same");
     }
     let tools: &[Value] = answer.as_ref().map(tried::tools).unwrap_or_default();
     let block = Block { rules: proposal::rules(&known.rules, tools), ..block };

@@ -9,11 +9,10 @@ use house::{House, terminal};
 use processes::made::beside;
 use processes::trusted;
 use std::path::PathBuf;
-use std::time::Duration;
 use toml_edit::{DocumentMut, Item, Table};
 
 /// Longest time in which the broker judges a file.
-const JUDGED: Duration = Duration::from_secs(30);
+const JUDGED_S: u64 = 30;
 
 /// The owner's file as it is.
 pub struct Owner {
@@ -66,7 +65,7 @@ impl Owner {
         let Some(program) = beside("broker").filter(|program| program.is_file()) else { return Ok(()) };
         let root = house.root().display().to_string();
         let args = ["--house", &root, "--check", "--piped"];
-        let output = trusted::answered(&program, &args, text, JUDGED, |_| {})?;
+        let output = trusted::answered(&program, &args, text, JUDGED_S, |_| {})?;
         match output.filter(|output| output.status.code() == Some(2)) {
             Some(output) => Err(wrong(String::from_utf8_lossy(&output.stderr).trim().to_owned())),
             None => Ok(()),

@@ -5,10 +5,9 @@ use house::{House, bounds, terminal};
 use processes::made::beside;
 use processes::trusted;
 use serde_json::Value;
-use std::time::Duration;
 
 /// Longest wait: the broker itself gives a server a minute to start, and half of one to list its tools.
-const LONGEST: Duration = Duration::from_secs(120);
+const LONGEST_S: u64 = 120;
 
 /// What a server has, by the settings of this text; else by those of `owner.toml`.
 pub fn ask(house: &House, name: &str, text: Option<&str>) -> Result<Value> {
@@ -19,16 +18,16 @@ pub fn ask(house: &House, name: &str, text: Option<&str>) -> Result<Value> {
     let root = house.root().display().to_string();
     let mut args = vec!["--house", &root, "--mcp-tools", name];
     args.extend(text.map(|_| "--piped"));
-    let output = trusted::answered(&program, &args, text.unwrap_or_default(), LONGEST, |seconds| {
+    let output = trusted::answered(&program, &args, text.unwrap_or_default(), LONGEST_S, |seconds| {
         let told = match seconds {
-            1 => format!("{name} is being started; a program that was never here is fetched first"),
+            1 => format!("waiting for {name}; a program that was never here is fetched first"),
             more if more % 5 == 0 => format!("{name} has not answered yet, after {more} s"),
             _ => return,
         };
         terminal::error(&told);
     })?;
     let Some(output) = output else {
-        bail!("{name} did not answer within {} s", LONGEST.as_secs());
+        bail!("{name} did not answer within {LONGEST_S} s");
     };
     let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
     match output.status.code() {

@@ -1,6 +1,6 @@
 //! `mcp test`: a server as it answers now, its tools with what the owner's rules do with each, and what is missing.
 
-use super::stage;
+use super::{proposal, stage};
 use anyhow::Result;
 use house::records::text;
 use house::records::view::field;
@@ -21,6 +21,19 @@ pub fn show(house: &House, name: &str, as_json: bool) -> Result<u8> {
         return Ok(code);
     }
     tell(&answer, by_rules);
+    let ruled = |tool: &&Value| text(tool, "rule").is_empty();
+    let without: Vec<Value> = tools(&answer).iter().filter(ruled).cloned().collect();
+    if !without.is_empty() {
+        terminal::line(
+            "No rule is about some of them. These would let what says that it reads be called, and ask of the rest:",
+        );
+        terminal::line("");
+        proposal::rules(&[], &without)
+            .iter()
+            .for_each(|rule| terminal::line(&format!("    {},", rule.line())));
+        terminal::line("");
+        terminal::line(&format!("They go into `rules = […]` under [mcp.{name}] in owner.toml."));
+    }
     Ok(code)
 }
 

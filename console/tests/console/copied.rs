@@ -82,6 +82,11 @@ fn fresh_clone(of: &House) -> House {
 #[test]
 fn a_backup_is_one_closed_file_that_git_tar_and_sha256sum_read_and_holds_no_key() {
     let house = lived_in();
+    // Found: what npx and uvx had fetched for a server was more than a backup takes.
+    for fetched in [".npm/_npx/1/server.js", ".cache/uv/archive/server.py"] {
+        house.write(&format!(".self/broker/mcp/like/{fetched}"), "fetched anew by itself");
+    }
+    house.write(".self/broker/mcp/like/graph.jsonl", "{}\n");
     let file = backed_up(&house, "copy.tar.gz", &[]);
     assert_eq!(fs::metadata(&file).unwrap().mode() & 0o777, 0o600);
     let all = fs::read_dir(house.folder.path()).unwrap().flatten().map(|entry| entry.file_name());
@@ -101,14 +106,24 @@ fn a_backup_is_one_closed_file_that_git_tar_and_sha256sum_read_and_holds_no_key(
         ".self/mind/agenda.json",
         ".self/workspace/tool.sh",
         ".self/broker/asks/12.json",
+        ".self/broker/mcp/like/graph.jsonl",
         ".self/guardian/state.json",
     ] {
         assert!(held.contains_key(path), "{path}: {:?}", held.keys());
     }
     for path in held.keys() {
-        for left in
-            [".env", "oauth2", "tokens.json", "index.sqlite", "heartbeat", "/lock", "binaries", "target/"]
-        {
+        for left in [
+            ".env",
+            "oauth2",
+            "tokens.json",
+            "index.sqlite",
+            "heartbeat",
+            "/lock",
+            "binaries",
+            "target/",
+            "/.npm",
+            "/.cache",
+        ] {
             assert!(!path.contains(left), "{path}");
         }
     }

@@ -130,7 +130,7 @@ fn a_server_that_does_not_answer_is_waited_for_in_sight_and_ctrl_c_leaves_nothin
         house.command(&["mcp", "add", "mine", "--yes", "--", "sh", "-c", "echo > $HOME/here; sleep 1000"]);
     command.env("NO_COLOR", "1");
     let mut terminal = Driven::start(command, 120, 40);
-    terminal.shows("mine is being started");
+    terminal.shows("waiting for mine");
     let home = house.path(".self/broker/mcp/mine");
     assert!(home.join("here").exists() && !within(&home).is_empty());
     terminal.keys("\u{3}");
@@ -164,6 +164,8 @@ fn a_server_in_trouble_shows_in_status_doctor_and_the_list() {
         told(&house, &["mcp", "list"]).0.contains("up; 6 tools, 0 of 120 calls")
     });
     let (shown, _) = told(&house, &["mcp", "list"]);
+    let (tested, _) = told(&house, &["mcp", "test", "like"]);
+    assert!(tested.contains("    { tool = \"look\", do = \"allow\", looks = true },"), "{tested}");
     for part in [trouble, "NOT_SET is not set: put it into .env", "feral mcp test like proposes some"] {
         assert!(shown.contains(part), "{part}: {shown}");
     }

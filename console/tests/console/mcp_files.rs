@@ -60,7 +60,7 @@ fn what_is_taken_out_leaves_all_else_byte_for_byte() {
 #[test]
 fn what_is_written_in_another_way_is_taken_out_too() {
     for (text, left) in [
-        ("mcp = { files = { command = [\"x\"] } }\n", "mcp = { }\n"),
+        ("mcp = { files = { command = [\"x\"] } }\n", "mcp = {}\n"),
         ("mcp.files.command = [\"x\"]\nwalls = \"on\"\n", "walls = \"on\"\n"),
         ("[mcp]\nfiles = { command = [\"x\"] }\n# here\n", "[mcp]\n# here\n"),
         ("# only\n\n[mcp.files]\ncommand = [\"x\"]", "# only\n"),

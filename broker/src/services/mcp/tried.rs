@@ -17,7 +17,7 @@ use anyhow::{Result, anyhow};
 use house::House;
 use house::settings::words::suggest;
 use serde_json::{Value, json};
-use std::time::Instant;
+use tokio::time::Instant;
 
 /// Starts or reaches the server of that name, and tells what it has.
 pub async fn tried(house: House, policy: &Policy, keys: Keys, name: &str) -> Result<Value> {
