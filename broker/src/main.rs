@@ -44,7 +44,7 @@ examples:
   broker --house ~/feral
 ";
 
-/// What is asked of it at the command line.
+/// Words of the command line, read.
 #[derive(Default)]
 struct Asked {
     house: PathBuf,

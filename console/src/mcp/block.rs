@@ -4,7 +4,7 @@ use serde::Deserialize;
 use std::fmt::Write;
 use toml_edit::Value;
 
-/// What stands before the version of a program that may only come from what was fetched before.
+/// Word by which uvx takes only what was fetched before.
 const OFFLINE: &str = "--offline";
 
 #[derive(Clone, Debug, Default, PartialEq)]

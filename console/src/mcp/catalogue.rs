@@ -18,7 +18,7 @@ const SEVERAL: char = '…';
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Catalogue {
-    /// What installs a program.
+    /// Ways to install a program, by its name.
     needs: BTreeMap<String, String>,
     pub servers: BTreeMap<String, Known>,
 }

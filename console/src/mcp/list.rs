@@ -72,7 +72,7 @@ fn state(row: &Value, runs: bool) -> String {
     }
 }
 
-/// What is the matter with a server, a sentence each.
+/// Troubles of a server, a sentence each.
 fn troubles(row: &Value) -> Vec<String> {
     let mut told = Vec::new();
     told.extend(Some(text(row, "trouble").to_owned()).filter(|why| !why.is_empty()));

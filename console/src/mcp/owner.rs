@@ -106,14 +106,14 @@ pub fn without(text: &str, name: &str) -> Result<String> {
     let servers = file.get_mut("mcp").and_then(Item::as_table_like_mut);
     let taken = servers.and_then(|servers| servers.remove(name));
     let taken = taken.with_context(|| format!("{name} is not in it"))?;
-    if let Some((above, table)) = taken.as_table().and_then(|table| Some((others(table), table))) {
-        give_back(&mut file, above, table.position());
+    if let Some(table) = taken.as_table() {
+        give_back(&mut file, others(table), table.position());
     }
     let text = file.to_string();
     Ok(if is_of_dos { text.replace('\n', "\r\n") } else { text })
 }
 
-/// What stands above a table and is none of its own: all up to the last empty line.
+/// Comments above a table that are none of its own: all up to the last empty line.
 fn others(table: &Table) -> &str {
     let above = table.decor().prefix().and_then(|above| above.as_str()).unwrap_or_default();
     above

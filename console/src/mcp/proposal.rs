@@ -27,7 +27,7 @@ pub fn rules(known: &[Rule], tools: &[Value]) -> Vec<Rule> {
     rules
 }
 
-/// What the first rule that names a tool does with it.
+/// Names the verdict of the first rule about a tool.
 pub fn verdict(rules: &[Rule], tool: &Value) -> String {
     let first = rules.iter().find(|rule| rule.names(text(tool, "name")));
     first.map_or_else(|| "never called".to_owned(), |rule| rule.verdict.clone())

@@ -9,7 +9,7 @@ use serde_json::Value;
 /// Longest wait: the broker itself gives a server a minute to start, and half of one to list its tools.
 const LONGEST_S: u64 = 120;
 
-/// What a server has, by the settings of this text; else by those of `owner.toml`.
+/// Asks for all that a server has, by the settings of this text; else by those of `owner.toml`.
 pub fn ask(house: &House, name: &str, text: Option<&str>) -> Result<Value> {
     let program = beside("broker").filter(|program| program.is_file());
     let program = program.context(

@@ -82,11 +82,6 @@ fn fresh_clone(of: &House) -> House {
 #[test]
 fn a_backup_is_one_closed_file_that_git_tar_and_sha256sum_read_and_holds_no_key() {
     let house = lived_in();
-    // Found: what npx and uvx had fetched for a server was more than a backup takes.
-    for fetched in [".npm/_npx/1/server.js", ".cache/uv/archive/server.py"] {
-        house.write(&format!(".self/broker/mcp/like/{fetched}"), "fetched anew by itself");
-    }
-    house.write(".self/broker/mcp/like/graph.jsonl", "{}\n");
     let file = backed_up(&house, "copy.tar.gz", &[]);
     assert_eq!(fs::metadata(&file).unwrap().mode() & 0o777, 0o600);
     let all = fs::read_dir(house.folder.path()).unwrap().flatten().map(|entry| entry.file_name());
@@ -106,24 +101,14 @@ fn a_backup_is_one_closed_file_that_git_tar_and_sha256sum_read_and_holds_no_key(
         ".self/mind/agenda.json",
         ".self/workspace/tool.sh",
         ".self/broker/asks/12.json",
-        ".self/broker/mcp/like/graph.jsonl",
         ".self/guardian/state.json",
     ] {
         assert!(held.contains_key(path), "{path}: {:?}", held.keys());
     }
     for path in held.keys() {
-        for left in [
-            ".env",
-            "oauth2",
-            "tokens.json",
-            "index.sqlite",
-            "heartbeat",
-            "/lock",
-            "binaries",
-            "target/",
-            "/.npm",
-            "/.cache",
-        ] {
+        for left in
+            [".env", "oauth2", "tokens.json", "index.sqlite", "heartbeat", "/lock", "binaries", "target/"]
+        {
             assert!(!path.contains(left), "{path}");
         }
     }
@@ -151,6 +136,22 @@ fn a_backup_is_one_closed_file_that_git_tar_and_sha256sum_read_and_holds_no_key(
     let with = self::held(&backed_up(&house, "whole.tar.gz", &["--with-secrets"]));
     assert!(with.contains_key(".env") && with.contains_key(".self/broker/oauth2-x.json"));
     assert!(!with.contains_key(".self/broker/tokens.json"), "the token of a life is nobody's to keep");
+}
+
+/// Found: what npx and uvx had fetched for an MCP server was more than a backup takes.
+#[test]
+fn what_was_fetched_for_an_mcp_server_is_left_out_and_what_it_keeps_is_taken_along() {
+    let house = House::new(SOUND);
+    house.write(".gitignore", "/target/\n.env\n");
+    house.commit("keys stay here");
+    let home = |name: &str| format!(".self/broker/mcp/like/{name}");
+    for fetched in [".npm/_npx/1/server.js", ".cache/uv/archive/server.py"] {
+        house.write(&home(fetched), "fetched anew by itself");
+    }
+    house.write(&home("graph.jsonl"), "{}\n");
+    let held = held(&backed_up(&house, "copy.tar.gz", &[]));
+    let of_it: Vec<&String> = held.keys().filter(|path| path.contains("broker/mcp")).collect();
+    assert_eq!(of_it, [&home("graph.jsonl")]);
 }
 
 /// While a life writes: whole lines only, and every line of before the backup.
