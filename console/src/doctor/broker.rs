@@ -4,6 +4,7 @@
 
 use super::finding::{Finding, Grade};
 use crate::audit;
+use crate::mcp::list::not_set;
 use house::records::text;
 use house::settings::{self, Reader, forms};
 use house::terminal::typed;
@@ -19,8 +20,20 @@ pub fn findings(house: &House) -> Vec<Finding> {
     findings.extend(open_secrets(house));
     findings.extend(addresses(house));
     findings.extend(budget(house));
+    findings.extend(variables(house));
     findings.push(ledger(house));
     findings
+}
+
+/// Variables that MCP servers get and that are not set.
+fn variables(house: &House) -> Vec<Finding> {
+    let named = settings::whole(house).map(|settings| settings.mcp).unwrap_or_default();
+    let finding = |(name, server): (&String, &settings::mcp::Mcp)| {
+        let missing = not_set(house, server.variables());
+        let found = format!("{name}: {} is not set", missing.join(", "));
+        (!missing.is_empty()).then(|| Finding::new(Grade::Odd, "mcp", found, "put it into .env"))
+    };
+    named.iter().filter_map(finding).collect()
 }
 
 fn broker(house: &House) -> Finding {

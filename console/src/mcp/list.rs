@@ -35,6 +35,12 @@ pub fn show(house: &House, as_json: bool) -> Result<u8> {
     Ok(0)
 }
 
+/// Whether the broker that runs has a session with a server.
+pub fn is_up(house: &House, name: &str) -> bool {
+    let is_it = |server: &Value| text(server, "server") == name && text(server, "state") == "up";
+    instance::broker_runs(house) && servers::all(&budget::page(house).0).iter().any(is_it)
+}
+
 fn row(house: &House, page: &Value, name: &str, settings: &Mcp) -> Value {
     let known = servers::all(page).iter().find(|server| text(server, "server") == name);
     let mut row = known.cloned().unwrap_or_else(|| json!({"server": name, "state": UNKNOWN}));

@@ -3,7 +3,7 @@
 mod add;
 pub mod block;
 pub mod catalogue;
-mod list;
+pub mod list;
 pub mod owner;
 pub mod proposal;
 mod remove;

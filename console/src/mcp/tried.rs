@@ -1,6 +1,6 @@
 //! `mcp test`: a server as it answers now, its tools with what the owner's rules do with each, and what is missing.
 
-use super::{proposal, stage};
+use super::{list, proposal, stage};
 use anyhow::Result;
 use house::records::text;
 use house::records::view::field;
@@ -21,6 +21,9 @@ pub fn show(house: &House, name: &str, as_json: bool) -> Result<u8> {
         return Ok(code);
     }
     tell(&answer, by_rules);
+    if code > 0 && list::is_up(house, name) {
+        terminal::field("note", "the one that the broker runs is up: two of it may be in each other's way");
+    }
     let ruled = |tool: &&Value| text(tool, "rule").is_empty();
     let without: Vec<Value> = tools(&answer).iter().filter(ruled).cloned().collect();
     if !without.is_empty() {

@@ -159,6 +159,7 @@ fn a_server_in_trouble_shows_in_status_doctor_and_the_list() {
     let trouble = "lost cannot be reached: no-such-program is no program on this machine";
     house.until("status to tell of it", || said(&house.ask(&["status"])).contains(trouble));
     let doctor = said(&house.ask(&["doctor"]));
+    assert!(doctor.contains("lost: NOT_SET is not set"), "{doctor}");
     assert!(doctor.contains(trouble) && doctor.contains("mcp test lost tries it now"), "{doctor}");
     house.until("the server to be up", || {
         told(&house, &["mcp", "list"]).0.contains("up; 6 tools, 0 of 120 calls")
