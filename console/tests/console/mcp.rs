@@ -1,7 +1,7 @@
 //! The owner's MCP servers by the commands, with a real broker and a server that behaves as it is told.
 
 use crate::driven::Driven;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use trials::programs::mcp_like;
 use trials::{House, SOUND, said};
 
@@ -141,7 +141,7 @@ fn a_server_that_does_not_answer_is_waited_for_in_sight_and_ctrl_c_leaves_nothin
 }
 
 /// Processes whose working directory is this one.
-fn within(folder: &PathBuf) -> Vec<String> {
+fn within(folder: &Path) -> Vec<String> {
     let folder = folder.canonicalize().unwrap();
     let pids = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
     let is_there = |path: &PathBuf| std::fs::read_link(path.join("cwd")).is_ok_and(|cwd| cwd == folder);
