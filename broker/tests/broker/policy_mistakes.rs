@@ -293,7 +293,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "",
     ),
     ("[janee]\npass_env = []", "line 1: [janee] url: is missing", ""),
-    ("[mcp.m]\nhand = \"mial\"", "line 2: [mcp] m.hand: not a value it can have", "did you mean mail?"),
+    ("[mcp.m]\nhand = \"mial\"", "line 2: [mcp.m] hand: not a value it can have", "did you mean mail?"),
     ("[mcp.m]\nenv = []", "line 1: [mcp.m] url: is missing: m needs a command or a url or a hand", ""),
     (
         "[mcp.m]\nhand = \"mail\"\ncommand = [\"m\"]",

@@ -1,4 +1,4 @@
-//! What is looked for, in IMAP's words (RFC 9051, 6.4.4); pure.
+//! Words of a search as IMAP has them (RFC 9051, 6.4.4); pure.
 
 use serde::Deserialize;
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! One mail handed to the SMTP server: to all recipients or to none, with what is certain about it afterwards.
+//! Hands a mail to the SMTP server, to all recipients or to none, and says what is certain about it afterwards.
 
 use crate::outgoing::Outgoing;
 use crate::settings::{Security, Settings};
@@ -19,7 +19,7 @@ const STEP: Duration = Duration::from_secs(60);
 const TAKE: Duration = Duration::from_secs(600);
 const WORDS: usize = 300;
 
-/// What came of handing a mail over.
+/// Outcome of handing a mail over.
 #[derive(Debug)]
 pub enum Came {
     /// The server took it; its words.

@@ -1,6 +1,6 @@
 //! Texts of others as they are shown: without control characters and invisible marks, within bounds; pure.
 
-/// One line of at most so many characters.
+/// Makes a text one line of at most so many characters.
 pub fn line(text: &str, most: usize) -> String {
     let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || c.is_control()).collect();
     let plain: String = words.join(" ").chars().filter(|c| !is_hidden(*c)).collect();
