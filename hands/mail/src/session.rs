@@ -65,14 +65,11 @@ impl Mailbox {
             // What came before TLS counts for nothing (RFC 9051, 6.2.1).
             client = Client::new(wire::secured(server, client.into_inner()).await?);
         }
-        let mut imap = client.login(user, password).await.map_err(|(error, _)| match error {
-            Error::No(said) => {
-                format!("{} refuses user {user} with this password: {}", server.host, clean(&said))
+        let mut imap = client.login(user, password).await.map_err(|(error, _)| {
+            if let Error::No(said) = &error {
+                return format!("{} refuses user {user} with this password: {}", server.host, clean(said));
             }
-            Error::Validate(_) => {
-                "user or password holds characters that IMAP's LOGIN cannot take".to_owned()
-            }
-            other => told(&other),
+            told(&error)
         })?;
         let can = imap.capabilities().await.map_err(|error| told(&error))?;
         Ok(Open { imap, can })
@@ -100,7 +97,8 @@ pub fn told(error: &Error) -> String {
         Error::ConnectionLost => "the connection to the mailbox was lost; try again".to_owned(),
         Error::Io(error) => format!("the connection to the mailbox was lost ({error}); try again"),
         Error::Append => "the mailbox's server does not take the mail".to_owned(),
-        other => clean(&other.to_string()),
+        Error::Validate(odd) => format!("IMAP cannot take {:?}", odd.0),
+        Error::Parse(_) | _ => clean(&error.to_string()),
     }
 }
 
