@@ -2,6 +2,7 @@
 
 use super::errors::Errors;
 use super::failure;
+use super::hand;
 use super::handler::Handler;
 use super::walled::{WALLED, Within};
 use crate::ground::hosts;
@@ -46,7 +47,7 @@ impl Start {
 
     /// Opens a session; the child is ended when it is dropped.
     pub async fn session(&self, handler: Handler) -> Result<(Session, Option<Child>), String> {
-        if self.settings.command.is_empty() {
+        if !self.settings.url.is_empty() {
             return self.reached(handler).await.map(|session| (session, None));
         }
         let mut child = self.child()?;
@@ -76,22 +77,32 @@ impl Start {
     }
 
     fn child(&self) -> Result<Child, String> {
-        let Some((program, arguments)) = self.settings.command.split_first() else {
-            return Err("it has no command".to_owned());
-        };
+        let (program, arguments) = self.program()?;
         let home = self.home();
         std::fs::create_dir_all(&home)
             .map_err(|error| format!("{} cannot be made: {error}", home.display()))?;
-        let mut command = self.walled(program, &home)?;
+        let mut command = self.walled(&program, &home)?;
         command.args(arguments).current_dir(&home).env_clear().env("HOME", &home).kill_on_drop(true);
         command.env("PATH", programs::path());
         command.envs(std::env::var("LANG").ok().map(|value| ("LANG", value)));
+        command.envs(&self.settings.set);
         for name in &self.settings.env {
             command.envs(self.handles.secrets.get(name).map(|value| (name, value)));
         }
         let errors = if self.errors.is_some() { Stdio::piped() } else { Stdio::null() };
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(errors);
         command.spawn().map_err(|error| format!("{program} cannot be started: {error}"))
+    }
+
+    /// Its program with its arguments: the owner's command, or a hand of ours.
+    fn program(&self) -> Result<(String, Vec<String>), String> {
+        match self.settings.command.split_first() {
+            Some((program, arguments)) => Ok((program.clone(), arguments.to_vec())),
+            None => {
+                let program = hand::program(&self.handles.house, &self.settings.hand)?;
+                Ok((program.display().to_string(), hand::arguments(&self.handles.house, &self.settings)))
+            }
+        }
     }
 
     /// The program behind the walls that the owner's settings ask for.
