@@ -137,20 +137,20 @@ impl Checked {
         };
         terminal::line(&format!("{}: {verdict}", self.place.shown));
         for Finding { grade, said, source, .. } in &self.findings {
-            terminal::below(1, &format!("{:<7} {said} ({source})", grade.word()));
+            terminal::below(1, &format!("{} {said} ({source})", grade.word()));
         }
         let runs = self.runs();
         if runs.is_empty() {
-            return terminal::below(1, "runs    nothing that could be found");
+            return terminal::below(1, "runs nothing that could be found");
         }
         for (path, by) in &runs.files {
-            terminal::below(1, &format!("runs    {path}: {by}"));
+            terminal::below(1, &format!("runs {path}: {by}"));
         }
         for (path, command) in &runs.commands {
-            terminal::below(1, &format!("says    {path}: {command}"));
+            terminal::below(1, &format!("says {path}: {command}"));
         }
         for (path, language) in &runs.blocks {
-            terminal::below(1, &format!("says    {path}: a block of {language}"));
+            terminal::below(1, &format!("says {path}: a block of {language}"));
         }
         if runs.left_out > 0 {
             terminal::below(1, &format!("and {} more", runs.left_out));

@@ -158,10 +158,7 @@ fn what_it_would_run_is_named() {
         one["findings"].as_array().unwrap().iter().map(|found| found["rule"].as_str().unwrap()).collect();
     assert_eq!(rules, ["allowed-tools", "hidden-letters"], "{one:#}");
     let text = said(&house.ask(&["skills", "check", "runs"]));
-    assert!(
-        text.contains("runs    scripts/go: #!/usr/bin/env python3") && !text.contains('\u{1b}'),
-        "{text}"
-    );
+    assert!(text.contains("runs scripts/go: #!/usr/bin/env python3") && !text.contains('\u{1b}'), "{text}");
     // As much as anybody could read, of a folder that nobody could.
     for number in 0..2_500 {
         house.write(&format!("skills/runs/scripts/{number}.sh"), "#!/bin/sh\n");
