@@ -7,6 +7,7 @@ pub mod call;
 pub mod content;
 pub mod failure;
 pub mod handler;
+pub mod limit;
 pub mod listing;
 pub mod offers;
 pub mod pins;

@@ -22,22 +22,26 @@ fn program() -> PathBuf {
 }
 
 fn home(mode: &str, more: &str) -> Home {
+    home_with(mode, more, RULES)
+}
+
+pub fn home_with(mode: &str, more: &str, rules: &str) -> Home {
     let home = Home::new("").with("MCP_TOKEN", TOKEN);
     std::fs::create_dir_all(home.path("like")).unwrap();
     std::fs::write(home.path("like/mode"), mode).unwrap();
     home.settings(&format!(
-        "[mcp.like]\ncommand = [{:?}, {:?}]\nenv = [\"MCP_TOKEN\"]\nwrite = [\"like\"]\n{more}{RULES}",
+        "[mcp.like]\ncommand = [{:?}, {:?}]\nenv = [\"MCP_TOKEN\"]\nwrite = [\"like\"]\n{more}{rules}",
         program().to_str().unwrap(),
         home.path("like").to_str().unwrap(),
     ));
     home
 }
 
-fn set(home: &Home, mode: &str) {
+pub fn set(home: &Home, mode: &str) {
     std::fs::write(home.path("like/mode"), mode).unwrap();
 }
 
-async fn call(open: &Open, tool: &str, arguments: Value) -> Value {
+pub async fn call(open: &Open, tool: &str, arguments: Value) -> Value {
     let asked = json!({"server": "like", "tool": tool, "arguments": arguments, "reason": "to see"});
     open.post("/mcp/call", asked).await.1
 }
