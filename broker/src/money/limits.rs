@@ -1,5 +1,4 @@
-//! The owner's limits on what calls come to, on disk: a call is counted before it leaves, and stays counted unless it never
-//! left.
+//! The owner's limits on what calls come to: a call is counted on disk before it leaves, and stays counted once it left.
 //!
 //! Invariant: where the sums cannot be read or written, nothing that has a limit leaves.
 

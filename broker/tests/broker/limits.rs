@@ -112,6 +112,18 @@ impl Machine {
         self.real_ms += ms;
         self.boot_ms += ms;
     }
+
+    /// Was off for up to two days, which nobody can know; or, a program itself, was put back to an earlier moment of this
+    /// boot. Returns the real time.
+    fn leaps(&mut self, off: bool, dice: &mut Seeded) -> u64 {
+        self.real_ms += dice.below(2 * DAY_MS);
+        if off {
+            (self.boot, self.boot_ms) = (self.boot + 1, dice.below(100_000));
+        } else {
+            self.boot_ms = self.boot_ms.saturating_sub(dice.below(DAY_MS));
+        }
+        self.real_ms
+    }
 }
 
 /// The sums as they come back from what is on disk, JSON and all.
@@ -131,18 +143,9 @@ fn a_hundred_thousand_transfers_never_go_a_unit_beyond_in_any_real_day() {
         match dice.below(4_000) {
             // The broker is killed and started: the file is all that is left.
             0..=39 => spent = again(&kept, &machine.now()),
-            // The machine was off for up to two days, which nobody can know.
-            40 => {
-                machine.real_ms += dice.below(2 * DAY_MS);
-                (machine.boot, machine.boot_ms, leaps) = (machine.boot + 1, dice.below(100_000), leaps + 1);
-                exact_from = machine.real_ms + 2 * DAY_MS;
-                spent = again(&kept, &machine.now());
-            }
-            // A machine that is itself a program was put back to an earlier moment of this boot.
-            41 => {
-                machine.real_ms += dice.below(DAY_MS);
-                (machine.boot_ms, leaps) = (machine.boot_ms.saturating_sub(dice.below(DAY_MS)), leaps + 1);
-                exact_from = machine.real_ms + 2 * DAY_MS;
+            at @ (40 | 41) => {
+                exact_from = machine.leaps(at == 40, &mut dice) + 2 * DAY_MS;
+                (spent, leaps) = (if at == 40 { again(&kept, &machine.now()) } else { spent }, leaps + 1);
             }
             // The file is written anew with what counts. Found: with the time in its first line instead of its last, the
             // time since the last call was counted twice after the next start.

@@ -1,5 +1,4 @@
-//! Limits on calls of a real server's tool: beyond them nothing reaches it, asks count when they are carried out, and what
-//! never left is given back.
+//! Limits on calls of a server's tool: nothing beyond them reaches it, and only what never left is given back.
 
 use crate::home::{Home, Open};
 use crate::mcp::{call, home_with, set};

@@ -30,13 +30,13 @@ pub struct Charge {
 /// Reason why a call does not fit its limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Over {
-    Each(Charge),
-    /// What is left of the day, and the milliseconds of running until it fits.
-    Day(Charge, Decimal, u64),
+    Each(Box<Charge>),
+    /// The rest of the day, and the milliseconds of running until it fits.
+    Day(Box<Charge>, Decimal, u64),
     TooMany,
 }
 
-/// What a call came to, as it is kept; with `back`, that the call of that number never left.
+/// The amounts that a call came to, as they are kept; with `back`, that the call of that number never left.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Line {
     pub number: u64,
@@ -112,7 +112,7 @@ impl Spent {
         let mut before: Vec<(&str, Decimal)> = Vec::new();
         for charge in charges {
             if charge.amount > charge.each {
-                return Err(Over::Each(charge.clone()));
+                return Err(Over::Each(Box::new(charge.clone())));
             }
             // The same sum may be named by two limits of one rule.
             let own = before.iter().filter(|(sum, _)| *sum == charge.sum).map(|(_, amount)| *amount);
@@ -121,7 +121,7 @@ impl Spent {
             let all = spent.zip(own).and_then(|(spent, own)| spent.plus(own));
             if all.is_none_or(|all| all > charge.day) {
                 let left = spent.map_or(Decimal::default(), |spent| charge.day.minus(spent));
-                return Err(Over::Day(charge.clone(), left, self.wait_ms(charge, own)));
+                return Err(Over::Day(Box::new(charge.clone()), left, self.wait_ms(charge, own)));
             }
             before.push((&charge.sum, charge.amount));
         }

@@ -1,5 +1,4 @@
-//! Limits of a rule on the amounts in a call's arguments: read exactly, looked at with the rules, counted before the call
-//! leaves.
+//! Limits of a rule on the amounts in a call's arguments: read exactly, and counted before the call leaves.
 //!
 //! Invariant: an amount that could be read in two ways is no amount, and a call without a readable amount does not leave.
 
@@ -27,7 +26,7 @@ pub fn take(services: &Services, call: &Call) -> Result<Option<u64>, Unfit> {
     }
 }
 
-/// What a call adds to which sums, by the rule it is judged by.
+/// Amounts that a call adds to sums, by the rule it is judged by.
 fn charges(services: &Services, call: &Call) -> Result<Vec<Charge>, Unfit> {
     let arguments: Value = serde_json::from_str(&call.body).unwrap_or_default();
     let server = services.mcp.servers.get(&call.service);
@@ -40,7 +39,7 @@ fn charges(services: &Services, call: &Call) -> Result<Vec<Charge>, Unfit> {
     }
 }
 
-/// What the arguments add to the sums of a rule's limits, or which of them is no amount.
+/// Amounts that the arguments add to the sums of a rule's limits, or which of them is none.
 pub fn of_rule(server: &str, rule: &ToolRule, arguments: &Value) -> Result<Vec<Charge>, String> {
     let charge = |limit: &Limit| {
         let mut amount = Decimal::default();
@@ -70,7 +69,9 @@ fn amount_at(arguments: &Value, path: &str) -> Result<Decimal, String> {
         Value::String(text) => text.clone(),
         // Written as in the call itself; one with a point was rounded when it was read.
         Value::Number(number) if number.is_u64() => number.to_string(),
-        _ => return Err(format!("is {}, no amount as text", brief(&value.to_string(), 60))),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            return Err(format!("is {}, no amount as text", brief(&value.to_string(), 60)));
+        }
     };
     Decimal::read(&text).map_err(|what| format!("{:?} {what}", brief(&text, 60)))
 }
