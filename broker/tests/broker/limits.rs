@@ -155,8 +155,8 @@ fn a_hundred_thousand_transfers_never_go_a_unit_beyond_in_any_real_day() {
         let to = dice.pick(&["0xfriend", "0xstranger"]);
         let token = dice.pick(&["", "", "USDC"]);
         let most = if token.is_empty() { ETHER * 6 / 10 } else { 30 * ETHER };
-        let amount = u128::from(dice.below(1 << 32)) * most >> 32;
-        let fee = u128::from(dice.below(1 << 20)) * ETHER / 100 >> 20;
+        let amount = (u128::from(dice.below(1 << 32)) * most) >> 32;
+        let fee = (u128::from(dice.below(1 << 20)) * ETHER / 100) >> 20;
         let call = Gone { real_ms: machine.real_ms, to, token, amount, fee };
         let mut arguments = json!({"to": to, "amount": text(amount), "max_fee": text(fee)});
         if !token.is_empty() {
