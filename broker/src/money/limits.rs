@@ -9,7 +9,7 @@ use crate::ground::lock::lock;
 use anyhow::{Context, Result, bail};
 use house::House;
 use spent::{Charge, Line, Moment, Over, Spent};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 
 /// Lines from which on the file is written anew with those that count; at least half of them are new by then.
@@ -33,6 +33,7 @@ pub struct Limits {
 #[derive(Default)]
 struct Held {
     spent: Spent,
+    /// Lines in the file; without end where its last is torn, so that it is written anew before another is added.
     lines: usize,
     /// Lines that counted when the file was last written anew.
     counted: usize,
@@ -52,7 +53,10 @@ impl Limits {
     pub fn by(house: &House, now: impl Fn() -> Moment + Send + Sync + 'static) -> Self {
         let (path, now) = (house.spent(), Box::new(now));
         let held = match read(&path) {
-            Ok(lines) => Held { lines: lines.len(), spent: Spent::of(lines, &now()), ..Held::default() },
+            Ok((lines, torn)) => {
+                let count = if torn { usize::MAX } else { lines.len() };
+                Held { lines: count, spent: Spent::of(lines, &now()), ..Held::default() }
+            }
             Err(error) => Held { closed: Some(format!("{error:#}")), ..Held::default() },
         };
         Self { path, now, held: Mutex::new(held) }
@@ -111,9 +115,9 @@ impl Limits {
     }
 }
 
-/// The lines of the file. The last may be torn: its call never left. Any other that cannot be read may have been one that
-/// did.
-fn read(path: &std::path::Path) -> Result<Vec<Line>> {
+/// The lines of the file, and whether a torn one follows: its call never left. Any other that cannot be read may have been
+/// one that did.
+fn read(path: &Path) -> Result<(Vec<Line>, bool)> {
     let bytes = house::files::read_most(path, MOST_BYTES)?.unwrap_or_default();
     let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
     let (kept, torn) = bytes.split_at(whole);
@@ -122,13 +126,8 @@ fn read(path: &std::path::Path) -> Result<Vec<Line>> {
         let line = serde_json::from_slice(line);
         lines.push(line.with_context(|| format!("line {} of {} is damaged", at + 1, path.display()))?);
     }
-    if !torn.is_empty() {
-        // Else the next line would close it off and make it one in the middle.
-        let written = files::replace(path, kept);
-        written.with_context(|| format!("the torn end of {} cannot be taken off", path.display()))?;
-    }
     if lines.windows(2).any(|two| matches!(two, [one, next] if next.ran_ms < one.ran_ms)) {
         bail!("the lines of {} are not in the order of their time", path.display());
     }
-    Ok(lines)
+    Ok((lines, !torn.is_empty()))
 }

@@ -8,20 +8,20 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::time::Duration;
 
-const TOKEN: &str = "mcp-token-0123456789";
-const RULES: &str = "[[mcp.like.rules]]\ntool = \"look\"\ndo = \"allow\"\nlooks = true\n\
+pub const TOKEN: &str = "mcp-token-0123456789";
+pub const RULES: &str = "[[mcp.like.rules]]\ntool = \"look\"\ndo = \"allow\"\nlooks = true\n\
     [[mcp.like.rules]]\ntool = \"send\"\nwith = {to = \"*@evil.example\"}\ndo = \"deny\"\n\
     [[mcp.like.rules]]\ntool = \"send\"\nwith = {to = \"ann@example.org\"}\ndo = \"allow\"\n\
     [[mcp.like.rules]]\ntool = \"send\"\ndo = \"ask\"\n";
 
-fn program() -> PathBuf {
+pub fn program() -> PathBuf {
     let own = std::env::current_exe().unwrap();
     let program = own.parent().unwrap().parent().unwrap().join("examples/mcp_like");
     assert!(program.exists(), "build it first: cargo build -p broker --example mcp_like");
     program
 }
 
-fn home(mode: &str, more: &str) -> Home {
+pub fn home(mode: &str, more: &str) -> Home {
     home_with(mode, more, RULES)
 }
 
@@ -47,7 +47,7 @@ pub async fn call(open: &Open, tool: &str, arguments: Value) -> Value {
 }
 
 /// The server, once its tools were seen.
-async fn met(open: &Open) -> Value {
+pub async fn met(open: &Open) -> Value {
     for _ in 0..3_000 {
         let listed = open.get("/mcp/servers").await;
         if listed["servers"][0]["all_tools"] != 0 {
