@@ -16,7 +16,7 @@ use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 /// Top-level names that are never the workspace, whatever the owner's settings say.
-const HOUSE: [&str; 23] = [
+const HOUSE: [&str; 25] = [
     ".git",
     ".ci",
     ".self",
@@ -24,6 +24,7 @@ const HOUSE: [&str; 23] = [
     "creature",
     "ground",
     "guardian",
+    "hands",
     "heart",
     "broker",
     "console",
@@ -37,6 +38,7 @@ const HOUSE: [&str; 23] = [
     "feral",
     "Cargo.toml",
     "scripts",
+    "skills",
     "target",
     "owner.toml",
     "PURPOSE.md",

@@ -4,17 +4,25 @@ use super::broker::{NEAR, NEEDED_VARIABLE, VARIABLE, Verdict};
 use super::forms::Form;
 use super::key::Shape::{Count, Flag, List, Names, Needed, Table, Text, Word};
 use super::key::section;
+use crate::decimal::Decimal;
 use std::collections::BTreeMap;
+
+/// The hands that are made here, in the workspace `hands/`.
+pub const HANDS: &[&str] = &["mail"];
 
 section! {
     /// An MCP server, whose tools the creature may call by rules.
     Mcp {
         /// a program and its arguments that speaks MCP on its standard streams and runs behind walls; or
         command: Vec<String> = vec![], List(&Text(Form::Plain));
+        /// a hand of ours, built and started for you: `mail`; or
+        hand: String = String::new(), Word(HANDS);
         /// a streamable HTTP address (https or on this machine)
         url: String = String::new(), NEAR;
         /// names of variables that its program gets; it has no other but `PATH`, `LANG` and a `HOME` of its own
         env: Vec<String> = vec![], List(&NEEDED_VARIABLE);
+        /// variables that are no secrets, with their values, which its program gets as well
+        set: BTreeMap<String, String> = BTreeMap::new(), Names(Form::NeededVariable, &Text(Form::Plain));
         /// name of the variable with the token that its address wants
         token_env: String = String::new(), VARIABLE;
         /// shown to the creature
@@ -50,6 +58,22 @@ section! {
         looks: bool = false, Flag;
         /// uses an hour; left out: any number
         per_hour: Option<u32> = None, Count(1, 1_000_000);
+        /// what the amounts in calls by this rule may come to; each limit has to hold; left out: any amount
+        limit: Vec<Limit> = vec![], List(&Table(Limit::KEYS));
+    }
+}
+
+section! {
+    /// A limit on amounts in arguments, like `{ of = ["amount", "max_fee"], each = "0.05", day = "0.2" }`.
+    Limit {
+        /// arguments that hold an amount each, as text like `0.05` or a whole number; they are added up
+        of: Vec<String> = vec![], Needed(&List(&Text(Form::Plain)));
+        /// most that a single call may come to, as text
+        each: Decimal = Decimal::default(), Needed(&Text(Form::Decimal));
+        /// most that all calls of any 24 hours may come to, as text
+        day: Decimal = Decimal::default(), Needed(&Text(Form::Decimal));
+        /// name of the sum it is counted in; rules of a server that name the same share it; left out: the rule has its own
+        sum: String = String::new(), Text(Form::Plain);
     }
 }
 
