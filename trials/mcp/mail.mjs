@@ -77,7 +77,7 @@ async function writes(box) {
   const arrived = await until('the mail', () => box.arrived(id).length && box.arrived(id));
   holds(arrived.length === 1, 'a mail is sent once', `${sent} ${arrived.length}`);
   holds(!/^bcc:/im.test(arrived[0]) && /Auto-Submitted: auto-generated/.test(arrived[0]), 'without its Bcc, and says that no person wrote it', arrived[0]);
-  holds(/Envelope-to: .*eve@example\.test/i.test(arrived[0]), 'to all recipients', arrived[0].slice(0, 300));
+  holds(/Envelope-to: [^:]*eve@example\.test/i.test(arrived[0]), 'to all recipients', arrived[0].slice(0, 300));
   holds(box.copies(id).length === 1, 'a copy lies among the sent mails');
   const same = await hand.call('send', { to: ['ann@example.test'], bcc: ['eve@example.test'], subject: 'Herons é', text: 'They nest.\n.\n..dots', attachments: ['report.txt'] });
   holds(/FAILED.*same mail was sent within the last day/.test(same), 'the same mail is not sent again', same);
