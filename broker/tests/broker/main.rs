@@ -57,6 +57,7 @@ mod refusals;
 mod registry;
 mod registry_fetch;
 mod seeing;
+mod served;
 mod services;
 mod services_given;
 mod services_oauth;
