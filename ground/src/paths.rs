@@ -109,6 +109,8 @@ impl House {
         packages = ".self/broker/packages.jsonl";
         taint = ".self/broker/taint.json";
         hours = ".self/broker/hours.jsonl";
+        /// `owner.toml` as it was before the console changed it.
+        owner_before = ".self/broker/owner-before.toml";
         /// The token of the link to the owner's page.
         page_link = ".self/broker/page.json";
         /// The index of the owner's page, which can always be made anew from the records.
@@ -133,6 +135,11 @@ impl House {
     /// The morning report of a day, as `2026-01-31`.
     pub fn report(&self, day: &str) -> PathBuf {
         self.reports().join(format!("{day}.md"))
+    }
+
+    /// Cargo's output of the last build of a hand.
+    pub fn hand_build_log(&self, hand: &str) -> PathBuf {
+        self.logs().join(format!("hand-{hand}-build.log"))
     }
 
     pub fn life_log(&self, life: u64) -> PathBuf {

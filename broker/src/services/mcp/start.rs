@@ -1,6 +1,8 @@
 //! Starts or reaches an MCP server: its program with the variables the owner named, or its address.
 
+use super::errors::Errors;
 use super::failure;
+use super::hand;
 use super::handler::Handler;
 use super::walled::{WALLED, Within};
 use crate::ground::hosts;
@@ -34,18 +36,27 @@ pub struct Start {
     pub name: String,
     pub settings: policy::Mcp,
     pub handles: Arc<Handles>,
+    /// Takes the end of its program's error output; else nobody does, for it may hold credentials.
+    pub errors: Option<Errors>,
 }
 
 impl Start {
+    pub fn new(name: &str, settings: &policy::Mcp, handles: &Arc<Handles>) -> Self {
+        Self { name: name.to_owned(), settings: settings.clone(), handles: handles.clone(), errors: None }
+    }
+
     /// Opens a session; the child is ended when it is dropped.
     pub async fn session(&self, handler: Handler) -> Result<(Session, Option<Child>), String> {
-        if self.settings.command.is_empty() {
+        if !self.settings.url.is_empty() {
             return self.reached(handler).await.map(|session| (session, None));
         }
         let mut child = self.child()?;
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err("its program has no standard streams".to_owned());
         };
+        if let (Some(errors), Some(output)) = (&self.errors, child.stderr.take()) {
+            errors.follow(output);
+        }
         let transport = AsyncRwTransport::new(output, input).with_max_line_length(MOST_MESSAGE);
         let session = handler.serve_with_lifecycle(transport, ClientLifecycleMode::Initialize).await;
         session.map(|session| (session, Some(child))).map_err(|error| failure::of_opening(&error))
@@ -66,22 +77,32 @@ impl Start {
     }
 
     fn child(&self) -> Result<Child, String> {
-        let Some((program, arguments)) = self.settings.command.split_first() else {
-            return Err("it has no command".to_owned());
-        };
+        let (program, arguments) = self.program()?;
         let home = self.home();
         std::fs::create_dir_all(&home)
             .map_err(|error| format!("{} cannot be made: {error}", home.display()))?;
-        let mut command = self.walled(program, &home)?;
+        let mut command = self.walled(&program, &home)?;
         command.args(arguments).current_dir(&home).env_clear().env("HOME", &home).kill_on_drop(true);
         command.env("PATH", programs::path());
         command.envs(std::env::var("LANG").ok().map(|value| ("LANG", value)));
+        command.envs(&self.settings.set);
         for name in &self.settings.env {
             command.envs(self.handles.secrets.get(name).map(|value| (name, value)));
         }
-        // Its error output may hold credentials, so it is not kept.
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let errors = if self.errors.is_some() { Stdio::piped() } else { Stdio::null() };
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(errors);
         command.spawn().map_err(|error| format!("{program} cannot be started: {error}"))
+    }
+
+    /// Its program with its arguments: the owner's command, or a hand of ours.
+    fn program(&self) -> Result<(String, Vec<String>), String> {
+        match self.settings.command.split_first() {
+            Some((program, arguments)) => Ok((program.clone(), arguments.to_vec())),
+            None => {
+                let program = hand::program(&self.handles.house, &self.settings.hand)?;
+                Ok((program.display().to_string(), hand::arguments(&self.handles.house, &self.settings)))
+            }
+        }
     }
 
     /// The program behind the walls that the owner's settings ask for.
@@ -118,7 +139,8 @@ impl Start {
         Ok(command)
     }
 
-    fn home(&self) -> PathBuf {
+    /// The folder that its program has for itself.
+    pub fn home(&self) -> PathBuf {
         self.handles.house.broker().join("mcp").join(&self.name)
     }
 
