@@ -189,24 +189,6 @@ impl House {
         command
     }
 
-    /// The guardian with its broker and the real cargo, without the keys and folders of whoever runs it.
-    pub fn real_command(&self, log: &str) -> Command {
-        let mut command = Command::new(programs::guardian());
-        command.current_dir(&self.root).env("RUST_LOG", log).stdin(Stdio::null());
-        for name in ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OLLAMA_HOST", "CARGO_TARGET_DIR"] {
-            command.env_remove(name);
-        }
-        command
-    }
-
-    /// Starts it, with the key of the model on loopback.
-    pub fn start_real(&self) -> Guardian {
-        programs::broker();
-        let mut command = self.real_command("info");
-        command.env("TEST_MODEL_KEY", "test-key-of-the-house");
-        self.start_by(command)
-    }
-
     pub fn ask(&self, args: &[&str]) -> Output {
         self.command(args).output().unwrap()
     }

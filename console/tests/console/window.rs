@@ -10,14 +10,6 @@ use trials::{House, SOUND, lines};
 pub const SIZES: [(u16, u16); 3] = [(100, 30), (80, 24), (40, 15)];
 const HOSTILE: &str = "x\u{1b}[2J\u{1b}]0;title\u{7}\u{1b}]52;c;aGk=\u{7}\u{1b}[8m\u{9b}31m\u{85}\u{202e}olleh\u{2066}\u{200b}\r\n12:00:00 guardian FORGED\tend";
 
-/// Holds the guardian's lock, so that what guardian.json says is taken for true.
-pub fn locked(house: &House) -> std::fs::File {
-    std::fs::create_dir_all(house.path(".self/guardian")).unwrap();
-    let lock = std::fs::File::create(house.path(".self/guardian/lock")).unwrap();
-    fs2::FileExt::try_lock_exclusive(&lock).unwrap();
-    lock
-}
-
 fn record(kind: &str, data: Value) -> String {
     json!({"at": "2026-01-02T03:04:05.000Z", "life": 1, "kind": kind, "data": data}).to_string()
 }
@@ -138,7 +130,7 @@ fn no_raw_byte_of_the_creatures_reaches_the_terminal() {
     for colour in [false, true] {
         let house = House::new(SOUND);
         fill(&house);
-        let _lock = locked(&house);
+        let _lock = crate::page_stream::locked(&house);
         let mut command = house.command(&["window", "--verbosity", "verbose"]);
         if colour {
             command.env_remove("NO_COLOR");

@@ -2,7 +2,8 @@
 
 use crate::asks::asked;
 use crate::driven::Driven;
-use crate::window::{locked, steers, words};
+use crate::page_stream::locked;
+use crate::window::{steers, words};
 use console::feed::once::Once;
 use console::feed::row;
 use console::window::markdown::laid;

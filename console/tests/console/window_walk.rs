@@ -1,8 +1,9 @@
 //! A walk through every command of the window at three sizes, in colour and without, and ten thousand lines to scroll back to.
 
 use crate::driven::Driven;
+use crate::page_stream::locked;
 use crate::surfaces::{PAGES, lived_in};
-use crate::window::{SIZES, locked, steers, text_of, words};
+use crate::window::{SIZES, steers, text_of, words};
 use console::commands::list::names;
 use console::window::typed;
 use house::printable;
