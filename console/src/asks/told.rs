@@ -8,7 +8,7 @@ use house::records::{text, view::field};
 use serde_json::Value;
 
 /// Fields of a body that say to whom it goes.
-const WHOM: [&str; 12] = [
+const WHOM: [&str; 13] = [
     "to",
     "cc",
     "bcc",
@@ -21,6 +21,7 @@ const WHOM: [&str; 12] = [
     "user",
     "username",
     "in_reply_to_tweet_id",
+    "in_reply_to",
 ];
 /// Fields of an act that are told in an order of their own.
 const KNOWN: [&str; 8] = ["kind", "service", "method", "path", "url", "headers", "body", "text"];
