@@ -44,7 +44,7 @@ fn fit(services: &Services, asked: &Asked) -> Result<Call, Unfit> {
     let takes = network.takes();
     let (post, pictures) = post::judged(asked, takes)?;
     for (picture, bytes) in &pictures {
-        kept::keep(&services.handles.house, picture, bytes)?;
+        kept::keep(&services.handles.house, &services.approvals.asks, picture, bytes)?;
     }
     Ok(Call {
         service: asked.service.clone(),

@@ -102,7 +102,9 @@ async fn a_thread_that_broke_goes_on_from_there() {
 
 #[tokio::test]
 async fn a_part_that_may_be_out_is_sent_again_only_by_the_owners_yes() {
-    for lost in [|| reply(503, "<html>"), || reply(201, "no json")] {
+    for lost in
+        [|| reply(503, "<html>"), || reply(201, "no json"), || reply(201, r#"{"data":{"id":"../1"}}"#)]
+    {
         let stub = x(move |at| (at == 2).then(lost));
         let home = home(&stub);
         let open = home.open().await;
@@ -119,6 +121,40 @@ async fn a_part_that_may_be_out_is_sent_again_only_by_the_owners_yes() {
         assert!(done["result"].as_str().unwrap().contains("91"), "{done}");
         assert_eq!(bodies(&stub, "/2/tweets").len(), 3);
     }
+}
+
+#[tokio::test]
+async fn what_cannot_be_written_down_is_told_and_not_sent_again() {
+    let folder: Arc<Mutex<std::path::PathBuf>> = Arc::default();
+    let place = folder.clone();
+    let stub = x(move |at| {
+        if at == 2 {
+            // As a disk that is full from here on.
+            let place = place.lock().unwrap();
+            std::fs::rename(&*place, place.with_extension("aside")).unwrap();
+            std::fs::write(&*place, "").unwrap();
+        }
+        None
+    });
+    let home = home(&stub);
+    *folder.lock().unwrap() = home.path(".self/broker/posts");
+    let open = home.open().await;
+    let body = thread(&["one", "two", "three"]);
+    let unsure = post(&open, &body).await;
+    assert_eq!(unsure["unsure"], true, "{unsure}");
+    assert!(unsure["error"].as_str().unwrap().contains("could not be written down"), "{unsure}");
+    let refused = post(&open, &body).await;
+    assert!(refused["error"].as_str().unwrap().contains("cannot be read, so nothing is posted"), "{refused}");
+    let place = home.path(".self/broker/posts");
+    std::fs::remove_file(&place).unwrap();
+    std::fs::rename(place.with_extension("aside"), &place).unwrap();
+    assert_eq!(post(&open, &body).await["asked"], "1", "whether the second is out nobody knows now");
+    for entry in std::fs::read_dir(&place).unwrap() {
+        std::fs::write(entry.unwrap().path(), "{").unwrap();
+    }
+    let refused = post(&open, &body).await;
+    assert!(refused["error"].as_str().unwrap().contains("cannot be read, so nothing is posted"), "{refused}");
+    assert_eq!(bodies(&stub, "/2/tweets").len(), 2);
 }
 
 #[tokio::test]

@@ -132,9 +132,10 @@ fn by_fields(body: &str) -> Option<Vec<(String, String)>> {
 /// Whether each field makes a row of its own, under its whole name.
 fn is_told_whole(value: &Value) -> bool {
     let is_short = |name: &str| name.chars().count() <= NAME_CHARS;
-    value.as_object().is_none_or(|fields| {
+    let fields = value.as_object().is_none_or(|fields| {
         !fields.is_empty() && fields.iter().all(|(name, value)| is_short(name) && is_told_whole(value))
-    })
+    });
+    fields && value.as_array().is_none_or(|list| list.iter().all(is_told_whole))
 }
 
 /// JSON without what may stand between its parts.

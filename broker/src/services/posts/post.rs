@@ -172,7 +172,7 @@ pub fn judged(asked: &Asked, takes: &Takes) -> Result<(Post, Vec<(Picture, Vec<u
 
 /// A picture by its content, whatever it is called.
 fn picture(asked: &AskedPicture, takes: &Takes) -> Result<(Picture, Vec<u8>), Unfit> {
-    let name = brief(&asked.name, NAME_CHARS);
+    let name = brief(&asked.name.split_whitespace().collect::<Vec<_>>().join(" "), NAME_CHARS);
     let unfit = |what: String, hint: &str| Err(Unfit::new(format!("the picture {name:?} {what}"), hint));
     let Ok(bytes) = STANDARD.decode(&asked.data) else {
         return unfit("is not in base64".to_owned(), "send its bytes in base64");

@@ -5,7 +5,7 @@ use super::kept;
 use super::network::Network;
 use super::post::{Part, Post};
 use super::progress::{Fate, Out, Progress};
-use super::wire::{Stop, Wire, json, text_at, told};
+use super::wire::{Stop, Wire, json, text_at};
 use super::x;
 use crate::approvals::act::{Act, Call};
 use crate::approvals::outcome::{self, Outcome};
@@ -15,6 +15,9 @@ use crate::policy::Auth;
 use crate::services::Services;
 use bytes::Bytes;
 use serde_json::{Value, json};
+
+/// Bytes of the digest of a record.
+const MOST_CID: usize = 200;
 
 /// How far a post is that is asked for.
 pub struct Standing {
@@ -120,13 +123,14 @@ impl Sender<'_> {
         let request = self.prepared(at, part, progress).await?;
         progress.set(house, self.digest, at, Fate::Sent)?;
         let mut outcome = self.request(&request).await?;
-        if self.network.takes().holds_once && is_unknown(&outcome) {
+        if self.network.takes().holds_once && self.is_unknown(&outcome) {
             // The key was chosen before: the same record again is the same post.
             outcome = self.request(&request).await?;
         }
-        let is_unknown = is_unknown(&outcome);
-        match out(&outcome) {
-            Ok(out) => Ok(progress.set(house, self.digest, at, Fate::Out(out))?),
+        let is_unknown = self.is_unknown(&outcome);
+        match self.out(&outcome) {
+            // It is out, even where that cannot be written down.
+            Ok(out) => progress.set(house, self.digest, at, Fate::Out(out)).map_err(Stop::Unsure),
             Err(unfit) if is_unknown && self.network.takes().holds_once => Err(Stop::Broke(unfit)),
             Err(unfit) if is_unknown => Err(Stop::Unsure(unfit)),
             Err(unfit) => {
@@ -183,6 +187,28 @@ impl Sender<'_> {
         handle.ok_or_else(|| Unfit::new("the account's handle is not set", "the owner sets it in .env"))
     }
 
+    /// Whether nobody can know if the part is out: the call broke, the service failed, or what it said cannot be read.
+    fn is_unknown(&self, outcome: &Outcome) -> bool {
+        match outcome {
+            Outcome::Answered(answer) => {
+                answer.status >= 500 || (answer.status < 300 && self.out(outcome).is_err())
+            }
+            Outcome::Unsure(_) => true,
+            Outcome::Redirected(..) | Outcome::NotSent(_) | Outcome::Denied(..) => false,
+        }
+    }
+
+    /// The part as the answer names it, where it is out.
+    fn out(&self, outcome: &Outcome) -> Result<Out, Unfit> {
+        let answer = json(outcome.clone())?;
+        let text = |place: &str| text_at(&answer, place).unwrap_or_default().to_owned();
+        let found = Out { id: text("/data/id") + &text("/uri"), cid: text("/cid") };
+        match (self.network.takes().is_name)(&found.id) && found.cid.len() <= MOST_CID {
+            true => Ok(found),
+            false => Err(Unfit::new("its answer names no post", "look there")),
+        }
+    }
+
     async fn request(&self, request: &Request) -> Result<Outcome, Stop> {
         self.wire.post(request.path, &request.body).await
     }
@@ -191,27 +217,6 @@ impl Sender<'_> {
 struct Request {
     path: &'static str,
     body: Value,
-}
-
-/// Whether nobody can know if the part is out: the call broke, the service failed, or what it said cannot be read.
-fn is_unknown(outcome: &Outcome) -> bool {
-    match outcome {
-        Outcome::Answered(answer) => answer.status >= 500 || (answer.status < 300 && out(outcome).is_err()),
-        Outcome::Unsure(_) => true,
-        Outcome::Redirected(..) | Outcome::NotSent(_) | Outcome::Denied(..) => false,
-    }
-}
-
-/// A part that is out, as the answer names it.
-fn out(outcome: &Outcome) -> Result<Out, Unfit> {
-    let Some(body) = Some(outcome).filter(|outcome| outcome.is_success()) else { return Err(told(outcome)) };
-    let answer = json(body.clone())?;
-    let text = |place: &str| text_at(&answer, place).unwrap_or_default().to_owned();
-    let found = Out { id: text("/data/id") + &text("/uri"), cid: text("/cid") };
-    match found.id.is_empty() {
-        true => Err(Unfit::new("its answer names no post", "look there")),
-        false => Ok(found),
-    }
 }
 
 fn done(progress: &Progress) -> Outcome {
