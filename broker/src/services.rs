@@ -21,6 +21,7 @@ pub mod routes;
 pub mod rules;
 pub mod seal;
 pub mod sending;
+pub mod signed;
 pub mod upstream;
 
 use crate::approvals::Approvals;

@@ -3,6 +3,7 @@
 //! Lexicons `com.atproto.repo.uploadBlob`, `com.atproto.repo.putRecord`, `app.bsky.feed.post`.
 
 use super::facets::{self, Is};
+use super::network::{COLLECTION, parts_of};
 use super::post::{Part, Picture, Post};
 use super::progress::{Out, Progress};
 use super::wire::{Stop, Wire, json, text_at};
@@ -10,34 +11,21 @@ use crate::ground::refusal::Unfit;
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-const COLLECTION: &str = "app.bsky.feed.post";
-
-/// Account and key of `at://account/app.bsky.feed.post/key`.
-pub fn parts_of(uri: &str) -> Option<(&str, &str)> {
-    let (account, rest) = uri.strip_prefix("at://")?.split_once('/')?;
-    let key = rest.strip_prefix(COLLECTION)?.strip_prefix('/')?;
-    let plain = |text: &str| {
-        (1..=512).contains(&text.len())
-            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_:~".contains(&byte))
-    };
-    (plain(account) && plain(key)).then_some((account, key))
-}
-
 /// Uploads a picture; its blob as records hold it.
 pub async fn upload(wire: &Wire<'_>, picture: &Picture, bytes: Bytes) -> Result<Value, Stop> {
     let path = "/xrpc/com.atproto.repo.uploadBlob";
-    let answer = json(wire.call("POST", path, &[], &picture.kind, bytes).await?)?;
+    let answer = json(&wire.call("POST", path, &[], &picture.kind, bytes).await?)?;
     let blob = answer.get("blob").cloned();
     Ok(blob.ok_or_else(|| Unfit::new("its answer holds no picture", "try again later"))?)
 }
 
-/// What a part answers: the first of its thread and the one right before.
+/// Answered posts: the first of a thread and the one right before.
 pub struct Answers {
     root: Value,
     parent: Value,
 }
 
-/// What the first part answers: the post of this name.
+/// Looks up what the first part answers: the post of this name.
 pub async fn answers(wire: &Wire<'_>, uri: &str) -> Result<Answers, Stop> {
     let (parent, value) = looked_up(wire, uri).await?;
     let root = value.pointer("/reply/root").cloned().unwrap_or_else(|| parent.clone());
@@ -56,7 +44,7 @@ async fn looked_up(wire: &Wire<'_>, uri: &str) -> Result<(Value, Value), Stop> {
         return Err(Unfit::new(format!("{uri} names no post"), "give its uri").into());
     };
     let query = [("repo", account), ("collection", COLLECTION), ("rkey", key)];
-    let answer = json(wire.get("/xrpc/com.atproto.repo.getRecord", &query).await?)?;
+    let answer = json(&wire.get("/xrpc/com.atproto.repo.getRecord", &query).await?)?;
     let (Some(uri), Some(cid)) = (text_at(&answer, "/uri"), text_at(&answer, "/cid")) else {
         return Err(Unfit::new(format!("what is said of {uri} holds no post"), "try again later").into());
     };
@@ -110,7 +98,7 @@ async fn marked(wire: &Wire<'_>, text: &str) -> Result<Vec<Value>, Stop> {
                 if outcome.status().is_some_and(|status| (400..500).contains(&status) && status != 429) {
                     continue;
                 }
-                let answer = json(outcome)?;
+                let answer = json(&outcome)?;
                 let Some(did) = text_at(&answer, "/did") else { continue };
                 json!({"$type": "app.bsky.richtext.facet#mention", "did": did})
             }

@@ -57,10 +57,8 @@ fn link(word: &str) -> Option<(usize, Is)> {
         .split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '.')
         .next()
         .unwrap_or_default();
-    if !has_scheme
-        && !(word.starts_with(|letter: char| letter.is_ascii_alphabetic())
-            && is_domain(host.trim_end_matches('.')))
-    {
+    let begins = word.starts_with(|letter: char| letter.is_ascii_alphabetic());
+    if !(has_scheme || begins && is_domain(host.trim_end_matches('.'))) {
         return None;
     }
     let mut link = word.strip_suffix(['.', ',', ';', ':', '!', '?']).unwrap_or(word);

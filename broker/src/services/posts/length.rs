@@ -13,13 +13,13 @@ const LINK: usize = 23;
 const MOST_GRAPHEMES: usize = 300;
 const MOST_BYTES: usize = 3_000;
 
-/// What is too long about a post on X.
+/// Tells what is too long about a post on X.
 pub fn for_x(text: &str) -> Option<String> {
     let weight = weight(text);
     (weight > MOST_WEIGHT).then(|| format!("counts {weight} characters, and X takes {MOST_WEIGHT}"))
 }
 
-/// What is too long about a post on Bluesky.
+/// Tells what is too long about a post on Bluesky.
 pub fn for_bluesky(text: &str) -> Option<String> {
     let (letters, bytes) = (text.graphemes(true).count(), text.len());
     (letters > MOST_GRAPHEMES || bytes > MOST_BYTES).then(|| {

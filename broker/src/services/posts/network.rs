@@ -3,6 +3,9 @@
 use super::length;
 use crate::policy::{Auth, Service};
 
+/// Records that are posts on Bluesky.
+pub const COLLECTION: &str = "app.bsky.feed.post";
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Network {
     X,
@@ -13,7 +16,7 @@ pub enum Network {
 pub struct Takes {
     /// The path that rules judge a post by.
     pub path: &'static str,
-    /// What is too long about a text, if something is.
+    /// Tells what is too long about a text, if something is.
     pub too_long: fn(&str) -> Option<String>,
     /// Bytes of a picture.
     pub most_bytes: usize,
@@ -44,7 +47,7 @@ pub const BLUESKY: Takes = Takes {
     path: "/xrpc/app.bsky.feed.post",
     too_long: length::for_bluesky,
     most_bytes: 2_000_000,
-    is_name: |name| super::bluesky::parts_of(name).is_some(),
+    is_name: |name| parts_of(name).is_some(),
     name_is: "a post on Bluesky is named at://did:…/app.bsky.feed.post/…, as its `uri` says",
     quotes_with_pictures: true,
     holds_once: true,
@@ -65,4 +68,15 @@ impl Network {
             Self::Bluesky => &BLUESKY,
         }
     }
+}
+
+/// Account and key of `at://account/app.bsky.feed.post/key`.
+pub fn parts_of(uri: &str) -> Option<(&str, &str)> {
+    let (account, rest) = uri.strip_prefix("at://")?.split_once('/')?;
+    let key = rest.strip_prefix(COLLECTION)?.strip_prefix('/')?;
+    let plain = |text: &str| {
+        (1..=512).contains(&text.len())
+            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_:~".contains(&byte))
+    };
+    (plain(account) && plain(key)).then_some((account, key))
 }

@@ -85,6 +85,9 @@ pub struct Picture {
     pub sha256: String,
 }
 
+/// A picture that was looked at, and its bytes.
+pub type Looked = (Picture, Vec<u8>);
+
 impl Asked {
     pub fn read(bytes: &[u8]) -> Result<Self, Refusal> {
         Refusal::reading(
@@ -99,7 +102,7 @@ impl Post {
         std::iter::once(&self.first).chain(&self.thread).collect::<Vec<_>>().into_iter()
     }
 
-    /// What of it names people: the posts it answers and quotes, and its words, in which some may be called by name.
+    /// Fields that name people: the posts it answers and quotes, and its words, in which some may be called by name.
     pub fn whom(&self) -> Value {
         let words = self.parts().flat_map(|part| {
             std::iter::once(part.text.clone()).chain(part.pictures.iter().map(|picture| picture.alt.clone()))
@@ -121,7 +124,7 @@ impl Post {
 }
 
 /// The post of a request, and its pictures with their bytes, if the network takes it.
-pub fn judged(asked: &Asked, takes: &Takes) -> Result<(Post, Vec<(Picture, Vec<u8>)>), Unfit> {
+pub fn judged(asked: &Asked, takes: &Takes) -> Result<(Post, Vec<Looked>), Unfit> {
     if !(1..=MOST_PARTS).contains(&asked.parts.len()) {
         let error = format!("a post has 1 to {MOST_PARTS} parts, and this has {}", asked.parts.len());
         return Err(Unfit::new(error, "make several posts of it"));
@@ -171,7 +174,7 @@ pub fn judged(asked: &Asked, takes: &Takes) -> Result<(Post, Vec<(Picture, Vec<u
 }
 
 /// A picture by its content, whatever it is called.
-fn picture(asked: &AskedPicture, takes: &Takes) -> Result<(Picture, Vec<u8>), Unfit> {
+fn picture(asked: &AskedPicture, takes: &Takes) -> Result<Looked, Unfit> {
     let name = brief(&asked.name.split_whitespace().collect::<Vec<_>>().join(" "), NAME_CHARS);
     let unfit = |what: String, hint: &str| Err(Unfit::new(format!("the picture {name:?} {what}"), hint));
     let Ok(bytes) = STANDARD.decode(&asked.data) else {

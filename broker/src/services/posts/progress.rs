@@ -52,7 +52,7 @@ impl Progress {
         Self { at_ms: now_ms, clock: u16::from_le_bytes(clock) % 1_024, parts: vec![Fate::Waits; parts] }
     }
 
-    /// What became of the post of this digest; a fresh one where it was never begun, or was out a day ago.
+    /// Reads what became of the post of this digest; a fresh one where it was never begun, or was out a day ago.
     pub fn of(house: &House, digest: &str, now_ms: i64, parts: usize) -> Result<Self> {
         let bytes = files::read_small(&place(house, digest))?;
         let Some(bytes) = bytes else { return Ok(Self::new(now_ms, parts)) };

@@ -25,9 +25,9 @@ pub struct Standing {
     pub left: u32,
     /// Whether a part was sent already: then the very same post was allowed.
     pub is_begun: bool,
-    /// What nobody knows of it, where sending it again could make two of one.
+    /// Tells what nobody knows of it, where sending it again could make two of one.
     pub unknown: Option<String>,
-    /// What came of it, where it is out.
+    /// Outcome of it, where it is out.
     pub done: Option<Outcome>,
 }
 
@@ -109,7 +109,7 @@ async fn parts(services: &Services, call: &Call, line: &Entry, again: bool) -> R
     Ok(done(&progress))
 }
 
-/// One part on its way.
+/// Sends one part.
 struct Sender<'a> {
     wire: &'a Wire<'a>,
     network: Network,
@@ -200,7 +200,7 @@ impl Sender<'_> {
 
     /// The part as the answer names it, where it is out.
     fn out(&self, outcome: &Outcome) -> Result<Out, Unfit> {
-        let answer = json(outcome.clone())?;
+        let answer = json(outcome)?;
         let text = |place: &str| text_at(&answer, place).unwrap_or_default().to_owned();
         let found = Out { id: text("/data/id") + &text("/uri"), cid: text("/cid") };
         match (self.network.takes().is_name)(&found.id) && found.cid.len() <= MOST_CID {

@@ -5,7 +5,7 @@ use crate::approvals::outcome::Outcome;
 use crate::ground::refusal::Unfit;
 use crate::ledger::{Closed, Entry};
 use crate::policy::Service;
-use crate::services::{Services, sending, upstream};
+use crate::services::{Services, signed, upstream};
 use bytes::Bytes;
 use serde_json::Value;
 
@@ -62,7 +62,7 @@ impl Wire<'_> {
         };
         let (method, path, note) = (call.method.clone(), call.path.clone(), self.note.clone());
         let line = Entry { method, path, note, ..self.line.clone() };
-        Ok(sending::send(self.services, &call, body, line).await?)
+        Ok(signed::send(self.services, &call, body, line).await?)
     }
 
     /// Posts a body of JSON, or none for null.
@@ -79,15 +79,14 @@ impl Wire<'_> {
 }
 
 /// The JSON of a successful answer; an empty one is null.
-pub fn json(outcome: Outcome) -> Result<Value, Unfit> {
-    match outcome {
-        Outcome::Answered(answer) if answer.status < 300 && answer.body.is_empty() => Ok(Value::Null),
-        Outcome::Answered(answer) if answer.status < 300 => {
-            serde_json::from_str(&answer.body).map_err(|_| {
-                Unfit::new("its answer is no JSON", "the service may be in trouble; try again later")
-            })
-        }
-        other => Err(told(&other)),
+pub fn json(outcome: &Outcome) -> Result<Value, Unfit> {
+    let Outcome::Answered(answer) = outcome else { return Err(told(outcome)) };
+    match answer.body.as_str() {
+        _ if answer.status >= 300 => Err(told(outcome)),
+        "" => Ok(Value::Null),
+        body => serde_json::from_str(body).map_err(|_| {
+            Unfit::new("its answer is no JSON", "the service may be in trouble; try again later")
+        }),
     }
 }
 

@@ -19,14 +19,14 @@ const MOST_LOOKS: usize = 30;
 pub async fn upload(wire: &Wire<'_>, picture: &Picture, bytes: &[u8]) -> Result<String, Stop> {
     let category = if picture.kind == "image/gif" { "tweet_gif" } else { "tweet_image" };
     let begin = json!({"media_type": picture.kind, "total_bytes": picture.bytes, "media_category": category});
-    let answer = json(wire.post("/2/media/upload/initialize", &begin).await?)?;
+    let answer = json(&wire.post("/2/media/upload/initialize", &begin).await?)?;
     let id = text_at(&answer, "/data/id").filter(|id| id.bytes().all(|byte| byte.is_ascii_digit()));
     let id = id.ok_or_else(|| Unfit::new("its answer holds no id of the picture", "try again later"))?;
     for (at, piece) in bytes.chunks(PIECE).enumerate() {
         let piece = json!({"media": STANDARD.encode(piece), "segment_index": at});
-        json(wire.post(&format!("/2/media/upload/{id}/append"), &piece).await?)?;
+        json(&wire.post(&format!("/2/media/upload/{id}/append"), &piece).await?)?;
     }
-    let mut answer = json(wire.post(&format!("/2/media/upload/{id}/finalize"), &Value::Null).await?)?;
+    let mut answer = json(&wire.post(&format!("/2/media/upload/{id}/finalize"), &Value::Null).await?)?;
     for _ in 0..MOST_LOOKS {
         match text_at(&answer, "/data/processing_info/state") {
             None | Some("succeeded") => return described(wire, picture, id).await,
@@ -42,7 +42,7 @@ pub async fn upload(wire: &Wire<'_>, picture: &Picture, bytes: &[u8]) -> Result<
         let wait =
             answer.pointer("/data/processing_info/check_after_secs").and_then(Value::as_u64).unwrap_or(1);
         tokio::time::sleep(Duration::from_secs(wait.clamp(1, 10))).await;
-        answer = json(wire.get("/2/media/upload", &[("media_id", id), ("command", "STATUS")]).await?)?;
+        answer = json(&wire.get("/2/media/upload", &[("media_id", id), ("command", "STATUS")]).await?)?;
     }
     Err(Unfit::new(format!("X is still busy with the picture {:?}", picture.name), "try again later").into())
 }
@@ -50,7 +50,7 @@ pub async fn upload(wire: &Wire<'_>, picture: &Picture, bytes: &[u8]) -> Result<
 async fn described(wire: &Wire<'_>, picture: &Picture, id: &str) -> Result<String, Stop> {
     if !picture.alt.is_empty() {
         let words = json!({"id": id, "metadata": {"alt_text": {"text": picture.alt}}});
-        json(wire.post("/2/media/metadata", &words).await?)?;
+        json(&wire.post("/2/media/metadata", &words).await?)?;
     }
     Ok(id.to_owned())
 }

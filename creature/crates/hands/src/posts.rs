@@ -24,7 +24,7 @@ pub async fn publish(broker: &Broker, request: &Value) -> Result<Vec<String>, Er
     Ok(ids.filter_map(|id| id.as_str().map(str::to_owned)).collect())
 }
 
-/// What a service answers to a question.
+/// Asks a service something; its answer.
 pub(crate) async fn get(
     broker: &Broker,
     service: &str,
