@@ -3,7 +3,7 @@
 //! Invariant: nothing is sent that is not in the ledger.
 
 use super::{Services, canonical, janee, posts, recipients, signed, upstream};
-use crate::approvals::act::{Act, Call};
+use crate::approvals::act::Act;
 use crate::approvals::outcome::Outcome;
 use crate::approvals::{packages, purpose};
 use crate::ground::refusal::Unfit;

@@ -32,7 +32,7 @@ pub async fn answers(wire: &Wire<'_>, uri: &str) -> Result<Answers, Stop> {
     Ok(Answers { root, parent })
 }
 
-/// What a later part answers: the one before, and what `first` answers or else `first` itself.
+/// Answered posts of a later part: the one before, and what `first` answers or else `first` itself.
 pub fn continues(first: &Out, before: &Out, above: Option<Answers>) -> Answers {
     let named = |out: &Out| json!({"uri": out.id, "cid": out.cid});
     Answers { root: above.map_or_else(|| named(first), |above| above.root), parent: named(before) }
