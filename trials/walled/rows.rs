@@ -144,8 +144,8 @@ pub const ROWS: &[Row] = &[
     // After text of others the owner is asked first.
     row(
         "x.post",
-        r#"{"text": "Seven herons.", "thread": ["Eight?"], "quote": "78", "pictures": [{"path": "heron.png", "alt": "herons", "part": 2}]}"#,
-        "77",
+        r#"{"text": "Seven herons.", "thread": ["Eight?"], "pictures": [{"path": "heron.png", "alt": "herons", "part": 2}]}"#,
+        "",
     ),
     row("x.reply", r#"{"to": "78", "text": "Eight."}"#, ""),
     row("service.list", r#"{}"#, "notes"),
