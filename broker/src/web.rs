@@ -239,7 +239,7 @@ fn unreachable(url: &Url, cause: &reqwest::Error) -> Refusal {
 /// Counts a fetch; refused if the hour's number is reached.
 fn count(web: &Web) -> Result<(), Refusal> {
     let most = web.settings.per_hour;
-    match web.handles.hours.take("web", most, 1) {
+    match web.handles.hours.take("web", most) {
         Ok(_) => Ok(()),
         Err(Full::Wait(seconds)) => {
             let message = format!("{most} pages were fetched within the hour");

@@ -55,8 +55,13 @@ impl Hours {
         Self { house: house.clone(), clock, held: Mutex::new(held) }
     }
 
-    /// Takes so many of at most `most` uses an hour, all or none; returns how many are left.
-    pub fn take(&self, rule: &str, most: u32, wanted: u32) -> Result<u32, Full> {
+    /// Takes one of at most `most` uses an hour; returns how many are left.
+    pub fn take(&self, rule: &str, most: u32) -> Result<u32, Full> {
+        self.take_many(rule, most, 1)
+    }
+
+    /// Takes so many of them, all or none.
+    pub fn take_many(&self, rule: &str, most: u32, wanted: u32) -> Result<u32, Full> {
         let now = self.clock.now().as_millisecond();
         let mut held = self.held();
         if let Some(closed) = &held.closed {

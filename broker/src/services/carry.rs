@@ -44,7 +44,7 @@ pub async fn carry(services: &Services, life: u64, act: Act, reason: &str) -> Re
         }
     }
     if let Some(most) = rule.per_hour {
-        match services.handles.hours.take(&rule.key, most, uses) {
+        match services.handles.hours.take_many(&rule.key, most, uses) {
             Ok(_) => {}
             Err(Full::Wait(seconds)) => {
                 let error = match uses {

@@ -38,6 +38,7 @@ mod llm_wires;
 mod makers;
 mod makers_own;
 mod mcp;
+mod mcp_tried;
 mod models;
 mod money;
 mod nearby;

@@ -112,6 +112,7 @@ pub const PATHS: &[(&str, By)] = &[
     (".self/broker/posts/<digest>.json", By::Others),
     (".self/broker/posts/<sha256>.picture", By::Others),
     (".self/broker/oauth2-<service>.json", By::Others),
+    (".self/broker/owner-before.toml", By::Others),
     (".self/broker/page.json", By::Others),
     (".self/guardian/", By::Others),
     ("creature-<time>/", By::Others),
