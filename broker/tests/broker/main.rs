@@ -30,6 +30,8 @@ mod janee;
 mod keys;
 mod ledger;
 mod ledger_changed;
+mod limits;
+mod limits_mcp;
 mod llm;
 mod llm_leaving;
 mod llm_many;
