@@ -61,6 +61,7 @@ mod recipients_hidden;
 mod refusals;
 mod registry;
 mod registry_fetch;
+mod searxng;
 mod seeing;
 mod services;
 mod services_given;
