@@ -19,7 +19,7 @@ pub use house::settings::broker::{
     Auth, Autonomy, Besides, Budget, Janee, Model, Packages, Price, Rule, Search, Service, Taint, Verdict,
     Web, X,
 };
-pub use house::settings::mcp::{Mcp, ToolRule};
+pub use house::settings::mcp::{Limit, Mcp, ToolRule};
 
 /// The broker's part of the owner's settings, checked.
 #[derive(Clone, Debug, Default)]
@@ -34,8 +34,15 @@ impl Deref for Policy {
 }
 
 /// Usual names of variables that hold secrets, without those of models.
-const USUAL: [&str; 6] =
-    ["BRAVE_API_KEY", "X_API_KEY", "X_API_SECRET", "X_ACCESS_TOKEN", "X_ACCESS_TOKEN_SECRET", "X_USER_TOKEN"];
+const USUAL: [&str; 7] = [
+    "BRAVE_API_KEY",
+    "X_API_KEY",
+    "X_API_SECRET",
+    "X_ACCESS_TOKEN",
+    "X_ACCESS_TOKEN_SECRET",
+    "X_USER_TOKEN",
+    "BLUESKY_APP_PASSWORD",
+];
 
 impl Policy {
     /// Reads `owner.toml`; a missing file is all defaults.

@@ -3,10 +3,12 @@
 use guardian::act::commits::MOST_KEPT_PER_HOUR;
 use guardian::act::requests::Request;
 use repo::Repo;
+use serde_json::Value;
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
-use trials::House;
+use trials::lease::Lease;
+use trials::{House, living};
 
 fn open(house: &House) -> Repo {
     Repo::open(&house::House::new(&house.root)).unwrap()
@@ -37,6 +39,28 @@ fn many_papers_are_one_pack_and_few_are_files_of_their_own() {
     assert_ne!(made.commit, more.commit);
     assert_eq!(house.git(&["fsck", "--strict", "--full"]), "");
     assert_eq!(house.git(&["ls-tree", "-r", "--name-only", "HEAD", "self/"]).lines().count(), 502);
+}
+
+/// A skill of the creature's is a folder: text, a script that may be run, and what it names, as one commit and back.
+#[test]
+fn a_skill_of_several_files_is_committed_whole_and_a_commit_brings_it_back() {
+    let house = House::new("live");
+    house.write("self/skills/count/SKILL.md", "---\nname: count\ndescription: d\n---\n");
+    house.write("self/skills/count/scripts/count.sh", "#!/bin/sh\necho 7\n");
+    house.write("self/skills/count/references/deep/er.md", "more\n");
+    let script = house.path("self/skills/count/scripts/count.sh");
+    fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    fs::write(house.path("self/skills/count/large"), vec![7; (64 << 20) + 1]).unwrap();
+    house.write("self/skills/count/Makefile", "all:\n\tfalse\n");
+    let mut told = Vec::new();
+    open(&house).clear_planted(&mut told).unwrap();
+    assert!(told.len() == 1 && told[0].contains("self/skills/count/Makefile (make)"), "{told:?}");
+    open(&house).commit("self: a skill", &["self"]).unwrap().unwrap();
+    let kept = house.git(&["ls-tree", "-r", "HEAD", "self/skills/"]);
+    let kept: Vec<(&str, &str)> =
+        kept.lines().map(|line| (&line[..6], line.rsplit('/').next().unwrap())).collect();
+    assert_eq!(kept, [("100644", "SKILL.md"), ("100644", "er.md"), ("100755", "count.sh")]);
+    assert!(!house.path("self/skills/count/large").exists(), "too large for git: moved aside");
 }
 
 /// Found while mending: two texts of 16 MiB were compared line by line for 163 s, only to say how many lines changed.
@@ -154,4 +178,24 @@ fn requests_make_a_bounded_number_of_refs() {
     guardian.stop();
     assert!(answers.contains("ask again in an hour"), "{answers}");
     assert!((2..=MOST_KEPT_PER_HOUR + 1).contains(&refs.lines().count()), "{refs}");
+}
+
+/// Found: a rebirth without a change runs the kept binary at once, and its answer was published when that life had begun.
+#[test]
+fn a_rebirth_is_answered_before_the_next_life_begins() {
+    let (house, guardian, _) = living(
+        "if [ $FERAL_LIFE = 2 ]; then cp .self/guardian.json .self/mind/new; mv .self/mind/new .self/mind/seen; fi; \
+         think alive; blessed; until [ -e .self/go ]; do beat; sleep 0.02; done; \
+         if [ $FERAL_LIFE = 1 ]; then ask rebirth again r; exit 0; fi; live",
+    );
+    // The guardian is held up at its record of the next life, which runs by then.
+    let lease = Lease::of(&house.path(".self/history.jsonl"));
+    house.write(".self/go", "");
+    house.until("the next life", || house.path(".self/mind/seen").exists());
+    house.until("the guardian to be held up", || lease.is_waited_for());
+    let seen: Value = serde_json::from_str(&house.read(".self/mind/seen")).unwrap();
+    assert_eq!(seen["answers"][0]["id"], "1-r", "{seen:#}");
+    drop(lease);
+    house.until("the record", || house.told("life").len() == 2);
+    guardian.stop();
 }
