@@ -29,11 +29,14 @@ pub struct Rule {
     pub verdict: String,
     #[serde(default)]
     pub looks: bool,
+    /// More of it, as TOML: conditions on arguments, limits.
+    #[serde(default)]
+    pub also: String,
 }
 
 impl Rule {
     pub fn new(tool: &str, verdict: &str, looks: bool) -> Self {
-        Self { tool: tool.to_owned(), verdict: verdict.to_owned(), looks }
+        Self { tool: tool.to_owned(), verdict: verdict.to_owned(), looks, also: String::new() }
     }
 
     /// Whether it is about a tool; `*` is any text, at the end of a name alone.
@@ -46,7 +49,8 @@ impl Rule {
 
     pub fn line(&self) -> String {
         let looks = if self.looks { ", looks = true" } else { "" };
-        format!("{{ tool = {}, do = {}{looks} }}", quoted(&self.tool), quoted(&self.verdict))
+        let also = if self.also.is_empty() { String::new() } else { format!(", {}", self.also) };
+        format!("{{ tool = {}, do = {}{looks}{also} }}", quoted(&self.tool), quoted(&self.verdict))
     }
 }
 
