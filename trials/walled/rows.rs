@@ -86,8 +86,6 @@ pub const ROWS: &[Row] = &[
     row("knowledge.search", r#"{"query": "herons"}"#, "Herons stand"),
     row("fact.add", r#"{"text": "A heron has one neck."}"#, ""),
     row("skill.write", r#"{"name": "count", "text": "Count herons.\n\nOne by one."}"#, ""),
-    row("skill.load", r#"{"name": "count"}"#, "One by one"),
-    row("skill.list", r#"{}"#, "count"),
     row("dream.now", r#"{}"#, ""),
     row("dream.undo", r#"{"name": "none"}"#, "failed: no such dream is kept"),
     row("goal.add", r#"{"title": "count herons", "checkpoints": ["look", "count"]}"#, "goal-"),
@@ -142,7 +140,11 @@ pub const ROWS: &[Row] = &[
     row("x.search", r#"{"query": "herons"}"#, "seven herons"),
     row("x.get_mentions", r#"{}"#, "seven herons"),
     // After text of others the owner is asked first.
-    row("x.post", r#"{"text": "Seven herons."}"#, ""),
+    row(
+        "x.post",
+        r#"{"text": "Seven herons.", "thread": ["Eight?"], "pictures": [{"path": "heron.png", "alt": "herons", "part": 2}]}"#,
+        "",
+    ),
     row("x.reply", r#"{"to": "78", "text": "Eight."}"#, ""),
     row("service.list", r#"{}"#, "notes"),
     row("service.execute", r#"{"service": "notes", "method": "GET", "path": "/count"}"#, "seven herons"),

@@ -24,7 +24,8 @@ const GLANCE: Duration = Duration::from_secs(3);
 /// Deadline of all other calls; the broker's own deadlines are shorter.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Deadline of a call of an MCP server's tool: the owner's for it is an hour at most, and kept by the broker.
+/// Deadline of a call of an MCP server's tool, the owner's for which is an hour at most, and of a post, whose pictures take
+/// their time; both are kept by the broker.
 const LONGEST: Duration = Duration::from_secs(3_720);
 
 /// Most bytes read of one answer; the broker's own caps are below it.
@@ -84,6 +85,14 @@ impl Broker {
         judged(&doing, self.post(&doing, "/service", request).await?)
     }
 
+    /// Posts at a service where people read; the broker judges, counts and records each part.
+    pub async fn post_out(&self, request: &Value) -> Result<Reply, Error> {
+        let service: String =
+            request.get("service").and_then(Value::as_str).unwrap_or("?").chars().take(200).collect();
+        let doing = format!("post at {service}");
+        judged(&doing, self.json(&doing, Method::POST, "/post", Some(request), false, LONGEST).await?)
+    }
+
     /// Lists the capabilities of Janee.
     pub async fn janee_services(&self) -> Result<Value, Error> {
         let doing = "list what janee can do";
@@ -121,6 +130,12 @@ impl Broker {
     pub async fn purpose(&self, text: &str, reason: &str) -> Result<(), Error> {
         let (doing, request) = ("rewrite PURPOSE.md", json!({"text": text, "reason": reason}));
         judged(doing, self.post(doing, "/purpose", &request).await?).map(|_| ())
+    }
+
+    /// Tells the broker that what is read now may be text of others.
+    pub async fn taint(&self) -> Result<(), Error> {
+        let doing = "tell the broker what is read";
+        self.json(doing, Method::POST, "/taint", Some(&json!({})), true, GLANCE).await.map(|_| ())
     }
 
     /// Fetches a page of the web, or hears that it is as it was at this age.
