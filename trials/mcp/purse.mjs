@@ -53,7 +53,7 @@ export class Purse {
   static async start(text, { before = [], env = {} } = {}) {
     const purse = new Purse();
     purse.chain = await Chain.start();
-    const settings = `[mcp.it]\ncommand = ["${program(root)}"]\nenv = ["FERAL_WALLET_PASSWORD"]\nnetwork = "open"\n`
+    const settings = `[mcp.it]\nhand = "wallet"\nenv = ["FERAL_WALLET_PASSWORD"]\nnetwork = "open"\n`
       + `untrusted = false\nper_hour = 1000000\n${text}`;
     purse.env = { FERAL_WALLET_PASSWORD: PASSWORD, ...env };
     const files = (house) => made(purse, path.join(house, '.self/broker/mcp/it'), before);
