@@ -64,13 +64,13 @@ async fn a_full_session_knows_how_its_owner_wants_things_done() {
     let scene = Scene::new(|_| says("done"));
     scene.house.write("skills/count/SKILL.md", "---\nname: count\ndescription: Counts herons at dusk\n---\n");
     let mut life = scene.born(1).await;
-    let graph = json!({"graph": [{"objective": "first", "mode": "full"}, {"objective": "second"}]});
+    let graph = json!({"graph": [{"objective": "Xylem-one", "mode": "full"}, {"objective": "Xylem-two"}]});
     assert_eq!(spawn(&mut life, graph).await["ok"], true);
     work_off(&mut life).await;
     let asked = scene.asked();
     let of = |objective: &str| asked.iter().find(|text| text.contains(objective)).unwrap();
-    assert!(of("first").contains("- skills/count: Counts herons at dusk"), "{}", of("first"));
-    assert!(!of("second").contains("skills/count"), "{}", of("second"));
+    assert!(of("Xylem-one").contains("- skills/count: Counts herons at dusk"), "{}", of("Xylem-one"));
+    assert!(!of("Xylem-two").contains("skills/count"), "{}", of("Xylem-two"));
 }
 
 #[tokio::test]
