@@ -158,7 +158,7 @@ export class Chain {
   }
 }
 
-export const program = (root) => path.join(root, 'target/hands/debug/feral-wallet');
+export const program = (root) => path.join(process.env.CARGO_TARGET_DIR ?? path.join(root, 'target'), 'hands/debug/feral-wallet');
 export const text_of = (units, decimals = 18) => {
   const digits = units.toString().padStart(decimals + 1, '0');
   return `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;

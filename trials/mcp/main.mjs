@@ -3,9 +3,10 @@ import { end, part, tried } from '../page/told.mjs';
 import { conformance } from './conformance.mjs';
 import { everything } from './everything.mjs';
 import { filesystem } from './filesystem.mjs';
+import { mail } from './mail.mjs';
 import { wallet } from './wallet.mjs';
 
-const PARTS = { conformance, everything, filesystem, wallet };
+const PARTS = { conformance, everything, filesystem, mail, wallet };
 const words = process.argv.slice(2);
 const is_full = words.includes('--full');
 const wanted = words.filter((word) => word !== '--full');
