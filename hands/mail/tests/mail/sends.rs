@@ -33,10 +33,16 @@ fn text_of(bytes: &[u8]) -> String {
 fn a_bcc_leaves_with_no_copy_and_stands_in_a_draft() {
     let parts = parts(&["Ann <ann@example.org>"], &["eve@example.org"], "Hi", "Hello");
     let sent = parts.to_send(&settings()).unwrap();
-    assert_eq!(sent.to.iter().map(ToString::to_string).collect::<Vec<_>>(), ["ann@example.org", "eve@example.org"]);
+    assert_eq!(
+        sent.to.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        ["ann@example.org", "eve@example.org"]
+    );
     let text = text_of(&sent.bytes);
     assert!(!text.contains("eve@") && text.contains("To: Ann <ann@example.org>"), "{text}");
-    assert!(text.contains(&format!("Message-ID: <{}>", sent.id)) && sent.id.ends_with("@example.org"), "{text}");
+    assert!(
+        text.contains(&format!("Message-ID: <{}>", sent.id)) && sent.id.ends_with("@example.org"),
+        "{text}"
+    );
     assert!(text.contains("Auto-Submitted: auto-generated"), "{text}");
     assert!(text_of(&parts.to_keep(&settings()).unwrap().bytes).contains("Bcc: eve@example.org"));
 }
@@ -82,7 +88,8 @@ fn only_a_single_address_is_a_person() {
 #[test]
 fn the_same_mail_is_known_by_its_content_and_not_by_its_number() {
     let of = |to: &[&str], text: &str| parts(to, &[], "Hi", text).to_send(&settings()).unwrap();
-    let (one, two) = (of(&["ann@example.org", "bob@example.org"], "x"), of(&["BOB@example.org ", "ann@example.org"], "x"));
+    let (one, two) =
+        (of(&["ann@example.org", "bob@example.org"], "x"), of(&["BOB@example.org ", "ann@example.org"], "x"));
     assert_eq!(one.fingerprint, two.fingerprint);
     assert_ne!(one.id, two.id);
     assert_ne!(one.fingerprint, of(&["ann@example.org"], "x").fingerprint);
