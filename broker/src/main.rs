@@ -10,6 +10,7 @@ use broker::llm::{choice, nearby};
 use broker::net::outward::Outward;
 use broker::policy::Policy;
 use broker::secrets::keys::Keys;
+use broker::services::mcp::sign_in::stage;
 use broker::services::mcp::walled;
 use house::House;
 use std::net::TcpListener;
@@ -24,12 +25,14 @@ use tracing_subscriber::prelude::*;
 const HELP: &str = "\
 broker: holds keys, budget and permission for the creature, on loopback
 
-usage: broker [--house DIR] [--check | --accept-ledger]
+usage: broker [--house DIR] [--check | --accept-ledger | --sign-in NAME [--port N]]
 
   --house DIR      the repository root (default: the working directory)
   --check          read owner.toml and .env, say what is wrong with it, else which mind that makes; serve nothing
   --accept-ledger  where the ledger is closed: set it aside and begin a new one, which counts all that the caps allow
                    by now as spent; with the guardian stopped
+  --sign-in NAME   sign the owner in at the MCP server of that name, by a browser that comes back to this machine at
+                   port N; the guardian may run
   --help, --version
 
 The guardian starts it and hands it a listener as descriptor FERAL_BROKER_FD; started by hand it listens on a port of
@@ -49,6 +52,8 @@ fn main() -> ExitCode {
     let mut house = PathBuf::from(".");
     let mut check = false;
     let mut accept = false;
+    let mut sign_in: Option<String> = None;
+    let mut port = 0;
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         match (arg.as_str(), args.len()) {
@@ -63,6 +68,14 @@ fn main() -> ExitCode {
             ("--check", _) => check = true,
             ("--accept-ledger", _) => accept = true,
             ("--house", 1..) => house = args.next().unwrap_or_default().into(),
+            ("--sign-in", 1..) => sign_in = args.next(),
+            ("--port", 1..) => match args.next().unwrap_or_default().parse() {
+                Ok(number) => port = number,
+                Err(_) => {
+                    eprintln!("broker: --port takes a number up to 65535");
+                    return ExitCode::from(2);
+                }
+            },
             (other, _) => {
                 eprintln!("broker: cannot understand {other:?}\n\n{HELP}");
                 return ExitCode::from(2);
@@ -73,7 +86,7 @@ fn main() -> ExitCode {
     // The same exit status with and without --check, so that the guardian knows that starting again would not help.
     let judged = Policy::load(&house).and_then(|policy| {
         let keys = if accept { Keys::default() } else { Keys::load(&house, &policy.key_names())? };
-        Ok((choice::of_house(&policy, &keys), policy))
+        Ok((choice::of_house(&policy, &keys), policy, keys))
     });
     let done = match judged {
         Err(error) => {
@@ -81,15 +94,18 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
         // On the owner's order, after the old one was closed.
-        Ok((_, policy)) if accept => opening::accept(&house, &Clock::default(), &policy.budget)
+        Ok((_, policy, _)) if accept => opening::accept(&house, &Clock::default(), &policy.budget)
             .map(|done| println!("{done}"))
             .context("failed to begin a new ledger"),
-        Ok((chosen, _)) if check => {
+        Ok((chosen, ..)) if check => {
             println!("{}", chosen.told());
             nearby(&chosen).iter().for_each(|told| println!("{told}"));
             Ok(())
         }
-        Ok(_) => run(house),
+        Ok((_, policy, keys)) => match sign_in {
+            Some(name) => signed_in(&house, &policy, keys, &name, port),
+            None => run(house),
+        },
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -110,6 +126,13 @@ fn nearby(chosen: &choice::Chosen) -> Vec<String> {
         told.extend(nearby::offered(&outward, chosen, nearby::usual(&chosen.makers)).await);
         told
     })
+}
+
+fn signed_in(house: &House, policy: &Policy, keys: Keys, name: &str, port: u16) -> Result<()> {
+    hide_this_process()?;
+    make_folder_private(house)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(stage::run(house, policy, keys, name, port))
 }
 
 fn run(house: House) -> Result<()> {

@@ -11,7 +11,6 @@ const client = `${process.execPath} ${path.join(import.meta.dirname, 'client.mjs
 /** Scenarios that do not pass, by the heading of docs/mcp.md that says why. */
 const UNSUPPORTED = [
   [/^elicitation-/, 'Questions of a server in the middle of a call'],
-  [/^auth\//, 'Sign-in by OAuth'],
 ];
 
 function judged(scenario) {

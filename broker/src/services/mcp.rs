@@ -13,6 +13,7 @@ pub mod pins;
 pub mod routes;
 pub mod rules;
 pub mod server;
+pub mod sign_in;
 pub mod start;
 pub mod tool;
 pub mod walled;
@@ -35,9 +36,7 @@ pub struct Mcp {
 impl Mcp {
     pub fn new(all: &BTreeMap<String, policy::Mcp>, handles: &Arc<Handles>) -> Self {
         let server = |(name, settings): (&String, &policy::Mcp)| {
-            let start =
-                start::Start { name: name.clone(), settings: settings.clone(), handles: handles.clone() };
-            (name.clone(), Server::new(start))
+            (name.clone(), Server::new(start::Start::new(name, settings, handles)))
         };
         Self { servers: all.iter().map(server).collect(), pins: Pins::open(&handles.house) }
     }

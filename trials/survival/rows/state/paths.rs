@@ -108,6 +108,8 @@ pub const PATHS: &[(&str, By)] = &[
     (".self/broker/hours.jsonl", By::Others),
     (".self/broker/mcp.json", By::Others),
     (".self/broker/mcp/<name>/", By::Others),
+    (".self/broker/sign-ins/<name>.json", By::Others),
+    (".self/broker/sign-ins/<name>.lock", By::Others),
     (".self/broker/oauth2-<service>.json", By::Others),
     (".self/broker/page.json", By::Others),
     (".self/guardian/", By::Others),
