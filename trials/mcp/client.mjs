@@ -44,11 +44,16 @@ try {
   await signed(known);
   const { tools, trouble } = await broker.met(200).catch(() => ({ tools: [] }));
   if (trouble) console.log(`trouble: ${trouble}`);
+  const schemas = {};
   for (const { name } of tools) {
-    const { schema } = await broker.ask('/mcp/describe', { server: 'it', tool: name });
-    const value = ({ type }) => (type === 'number' || type === 'integer' ? 5 : type === 'boolean' ? true : 'text');
-    const given = Object.entries(schema?.properties ?? {}).map(([key, property]) => [key, value(property)]);
-    console.log(name, JSON.stringify(await signed(() => broker.call(name, Object.fromEntries(given)))));
+    schemas[name] = (await broker.ask('/mcp/describe', { server: 'it', tool: name })).schema;
+  }
+  for (const { name } of tools) {
+    // The judge says with what, or takes anything; one of its tools takes the schema of another, as it was seen.
+    const said = context.toolCalls?.find((call) => call.name === name)?.arguments;
+    const value = ({ type }) => ({ number: 5, integer: 5, boolean: true, object: schemas.json_schema_2020_12_tool })[type] ?? 'text';
+    const given = Object.entries(schemas[name]?.properties ?? {}).map(([key, property]) => [key, value(property)]);
+    console.log(name, JSON.stringify(await signed(() => broker.call(name, said ?? Object.fromEntries(given)))));
   }
 } finally {
   await broker.end();

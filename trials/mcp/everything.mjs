@@ -97,13 +97,15 @@ async function cut(port) {
   const broker = await Broker.start(settings);
   try {
     await broker.met();
-    const call = broker.call(LONG, { duration: 4, steps: 8 });
-    for (let times = 0; times < 2; times += 1) {
-      await rest(1_200);
+    let answer;
+    const call = broker.call(LONG, { duration: 4, steps: 8 }).then((said) => (answer = said));
+    // This server sends what it has when a stream is taken up again, and nothing more on it.
+    for (let times = 0; times < 8 && !answer; times += 1) {
+      await Promise.race([call, rest(1_200)]);
       door.cut();
     }
-    const answer = await call;
-    holds(answer.ok && answer.body?.includes('completed'), 'cut: a call whose stream is cut twice is answered', JSON.stringify(answer));
+    await call;
+    holds(answer.ok && answer.body?.includes('completed'), 'cut: a call whose stream is cut again and again is answered', JSON.stringify(answer));
     const asked = door.seen.join('');
     holds(/^last-event-id: \S+/im.test(asked), 'cut: by what the server has from the last event on');
     holds(asked.split(`"${LONG}"`).length === 2, 'cut: and is made once');

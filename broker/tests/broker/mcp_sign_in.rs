@@ -13,6 +13,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 const RULES: &str = "[[mcp.like.rules]]\ntool = \"*\"\ndo = \"allow\"\nlooks = true\n";
 const KEPT: &str = ".self/broker/sign-ins/like.json";
@@ -327,7 +328,7 @@ async fn a_sign_in_that_leads_elsewhere_is_refused_in_words_and_keeps_nothing() 
         ("in the open", "the sign-in leads to sign-in.example.org, and http is not safe"),
         ("page elsewhere", "the sign-in leads to 10.0.0.1"),
         ("resource of others", "does not fit its address"),
-        ("issuer of others", "issuer"),
+        ("issuer of others", "says of itself is of https://other.example.org"),
         ("mixed up", "the way back comes from https://evil.example.org"),
         ("says no", "access_denied"),
         ("closed", "register one there by hand"),
@@ -398,12 +399,17 @@ async fn a_client_signs_in_by_itself_where_the_owner_says_so() {
     let looked = call(&open, "look").await;
     assert_eq!(looked["ok"], true, "{looked}");
     assert!(!looked.to_string().contains("access-token"), "{looked}");
-    world.lock().unwrap().access = "gone-0123456789".to_owned();
+    (world.lock().unwrap().access, world.lock().unwrap().refresh) = ("gone-0123456789".into(), "gone".into());
     let refused = call(&open, "look").await;
-    assert!(
-        refused["error"].as_str().unwrap().contains("does not take the sign-in of client_id"),
-        "{refused}"
-    );
+    let error = refused["error"].as_str().unwrap();
+    assert!(error.contains("does not take the sign-in of client_id"), "{refused}");
+    for _ in 0..100 {
+        if call(&open, "look").await["ok"] == true {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("it does not sign in anew");
 }
 
 #[tokio::test]

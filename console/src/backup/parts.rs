@@ -70,7 +70,9 @@ pub fn part(path: &str) -> Part {
         || is_log;
     match path {
         _ if is_left => Part::Leave,
-        _ if path.starts_with(SIGN_INS) || path.starts_with(".self/broker/oauth2-") || is_keys(path) => Part::Secret,
+        _ if path.starts_with(SIGN_INS) || path.starts_with(".self/broker/oauth2-") || is_keys(path) => {
+            Part::Secret
+        }
         _ if KNOWN_FILES.contains(&path) || path.starts_with(".self/memory-") => Part::Knows,
         _ if KNOWN_FOLDERS.iter().any(below) => Part::Knows,
         _ if path.starts_with(".self/") => Part::Record,

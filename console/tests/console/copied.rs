@@ -108,9 +108,17 @@ fn a_backup_is_one_closed_file_that_git_tar_and_sha256sum_read_and_holds_no_key(
         assert!(held.contains_key(path), "{path}: {:?}", held.keys());
     }
     for path in held.keys() {
-        for left in
-            [".env", "oauth2", "tokens.json", "index.sqlite", "heartbeat", "/lock", "binaries", "target/"]
-        {
+        for left in [
+            ".env",
+            "oauth2",
+            "sign-ins",
+            "tokens.json",
+            "index.sqlite",
+            "heartbeat",
+            "/lock",
+            "binaries",
+            "target/",
+        ] {
             assert!(!path.contains(left), "{path}");
         }
     }

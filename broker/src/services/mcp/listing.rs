@@ -44,12 +44,12 @@ pub async fn meet(services: Arc<Services>) {
     let mut unseen: BTreeSet<&str> = all.clone().map(|server| server.start.name.as_str()).collect();
     unseen.retain(|name| services.mcp.pins.of(name).is_empty());
     while !services.mcp.servers.is_empty() {
-        for server in
-            all.clone().filter(|server| server.has_changed() || unseen.contains(server.start.name.as_str()))
-        {
+        for server in all.clone() {
+            let name = server.start.name.as_str();
+            let is_due = server.has_changed() || unseen.contains(name);
             // Its trouble is kept with it.
-            if pinned(&services, server).await.is_ok() {
-                unseen.remove(server.start.name.as_str());
+            if is_due && pinned(&services, server).await.is_ok() {
+                unseen.remove(name);
             }
         }
         tokio::time::sleep(BETWEEN_TRIES).await;

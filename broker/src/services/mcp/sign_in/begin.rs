@@ -94,7 +94,12 @@ pub async fn discovered(
 ) -> Result<AuthorizationMetadata, String> {
     let said = Some(challenge).filter(|said| !said.is_empty());
     let found = manager.resolve_metadata_from_challenge(said).await;
-    let found = found.map_err(|error| words::told(&error, calls))?;
+    let found = found.map_err(|error| match &error {
+        AuthError::AuthorizationServerMismatch { expected_issuer, received_issuer } => {
+            format!("what {expected_issuer} says of itself is of {received_issuer}, so it is not used")
+        }
+        _ => words::told(&error, calls),
+    })?;
     match found.source.is_discovered() {
         true => Ok(found.metadata),
         false => Err(calls.refused().unwrap_or_else(|| words::NO_METADATA.to_owned())),

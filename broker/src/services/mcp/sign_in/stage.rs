@@ -16,6 +16,7 @@ use reqwest::Url;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc::Receiver;
 
 /// Time that the owner has at the browser.
@@ -30,8 +31,10 @@ pub async fn run(house: &House, policy: &Policy, keys: Keys, name: &str, port: u
     let begun = tokio::time::timeout(PATIENCE, begin(&sign_in, &way.address));
     let begun = begun.await.map_err(|_| anyhow!("no answer within {} s", PATIENCE.as_secs()))?;
     let begun = begun.map_err(|why| anyhow!("{name}: {why}"))?;
+    // Heard from before the owner is told of it.
+    let interrupt = signal(SignalKind::interrupt()).context("failed to hear Ctrl-C")?;
     println!("{}", invitation(name, &begun, way.port()));
-    let back = came_back(&begun, way).await?;
+    let back = came_back(&begun, way, interrupt).await?;
     let grant = begun.finish(&back).await.map_err(|why| anyhow!("{name}: {why}\nNothing was changed."))?;
     let agreed = agreed(&grant);
     sign_in.store.signed_in(grant).map_err(|why| anyhow!("the sign-in cannot be kept: {why}"))?;
@@ -95,7 +98,7 @@ fn invitation(name: &str, begun: &Begun, port: u16) -> String {
 }
 
 /// The first way back that belongs to this sign-in.
-async fn came_back(begun: &Begun, way: Way) -> Result<Url> {
+async fn came_back(begun: &Begun, way: Way, mut interrupt: Signal) -> Result<Url> {
     let ours = begun.ours();
     let mut browsers = way.taken(ours.clone());
     let mut lines: Receiver<String> = pasted();
@@ -110,10 +113,7 @@ async fn came_back(begun: &Begun, way: Way) -> Result<Url> {
                 _ => println!("That is no address that this sign-in comes back to; it begins with http://127.0.0.1 and has a state of its own."),
             },
             () = &mut end => bail!("nobody came back within {} minutes. Nothing was changed.", PATIENCE.as_secs() / 60),
-            left = tokio::signal::ctrl_c() => {
-                left.context("failed to hear Ctrl-C")?;
-                bail!("left. Nothing was changed.");
-            }
+            _ = interrupt.recv() => bail!("left. Nothing was changed."),
         }
     }
 }
