@@ -11,7 +11,7 @@ pub struct Failure {
     pub refused: Option<Refused>,
 }
 
-/// What a server at an address wants before it answers; each with its `WWW-Authenticate`.
+/// Wish of a server at an address before it answers; each with its `WWW-Authenticate`.
 #[derive(Debug)]
 pub enum Refused {
     SignIn(String),

@@ -27,7 +27,7 @@ use tokio::time::Instant;
 /// A token of the client itself is asked for anew this long before it ends.
 const EARLY: Duration = Duration::from_secs(30);
 
-/// What signing in at one server needs.
+/// Means of signing in at one server.
 #[derive(Clone)]
 pub struct SignIn {
     pub name: String,

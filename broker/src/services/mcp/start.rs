@@ -1,6 +1,7 @@
 //! Starts or reaches an MCP server: its program with the variables the owner named, or its address.
 
 use super::failure::{self, Failure};
+use super::hand;
 use super::handler::Handler;
 use super::sign_in::SignIn;
 use super::sign_in::calls::Calls;
@@ -67,7 +68,7 @@ impl Start {
 
     /// Opens a session.
     pub async fn session(&self, handler: Handler) -> Result<Opened, Failure> {
-        if self.settings.command.is_empty() {
+        if !self.settings.url.is_empty() {
             return self.reached(handler).await;
         }
         let mut child = self.child()?;
@@ -94,22 +95,32 @@ impl Start {
     }
 
     fn child(&self) -> Result<Child, String> {
-        let Some((program, arguments)) = self.settings.command.split_first() else {
-            return Err("it has no command".to_owned());
-        };
+        let (program, arguments) = self.program()?;
         let home = self.home();
         std::fs::create_dir_all(&home)
             .map_err(|error| format!("{} cannot be made: {error}", home.display()))?;
-        let mut command = self.walled(program, &home)?;
+        let mut command = self.walled(&program, &home)?;
         command.args(arguments).current_dir(&home).env_clear().env("HOME", &home).kill_on_drop(true);
         command.env("PATH", programs::path());
         command.envs(std::env::var("LANG").ok().map(|value| ("LANG", value)));
+        command.envs(&self.settings.set);
         for name in &self.settings.env {
             command.envs(self.handles.secrets.get(name).map(|value| (name, value)));
         }
         // Its error output may hold credentials, so it is not kept.
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         command.spawn().map_err(|error| format!("{program} cannot be started: {error}"))
+    }
+
+    /// Its program with its arguments: the owner's command, or a hand of ours.
+    fn program(&self) -> Result<(String, Vec<String>), String> {
+        match self.settings.command.split_first() {
+            Some((program, arguments)) => Ok((program.clone(), arguments.to_vec())),
+            None => {
+                let program = hand::program(&self.handles.house, &self.settings.hand)?;
+                Ok((program.display().to_string(), hand::arguments(&self.handles.house, &self.settings)))
+            }
+        }
     }
 
     /// The program behind the walls that the owner's settings ask for.

@@ -32,7 +32,7 @@ pub struct Begun {
     state: String,
     /// To be opened in a browser.
     pub address: Url,
-    /// What is asked for.
+    /// Scopes that are asked for.
     pub scopes: Vec<String>,
 }
 
@@ -66,7 +66,7 @@ pub async fn begin(sign_in: &SignIn, redirect: &str) -> Result<Begun, String> {
     Ok(Begun { manager, memory, calls, metadata, client, resource, state, address, scopes })
 }
 
-/// What the server last said when it refused us, else what it says now.
+/// Words of the server when it last refused us, else those it has now.
 pub async fn challenge(sign_in: &SignIn) -> Result<String, String> {
     let kept = sign_in.store.read()?.map(|kept| kept.challenge).unwrap_or_default();
     if !kept.is_empty() {
@@ -94,11 +94,13 @@ pub async fn discovered(
 ) -> Result<AuthorizationMetadata, String> {
     let said = Some(challenge).filter(|said| !said.is_empty());
     let found = manager.resolve_metadata_from_challenge(said).await;
-    let found = found.map_err(|error| match &error {
-        AuthError::AuthorizationServerMismatch { expected_issuer, received_issuer } => {
-            format!("what {expected_issuer} says of itself is of {received_issuer}, so it is not used")
+    let found = found.map_err(|error| {
+        if let AuthError::AuthorizationServerMismatch { expected_issuer, received_issuer } = &error {
+            return format!(
+                "what {expected_issuer} says of itself is of {received_issuer}, so it is not used"
+            );
         }
-        _ => words::told(&error, calls),
+        words::told(&error, calls)
     })?;
     match found.source.is_discovered() {
         true => Ok(found.metadata),
@@ -190,7 +192,7 @@ impl Begun {
     }
 }
 
-/// What the owner agreed to, in words.
+/// Says what the owner agreed to.
 pub fn agreed(grant: &Grant) -> String {
     let issuer = grant.metadata.issuer.as_deref().unwrap_or_default();
     let at = Url::parse(issuer).map(|url| hosts::host(&url)).unwrap_or_default();

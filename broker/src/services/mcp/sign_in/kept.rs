@@ -26,7 +26,7 @@ const MOST_CHALLENGE: usize = 4_096;
 const MOST_TRIES: u32 = 1_500;
 const BETWEEN_TRIES: Duration = Duration::from_millis(20);
 
-/// What is known of the sign-in at one server.
+/// Knowledge of the sign-in at one server.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Kept {
     /// The address it is for; the owner may name another since.
@@ -49,7 +49,7 @@ pub struct Grant {
     pub credentials: StoredCredentials,
 }
 
-/// Who we are to the authorization server.
+/// Identity that we have at the authorization server.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Client {
     pub id: String,
@@ -87,7 +87,7 @@ impl Store {
         store
     }
 
-    /// What is kept for the address that the owner names now.
+    /// Returns what is kept for the address that the owner names now.
     pub fn read(&self) -> Result<Option<Kept>, String> {
         let mark = files::mark(&self.path);
         let mut seen = lock(&self.seen);

@@ -13,6 +13,8 @@ pub fn told(error: &AuthError, calls: &Calls) -> String {
     if let Some(refused) = calls.refused() {
         return refused;
     }
+    // Others are told in the maker's words.
+    #[allow(clippy::wildcard_enum_match_arm)]
     let said = match error {
         AuthError::PkceUnsupported => NO_PKCE.to_owned(),
         AuthError::NoAuthorizationSupport => NO_METADATA.to_owned(),
