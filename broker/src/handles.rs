@@ -29,8 +29,19 @@ pub struct Handles {
 
 impl Handles {
     pub fn open(house: House, clock: Clock, keys: Keys, resolver: Resolver) -> Result<Arc<Self>> {
+        let ledger = Ledger::open(&house, clock.clone());
+        Self::with(ledger, house, clock, keys, resolver)
+    }
+
+    /// Handles of a stage that runs beside the broker: nothing is recorded by them.
+    pub fn beside(house: House, keys: Keys, resolver: Resolver) -> Result<Arc<Self>> {
+        let clock = Clock::default();
+        Self::with(Ledger::of_another(clock.clone()), house, clock, keys, resolver)
+    }
+
+    fn with(ledger: Ledger, house: House, clock: Clock, keys: Keys, resolver: Resolver) -> Result<Arc<Self>> {
         Ok(Arc::new(Self {
-            ledger: Ledger::open(&house, clock.clone()),
+            ledger,
             secrets: Secrets::new(keys),
             tokens: Arc::new(Tokens::new(house.clone())),
             taint: Taint::open(&house, clock.clone()),

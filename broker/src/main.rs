@@ -11,8 +11,9 @@ use broker::net::outward::Outward;
 use broker::policy::Policy;
 use broker::secrets::keys::Keys;
 use broker::services::mcp::sign_in::stage;
-use broker::services::mcp::walled;
+use broker::services::mcp::{tried, walled};
 use house::House;
+use std::io::Read;
 use std::net::TcpListener;
 use std::os::fd::FromRawFd;
 use std::os::unix::fs::PermissionsExt;
@@ -25,14 +26,16 @@ use tracing_subscriber::prelude::*;
 const HELP: &str = "\
 broker: holds keys, budget and permission for the creature, on loopback
 
-usage: broker [--house DIR] [--check | --accept-ledger | --sign-in NAME [--port N]]
+usage: broker [--house DIR] [--check | --accept-ledger | --mcp-tools NAME | --sign-in NAME [--port N]] [--piped]
 
   --house DIR      the repository root (default: the working directory)
   --check          read owner.toml and .env, say what is wrong with it, else which mind that makes; serve nothing
   --accept-ledger  where the ledger is closed: set it aside and begin a new one, which counts all that the caps allow
                    by now as spent; with the guardian stopped
+  --mcp-tools NAME starts or reaches this MCP server, behind its walls, and prints as JSON what it has; calls no tool
   --sign-in NAME   sign the owner in at the MCP server of that name, by a browser that comes back to this machine at
                    port N; the guardian may run
+  --piped          takes the settings from the standard input in place of owner.toml
   --help, --version
 
 The guardian starts it and hands it a listener as descriptor FERAL_BROKER_FD; started by hand it listens on a port of
@@ -44,42 +47,74 @@ examples:
   broker --house ~/feral
 ";
 
-fn main() -> ExitCode {
-    if let Some(code) = walled::stage(std::env::args_os().skip(1)) {
-        return code;
-    }
-    house::files::close_to_others();
-    let mut house = PathBuf::from(".");
-    let mut check = false;
-    let mut accept = false;
-    let mut sign_in: Option<String> = None;
-    let mut port = 0;
+/// Words of the command line, read.
+#[derive(Default)]
+struct Asked {
+    house: PathBuf,
+    check: bool,
+    accept: bool,
+    /// The MCP server that is to be tried.
+    tools: Option<String>,
+    /// The MCP server that the owner signs in at, and the port that the browser comes back to.
+    sign_in: Option<String>,
+    port: u16,
+    /// The settings come by the standard input.
+    piped: bool,
+}
+
+/// Reads the command line; an error is the exit status, after what there was to say.
+fn asked() -> Result<Asked, ExitCode> {
+    let mut asked = Asked { house: PathBuf::from("."), ..Asked::default() };
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         match (arg.as_str(), args.len()) {
             ("--help" | "-h", _) => {
                 print!("{HELP}");
-                return ExitCode::SUCCESS;
+                return Err(ExitCode::SUCCESS);
             }
             ("--version" | "-V", _) => {
                 println!("broker {}", env!("CARGO_PKG_VERSION"));
-                return ExitCode::SUCCESS;
+                return Err(ExitCode::SUCCESS);
             }
-            ("--check", _) => check = true,
-            ("--accept-ledger", _) => accept = true,
-            ("--house", 1..) => house = args.next().unwrap_or_default().into(),
-            ("--sign-in", 1..) => sign_in = args.next(),
+            ("--check", _) => asked.check = true,
+            ("--accept-ledger", _) => asked.accept = true,
+            ("--piped", _) => asked.piped = true,
+            ("--house", 1..) => asked.house = args.next().unwrap_or_default().into(),
+            ("--mcp-tools", 1..) => asked.tools = args.next(),
+            ("--sign-in", 1..) => asked.sign_in = args.next(),
             // A word that is no number is a port that nobody may listen on.
-            ("--port", 1..) => port = args.next().and_then(|port| port.parse().ok()).unwrap_or(1),
+            ("--port", 1..) => asked.port = args.next().and_then(|port| port.parse().ok()).unwrap_or(1),
             (other, _) => {
                 eprintln!("broker: cannot understand {other:?}\n\n{HELP}");
-                return ExitCode::from(2);
+                return Err(ExitCode::from(2));
             }
         }
     }
+    Ok(asked)
+}
+
+/// The settings that are judged: the owner's file, or what comes by the standard input.
+fn policy(house: &House, piped: bool) -> Result<Policy> {
+    if !piped {
+        return Policy::load(house);
+    }
+    let mut text = String::new();
+    std::io::stdin().lock().take(house::files::SMALL_FILE_BYTES).read_to_string(&mut text)?;
+    Policy::read(&text).map_err(|mistakes| anyhow::anyhow!("{mistakes}"))
+}
+
+fn main() -> ExitCode {
+    if let Some(code) = walled::stage(std::env::args_os().skip(1)) {
+        return code;
+    }
+    house::files::close_to_others();
+    let Asked { house, check, accept, tools, sign_in, port, piped } = match asked() {
+        Ok(asked) => asked,
+        Err(code) => return code,
+    };
     let house = House::new(house);
     // The same exit status with and without --check, so that the guardian knows that starting again would not help.
-    let judged = Policy::load(&house).and_then(|policy| {
+    let judged = policy(&house, piped).and_then(|policy| {
         let keys = if accept { Keys::default() } else { Keys::load(&house, &policy.key_names())? };
         Ok((choice::of_house(&policy, &keys), policy, keys))
     });
@@ -92,6 +127,9 @@ fn main() -> ExitCode {
         Ok((_, policy, _)) if accept => opening::accept(&house, &Clock::default(), &policy.budget)
             .map(|done| println!("{done}"))
             .context("failed to begin a new ledger"),
+        Ok((_, policy, keys)) if tools.is_some() => {
+            try_server(house, &policy, keys, &tools.unwrap_or_default())
+        }
         Ok((chosen, ..)) if check => {
             println!("{}", chosen.told());
             nearby(&chosen).iter().for_each(|told| println!("{told}"));
@@ -109,6 +147,20 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Prints what an MCP server has, as JSON; its program ends with this process, whatever ends it.
+fn try_server(house: House, policy: &Policy, keys: Keys, name: &str) -> Result<()> {
+    hide_this_process()?;
+    make_folder_private(&house)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        tokio::select! {
+            told = tried::tried(house, policy, keys, name) => println!("{}", told?),
+            () = told_to_end()? => bail!("told to end"),
+        }
+        Ok(())
+    })
 }
 
 /// Returns sentences about the model servers on this machine; none where they cannot be asked.

@@ -17,6 +17,7 @@ pub mod records;
 pub mod risky;
 pub mod sealed;
 pub mod secret_beginnings;
+pub mod servers;
 pub mod settings;
 pub mod shared;
 pub mod space;

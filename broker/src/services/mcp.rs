@@ -5,6 +5,7 @@
 
 pub mod call;
 pub mod content;
+pub mod errors;
 pub mod failure;
 pub mod hand;
 pub mod handler;
@@ -15,8 +16,10 @@ pub mod routes;
 pub mod rules;
 pub mod server;
 pub mod sign_in;
+pub mod standing;
 pub mod start;
 pub mod tool;
+pub mod tried;
 pub mod walled;
 
 use crate::ground::refusal::Unfit;
@@ -28,6 +31,11 @@ use server::Server;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+/// The key under which the calls of a server are counted.
+fn hours_of(server: &str) -> String {
+    format!("mcp:{server}")
+}
+
 /// The servers by name, and what their tools were when they were first seen.
 pub struct Mcp {
     pub servers: BTreeMap<String, Server>,
@@ -37,9 +45,12 @@ pub struct Mcp {
 impl Mcp {
     pub fn new(all: &BTreeMap<String, policy::Mcp>, handles: &Arc<Handles>) -> Self {
         let server = |(name, settings): (&String, &policy::Mcp)| {
-            (name.clone(), Server::new(start::Start::new(name, settings, handles)))
+            let start = start::Start::new(name, settings, handles);
+            (name.clone(), Server::new(start))
         };
-        Self { servers: all.iter().map(server).collect(), pins: Pins::open(&handles.house) }
+        let pins = Pins::open(&handles.house);
+        pins.keep(|server| all.contains_key(server));
+        Self { servers: all.iter().map(server).collect(), pins }
     }
 
     /// The server of that name, or why there is none.

@@ -41,6 +41,7 @@ mod makers_own;
 mod mcp;
 mod mcp_misbehaving;
 mod mcp_sign_in;
+mod mcp_tried;
 mod mcp_world;
 mod models;
 mod money;

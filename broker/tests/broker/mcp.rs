@@ -8,20 +8,20 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::time::Duration;
 
-const TOKEN: &str = "mcp-token-0123456789";
-const RULES: &str = "[[mcp.like.rules]]\ntool = \"look\"\ndo = \"allow\"\nlooks = true\n\
+pub const TOKEN: &str = "mcp-token-0123456789";
+pub const RULES: &str = "[[mcp.like.rules]]\ntool = \"look\"\ndo = \"allow\"\nlooks = true\n\
     [[mcp.like.rules]]\ntool = \"send\"\nwith = {to = \"*@evil.example\"}\ndo = \"deny\"\n\
     [[mcp.like.rules]]\ntool = \"send\"\nwith = {to = \"ann@example.org\"}\ndo = \"allow\"\n\
     [[mcp.like.rules]]\ntool = \"send\"\ndo = \"ask\"\n";
 
-fn program() -> PathBuf {
+pub fn program() -> PathBuf {
     let own = std::env::current_exe().unwrap();
     let program = own.parent().unwrap().parent().unwrap().join("examples/mcp_like");
     assert!(program.exists(), "build it first: cargo build -p broker --example mcp_like");
     program
 }
 
-fn home(mode: &str, more: &str) -> Home {
+pub fn home(mode: &str, more: &str) -> Home {
     let home = Home::new("").with("MCP_TOKEN", TOKEN);
     std::fs::create_dir_all(home.path("like")).unwrap();
     std::fs::write(home.path("like/mode"), mode).unwrap();
@@ -33,17 +33,17 @@ fn home(mode: &str, more: &str) -> Home {
     home
 }
 
-fn set(home: &Home, mode: &str) {
+pub fn set(home: &Home, mode: &str) {
     std::fs::write(home.path("like/mode"), mode).unwrap();
 }
 
-async fn call(open: &Open, tool: &str, arguments: Value) -> Value {
+pub async fn call(open: &Open, tool: &str, arguments: Value) -> Value {
     let asked = json!({"server": "like", "tool": tool, "arguments": arguments, "reason": "to see"});
     open.post("/mcp/call", asked).await.1
 }
 
 /// The server, once its tools were seen.
-async fn met(open: &Open) -> Value {
+pub async fn met(open: &Open) -> Value {
     for _ in 0..3_000 {
         let listed = open.get("/mcp/servers").await;
         if listed["servers"][0]["all_tools"] != 0 {

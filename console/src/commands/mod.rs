@@ -5,6 +5,7 @@
 //! program's name.
 
 pub mod list;
+pub mod mcp;
 pub mod mistakes;
 pub mod options;
 
@@ -312,6 +313,15 @@ pub enum Command {
     /// Exit status: 0 merged, or nothing to merge; 1 nothing was merged, and why.
     #[command(after_help = "update --dry-run\nupdate")]
     Update(options::Update),
+
+    /// MCP servers, whose tools the creature may call by your rules; alone it lists them
+    ///
+    /// docs/mcp.md tells of them.
+    #[command(after_help = "mcp\nmcp test files")]
+    Mcp {
+        #[command(subcommand)]
+        order: Option<mcp::Mcp>,
+    },
 
     /// what is missing or odd, and how to mend it
     ///

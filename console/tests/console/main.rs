@@ -25,6 +25,8 @@ mod life_picture;
 mod life_year;
 mod lines;
 mod machines;
+mod mcp;
+mod mcp_files;
 mod mistakes;
 mod morning;
 mod nearby;

@@ -95,7 +95,7 @@ async fn fit(services: &Services, asked: &Asked) -> Result<(), Unfitting> {
     if pinned.changed.is_some() {
         return Err(Unfitting::Changed(Box::new(pinned.clone())));
     }
-    match services.handles.hours.take(&format!("mcp:{}", asked.server), server.start.settings.per_hour) {
+    match services.handles.hours.take(&super::hours_of(&asked.server), server.start.settings.per_hour) {
         Ok(_) => Ok(()),
         Err(Full::Wait(seconds)) => {
             let most = server.start.settings.per_hour;

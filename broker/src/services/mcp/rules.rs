@@ -51,6 +51,13 @@ pub fn names(rule: &ToolRule, tool: &str) -> bool {
     like(rule, &rule.tool, tool)
 }
 
+/// The rule that decides about a tool as far as can be said without arguments: the first about it, but for those that
+/// deny some arguments.
+pub fn decides<'a>(rules: &'a [ToolRule], tool: &str) -> Option<&'a ToolRule> {
+    let mut about = rules.iter().filter(|rule| names(rule, tool));
+    about.find(|rule| rule.verdict != Verdict::Deny || rule.with.is_empty())
+}
+
 fn like(rule: &ToolRule, pattern: &str, text: &str) -> bool {
     match rule.verdict {
         Verdict::Allow => matches(pattern, text),
@@ -100,15 +107,17 @@ pub fn in_words(rules: &[ToolRule]) -> String {
     if rules.is_empty() {
         return "no rule allows anything there; the owner writes them in owner.toml".to_owned();
     }
-    let word = |rule: &ToolRule| {
-        let with: Vec<String> =
-            rule.with.iter().map(|(path, pattern)| format!(" with {path} {pattern:?}")).collect();
-        let often = rule.per_hour.map(|often| format!(", {often} an hour")).unwrap_or_default();
-        format!("{}{} {}{often}", rule.tool, with.concat(), verdict(rule.verdict))
-    };
-    let mut words: Vec<String> = rules.iter().take(MOST_SHOWN).map(word).collect();
+    let mut words: Vec<String> = rules.iter().take(MOST_SHOWN).map(in_word).collect();
     if rules.len() > MOST_SHOWN {
         words.push(format!("{} more", rules.len() - MOST_SHOWN));
     }
     format!("its rules, the first that fits decides: {}", words.join("; "))
+}
+
+/// A rule in words.
+pub fn in_word(rule: &ToolRule) -> String {
+    let with: Vec<String> =
+        rule.with.iter().map(|(path, pattern)| format!(" with {path} {pattern:?}")).collect();
+    let often = rule.per_hour.map(|often| format!(", {often} an hour")).unwrap_or_default();
+    format!("{}{} {}{often}", rule.tool, with.concat(), verdict(rule.verdict))
 }

@@ -44,6 +44,12 @@ pub struct Signed {
 }
 
 impl SignIn {
+    /// The same where there is no ledger: beside the broker that writes it.
+    pub fn unrecorded(mut self) -> Self {
+        self.calls.ledger = None;
+        self
+    }
+
     /// A client for a session: with the owner's sign-in, the client's own, or none yet.
     pub async fn client(&self, http: reqwest::Client) -> Result<Signed, String> {
         let url = Url::parse(&self.settings.url).map_err(|_| "its url is no address".to_owned())?;

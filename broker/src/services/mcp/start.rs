@@ -1,5 +1,6 @@
 //! Starts or reaches an MCP server: its program with the variables the owner named, or its address.
 
+use super::errors::Errors;
 use super::failure::{self, Failure};
 use super::hand;
 use super::handler::Handler;
@@ -39,6 +40,8 @@ pub struct Start {
     pub name: String,
     pub settings: policy::Mcp,
     pub handles: Arc<Handles>,
+    /// Takes the end of its program's error output; else nobody does, for it may hold credentials.
+    pub errors: Option<Errors>,
     /// None where it is a program, or has its token from `.env`.
     pub sign_in: Option<SignIn>,
 }
@@ -63,7 +66,13 @@ impl Start {
             calls: Calls::new(name, url, handles.outward.clone(), Some(handles.ledger.clone())),
             store: Arc::new(Store::open(&handles.house, name, &settings.url, secrets.clone())),
         });
-        Self { name: name.to_owned(), settings: settings.clone(), handles: handles.clone(), sign_in }
+        Self {
+            name: name.to_owned(),
+            settings: settings.clone(),
+            handles: handles.clone(),
+            errors: None,
+            sign_in,
+        }
     }
 
     /// Opens a session.
@@ -75,6 +84,9 @@ impl Start {
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err("its program has no standard streams".to_owned().into());
         };
+        if let (Some(errors), Some(output)) = (&self.errors, child.stderr.take()) {
+            errors.follow(output);
+        }
         let transport = AsyncRwTransport::new(output, input).with_max_line_length(MOST_MESSAGE);
         let session = handler.serve_with_lifecycle(transport, ClientLifecycleMode::Initialize).await;
         let session = session.map_err(|error| failure::of_opening(&error))?;
@@ -107,8 +119,8 @@ impl Start {
         for name in &self.settings.env {
             command.envs(self.handles.secrets.get(name).map(|value| (name, value)));
         }
-        // Its error output may hold credentials, so it is not kept.
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let errors = if self.errors.is_some() { Stdio::piped() } else { Stdio::null() };
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(errors);
         command.spawn().map_err(|error| format!("{program} cannot be started: {error}"))
     }
 
@@ -157,7 +169,8 @@ impl Start {
         Ok(command)
     }
 
-    fn home(&self) -> PathBuf {
+    /// The folder that its program has for itself.
+    pub fn home(&self) -> PathBuf {
         self.handles.house.broker().join("mcp").join(&self.name)
     }
 

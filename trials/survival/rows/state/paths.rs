@@ -112,6 +112,7 @@ pub const PATHS: &[(&str, By)] = &[
     (".self/broker/sign-ins/<name>.json", By::Others),
     (".self/broker/sign-ins/<name>.lock", By::Others),
     (".self/broker/oauth2-<service>.json", By::Others),
+    (".self/broker/owner-before.toml", By::Others),
     (".self/broker/page.json", By::Others),
     (".self/guardian/", By::Others),
     ("creature-<time>/", By::Others),
