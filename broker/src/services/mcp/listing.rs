@@ -37,8 +37,8 @@ pub async fn pinned(services: &Services, server: &Server) -> Result<BTreeMap<Str
     Ok(pinned)
 }
 
-/// Reaches every server whose tools were never seen, again after each pause, and lists those anew that said that they
-/// changed.
+/// Reaches every server whose tools were never seen and every one that is down, again after each pause, and lists the
+/// tools anew of those that said that they changed.
 pub async fn meet(services: Arc<Services>) {
     let all = services.mcp.servers.values();
     let mut unseen: BTreeSet<&str> = all.clone().map(|server| server.start.name.as_str()).collect();
@@ -46,7 +46,7 @@ pub async fn meet(services: Arc<Services>) {
     while !services.mcp.servers.is_empty() {
         for server in all.clone() {
             let name = server.start.name.as_str();
-            let is_due = server.has_changed() || unseen.contains(name);
+            let is_due = server.has_changed() || server.is_due() || unseen.contains(name);
             // Its trouble is kept with it.
             if is_due && pinned(&services, server).await.is_ok() {
                 unseen.remove(name);

@@ -164,11 +164,12 @@ impl Server {
     /// Calls a tool, once. Dropped before its end, it has the server told that the call is cancelled.
     pub async fn call(&self, tool: &str, arguments: Map<String, Value>) -> Result<CallToolResult, Lost> {
         let peer = self.peer(&mut *self.held.lock().await).await?;
-        lock(&self.handler.progress).clear();
         let deadline = Duration::from_secs(self.start.settings.deadline_s);
         let name = &self.start.name;
         let silent = |why: String| Lost::Silent(format!("{name} was lost in the middle of the call: {why}"));
-        match timeout(deadline, self.take(&peer, tool, arguments)).await {
+        let answer = timeout(deadline, self.take(&peer, tool, arguments)).await;
+        let progress = std::mem::take(&mut *lock(&self.handler.progress));
+        match answer {
             Ok(Ok(Some(result))) => Ok(result),
             Ok(Ok(None)) => {
                 Err(Lost::Said(format!("{name} asks for something in between, which is not given")))
@@ -188,7 +189,8 @@ impl Server {
             }
             Err(_) => {
                 self.silent.store(true, Ordering::Release);
-                Err(silent(format!("no answer within {} s{}", deadline.as_secs(), self.progress())))
+                let told = if progress.is_empty() { "" } else { "; the last it told of its progress: " };
+                Err(silent(format!("no answer within {} s{told}{progress}", deadline.as_secs())))
             }
         }
     }
@@ -215,10 +217,16 @@ impl Server {
         self.handler.changed.load(Ordering::Acquire)
     }
 
-    /// Its last word about how far it is, as the end of a sentence.
-    fn progress(&self) -> String {
-        let words = lock(&self.handler.progress).clone();
-        if words.is_empty() { words } else { format!("; the last it told of its progress: {words}") }
+    /// Its last word about how far the call at hand is.
+    pub fn progress(&self) -> Option<String> {
+        Some(lock(&self.handler.progress).clone()).filter(|words| !words.is_empty())
+    }
+
+    /// Whether it is down, and may be reached again by now.
+    pub fn is_due(&self) -> bool {
+        let Ok(held) = self.held.try_lock() else { return false };
+        let is_over = |pause: &Pause| pause.until <= Instant::now() || pause.signed != self.signed_at();
+        held.open.is_none() && held.pause.as_ref().is_some_and(is_over)
     }
 
     /// Why it was not reached when it was last tried, while it is not tried again.
@@ -267,6 +275,7 @@ impl Server {
         match opened.unwrap_or_else(|_| late()) {
             Ok(Opened { session, child, ends }) => {
                 let peer = session.peer().clone();
+                lock(&self.handler.progress).clear();
                 held.open = Some(Open { session, _child: child, signed, ends, tools: None });
                 Ok(peer)
             }
