@@ -38,7 +38,9 @@ fn one(services: &Services, down: &mut Down, name: &str, server: &Server) -> Val
             let now = services.handles.clock.now().as_millisecond();
             down.entry(name.to_owned()).or_insert(now);
         }
-        "up" => drop(down.remove(name)),
+        "up" => {
+            down.remove(name);
+        }
         _ => {}
     }
     let since = down.get(name).map(|since| clock::told(*since));
