@@ -78,8 +78,10 @@ async fn a_list_that_changed_is_read_again_without_a_call() {
     panic!("the new tools are not listed: {}", tools().await);
 }
 
+type Row = (&'static str, fn(&Value) -> Reply, &'static str);
+
 /// What a server at an address answers to a call of a tool, and what is said of that.
-const OVER_HTTP: &[(&str, fn(&Value) -> Reply, &str)] = &[
+const OVER_HTTP: &[Row] = &[
     ("no JSON", |_| json_reply("<html>busy".to_owned()), "lost in the middle"),
     ("another id", |_| json_reply(answer(&json!(4711), "x")), "no answer within 2 s"),
     ("never", |_| Reply { wait: Duration::from_secs(60), ..reply(200, "") }, "no answer within 2 s"),

@@ -15,12 +15,12 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 pub struct World {
     pub mode: String,
     /// Codes that were given, with the challenge and the scope that they were asked for with.
-    codes: BTreeMap<String, (String, String)>,
-    number: u32,
+    pub codes: BTreeMap<String, (String, String)>,
+    pub number: u32,
     /// The one token and refresh token that are taken now, with their scope.
     pub access: String,
     pub refresh: String,
-    scope: String,
+    pub scope: String,
 }
 
 impl World {
