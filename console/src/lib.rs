@@ -30,6 +30,7 @@ pub mod plain;
 pub mod report;
 pub mod rollback;
 pub mod say;
+pub mod skills;
 pub mod update;
 pub mod why;
 pub mod window;

@@ -9,7 +9,7 @@ use console::commands::{Command, Typed, mistakes};
 use console::life::{Part, export, trace};
 use console::{
     asks, backup, budget, completions, diff, doctor, feed, goals, history, manual, mcp, mind, notices, page,
-    report, rollback, say, update, why, window, words,
+    report, rollback, say, skills, update, why, window, words,
 };
 use house::terminal::{self, STARTS, hinted};
 use house::{House, settings};
@@ -88,6 +88,10 @@ fn carry_out(command: Command) -> Result<u8> {
         Command::Mind(Form { json }) => return Ok(mind::show(&find()?, json)),
         Command::Feed(wanted) => feed::show(&find()?, &wanted)?,
         Command::Goals { id, form } => return goals::show(&find()?, id.as_deref(), form.json),
+        Command::Skills { check: Some(_), which, form } => {
+            return skills::check(&find()?, which.as_deref(), form.json);
+        }
+        Command::Skills { form, .. } => skills::list(&find()?, form.json),
         Command::Why { thought, form } => return why::show(&find()?, thought.as_deref(), form.json),
         Command::Diff { which, form } => return diff::show(&find()?, which.as_deref(), form.json),
         Command::Report { since, markdown: true, .. } => report::letter::print(&find()?, &since)?,

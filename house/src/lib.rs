@@ -5,6 +5,7 @@
 pub mod asks;
 pub mod broker_page;
 pub mod called;
+pub mod decimal;
 pub mod find;
 pub mod heartbeat;
 pub mod instance;

@@ -9,6 +9,7 @@ pub mod errors;
 pub mod failure;
 pub mod hand;
 pub mod handler;
+pub mod limit;
 pub mod listing;
 pub mod offers;
 pub mod pins;

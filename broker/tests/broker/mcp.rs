@@ -22,11 +22,15 @@ pub fn program() -> PathBuf {
 }
 
 pub fn home(mode: &str, more: &str) -> Home {
+    home_with(mode, more, RULES)
+}
+
+pub fn home_with(mode: &str, more: &str, rules: &str) -> Home {
     let home = Home::new("").with("MCP_TOKEN", TOKEN);
     std::fs::create_dir_all(home.path("like")).unwrap();
     std::fs::write(home.path("like/mode"), mode).unwrap();
     home.settings(&format!(
-        "[mcp.like]\ncommand = [{:?}, {:?}]\nenv = [\"MCP_TOKEN\"]\nwrite = [\"like\"]\n{more}{RULES}",
+        "[mcp.like]\ncommand = [{:?}, {:?}]\nenv = [\"MCP_TOKEN\"]\nwrite = [\"like\"]\n{more}{rules}",
         program().to_str().unwrap(),
         home.path("like").to_str().unwrap(),
     ));

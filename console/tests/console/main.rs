@@ -46,6 +46,7 @@ mod refused_copies;
 mod reported;
 mod say;
 mod shells;
+mod skills;
 mod surfaces;
 mod thoughts;
 mod told;

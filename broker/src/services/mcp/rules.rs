@@ -3,6 +3,7 @@
 //! Invariant: a rule that restricts fits in every letter case and if any of an argument's texts fits; a rule that allows
 //! fits exactly, and only if all of them do.
 
+use super::limit;
 use crate::approvals::act::Call;
 use crate::policy::{ToolRule, Verdict};
 use crate::services::Judged;
@@ -38,8 +39,11 @@ fn fits(rule: &ToolRule, tool: &str, arguments: &Value) -> bool {
     names(rule, tool)
         && rule.with.iter().all(|(path, pattern)| {
             let mut texts = Vec::new();
-            if let Some(value) = at(arguments, path) {
-                leaves(value, &mut texts);
+            match at(arguments, path) {
+                Some(value) => leaves(value, &mut texts),
+                // Only a rule that says so is about calls without the argument.
+                None if pattern.is_empty() => texts.push(String::new()),
+                None => {}
             }
             let mut fits = texts.iter().map(|text| like(rule, pattern, text));
             if allows { !texts.is_empty() && fits.all(|fits| fits) } else { fits.any(|fits| fits) }
@@ -119,5 +123,6 @@ pub fn in_word(rule: &ToolRule) -> String {
     let with: Vec<String> =
         rule.with.iter().map(|(path, pattern)| format!(" with {path} {pattern:?}")).collect();
     let often = rule.per_hour.map(|often| format!(", {often} an hour")).unwrap_or_default();
-    format!("{}{} {}{often}", rule.tool, with.concat(), verdict(rule.verdict))
+    let limits: Vec<String> = rule.limit.iter().map(limit::in_words).collect();
+    format!("{}{} {}{often}{}", rule.tool, with.concat(), verdict(rule.verdict), limits.concat())
 }

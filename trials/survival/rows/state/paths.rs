@@ -107,6 +107,7 @@ pub const PATHS: &[(&str, By)] = &[
     (".self/broker/recipients.jsonl", By::Others),
     (".self/broker/packages.jsonl", By::Others),
     (".self/broker/hours.jsonl", By::Others),
+    (".self/broker/spent.jsonl", By::Others),
     (".self/broker/mcp.json", By::Others),
     (".self/broker/mcp/<name>/", By::Others),
     (".self/broker/sign-ins/<name>.json", By::Others),
