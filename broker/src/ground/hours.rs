@@ -71,33 +71,46 @@ impl Hours {
 
     /// Takes one of at most `most` uses an hour; returns how many are left.
     pub fn take(&self, rule: &str, most: u32) -> Result<u32, Full> {
+        self.take_many(rule, most, 1)
+    }
+
+    /// Takes so many of them, all or none.
+    pub fn take_many(&self, rule: &str, most: u32, wanted: u32) -> Result<u32, Full> {
         let now = self.clock.now().as_millisecond();
         let mut held = self.held();
         if let Some(closed) = &held.closed {
             return Err(Full::Closed(closed.clone()));
         }
         let uses = recent(&mut held, rule, now);
-        let left = usize::try_from(most).unwrap_or(usize::MAX).saturating_sub(uses.len());
-        if left == 0 {
-            let oldest = uses.iter().min().copied().unwrap_or(now);
+        let [most, wanted] = [most, wanted].map(|number| usize::try_from(number).unwrap_or(usize::MAX));
+        let left = most.saturating_sub(uses.len());
+        if left < wanted {
+            uses.sort_unstable();
+            let oldest = uses.iter().take(wanted - left).next_back().copied().unwrap_or(now);
             let wait = (oldest + HOUR_MS - now).max(1_000) / 1_000;
             return Err(Full::Wait(u64::try_from(wait).unwrap_or(1) + 1));
         }
+        for number in 0..wanted {
+            self.use_one(&mut held, rule, most, left - number, now)
+                .map_err(|error| Full::Closed(format!("{error:#}")))?;
+        }
+        Ok(u32::try_from(left - wanted).unwrap_or(u32::MAX))
+    }
+
+    /// Takes one of those that are written ahead, else writes some.
+    fn use_one(&self, held: &mut Held, rule: &str, most: usize, left: usize, now: i64) -> anyhow::Result<()> {
         let ahead = held.ahead.get(rule).copied().unwrap_or_default();
-        let is_written = ahead.left > 0 && (ahead.from_ms..ahead.until_ms).contains(&now);
-        if !is_written {
-            let number =
-                (usize::try_from(most).unwrap_or(usize::MAX) / PART_AHEAD).clamp(1, MOST_AHEAD).min(left);
+        if ahead.left == 0 || !(ahead.from_ms..ahead.until_ms).contains(&now) {
+            let number = (most / PART_AHEAD).clamp(1, MOST_AHEAD).min(left);
             let until_ms = if number == 1 { now } else { now + AHEAD_MS };
-            let written = self.write(&mut held, rule, number, until_ms);
-            written.map_err(|error| Full::Closed(format!("{error:#}")))?;
+            self.write(held, rule, number, until_ms)?;
             held.ahead.insert(rule.to_owned(), Ahead { left: number, from_ms: now, until_ms });
         }
         if let Some(ahead) = held.ahead.get_mut(rule) {
             ahead.left -= 1;
         }
         held.uses.entry(rule.to_owned()).or_default().push(now);
-        Ok(u32::try_from(left - 1).unwrap_or(u32::MAX))
+        Ok(())
     }
 
     /// Counts the uses left now.

@@ -7,7 +7,6 @@ pub mod list;
 pub mod owner;
 pub mod proposal;
 mod remove;
-mod sign_in;
 mod stage;
 mod tried;
 
@@ -20,8 +19,8 @@ pub fn carry_out(house: &House, order: Option<Mcp>) -> Result<u8> {
     match order.unwrap_or(Mcp::List(Form { json: false })) {
         Mcp::List(Form { json }) => list::show(house, json),
         Mcp::Add(wanted) => add::add(house, &wanted),
+        Mcp::SignIn { name, port } => stage::sign_in(house, &name, port),
         Mcp::Remove { name } => remove::remove(house, &name),
-        Mcp::SignIn { name, port } => sign_in::sign_in(house, &name, port),
         Mcp::Test(wanted) => tried::show(house, &wanted.name, wanted.form.json),
     }
 }
