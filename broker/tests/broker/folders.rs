@@ -19,7 +19,7 @@ const FOLDERS: [(&str, &str); 16] = [
     ("cargo", "ground net ledger door handles"),
     ("llm", "ground makers policy secrets net health ledger money door handles"),
     ("approvals", "ground policy ledger door handles"),
-    ("services", "ground policy secrets net ledger door handles approvals"),
+    ("services", "ground policy secrets net ledger money door handles approvals"),
     ("packages", "ground policy net ledger door approvals"),
 ];
 const ASSEMBLES: &str = "broker";
