@@ -14,7 +14,7 @@ const FOLDERS: [(&str, &str); 16] = [
     ("health", "ground ledger"),
     ("money", "ground makers policy ledger health"),
     ("door", "ground ledger"),
-    ("handles", "ground secrets net ledger door"),
+    ("handles", "ground secrets net ledger money door"),
     ("web", "ground policy net ledger door handles"),
     ("cargo", "ground net ledger door handles"),
     ("llm", "ground makers policy secrets net health ledger money door handles"),
