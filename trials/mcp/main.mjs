@@ -3,8 +3,9 @@ import { end, part, tried } from '../page/told.mjs';
 import { conformance } from './conformance.mjs';
 import { everything } from './everything.mjs';
 import { filesystem } from './filesystem.mjs';
+import { mail } from './mail.mjs';
 
-const PARTS = { conformance, everything, filesystem };
+const PARTS = { conformance, everything, filesystem, mail };
 const wanted = process.argv.slice(2);
 const wrong = wanted.find((word) => !(word in PARTS));
 if (wrong) {
