@@ -112,7 +112,8 @@ fn main() -> ExitCode {
         Ok(asked) => asked,
         Err(code) => return code,
     };
-    let house = House::new(house);
+    // Programs are told of folders in it, and work in others.
+    let house = House::new(std::path::absolute(&house).unwrap_or(house));
     // The same exit status with and without --check, so that the guardian knows that starting again would not help.
     let judged = policy(&house, piped).and_then(|policy| {
         let keys = if accept { Keys::default() } else { Keys::load(&house, &policy.key_names())? };
