@@ -8,6 +8,8 @@ import { holds } from '../page/told.mjs';
 import { modules } from './broker.mjs';
 
 const judge = path.join(modules, '@modelcontextprotocol/conformance/dist/index.js');
+/** The revision that has sessions, as the bridge does. */
+const REVISION = ['--spec-version', '2025-11-25'];
 const transports = path.join(modules, '@modelcontextprotocol/sdk/dist/esm/server/streamableHttp.js');
 
 /** Serves a program at an address: each session has a process of its own, and ends the one before. */
@@ -47,12 +49,12 @@ async function bridge(command, options) {
 export async function served(name, command, options, others) {
   const { url, end } = await bridge(command, options);
   try {
-    const listed = spawnSync(process.execPath, [judge, 'list', '--server'], { encoding: 'utf8' }).stdout;
+    const listed = spawnSync(process.execPath, [judge, 'list', '--server', ...REVISION], { encoding: 'utf8' }).stdout;
     const scenarios = [...listed.matchAll(/^ +- (\S+) \[/gm)].map(([, scenario]) => scenario);
     holds(scenarios.length > 20, 'the judge has its scenarios', listed);
     let passing = 0;
     for (const scenario of scenarios) {
-      const words = [judge, 'server', '--url', url, '--scenario', scenario];
+      const words = [judge, 'server', '--url', url, '--scenario', scenario, ...REVISION];
       const ran = await new Promise((done) => {
         const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'pipe'] });
         let said = '';
