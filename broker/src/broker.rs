@@ -70,7 +70,7 @@ impl Broker {
             all,
             sign_ins: SignIns::new(handles.clone()),
             janee: Janee::new(policy.janee.clone(), handles.clone()),
-            mcp: Mcp::new(&policy.mcp, &handles),
+            mcp: Mcp::new(&policy.mcp, &policy.web, &handles),
             approvals: approvals.clone(),
             handles: handles.clone(),
         };

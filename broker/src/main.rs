@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 use broker::broker::Broker;
+use broker::forward::Names;
 use broker::ground::clock::Clock;
 use broker::ground::hosts::Resolver;
 use broker::ledger::opening;
@@ -12,7 +13,7 @@ use broker::policy::Policy;
 use broker::secrets::keys::Keys;
 use broker::services::mcp::walled;
 use house::House;
-use std::net::TcpListener;
+use std::net::{IpAddr, TcpListener};
 use std::os::fd::FromRawFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -24,12 +25,14 @@ use tracing_subscriber::prelude::*;
 const HELP: &str = "\
 broker: holds keys, budget and permission for the creature, on loopback
 
-usage: broker [--house DIR] [--check | --accept-ledger]
+usage: broker [--house DIR] [--check | --accept-ledger] [--know NAME=ADDRESS]…
 
   --house DIR      the repository root (default: the working directory)
   --check          read owner.toml and .env, say what is wrong with it, else which mind that makes; serve nothing
   --accept-ledger  where the ledger is closed: set it aside and begin a new one, which counts all that the caps allow
                    by now as spent; with the guardian stopped
+  --know NAME=ADDRESS
+                   for tests: the proxy of MCP servers' programs takes this name for this address, on this machine too
   --help, --version
 
 The guardian starts it and hands it a listener as descriptor FERAL_BROKER_FD; started by hand it listens on a port of
@@ -49,6 +52,7 @@ fn main() -> ExitCode {
     let mut house = PathBuf::from(".");
     let mut check = false;
     let mut accept = false;
+    let mut names = Names::new();
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         match (arg.as_str(), args.len()) {
@@ -63,6 +67,13 @@ fn main() -> ExitCode {
             ("--check", _) => check = true,
             ("--accept-ledger", _) => accept = true,
             ("--house", 1..) => house = args.next().unwrap_or_default().into(),
+            ("--know", 1..) => match known(&args.next().unwrap_or_default()) {
+                Some((name, address)) => drop(names.insert(name, address)),
+                None => {
+                    eprintln!("broker: --know takes NAME=ADDRESS, like garden.test=127.0.0.1");
+                    return ExitCode::from(2);
+                }
+            },
             (other, _) => {
                 eprintln!("broker: cannot understand {other:?}\n\n{HELP}");
                 return ExitCode::from(2);
@@ -89,7 +100,7 @@ fn main() -> ExitCode {
             nearby(&chosen).iter().for_each(|told| println!("{told}"));
             Ok(())
         }
-        Ok(_) => run(house),
+        Ok(_) => run(house, &names),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -112,7 +123,12 @@ fn nearby(chosen: &choice::Chosen) -> Vec<String> {
     })
 }
 
-fn run(house: House) -> Result<()> {
+fn known(text: &str) -> Option<(String, IpAddr)> {
+    let (name, address) = text.split_once('=')?;
+    Some((name.to_ascii_lowercase(), address.parse().ok()?))
+}
+
+fn run(house: House, names: &Names) -> Result<()> {
     hide_this_process()?;
     keep_descriptors();
     make_folder_private(&house)?;
@@ -126,6 +142,7 @@ fn run(house: House) -> Result<()> {
     runtime.block_on(async {
         let listener = listener()?;
         let broker = Broker::open(house, Clock::default())?;
+        broker.services.mcp.know(names);
         broker.cargo.note_fetched(&std::env::var("FERAL_FETCHED").unwrap_or_default());
         tracing::info!("serving on {}", listener.local_addr()?);
         broker.serve_until(listener, told_to_end()?).await?;

@@ -1,10 +1,11 @@
 // The broker's MCP client judged by the world: the official conformance suite, and servers as owners run them.
 import { end, part, tried } from '../page/told.mjs';
+import { browser } from './browser.mjs';
 import { conformance } from './conformance.mjs';
 import { everything } from './everything.mjs';
 import { filesystem } from './filesystem.mjs';
 
-const PARTS = { conformance, everything, filesystem };
+const PARTS = { conformance, everything, filesystem, browser };
 const wanted = process.argv.slice(2);
 const wrong = wanted.find((word) => !(word in PARTS));
 if (wrong) {

@@ -17,6 +17,7 @@ pub mod start;
 pub mod tool;
 pub mod walled;
 
+use crate::forward::{Forward, Names};
 use crate::ground::refusal::Unfit;
 use crate::handles::Handles;
 use crate::policy;
@@ -33,10 +34,15 @@ pub struct Mcp {
 }
 
 impl Mcp {
-    pub fn new(all: &BTreeMap<String, policy::Mcp>, handles: &Arc<Handles>) -> Self {
+    pub fn new(all: &BTreeMap<String, policy::Mcp>, web: &policy::Web, handles: &Arc<Handles>) -> Self {
         let server = |(name, settings): (&String, &policy::Mcp)| {
-            let start =
-                start::Start { name: name.clone(), settings: settings.clone(), handles: handles.clone() };
+            let forward = Forward::new(name, web, handles);
+            let start = start::Start {
+                name: name.clone(),
+                settings: settings.clone(),
+                handles: handles.clone(),
+                forward: Arc::new(forward),
+            };
             (name.clone(), Server::new(start))
         };
         Self { servers: all.iter().map(server).collect(), pins: Pins::open(&handles.house) }
@@ -56,6 +62,11 @@ impl Mcp {
             };
             Unfit::new(format!("no MCP server is called {:?}", brief(name, 60)), hint)
         })
+    }
+
+    /// Has the programs' proxies take these names for these addresses.
+    pub fn know(&self, names: &Names) {
+        self.servers.values().for_each(|server| server.start.forward.know(names.clone()));
     }
 
     /// Ends all sessions; called before the broker ends.

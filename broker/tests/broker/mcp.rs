@@ -21,7 +21,7 @@ fn program() -> PathBuf {
     program
 }
 
-fn home(mode: &str, more: &str) -> Home {
+pub fn home(mode: &str, more: &str) -> Home {
     let home = Home::new("").with("MCP_TOKEN", TOKEN);
     std::fs::create_dir_all(home.path("like")).unwrap();
     std::fs::write(home.path("like/mode"), mode).unwrap();
@@ -37,7 +37,7 @@ fn set(home: &Home, mode: &str) {
     std::fs::write(home.path("like/mode"), mode).unwrap();
 }
 
-async fn call(open: &Open, tool: &str, arguments: Value) -> Value {
+pub async fn call(open: &Open, tool: &str, arguments: Value) -> Value {
     let asked = json!({"server": "like", "tool": tool, "arguments": arguments, "reason": "to see"});
     open.post("/mcp/call", asked).await.1
 }

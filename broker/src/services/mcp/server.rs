@@ -5,7 +5,7 @@
 use super::failure;
 use super::handler::Handler;
 use super::offers;
-use super::start::{Session, Start};
+use super::start::{Running, Session, Start};
 use super::tool::Tool;
 use crate::ground::lock::lock;
 use house::bounds::brief;
@@ -16,7 +16,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use tokio::process::Child;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
@@ -63,7 +62,7 @@ struct Held {
 struct Open {
     session: Session,
     /// Killed when dropped.
-    _child: Option<Child>,
+    _running: Option<Running>,
     tools: Option<Arc<Listed>>,
 }
 
@@ -220,9 +219,9 @@ impl Server {
         let opened = timeout(CONNECT, self.start.session(self.handler.clone())).await;
         let opened = opened.unwrap_or_else(|_| Err(format!("no answer within {} s", CONNECT.as_secs())));
         match opened {
-            Ok((session, child)) => {
+            Ok((session, running)) => {
                 let peer = session.peer().clone();
-                held.open = Some(Open { session, _child: child, tools: None });
+                held.open = Some(Open { session, _running: running, tools: None });
                 Ok(peer)
             }
             Err(error) => {

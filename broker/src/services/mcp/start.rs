@@ -3,6 +3,7 @@
 use super::failure;
 use super::handler::Handler;
 use super::walled::{WALLED, Within};
+use crate::forward::{self, Forward};
 use crate::ground::hosts;
 use crate::handles::Handles;
 use crate::policy;
@@ -17,10 +18,14 @@ use rmcp::service::{
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::net::UnixStream;
 use std::path::{Component, Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
+use tokio::net::TcpListener;
 use tokio::process::{Child, Command};
+use tokio::task::JoinSet;
 use walls::Choice;
 
 /// Largest message taken, in bytes.
@@ -28,27 +33,34 @@ const MOST_MESSAGE: usize = 16 << 20;
 
 pub type Session = RunningService<RoleClient, Handler>;
 
+/// A program that was started, and the proxy of its own; both end when this is dropped.
+pub struct Running {
+    child: Child,
+    _proxy: JoinSet<()>,
+}
+
 /// Settings and means of reaching one server.
 #[derive(Clone)]
 pub struct Start {
     pub name: String,
     pub settings: policy::Mcp,
     pub handles: Arc<Handles>,
+    pub forward: Arc<Forward>,
 }
 
 impl Start {
     /// Opens a session; the child is ended when it is dropped.
-    pub async fn session(&self, handler: Handler) -> Result<(Session, Option<Child>), String> {
+    pub async fn session(&self, handler: Handler) -> Result<(Session, Option<Running>), String> {
         if self.settings.command.is_empty() {
             return self.reached(handler).await.map(|session| (session, None));
         }
-        let mut child = self.child()?;
-        let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+        let mut running = self.running().await?;
+        let (Some(input), Some(output)) = (running.child.stdin.take(), running.child.stdout.take()) else {
             return Err("its program has no standard streams".to_owned());
         };
         let transport = AsyncRwTransport::new(output, input).with_max_line_length(MOST_MESSAGE);
         let session = handler.serve_with_lifecycle(transport, ClientLifecycleMode::Initialize).await;
-        session.map(|session| (session, Some(child))).map_err(|error| failure::of_opening(&error))
+        session.map(|session| (session, Some(running))).map_err(|error| failure::of_opening(&error))
     }
 
     /// A session at its address, of the newest revision, else of an earlier one.
@@ -65,14 +77,30 @@ impl Start {
         opened.map_err(|error| failure::of_opening(&error))
     }
 
-    fn child(&self) -> Result<Child, String> {
+    async fn running(&self) -> Result<Running, String> {
+        let mut proxy = JoinSet::new();
+        if self.settings.network != "proxy" {
+            return Ok(Running { child: self.child(None)?, _proxy: proxy });
+        }
+        let failed = |error: std::io::Error| format!("its proxy cannot be started: {error}");
+        let (ours, theirs) = UnixStream::pair().map_err(failed)?;
+        let child = self.child(Some(theirs))?;
+        let listener = tokio::task::spawn_blocking(move || forward::taken(&ours)).await;
+        let listener = listener.map_err(std::io::Error::other).and_then(|taken| taken).map_err(failed)?;
+        let listener = TcpListener::from_std(listener).map_err(failed)?;
+        proxy.spawn(self.forward.clone().serve(listener));
+        Ok(Running { child, _proxy: proxy })
+    }
+
+    /// Starts the program; with a socket, the listener of its own network is sent there.
+    fn child(&self, proxy: Option<UnixStream>) -> Result<Child, String> {
         let Some((program, arguments)) = self.settings.command.split_first() else {
             return Err("it has no command".to_owned());
         };
         let home = self.home();
         std::fs::create_dir_all(&home)
             .map_err(|error| format!("{} cannot be made: {error}", home.display()))?;
-        let mut command = self.walled(program, &home)?;
+        let mut command = self.walled(program, &home, proxy.as_ref().map(AsRawFd::as_raw_fd))?;
         command.args(arguments).current_dir(&home).env_clear().env("HOME", &home).kill_on_drop(true);
         command.env("PATH", programs::path());
         command.envs(std::env::var("LANG").ok().map(|value| ("LANG", value)));
@@ -85,12 +113,15 @@ impl Start {
     }
 
     /// The program behind the walls that the owner's settings ask for.
-    fn walled(&self, program: &str, home: &Path) -> Result<Command, String> {
+    fn walled(&self, program: &str, home: &Path, proxy: Option<RawFd>) -> Result<Command, String> {
         let house = &self.handles.house;
         let program = found(program).ok_or_else(|| format!("{program} is no program on this machine"))?;
         let owner = settings::whole(house).map_err(|error| format!("{error:#}"))?;
         if owner.walls == Choice::Off {
-            return Ok(Command::new(program));
+            return match proxy {
+                None => Ok(Command::new(program)),
+                Some(_) => Err("network = \"proxy\" needs walls, and they are off in owner.toml".to_owned()),
+            };
         }
         let risky = Some(&owner.files.risky_root).filter(|_| owner.files.risky).map(PathBuf::from);
         let creatures: Vec<PathBuf> =
@@ -110,11 +141,13 @@ impl Start {
             write: folders(&self.settings.write)?,
             hidden: vec![house.broker(), house.secrets()],
             open_network: self.settings.network == "open",
+            proxy,
             required: owner.walls == Choice::Required,
         };
         let within = serde_json::to_string(&within).map_err(|error| error.to_string())?;
         let mut command = Command::new(ours().map_err(|error| error.to_string())?);
         command.arg(WALLED).arg(within).arg(program);
+        walls::inherit(command.as_std_mut(), proxy.into_iter().collect());
         Ok(command)
     }
 
