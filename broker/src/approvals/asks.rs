@@ -121,8 +121,6 @@ impl Asks {
         let id = ask.id;
         self.keep(&mut held, ask).map_err(|error| not_kept(&error))?;
         self.forget(&mut held);
-        drop(held);
-        self.stirred.notify_one();
         Ok(Asking::New(id))
     }
 
@@ -193,6 +191,7 @@ impl Asks {
         write(&self.house, &ask)?;
         held.asks.insert(id, ask);
         self.tell(held, id);
+        self.stirred.notify_one();
         Ok(())
     }
 

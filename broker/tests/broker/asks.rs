@@ -148,17 +148,19 @@ async fn tampered_bytes_are_not_sent() {
 }
 
 #[tokio::test]
-async fn what_failed_in_the_middle_waits_for_a_new_yes() {
+async fn a_yes_is_heard_after_a_call_that_failed_slowly() {
     let calls = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
     let count = calls.clone();
-    // The first call is taken and never answered.
+    // The first call is taken and not answered, for longer than the broker takes between two looks for answers.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     std::thread::spawn(move || {
         for mut stream in listener.incoming().map_while(Result::ok) {
             use std::io::{Read, Write};
             let _ = stream.read(&mut [0; 8192]);
-            if count.fetch_add(1, Ordering::SeqCst) > 0 {
+            if count.fetch_add(1, Ordering::SeqCst) == 0 {
+                std::thread::sleep(Duration::from_millis(800));
+            } else {
                 let _ =
                     stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok");
             }
