@@ -107,7 +107,7 @@ fn called(folder: &std::path::Path, params: &Value, mode: &str) -> Value {
     if let Some((_, url)) = mode.split_once("asks its proxy for ") {
         return text(by_proxy(url).unwrap_or_else(|error| error.to_string()));
     }
-    if let Some((_, path)) = mode.split_once("connects to the socket ") {
+    if let Some((_, path)) = mode.split_once("tries the socket ") {
         return text(sockets(path));
     }
     if mode.contains("huge") {

@@ -4,7 +4,7 @@
 //! before anything is sent to it. The listener lies in the program's own network, so nobody else reaches it.
 //! Behind the owner's proxy names are resolved there, and only what a request spells out is judged.
 
-mod way;
+mod judge;
 
 use crate::ground::lock::lock;
 use crate::ground::refusal::Refusal;
@@ -95,7 +95,7 @@ impl Forward {
         let _ = self.names.set(names);
     }
 
-    /// What was refused since this was last asked, a line each.
+    /// Takes the refusals since it was last asked, a line each.
     pub fn refused(&self) -> Vec<String> {
         std::mem::take(&mut *lock(&self.refused))
     }
@@ -119,7 +119,7 @@ impl Forward {
         }
     }
 
-    /// One request of a client, and the tunnel it may become.
+    /// Answers a request, and carries the tunnel that it may become.
     async fn converse(self: Arc<Self>, stream: TcpStream) {
         let opened: Arc<Mutex<Option<Tunnel>>> = Arc::default();
         let service = service_fn(|request: Request<Incoming>| {
@@ -205,25 +205,26 @@ impl Forward {
         let (host, port) = host_of(uri, (!tunnelled).then_some(80))?;
         self.handles.ledger.is_open()?;
         self.count(&host)?;
-        let way = self.way(tunnelled, &host, port).await?;
+        let destination = self.judged(tunnelled, &host, port).await?;
         if !lock(&self.hosts).get(&host).is_some_and(|seen| seen.noted) {
             let entry =
                 Entry { decision: "allow".into(), ..self.entry(method, &tunnel::target(&host, port)) };
             self.handles.ledger.append(entry).await?;
             lock(&self.hosts).entry(host.clone()).and_modify(|seen| seen.noted = true);
         }
-        way.connect(&tunnel::target(&host, port)).await.map_err(|error| unreachable(&error))
+        destination.connect(&tunnel::target(&host, port)).await.map_err(|error| unreachable(&error))
     }
 
     /// Counts a host; refused if there were too many within the hour.
     fn count(&self, host: &str) -> Result<(), Refusal> {
         let mut hosts = lock(&self.hosts);
-        hosts.retain(|_, seen| seen.at.elapsed() < HOUR);
+        let now = self.handles.clock.instant();
+        hosts.retain(|_, seen| now.duration_since(seen.at) < HOUR);
         if hosts.len() >= MOST_HOSTS && !hosts.contains_key(host) {
             let message = format!("{MOST_HOSTS} hosts were asked for within the hour");
             return Err(Refusal::new(429, "too_many_hosts", message, "go on with those it knows, or later"));
         }
-        hosts.entry(host.to_owned()).or_insert_with(|| Seen { at: Instant::now(), noted: false });
+        hosts.entry(host.to_owned()).or_insert_with(|| Seen { at: now, noted: false });
         Ok(())
     }
 

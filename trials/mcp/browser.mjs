@@ -16,8 +16,8 @@ function settings(house, chromium) {
   return toml
     .replace('"node"', JSON.stringify(node))
     .replace(/read = .*/, `read = ${JSON.stringify([modules, path.dirname(fs.realpathSync(chromium)), ...folders])}`)
-    .replaceAll('/home/ann/feral-browser/node_modules', modules)
-    .replaceAll('/home/ann/feral', house)
+    .replaceAll('/srv/browser/node_modules', modules)
+    .replaceAll('/srv/feral', house)
     .replace('/usr/bin/chromium', chromium)
     .replace(/tool = "browser_click"\ndo = "allow"/, '$&\nlooks = true');
 }

@@ -289,7 +289,7 @@ async fn a_program_with_a_proxy_has_sockets_of_its_own_and_sees_no_others() {
     let others = tempfile::tempdir().unwrap();
     let path = others.path().join("agent.sock");
     let _listening = UnixListener::bind(&path).unwrap();
-    let mode = format!("connects to the socket {}", path.display());
+    let mode = format!("tries the socket {}", path.display());
     let home = like(&mode, "network = \"proxy\"\n");
     let open = home.open().await;
     let answer = call(&open, "look", json!({})).await;

@@ -1,7 +1,7 @@
-//! The way to a host: to its addresses that were judged, or through the owner's proxy.
+//! Judges a host that a program asks for: its addresses, or the owner's proxy, which resolves its name.
 
 use super::Forward;
-use crate::ground::hosts::{self, Reach};
+use crate::ground::hosts;
 use crate::ground::refusal::Refusal;
 use crate::net::tunnel;
 use crate::web::{address, pages};
@@ -10,12 +10,12 @@ use reqwest::Url;
 use std::net::SocketAddr;
 use tokio::net::TcpStream;
 
-pub enum Way {
+pub enum Destination {
     To(Vec<SocketAddr>),
     Through(Box<Intercept>),
 }
 
-impl Way {
+impl Destination {
     pub async fn connect(&self, target: &str) -> anyhow::Result<TcpStream> {
         match self {
             Self::To(addresses) => tunnel::dial(addresses).await,
@@ -26,23 +26,21 @@ impl Way {
 
 impl Forward {
     /// Judges a host as `/web` does: as it is spelled, and in the addresses its name resolves to, once.
-    pub(super) async fn way(&self, https: bool, host: &str, port: u16) -> Result<Way, Refusal> {
+    pub(super) async fn judged(&self, https: bool, host: &str, port: u16) -> Result<Destination, Refusal> {
         if let Some(ip) = self.names.get().and_then(|names| names.get(host)) {
-            let to = SocketAddr::new(*ip, port);
-            // A name of a test's that leads elsewhere is judged like any other.
-            if hosts::reach(*ip) == Reach::Loopback && !self.handles.own_port.is(port) {
-                return Ok(Way::To(vec![to]));
+            // Any but this machine itself is judged as if a name had led there.
+            if !ip.is_loopback() || self.handles.own_port.is(port) {
+                address::resolved(host, *ip, &self.web, self.handles.resolver)?;
             }
-            address::resolved(host, *ip, &self.web, self.handles.resolver)?;
-            return Ok(Way::To(vec![to]));
+            return Ok(Destination::To(vec![SocketAddr::new(*ip, port)]));
         }
         let scheme = if https { "https" } else { "http" };
         let url: Url = address::check(&format!("{scheme}://{}/", tunnel::target(host, port)), &self.web)?;
         let proxy = tunnel::base(https, host, port).and_then(|uri| self.proxies.intercept(&uri));
         if let Some(proxy) = proxy {
-            return Ok(Way::Through(Box::new(proxy)));
+            return Ok(Destination::Through(Box::new(proxy)));
         }
         let (own_port, resolver) = (&self.handles.own_port, self.handles.resolver);
-        pages::checked(&hosts::host(&url), port, &self.web, own_port, resolver).await.map(Way::To)
+        pages::checked(&hosts::host(&url), port, &self.web, own_port, resolver).await.map(Destination::To)
     }
 }
