@@ -135,6 +135,11 @@ impl House {
         self.reports().join(format!("{day}.md"))
     }
 
+    /// Cargo's output of the last build of a hand.
+    pub fn hand_build_log(&self, hand: &str) -> PathBuf {
+        self.logs().join(format!("hand-{hand}-build.log"))
+    }
+
     pub fn life_log(&self, life: u64) -> PathBuf {
         self.logs().join(format!("life-{life}.log"))
     }

@@ -7,6 +7,7 @@ use house::settings::judge::Mistakes;
 use house::settings::notices::Notices;
 use house::settings::{self, Reader, broker, forms};
 use processes::prepare::Asked;
+use std::collections::BTreeSet;
 
 /// Settings without a mistake.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +20,8 @@ pub struct Settings {
     pub packages: broker::Packages,
     /// How the owner is told of what happens.
     pub notices: Notices,
+    /// Hands of ours that are to be built.
+    pub hands: BTreeSet<String>,
     /// The owner's file verbatim; the creature's part is made from it.
     pub text: String,
 }
@@ -32,7 +35,8 @@ pub fn load(house: &House) -> Result<Settings> {
 pub fn read(text: &str) -> Result<Settings, Mistakes> {
     let read = settings::read(text, Reader::Guardian, forms::check)?;
     let (asked, notices) = (read.settings.asked(), read.settings.notices());
-    let settings::Settings { limits, files, packages, .. } = read.settings;
+    let settings::Settings { limits, files, packages, mcp, .. } = read.settings;
     let risky = files.risky.then_some(files.risky_root);
-    Ok(Settings { limits, asked, risky, packages, notices, text: text.to_owned() })
+    let hands = mcp.into_values().map(|mcp| mcp.hand).filter(|hand| !hand.is_empty()).collect();
+    Ok(Settings { limits, asked, risky, packages, notices, hands, text: text.to_owned() })
 }

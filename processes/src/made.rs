@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 /// Most bytes that are read of the list of a program's sources.
 const SOURCES_BYTES: u64 = 1 << 20;
+/// The folder of the hands' workspace, and of their builds within the target folder.
+const HANDS: &str = "hands";
 
 /// How a program of the stable workspace was made: another one made alike lies beside it.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +25,17 @@ impl Made {
 
     /// `None` where the program was not made of this house's source.
     pub fn of(house: &House, program: &Path) -> Option<Self> {
+        let made = Self::laid(program)?;
+        // Cargo's list of what a program was made of; a space within a path is written `\ `.
+        let sources = files::tail(&program.with_extension("d"), SOURCES_BYTES);
+        let source = house.root().join("guardian/src/main.rs").display().to_string().replace(' ', "\\ ");
+        let is_ours = made.target == house.root().join("target")
+            || sources.split_once(": ").is_some_and(|(_, of)| of.contains(&source));
+        is_ours.then_some(made)
+    }
+
+    /// How a program was made, by where it lies.
+    fn laid(program: &Path) -> Option<Self> {
         let folder = program.parent()?;
         let (name, above) = (folder.file_name()?.to_string_lossy().into_owned(), folder.parent()?);
         // Cargo names this one folder differently from its profile.
@@ -35,16 +48,30 @@ impl Made {
             }
             _ => (above, None),
         };
-        // Cargo's list of what a program was made of; a space within a path is written `\ `.
-        let sources = files::tail(&program.with_extension("d"), SOURCES_BYTES);
-        let source = house.root().join("guardian/src/main.rs").display().to_string().replace(' ', "\\ ");
-        let is_ours = target == house.root().join("target")
-            || sources.split_once(": ").is_some_and(|(_, of)| of.contains(&source));
-        is_ours.then(|| Made { profile, target: target.to_owned(), triple })
+        Some(Made { profile, target: target.to_owned(), triple })
     }
 
+    /// The arguments of cargo for another program of the stable workspace.
     pub fn args(&self, package: &str) -> Vec<String> {
-        let target = self.target.display().to_string();
+        self.args_at(&self.target, package)
+    }
+
+    /// The arguments of cargo, run in the house's root, for a hand: those are a workspace of their own.
+    pub fn hand_args(&self, package: &str) -> Vec<String> {
+        let mut args = self.args_at(&self.target.join(HANDS), package);
+        args.extend(["--manifest-path".to_owned(), format!("{HANDS}/Cargo.toml")]);
+        args
+    }
+
+    /// The path of a hand's program, whether it is there or not.
+    pub fn hand(&self, name: &str) -> PathBuf {
+        let profile = if self.profile == "dev" { "debug" } else { &self.profile };
+        let folder = self.target.join(HANDS).join(self.triple.as_deref().unwrap_or_default()).join(profile);
+        folder.join(format!("feral-{name}"))
+    }
+
+    fn args_at(&self, target: &Path, package: &str) -> Vec<String> {
+        let target = target.display().to_string();
         let args = ["build", "--package", package, "--profile", &self.profile, "--target-dir", &target];
         let triple = self.triple.iter().flat_map(|triple| ["--target", triple]);
         args.into_iter().chain(triple).map(str::to_owned).collect()
@@ -54,6 +81,11 @@ impl Made {
 /// The path of a program that lies in this one's folder, whether it is there or not.
 pub fn beside(name: &str) -> Option<PathBuf> {
     Some(std::env::current_exe().ok()?.with_file_name(name))
+}
+
+/// The path of a hand's program made as this one, whether it is there or not.
+pub fn hand(name: &str) -> Option<PathBuf> {
+    Some(Made::laid(&std::env::current_exe().ok()?)?.hand(name))
 }
 
 pub fn cargo() -> PathBuf {

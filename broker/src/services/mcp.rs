@@ -6,6 +6,7 @@
 pub mod call;
 pub mod content;
 pub mod failure;
+pub mod hand;
 pub mod handler;
 pub mod listing;
 pub mod offers;

@@ -293,6 +293,13 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "",
     ),
     ("[janee]\npass_env = []", "line 1: [janee] url: is missing", ""),
+    ("[mcp.m]\nhand = \"mial\"", "line 2: [mcp.m] hand: not a value it can have", "did you mean mail?"),
+    ("[mcp.m]\nenv = []", "line 1: [mcp.m] url: is missing: m needs a command or a url or a hand", ""),
+    (
+        "[mcp.m]\nhand = \"mail\"\ncommand = [\"m\"]",
+        "line 3: [mcp.m] command: there is a hand as well: m is reached by one of them",
+        "",
+    ),
     (
         "[janee]\ncommand = [\"j\"]\npass_env = [\"A\", \"B=c\"]",
         "line 3: [janee] pass_env[2]: must be the name of a variable",

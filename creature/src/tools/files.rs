@@ -16,7 +16,7 @@ use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 /// Top-level names that are never the workspace, whatever the owner's settings say.
-const HOUSE: [&str; 23] = [
+const HOUSE: [&str; 24] = [
     ".git",
     ".ci",
     ".self",
@@ -24,6 +24,7 @@ const HOUSE: [&str; 23] = [
     "creature",
     "ground",
     "guardian",
+    "hands",
     "heart",
     "broker",
     "console",

@@ -133,7 +133,7 @@ pub fn show_facts(around: &mut Around, ladder: &Ladder, living: &Living, daemons
             ("stop", format!("Ctrl-C here, or: {}", typed("stop"))),
         ],
     };
-    let broker = broker_page::lines(&around.house, Some(&daemons.broker_told()));
+    let broker = broker_page::lines(&around.house, Some(&daemons.broker_told(around)));
     let next = next_built(CONSOLE.program().is_file(), daemons.broker_is_to_come());
     let facts = facts.into_iter().chain(broker).chain(steer).chain([("next", next.to_owned())]);
     show(&mut around.report.screen, facts);

@@ -42,7 +42,7 @@ impl Executor {
             "want": decided.record.want, "life": state.life, "commit": state.commit, "tree": state.tree,
             "blessed": blessed, "unproven": broker.tokens.unproven, "safe": decided.record.safe.is_some(),
             "last_good": last_good, "mind": self.living.mind(), "note": note(&self.around, &self.living),
-            "broker": self.daemons.broker_told(), "walls": walls.summary(), "wall_features": walls.as_json(),
+            "broker": self.daemons.broker_told(&self.around), "walls": walls.summary(), "wall_features": walls.as_json(),
             "born": state.born.as_ref().map(|summary| json!({"summary": summary})),
             "longest_gap_ms": steward::longest_gap_ms(), "longest_step_ms": steward::longest_step_ms(),
             "order": state.order, "order_outcome": state.order_outcome,

@@ -27,6 +27,7 @@ mod falls;
 mod first_fetch;
 mod first_minutes;
 mod formats;
+mod hands;
 mod heart;
 mod heart_attacked;
 mod heart_decides;

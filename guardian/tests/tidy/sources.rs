@@ -56,7 +56,10 @@ pub fn sources() -> Vec<Source> {
                 path.strip_prefix(&root).unwrap().to_str().expect("a file name is not UTF-8").to_owned();
             let name = entry.file_name().into_string().unwrap();
             let skipped = matches!(name.as_str(), ".git" | ".env" | "owner.toml")
-                || matches!(path_here.as_str(), ".self" | "self" | "target" | "creature/target");
+                || matches!(
+                    path_here.as_str(),
+                    ".self" | "self" | "target" | "creature/target" | "hands/target"
+                );
             if kind.is_dir() && !skipped {
                 folders.push(path);
             } else if kind.is_file()

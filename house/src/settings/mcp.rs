@@ -6,15 +6,22 @@ use super::key::Shape::{Count, Flag, List, Names, Needed, Table, Text, Word};
 use super::key::section;
 use std::collections::BTreeMap;
 
+/// The hands that are made here, in the workspace `hands/`.
+pub const HANDS: &[&str] = &["mail"];
+
 section! {
     /// An MCP server, whose tools the creature may call by rules.
     Mcp {
         /// a program and its arguments that speaks MCP on its standard streams and runs behind walls; or
         command: Vec<String> = vec![], List(&Text(Form::Plain));
+        /// a hand of ours, built and started for you: `mail`; or
+        hand: String = String::new(), Word(HANDS);
         /// a streamable HTTP address (https or on this machine)
         url: String = String::new(), NEAR;
         /// names of variables that its program gets; it has no other but `PATH`, `LANG` and a `HOME` of its own
         env: Vec<String> = vec![], List(&NEEDED_VARIABLE);
+        /// variables that are no secrets, with their values, which its program gets as well
+        set: BTreeMap<String, String> = BTreeMap::new(), Names(Form::NeededVariable, &Text(Form::Plain));
         /// name of the variable with the token that its address wants
         token_env: String = String::new(), VARIABLE;
         /// shown to the creature

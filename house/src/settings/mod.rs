@@ -204,23 +204,43 @@ pub fn mistake(text: &str, path: &[&str], what: String) -> Mistakes {
 /// Mistakes that only several keys together show.
 fn contradictions(settings: &Settings) -> Vec<(Vec<&str>, String)> {
     let mut found = Vec::new();
-    let janee = settings.janee.iter().map(|janee| (vec!["janee"], "janee", &janee.url, &janee.command));
-    let mcp =
-        settings.mcp.iter().map(|(name, mcp)| (vec!["mcp", name], name.as_str(), &mcp.url, &mcp.command));
-    for (mut path, name, url, command) in janee.chain(mcp) {
-        let what = match (!url.is_empty(), !command.is_empty()) {
-            (true, true) => format!("there is a url as well: {name} is reached by one of the two"),
-            (false, false) => format!("is missing: {name} needs a url or a command"),
-            (true, false) | (false, true) => continue,
-        };
-        path.push(if command.is_empty() { "url" } else { "command" });
-        found.push((path, what));
+    if let Some(janee) = &settings.janee {
+        let ways = [("command", !janee.command.is_empty()), ("url", !janee.url.is_empty())];
+        found.extend(one_way("janee", &ways).map(|(key, what)| (vec!["janee", key], what)));
+    }
+    for (name, mcp) in &settings.mcp {
+        let ways = [
+            ("command", !mcp.command.is_empty()),
+            ("url", !mcp.url.is_empty()),
+            ("hand", !mcp.hand.is_empty()),
+        ];
+        found.extend(one_way(name, &ways).map(|(key, what)| (vec!["mcp", name, key], what)));
     }
     if settings.search.provider == "searxng" && settings.search.base_url.is_empty() {
         let what = "is missing: searxng is a server of your own";
         found.push((vec!["search", "base_url"], what.to_owned()));
     }
     found
+}
+
+/// The mistake at a key where a server is reached in no way, or in more than one.
+fn one_way(
+    name: &str,
+    ways: &[(&'static str, bool)],
+) -> impl Iterator<Item = (&'static str, String)> + use<> {
+    let keys =
+        |given: bool| ways.iter().filter(move |way| way.1 || !given).map(|way| way.0).collect::<Vec<_>>();
+    let mistake = match keys(true).as_slice() {
+        [] => {
+            let all = keys(false).join(" or a ");
+            Some(("url", format!("is missing: {name} needs a {all}")))
+        }
+        [_] => None,
+        [key, .., other] => {
+            Some((*key, format!("there is a {other} as well: {name} is reached by one of them")))
+        }
+    };
+    mistake.into_iter()
 }
 
 /// Moves numbers to their bounds, as reported to the owner.

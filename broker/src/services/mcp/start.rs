@@ -1,6 +1,7 @@
 //! Starts or reaches an MCP server: its program with the variables the owner named, or its address.
 
 use super::failure;
+use super::hand;
 use super::handler::Handler;
 use super::walled::{WALLED, Within};
 use crate::forward::{self, Forward};
@@ -50,8 +51,13 @@ pub struct Start {
 
 impl Start {
     /// Opens a session; the child is ended when it is dropped.
+<<<<<<< HEAD
     pub async fn session(&self, handler: Handler) -> Result<(Session, Option<Running>), String> {
         if self.settings.command.is_empty() {
+=======
+    pub async fn session(&self, handler: Handler) -> Result<(Session, Option<Child>), String> {
+        if !self.settings.url.is_empty() {
+>>>>>>> main
             return self.reached(handler).await.map(|session| (session, None));
         }
         let mut running = self.running().await?;
@@ -77,6 +83,7 @@ impl Start {
         opened.map_err(|error| failure::of_opening(&error))
     }
 
+<<<<<<< HEAD
     async fn running(&self) -> Result<Running, String> {
         let mut proxy = JoinSet::new();
         if self.settings.network != "proxy" {
@@ -101,15 +108,35 @@ impl Start {
         std::fs::create_dir_all(&home)
             .map_err(|error| format!("{} cannot be made: {error}", home.display()))?;
         let mut command = self.walled(program, &home, proxy.as_ref().map(AsRawFd::as_raw_fd))?;
+=======
+    fn child(&self) -> Result<Child, String> {
+        let (program, arguments) = self.program()?;
+        let home = self.home();
+        std::fs::create_dir_all(&home)
+            .map_err(|error| format!("{} cannot be made: {error}", home.display()))?;
+        let mut command = self.walled(&program, &home)?;
+>>>>>>> main
         command.args(arguments).current_dir(&home).env_clear().env("HOME", &home).kill_on_drop(true);
         command.env("PATH", programs::path());
         command.envs(std::env::var("LANG").ok().map(|value| ("LANG", value)));
+        command.envs(&self.settings.set);
         for name in &self.settings.env {
             command.envs(self.handles.secrets.get(name).map(|value| (name, value)));
         }
         // Its error output may hold credentials, so it is not kept.
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         command.spawn().map_err(|error| format!("{program} cannot be started: {error}"))
+    }
+
+    /// Its program with its arguments: the owner's command, or a hand of ours.
+    fn program(&self) -> Result<(String, Vec<String>), String> {
+        match self.settings.command.split_first() {
+            Some((program, arguments)) => Ok((program.clone(), arguments.to_vec())),
+            None => {
+                let program = hand::program(&self.handles.house, &self.settings.hand)?;
+                Ok((program.display().to_string(), hand::arguments(&self.handles.house, &self.settings)))
+            }
+        }
     }
 
     /// The program behind the walls that the owner's settings ask for.

@@ -67,12 +67,13 @@ impl Daemons {
     }
 
     /// The broker's part of `guardian.json`.
-    pub fn broker_told(&self) -> Value {
+    pub fn broker_told(&self, around: &Around) -> Value {
         let (pid, broker) = (self.broker_pid(), &self.own.broker);
         json!({
             "running": pid.is_some(), "pid": pid,
             "port": self.broker_is_hoped_for().then_some(broker.port), "restarts": broker.restarts,
             "asks_waiting": broker.asks.len(), "note": self.broker_note(),
+            "hands": self.hands_told(around),
         })
     }
 

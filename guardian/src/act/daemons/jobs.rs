@@ -7,14 +7,15 @@ use house::clock::Millis;
 use house::files::{self, Mark};
 use house::{House, moments};
 use nix::unistd::Pid;
-use processes::made::{Made, beside, cargo};
+use processes::made::{Made, beside, cargo, hand};
 use processes::trusted::{self, Trusted};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// A package of the stable workspace of which a daemon's program is made.
+/// A package of which a program is made: a daemon's, of the stable workspace, or a hand's, which the broker starts.
 pub struct Package {
     pub name: &'static str,
+    pub is_hand: bool,
     /// The path of the log of its builds.
     log: fn(&House) -> PathBuf,
     /// Sentence for people: what is missing without it.
@@ -23,35 +24,50 @@ pub struct Package {
 
 pub const CONSOLE: Package = Package {
     name: "console",
+    is_hand: false,
     log: House::console_build_log,
     without: "No window, feed or notice is shown here",
 };
 pub const BROKER: Package = Package {
     name: "broker",
+    is_hand: false,
     log: House::broker_build_log,
     without: "The creature lives without a model, services and web",
 };
 /// In the order in which they are built: the console is soon built, and shows what happens while the broker is.
 pub const PACKAGES: [&Package; 2] = [&CONSOLE, &BROKER];
+/// Built where `owner.toml` names them.
+pub const HANDS: [&Package; 1] = [&Package {
+    name: "mail",
+    is_hand: true,
+    log: |house| house.hand_build_log("mail"),
+    without: "The creature cannot reach the mailbox",
+}];
 
 impl Package {
     /// The path of its program, whether it is there or not.
     pub fn program(&self) -> PathBuf {
-        beside(self.name).unwrap_or_else(|| self.name.into())
+        let program = if self.is_hand { hand(self.name) } else { beside(self.name) };
+        program.unwrap_or_else(|| self.name.into())
     }
 
     /// Starts cargo, to make its program as this process's was made.
     pub fn build(&self, house: &House, made: &Made, yields: bool) -> Result<Pid> {
         let path = (self.log)(house);
         let log = files::create(&path).with_context(|| format!("failed to create {}", path.display()))?;
-        let (program, args) = (cargo(), made.args(self.name));
+        let (program, args) =
+            (cargo(), if self.is_hand { made.hand_args(self.name) } else { made.args(self.name) });
         trusted::start(house, Trusted { program, args, log: Some(log), yields, ..Trusted::default() })
+    }
+
+    fn told(&self) -> String {
+        format!("the {}{}", if self.is_hand { "hand " } else { "" }, self.name)
     }
 
     /// A sentence for people: without cargo the existing program is used.
     pub fn not_built(&self, error: &anyhow::Error) -> String {
         let there = if self.program().is_file() { "the one that is there is used" } else { "there is none" };
-        format!("the {} cannot be brought up to date, {there}: {error:#}", self.name)
+        format!("{} cannot be brought up to date, {there}: {error:#}", self.told())
     }
 
     /// Why its build failed, in a sentence; `overdue`: it was ended after so long.
@@ -64,7 +80,7 @@ impl Package {
             None => brief(first, TOLD_CHARS),
         };
         let log = log.strip_prefix(house.root()).unwrap_or(&log).display();
-        format!("the {} does not build: {why}; see {log}", self.name)
+        format!("{} does not build: {why}; see {log}", self.told())
     }
 }
 

@@ -20,6 +20,7 @@ use nix::unistd::Pid;
 use processes::exits::is_well;
 use processes::made::Made;
 use processes::trusted;
+use std::collections::BTreeMap;
 use walls::network::Network;
 
 /// Longest wait for the first life's heartbeat before the owner's programs are built.
@@ -53,6 +54,8 @@ pub struct Daemons {
     pub made: Option<Made>,
     /// Packages this guardian has yet to build, the next one first; each once.
     pub to_build: Vec<&'static Package>,
+    /// Why the last build of a hand failed, where it did.
+    pub troubles: BTreeMap<&'static str, String>,
     /// When the daemons were called first.
     called: Millis,
     /// News that the rest of the guardian has not taken up yet.
@@ -70,12 +73,22 @@ impl Daemons {
             Daemon { row, revival, pid: None, is_wanted: false }
         };
         let all = DAEMONS.iter().map(daemon).collect();
-        Ok(Self { all, own, job: None, made, to_build, called: 0, came: Vec::new() })
+        Ok(Self {
+            all,
+            own,
+            job: None,
+            made,
+            to_build,
+            troubles: BTreeMap::new(),
+            called: 0,
+            came: Vec::new(),
+        })
     }
 
     /// Starts the daemons for the first time: those that need no build begin at once.
     pub fn call(&mut self, around: &mut Around) {
         self.called = around.now();
+        self.want_hands(around);
         if self.own.broker.program.is_file() || !self.broker_is_hoped_for() {
             self.broker_found(around);
         }
@@ -120,6 +133,7 @@ impl Daemons {
 
     /// Takes changed settings to who is configured by them.
     pub fn settings_changed(&mut self, around: &mut Around, notices_changed: bool) {
+        self.want_hands(around);
         self.step(THE_BROKER, Event::Reload, around);
         if notices_changed {
             let wanted = around.settings.notices.wanted();
@@ -200,7 +214,9 @@ impl Daemons {
                 around.is_news = true;
             }
             Err(error) => {
-                around.report.warn(&package.not_built(&error));
+                let why = package.not_built(&error);
+                around.report.warn(&why);
+                self.troubles.insert(package.name, why);
                 if package.name == BROKER.name && !package.program().is_file() {
                     self.broker_found(around);
                 }
@@ -238,7 +254,15 @@ impl Daemons {
             around.report.say(&format!("the broker is built, {seconds} s{first}"));
         }
         let failed = (!well).then(|| package.does_not_build(&around.house, job.overdue));
+        match &failed {
+            Some(why) => self.troubles.insert(package.name, why.clone()),
+            None => self.troubles.remove(package.name),
+        };
         match (failed, was) {
+            // The broker runs a hand's program, and begins anew with another one.
+            (None, _) if package.is_hand && was != files::mark(&package.program()) => {
+                self.step(THE_BROKER, Event::Reload, around);
+            }
             (None, Some(_)) if was != files::mark(&package.program()) => {
                 let is_made_anew = |daemon: &Daemon| {
                     daemon.row.is_swapped && daemon.row.package.is_some_and(|of| of.name == package.name)

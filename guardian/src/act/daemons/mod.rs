@@ -2,6 +2,7 @@
 
 pub mod broker;
 pub mod door;
+pub mod hands;
 pub mod jobs;
 pub mod keep;
 pub mod notices;

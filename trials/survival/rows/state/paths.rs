@@ -80,6 +80,7 @@ pub const PATHS: &[(&str, By)] = &[
     (".self/log/fetch.log", By::Others),
     (".self/log/broker-check.log", By::Others),
     (".self/log/console-build.log", By::Others),
+    (".self/log/hand-<name>-build.log", By::Others),
     (".self/log/update.log", By::Others),
     (".self/log/git.log", By::Others),
     (".self/log/notices.log", By::Others),

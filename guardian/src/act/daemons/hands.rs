@@ -1,0 +1,38 @@
+//! Hands of ours that `owner.toml` names: built like the daemons' programs, started by the broker, which is told how far they are.
+
+use crate::act::around::Around;
+use crate::act::daemons::jobs::{HANDS, Package};
+use crate::act::daemons::keep::Daemons;
+use serde_json::{Map, Value};
+
+impl Daemons {
+    /// Brings the hands that the owner names up to date: when the daemons are called, and after each change of settings.
+    pub fn want_hands(&mut self, around: &Around) {
+        let is_made_here = self.made.is_some();
+        for hand in HANDS.into_iter().filter(|hand| is_made_here && around.settings.hands.contains(hand.name))
+        {
+            if !self.is_due(hand) {
+                self.to_build.push(hand);
+            }
+        }
+    }
+
+    /// How far each hand is that is named and not there, in words, for the broker.
+    pub fn hands_told(&self, around: &Around) -> Value {
+        let named = HANDS.into_iter().filter(|hand| around.settings.hands.contains(hand.name));
+        let missing = named.filter(|hand| !hand.program().is_file());
+        let told = |hand: &Package| match self.troubles.get(hand.name) {
+            _ if self.is_due(hand) => format!("the hand {} is still being built", hand.name),
+            Some(why) => why.clone(),
+            None => {
+                format!("the hand {} is not built: this guardian does not run from its source", hand.name)
+            }
+        };
+        Value::Object(missing.map(|hand| (hand.name.to_owned(), told(hand).into())).collect::<Map<_, _>>())
+    }
+
+    fn is_due(&self, hand: &Package) -> bool {
+        self.to_build.iter().any(|package| package.name == hand.name)
+            || self.job.as_ref().is_some_and(|job| job.builds(hand))
+    }
+}

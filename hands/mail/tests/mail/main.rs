@@ -1,0 +1,5 @@
+//! Tests of the mail hand: its pure parts as data.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+mod looks;
+mod settings;
