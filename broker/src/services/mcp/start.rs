@@ -51,13 +51,8 @@ pub struct Start {
 
 impl Start {
     /// Opens a session; the child is ended when it is dropped.
-<<<<<<< HEAD
     pub async fn session(&self, handler: Handler) -> Result<(Session, Option<Running>), String> {
-        if self.settings.command.is_empty() {
-=======
-    pub async fn session(&self, handler: Handler) -> Result<(Session, Option<Child>), String> {
         if !self.settings.url.is_empty() {
->>>>>>> main
             return self.reached(handler).await.map(|session| (session, None));
         }
         let mut running = self.running().await?;
@@ -83,7 +78,6 @@ impl Start {
         opened.map_err(|error| failure::of_opening(&error))
     }
 
-<<<<<<< HEAD
     async fn running(&self) -> Result<Running, String> {
         let mut proxy = JoinSet::new();
         if self.settings.network != "proxy" {
@@ -101,21 +95,11 @@ impl Start {
 
     /// Starts the program; with a socket, the listener of its own network is sent there.
     fn child(&self, proxy: Option<UnixStream>) -> Result<Child, String> {
-        let Some((program, arguments)) = self.settings.command.split_first() else {
-            return Err("it has no command".to_owned());
-        };
-        let home = self.home();
-        std::fs::create_dir_all(&home)
-            .map_err(|error| format!("{} cannot be made: {error}", home.display()))?;
-        let mut command = self.walled(program, &home, proxy.as_ref().map(AsRawFd::as_raw_fd))?;
-=======
-    fn child(&self) -> Result<Child, String> {
         let (program, arguments) = self.program()?;
         let home = self.home();
         std::fs::create_dir_all(&home)
             .map_err(|error| format!("{} cannot be made: {error}", home.display()))?;
-        let mut command = self.walled(&program, &home)?;
->>>>>>> main
+        let mut command = self.walled(&program, &home, proxy.as_ref().map(AsRawFd::as_raw_fd))?;
         command.args(arguments).current_dir(&home).env_clear().env("HOME", &home).kill_on_drop(true);
         command.env("PATH", programs::path());
         command.envs(std::env::var("LANG").ok().map(|value| ("LANG", value)));
