@@ -26,7 +26,8 @@ use crate::web::pages::Pages;
 use crate::web::{self, Web};
 use anyhow::Result;
 use axum::extract::State;
-use axum::routing::get;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
 use axum::{Extension, Json, Router};
 use house::House;
 use serde_json::{Value, json};
@@ -91,6 +92,7 @@ impl Broker {
     fn routes(&self) -> Router {
         Router::new()
             .route("/status", get(status))
+            .route("/taint", post(taint))
             .with_state(self.clone())
             .merge(services::routes::routes(self.services.clone()))
             .merge(mcp::routes::routes(self.services.clone()))
@@ -118,6 +120,7 @@ impl Broker {
         let llm = self.llm.clone();
         watching.spawn(async move { llm.look_nearby().await });
         watching.spawn(mcp::listing::meet(self.services.clone()));
+        watching.spawn(mcp::standing::tell(self.services.clone(), self.llm.budget.clone()));
         let services = self.services.clone();
         watching.spawn(answers::watch(self.approvals.clone(), move |id| {
             tokio::spawn(approved::carry_out(services.clone(), id));
@@ -155,4 +158,12 @@ async fn status(State(broker): State<Broker>, Extension(Life(life)): Extension<L
         "janee": broker.services.janee.settings.is_some(),
         "mcp": mcp::listing::lines(&broker.services),
     }))
+}
+
+/// Notes that the creature is about to read what may be text of others: a skill that it wrote itself.
+async fn taint(State(broker): State<Broker>, Extension(Life(life)): Extension<Life>) -> Response {
+    match broker.handles.taint.try_read_untrusted(life) {
+        Ok(()) => Json(json!({"ok": true})).into_response(),
+        Err(refusal) => refusal.into_response(),
+    }
 }

@@ -6,6 +6,7 @@ use crate::ground::hosts::Resolver;
 use crate::ground::hours::Hours;
 use crate::ground::taint::Taint;
 use crate::ledger::Ledger;
+use crate::money::limits::Limits;
 use crate::net::outward::Outward;
 use crate::net::resolve::OwnPort;
 use crate::secrets::Secrets;
@@ -22,6 +23,7 @@ pub struct Handles {
     pub tokens: Arc<Tokens>,
     pub taint: Taint,
     pub hours: Hours,
+    pub limits: Limits,
     pub outward: Outward,
     pub own_port: OwnPort,
     pub resolver: Resolver,
@@ -29,12 +31,25 @@ pub struct Handles {
 
 impl Handles {
     pub fn open(house: House, clock: Clock, keys: Keys, resolver: Resolver) -> Result<Arc<Self>> {
+        // The ledger first: its lock keeps another broker's calls from leaving beside what is counted here.
+        let ledger = Ledger::open(&house, clock.clone());
+        Self::with(ledger, house, clock, keys, resolver)
+    }
+
+    /// Handles of a stage that runs beside the broker: nothing is recorded by them.
+    pub fn beside(house: House, keys: Keys, resolver: Resolver) -> Result<Arc<Self>> {
+        let clock = Clock::default();
+        Self::with(Ledger::of_another(clock.clone()), house, clock, keys, resolver)
+    }
+
+    fn with(ledger: Ledger, house: House, clock: Clock, keys: Keys, resolver: Resolver) -> Result<Arc<Self>> {
         Ok(Arc::new(Self {
-            ledger: Ledger::open(&house, clock.clone()),
+            ledger,
             secrets: Secrets::new(keys),
             tokens: Arc::new(Tokens::new(house.clone())),
             taint: Taint::open(&house, clock.clone()),
             hours: Hours::open(&house, clock.clone()),
+            limits: Limits::open(&house),
             outward: Outward::new(resolver)?,
             own_port: OwnPort::default(),
             resolver,

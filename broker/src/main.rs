@@ -11,8 +11,9 @@ use broker::llm::{choice, nearby};
 use broker::net::outward::Outward;
 use broker::policy::Policy;
 use broker::secrets::keys::Keys;
-use broker::services::mcp::walled;
+use broker::services::mcp::{tried, walled};
 use house::House;
+use std::io::Read;
 use std::net::{IpAddr, TcpListener};
 use std::os::fd::FromRawFd;
 use std::os::unix::fs::PermissionsExt;
@@ -25,12 +26,14 @@ use tracing_subscriber::prelude::*;
 const HELP: &str = "\
 broker: holds keys, budget and permission for the creature, on loopback
 
-usage: broker [--house DIR] [--check | --accept-ledger] [--know NAME=ADDRESS]…
+usage: broker [--house DIR] [--check | --accept-ledger | --mcp-tools NAME] [--piped] [--know NAME=ADDRESS]…
 
   --house DIR      the repository root (default: the working directory)
   --check          read owner.toml and .env, say what is wrong with it, else which mind that makes; serve nothing
   --accept-ledger  where the ledger is closed: set it aside and begin a new one, which counts all that the caps allow
                    by now as spent; with the guardian stopped
+  --mcp-tools NAME starts or reaches this MCP server, behind its walls, and prints as JSON what it has; calls no tool
+  --piped          takes the settings from the standard input in place of owner.toml
   --know NAME=ADDRESS
                    for tests: the proxy of MCP servers' programs takes this name for this address, on this machine too
   --help, --version
@@ -44,47 +47,79 @@ examples:
   broker --house ~/feral
 ";
 
-fn main() -> ExitCode {
-    if let Some(code) = walled::stage(std::env::args_os().skip(1)) {
-        return code;
-    }
-    house::files::close_to_others();
-    let mut house = PathBuf::from(".");
-    let mut check = false;
-    let mut accept = false;
-    let mut names = Names::new();
+/// Words of the command line, read.
+#[derive(Default)]
+struct Asked {
+    house: PathBuf,
+    check: bool,
+    accept: bool,
+    /// The MCP server that is to be tried.
+    tools: Option<String>,
+    /// The settings come by the standard input.
+    piped: bool,
+    /// Names for the proxy of MCP servers' programs.
+    names: Names,
+}
+
+/// Reads the command line; an error is the exit status, after what there was to say.
+fn asked() -> Result<Asked, ExitCode> {
+    let mut asked = Asked { house: PathBuf::from("."), ..Asked::default() };
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         match (arg.as_str(), args.len()) {
             ("--help" | "-h", _) => {
                 print!("{HELP}");
-                return ExitCode::SUCCESS;
+                return Err(ExitCode::SUCCESS);
             }
             ("--version" | "-V", _) => {
                 println!("broker {}", env!("CARGO_PKG_VERSION"));
-                return ExitCode::SUCCESS;
+                return Err(ExitCode::SUCCESS);
             }
-            ("--check", _) => check = true,
-            ("--accept-ledger", _) => accept = true,
-            ("--house", 1..) => house = args.next().unwrap_or_default().into(),
+            ("--check", _) => asked.check = true,
+            ("--accept-ledger", _) => asked.accept = true,
+            ("--piped", _) => asked.piped = true,
+            ("--house", 1..) => asked.house = args.next().unwrap_or_default().into(),
+            ("--mcp-tools", 1..) => asked.tools = args.next(),
             ("--know", 1..) => match known(&args.next().unwrap_or_default()) {
-                Some((name, address)) => drop(names.insert(name, address)),
+                Some((name, address)) => drop(asked.names.insert(name, address)),
                 None => {
                     eprintln!("broker: --know takes NAME=ADDRESS, like garden.test=127.0.0.1");
-                    return ExitCode::from(2);
+                    return Err(ExitCode::from(2));
                 }
             },
             (other, _) => {
                 eprintln!("broker: cannot understand {other:?}\n\n{HELP}");
-                return ExitCode::from(2);
+                return Err(ExitCode::from(2));
             }
         }
     }
+    Ok(asked)
+}
+
+/// The settings that are judged: the owner's file, or what comes by the standard input.
+fn policy(house: &House, piped: bool) -> Result<Policy> {
+    if !piped {
+        return Policy::load(house);
+    }
+    let mut text = String::new();
+    std::io::stdin().lock().take(house::files::SMALL_FILE_BYTES).read_to_string(&mut text)?;
+    Policy::read(&text).map_err(|mistakes| anyhow::anyhow!("{mistakes}"))
+}
+
+fn main() -> ExitCode {
+    if let Some(code) = walled::stage(std::env::args_os().skip(1)) {
+        return code;
+    }
+    house::files::close_to_others();
+    let Asked { house, check, accept, tools, piped, names } = match asked() {
+        Ok(asked) => asked,
+        Err(code) => return code,
+    };
     let house = House::new(house);
     // The same exit status with and without --check, so that the guardian knows that starting again would not help.
-    let judged = Policy::load(&house).and_then(|policy| {
+    let judged = policy(&house, piped).and_then(|policy| {
         let keys = if accept { Keys::default() } else { Keys::load(&house, &policy.key_names())? };
-        Ok((choice::of_house(&policy, &keys), policy))
+        Ok((choice::of_house(&policy, &keys), policy, keys))
     });
     let done = match judged {
         Err(error) => {
@@ -92,10 +127,13 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
         // On the owner's order, after the old one was closed.
-        Ok((_, policy)) if accept => opening::accept(&house, &Clock::default(), &policy.budget)
+        Ok((_, policy, _)) if accept => opening::accept(&house, &Clock::default(), &policy.budget)
             .map(|done| println!("{done}"))
             .context("failed to begin a new ledger"),
-        Ok((chosen, _)) if check => {
+        Ok((_, policy, keys)) if tools.is_some() => {
+            try_server(house, &policy, keys, &tools.unwrap_or_default())
+        }
+        Ok((chosen, ..)) if check => {
             println!("{}", chosen.told());
             nearby(&chosen).iter().for_each(|told| println!("{told}"));
             Ok(())
@@ -109,6 +147,20 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Prints what an MCP server has, as JSON; its program ends with this process, whatever ends it.
+fn try_server(house: House, policy: &Policy, keys: Keys, name: &str) -> Result<()> {
+    hide_this_process()?;
+    make_folder_private(&house)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        tokio::select! {
+            told = tried::tried(house, policy, keys, name) => println!("{}", told?),
+            () = told_to_end()? => bail!("told to end"),
+        }
+        Ok(())
+    })
 }
 
 /// Returns sentences about the model servers on this machine; none where they cannot be asked.

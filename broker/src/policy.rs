@@ -19,7 +19,7 @@ pub use house::settings::broker::{
     Auth, Autonomy, Besides, Budget, Janee, Model, Packages, Price, Rule, Search, Service, Taint, Verdict,
     Web, X,
 };
-pub use house::settings::mcp::{Mcp, ToolRule};
+pub use house::settings::mcp::{Limit, Mcp, ToolRule};
 
 /// The broker's part of the owner's settings, checked.
 #[derive(Clone, Debug, Default)]

@@ -1,8 +1,8 @@
 //! The owner's side: asks that wait, events, costs, faults; read from records and state.
 //!
 //! No decision depends on it, and the creature lives without it. It writes nothing but the owner's
-//! words, answers and corrections, what the owner was told, morning reports, and the page's link and index; while nobody lives
-//! there, what the owner restores and merges.
+//! words, answers and corrections, lines of `owner.toml` they said yes to, what they were told, morning reports, and the page's
+//! link and index; while nobody lives there, what the owner restores and merges.
 
 pub mod agenda;
 pub mod asks;
@@ -21,6 +21,7 @@ pub mod history;
 pub mod life;
 pub mod manual;
 pub mod markdown;
+pub mod mcp;
 pub mod mind;
 pub mod notices;
 pub mod owners;
@@ -29,6 +30,7 @@ pub mod plain;
 pub mod report;
 pub mod rollback;
 pub mod say;
+pub mod skills;
 pub mod update;
 pub mod why;
 pub mod window;

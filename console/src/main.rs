@@ -8,8 +8,8 @@ use console::commands::options::{self, Answer, Form};
 use console::commands::{Command, Typed, mistakes};
 use console::life::{Part, export, trace};
 use console::{
-    asks, backup, budget, completions, diff, doctor, feed, goals, history, manual, mind, notices, page,
-    report, rollback, say, update, why, window, words,
+    asks, backup, budget, completions, diff, doctor, feed, goals, history, manual, mcp, mind, notices, page,
+    report, rollback, say, skills, update, why, window, words,
 };
 use house::terminal::{self, STARTS, hinted};
 use house::{House, settings};
@@ -51,6 +51,7 @@ fn owners(mut words: Vec<OsString>) -> Result<u8> {
         to_the_command.rotate_right(1);
     }
     let command = words.first().and_then(named);
+    let below = command.zip(words.get(1)).and_then(|(above, word)| above.find_subcommand(word.to_str()?));
     let matches = TABLE.clone().try_get_matches_from(&words);
     match matches.and_then(|matches| Typed::from_arg_matches(&matches)) {
         Ok(Typed { command: Some(command), .. }) => carry_out(command),
@@ -65,7 +66,7 @@ fn owners(mut words: Vec<OsString>) -> Result<u8> {
             Ok(0)
         }
         Err(error) => {
-            terminal::error(&format!("guardian: {}", mistakes::told(&error, command)));
+            terminal::error(&format!("guardian: {}", mistakes::told(&error, below.or(command))));
             Ok(2)
         }
     }
@@ -87,6 +88,10 @@ fn carry_out(command: Command) -> Result<u8> {
         Command::Mind(Form { json }) => return Ok(mind::show(&find()?, json)),
         Command::Feed(wanted) => feed::show(&find()?, &wanted)?,
         Command::Goals { id, form } => return goals::show(&find()?, id.as_deref(), form.json),
+        Command::Skills { check: Some(_), which, form } => {
+            return skills::check(&find()?, which.as_deref(), form.json);
+        }
+        Command::Skills { form, .. } => skills::list(&find()?, form.json),
         Command::Why { thought, form } => return why::show(&find()?, thought.as_deref(), form.json),
         Command::Diff { which, form } => return diff::show(&find()?, which.as_deref(), form.json),
         Command::Report { since, markdown: true, .. } => report::letter::print(&find()?, &since)?,
@@ -111,6 +116,7 @@ fn carry_out(command: Command) -> Result<u8> {
         Command::Backup(wanted) => return backup::backup(&find()?, &wanted),
         Command::Restore(wanted) => return backup::restore::restore(&find()?, &wanted),
         Command::Update(wanted) => return update::update(&find()?, &wanted),
+        Command::Mcp { order } => return mcp::carry_out(&find()?, order),
         Command::Doctor(Form { json }) => {
             let house = find()?;
             let limits = settings::whole(&house).map(|settings| settings.limits).unwrap_or_default();

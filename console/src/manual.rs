@@ -19,9 +19,14 @@ pub fn page() -> Result<String> {
     whole.render_name_section(&mut page)?;
     whole.render_synopsis_section(&mut page)?;
     whole.render_description_section(&mut page)?;
-    for command in table.get_subcommands() {
+    let all = table.get_subcommands().flat_map(|command| {
+        let below = command.get_subcommands().map(|below| (format!("{} ", command.get_name()), below));
+        std::iter::once((String::new(), command)).chain(below)
+    });
+    for (above, command) in all {
         let of_one = Man::new(command.clone().mut_arg("help", |help| help.hide(true)));
-        Roff::new().control("SH", [format!("feral {}", usage(command)).as_str()]).to_writer(&mut page)?;
+        let heading = format!("feral {above}{}", usage(command));
+        Roff::new().control("SH", [heading.as_str()]).to_writer(&mut page)?;
         let mut part = Vec::new();
         of_one.render_description_section(&mut part)?;
         of_one.render_options_section(&mut part)?;

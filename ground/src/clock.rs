@@ -85,7 +85,8 @@ pub fn running_ms() -> Millis {
     read(ClockId::CLOCK_MONOTONIC)
 }
 
-fn since_boot_ms() -> Millis {
+/// Milliseconds since this machine started, suspended time included: nobody can set it.
+pub fn since_boot_ms() -> Millis {
     read(ClockId::CLOCK_BOOTTIME)
 }
 

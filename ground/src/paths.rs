@@ -109,6 +109,10 @@ impl House {
         packages = ".self/broker/packages.jsonl";
         taint = ".self/broker/taint.json";
         hours = ".self/broker/hours.jsonl";
+        /// Amounts that calls of tools came to, by the owner's limits.
+        spent = ".self/broker/spent.jsonl";
+        /// `owner.toml` as it was before the console changed it.
+        owner_before = ".self/broker/owner-before.toml";
         /// The token of the link to the owner's page.
         page_link = ".self/broker/page.json";
         /// The index of the owner's page, which can always be made anew from the records.

@@ -2,7 +2,7 @@
 
 use crate::records::{text, view::field};
 use crate::terminal::typed;
-use crate::{House, asks, files, minds, moments, own_time};
+use crate::{House, asks, files, minds, moments, own_time, servers};
 use serde_json::Value;
 
 /// The broker's state, money spent and waiting asks: for the first screen and for `status`.
@@ -27,6 +27,7 @@ pub fn lines(house: &House, broker: Option<&Value>) -> Vec<(&'static str, String
                 lines.extend(minds::in_use(&page).map(|told| ("model", told)));
                 lines.extend(minds::offered(&page).into_iter().map(|told| ("offered", told)));
                 lines.extend(minds::down(&page).into_iter().map(|told| ("down", told)));
+                lines.extend(servers::troubles(&page).into_iter().map(|told| ("mcp", told)));
             }
             lines.push(("budget", budget_line(&page)));
             lines.extend(own_time::line(&page, moments::now()).map(|told| ("own time", told)));

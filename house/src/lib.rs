@@ -5,6 +5,7 @@
 pub mod asks;
 pub mod broker_page;
 pub mod called;
+pub mod decimal;
 pub mod find;
 pub mod heartbeat;
 pub mod instance;
@@ -17,6 +18,7 @@ pub mod records;
 pub mod risky;
 pub mod sealed;
 pub mod secret_beginnings;
+pub mod servers;
 pub mod settings;
 pub mod shared;
 pub mod space;

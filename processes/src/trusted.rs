@@ -12,10 +12,12 @@ use nix::sys::signal::{Signal, killpg};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 use std::fs::File;
+use std::io::Write;
 use std::os::fd::RawFd;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
 /// Variables cargo and rustup set for the programs they run. A cargo started from there would take them for settings,
@@ -151,6 +153,44 @@ pub fn output(program: &Path, args: &[&str]) -> Result<Output> {
     #[allow(clippy::disallowed_methods)]
     let output = Command::new(program).args(args).stdin(Stdio::null()).output();
     output.with_context(|| format!("failed to run {}", program.display()))
+}
+
+/// Runs a program to its end with this text as its input; none where that takes longer, and then it is ended. It ends with
+/// us. `goes_on` is told the seconds that have passed, once each.
+pub fn answered(
+    program: &Path,
+    args: &[&str],
+    input: &str,
+    longest_s: u64,
+    mut goes_on: impl FnMut(u64),
+) -> Result<Option<Output>> {
+    let failed = || format!("failed to run {}", program.display());
+    let mut command = Command::new(program);
+    command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // SAFETY: a plain system call.
+    #[allow(unsafe_code)]
+    unsafe {
+        command.pre_exec(|| Ok(prctl::set_pdeathsig(Signal::SIGTERM)?));
+    }
+    #[allow(clippy::disallowed_methods)]
+    let mut child = command.spawn().with_context(failed)?;
+    let (pid, stdin) = (Pid::from_raw(child.id() as i32), child.stdin.take());
+    let input = input.to_owned();
+    let writing = std::thread::spawn(move || stdin.map(|mut stdin| stdin.write_all(input.as_bytes())));
+    let (done, ended) = mpsc::channel();
+    let waiting = std::thread::spawn(move || done.send(child.wait_with_output()));
+    for second in 1..=longest_s {
+        match ended.recv_timeout(Duration::from_secs(1)) {
+            Ok(output) => {
+                let _ = (writing.join(), waiting.join());
+                return output.map(Some).with_context(failed);
+            }
+            Err(RecvTimeoutError::Timeout) => goes_on(second),
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    terminate(pid);
+    Ok(None)
 }
 
 /// Waits for a process while `go_on` allows; `None` if it no longer does, and the process lives on.

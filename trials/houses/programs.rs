@@ -33,6 +33,11 @@ pub fn broker() -> &'static Path {
     BROKER.get_or_init(|| built("broker"))
 }
 
+/// An MCP server on standard streams that behaves as a file says.
+pub fn mcp_like() -> PathBuf {
+    broker().with_file_name("examples").join("mcp_like")
+}
+
 /// The owner's console, which the guardian hands the owner's words to.
 pub fn console() -> &'static Path {
     static CONSOLE: OnceLock<PathBuf> = OnceLock::new();

@@ -86,8 +86,6 @@ pub const ROWS: &[Row] = &[
     row("knowledge.search", r#"{"query": "herons"}"#, "Herons stand"),
     row("fact.add", r#"{"text": "A heron has one neck."}"#, ""),
     row("skill.write", r#"{"name": "count", "text": "Count herons.\n\nOne by one."}"#, ""),
-    row("skill.load", r#"{"name": "count"}"#, "One by one"),
-    row("skill.list", r#"{}"#, "count"),
     row("dream.now", r#"{}"#, ""),
     row("dream.undo", r#"{"name": "none"}"#, "failed: no such dream is kept"),
     row("goal.add", r#"{"title": "count herons", "checkpoints": ["look", "count"]}"#, "goal-"),

@@ -65,6 +65,7 @@ impl Budget {
                 prices_told: Vec::new(),
                 mind: String::new(),
                 nearby: Vec::new(),
+                mcp: serde_json::json!([]),
                 bucket,
                 likely: Likely::default(),
             }),
@@ -167,6 +168,15 @@ impl Budget {
     pub fn tell_of_nearby(&self, told: Vec<String>) {
         self.inner.state().nearby = told;
         self.inner.change();
+    }
+
+    /// Notes how the MCP servers stand.
+    pub fn tell_of_mcp(&self, told: serde_json::Value) {
+        let mut state = self.inner.state();
+        if state.mcp != told {
+            state.mcp = told;
+            self.inner.change();
+        }
     }
 
     /// Notes the likely cost of a call to a model the creature may use.

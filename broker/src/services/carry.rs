@@ -7,6 +7,7 @@ use crate::ground::hours::Full;
 use crate::ground::refusal::Unfit;
 use crate::ledger::Closed;
 use crate::policy::{Taint, Verdict};
+use crate::services::mcp::limit;
 use crate::services::mcp::rules::tool_of;
 use house::bounds::brief;
 use serde_json::Value;
@@ -28,6 +29,11 @@ pub async fn carry(services: &Services, life: u64, act: Act, reason: &str) -> Re
             return services.approvals.refuse(life, &act, unfit).await;
         }
     };
+    if matches!(act, Act::Mcp(_))
+        && let Err(unfit) = limit::look(services, &call)
+    {
+        return services.approvals.refuse(life, &act, unfit).await;
+    }
     if rule.verdict == Verdict::Allow
         && !canonical::is_safe(&call.method)
         && let Some(refused) = services.approvals.unproven(life, &act).await?

@@ -5,20 +5,24 @@
 
 pub mod call;
 pub mod content;
+pub mod errors;
 pub mod failure;
 pub mod hand;
 pub mod handler;
+pub mod limit;
 pub mod listing;
 pub mod offers;
 pub mod pins;
 pub mod routes;
 pub mod rules;
 pub mod server;
+pub mod standing;
 pub mod start;
 pub mod tool;
+pub mod tried;
 pub mod walled;
 
-use crate::forward::{Forward, Names};
+use crate::forward::Names;
 use crate::ground::refusal::Unfit;
 use crate::handles::Handles;
 use crate::policy;
@@ -27,6 +31,11 @@ use pins::Pins;
 use server::Server;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// The key under which the calls of a server are counted.
+fn hours_of(server: &str) -> String {
+    format!("mcp:{server}")
+}
 
 /// The servers by name, and what their tools were when they were first seen.
 pub struct Mcp {
@@ -37,16 +46,12 @@ pub struct Mcp {
 impl Mcp {
     pub fn new(all: &BTreeMap<String, policy::Mcp>, web: &policy::Web, handles: &Arc<Handles>) -> Self {
         let server = |(name, settings): (&String, &policy::Mcp)| {
-            let forward = Forward::new(name, web, handles);
-            let start = start::Start {
-                name: name.clone(),
-                settings: settings.clone(),
-                handles: handles.clone(),
-                forward: Arc::new(forward),
-            };
+            let start = start::Start::new(name, settings, web, handles);
             (name.clone(), Server::new(start))
         };
-        Self { servers: all.iter().map(server).collect(), pins: Pins::open(&handles.house) }
+        let pins = Pins::open(&handles.house);
+        pins.keep(|server| all.contains_key(server));
+        Self { servers: all.iter().map(server).collect(), pins }
     }
 
     /// The server of that name, or why there is none.

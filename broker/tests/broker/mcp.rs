@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::time::Duration;
 
-const TOKEN: &str = "mcp-token-0123456789";
-const RULES: &str = "[[mcp.like.rules]]\ntool = \"look\"\ndo = \"allow\"\nlooks = true\n\
+pub const TOKEN: &str = "mcp-token-0123456789";
+pub const RULES: &str = "[[mcp.like.rules]]\ntool = \"look\"\ndo = \"allow\"\nlooks = true\n\
     [[mcp.like.rules]]\ntool = \"send\"\nwith = {to = \"*@evil.example\"}\ndo = \"deny\"\n\
     [[mcp.like.rules]]\ntool = \"send\"\nwith = {to = \"ann@example.org\"}\ndo = \"allow\"\n\
     [[mcp.like.rules]]\ntool = \"send\"\ndo = \"ask\"\n";
 
-fn program() -> PathBuf {
+pub fn program() -> PathBuf {
     let own = std::env::current_exe().unwrap();
     let program = own.parent().unwrap().parent().unwrap().join("examples/mcp_like");
     assert!(program.exists(), "build it first: cargo build -p broker --example mcp_like");
@@ -22,18 +22,22 @@ fn program() -> PathBuf {
 }
 
 pub fn home(mode: &str, more: &str) -> Home {
+    home_with(mode, more, RULES)
+}
+
+pub fn home_with(mode: &str, more: &str, rules: &str) -> Home {
     let home = Home::new("").with("MCP_TOKEN", TOKEN);
     std::fs::create_dir_all(home.path("like")).unwrap();
     std::fs::write(home.path("like/mode"), mode).unwrap();
     home.settings(&format!(
-        "[mcp.like]\ncommand = [{:?}, {:?}]\nenv = [\"MCP_TOKEN\"]\nwrite = [\"like\"]\n{more}{RULES}",
+        "[mcp.like]\ncommand = [{:?}, {:?}]\nenv = [\"MCP_TOKEN\"]\nwrite = [\"like\"]\n{more}{rules}",
         program().to_str().unwrap(),
         home.path("like").to_str().unwrap(),
     ));
     home
 }
 
-fn set(home: &Home, mode: &str) {
+pub fn set(home: &Home, mode: &str) {
     std::fs::write(home.path("like/mode"), mode).unwrap();
 }
 
@@ -43,7 +47,7 @@ pub async fn call(open: &Open, tool: &str, arguments: Value) -> Value {
 }
 
 /// The server, once its tools were seen.
-async fn met(open: &Open) -> Value {
+pub async fn met(open: &Open) -> Value {
     for _ in 0..3_000 {
         let listed = open.get("/mcp/servers").await;
         if listed["servers"][0]["all_tools"] != 0 {

@@ -1,8 +1,10 @@
 //! Taint: how long it lasts, what it outlives, and which recipients are known.
 
+use crate::home::Home;
 use broker::ground::clock::Clock;
 use broker::ground::taint::{Taint, WINDOW_S};
 use house::House;
+use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -118,4 +120,18 @@ fn the_list_is_bounded_and_mends_itself() {
         assert!(taint.is_new("r0") && !taint.is_new("r3999") && !taint.is_new("one more"));
     }
     assert_eq!(std::fs::read_to_string(house.recipients()).unwrap().lines().count(), 2_001);
+}
+
+/// A skill of the creature's own may say what others wrote: it says so before it reads one.
+#[tokio::test]
+async fn the_creature_may_taint_itself_and_nobody_else_may() {
+    let home = Home::new("");
+    let open = home.open().await;
+    assert_eq!(open.get("/status").await["tainted"], false);
+    let refused =
+        crate::home::client().post(format!("{}/taint", open.url)).json(&json!({})).send().await.unwrap();
+    assert_eq!((refused.status().as_u16(), &open.get("/status").await["tainted"]), (401, &json!(false)));
+    assert_eq!(open.post("/taint", json!({})).await, (200, json!({"ok": true})));
+    assert_eq!(open.get("/status").await["tainted"], true);
+    assert!(std::fs::read_to_string(home.path(".self/broker/taint.json")).unwrap().contains("until_s"));
 }

@@ -37,6 +37,9 @@ pub enum Content {
     Lines(File, u64),
 }
 
+/// The broker's folder, which is a link where a guardian ran.
+const BROKER: &str = ".self/broker";
+
 /// Every file of the moment, by its path in the house.
 pub fn take(house: &House, takes: &dyn Fn(&str) -> bool) -> Result<BTreeMap<String, Taken>> {
     for _ in 0..LOOKS {
@@ -117,7 +120,7 @@ pub struct Found<'a> {
 
 /// Every entry below `.self`, the broker's folder among them, through no link but that one.
 pub fn each(house: &House, visit: &mut dyn FnMut(Found) -> Result<()>) -> Result<()> {
-    for (path, at) in [(".self", house.state_folder()), (".self/broker", house.broker())] {
+    for (path, at) in [(".self", house.state_folder()), (BROKER, house.broker())] {
         match Folder::open(&at) {
             Ok(folder) => below(&folder, path, visit)?,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
@@ -143,6 +146,10 @@ fn below(folder: &Folder, path: &str, visit: &mut dyn FnMut(Found) -> Result<()>
         let Ok(meta) = fs::symlink_metadata(folder.at(&name)) else { continue };
         let text = name.to_string_lossy();
         let inner = format!("{path}/{text}");
+        // It is walked by itself, also where no guardian has put a link in its place yet.
+        if meta.is_dir() && inner == BROKER {
+            continue;
+        }
         if meta.is_dir() && name.to_str().is_some() && parts::part(&inner) != Part::Leave {
             if !folder.is_deep()
                 && let Ok(next) = folder.inner(Path::new(&name).as_os_str())

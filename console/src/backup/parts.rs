@@ -62,6 +62,7 @@ pub fn part(path: &str) -> Part {
         || is_ignored
         || LEFT_FOLDERS.iter().any(below)
         || LEFT_FOLDERS.contains(&path)
+        || is_fetched(path)
         || path.starts_with(".self/mind/index.sqlite")
         || path.ends_with(".aside")
         || is_log;
@@ -76,6 +77,12 @@ pub fn part(path: &str) -> Part {
     }
 }
 
+/// Whether a path is of what npx and uvx fetched into the home of an MCP server's program: they fetch it anew.
+fn is_fetched(path: &str) -> bool {
+    let mut steps = path.strip_prefix(".self/broker/mcp/").unwrap_or_default().split('/').skip(1);
+    steps.next().is_some_and(|step| [".npm", ".cache"].contains(&step))
+}
+
 /// Whether a path is a folder in every house.
 pub fn is_folder(path: &str) -> bool {
     KNOWN_FOLDERS.contains(&path) || FOLDERS.contains(&path)
@@ -85,7 +92,9 @@ pub fn is_folder(path: &str) -> bool {
 pub fn is_of_one_moment(path: &str) -> bool {
     let Some(rest) = path.strip_prefix(".self/") else { return false };
     let on_top = !rest.contains('/') && (rest.ends_with(".json") || rest.ends_with(".jsonl"));
-    on_top || ["mind/", "broker/", "guardian/"].iter().any(|folder| rest.starts_with(folder))
+    // Programs of others live there, and may write at any time.
+    let is_home = rest.starts_with("broker/mcp/");
+    on_top || !is_home && ["mind/", "broker/", "guardian/"].iter().any(|folder| rest.starts_with(folder))
 }
 
 /// Whether a file grows by whole lines and is never written over.

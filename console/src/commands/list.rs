@@ -41,14 +41,29 @@ pub fn table(program: &str) -> Command {
         .term_width(columns)
         .mut_subcommand("help", |help| help.mut_arg("command", |command| command.value_parser(names)))
         .mut_subcommands(|command| {
-            let more = command.get_long_about().or(command.get_about()).map(ToString::to_string);
-            let more = format!("{}: {}", command.get_name(), more.unwrap_or_default());
-            let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-            let examples: String = examples.lines().map(|line| format!("\n  {program} {line}")).collect();
-            command.help_template(HELP).before_help(more).after_help(format!("Examples:{examples}"))
+            let name = command.get_name().to_owned();
+            with_help(command, &name, program)
+                .mut_subcommands(|below| {
+                    let name = format!("{name} {}", below.get_name());
+                    with_help(below, &name, program)
+                })
+                .disable_help_subcommand(true)
         });
     table.build();
     table
+}
+
+/// A command with the help that is made of what the table says of it.
+fn with_help(command: Command, name: &str, program: &str) -> Command {
+    let more = command.get_long_about().or(command.get_about()).map(ToString::to_string);
+    let more = format!("{name}: {}", more.unwrap_or_default());
+    let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let examples: String = examples.lines().map(|line| format!("\n  {program} {line}")).collect();
+    command
+        .display_name(name.to_owned())
+        .help_template(HELP)
+        .before_help(more)
+        .after_help(format!("Examples:{examples}"))
 }
 
 pub fn names() -> impl Iterator<Item = &'static str> {
@@ -67,7 +82,9 @@ pub fn usage(command: &Command) -> String {
         let name = word.get_value_names().unwrap_or_default().join(" ");
         if word.is_required_set() { format!(" {name}") } else { format!(" [{name}]") }
     });
-    format!("{}{}", command.get_name(), words.collect::<String>())
+    let below: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+    let below = if below.is_empty() { String::new() } else { format!(" [{}]", below.join("|")) };
+    format!("{}{}{below}", command.get_name(), words.collect::<String>())
 }
 
 /// The options of a command, and the words that may stand behind it as they are.
@@ -78,7 +95,8 @@ pub fn choices(command: &Command) -> Vec<String> {
         short.into_iter().chain(option.get_long().map(|name| format!("--{name}")))
     });
     let words = command.get_positionals().flat_map(|word| word.get_possible_values());
-    words.map(|word| word.get_name().to_owned()).chain(options).collect()
+    let below = command.get_subcommands().map(|below| below.get_name().to_owned());
+    words.map(|word| word.get_name().to_owned()).chain(below).chain(options).collect()
 }
 
 /// Each command with the title of the group that it begins.

@@ -9,7 +9,7 @@ use house::{bounds, printable};
 
 /// Says what is wrong with the words behind a command, or behind none.
 pub fn told(error: &Error, command: Option<&Command>) -> String {
-    let whose = command.map_or("the guardian", Command::get_name);
+    let whose = command.map_or("the guardian", called);
     let part = |kind| error.get(kind).map(ToString::to_string).unwrap_or_default();
     let (argument, value) = (part(ContextKind::InvalidArg), part(ContextKind::InvalidValue));
     let (argument, value) = (shown(&argument), shown(&value));
@@ -19,7 +19,7 @@ pub fn told(error: &Error, command: Option<&Command>) -> String {
     // Another maker's kinds: those without words here are told in clap's.
     #[allow(clippy::wildcard_enum_match_arm)]
     let what = match error.kind() {
-        ErrorKind::InvalidSubcommand => unknown(&shown(&part(ContextKind::InvalidSubcommand))),
+        ErrorKind::InvalidSubcommand => unknown(&shown(&part(ContextKind::InvalidSubcommand)), command),
         ErrorKind::UnknownArgument if argument.starts_with('-') => {
             let all = command.map_or_else(|| TABLE.get_subcommands().collect(), |command| vec![command]);
             let options: Vec<String> = all.into_iter().flat_map(choices).collect();
@@ -30,7 +30,7 @@ pub fn told(error: &Error, command: Option<&Command>) -> String {
         }
         ErrorKind::UnknownArgument => format!("`{argument}` is too much for {whose}"),
         ErrorKind::InvalidValue if value.is_empty() => format!("{argument} wants a value{about}"),
-        ErrorKind::InvalidValue if whose == "help" => unknown(&value),
+        ErrorKind::InvalidValue if whose == "help" => unknown(&value, None),
         ErrorKind::InvalidValue => {
             format!("{argument} is one of {}, not `{value}`", part(ContextKind::ValidValue))
         }
@@ -50,20 +50,28 @@ pub fn told(error: &Error, command: Option<&Command>) -> String {
         _ => error.to_string().lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned(),
     };
     let command = command.filter(|command| command.get_name() != "help");
-    let how =
-        command.map_or_else(|| typed("help"), |command| typed(&format!("{} --help", command.get_name())));
+    let how = command.map_or_else(|| typed("help"), |command| typed(&format!("{} --help", called(command))));
     format!("{what}; see `{how}`")
+}
+
+/// The name of a command with the one above it.
+fn called(command: &Command) -> &str {
+    command.get_display_name().unwrap_or_else(|| command.get_name())
 }
 
 fn shown(text: &str) -> String {
     printable::flat(&bounds::brief(text, bounds::NAME_CHARS))
 }
 
-fn unknown(word: &str) -> String {
-    let names: Vec<&str> = names().collect();
+/// Says what a word that is no command was meant to be, of the guardian's, or of those below a command.
+fn unknown(word: &str, above: Option<&Command>) -> String {
+    let names: Vec<&str> = match above {
+        Some(above) => above.get_subcommands().map(Command::get_name).collect(),
+        None => names().collect(),
+    };
     let meant = match nearest(word, &names) {
         Some(name) => format!("the nearest is {name}"),
         None => format!("there are {}", names.join(", ")),
     };
-    format!("`{word}` is no command of the guardian; {meant}")
+    format!("`{word}` is no command of {}; {meant}", above.map_or("the guardian", Command::get_name))
 }

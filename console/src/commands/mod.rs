@@ -5,11 +5,12 @@
 //! program's name.
 
 pub mod list;
+pub mod mcp;
 pub mod mistakes;
 pub mod options;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{ArgAction, ArgGroup, Parser, Subcommand};
+use clap::{ArgAction, ArgGroup, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 use house::moments;
 use options::{Answer, Form};
@@ -125,6 +126,22 @@ pub enum Command {
         /// the goal that is shown whole
         #[arg(value_name = "ID")]
         id: Option<String>,
+        #[command(flatten)]
+        form: Form,
+    },
+
+    /// the skills there are: yours in skills/, its own in self/skills/; check judges them and names what they would run
+    ///
+    /// A skill is a folder with a SKILL.md (agentskills.io). check without a name judges all; exit status 1 where one is not
+    /// right in form, or the creature is not shown it.
+    #[command(after_help = "skills\nskills check\nskills check pdf\nskills check ~/Downloads/pdf --json")]
+    Skills {
+        /// judges, instead of listing
+        #[arg(value_name = "check", value_parser = ["check"], hide_possible_values = true)]
+        check: Option<String>,
+        /// the skill that is judged, by its name or as a folder
+        #[arg(value_name = "NAME|PATH", requires = "check", value_hint = ValueHint::DirPath)]
+        which: Option<String>,
         #[command(flatten)]
         form: Form,
     },
@@ -312,6 +329,15 @@ pub enum Command {
     /// Exit status: 0 merged, or nothing to merge; 1 nothing was merged, and why.
     #[command(after_help = "update --dry-run\nupdate")]
     Update(options::Update),
+
+    /// MCP servers, whose tools the creature may call by your rules; alone it lists them
+    ///
+    /// docs/mcp.md tells of them.
+    #[command(after_help = "mcp\nmcp test files")]
+    Mcp {
+        #[command(subcommand)]
+        order: Option<mcp::Mcp>,
+    },
 
     /// what is missing or odd, and how to mend it
     ///

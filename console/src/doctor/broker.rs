@@ -4,9 +4,11 @@
 
 use super::finding::{Finding, Grade};
 use crate::audit;
+use crate::mcp::list::not_set;
 use house::records::text;
 use house::settings::{self, Reader, forms};
-use house::{House, instance, makers, minds, moments, own_time, standing};
+use house::terminal::typed;
+use house::{House, instance, makers, minds, moments, own_time, servers, standing};
 use processes::made::beside;
 use processes::trusted;
 use serde_json::Value;
@@ -18,8 +20,20 @@ pub fn findings(house: &House) -> Vec<Finding> {
     findings.extend(open_secrets(house));
     findings.extend(addresses(house));
     findings.extend(budget(house));
+    findings.extend(variables(house));
     findings.push(ledger(house));
     findings
+}
+
+/// Variables that MCP servers get and that are not set.
+fn variables(house: &House) -> Vec<Finding> {
+    let named = settings::whole(house).map(|settings| settings.mcp).unwrap_or_default();
+    let finding = |(name, server): (&String, &settings::mcp::Mcp)| {
+        let missing = not_set(house, server.variables());
+        let found = format!("{name}: {} is not set", missing.join(", "));
+        (!missing.is_empty()).then(|| Finding::new(Grade::Odd, "mcp", found, "put it into .env"))
+    };
+    named.iter().filter_map(finding).collect()
 }
 
 fn broker(house: &House) -> Finding {
@@ -130,6 +144,13 @@ fn budget(house: &House) -> Vec<Finding> {
         let mend = "nothing, if its server comes back: it is asked again by itself; else the key, the address or the model in owner.toml";
         let down = minds::down(&budget).into_iter();
         findings.extend(down.map(|told| Finding::new(Grade::Bad, "model", told, mend)));
+        let troubles = servers::troubles(&budget).into_iter();
+        findings.extend(troubles.map(|told| {
+            let name = told.split(':').next().unwrap_or_default();
+            let mend =
+                format!("{} tries it now, and says what is missing", typed(&format!("mcp test {name}")));
+            Finding::new(Grade::Odd, "mcp", &told, mend)
+        }));
     }
     let closed = text(&budget, "closed");
     if !closed.is_empty() {

@@ -1,11 +1,11 @@
 //! The command line as it is told: the list, each command's help, mistakes and the man page, each as a file that was reviewed.
 
-use console::commands::list::names;
+use console::commands::list::{TABLE, names};
 use insta::{Settings, assert_snapshot};
 use trials::{House, SOUND, said};
 
 /// Mistakes that owners make, a line each as it is typed.
-const MISTAKES: [&str; 32] = [
+const MISTAKES: [&str; 37] = [
     "nonsens",
     "gaols",
     "help nonsens",
@@ -38,6 +38,11 @@ const MISTAKES: [&str; 32] = [
     "export 7 --since 7d",
     "report --json --markdown",
     "goals --json=1",
+    "mcp lst",
+    "mcp add --ur x",
+    "mcp add mine --url x -- y",
+    "mcp test",
+    "mcp remove a b",
 ];
 
 /// Each line as it is typed, what it says and its exit status.
@@ -61,7 +66,12 @@ fn is_as_reviewed(name: &str, text: &str) {
 
 #[test]
 fn help_is_as_reviewed() {
-    let lines: Vec<String> = names().map(|name| format!("{name} --help")).collect();
+    let below = |name: &'static str| {
+        let below = TABLE.find_subcommand(name).into_iter().flat_map(|command| command.get_subcommands());
+        let below = below.map(move |below| format!("{name} {} --help", below.get_name()));
+        std::iter::once(format!("{name} --help")).chain(below)
+    };
+    let lines: Vec<String> = names().flat_map(below).collect();
     is_as_reviewed("help", &told(["help"].into_iter().chain(lines.iter().map(String::as_str))));
 }
 

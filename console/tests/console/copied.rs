@@ -138,6 +138,22 @@ fn a_backup_is_one_closed_file_that_git_tar_and_sha256sum_read_and_holds_no_key(
     assert!(!with.contains_key(".self/broker/tokens.json"), "the token of a life is nobody's to keep");
 }
 
+/// Found: what npx and uvx had fetched for an MCP server was more than a backup takes.
+#[test]
+fn what_was_fetched_for_an_mcp_server_is_left_out_and_what_it_keeps_is_taken_along() {
+    let house = House::new(SOUND);
+    house.write(".gitignore", "/target/\n.env\n");
+    house.commit("keys stay here");
+    let home = |name: &str| format!(".self/broker/mcp/like/{name}");
+    for fetched in [".npm/_npx/1/server.js", ".cache/uv/archive/server.py"] {
+        house.write(&home(fetched), "fetched anew by itself");
+    }
+    house.write(&home("graph.jsonl"), "{}\n");
+    let held = held(&backed_up(&house, "copy.tar.gz", &[]));
+    let of_it: Vec<&String> = held.keys().filter(|path| path.contains("broker/mcp")).collect();
+    assert_eq!(of_it, [&home("graph.jsonl")]);
+}
+
 /// While a life writes: whole lines only, and every line of before the backup.
 #[test]
 fn a_backup_of_a_busy_house_has_whole_lines_and_all_that_was_there() {

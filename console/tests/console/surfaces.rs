@@ -143,6 +143,11 @@ pub const PAGES: &[&[&str]] = &[
     &["goals"],
     &["goals", "--json"],
     &["goals", HOSTILE],
+    &["skills"],
+    &["skills", "--json"],
+    &["skills", "check"],
+    &["skills", "check", HOSTILE],
+    &["skills", "check", "--json"],
     &["budget"],
     &["budget", "--json"],
     &["why"],
@@ -175,6 +180,13 @@ fn evil_edit(house: &House) {
     let edit = house.commit(&format!("self: {HOSTILE}"));
     house.git(&["update-ref", "refs/guardian/good/000003", &edit]);
     fill(house);
+    let skill = json!(HOSTILE).to_string();
+    house.write(
+        "self/skills/evil/SKILL.md",
+        &format!("---\nname: evil\n{skill}: x\ndescription: {skill}\n---\n```sh\n{HOSTILE}\n```\n"),
+    );
+    house.write("self/skills/evil/run", &format!("#!{HOSTILE}\n"));
+    house.write(&format!("self/skills/{}/SKILL.md", HOSTILE.replace('/', "")), HOSTILE);
     let of_edit = |what: &str| {
         at(json!({"what": what, "life": 3, "commit": edit, "from_commit": edit, "told": HOSTILE}))
     };

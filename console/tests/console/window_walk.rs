@@ -11,7 +11,7 @@ use std::io::Write;
 use trials::{House, SOUND, looked_for};
 
 /// What the pages do not have: the window's own, and what nobody answers here.
-const OTHERS: [&str; 28] = [
+const OTHERS: [&str; 31] = [
     "/help",
     "/help say",
     "/verbosity",
@@ -32,6 +32,9 @@ const OTHERS: [&str; 28] = [
     "/pause",
     "/resume",
     "/stop guardian",
+    "/mcp",
+    "/mcp add",
+    "/mcp test nothing",
     "/status",
     "/completions zsh",
     "/man",

@@ -4,10 +4,11 @@ use super::upkeep;
 use crate::fault::Fault;
 use crate::paths::House;
 use ground::files;
-use knowledge::{Kind, SearchPaths};
+use knowledge::{Kind, SearchPaths, skills};
 use patch::boundary;
 use std::error::Error;
 use std::io;
+use std::path::PathBuf;
 
 /// Bytes of the facts; as much as any paper.
 pub(crate) const MOST_FACTS: u64 = 256 * 1024;
@@ -38,16 +39,15 @@ pub(crate) fn keep_facts(house: &House, text: &str) -> Result<(), Fault> {
 
 /// Returns the paths the index over knowledge reads: papers with their kinds, and memory.
 pub(crate) fn search_paths(house: &House) -> SearchPaths {
-    SearchPaths {
-        root: house.root().to_owned(),
-        papers: vec![
-            (Kind::Note, house.papers().join("notes")),
-            (Kind::Note, house.papers().join("diary.md")),
-            (Kind::Note, house.papers().join("scratch.md")),
-            (Kind::Skill, house.skills()),
-            (Kind::Fact, house.facts()),
-            (Kind::Snapshot, house.snapshots()),
-        ],
-        memory: house.memory(),
-    }
+    let shelves = skills::shelves(house.root());
+    let skills = shelves.owners.into_iter().chain(shelves.own);
+    let mut papers: Vec<(Kind, PathBuf)> = skills.map(|skill| (Kind::Skill, skill.file)).collect();
+    papers.extend([
+        (Kind::Note, house.papers().join("notes")),
+        (Kind::Note, house.papers().join("diary.md")),
+        (Kind::Note, house.papers().join("scratch.md")),
+        (Kind::Fact, house.facts()),
+        (Kind::Snapshot, house.snapshots()),
+    ]);
+    SearchPaths { root: house.root().to_owned(), papers, memory: house.memory() }
 }

@@ -3,7 +3,7 @@
 use crate::paths::House;
 use crate::store::Store;
 use ground::papers;
-use knowledge::stamp;
+use knowledge::{skills, stamp};
 use memory::state;
 use mind::context::Caps;
 use serde::{Deserialize, Serialize};
@@ -62,7 +62,7 @@ pub fn note_seen(house: &House, path: &str) {
 pub(crate) fn lengths(store: &Store) -> [(&'static str, usize, usize); 6] {
     let (house, caps) = (&store.house, Caps::default());
     let chars = |path: &Path| papers::read(path).text.chars().count();
-    let skills = knowledge::papers(&house.skills()).iter().map(|path| chars(path)).sum();
+    let skills = skills::shelves(house.root()).own.iter().map(|skill| chars(&skill.file)).sum();
     [
         ("self/facts.md", chars(&house.facts()), FACTS),
         ("the pulse", store.agenda.pulse.chars(), PULSE),
@@ -75,10 +75,17 @@ pub(crate) fn lengths(store: &Store) -> [(&'static str, usize, usize); 6] {
 }
 
 fn stamps(house: &House) -> BTreeMap<String, String> {
-    let places = [house.facts(), house.papers().join("notes"), house.skills()];
+    let papers = [house.facts(), house.papers().join("notes")];
+    let skills = skills::shelves(house.root()).own.into_iter().map(|skill| skill.file);
     let named = |path: PathBuf| {
         let name = path.strip_prefix(house.root()).ok()?.display().to_string();
         Some((name, stamp(&path)?))
     };
-    places.iter().flat_map(|place| knowledge::papers(place)).take(MOST_PAPERS).filter_map(named).collect()
+    papers
+        .iter()
+        .flat_map(|place| knowledge::papers(place))
+        .chain(skills)
+        .take(MOST_PAPERS)
+        .filter_map(named)
+        .collect()
 }

@@ -14,6 +14,7 @@ use crate::store::feed::Event;
 use agenda::stack::{Category, Line};
 use agenda::waking;
 use ground::{papers, text};
+use knowledge::skills::{self, Shelves, Skill};
 use memory::{Record, snapshot};
 use mind::moment::Moment;
 use mind::standing;
@@ -24,6 +25,9 @@ const MOST_CHARS: usize = 300;
 
 /// Characters of events in one thought: what its prompt has room for, less the line on those that wait.
 const MOST_NEWS: usize = 1_800;
+
+/// Oddities of skills that are told.
+const MOST_ODD: usize = 12;
 
 /// Moment of a thought, and what was read for the thought that the moment does not hold.
 pub struct Sensed {
@@ -46,6 +50,11 @@ pub(crate) struct Shown {
     pub line: Option<Line>,
 }
 
+/// A skill as a prompt names it.
+fn said_of(skill: &Skill) -> String {
+    format!("{}: {}", skill.path, skill.about)
+}
+
 impl Life {
     /// Reads everything a mind is given.
     pub fn sense(&mut self, round: u32, reasons: &Reasons) -> Result<Sensed, Fault> {
@@ -57,6 +66,7 @@ impl Life {
         let checklist = self.checklist();
         self.store.observe("checklist", &checklist.problem)?;
         self.papers.checklist = checklist.mark();
+        let skills = self.skills()?;
         let (records, snapshot) = self.looked_back();
         let Caller { owner, thread, .. } = self.caller.clone();
         let (stack, now) = (self.stack(), self.told.clock.now());
@@ -80,6 +90,8 @@ impl Life {
             round: if request.is_some() { 0 } else { round },
             purpose: papers::read(&house.purpose()).text,
             purpose_changed: self.papers.purpose_changed,
+            skills: skills.owners.iter().map(said_of).collect(),
+            own_skills: skills.own.iter().map(said_of).collect(),
             checklist: checklist.text,
             scratch: papers::read(&house.papers().join("scratch.md")).text,
             words,
@@ -111,6 +123,21 @@ impl Life {
         moment.standing = standing::standing(&moment);
         let (reasons, caller) = (reasons.clone(), self.caller.clone());
         Ok(Sensed { moment, round, reasons, caller, request, shown: Shown { events, line } })
+    }
+
+    /// The skills there are, none in safe mode; what is odd about them is remembered once.
+    fn skills(&mut self) -> Result<Shelves, Fault> {
+        if self.told.safe {
+            return Ok(Shelves::default());
+        }
+        let found = skills::shelves(self.told.house.root());
+        let more = found.odd.len().saturating_sub(MOST_ODD);
+        let mut odd = found.odd.iter().take(MOST_ODD).cloned().collect::<Vec<_>>().join("; ");
+        if more > 0 {
+            odd += &format!("; and {more} more");
+        }
+        self.store.observe("skills", &odd)?;
+        Ok(found)
     }
 
     /// The newest records and the newest snapshot; neither in safe mode.

@@ -16,7 +16,7 @@ use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 /// Top-level names that are never the workspace, whatever the owner's settings say.
-const HOUSE: [&str; 24] = [
+const HOUSE: [&str; 25] = [
     ".git",
     ".ci",
     ".self",
@@ -38,6 +38,7 @@ const HOUSE: [&str; 24] = [
     "feral",
     "Cargo.toml",
     "scripts",
+    "skills",
     "target",
     "owner.toml",
     "PURPOSE.md",

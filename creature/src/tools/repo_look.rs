@@ -6,6 +6,7 @@
 use super::arguments::Arguments;
 use super::outline::{self, Item};
 use super::page;
+use super::skills;
 use super::tool_context::{ToolContext, with};
 use crate::fault::Fault;
 use git2::{Delta, DiffFormat, DiffOptions, Repository, Status, StatusOptions};
@@ -153,10 +154,10 @@ fn diff_of(tools: &ToolContext<'_>, draft: &Draft, path: Option<&str>) -> Result
     Ok(of_tree(json!({"files": changes.len(), "diff": text, "cut": cut}), Some(of)))
 }
 
-pub fn read(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
+pub async fn read(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let (path, text) = text_of(tools, args, args.text("path"))?;
     let (_, tree) = tree(tools, &path);
-    shown(args, &path, &text).map(|answer| of_tree(answer, tree))
+    skills::marked(tools, of_tree(shown(args, &path, &text)?, tree)).await
 }
 
 fn shown(args: &Arguments, path: &str, text: &str) -> Result<Value, Fault> {

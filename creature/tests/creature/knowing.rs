@@ -1,8 +1,8 @@
-//! The tools of knowledge: notes, facts and skills are written, found again and kept within their bounds.
+//! The tools of knowledge: notes and facts are written, found again and kept within their bounds.
 
 use crate::yard::Yard;
 use creature::dream::changed;
-use serde_json::{Value, json};
+use serde_json::json;
 
 #[tokio::test]
 async fn what_is_written_is_found() {
@@ -61,28 +61,4 @@ async fn facts_are_held_once_with_the_first_source() {
     std::fs::remove_file(yard.root().join("self/facts.md")).unwrap();
     std::os::unix::fs::symlink("/etc/hostname", yard.root().join("self/facts.md")).unwrap();
     assert_eq!(yard.call("fact.add", json!({"text": "one more"})).await["ok"], false);
-}
-
-#[tokio::test]
-async fn skills_are_loaded_by_name() {
-    let mut yard = Yard::new();
-    assert_eq!(yard.call("skill.list", json!({})).await["skills"], json!([]));
-    let made = yard.call("skill.write", json!({"name": "post", "text": "# How to post\n\nBriefly."})).await;
-    assert_eq!((&made["path"], &made["new"]), (&json!("self/skills/post.md"), &json!(true)));
-    for name in ["post", "post.md", "skills/post", "self/skills/post.md"] {
-        let loaded = yard.call("skill.load", json!({"name": name})).await;
-        assert_eq!(loaded["text"], "# How to post\n\nBriefly.", "{name}: {loaded}");
-    }
-    let listed: Value = yard.call("skill.list", json!({})).await;
-    assert_eq!(listed["skills"], json!([{"name": "post", "about": "How to post", "chars": 23}]));
-    for (args, why) in [
-        (json!({"name": "../x", "text": "x"}), "letters"),
-        (json!({"name": "", "text": "x"}), "empty"),
-        (json!({"name": "x", "text": "y".repeat(16_001)}), "small"),
-    ] {
-        let refused = yard.call("skill.write", args).await;
-        assert!(refused["error"].as_str().unwrap().contains(why), "{refused}");
-    }
-    let missing = yard.call("skill.load", json!({"name": "dance"})).await;
-    assert!(missing["hint"].as_str().unwrap().contains("skill.list"), "{missing}");
 }

@@ -67,6 +67,7 @@ mod senses;
 mod servers;
 mod services;
 mod shapes;
+mod skills;
 mod snapshots;
 mod spawning;
 mod spent;

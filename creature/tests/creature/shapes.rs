@@ -154,9 +154,11 @@ const SHARED: [&str; 61] = [
     "self/scratch.md",
 ];
 
-const MORE: [&str; 10] = [
+const MORE: [&str; 12] = [
     "self/diary.md",
     "self/skills/a.md",
+    "self/skills/b/SKILL.md",
+    "skills/c/SKILL.md",
     "self/prompts/summary.md",
     "self/prompts/dream.md",
     "self/prompts/talked.md",

@@ -132,7 +132,7 @@ async fn what_took_several_types_is_read_from_text_too() {
     let mut yard = Yard::new();
     let result = yard.call("spawn", json!({"objective": "x", "not_before": "-5"})).await;
     assert!(result["error"].as_str().unwrap().contains("not_before"), "{result}");
-    assert_eq!(yard.call("skill.list", json!({"why": "to see"})).await["ok"], true);
+    assert_eq!(yard.call("dream.now", json!({"why": "to see"})).await["ok"], true);
 }
 
 /// Found: 13 tools in the first request of a new house were for what nobody had configured.

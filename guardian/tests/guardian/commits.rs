@@ -39,6 +39,28 @@ fn many_papers_are_one_pack_and_few_are_files_of_their_own() {
     assert_eq!(house.git(&["ls-tree", "-r", "--name-only", "HEAD", "self/"]).lines().count(), 502);
 }
 
+/// A skill of the creature's is a folder: text, a script that may be run, and what it names, as one commit and back.
+#[test]
+fn a_skill_of_several_files_is_committed_whole_and_a_commit_brings_it_back() {
+    let house = House::new("live");
+    house.write("self/skills/count/SKILL.md", "---\nname: count\ndescription: d\n---\n");
+    house.write("self/skills/count/scripts/count.sh", "#!/bin/sh\necho 7\n");
+    house.write("self/skills/count/references/deep/er.md", "more\n");
+    let script = house.path("self/skills/count/scripts/count.sh");
+    fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    fs::write(house.path("self/skills/count/large"), vec![7; (64 << 20) + 1]).unwrap();
+    house.write("self/skills/count/Makefile", "all:\n\tfalse\n");
+    let mut told = Vec::new();
+    open(&house).clear_planted(&mut told).unwrap();
+    assert!(told.len() == 1 && told[0].contains("self/skills/count/Makefile (make)"), "{told:?}");
+    open(&house).commit("self: a skill", &["self"]).unwrap().unwrap();
+    let kept = house.git(&["ls-tree", "-r", "HEAD", "self/skills/"]);
+    let kept: Vec<(&str, &str)> =
+        kept.lines().map(|line| (&line[..6], line.rsplit('/').next().unwrap())).collect();
+    assert_eq!(kept, [("100644", "SKILL.md"), ("100644", "er.md"), ("100755", "count.sh")]);
+    assert!(!house.path("self/skills/count/large").exists(), "too large for git: moved aside");
+}
+
 /// Found while mending: two texts of 16 MiB were compared line by line for 163 s, only to say how many lines changed.
 #[test]
 fn lines_of_large_files_are_not_counted() {

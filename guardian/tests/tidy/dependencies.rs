@@ -40,7 +40,8 @@ const CRATES: [(&str, &str); 25] = [
 const GUARDIAN_NEEDS: &str = "anyhow fs2 git2 jiff libc libgit2-sys nix serde serde_json sha2 signal-hook \
     strsim toml tracing tracing-subscriber unicode-width landlock seccompiler";
 /// Packages that `workspace-hack` names for their features alone: the guardian needs each of them by another one.
-const FEATURES: &str = "bitflags cc indexmap memchr proc-macro2 quote serde_core syn-2 syn-3 typenum";
+const FEATURES: &str = "bitflags cc indexmap memchr proc-macro2 quote serde_core serde_spanned syn-2 syn-3 toml_datetime \
+    toml_parser toml_writer typenum winnow";
 /// Of ours `trials` alone: what is tried with the console is among the console's tests.
 const GUARDIAN_TESTS_NEED: &str = "git2 libc nix sha2 tempfile tiny_http trials";
 const GUARDIAN_AND_BELOW: [&str; 9] = [

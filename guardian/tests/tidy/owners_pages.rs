@@ -72,7 +72,11 @@ fn every_command_and_option_that_an_owner_is_told_of_is_there() {
                 if !is_name {
                     continue;
                 }
-                let Some(help) = commands.get(name) else {
+                // A word below it may be a command of its own; behind `--` stands another program's.
+                let mut words = words.take_while(|word| *word != "--").peekable();
+                let below = words.peek().map(|word| format!("{name} {word}"));
+                let below = below.and_then(|below| commands.get(below.as_str()));
+                let Some(help) = below.or(commands.get(name)) else {
                     bad.push(format!("{}:{number}: there is no command {name}", source.path));
                     continue;
                 };

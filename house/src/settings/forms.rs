@@ -1,6 +1,7 @@
 //! Checks on text settings: names, paths, times, rules. Web addresses are checked by the broker.
 
 use super::words;
+use crate::decimal::Decimal;
 use std::path::Path;
 
 /// Kind of text that a setting takes.
@@ -38,6 +39,8 @@ pub enum Form {
     /// The name of an HTTP header.
     Header,
     WakingHours,
+    /// An exact amount, as in `0.05`.
+    Decimal,
 }
 
 /// Ok, or what is wrong with a text, as the end of a sentence that begins with its key.
@@ -89,6 +92,7 @@ pub fn check(form: Form, text: &str) -> Verdict {
         Form::Method => method(text),
         Form::Glob => glob(text),
         Form::Host => host(text),
+        Form::Decimal => Decimal::read(text).map(|_| ()).map_err(str::to_owned),
         Form::Address | Form::NearAddress | Form::Header | Form::WakingHours => Ok(()),
     }
 }

@@ -4,6 +4,7 @@ use super::broker::{NEAR, NEEDED_VARIABLE, VARIABLE, Verdict};
 use super::forms::Form;
 use super::key::Shape::{Count, Flag, List, Names, Needed, Table, Text, Word};
 use super::key::section;
+use crate::decimal::Decimal;
 use std::collections::BTreeMap;
 
 /// The hands that are made here, in the workspace `hands/`.
@@ -58,6 +59,22 @@ section! {
         looks: bool = false, Flag;
         /// uses an hour; left out: any number
         per_hour: Option<u32> = None, Count(1, 1_000_000);
+        /// what the amounts in calls by this rule may come to; each limit has to hold; left out: any amount
+        limit: Vec<Limit> = vec![], List(&Table(Limit::KEYS));
+    }
+}
+
+section! {
+    /// A limit on amounts in arguments, like `{ of = ["amount", "max_fee"], each = "0.05", day = "0.2" }`.
+    Limit {
+        /// arguments that hold an amount each, as text like `0.05` or a whole number; they are added up
+        of: Vec<String> = vec![], Needed(&List(&Text(Form::Plain)));
+        /// most that a single call may come to, as text
+        each: Decimal = Decimal::default(), Needed(&Text(Form::Decimal));
+        /// most that all calls of any 24 hours may come to, as text
+        day: Decimal = Decimal::default(), Needed(&Text(Form::Decimal));
+        /// name of the sum it is counted in; rules of a server that name the same share it; left out: the rule has its own
+        sum: String = String::new(), Text(Form::Plain);
     }
 }
 

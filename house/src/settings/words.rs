@@ -19,7 +19,7 @@ pub fn looks_secret(text: &str) -> bool {
 /// Long, with digits, and hardly a separator in it.
 fn is_random(word: &str) -> bool {
     let plain = word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '_' | '-'));
-    if word.len() < LONGEST_WORD || !plain {
+    if word.len() < LONGEST_WORD || !plain || is_account(word) {
         return false;
     }
     let digits = word.chars().filter(char::is_ascii_digit).count();
@@ -27,6 +27,12 @@ fn is_random(word: &str) -> bool {
         (word.chars().any(|c| c.is_ascii_uppercase()), word.chars().any(|c| c.is_ascii_lowercase()));
     let longest = word.split(['_', '-']).map(str::len).max().unwrap_or_default();
     digits >= 3 && (longest >= LONGEST_WORD || upper && lower && longest >= LONGEST_PART)
+}
+
+/// The address of an account on a chain, which rules for payments name: public, and shorter than any key of one.
+fn is_account(word: &str) -> bool {
+    let digits = word.strip_prefix("0x").unwrap_or_default();
+    digits.len() == 40 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// A name that may be printed; `None` where a secret may stand in the place of a name.

@@ -116,6 +116,7 @@ pub(super) fn view(inner: &Inner) -> Value {
         "mind": state.mind,
         "nearby": state.nearby,
         "models": inner.health.models(),
+        "mcp": state.mcp,
         "autonomy": inner.autonomy(&mut state),
         "resets_at": format!("{resets}T00:00:00Z"),
     })

@@ -51,6 +51,8 @@ pub struct State {
     pub mind: String,
     /// Model servers on this machine that run and are not used.
     pub nearby: Vec<String>,
+    /// MCP servers as they stand.
+    pub mcp: serde_json::Value,
     pub bucket: Bucket,
     pub likely: Likely,
 }

@@ -1,6 +1,7 @@
 //! Call of a tool, from the creature's request to its envelope; judged, recorded and answered like a call to a service.
 
 use super::content;
+use super::limit;
 use super::listing;
 use super::pins::Pinned;
 use super::rules::{self, LOOK, tool_of};
@@ -95,7 +96,7 @@ async fn fit(services: &Services, asked: &Asked) -> Result<(), Unfitting> {
     if pinned.changed.is_some() {
         return Err(Unfitting::Changed(Box::new(pinned.clone())));
     }
-    match services.handles.hours.take(&format!("mcp:{}", asked.server), server.start.settings.per_hour) {
+    match services.handles.hours.take(&super::hours_of(&asked.server), server.start.settings.per_hour) {
         Ok(_) => Ok(()),
         Err(Full::Wait(seconds)) => {
             let most = server.start.settings.per_hour;
@@ -137,11 +138,23 @@ pub async fn send(services: &Services, call: &Call, line: Entry) -> Result<Outco
     if pinned.get(tool_of(call)).is_none_or(|known| known.changed.is_some()) {
         return Ok(not_sent("the tool is not what it was when this was asked", "call it anew"));
     }
+    let counted = match limit::take(services, call) {
+        Ok(counted) => counted,
+        Err(unfit) => {
+            let (event, decision) = ("refuse".to_owned(), "refused".to_owned());
+            let note = brief(&unfit.error, 200);
+            services.handles.ledger.refused(Entry { event, decision, note, ..line }).await?;
+            return Ok(Outcome::NotSent(unfit));
+        }
+    };
     services.handles.ledger.append(Entry { bytes_out: call.body.len() as u64, ..line.clone() }).await?;
     let result = tokio::select! {
         result = server.call(tool_of(call), arguments) => result,
         () = client_gone() => Err(Lost::Silent(format!("cancelled: nobody waits for {} any more", call.service))),
     };
+    if let (Some(number), Err(Lost::Unreached(_))) = (counted, &result) {
+        services.handles.limits.back(number);
+    }
     let reads = server.start.settings.untrusted && !matches!(result, Err(Lost::Unreached(_)));
     let is_noted = !reads || services.handles.taint.try_read_untrusted(line.life).is_ok();
     let outcome = match result {

@@ -57,8 +57,7 @@ pub async fn meet(services: Arc<Services>) {
 /// A tool that a rule lets be called in some way, and how the first such rule has it; conditions on arguments are
 /// judged with the call.
 fn callable<'a>(server: &Server, pinned: &'a Pinned) -> Option<(&'a Tool, Verdict)> {
-    let mut about = server.start.settings.rules.iter().filter(|rule| rules::names(rule, &pinned.tool.name));
-    let decides = about.find(|rule| rule.verdict != Verdict::Deny || rule.with.is_empty())?;
+    let decides = rules::decides(&server.start.settings.rules, &pinned.tool.name)?;
     Some((&pinned.tool, decides.verdict)).filter(|(_, verdict)| *verdict != Verdict::Deny)
 }
 

@@ -34,7 +34,9 @@ pub fn of(capabilities: &ServerCapabilities) -> Vec<Tool> {
     if capabilities.prompts.is_some() {
         tools.push(tool(LIST_PROMPTS, "Lists the prompts that are kept here.", json!({}), &[]));
         let prompt = json!({"name": {"type": "string"}, "arguments": {"type": "object"}});
-        tools.push(tool(GET_PROMPT, "Gets a prompt with its places filled in.", prompt, &["name"]));
+        let get = tool(GET_PROMPT, "Gets a prompt with its places filled in.", prompt, &["name"]);
+        // A server may do anything to fill them in: fetch an address, say.
+        tools.push(Tool { says_it_looks: false, ..get });
     }
     tools
 }

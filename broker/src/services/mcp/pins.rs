@@ -53,6 +53,21 @@ impl Pins {
         lock(&self.held).as_ref().ok().and_then(|all| all.get(server).cloned()).unwrap_or_default()
     }
 
+    /// Counts the tools of a server, and names those of which a later form waits for the owner.
+    pub fn told(&self, server: &str) -> (usize, Vec<String>) {
+        let held = lock(&self.held);
+        let Some(pinned) = held.as_ref().ok().and_then(|all| all.get(server)) else { return (0, vec![]) };
+        let changed = pinned.iter().filter(|(_, known)| known.changed.is_some());
+        (pinned.len(), changed.map(|(name, _)| name.clone()).collect())
+    }
+
+    /// Forgets the tools of servers that the owner names no more: one that is named again is seen anew.
+    pub fn keep(&self, is_named: impl Fn(&str) -> bool) {
+        if let Err(why) = self.change(|all| all.retain(|server, _| is_named(server))) {
+            tracing::warn!("{why}");
+        }
+    }
+
     /// Compares a server's tools with what was seen before: new ones are pinned, changed ones noted.
     pub fn see(&self, server: &str, tools: &[Tool]) -> Result<(), String> {
         let known = self.of(server);

@@ -3,6 +3,7 @@
 //! Invariant: a rule that restricts fits in every letter case and if any of an argument's texts fits; a rule that allows
 //! fits exactly, and only if all of them do.
 
+use super::limit;
 use crate::approvals::act::Call;
 use crate::policy::{ToolRule, Verdict};
 use crate::services::Judged;
@@ -38,8 +39,11 @@ fn fits(rule: &ToolRule, tool: &str, arguments: &Value) -> bool {
     names(rule, tool)
         && rule.with.iter().all(|(path, pattern)| {
             let mut texts = Vec::new();
-            if let Some(value) = at(arguments, path) {
-                leaves(value, &mut texts);
+            match at(arguments, path) {
+                Some(value) => leaves(value, &mut texts),
+                // Only a rule that says so is about calls without the argument.
+                None if pattern.is_empty() => texts.push(String::new()),
+                None => {}
             }
             let mut fits = texts.iter().map(|text| like(rule, pattern, text));
             if allows { !texts.is_empty() && fits.all(|fits| fits) } else { fits.any(|fits| fits) }
@@ -49,6 +53,13 @@ fn fits(rule: &ToolRule, tool: &str, arguments: &Value) -> bool {
 /// Whether a rule is about a tool, whatever its arguments.
 pub fn names(rule: &ToolRule, tool: &str) -> bool {
     like(rule, &rule.tool, tool)
+}
+
+/// The rule that decides about a tool as far as can be said without arguments: the first about it, but for those that
+/// deny some arguments.
+pub fn decides<'a>(rules: &'a [ToolRule], tool: &str) -> Option<&'a ToolRule> {
+    let mut about = rules.iter().filter(|rule| names(rule, tool));
+    about.find(|rule| rule.verdict != Verdict::Deny || rule.with.is_empty())
 }
 
 fn like(rule: &ToolRule, pattern: &str, text: &str) -> bool {
@@ -100,15 +111,18 @@ pub fn in_words(rules: &[ToolRule]) -> String {
     if rules.is_empty() {
         return "no rule allows anything there; the owner writes them in owner.toml".to_owned();
     }
-    let word = |rule: &ToolRule| {
-        let with: Vec<String> =
-            rule.with.iter().map(|(path, pattern)| format!(" with {path} {pattern:?}")).collect();
-        let often = rule.per_hour.map(|often| format!(", {often} an hour")).unwrap_or_default();
-        format!("{}{} {}{often}", rule.tool, with.concat(), verdict(rule.verdict))
-    };
-    let mut words: Vec<String> = rules.iter().take(MOST_SHOWN).map(word).collect();
+    let mut words: Vec<String> = rules.iter().take(MOST_SHOWN).map(in_word).collect();
     if rules.len() > MOST_SHOWN {
         words.push(format!("{} more", rules.len() - MOST_SHOWN));
     }
     format!("its rules, the first that fits decides: {}", words.join("; "))
+}
+
+/// A rule in words.
+pub fn in_word(rule: &ToolRule) -> String {
+    let with: Vec<String> =
+        rule.with.iter().map(|(path, pattern)| format!(" with {path} {pattern:?}")).collect();
+    let often = rule.per_hour.map(|often| format!(", {often} an hour")).unwrap_or_default();
+    let limits: Vec<String> = rule.limit.iter().map(limit::in_words).collect();
+    format!("{}{} {}{often}{}", rule.tool, with.concat(), verdict(rule.verdict), limits.concat())
 }

@@ -66,6 +66,17 @@ struct Open {
     tools: Option<Arc<Listed>>,
 }
 
+/// How a server stands: for the owner, who sees it without asking it anything.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    Up,
+    /// It is being reached, or is listing its tools.
+    Opening,
+    Down(String),
+    /// Nothing was asked of it yet.
+    Idle,
+}
+
 pub struct Server {
     pub start: Start,
     handler: Handler,
@@ -197,9 +208,19 @@ impl Server {
         (*until > Instant::now()).then(|| why.clone())
     }
 
+    /// How it stands now.
+    pub fn standing(&self) -> Standing {
+        let Ok(held) = self.held.try_lock() else { return Standing::Opening };
+        match (&held.open, &held.pause) {
+            (Some(open), _) if is_alive(open) => Standing::Up,
+            (Some(_), _) => Standing::Down(format!("{} ended", self.start.name)),
+            (None, Some((_, why))) => Standing::Down(why.clone()),
+            (None, None) => Standing::Idle,
+        }
+    }
+
     async fn peer(&self, held: &mut Held) -> Result<Peer<RoleClient>, Lost> {
-        let alive = |open: &&Open| !open.session.is_closed() && !open.session.is_transport_closed();
-        if let Some(open) = held.open.as_ref().filter(alive) {
+        if let Some(open) = held.open.as_ref().filter(|open| is_alive(open)) {
             let peer = open.session.peer().clone();
             if !self.silent.swap(false, Ordering::AcqRel) || answers(&peer).await {
                 return Ok(peer);
@@ -254,6 +275,10 @@ impl Server {
             let _ = timeout(LEAVE, open.session.cancel()).await;
         }
     }
+}
+
+fn is_alive(open: &Open) -> bool {
+    !open.session.is_closed() && !open.session.is_transport_closed()
 }
 
 /// Whether a server answers anything at all.

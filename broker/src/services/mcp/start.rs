@@ -1,5 +1,6 @@
 //! Starts or reaches an MCP server: its program with the variables the owner named, or its address.
 
+use super::errors::Errors;
 use super::failure;
 use super::hand;
 use super::handler::Handler;
@@ -47,9 +48,22 @@ pub struct Start {
     pub settings: policy::Mcp,
     pub handles: Arc<Handles>,
     pub forward: Arc<Forward>,
+    /// Takes the end of its program's error output; else nobody does, for it may hold credentials.
+    pub errors: Option<Errors>,
 }
 
 impl Start {
+    pub fn new(name: &str, settings: &policy::Mcp, web: &policy::Web, handles: &Arc<Handles>) -> Self {
+        let forward = Arc::new(Forward::new(name, web, handles));
+        Self {
+            name: name.to_owned(),
+            settings: settings.clone(),
+            handles: handles.clone(),
+            forward,
+            errors: None,
+        }
+    }
+
     /// Opens a session; the child is ended when it is dropped.
     pub async fn session(&self, handler: Handler) -> Result<(Session, Option<Running>), String> {
         if !self.settings.url.is_empty() {
@@ -107,9 +121,14 @@ impl Start {
         for name in &self.settings.env {
             command.envs(self.handles.secrets.get(name).map(|value| (name, value)));
         }
-        // Its error output may hold credentials, so it is not kept.
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        command.spawn().map_err(|error| format!("{program} cannot be started: {error}"))
+        let errors = if self.errors.is_some() { Stdio::piped() } else { Stdio::null() };
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(errors);
+        let spawned = command.spawn();
+        let mut child = spawned.map_err(|error| format!("{program} cannot be started: {error}"))?;
+        if let (Some(errors), Some(output)) = (&self.errors, child.stderr.take()) {
+            errors.follow(output);
+        }
+        Ok(child)
     }
 
     /// Its program with its arguments: the owner's command, or a hand of ours.
@@ -162,7 +181,8 @@ impl Start {
         Ok(command)
     }
 
-    fn home(&self) -> PathBuf {
+    /// The folder that its program has for itself.
+    pub fn home(&self) -> PathBuf {
         self.handles.house.broker().join("mcp").join(&self.name)
     }
 

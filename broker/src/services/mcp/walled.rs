@@ -17,6 +17,7 @@ use walls::{Choice, Place, STAGE, Walls, inherit, launch, network};
 pub const WALLED: &str = "walled";
 /// Where a program with a proxy sees its folder for temporary files: the path of a Unix socket has 107 bytes at most.
 const TEMPORARY: &str = "/run/tmp";
+const TEMPORARY_OF: &str = "tmp-";
 /// Variables by which programs know their proxy: curl(1), "Environment"; Chromium, `proxy_config_service_linux.cc`.
 const PROXIES: [&str; 4] = ["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"];
 const OF_THE_SYSTEM: &str = "bin dev etc nix proc sbin sys usr";
@@ -75,17 +76,23 @@ impl Place for Within {
 }
 
 impl Within {
-    /// Its folder for temporary files.
+    /// Its folder for temporary files, of this process: the owner may try a server while it runs.
     fn temporary(&self) -> PathBuf {
-        self.home.join("tmp")
+        self.home.join(format!("{TEMPORARY_OF}{}", std::process::id()))
     }
-}
 
-/// An empty folder. Whatever the program left in its place goes, a link too.
-fn anew(folder: &Path) -> std::io::Result<()> {
-    match std::fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
-        _ => std::fs::create_dir(folder),
+    /// Makes that folder, and takes those of processes away that have ended.
+    fn make_temporary(&self) -> std::io::Result<()> {
+        for entry in std::fs::read_dir(&self.home)?.flatten() {
+            let name = entry.file_name();
+            let process = name.to_str().and_then(|name| name.strip_prefix(TEMPORARY_OF)?.parse::<u32>().ok());
+            let is_left = |id| id == std::process::id() || !Path::new("/proc").join(id.to_string()).exists();
+            if process.is_some_and(is_left) {
+                // Of a link that the program put in its place only the link goes.
+                std::fs::remove_dir_all(entry.path())?;
+            }
+        }
+        std::fs::create_dir(self.temporary())
     }
 }
 
@@ -126,7 +133,7 @@ fn become_program(mut arguments: impl Iterator<Item = OsString>) -> Result<anyho
     if let Some(socket) = proxy {
         // Not for what this process starts.
         keep_close(socket)?;
-        anew(&within.temporary()).context("failed to make its folder for temporary files")?;
+        within.make_temporary().context("failed to make its folder for temporary files")?;
     }
     let mut granted = within.read.iter().chain(&within.write);
     let holds = |folder: &&PathBuf| within.hidden.iter().any(|hidden| hidden.starts_with(folder));

@@ -90,8 +90,6 @@ impl House {
         looked = ".self/mind/looked.json";
         /// Facts that the creature holds for true, one a line.
         facts = "self/facts.md";
-        /// Small documents on how to do things, written by the creature for itself.
-        skills = "self/skills";
         workspace = ".self/workspace";
         /// `TMPDIR` of this life and its builds.
         temporary = ".self/workspace/tmp";

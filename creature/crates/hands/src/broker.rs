@@ -123,6 +123,12 @@ impl Broker {
         judged(doing, self.post(doing, "/purpose", &request).await?).map(|_| ())
     }
 
+    /// Tells the broker that what is read now may be text of others.
+    pub async fn taint(&self) -> Result<(), Error> {
+        let doing = "tell the broker what is read";
+        self.json(doing, Method::POST, "/taint", Some(&json!({})), true, GLANCE).await.map(|_| ())
+    }
+
     /// Fetches a page of the web, or hears that it is as it was at this age.
     pub(crate) async fn page(&self, url: &Url, name: &str, accept: &str, had: &Age) -> Result<Body, Error> {
         let mut ask = Url::parse(&format!("{}/web", self.base)).map_err(|cause| self.nowhere(&cause))?;

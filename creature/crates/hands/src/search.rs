@@ -5,6 +5,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 const MOST_SNIPPET_CHARS: usize = 400;
+/// Engines that are named where none of a SearXNG's answered.
+const MOST_ENGINES: usize = 5;
 /// Brave refuses to give more at once.
 const MOST_HITS: usize = 20;
 
@@ -34,7 +36,11 @@ pub async fn search(broker: &Broker, service: &Value, query: &str, most: usize) 
     let reply = broker.service(&request).await?;
     if !(200..300).contains(&reply.status) {
         let hint = match reply.status {
-            403 if !brave => "searxng must allow json: `search: formats: [html, json]` in its settings.yml",
+            403 if !brave => JSON_OFF,
+            429 if !brave => {
+                "the limiter of this searxng refuses: tell the owner, `server: limiter: false` in its settings.yml \
+                 turns it off, and pass_ip in its limiter.toml lets the broker's address through"
+            }
             401 | 403 | 422 => "the provider refuses the key; tell the owner",
             429 => "the search quota is used up for now; wait before the next search",
             _ => "try again later, or fetch a page you know",
@@ -42,13 +48,31 @@ pub async fn search(broker: &Broker, service: &Value, query: &str, most: usize) 
         let message = format!("search the web: the provider answered {}", reply.status);
         return Err(Error { status: Some(reply.status), ..Error::new(message, hint) });
     }
-    let answer: Value = serde_json::from_str(&reply.body).map_err(|cause| {
-        let hint = "searxng must allow json: `search: formats: [html, json]` in its settings.yml";
-        Error::new(format!("search the web: the answer is not json: {cause}"), hint)
-    })?;
+    let answer: Value = serde_json::from_str(&reply.body)
+        .map_err(|cause| Error::new(format!("search the web: the answer is not json: {cause}"), JSON_OFF))?;
     let found = answer.pointer("/web/results").or(answer.get("results"));
     let found = found.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    Ok(found.iter().filter_map(|result| hit(result, snippet)).take(most).collect())
+    let hits: Vec<Hit> = found.iter().filter_map(|result| hit(result, snippet)).take(most).collect();
+    match silent(&answer) {
+        silent if hits.is_empty() && !silent.is_empty() => {
+            let hint =
+                "try again later; if it stays so tell the owner, whose searxng asks engines that refuse it";
+            Err(Error::new(format!("search the web: no engine answered: {silent}"), hint))
+        }
+        _ => Ok(hits),
+    }
+}
+
+const JSON_OFF: &str = "searxng must allow json: `search: formats: [html, json]` in its settings.yml";
+
+/// The engines that gave a SearXNG no answer, each with its reason: else nothing found would be no news.
+fn silent(answer: &Value) -> String {
+    let engines = answer.get("unresponsive_engines").and_then(Value::as_array).into_iter().flatten();
+    let said = |engine: &Value| {
+        let words = engine.as_array()?.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(": ");
+        Some(readable::line(&words, 80))
+    };
+    engines.filter_map(said).take(MOST_ENGINES).collect::<Vec<_>>().join(", ")
 }
 
 fn hit(result: &Value, snippet: &str) -> Option<Hit> {

@@ -63,6 +63,13 @@ async fn bad_answers_are_errors_that_say_what_to_do() {
         ("/res/v1/web/search", 429, "", "quota"),
         ("/res/v1/web/search", 500, "", "try again later"),
         ("/search", 403, "", "must allow json"),
+        ("/search", 429, "", "limiter: false"),
+        (
+            "/search",
+            200,
+            r#"{"results": [], "unresponsive_engines": [["a", "timeout"], ["b", "CAPTCHA"]]}"#,
+            "refuse it",
+        ),
         ("/search", 200, "<html>results", "must allow json"),
     ] {
         let site = Site::new(move |_| passed(status, body));

@@ -9,6 +9,7 @@ mod index;
 mod papers;
 mod records;
 mod search;
+pub mod skills;
 
 pub use error::Error;
 pub use search::{Found, Hit, Question};

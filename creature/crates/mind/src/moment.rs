@@ -34,6 +34,9 @@ pub struct Moment {
     pub checklist: String,
     /// Head of `self/scratch.md`, capped.
     pub scratch: String,
+    /// The owner's skills, each its path and what it is for, by name; then those of its own.
+    pub skills: Vec<String>,
+    pub own_skills: Vec<String>,
     /// The owner's words of this thread not yet answered, oldest first.
     pub words: Vec<Word>,
     /// Number of `words`, counted from the end, that no thought has been shown yet.

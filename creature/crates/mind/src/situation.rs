@@ -9,6 +9,7 @@ use crate::ToolList;
 use std::cell::LazyCell;
 use std::collections::BTreeMap;
 
+const SKILLS: &str = "Skills";
 const CHECKLIST: &str = "Checklist (self/HEARTBEAT.md)";
 
 /// Text said to the model, and a hash of each part of the situation that it shows, by title.
@@ -66,6 +67,7 @@ impl Said {
 pub fn standing(parts: &Parts) -> Said {
     let (mut said, known) = (Said::default(), BTreeMap::new());
     said.part(&known, "PURPOSE.md", or(&parts.purpose, "(missing: ask your owner, or write one)"));
+    said.part(&known, SKILLS, &parts.skills);
     said.part(&known, CHECKLIST, &parts.checklist);
     said.part(&known, "What you remember (last snapshot)", &parts.snapshot);
     said.part(&known, "Scratch (self/scratch.md)", &parts.scratch);
@@ -92,6 +94,9 @@ pub fn news(moment: &Moment, known: &BTreeMap<String, String>, wake: bool, tools
     }
     if !moment.born.is_empty() {
         said.part(known, "What this life was born with", &moment.born);
+    }
+    if wake {
+        said.part(known, SKILLS, &parts.skills);
     }
     if wake && known.contains_key(CHECKLIST) {
         said.part(known, CHECKLIST, &parts.checklist);

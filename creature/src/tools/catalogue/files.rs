@@ -128,7 +128,7 @@ pub(super) const TOOLS: &[Tool] = &[
         "repo.read",
         &[PATH, FROM, LINES, text("item").maybe().about("a name as repo.outline shows it")],
         House,
-        Now(repo_look::read),
+        async_run!(repo_look::read),
         ALL_SUBSESSIONS.marked(&[Numbered]),
         "read a file of the repository of at most 1 MiB with its line numbers, or one `item` of it",
     ),

@@ -82,10 +82,8 @@ pub(super) const TOOLS: &[Tool] = &[
         House,
         Now(skills::write),
         FULL.seldom(),
-        "write down how to do a thing; its first line says what",
+        "keep how to do a thing as self/skills/<name>/SKILL.md; its first line, or a front matter, says what it is for; more files by repo.edit",
     ),
-    tool("skill.load", &[NAME], House, Now(skills::load), ALL_SUBSESSIONS.seldom(), "read a skill"),
-    tool("skill.list", NONE, House, Now(skills::list), ALL_SUBSESSIONS.seldom(), "your skills"),
     tool(
         "dream.now",
         NONE,

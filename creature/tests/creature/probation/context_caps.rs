@@ -55,14 +55,15 @@ fn line() -> impl Strategy<Value = Line> {
 pub fn moment() -> impl Strategy<Value = Moment> {
     let papers = (text(), text(), text(), prop::option::of(text()), text());
     let many = |most| prop::collection::vec(text(), 0..most);
-    let lists = (many(30), many(12), many(9), many(9), prop::collection::vec(line(), 0..40));
+    let stack = prop::collection::vec(line(), 0..40);
+    let lists = (many(30), many(12), many(9), many(9), stack, many(60), many(60));
     let words = prop::collection::vec((text(), text(), text()), 0..20);
     let flags = (any::<[bool; 4]>(), any::<[u64; 4]>(), any::<u32>(), [text(), text(), text(), text()]);
     let records = prop::collection::vec(record(), 0..60);
     (papers, lists, words, flags, records, prop::option::of(text())).prop_map(
         |(papers, lists, words, (flags, numbers, round, texts), records, state)| {
             let (purpose, checklist, scratch, snapshot, goals) = papers;
-            let (news, directives, sessions, reasons, stack) = lists;
+            let (news, directives, sessions, reasons, stack, skills, own_skills) = lists;
             let word = |(at, text, thread)| Word { at, text, thread };
             let [now, commit, thread, budget] = texts;
             Moment {
@@ -85,6 +86,8 @@ pub fn moment() -> impl Strategy<Value = Moment> {
                 purpose_changed: flags[2],
                 checklist,
                 scratch,
+                skills,
+                own_skills,
                 words: words.into_iter().map(word).collect(),
                 unseen: 0,
                 news,
@@ -116,8 +119,9 @@ fn counted(text: &str) -> usize {
 }
 
 fn caps() -> impl Strategy<Value = Caps> {
-    let small = prop::array::uniform13(0..700_usize).prop_map(|sizes| Caps {
+    let small = prop::array::uniform14(0..700_usize).prop_map(|sizes| Caps {
         purpose: sizes[0],
+        skills: sizes[13],
         snapshot: sizes[1],
         checklist: sizes[2],
         scratch: sizes[3],
@@ -141,6 +145,7 @@ proptest! {
         let parts = choose(&moment, &caps, &LIST);
         for (what, text, most) in [
             ("purpose", &parts.purpose, caps.purpose),
+            ("skills", &parts.skills, caps.skills),
             ("requests", &parts.requests, caps.requests),
             ("snapshot", &parts.snapshot, caps.snapshot),
             ("checklist", &parts.checklist, caps.checklist),
@@ -168,7 +173,7 @@ proptest! {
         }
         let bare = Moment { words: Vec::new(), news: Vec::new(), ..moment.clone() };
         let whole = situation::standing(&parts).text + &situation::opening(&bare, &parts).text;
-        prop_assert!(whole.chars().count() < 37_000, "{}", whole.chars().count());
+        prop_assert!(whole.chars().count() < 40_000, "{}", whole.chars().count());
         if let Some(failure) = moment.records.iter().rfind(|record| kinds::failed(record)) {
             prop_assert!(parts.records.contains(&context::line(failure, caps.record)));
         }

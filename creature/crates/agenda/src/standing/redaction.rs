@@ -2,7 +2,9 @@
 //!
 //! Invariant: the rest stays as it is, its lines and spaces too; so do source code, paths, refs and numbers.
 
-use super::secrets::{COMMITS, HIDDEN, is_commit, is_path, key, names_commit, without_blocks, without_login};
+use super::secrets::{
+    COMMITS, HIDDEN, is_account, is_commit, is_path, key, names_commit, without_blocks, without_login,
+};
 use crate::text::one_line;
 
 /// A label with one of these in it names a secret, whatever the value looks like.
@@ -190,7 +192,7 @@ fn runs(text: &str) -> String {
             let glued = head.ends_with('\\') && run.starts_with(['n', 't', 'r']);
             let (lead, run) = run.split_at(usize::from(glued));
             shown += lead;
-            let kept = names_commit(run) || is_commit(run) && after_commit(&shown);
+            let kept = names_commit(run) || is_account(run) || is_commit(run) && after_commit(&shown);
             shown += &if kept { run.to_owned() } else { key(run) };
             rest = rest.get(end..).unwrap_or_default();
         }

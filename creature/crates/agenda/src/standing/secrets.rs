@@ -30,6 +30,12 @@ pub(super) fn names_commit(word: &str) -> bool {
     named.is_some_and(|(name, value)| COMMITS.contains(&&*bare(name)) && is_commit(value))
 }
 
+/// Whether a run is the address of an account on a chain: public, and what one pays to. A key of one has 64 digits.
+pub(super) fn is_account(run: &str) -> bool {
+    let digits = run.trim_end_matches(['.', '-']).strip_prefix("0x").unwrap_or_default();
+    digits.len() == 40 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
 /// Whether a run is a path, a ref, a date or a name of several words: each part is a word, a number or a time.
 pub(super) fn is_path(run: &str) -> bool {
     run.split(['/', '.', '-', '_']).all(|part| is_part(part) || (run.starts_with("refs/") && is_commit(part)))

@@ -216,6 +216,7 @@ fn its_own_paths_refs_and_numbers_are_never_struck() {
         "pi is 3.14159265358979323846",
         "goal-17 of task12 in creature/src/tools/repo_edit.rs:57 and creature/tests/creature/broker_away.rs",
         "the key creature/crates/agenda/src/standing/secrets.rs holds",
+        "pay {\"to\":\"0x70997970C51812dc3A010C7d01b50e0d17dc79C8\"}, or 0x70997970C51812dc3A010C7d01b50e0d17dc79C8.",
     ] {
         assert_eq!(redact(plain), plain);
     }
@@ -233,6 +234,7 @@ fn its_own_paths_refs_and_numbers_are_never_struck() {
         commit,
         "self/AbCdEf0123456789GhIjKl.md",
         "550e8400-e29b-41d4-a716-446655440000",
+        "0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d",
         "refs/heads/AbCdEf0123456789GhIjKl",
     ] {
         assert!(!redact(&format!("Write it {secret} today")).contains(secret), "{secret}");

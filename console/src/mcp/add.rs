@@ -1,0 +1,136 @@
+//! `mcp add`: checks what a server needs, tries it, shows its tools, and writes its lines once the owner has said yes to them.
+
+use super::block::Block;
+use super::catalogue::{Catalogue, Known};
+use super::owner::Owner;
+use super::{list, proposal, stage, tried};
+use crate::backup::from_here;
+use crate::commands::mcp::Add;
+use anyhow::{Context, Result, bail};
+use house::House;
+use house::records::view::field;
+use house::settings::forms::{self, Form};
+use house::terminal::{self, typed};
+use serde_json::Value;
+use std::io::{BufRead, IsTerminal};
+
+pub fn add(house: &House, wanted: &Add) -> Result<u8> {
+    let catalogue = Catalogue::read()?;
+    let Some(name) = &wanted.name else {
+        catalogue.list();
+        return Ok(0);
+    };
+    forms::check(Form::ServiceName, name)
+        .map_err(|why| anyhow::anyhow!("{name:?} cannot be its name: {why}"))?;
+    let is_own = !wanted.command.is_empty() || wanted.url.is_some();
+    let known = if is_own {
+        Known::default()
+    } else {
+        catalogue.known(wanted.like.as_ref().unwrap_or(name))?.clone()
+    };
+    for variable in wanted.env.iter().chain(&wanted.token_env) {
+        forms::check(Form::NeededVariable, variable).map_err(|why| anyhow::anyhow!("a variable {why}"))?;
+    }
+    let block = block(&known, name, wanted, is_own)?;
+    let owner = Owner::read(house)?;
+    if owner.settings.mcp.contains_key(name) {
+        let [remove, test] = ["remove", "test"].map(|word| typed(&format!("mcp {word} {name}")));
+        bail!(
+            "{name} is in owner.toml already: {test} tries it, {remove} takes it out; another name does too"
+        );
+    }
+    let programs: Vec<String> = known.needs.iter().chain(block.command.first()).cloned().collect();
+    catalogue.there(&programs)?;
+    if let missing @ [_, ..] = list::not_set(house, block.variables()).as_slice() {
+        bail!(
+            "{} is not set: put it into .env (NAME=VALUE, a line each), then say this again",
+            missing.join(", ")
+        );
+    }
+    let answer = if wanted.untried { None } else { Some(try_out(house, &owner, &block, &known)?) };
+    if let Some(answer) = answer.as_ref().filter(|answer| !field::<bool>(answer, "ok")) {
+        tried::tell(answer, |_| String::new());
+        let alone =
+            if is_own && block.network == "none" { "; it reaches no network without --open" } else { "" };
+        bail!("nothing was written, for {name} did not answer{alone}; --untried writes it all the same");
+    }
+    let tools: &[Value] = answer.as_ref().map(tried::tools).unwrap_or_default();
+    let block = Block { rules: proposal::rules(&known.rules, tools), ..block };
+    if let Some(answer) = &answer {
+        tried::tell(answer, |tool| proposal::verdict(&block.rules, tool));
+    }
+    decide(house, &owner, &block, &known.note, wanted.yes)
+}
+
+/// Shows the lines, and writes them where the owner says yes.
+fn decide(house: &House, owner: &Owner, block: &Block, note: &str, is_yes: bool) -> Result<u8> {
+    let lines = block.lines();
+    let text = owner.with(&lines);
+    owner.judge(house, &text)?;
+    if !note.is_empty() {
+        terminal::field("note", note);
+    }
+    terminal::line("These lines go to the end of owner.toml:");
+    terminal::line("");
+    lines.lines().for_each(|line| terminal::line(&format!("    {line}")));
+    terminal::line("");
+    if !is_yes && !says_yes("Write them? (yes or no)") {
+        terminal::line("Nothing was written.");
+        return Ok(1);
+    }
+    owner.write(house, &text)?;
+    terminal::line("A guardian that runs takes it up by itself within a few seconds.");
+    Ok(0)
+}
+
+/// Asks the owner; where there is no terminal the answer is no, and how to say yes is said.
+fn says_yes(question: &str) -> bool {
+    if !std::io::stdin().is_terminal() || !terminal::is_one() {
+        terminal::line("No terminal to ask at: the same with --yes writes them.");
+        return false;
+    }
+    terminal::line(question);
+    let mut answer = String::new();
+    let read = std::io::stdin().lock().read_line(&mut answer);
+    read.is_ok() && ["y", "yes"].contains(&answer.trim().to_lowercase().as_str())
+}
+
+/// The block as it was asked for: of a known server, or by hand.
+fn block(known: &Known, name: &str, wanted: &Add, is_own: bool) -> Result<Block> {
+    let all = |folders: &[String]| folders.iter().map(|named| folder(named)).collect::<Result<Vec<_>>>();
+    let mut block = known.block(name, &wanted.words, folder)?;
+    block.read.extend(all(&wanted.read)?);
+    block.write.extend(all(&wanted.write)?);
+    block.env.extend(wanted.env.iter().cloned());
+    if is_own {
+        block.command = wanted.command.clone();
+        block.url = wanted.url.clone().unwrap_or_default();
+        block.network = if block.url.is_empty() { "none".to_owned() } else { String::new() };
+    }
+    if wanted.open {
+        block.network = "open".to_owned();
+    }
+    if let Some(token) = &wanted.token_env {
+        block.token_env = token.clone();
+    }
+    Ok(block)
+}
+
+/// A folder that the owner named from where they stand, whole.
+fn folder(named: &str) -> Result<String> {
+    let path = from_here(named)?;
+    let found = path.canonicalize().ok().filter(|found| found.is_dir());
+    let found = found.with_context(|| format!("{} is no folder", path.display()))?;
+    Ok(found.to_str().context("its name is not UTF-8 text")?.to_owned())
+}
+
+/// Tries a server as it will run; what has to be fetched first is.
+fn try_out(house: &House, owner: &Owner, block: &Block, known: &Known) -> Result<Value> {
+    if known.fetched {
+        let fetching = stage::ask(house, &block.name, Some(&owner.with(&block.fetching().lines())))?;
+        if !field::<bool>(&fetching, "ok") {
+            return Ok(fetching);
+        }
+    }
+    stage::ask(house, &block.name, Some(&owner.with(&block.lines())))
+}

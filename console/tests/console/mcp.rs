@@ -1,0 +1,182 @@
+//! The owner's MCP servers by the commands, with a real broker and a server that behaves as it is told.
+
+use crate::driven::Driven;
+use std::path::{Path, PathBuf};
+use trials::programs::mcp_like;
+use trials::{House, SOUND, said};
+
+/// A house with a broker, and a server's folder beside it; its program and folder as words.
+fn house() -> (House, String, String) {
+    let house = House::new(SOUND).with_broker();
+    let folder = house.folder.path().canonicalize().unwrap().join("like");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("mode"), "").unwrap();
+    std::fs::create_dir_all(house.path(".self/broker")).unwrap();
+    (house, mcp_like().display().to_string(), folder.display().to_string())
+}
+
+fn add<'a>(options: &[&'a str], program: &'a str, folder: &'a str) -> Vec<&'a str> {
+    [&["mcp", "add", "like", "--write", folder], options, &["--", program, folder]].concat()
+}
+
+/// What a command said, and its exit status.
+fn told(house: &House, words: &[&str]) -> (String, i32) {
+    let output = house.command(words).env("FERAL_CALLED", "feral").output().unwrap();
+    (said(&output), output.status.code().unwrap())
+}
+
+#[test]
+fn a_server_is_tried_shown_written_once_the_owner_says_yes_listed_and_taken_out() {
+    let (house, program, folder) = house();
+    let before = house.read("owner.toml");
+    let (shown, code) = told(&house, &add(&[], &program, &folder));
+    assert_eq!((code, house.read("owner.toml")), (1, before.clone()), "{shown}");
+    for part in [
+        "Looks (says it only looks; allow)",
+        "Sends a text (ask)",
+        "    [mcp.like]",
+        "      { tool = \"look\", do = \"allow\", looks = true },",
+        "      { tool = \"*\", do = \"ask\" },",
+        "the same with --yes writes them",
+    ] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    let (shown, code) = told(&house, &add(&["--yes"], &program, &folder));
+    assert_eq!(code, 0, "{shown}");
+    let written = house.read("owner.toml");
+    let block = written.strip_prefix(&format!("{before}\n")).unwrap_or_else(|| panic!("{written}"));
+    assert!(block.starts_with("[mcp.like]\n") && block.ends_with("]\n"), "{block}");
+    assert_eq!(house.read(".self/broker/owner-before.toml"), before);
+    let (shown, code) = told(&house, &add(&["--yes"], &program, &folder));
+    assert!(code == 1 && shown.contains("like is in owner.toml already"), "{shown}");
+    let (shown, code) = told(&house, &["mcp", "test", "like"]);
+    assert!(
+        code == 0 && shown.contains("Looks (says it only looks; allow, by the rule `look allow`)"),
+        "{shown}"
+    );
+    let (shown, _) = told(&house, &["mcp"]);
+    assert!(shown.contains("like") && shown.contains("the broker does not run"), "{shown}");
+    let (shown, code) = told(&house, &["mcp", "remove", "lik"]);
+    assert!(code == 1 && shown.contains("did you mean like?"), "{shown}");
+    let (shown, code) = told(&house, &["mcp", "remove", "like"]);
+    assert_eq!((code, house.read("owner.toml").trim_end()), (0, before.trim_end()), "{shown}");
+    assert!(shown.contains(".self/broker/mcp/like"), "its home stays: {shown}");
+    assert_eq!(house.read(".self/broker/owner-before.toml"), written);
+}
+
+#[test]
+fn at_a_terminal_the_owner_is_asked() {
+    let (house, program, folder) = house();
+    let before = house.read("owner.toml");
+    for (answer, is_written) in [("no", false), ("", false), ("yes", true)] {
+        let mut command = house.command(&add(&[], &program, &folder));
+        command.env("NO_COLOR", "1");
+        let mut terminal = Driven::start(command, 160, 50);
+        terminal.shows("Write them? (yes or no)");
+        terminal.line(answer);
+        assert_eq!(terminal.wait(), i32::from(!is_written), "{}", terminal.whole());
+        assert_eq!(house.read("owner.toml") != before, is_written, "{answer:?}");
+    }
+}
+
+#[test]
+fn nothing_is_written_where_something_is_wrong_and_what_to_do_is_said() {
+    let (house, program, folder) = house();
+    let before = house.read("owner.toml");
+    let (program, folder) = (program.as_str(), folder.as_str());
+    let cases: &[(&[&str], &str)] = &[
+        (&["a b", "--", program], "cannot be its name: a service is named in a-z, 0-9 and -"),
+        (&["a.b", "--", program], "cannot be its name"),
+        (&["\"", "--", program], "cannot be its name"),
+        (&["--like", "filez", "mine"], "did you mean files?"),
+        (&["filez"], "did you mean files?"),
+        (&["files"], "files wants FOLDER…"),
+        (&["files", "/no/such/folder"], "/no/such/folder is no folder"),
+        (&["mine", "--write", "/no/such/folder", "--", program], "is no folder"),
+        (&["mine", "--", "no-such-program"], "no-such-program is no program on this machine"),
+        (&["mine", "--env", "NOT_SET", "--", program], "NOT_SET is not set: put it into .env"),
+        (&["mine", "--env", "sk-live 1", "--", program], "a variable must be the name of a variable"),
+        (&["mine", "--url", "http://example.org/mcp", "--yes"], "must be https"),
+        (&["mine", "--url", "https://u:p@example.org/mcp", "--yes"], "must hold no user name or password"),
+        (&["mine", "--url", "http://127.0.0.1:1/mcp", "--yes"], "mine did not answer"),
+        (&["mine", "--yes", "--", "sh", "-c", "echo it needs a key >&2"], "it needs a key"),
+        (
+            &["mine", "--yes", "--", "sh", "-c", "echo garbage; echo '{\"jsonrpc\"'"],
+            "it ended before it answered",
+        ),
+    ];
+    for (words, part) in cases {
+        let (shown, code) = told(&house, &[&["mcp", "add"], *words].concat());
+        assert!(code == 1 && shown.contains(part), "{words:?}, {part}: {code} {shown}");
+        assert_eq!(house.read("owner.toml"), before, "{words:?}");
+    }
+    house.write("owner.toml", "walls = on\n");
+    for words in [add(&["--yes"], program, folder), vec!["mcp", "remove", "like"], vec!["mcp", "list"]] {
+        let (shown, code) = told(&house, &words);
+        assert!(code == 1 && shown.contains("owner.toml, line 1"), "{words:?}: {shown}");
+        assert_eq!(house.read("owner.toml"), "walls = on\n");
+    }
+    // What cannot stand beside a server written so is found before it is written.
+    house.write("owner.toml", "mcp = { }\n");
+    let (shown, code) = told(&house, &add(&["--yes"], program, folder));
+    assert!(code == 1 && house.read("owner.toml") == "mcp = { }\n", "{shown}");
+}
+
+#[test]
+fn a_server_that_does_not_answer_is_waited_for_in_sight_and_ctrl_c_leaves_nothing_behind() {
+    let (house, ..) = house();
+    let before = house.read("owner.toml");
+    let mut command =
+        house.command(&["mcp", "add", "mine", "--yes", "--", "sh", "-c", "echo > $HOME/here; sleep 1000"]);
+    command.env("NO_COLOR", "1");
+    let mut terminal = Driven::start(command, 120, 40);
+    terminal.shows("waiting for mine");
+    let home = house.path(".self/broker/mcp/mine");
+    assert!(home.join("here").exists() && !within(&home).is_empty());
+    terminal.keys("\u{3}");
+    assert_ne!(terminal.wait(), 0);
+    house.until("its program to be gone", || within(&home).is_empty());
+    assert_eq!(house.read("owner.toml"), before);
+    assert!(!house.path(".self/broker/owner-before.toml").exists());
+}
+
+/// Processes whose working directory is this one.
+fn within(folder: &Path) -> Vec<String> {
+    let folder = folder.canonicalize().unwrap();
+    let pids = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
+    let is_there = |path: &PathBuf| std::fs::read_link(path.join("cwd")).is_ok_and(|cwd| cwd == folder);
+    pids.filter(is_there).map(|path| path.display().to_string()).collect()
+}
+
+#[test]
+fn a_server_in_trouble_shows_in_status_doctor_and_the_list() {
+    let (house, program, folder) = house();
+    house.settings(&format!(
+        "[mcp.like]\ncommand = [{program:?}, {folder:?}]\nwrite = [{folder:?}]\n\n\
+         [mcp.lost]\ncommand = [\"no-such-program\"]\nenv = [\"NOT_SET\"]\n"
+    ));
+    let guardian = house.start();
+    let trouble = "lost cannot be reached: no-such-program is no program on this machine";
+    house.until("status to tell of it", || said(&house.ask(&["status"])).contains(trouble));
+    let doctor = said(&house.ask(&["doctor"]));
+    assert!(doctor.contains("lost: NOT_SET is not set"), "{doctor}");
+    assert!(doctor.contains(trouble) && doctor.contains("mcp test lost tries it now"), "{doctor}");
+    house.until("the server to be up", || {
+        told(&house, &["mcp", "list"]).0.contains("up; 6 tools, 0 of 120 calls")
+    });
+    let (shown, _) = told(&house, &["mcp", "list"]);
+    let (tested, _) = told(&house, &["mcp", "test", "like"]);
+    assert!(tested.contains("    { tool = \"look\", do = \"allow\", looks = true },"), "{tested}");
+    for part in [trouble, "NOT_SET is not set: put it into .env", "feral mcp test like proposes some"] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    let listed: serde_json::Value =
+        serde_json::from_slice(&house.ask(&["mcp", "list", "--json"]).stdout).unwrap();
+    assert_eq!(
+        (&listed["broker_runs"], &listed["servers"][0]["state"]),
+        (&true.into(), &"up".into()),
+        "{listed}"
+    );
+    assert_eq!(listed["servers"][1]["missing"], serde_json::json!(["NOT_SET"]), "{listed}");
+    guardian.stop();
+}

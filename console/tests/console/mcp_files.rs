@@ -1,0 +1,162 @@
+//! A server in `owner.toml`: put in and taken out with all else as it was; the catalogue holds only what would be taken.
+
+use console::mcp::block::{Block, Rule};
+use console::mcp::catalogue::Catalogue;
+use console::mcp::owner::without;
+use console::mcp::proposal;
+use house::settings::{self, Reader, forms};
+use serde_json::json;
+
+const MINE: &str = r#"# mine
+walls = "on" # as far as it goes
+
+[mcp.first]
+command = ["one"]   # the first
+
+# about limits,
+# in two lines
+
+# about files
+[mcp.files]
+command = ["x"]
+rules = [
+  { tool = "*", do = "ask" }, # all
+]
+
+# about the second
+[[mcp.second.rules]]
+tool = "*"
+do = "ask"
+
+[mcp.second]
+url = "https://second.example.org/mcp"
+
+[limits]
+beat_s = 30
+# the end
+"#;
+
+#[test]
+fn what_is_taken_out_leaves_all_else_byte_for_byte() {
+    let files = "# about files\n[mcp.files]\ncommand = [\"x\"]\nrules = [\n  { tool = \"*\", do = \"ask\" }, # all\n]\n\n";
+    assert_eq!(without(MINE, "files").unwrap(), MINE.replace(files, ""));
+    let first = without(MINE, "first").unwrap();
+    assert_eq!(first, MINE.replace("[mcp.first]\ncommand = [\"one\"]   # the first\n\n", ""));
+    let second = without(MINE, "second").unwrap();
+    let parts: Vec<&str> = MINE.split("# about the second\n").collect();
+    let rest = parts[1].split("[limits]").nth(1).unwrap();
+    assert_eq!(second, format!("{}[limits]{rest}", parts[0]));
+    // All of them, in any order.
+    let mut text = MINE.to_owned();
+    for name in ["second", "files", "first"] {
+        text = without(&text, name).unwrap();
+        settings::read(&text, Reader::Guardian, forms::check).unwrap();
+    }
+    assert!(text.contains("# about limits,\n# in two lines\n") && text.ends_with("# the end\n"), "{text}");
+    assert!(!text.contains("mcp") && !text.contains("# about files"), "{text}");
+    assert!(without(MINE, "third").is_err());
+}
+
+#[test]
+fn what_is_written_in_another_way_is_taken_out_too() {
+    for (text, left) in [
+        ("mcp = { files = { command = [\"x\"] } }\n", "mcp = {}\n"),
+        ("mcp.files.command = [\"x\"]\nwalls = \"on\"\n", "walls = \"on\"\n"),
+        ("[mcp]\nfiles = { command = [\"x\"] }\n# here\n", "[mcp]\n# here\n"),
+        ("# only\n\n[mcp.files]\ncommand = [\"x\"]", "# only\n"),
+        (
+            "walls = \"on\"\r\n\r\n[mcp.files]\r\ncommand = [\"x\"]\r\n\r\n[limits]\r\n",
+            "walls = \"on\"\r\n\r\n[limits]\r\n",
+        ),
+    ] {
+        let found = without(text, "files").unwrap();
+        settings::read(&found, Reader::Guardian, forms::check)
+            .unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!(found, left, "{text}");
+    }
+}
+
+#[test]
+fn what_is_written_reads_back_as_it_was_meant() {
+    let odd = "a \"quoted\" \\ 'word' = [x] # no comment";
+    let block = Block {
+        name: "mine".to_owned(),
+        command: vec!["/opt/my server".to_owned(), odd.to_owned(), String::new()],
+        env: vec!["A_KEY".to_owned()],
+        write: vec!["/srv/what's mine".to_owned()],
+        network: "open".to_owned(),
+        rules: vec![Rule::new("read_*", "allow", true), Rule::new("*", "ask", false)],
+        ..Block::default()
+    };
+    let read = settings::read(&block.lines(), Reader::Guardian, forms::check).unwrap();
+    let mcp = &read.settings.mcp["mine"];
+    assert_eq!((&mcp.command, &mcp.env, &mcp.write), (&block.command, &block.env, &block.write));
+    assert_eq!(
+        mcp.rules.iter().map(|rule| (rule.tool.as_str(), rule.looks)).collect::<Vec<_>>(),
+        [("read_*", true), ("*", false)]
+    );
+}
+
+#[test]
+fn every_known_server_makes_a_block_that_would_be_taken() {
+    let catalogue = Catalogue::read().unwrap();
+    assert!(catalogue.servers.len() >= 7);
+    for (name, known) in &catalogue.servers {
+        let words: Vec<String> = (!known.words.is_empty()).then(|| "/tmp".to_owned()).into_iter().collect();
+        let block = known.block(name, &words, |folder| Ok(folder.to_owned())).unwrap();
+        let block = Block { rules: proposal::rules(&known.rules, &[]), ..block };
+        for block in [&block, &block.fetching()] {
+            let read = settings::read(&block.lines(), Reader::Guardian, forms::check);
+            read.unwrap_or_else(|error| panic!("{name}: {error}\n{}", block.lines()));
+        }
+        // A version that moves by itself would be another program than the one that was tried.
+        let is_pinned = |word: &String| {
+            word.contains("==")
+                || word
+                    .rsplit_once('@')
+                    .is_some_and(|(_, version)| version.starts_with(|first: char| first.is_ascii_digit()))
+        };
+        let runs_others = ["npx", "uvx"].contains(&block.command.first().map_or("", String::as_str));
+        assert!(!runs_others || block.command.iter().any(is_pinned), "{name}: {:?}", block.command);
+        assert!(!known.does.is_empty() && known.does.len() <= 120, "{name}");
+        assert!(block.fetching().command.iter().all(|word| word != "--offline"));
+    }
+}
+
+#[test]
+fn words_behind_a_known_name_are_as_many_as_it_takes() {
+    let catalogue = Catalogue::read().unwrap();
+    let block = |name: &str, words: &[&str]| {
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        catalogue.known(name).unwrap().block(name, &words, |folder| Ok(format!("/srv/{folder}")))
+    };
+    let files = block("files", &["a", "b"]).unwrap();
+    assert_eq!(files.write, ["/srv/a", "/srv/b"]);
+    assert_eq!(files.command[files.command.len() - 2..], ["/srv/a", "/srv/b"]);
+    for (name, words) in [("files", &[][..]), ("git", &["a", "b"]), ("time", &["a"])] {
+        assert!(block(name, words).is_err(), "{name} {words:?}");
+    }
+    let near = format!("{:#}", catalogue.known("filez").unwrap_err());
+    assert!(near.contains("did you mean files?") && near.contains("mcp add filez -- COMMAND"), "{near}");
+}
+
+#[test]
+fn what_says_it_reads_is_proposed_to_be_allowed_and_all_else_to_ask() {
+    let tools = json!([
+        {"name": "send", "says_it_looks": false}, {"name": "look", "says_it_looks": true},
+        {"name": "fetch", "says_it_looks": true}, {"name": "new"},
+    ]);
+    let rules = proposal::rules(&[Rule::new("fetch", "ask", false)], tools.as_array().unwrap());
+    let lines: Vec<String> = rules.iter().map(Rule::line).collect();
+    assert_eq!(
+        lines,
+        [
+            "{ tool = \"fetch\", do = \"ask\" }",
+            "{ tool = \"look\", do = \"allow\", looks = true }",
+            "{ tool = \"*\", do = \"ask\" }",
+        ]
+    );
+    let many: Vec<_> =
+        (0..1_000).map(|number| json!({"name": format!("t{number}"), "says_it_looks": true})).collect();
+    assert_eq!(proposal::rules(&[], &many).len(), 101, "what has no line of its own asks");
+}
