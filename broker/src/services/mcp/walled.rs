@@ -86,7 +86,8 @@ impl Within {
         for entry in std::fs::read_dir(&self.home)?.flatten() {
             let name = entry.file_name();
             let process = name.to_str().and_then(|name| name.strip_prefix(TEMPORARY_OF)?.parse::<u32>().ok());
-            let is_left = |id| id == std::process::id() || !Path::new("/proc").join(id.to_string()).exists();
+            let is_left =
+                |id: u32| id == std::process::id() || !Path::new("/proc").join(id.to_string()).exists();
             if process.is_some_and(is_left) {
                 // Of a link that the program put in its place only the link goes.
                 std::fs::remove_dir_all(entry.path())?;
