@@ -72,6 +72,7 @@ impl Broker {
             sign_ins: SignIns::new(handles.clone()),
             janee: Janee::new(policy.janee.clone(), handles.clone()),
             mcp: Mcp::new(&policy.mcp, &policy.web, &handles),
+            posting: tokio::sync::Mutex::default(),
             approvals: approvals.clone(),
             handles: handles.clone(),
         };

@@ -34,8 +34,15 @@ impl Deref for Policy {
 }
 
 /// Usual names of variables that hold secrets, without those of models.
-const USUAL: [&str; 6] =
-    ["BRAVE_API_KEY", "X_API_KEY", "X_API_SECRET", "X_ACCESS_TOKEN", "X_ACCESS_TOKEN_SECRET", "X_USER_TOKEN"];
+const USUAL: [&str; 7] = [
+    "BRAVE_API_KEY",
+    "X_API_KEY",
+    "X_API_SECRET",
+    "X_ACCESS_TOKEN",
+    "X_ACCESS_TOKEN_SECRET",
+    "X_USER_TOKEN",
+    "BLUESKY_APP_PASSWORD",
+];
 
 impl Policy {
     /// Reads `owner.toml`; a missing file is all defaults.

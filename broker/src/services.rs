@@ -15,11 +15,13 @@ pub mod mcp;
 pub mod oauth;
 pub mod oauth1;
 pub mod over_mcp;
+pub mod posts;
 pub mod recipients;
 pub mod routes;
 pub mod rules;
 pub mod seal;
 pub mod sending;
+pub mod signed;
 pub mod upstream;
 
 use crate::approvals::Approvals;
@@ -51,6 +53,8 @@ pub struct Services {
     pub sign_ins: SignIns,
     pub janee: Janee,
     pub mcp: Mcp,
+    /// Held while a post is sent: one at a time.
+    pub posting: tokio::sync::Mutex<()>,
     pub approvals: Arc<Approvals>,
     pub handles: Arc<Handles>,
 }
@@ -74,7 +78,9 @@ impl Services {
     /// The rules a call to a service is judged by.
     fn rules_of(&self, act: &Act) -> Vec<Rule> {
         match act {
-            Act::Service(call) => self.all.get(&call.service).map(|service| service.rules.clone()),
+            Act::Service(call) | Act::Post(call) => {
+                self.all.get(&call.service).map(|service| service.rules.clone())
+            }
             Act::Janee(call) => self.janee.rules(&call.service),
             Act::Purpose { .. } | Act::Package(_) | Act::Mcp(_) | Act::Pin(_) => None,
         }

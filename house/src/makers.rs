@@ -109,5 +109,5 @@ pub fn keys() -> impl Iterator<Item = &'static str> {
 
 /// The variables that hold an address or a name, and no secret.
 pub fn plain() -> impl Iterator<Item = &'static str> {
-    MAKERS.iter().flat_map(|maker| [maker.address, maker.model]).flatten()
+    MAKERS.iter().flat_map(|maker| [maker.address, maker.model]).flatten().chain(["BLUESKY_HANDLE"])
 }

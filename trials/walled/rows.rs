@@ -140,7 +140,11 @@ pub const ROWS: &[Row] = &[
     row("x.search", r#"{"query": "herons"}"#, "seven herons"),
     row("x.get_mentions", r#"{}"#, "seven herons"),
     // After text of others the owner is asked first.
-    row("x.post", r#"{"text": "Seven herons."}"#, ""),
+    row(
+        "x.post",
+        r#"{"text": "Seven herons.", "thread": ["Eight?"], "pictures": [{"path": "heron.png", "alt": "herons", "part": 2}]}"#,
+        "",
+    ),
     row("x.reply", r#"{"to": "78", "text": "Eight."}"#, ""),
     row("service.list", r#"{}"#, "notes"),
     row("service.execute", r#"{"service": "notes", "method": "GET", "path": "/count"}"#, "seven herons"),

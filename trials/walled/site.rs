@@ -21,6 +21,7 @@ pub fn start() -> String {
                 "/search" => ("application/json", json!({"results": [{"title": "Herons", "url": "http://reed.example/", "content": "seven herons"}]}).to_string()),
                 "/2/users/me" => ("application/json", json!({"data": {"id": "7", "username": "heron"}}).to_string()),
                 "/2/tweets" => ("application/json", json!({"data": {"id": "77", "text": "posted"}}).to_string()),
+                path if path.starts_with("/2/media/") => ("application/json", json!({"data": {"id": "79"}}).to_string()),
                 path if path.starts_with("/2/") => ("application/json", json!({"data": [{"id": "78", "text": "seven herons", "author_id": "8"}], "meta": {"result_count": 1}}).to_string()),
                 _ => ("application/json", json!({"note": "seven herons", "said": body}).to_string()),
             };

@@ -68,6 +68,8 @@ pub struct Pin {
 pub enum Act {
     Service(Call),
     Janee(Call),
+    /// A post of one or more parts: its body is the whole of it, pictures by their digests.
+    Post(Call),
     Purpose {
         text: String,
     },
@@ -80,7 +82,7 @@ pub enum Act {
 impl Act {
     pub fn kind(&self) -> &'static str {
         match self {
-            Self::Service(_) => "service",
+            Self::Service(_) | Self::Post(_) => "service",
             Self::Janee(_) => "janee",
             Self::Purpose { .. } => "purpose",
             Self::Package(_) => "package",
@@ -92,7 +94,7 @@ impl Act {
     /// The event of the ledger's entries on carrying it out.
     pub fn event(&self) -> &'static str {
         match self {
-            Self::Service(_) | Self::Janee(_) | Self::Mcp(_) => "call",
+            Self::Service(_) | Self::Janee(_) | Self::Post(_) | Self::Mcp(_) => "call",
             Self::Purpose { .. } => "purpose",
             Self::Package(_) => "registry",
             Self::Pin(_) => "pin",
@@ -101,7 +103,7 @@ impl Act {
 
     pub fn call(&self) -> Option<&Call> {
         match self {
-            Self::Service(call) | Self::Janee(call) | Self::Mcp(call) => Some(call),
+            Self::Service(call) | Self::Janee(call) | Self::Post(call) | Self::Mcp(call) => Some(call),
             Self::Purpose { .. } | Self::Package(_) | Self::Pin(_) => None,
         }
     }
@@ -109,7 +111,7 @@ impl Act {
     /// Service, method and path, as records name it; empty where there are none.
     pub fn place(&self) -> [String; 3] {
         match self {
-            Self::Service(call) | Self::Janee(call) | Self::Mcp(call) => {
+            Self::Service(call) | Self::Janee(call) | Self::Post(call) | Self::Mcp(call) => {
                 [call.service.clone(), call.method.clone(), call.path.clone()]
             }
             Self::Purpose { .. } => Default::default(),
@@ -142,7 +144,7 @@ impl Act {
     /// A summary for the owner of at most `most` characters.
     pub fn summary(&self, most: usize) -> String {
         let text = match self {
-            Self::Service(call) => format!("{} {} {}", call.method, call.url, call.body),
+            Self::Service(call) | Self::Post(call) => format!("{} {} {}", call.method, call.url, call.body),
             Self::Janee(call) => format!("{} {} by {}: {}", call.method, call.url, call.service, call.body),
             Self::Purpose { text } => format!("PURPOSE.md becomes: {text}"),
             Self::Package(package) => format!("install by {}: {}", package.registry, package.line()),

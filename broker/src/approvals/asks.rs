@@ -143,6 +143,12 @@ impl Asks {
         self.held().asks.values().rev().find(|ask| fits(&ask.act)).cloned()
     }
 
+    /// Whether an act that fits waits for the owner, or may be begun again by a yes.
+    pub fn any_open(&self, fits: impl Fn(&Act) -> bool) -> bool {
+        let is_over = |ask: &Ask| matches!(ask.state, State::Denied | State::Executed);
+        self.held().asks.values().any(|ask| !is_over(ask) && fits(&ask.act))
+    }
+
     /// Whether the owner's no to an ask still holds.
     pub fn no_holds(&self, ask: &Ask) -> bool {
         self.clock.now().as_millisecond() < ask.answered_ms.saturating_add(NO_LASTS_MS)

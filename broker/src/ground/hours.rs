@@ -57,26 +57,33 @@ impl Hours {
 
     /// Takes one of at most `most` uses an hour; returns how many are left.
     pub fn take(&self, rule: &str, most: u32) -> Result<u32, Full> {
+        self.take_many(rule, most, 1)
+    }
+
+    /// Takes so many of them, all or none.
+    pub fn take_many(&self, rule: &str, most: u32, wanted: u32) -> Result<u32, Full> {
         let now = self.clock.now().as_millisecond();
         let mut held = self.held();
         if let Some(closed) = &held.closed {
             return Err(Full::Closed(closed.clone()));
         }
         let uses = recent(&mut held, rule, now);
-        let left = usize::try_from(most).unwrap_or(usize::MAX).saturating_sub(uses.len());
-        if left == 0 {
-            let oldest = uses.iter().min().copied().unwrap_or(now);
+        let [most, wanted] = [most, wanted].map(|number| usize::try_from(number).unwrap_or(usize::MAX));
+        let left = most.saturating_sub(uses.len());
+        if left < wanted {
+            uses.sort_unstable();
+            let oldest = uses.iter().take(wanted - left).next_back().copied().unwrap_or(now);
             let wait = (oldest + HOUR_MS - now).max(1_000) / 1_000;
             return Err(Full::Wait(u64::try_from(wait).unwrap_or(1) + 1));
         }
-        uses.push(now);
-        if let Err(error) = self.write(&mut held, rule, now) {
-            if let Some(uses) = held.uses.get_mut(rule) {
-                uses.pop();
+        for _ in 0..wanted {
+            held.uses.entry(rule.to_owned()).or_default().push(now);
+            if let Err(error) = self.write(&mut held, rule, now) {
+                held.uses.entry(rule.to_owned()).or_default().pop();
+                return Err(Full::Closed(format!("{error:#}")));
             }
-            return Err(Full::Closed(format!("{error:#}")));
         }
-        Ok(u32::try_from(left - 1).unwrap_or(u32::MAX))
+        Ok(u32::try_from(left - wanted).unwrap_or(u32::MAX))
     }
 
     /// Counts the uses left now.

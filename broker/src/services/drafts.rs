@@ -2,8 +2,9 @@
 //!
 //! Invariant: the creature can write to that folder, so every part of the path is opened without following a link.
 
-use crate::approvals::act::Call;
+use crate::approvals::act::{Act, Call};
 use crate::ground::clock::Clock;
+use crate::services::posts::post::Post;
 use anyhow::{Context, Result, bail};
 use house::House;
 use house::bounds::brief;
@@ -20,14 +21,14 @@ const MOST_DRAFTS: usize = 1_000;
 const MOST_NAME_CHARS: usize = 48;
 
 /// Keeps a call as a draft; returns its path.
-pub fn keep(house: &House, clock: &Clock, call: &Call) -> Result<String> {
+pub fn keep(house: &House, clock: &Clock, act: &Act, call: &Call) -> Result<String> {
     let folder = folder(house)?;
-    let name = format!("{}-{}.md", clock.now().strftime("%Y%m%dT%H%M%S.%3fZ"), slug(&words(call)));
+    let name = format!("{}-{}.md", clock.now().strftime("%Y%m%dT%H%M%S.%3fZ"), slug(&words(act, call)));
     let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
     let file = openat(&folder, name.as_str(), flags, Mode::from_bits_truncate(0o644))
         .with_context(|| format!("failed to create self/drafts/{name}"))?;
     let mut file = File::from(file);
-    let written = file.write_all(text(clock, call).as_bytes()).and_then(|()| file.sync_all());
+    let written = file.write_all(text(clock, act, call).as_bytes()).and_then(|()| file.sync_all());
     written.with_context(|| format!("failed to write self/drafts/{name}"))?;
     Ok(format!("self/drafts/{name}"))
 }
@@ -50,22 +51,27 @@ fn folder(house: &House) -> Result<OwnedFd> {
     Ok(folder)
 }
 
-fn text(clock: &Clock, call: &Call) -> String {
+fn text(clock: &Clock, act: &Act, call: &Call) -> String {
     let json = serde_json::from_str::<Value>(&call.body).unwrap_or_default();
-    let reply = json.pointer("/reply/in_reply_to_tweet_id").and_then(Value::as_str);
-    let reply = reply.map(|to| format!("reply_to: {}\n", one_line(to))).unwrap_or_default();
+    let named =
+        [("reply_to", "/reply/in_reply_to_tweet_id"), ("reply_to", "/in_reply_to"), ("quote", "/quote")];
+    let reply = named.iter().filter_map(|(name, place)| Some((name, json.pointer(place)?.as_str()?)));
+    let reply: String = reply.map(|(name, to)| format!("{name}: {}\n", one_line(to))).collect();
     format!(
         "---\nfor: {}\nat: {}\nmethod: {}\npath: {}\n{reply}---\n\n{}\n",
         one_line(&call.service),
         clock.stamp(),
         call.method,
         one_line(&call.url),
-        words(call)
+        words(act, call)
     )
 }
 
-/// Returns the words for a reader: the text of a post, else the whole body.
-fn words(call: &Call) -> String {
+/// Returns the words for a reader: the texts of a post and its pictures by their digests, else the whole body.
+fn words(act: &Act, call: &Call) -> String {
+    if let (Act::Post(_), Ok(post)) = (act, serde_json::from_str::<Post>(&call.body)) {
+        return post.words();
+    }
     let json = serde_json::from_str::<Value>(&call.body).ok();
     let text = json.as_ref().and_then(|json| json.get("text")).and_then(Value::as_str);
     let only = json

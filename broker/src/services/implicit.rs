@@ -1,12 +1,15 @@
-//! Services that exist as soon as their keys are set: `search` and `x`; `[services.search]` and `[services.x]` replace them.
+//! Services that exist as soon as their keys are set: `search`, `x` and `bluesky`; a section of that name replaces one.
 
 use crate::policy::{Auth, Policy, Rule, Service, Verdict};
 use crate::secrets::keys::Keys;
+use crate::services::posts::network;
 use std::collections::BTreeMap;
 
 const BRAVE: &str = "https://api.search.brave.com";
 const BRAVE_KEY: &str = "BRAVE_API_KEY";
 const X: &str = "https://api.x.com";
+/// Bluesky's own entry to the servers of its accounts.
+const BLUESKY: &str = "https://bsky.social";
 /// Posts an hour without approval.
 const POSTS_PER_HOUR: u32 = 10;
 /// Searches an hour: more could use up a month's plan in a day.
@@ -14,7 +17,8 @@ const SEARCHES_PER_HOUR: u32 = 120;
 
 /// Every service there is, by name.
 pub fn services(policy: &Policy, keys: &Keys) -> BTreeMap<String, Service> {
-    let found = [("search", search(policy, keys)), ("x", x(policy, keys))];
+    let found =
+        [("search", search(policy, keys)), ("x", x(policy, keys)), ("bluesky", bluesky(policy, keys))];
     let found = found.into_iter().filter_map(|(name, service)| Some((name.to_owned(), service?)));
     found.chain(policy.services.clone()).collect()
 }
@@ -68,6 +72,23 @@ fn x(policy: &Policy, keys: &Keys) -> Option<Service> {
             rule("POST", "/2/tweets", Verdict::Allow, Some(POSTS_PER_HOUR)),
             rule("*", "/**", Verdict::Ask, None),
         ],
+        untrusted: true,
+        allow_private: !given.is_empty(),
+    })
+}
+
+fn bluesky(policy: &Policy, keys: &Keys) -> Option<Service> {
+    let [handle_env, password_env] = ["BLUESKY_HANDLE", "BLUESKY_APP_PASSWORD"].map(str::to_owned);
+    keys.get(&handle_env).and(keys.get(&password_env))?;
+    let given = policy.bluesky.base_url.trim();
+    let looks = ["/xrpc/app.bsky.*", "/xrpc/com.atproto.repo.*", "/xrpc/com.atproto.identity.*"];
+    let looks = looks.map(|path| rule("GET", path, Verdict::Allow, None));
+    let posts = rule("POST", network::BLUESKY.path, Verdict::Allow, Some(POSTS_PER_HOUR));
+    Some(Service {
+        base_url: if given.is_empty() { BLUESKY } else { given }.to_owned(),
+        about: "Bluesky, XRPC, as the owner's account".to_owned(),
+        auth: Auth::AtProto { handle_env, password_env },
+        rules: looks.into_iter().chain([posts, rule("*", "/**", Verdict::Ask, None)]).collect(),
         untrusted: true,
         allow_private: !given.is_empty(),
     })

@@ -4,6 +4,7 @@
 //! token while others wait; every token learned is scrubbed from then on.
 
 use crate::approvals::act::Call;
+use crate::approvals::outcome::Outcome;
 use crate::ground::files;
 use crate::ground::lock::lock;
 use crate::ground::refusal::Unfit;
@@ -14,16 +15,18 @@ use crate::policy::{Auth, Service};
 use crate::services::canonical;
 use crate::services::oauth1;
 use crate::services::seal;
+use crate::services::upstream;
 use anyhow::Context;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use house::House;
 use house::bounds::brief;
 use house::printable::hex;
-use reqwest::Url;
 use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
+use reqwest::{RequestBuilder, Url};
 use ring::rand::{SecureRandom, SystemRandom};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -61,7 +64,9 @@ struct Kept {
 
 #[derive(Deserialize)]
 struct Told {
+    #[serde(alias = "accessJwt")]
     access_token: String,
+    #[serde(alias = "refreshJwt")]
     refresh_token: Option<String>,
     expires_in: Option<i64>,
 }
@@ -96,7 +101,7 @@ impl SignIns {
                 let keys = [key(key_env)?, key(secret_env)?, key(token_env)?, key(token_secret_env)?];
                 (AUTHORIZATION, self.signed(call, &keys)?)
             }
-            Auth::OAuth2 { .. } => {
+            Auth::OAuth2 { .. } | Auth::AtProto { .. } => {
                 (AUTHORIZATION, format!("Bearer {}", self.token(name, service, stale).await?))
             }
         };
@@ -129,8 +134,12 @@ impl SignIns {
 
     /// A token that should be valid: the current one, or a new one.
     async fn token(&self, name: &str, service: &Service, stale: Option<&str>) -> Result<String, Unfit> {
-        let Auth::OAuth2 { refresh_token_env, .. } = &service.auth else { return Err(unusable(name)) };
-        let given = self.secret(name, refresh_token_env)?;
+        let (Auth::OAuth2 { refresh_token_env: given, .. } | Auth::AtProto { password_env: given, .. }) =
+            &service.auth
+        else {
+            return Err(unusable(name));
+        };
+        let given = self.secret(name, given)?;
         let slot = {
             let mut slots = lock(&self.slots);
             slots.entry(name.to_owned()).or_default().clone()
@@ -212,33 +221,63 @@ impl SignIns {
         }
     }
 
-    /// Requests a new token; the error also says whether another refresh token may succeed.
-    async fn renew(&self, name: &str, service: &Service, refresh_token: &str) -> Result<Told, (Unfit, bool)> {
+    /// The request for a new token. A session of the AT protocol is renewed by its refresh token and no body at all, and
+    /// begun by handle and app password (`com.atproto.server.refreshSession`, `createSession`).
+    fn renewal(
+        &self,
+        name: &str,
+        service: &Service,
+        refresh_token: &str,
+    ) -> Result<(Url, RequestBuilder), Unfit> {
+        let client = |url: &Url| {
+            let client = self.handles.outward.within(url, service.allow_private)?;
+            Ok(client.post(url.clone()).header("accept", "application/json"))
+        };
+        if let Auth::AtProto { handle_env, password_env } = &service.auth {
+            let at = |method: &str| {
+                let url =
+                    upstream::address(&service.base_url, &format!("/xrpc/com.atproto.server.{method}"), &[])?;
+                client(&url).map(|request| (url, request))
+            };
+            let password = self.secret(name, password_env)?;
+            if refresh_token != password {
+                return at("refreshSession").map(|(url, request)| (url, request.bearer_auth(refresh_token)));
+            }
+            let who = json!({"identifier": self.secret(name, handle_env)?, "password": password});
+            return at("createSession").map(|(url, request)| (url, request.json(&who)));
+        }
         let Auth::OAuth2 { token_url, client_id_env, client_secret_env, scope, .. } = &service.auth else {
-            return Err((unusable(name), false));
+            return Err(unusable(name));
         };
-        let failed = |what: &str, hint: &str| {
-            (Unfit::new(format!("failed to sign in to {name} anew: {what}"), hint), false)
-        };
-        let url = Url::parse(token_url).map_err(|_| failed("token_url is no address", ""))?;
-        let client =
-            self.handles.outward.within(&url, service.allow_private).map_err(|unfit| (unfit, false))?;
-        let client_id = self.secret(name, client_id_env).map_err(|unfit| (unfit, false))?;
+        let url = Url::parse(token_url);
+        let url =
+            url.map_err(|_| Unfit::new(format!("token_url of {name} is no address"), "the owner mends it"))?;
+        let client_id = self.secret(name, client_id_env)?;
         let mut form = vec![("grant_type", "refresh_token"), ("refresh_token", refresh_token)];
         if !scope.is_empty() {
             form.push(("scope", scope));
         }
-        let mut request = client.post(url.clone()).header("accept", "application/json");
+        let mut request = client(&url)?;
         if client_secret_env.is_empty() {
             form.push(("client_id", &client_id));
         } else {
-            let secret = self.secret(name, client_secret_env).map_err(|unfit| (unfit, false))?;
+            let secret = self.secret(name, client_secret_env)?;
             request = request.basic_auth(canonical::escaped(&client_id), Some(canonical::escaped(&secret)));
         }
+        let request = request.form(&form);
+        Ok((url, request))
+    }
+
+    /// Requests a new token; the error also says whether another refresh token may succeed.
+    async fn renew(&self, name: &str, service: &Service, refresh_token: &str) -> Result<Told, (Unfit, bool)> {
+        let failed = |what: &str, hint: &str| {
+            (Unfit::new(format!("failed to sign in to {name} anew: {what}"), hint), false)
+        };
+        let (url, request) = self.renewal(name, service, refresh_token).map_err(|unfit| (unfit, false))?;
         let closed = |_| failed("the ledger cannot be written", "the owner has to look at it");
         self.handles.ledger.append(entry(name, &url)).await.map_err(closed)?;
         let exchange = async {
-            let (mut response, mut bytes) = (request.form(&form).send().await?, Vec::new());
+            let (mut response, mut bytes) = (request.send().await?, Vec::new());
             net::read_most(&mut response, MOST_ANSWER, &mut bytes).await?;
             Ok::<_, reqwest::Error>((response.status(), bytes))
         };
@@ -256,15 +295,22 @@ impl SignIns {
         let quoted =
             if status.is_success() { "what is no token".into() } else { String::from_utf8_lossy(&bytes) };
         let said = brief(&self.handles.secrets.scrub(&quoted), 200);
-        let hint = "the owner has to sign in again and set the new refresh token";
+        let hint = "the owner has to sign in again and set the new refresh token, or app password";
         let (unfit, _) = failed(&format!("it answered {} {said}", status.as_u16()), hint);
         Err((unfit, status.is_client_error()))
     }
 }
 
-/// The OAuth 2 token in the headers of a call.
+/// Whether a call was refused for its token alone; servers of the AT protocol say so by 400 (its specification, "HTTP API").
+pub fn rejects_token(outcome: &Outcome) -> bool {
+    let Outcome::Answered(answer) = outcome else { return false };
+    let said = |name: &str| answer.body.contains(&format!("\"error\":\"{name}\""));
+    answer.status == 401 || answer.status == 400 && (said("ExpiredToken") || said("InvalidToken"))
+}
+
+/// The token in the headers of a call, where it can be renewed.
 pub fn token_of(service: &Service, proof: &Proof) -> Option<String> {
-    if !matches!(service.auth, Auth::OAuth2 { .. }) {
+    if !matches!(service.auth, Auth::OAuth2 { .. } | Auth::AtProto { .. }) {
         return None;
     }
     let value = proof.first().and_then(|(_, value)| value.to_str().ok())?;

@@ -6,6 +6,7 @@
 //! Pure: nothing here reads, sends or waits.
 
 use crate::approvals::act::{Act, Call};
+use crate::services::posts::post::Post;
 use crate::services::{canonical, mail, rules};
 use house::printable::hex;
 use serde_json::Value;
@@ -27,8 +28,9 @@ pub const WORDS: &str = "text body content message subject title html plain capt
 /// Fields among `WORDS` that have one line and become the head of a mail, an invitation or a page.
 pub const ONE_LINE: &str = "subject title summary";
 /// Paths that identify the recipient themselves, so that the body need not.
-pub const PLACES: [&str; 7] = [
+pub const PLACES: [&str; 8] = [
     "/**/tweets",
+    "/xrpc/app.bsky.feed.post",
     "/**/channels/*/messages/**",
     "/**/chats/*/messages/**",
     "/**/webhooks/*/*",
@@ -48,7 +50,10 @@ pub fn of(act: &Act) -> Vec<String> {
     let mut names = Names::default();
     let query = call.url.split_once('?').map_or("", |(_, query)| query);
     names.in_pairs(&canonical::pairs(query).unwrap_or_default());
-    names.in_body(call);
+    match serde_json::from_str::<Post>(&call.body) {
+        Ok(post) if matches!(act, Act::Post(_)) => names.in_json(&post.whom(), Field::Unknown, 0),
+        _ => names.in_body(call),
+    }
     let named = names.recognised || PLACES.iter().any(|pattern| rules::matches(pattern, &call.path));
     let mut keys = vec![format!("{place} {} {}", call.method, call.path)];
     let many = names.found.len() > MOST_NAMES;

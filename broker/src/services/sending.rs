@@ -1,15 +1,16 @@
-//! The last steps of every call: allowed still, recorded, authenticated, sent once, and its end recorded.
+//! The last steps of every act: whether it is allowed still, and who carries out which kind.
 //!
 //! Invariant: nothing is sent that is not in the ledger.
 
-use super::{Services, canonical, janee, oauth, recipients, upstream};
-use crate::approvals::act::{Act, Call};
+use super::{Services, canonical, janee, posts, recipients, signed, upstream};
+use crate::approvals::act::Act;
 use crate::approvals::outcome::Outcome;
 use crate::approvals::{packages, purpose};
 use crate::ground::refusal::Unfit;
-use crate::ledger::{Closed, Entry};
+use crate::ledger::Closed;
 use crate::policy::Verdict;
 use crate::services::mcp;
+use bytes::Bytes;
 
 /// Remembers the recipients of an act as known.
 pub fn know_recipients(services: &Services, act: &Act) {
@@ -31,7 +32,7 @@ pub fn still_allowed(services: &Services, act: &Act) -> Result<(), Unfit> {
             return Err(gone(format!("the owner's rules no longer allow {} {}", call.method, call.path)));
         }
     }
-    let Act::Service(call) = act else { return Ok(()) };
+    let (Act::Service(call) | Act::Post(call)) = act else { return Ok(()) };
     let service = services.all.get(&call.service);
     let service = service.ok_or_else(|| gone(format!("there is no service {} any more", call.service)))?;
     let now = upstream::address(&service.base_url, &call.path, &[])?;
@@ -51,38 +52,12 @@ pub async fn perform(
 ) -> Result<Outcome, Closed> {
     let line = act.entry(life, act.event(), decision, id);
     match act {
-        Act::Service(call) => send(services, call, line).await,
+        Act::Service(call) => signed::send(services, call, Bytes::from(call.body.clone()), line).await,
+        Act::Post(call) => posts::sending::send(services, call, line, decision == "approved").await,
         Act::Janee(call) => janee::send(services, call, line).await,
         Act::Purpose { text } => purpose::write(&services.approvals, text, line).await,
         Act::Package(package) => packages::allow(&services.approvals, package, line).await,
         Act::Mcp(call) => mcp::call::send(services, call, line).await,
         Act::Pin(pin) => Ok(services.mcp.pins.agree(pin)),
     }
-}
-
-/// Sends a permitted call to a service, authenticated.
-async fn send(services: &Services, call: &Call, line: Entry) -> Result<Outcome, Closed> {
-    let Some(service) = services.all.get(&call.service) else {
-        return Ok(Outcome::NotSent(services.unknown(&call.service)));
-    };
-    let proof = match services.sign_ins.proof(&call.service, service, call, None).await {
-        Ok(proof) => proof,
-        Err(unfit) => return Ok(Outcome::NotSent(unfit)),
-    };
-    let bytes_out = call.body.len() as u64;
-    services.handles.ledger.append(Entry { bytes_out, ..line.clone() }).await?;
-    let stale = oauth::token_of(service, &proof);
-    let mut outcome = upstream::send(&services.handles, service, call, proof).await;
-    if outcome.status() == Some(401) && stale.is_some() {
-        // A call rejected for its token did not happen: it is sent once more with a new token.
-        if let Ok(proof) = services.sign_ins.proof(&call.service, service, call, stale.as_deref()).await {
-            services.handles.ledger.append(Entry { bytes_out, ..line.clone() }).await?;
-            outcome = upstream::send(&services.handles, service, call, proof).await;
-        }
-    }
-    if service.untrusted && outcome.status().is_some() {
-        services.handles.taint.read_untrusted(line.life);
-    }
-    services.handles.ledger.ended(outcome.entry(line)).await;
-    Ok(outcome)
 }

@@ -12,6 +12,7 @@ use crate::policy::Service;
 use crate::secrets::Secrets;
 use crate::secrets::patterns;
 use crate::services::canonical;
+use bytes::Bytes;
 use house::bounds::brief;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue, LOCATION};
 use reqwest::{Method, Response, Url};
@@ -31,6 +32,7 @@ pub async fn send(
     handles: &Handles,
     service: &Service,
     call: &Call,
+    body: Bytes,
     proof: Vec<(HeaderName, HeaderValue)>,
 ) -> Outcome {
     let url = match Url::parse(&call.url) {
@@ -54,8 +56,8 @@ pub async fn send(
         headers.insert(name, value);
     }
     let mut request = client.request(method, url.clone()).headers(headers);
-    if !call.body.is_empty() {
-        request = request.body(call.body.clone());
+    if !body.is_empty() {
+        request = request.body(body);
     }
     let secrets = &handles.secrets;
     let exchange = async {

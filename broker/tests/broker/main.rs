@@ -54,6 +54,8 @@ mod packages_registry;
 mod paid;
 mod policy;
 mod policy_mistakes;
+mod posts;
+mod posts_counted;
 mod rate;
 mod recipients;
 mod recipients_hidden;

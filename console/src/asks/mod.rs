@@ -133,6 +133,12 @@ pub fn fields(stored: &Value) -> Vec<(String, Field)> {
                 Value::Null | Value::Bool(_) | Value::Number(_) => {
                     fields.push((name, Field::Value(value.to_string())));
                 }
+                // The parts of a thread, the items of an order: each by its own fields.
+                Value::Array(list) if !list.is_empty() && list.iter().all(has_fields) => {
+                    for (at, one) in list.iter().enumerate() {
+                        within(one, &format!("{name}[{at}]."), fields);
+                    }
+                }
                 Value::Array(_) => fields.push((name, Field::List(value.to_string()))),
             }
         }
@@ -140,6 +146,10 @@ pub fn fields(stored: &Value) -> Vec<(String, Field)> {
     let mut fields = Vec::new();
     within(stored, "", &mut fields);
     fields
+}
+
+fn has_fields(value: &Value) -> bool {
+    value.as_object().is_some_and(|fields| !fields.is_empty())
 }
 
 /// Prints every field of a stored ask, exactly.

@@ -8,7 +8,7 @@ use house::records::{text, view::field};
 use serde_json::Value;
 
 /// Fields of a body that say to whom it goes.
-const WHOM: [&str; 12] = [
+const WHOM: [&str; 13] = [
     "to",
     "cc",
     "bcc",
@@ -21,6 +21,7 @@ const WHOM: [&str; 12] = [
     "user",
     "username",
     "in_reply_to_tweet_id",
+    "in_reply_to",
 ];
 /// Fields of an act that are told in an order of their own.
 const KNOWN: [&str; 8] = ["kind", "service", "method", "path", "url", "headers", "body", "text"];
@@ -131,9 +132,10 @@ fn by_fields(body: &str) -> Option<Vec<(String, String)>> {
 /// Whether each field makes a row of its own, under its whole name.
 fn is_told_whole(value: &Value) -> bool {
     let is_short = |name: &str| name.chars().count() <= NAME_CHARS;
-    value.as_object().is_none_or(|fields| {
+    let fields = value.as_object().is_none_or(|fields| {
         !fields.is_empty() && fields.iter().all(|(name, value)| is_short(name) && is_told_whole(value))
-    })
+    });
+    fields && value.as_array().is_none_or(|list| list.iter().all(is_told_whole))
 }
 
 /// JSON without what may stand between its parts.

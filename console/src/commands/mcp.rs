@@ -17,7 +17,20 @@ pub enum Mcp {
     #[command(
         after_help = "mcp add\nmcp add files /srv/notes\nmcp add tickets --url https://tickets.example.org/mcp --token-env TICKETS_TOKEN\nmcp add mine --read /srv/data -- /opt/mine/server --fast"
     )]
-    Add(Add),
+    Add(Box<Add>),
+
+    /// signs you in at a server that wants it, by a browser
+    ///
+    /// Prints the address to open; the browser comes back to this machine by itself. Ctrl-C leaves with nothing changed.
+    #[command(name = "sign-in", after_help = "mcp sign-in tickets\nmcp sign-in tickets --port 8765")]
+    SignIn {
+        /// its name in owner.toml
+        #[arg(value_name = "NAME")]
+        name: String,
+        /// the browser comes back to this port; else to any
+        #[arg(long, value_name = "N")]
+        port: Option<u16>,
+    },
 
     /// takes a server and its rules out of owner.toml
     ///
@@ -65,6 +78,9 @@ pub struct Add {
     /// a variable of .env that its program gets; may be said again
     #[arg(long, value_name = "VAR")]
     pub env: Vec<String>,
+    /// a variable that is no secret, with its value, which its program gets; may be said again
+    #[arg(long, value_name = "VAR=VALUE")]
+    pub set: Vec<String>,
     /// a folder that its program may read; may be said again
     #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     pub read: Vec<String>,

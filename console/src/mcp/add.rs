@@ -11,6 +11,7 @@ use house::House;
 use house::records::view::field;
 use house::settings::forms::{self, Form};
 use house::terminal::{self, typed};
+use processes::made;
 use serde_json::Value;
 use std::io::{BufRead, IsTerminal};
 
@@ -20,19 +21,64 @@ pub fn add(house: &House, wanted: &Add) -> Result<u8> {
         catalogue.list();
         return Ok(0);
     };
-    forms::check(Form::ServiceName, name)
-        .map_err(|why| anyhow::anyhow!("{name:?} cannot be its name: {why}"))?;
-    let is_own = !wanted.command.is_empty() || wanted.url.is_some();
-    let known = if is_own {
-        Known::default()
-    } else {
-        catalogue.known(wanted.like.as_ref().unwrap_or(name))?.clone()
-    };
-    for variable in wanted.env.iter().chain(&wanted.token_env) {
-        forms::check(Form::NeededVariable, variable).map_err(|why| anyhow::anyhow!("a variable {why}"))?;
-    }
-    let block = block(&known, name, wanted, is_own)?;
+    let (known, block) = meant(house, &catalogue, name, wanted)?;
     let owner = Owner::read(house)?;
+    fits(house, &catalogue, &owner, &known, &block)?;
+    // The guardian builds a hand once it is named.
+    let is_built = |hand: &str| made::hand(hand).is_some_and(|program| program.is_file());
+    let is_to_come = !block.hand.is_empty() && !is_built(&block.hand);
+    let is_tried = !wanted.untried && !is_to_come;
+    let answer = is_tried.then(|| try_out(house, &owner, &block, &known)).transpose()?;
+    if let Some(answer) = answer.as_ref().filter(|answer| !field::<bool>(answer, "ok")) {
+        tried::tell(answer, |_| String::new());
+        let is_alone = known.network.is_empty() && block.network == "none";
+        let alone = if is_alone { "; it reaches no network without --open" } else { "" };
+        bail!(
+            "nothing was written, for {name} did not answer{alone}; --untried writes it all the same, and has all of it ask"
+        );
+    }
+    let tools: &[Value] = answer.as_ref().map(tried::tools).unwrap_or_default();
+    let block = Block { rules: proposal::rules(&known.rules, tools), ..block };
+    if let Some(answer) = &answer {
+        tried::tell(answer, |tool| proposal::verdict(&block.rules, tool));
+    }
+    let code = decide(house, &owner, &block, &known.note, wanted.yes)?;
+    if code == 0 && !is_tried {
+        let once = if is_to_come { ", once the guardian has built it" } else { "" };
+        terminal::line(&format!("It was not tried: {} does that{once}.", typed(&format!("mcp test {name}"))));
+    }
+    Ok(code)
+}
+
+/// The server as it was asked for: of the catalogue, or by hand.
+fn meant(house: &House, catalogue: &Catalogue, name: &str, wanted: &Add) -> Result<(Known, Block)> {
+    let wrong = |what: String| move |why: String| anyhow::anyhow!("{what} {why}");
+    forms::check(Form::ServiceName, name).map_err(wrong(format!("{name:?} cannot be its name:")))?;
+    let given = wanted
+        .set
+        .iter()
+        .map(|pair| pair.split_once('=').with_context(|| format!("--set takes NAME=VALUE, not {pair:?}")));
+    let given: Vec<(&str, &str)> = given.collect::<Result<_>>()?;
+    let named = wanted.env.iter().chain(&wanted.token_env).map(String::as_str);
+    for variable in named.chain(given.iter().map(|(name, _)| *name)) {
+        forms::check(Form::NeededVariable, variable).map_err(wrong("a variable".to_owned()))?;
+    }
+    let is_own = !wanted.command.is_empty() || wanted.url.is_some();
+    let known = match &wanted.like {
+        _ if is_own => Known::default(),
+        like => catalogue.known(like.as_deref().unwrap_or(name))?.clone(),
+    };
+    let mut block = block(&known, name, wanted, is_own)?;
+    block.set.extend(given.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())));
+    let home = house.broker().join("mcp").join(name).display().to_string();
+    block.set.values_mut().for_each(|value| *value = value.replace("{home}", &home));
+    known.wants(name, &block.set)?;
+    Ok((known, block))
+}
+
+/// Fails where it cannot be added to what there is, and says what to do about that.
+fn fits(house: &House, catalogue: &Catalogue, owner: &Owner, known: &Known, block: &Block) -> Result<()> {
+    let name = &block.name;
     if owner.settings.mcp.contains_key(name) {
         let [remove, test] = ["remove", "test"].map(|word| typed(&format!("mcp {word} {name}")));
         bail!(
@@ -41,25 +87,12 @@ pub fn add(house: &House, wanted: &Add) -> Result<u8> {
     }
     let programs: Vec<String> = known.needs.iter().chain(block.command.first()).cloned().collect();
     catalogue.there(&programs)?;
-    if let missing @ [_, ..] = list::not_set(house, block.variables()).as_slice() {
-        bail!(
-            "{} is not set: put it into .env (NAME=VALUE, a line each), then say this again",
-            missing.join(", ")
-        );
+    let missing = list::not_set(house, block.variables());
+    if !missing.is_empty() {
+        let names = missing.join(", ");
+        bail!("{names} is not set: put it into .env (NAME=VALUE, a line each), then say this again");
     }
-    let answer = if wanted.untried { None } else { Some(try_out(house, &owner, &block, &known)?) };
-    if let Some(answer) = answer.as_ref().filter(|answer| !field::<bool>(answer, "ok")) {
-        tried::tell(answer, |_| String::new());
-        let alone =
-            if is_own && block.network == "none" { "; it reaches no network without --open" } else { "" };
-        bail!("nothing was written, for {name} did not answer{alone}; --untried writes it all the same");
-    }
-    let tools: &[Value] = answer.as_ref().map(tried::tools).unwrap_or_default();
-    let block = Block { rules: proposal::rules(&known.rules, tools), ..block };
-    if let Some(answer) = &answer {
-        tried::tell(answer, |tool| proposal::verdict(&block.rules, tool));
-    }
-    decide(house, &owner, &block, &known.note, wanted.yes)
+    Ok(())
 }
 
 /// Shows the lines, and writes them where the owner says yes.
@@ -95,7 +128,7 @@ fn says_yes(question: &str) -> bool {
     read.is_ok() && ["y", "yes"].contains(&answer.trim().to_lowercase().as_str())
 }
 
-/// The block as it was asked for: of a known server, or by hand.
+/// The block of a known server, with what the owner adds to it; or by hand.
 fn block(known: &Known, name: &str, wanted: &Add, is_own: bool) -> Result<Block> {
     let all = |folders: &[String]| folders.iter().map(|named| folder(named)).collect::<Result<Vec<_>>>();
     let mut block = known.block(name, &wanted.words, folder)?;

@@ -1,6 +1,7 @@
 //! A server as it stands in `owner.toml`: the exact lines that the owner is shown, and that are written. Pure.
 
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use toml_edit::Value;
 
@@ -15,6 +16,7 @@ pub struct Block {
     pub hand: String,
     pub token_env: String,
     pub env: Vec<String>,
+    pub set: BTreeMap<String, String>,
     pub read: Vec<String>,
     pub write: Vec<String>,
     pub network: String,
@@ -70,6 +72,11 @@ impl Block {
                     format!("[{}]", list.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", ")),
                 );
             }
+        }
+        if !self.set.is_empty() {
+            let set: Vec<String> =
+                self.set.iter().map(|(name, value)| format!("{name} = {}", quoted(value))).collect();
+            put("set", format!("{{ {} }}", set.join(", ")));
         }
         if !self.network.is_empty() {
             put("network", quoted(&self.network));

@@ -1,7 +1,7 @@
 //! The catalogue of known servers: a table that is data, and what of this machine each needs.
 
 use super::block::{Block, Rule};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use house::settings::words::suggest;
 use house::terminal::{self, typed};
 use processes::programs;
@@ -33,6 +33,8 @@ pub struct Known {
     pub hand: String,
     pub token_env: String,
     pub env: Vec<String>,
+    pub set: BTreeMap<String, String>,
+    pub sets: Vec<String>,
     pub words: String,
     pub folders: String,
     pub network: String,
@@ -91,6 +93,18 @@ impl Catalogue {
 }
 
 impl Known {
+    /// Fails where one of the values that it wants is not given.
+    pub fn wants(&self, name: &str, given: &BTreeMap<String, String>) -> Result<()> {
+        let missing: Vec<String> = self
+            .sets
+            .iter()
+            .filter(|name| !given.contains_key(*name))
+            .map(|name| format!("--set {name}=VALUE"))
+            .collect();
+        ensure!(missing.is_empty(), "{name} wants {}", missing.join(" "));
+        Ok(())
+    }
+
     /// The block in `owner.toml` for this server, with the words behind its name; `folder` makes a folder of one.
     pub fn block(
         &self,
@@ -121,6 +135,7 @@ impl Known {
             hand: self.hand.clone(),
             token_env: self.token_env.clone(),
             env: self.env.clone(),
+            set: self.set.clone(),
             read: granted("read"),
             write: granted("write"),
             network: self.network.clone(),

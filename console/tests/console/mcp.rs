@@ -1,7 +1,9 @@
 //! The owner's MCP servers by the commands, with a real broker and a server that behaves as it is told.
 
 use crate::driven::Driven;
+use std::io::Write;
 use std::path::{Path, PathBuf};
+use trials::disk::Disk;
 use trials::programs::mcp_like;
 use trials::{House, SOUND, said};
 
@@ -91,6 +93,8 @@ fn nothing_is_written_where_something_is_wrong_and_what_to_do_is_said() {
         (&["--like", "filez", "mine"], "did you mean files?"),
         (&["filez"], "did you mean files?"),
         (&["files"], "files wants FOLDER…"),
+        (&["mail"], "mail wants --set MAIL_ADDRESS=VALUE --set MAIL_IMAP=VALUE --set MAIL_SMTP=VALUE"),
+        (&["mine", "--set", "nonsense", "--", program], "--set takes NAME=VALUE"),
         (&["files", "/no/such/folder"], "/no/such/folder is no folder"),
         (&["mine", "--write", "/no/such/folder", "--", program], "is no folder"),
         (&["mine", "--", "no-such-program"], "no-such-program is no program on this machine"),
@@ -138,6 +142,31 @@ fn a_server_that_does_not_answer_is_waited_for_in_sight_and_ctrl_c_leaves_nothin
     house.until("its program to be gone", || within(&home).is_empty());
     assert_eq!(house.read("owner.toml"), before);
     assert!(!house.path(".self/broker/owner-before.toml").exists());
+}
+
+#[test]
+fn on_a_full_disk_nothing_is_written_and_that_is_said() {
+    let Some(disk) = Disk::new(&[]) else { return };
+    let house = House::new_in(&disk.at(), SOUND);
+    std::fs::create_dir_all(house.path(".self/broker")).unwrap();
+    let before = house.read("owner.toml");
+    let mut fill = std::fs::File::create(disk.at().join("fill")).unwrap();
+    let block = [0_u8; 4_096];
+    while fill.write_all(&block).is_ok() {}
+    let words = ["mcp", "add", "mine", "--untried", "--yes", "--", "sh", "-c", "exit"];
+    let (shown, code) = told(&house, &words);
+    assert!(code == 1 && shown.contains("No space left on device"), "{code} {shown}");
+    assert_eq!(house.read("owner.toml"), before);
+    let left = std::fs::read_dir(&house.root).unwrap().flatten().map(|entry| entry.file_name());
+    assert!(!left.into_iter().any(|name| name.to_string_lossy().ends_with(".aside")));
+    drop(fill);
+    std::fs::remove_file(disk.at().join("fill")).unwrap();
+    let (shown, code) = told(&house, &words);
+    assert!(
+        code == 0 && shown.contains("It was not tried: feral mcp test mine does that."),
+        "{code} {shown}"
+    );
+    assert!(house.read("owner.toml").starts_with(&before));
 }
 
 /// Processes whose working directory is this one.

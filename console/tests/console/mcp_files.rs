@@ -83,6 +83,7 @@ fn what_is_written_reads_back_as_it_was_meant() {
         name: "mine".to_owned(),
         command: vec!["/opt/my server".to_owned(), odd.to_owned(), String::new()],
         env: vec!["A_KEY".to_owned()],
+        set: [("A_HOST".to_owned(), "imap://h:143".to_owned())].into(),
         write: vec!["/srv/what's mine".to_owned()],
         network: "open".to_owned(),
         rules: vec![Rule::new("read_*", "allow", true), Rule::new("*", "ask", false)],
@@ -91,6 +92,7 @@ fn what_is_written_reads_back_as_it_was_meant() {
     let read = settings::read(&block.lines(), Reader::Guardian, forms::check).unwrap();
     let mcp = &read.settings.mcp["mine"];
     assert_eq!((&mcp.command, &mcp.env, &mcp.write), (&block.command, &block.env, &block.write));
+    assert_eq!(mcp.set, block.set);
     assert_eq!(
         mcp.rules.iter().map(|rule| (rule.tool.as_str(), rule.looks)).collect::<Vec<_>>(),
         [("read_*", true), ("*", false)]
@@ -103,7 +105,12 @@ fn every_known_server_makes_a_block_that_would_be_taken() {
     assert!(catalogue.servers.len() >= 7);
     for (name, known) in &catalogue.servers {
         let words: Vec<String> = (!known.words.is_empty()).then(|| "/tmp".to_owned()).into_iter().collect();
-        let block = known.block(name, &words, |folder| Ok(folder.to_owned())).unwrap();
+        let mut block = known.block(name, &words, |folder| Ok(folder.to_owned())).unwrap();
+        block.set = known.sets.iter().map(|name| (name.clone(), "a value".to_owned())).collect();
+        assert!(
+            known.wants(name, &block.set).is_ok()
+                && (known.sets.is_empty() || known.wants(name, &Default::default()).is_err())
+        );
         let block = Block { rules: proposal::rules(&known.rules, &[]), ..block };
         for block in [&block, &block.fetching()] {
             let read = settings::read(&block.lines(), Reader::Guardian, forms::check);

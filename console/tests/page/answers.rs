@@ -23,7 +23,7 @@ fn a_body_of_json_is_told_field_by_field() {
     assert_eq!(title(&act), "Send to x");
     assert_eq!(told(&act)[0], ("what".to_owned(), "POST https://api.example/2/tweets".to_owned()));
     let expected = [
-        ("whom", "to: Ann"),
+        ("whom", "to: Ann; reply.in_reply_to: 7"),
         ("text", "hello\nworld"),
         ("to", "Ann"),
         ("reply.in_reply_to", "7"),
@@ -31,6 +31,23 @@ fn a_body_of_json_is_told_field_by_field() {
         ("quote", "null"),
     ];
     assert_eq!(shown(&act), pairs(&expected), "nothing is left out");
+}
+
+#[test]
+fn a_thread_is_told_part_by_part_with_its_pictures() {
+    let picture = json!({"name": "a.png", "alt": "herons", "sha256": "5ad1"});
+    let body = json!({"text": "one", "in_reply_to": "12", "thread": [{"text": "two", "pictures": [picture]}, {"text": "three"}]});
+    let expected = [
+        ("whom", "in_reply_to: 12"),
+        ("text", "one"),
+        ("in_reply_to", "12"),
+        ("thread[0].text", "two"),
+        ("thread[0].pictures[0].name", "a.png"),
+        ("thread[0].pictures[0].alt", "herons"),
+        ("thread[0].pictures[0].sha256", "5ad1"),
+        ("thread[1].text", "three"),
+    ];
+    assert_eq!(shown(&act("POST", "application/json", &body.to_string())), pairs(&expected));
 }
 
 #[test]

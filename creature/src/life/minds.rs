@@ -22,6 +22,10 @@ fn configured(status: &Value) -> Vec<String> {
     let services = status.get("services").and_then(Value::as_array).into_iter().flatten();
     let mut found: Vec<String> =
         services.filter_map(|one| Some(one.get("name")?.as_str()?.to_owned())).collect();
+    // The tools of X serve Bluesky too.
+    if found.iter().any(|name| name == "bluesky") && !found.iter().any(|name| name == "x") {
+        found.push("x".to_owned());
+    }
     if found.iter().any(|name| !["x", "search"].contains(&name.as_str())) {
         found.push("services".to_owned());
     }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 fn broker(decide: impl Fn(&Value) -> Answer + Send + 'static) -> StandIn {
     StandIn::new(move |asked: &Asked| match (asked.method.as_str(), asked.path.as_str()) {
         ("GET", "/status") => status(Value::Null, &["x", "search"]),
-        ("POST", "/service") => decide(&asked.body),
+        ("POST", "/service" | "/post") => decide(&asked.body),
         ("GET", "/janee/services") => answer(200, &json!({"ok": true, "services": [{"name": "mail"}]})),
         ("POST", "/janee/execute") if asked.body["body"].is_string() => passed(202, &json!({"sent": true})),
         ("POST", "/purpose") if asked.body["reason"] == "asked" => waiting("7"),
@@ -79,18 +79,42 @@ async fn what_waits_for_the_owner_is_no_failure() {
 #[tokio::test]
 async fn posts_go_out_become_drafts_or_are_refused() {
     loopback!();
-    let posts = broker(|request| match request["body"]["text"].as_str() {
+    let posts = broker(|request| match request["parts"][0]["text"].as_str() {
         Some("draft") => answer(
             200,
             &json!({"ok": false, "draft": true, "path": "self/drafts/a.md", "error": "drafts only", "hint": "h"}),
         ),
-        Some("no") => passed(403, &json!({"detail": "duplicate"})),
-        _ => passed(201, &json!({"data": {"id": "99"}})),
+        Some("no") => {
+            answer(200, &json!({"ok": false, "error": "the post is not out: duplicate", "hint": "h"}))
+        }
+        _ => passed(200, &json!({"posted": ["99", "100"]})),
     });
     let mut yard = Yard::behind(&posts);
-    let result = yard.call("x.reply", json!({"to": "12", "text": "tea?"})).await;
+    std::fs::create_dir_all(yard.root().join(".self/workspace")).unwrap();
+    std::fs::write(yard.root().join(".self/workspace/a.png"), "herons").unwrap();
+    std::os::unix::fs::symlink("a.png", yard.root().join(".self/workspace/link.png")).unwrap();
+    let pictures = json!([{"path": "a.png", "alt": "seven", "part": 2}]);
+    let args = json!({"to": "12", "text": "tea?", "thread": ["or milk?"], "pictures": pictures});
+    let result = yard.call("x.reply", args).await;
     assert_eq!((&result["ok"], &result["id"]), (&json!(true), &json!("99")), "{result}");
-    assert_eq!(posts.heard("/service")[0].body["body"]["reply"]["in_reply_to_tweet_id"], json!("12"));
+    assert_eq!((&result["to"], &result["thread"]), (&json!("12"), &json!(["100"])));
+    let picture = json!({"name": "a.png", "alt": "seven", "data": "aGVyb25z"});
+    let sent = json!({"service": "x", "in_reply_to": "12",
+        "parts": [{"text": "tea?", "pictures": []}, {"text": "or milk?", "pictures": [picture]}]});
+    assert_eq!(posts.heard("/post")[0].body, sent);
+    for (picture, why) in [
+        (json!({"path": "../../owner.toml"}), "climbs"),
+        (json!({"path": "link.png"}), "symbolic link"),
+        (json!({"path": "none.png"}), "none.png"),
+        (json!({"path": "a.png", "part": 3}), "no part 3"),
+    ] {
+        let refused = yard.call("x.post", json!({"text": "t", "pictures": [picture]})).await;
+        assert!(refused["error"].as_str().unwrap().contains(why), "{refused}");
+    }
+    let elsewhere =
+        yard.call("x.reply", json!({"to": "at://did:plc:a/app.bsky.feed.post/k", "text": "there"})).await;
+    assert!(elsewhere["drafted"].is_string(), "there is no such account: {elsewhere}");
+    std::fs::remove_dir_all(yard.root().join("self/drafts")).unwrap();
     assert!(!yard.root().join("self/drafts").exists());
     let draft = yard.call("x.post", json!({"text": "draft"})).await;
     assert!(draft["ok"] == json!(true) && draft["drafted"] == json!("self/drafts/a.md"), "{draft}");

@@ -180,6 +180,11 @@ pub enum Auth {
         #[serde(default)]
         scope: String,
     },
+    /// A session of the AT protocol, by handle and app password.
+    AtProto {
+        handle_env: String,
+        password_env: String,
+    },
 }
 
 const AUTH: &[(&str, &[Key])] = &[
@@ -201,6 +206,7 @@ const AUTH: &[(&str, &[Key])] = &[
             of_auth("scope", Text(Form::Plain)),
         ],
     ),
+    ("atproto", &[variable("handle_env"), variable("password_env")]),
 ];
 
 const fn variable(name: &'static str) -> Key {
@@ -313,6 +319,14 @@ section! {
     }
 }
 
+section! {
+    /// Makes a service named `bluesky` where its variables are set.
+    Bluesky {
+        /// address of the account's own server (PDS); empty: Bluesky's
+        base_url: String = String::new(), NEAR;
+    }
+}
+
 /// Treatment of outward acts after untrusted text was read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -344,6 +358,7 @@ impl Auth {
             Self::OAuth2 { client_id_env, client_secret_env, refresh_token_env, .. } => {
                 vec![client_id_env, client_secret_env, refresh_token_env]
             }
+            Self::AtProto { handle_env, password_env } => vec![handle_env, password_env],
         }
     }
 }

@@ -19,7 +19,7 @@ pub mod words;
 
 use crate::{House, files};
 use anyhow::{Context, Result, anyhow};
-use broker::{Autonomy, Budget, Dns, Janee, Model, Packages, Price, Search, Service, Taint, Web, X};
+use broker::{Autonomy, Bluesky, Budget, Dns, Janee, Model, Packages, Price, Search, Service, Taint, Web, X};
 use creature::{Agenda, Dream, Files, PERMISSIONS, Rest, Revenue, SelfEdit, Sessions};
 use forms::{Check, Form};
 use ground::asked::{Asked, Ceilings, Choice};
@@ -68,6 +68,8 @@ section! {
         search: Search = Search::default(), Table(Search::KEYS);
         /// makes a service named `x` where its variables are set
         x: X = X::default(), Table(X::KEYS);
+        /// makes a service named `bluesky` where its variables are set
+        bluesky: Bluesky = Bluesky::default(), Table(Bluesky::KEYS);
         /// bounds on the rest between wakes
         rest: Rest = Rest::default(), Table(Rest::KEYS);
         /// what goes first, and from where on you are asked
@@ -133,9 +135,9 @@ pub enum Reader {
 }
 
 /// The sections and top-level keys that the broker reads.
-const BROKERS: [&str; 14] = [
+const BROKERS: [&str; 15] = [
     "model", "budget", "autonomy", "prices", "makers", "services", "janee", "mcp", "web", "packages", "dns",
-    "search", "x", "taint",
+    "search", "x", "bluesky", "taint",
 ];
 
 impl Reader {

@@ -24,7 +24,8 @@ const GLANCE: Duration = Duration::from_secs(3);
 /// Deadline of all other calls; the broker's own deadlines are shorter.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Deadline of a call of an MCP server's tool: the owner's for it is an hour at most, and kept by the broker.
+/// Deadline of a call of an MCP server's tool, the owner's for which is an hour at most, and of a post, whose pictures take
+/// their time; both are kept by the broker.
 const LONGEST: Duration = Duration::from_secs(3_720);
 
 /// Most bytes read of one answer; the broker's own caps are below it.
@@ -82,6 +83,14 @@ impl Broker {
     pub async fn service(&self, request: &Value) -> Result<Reply, Error> {
         let doing = doing(request, "service");
         judged(&doing, self.post(&doing, "/service", request).await?)
+    }
+
+    /// Posts at a service where people read; the broker judges, counts and records each part.
+    pub async fn post_out(&self, request: &Value) -> Result<Reply, Error> {
+        let service: String =
+            request.get("service").and_then(Value::as_str).unwrap_or("?").chars().take(200).collect();
+        let doing = format!("post at {service}");
+        judged(&doing, self.json(&doing, Method::POST, "/post", Some(request), false, LONGEST).await?)
     }
 
     /// Lists the capabilities of Janee.

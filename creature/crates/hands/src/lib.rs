@@ -1,11 +1,13 @@
 //! Hands: the creature's reach into the world, all of it through the broker.
 
+pub mod bluesky;
 mod body;
 mod broker;
 pub mod decode;
 mod feed;
 mod json_feed;
 mod known;
+pub mod posts;
 pub mod readable;
 pub mod search;
 pub mod tags;

@@ -5,7 +5,9 @@
 mod server;
 
 use hands::Deferred;
-use hands::x::{mentions, post, search, weight};
+use hands::posts::publish;
+use hands::x::{mentions, search};
+use hands::{bluesky, posts::Post};
 use serde_json::{Value, json};
 use server::{Site, json as answered, passed};
 use std::io::Write;
@@ -15,14 +17,17 @@ fn requests(site: &Site) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn posts_and_replies() {
+async fn a_thread_is_one_request_and_its_parts_are_named() {
     loopback!();
-    let site = Site::new(|_| passed(201, r#"{"data":{"id":"1445880548472328192","text":"x"}}"#));
-    assert_eq!(post(&site.broker(), "Hello \"wörld\"", None).await.unwrap().id, "1445880548472328192");
-    post(&site.broker(), "Yes", Some(" 99 ")).await.unwrap();
-    let (first, reply) = (json!({"text": "Hello \"wörld\""}), json!({"in_reply_to_tweet_id": "99"}));
-    let request = |body: Value| json!({"service": "x", "method": "POST", "path": "/2/tweets", "body": body});
-    assert_eq!(requests(&site), [request(first), request(json!({"text": "Yes", "reply": reply}))]);
+    let site = Site::new(|_| passed(200, r#"{"posted":["91","92"]}"#));
+    let thread =
+        json!({"service": "x", "parts": [{"text": "Hello \"wörld\""}, {"text": "two"}], "quote": "99"});
+    assert_eq!(publish(&site.broker(), &thread).await.unwrap(), ["91", "92"]);
+    assert_eq!(requests(&site), [thread]);
+}
+
+fn hi() -> Value {
+    json!({"service": "x", "parts": [{"text": "hi"}]})
 }
 
 const POSTS: &str = r#"{"data":[
@@ -68,56 +73,24 @@ async fn mentions_ask_who_it_is() {
     assert!(error.message.contains("holds no id"), "{error:?}");
 }
 
-#[test]
-fn weights_as_data() {
-    for (text, expected) in [
-        ("", 0),
-        ("hello", 5),
-        ("grüße", 5),
-        ("日本", 4),
-        ("🦀", 2),
-        ("see https://example.org/a/very/long/path/that/goes/on/and/on?and=on ok", 4 + 23 + 3),
-        ("http://a.b\n", 24),
-    ] {
-        assert_eq!(weight(text), expected, "{text}");
-    }
-}
-
-#[tokio::test]
-async fn texts_that_do_not_fit_are_never_sent() {
-    loopback!();
-    let site = Site::new(|_| passed(201, r#"{"data":{"id":"1"}}"#));
-    for text in ["", " \n", &"x".repeat(281), &"日".repeat(141)] {
-        assert!(post(&site.broker(), text, None).await.is_err());
-    }
-    for id in ["", "abc", "1/2", "12345678901234567890", "-1"] {
-        assert!(post(&site.broker(), "fine", Some(id)).await.is_err());
-    }
-    let error = post(&site.broker(), &"x".repeat(300), None).await.unwrap_err();
-    assert!(error.message.contains("300") && error.hint.contains("20"), "{error:?}");
-    assert!(site.heard().is_empty());
-    assert!(post(&site.broker(), &"x".repeat(280), None).await.is_ok());
-}
-
 #[tokio::test]
 async fn refusals_of_x_say_what_to_do() {
     loopback!();
     for (status, body, message, hint) in [
         (401, r#"{"title":"Unauthorized"}"#, "Unauthorized", "renew"),
-        (403, r#"{"detail":"You are not allowed to create a duplicate."}"#, "duplicate", "posted before"),
+        (403, r#"{"detail":"You may not look."}"#, "may not look", "lack permission"),
         (429, "slow down", "429", "quarter of an hour"),
         (400, r#"{"errors":[{"message":"bad field"}]}"#, "bad field", "change it"),
         (402, "", "402", "credits"),
-        (503, "<html>", "503", "may have gone through"),
+        (503, "<html>", "503", "try again later"),
+        (400, r#"{"error":"InvalidRequest","message":"bad cursor"}"#, "bad cursor", "change it"),
     ] {
         let site = Site::new(move |_| passed(status, body));
-        let error = post(&site.broker(), "hi", None).await.unwrap_err();
+        let error = search(&site.broker(), "hi", 10).await.unwrap_err();
         assert_eq!(error.status, Some(status));
         assert!(error.message.contains(message) && error.hint.contains(hint), "{error:?}");
         assert_eq!(site.heard().len(), 1, "no second try");
     }
-    let site = Site::new(|_| passed(503, ""));
-    assert!(search(&site.broker(), "q", 1).await.unwrap_err().hint.contains("try again later"));
 }
 
 #[tokio::test]
@@ -133,13 +106,13 @@ async fn what_the_broker_decides_is_told_apart() {
             draft,
         ),
         (r#"{"ok":false,"asked":null,"error":"outside its rules","hint":"go on"}"#, None),
-        (r#"{"ok":false,"error":"POST /2/tweets at x: not now","hint":"go on"}"#, None),
+        (r#"{"ok":false,"error":"post at x: not now","hint":"go on"}"#, None),
         (r#"{"hint":"go on"}"#, None),
     ] {
         let site = Site::new(move |_| answered("200 OK", said));
-        let error = post(&site.broker(), "hi", None).await.unwrap_err();
+        let error = publish(&site.broker(), &hi()).await.unwrap_err();
         assert_eq!((error.deferred, error.hint.as_str()), (deferred, "go on"));
-        let named = error.message.matches("POST /2/tweets at x: ").count();
+        let named = error.message.matches("post at x: ").count();
         assert_eq!(named, 1, "{}", error.message);
     }
 }
@@ -149,12 +122,36 @@ async fn a_post_that_may_have_gone_through_is_not_sent_again() {
     loopback!();
     for half in ["", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"ok\""] {
         let site = Site::raw(move |_, stream| drop(stream.write_all(half.as_bytes())));
-        let error = post(&site.broker(), "hi", None).await.unwrap_err();
+        let error = publish(&site.broker(), &hi()).await.unwrap_err();
         assert!(error.hint.contains("may have been done"), "{half}: {error:?}");
         assert_eq!(site.heard().len(), 1);
     }
     let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let broker = hands::Broker::new(&format!("http://{nobody}"), server::TOKEN).unwrap();
-    let error = post(&broker, "hi", None).await.unwrap_err();
+    let error = publish(&broker, &hi()).await.unwrap_err();
     assert!(!error.hint.contains("may have been done"), "nothing was sent: {error:?}");
+}
+
+#[tokio::test]
+async fn bluesky_answers_in_the_same_form() {
+    loopback!();
+    let post = json!({"uri": "at://did:plc:a/app.bsky.feed.post/k2", "author": {"handle": "ann.test"},
+        "record": {"text": "seven", "createdAt": "2026-01-01T00:00:00.000Z"}});
+    let older = json!({"uri": "at://did:plc:a/app.bsky.feed.post/k1", "author": {}, "record": {}});
+    let said = json!({"posts": [post, older, {"no": "uri"}], "notifications": [post, older]}).to_string();
+    let site = Site::new(move |_| passed(200, &said));
+    let first = Post {
+        id: "at://did:plc:a/app.bsky.feed.post/k2".into(),
+        author_id: "ann.test".into(),
+        text: "seven".into(),
+        created_at: "2026-01-01T00:00:00.000Z".into(),
+    };
+    let found = bluesky::search(&site.broker(), "bluesky", " herons ", 5).await.unwrap();
+    assert_eq!((found.len(), &found[0]), (2, &first));
+    let since = Some("at://did:plc:a/app.bsky.feed.post/k1");
+    assert_eq!(bluesky::mentions(&site.broker(), "mine", since).await.unwrap(), [first]);
+    let asked = requests(&site);
+    assert_eq!(asked[0]["query"], json!({"q": "herons", "sort": "latest", "limit": "5"}));
+    assert_eq!((&asked[0]["service"], &asked[1]["service"]), (&json!("bluesky"), &json!("mine")));
+    assert!(asked[1]["path"].as_str().unwrap().contains("reasons=mention&reasons=reply"), "{asked:?}");
 }

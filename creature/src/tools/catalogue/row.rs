@@ -66,6 +66,13 @@ pub const SESSION: Kind = Kind::Record(&[
 ]);
 pub const GRAPH: Arg = list("graph", &SESSION, 16).maybe();
 
+/// Parts of a thread after the first, a quoted post, pictures, and the service that a post is for.
+pub const THREAD: Arg = list("thread", &Kind::NonBlankText, 24).maybe();
+pub const QUOTE: Arg = text("quote").maybe();
+pub const PICTURES: Arg =
+    list("pictures", &Kind::Record(&[PATH, text("alt").maybe(), number("part", 1, 25).maybe()]), 100).maybe();
+pub const ON: Arg = text("on").maybe();
+
 /// Marks of a tool that looks, within the house or at what is outside, or is the shell: every sub-session has it.
 pub const ALL_SUBSESSIONS: Marks = Marks::new(&[Mode::None, Mode::BaseOnly, Mode::Minimal, Mode::Full]);
 /// Marks of a tool that writes what others of the house will read.
