@@ -6,6 +6,7 @@ use crate::course::{Course, Does, Gone, Heard, Keeper, Phase};
 use crate::held::{IDLE_LOOK_MS, LOOK_MS};
 use crate::keeper::{self, Process};
 use crate::kept::{Kept, Plan};
+use crate::resident::{self, Pages};
 use crate::watchdog::Watchdog;
 use crate::wire::Said;
 use crate::{LEAVE, aside, order};
@@ -41,6 +42,8 @@ struct Heart {
     look_at: Millis,
     /// Whether the running keeper has said a word: from then on a signal does not end it.
     heard: bool,
+    /// Until its first steward has begun: what was run by then stays in memory.
+    pages: Option<Pages>,
     order: bool,
     /// When the order that waits in its file is read, where it may be one to stop; and its reader, as the writer above.
     reads_at: Option<Millis>,
@@ -66,6 +69,9 @@ pub fn run(house: &House, plain: bool, _lock: File) -> Result<u8> {
     wanted.thread_block().context("failed to hold signals back")?;
     let flags = SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK;
     let signals = SignalFd::with_flags(&wanted, flags).context("failed to listen for signals")?;
+    resident::give_back();
+    resident::rehearse();
+    let pages = Pages::open();
     hunt::adopt_orphans()?;
     // Other processes may not inspect this one.
     prctl::set_dumpable(false)?;
@@ -85,6 +91,7 @@ pub fn run(house: &House, plain: bool, _lock: File) -> Result<u8> {
         process: None,
         look_at: Millis::MAX,
         heard: false,
+        pages,
         order: false,
         reads_at: None,
         reader: None,
@@ -195,7 +202,13 @@ impl Heart {
                 self.change(|kept| (kept.life, kept.stand_in) = (kept.life.max(*number), stand_in));
             }
             Said::Ready if self.course.keeps(Keeper::Steward) => self.change(|kept| kept.told.clear()),
-            Said::Round { .. } | Said::On | Said::Waits { .. } | Said::Ready => {}
+            Said::Waits { .. } => {
+                if let (Some(pages), Some(process)) = (self.pages.take(), &self.process) {
+                    process.look();
+                    pages.keep();
+                }
+            }
+            Said::Round { .. } | Said::On | Said::Ready => {}
         }
         self.happen(Heard::Said(said));
         let every = if self.course.held.waits { IDLE_LOOK_MS } else { LOOK_MS };

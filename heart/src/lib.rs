@@ -10,6 +10,7 @@ pub mod held;
 pub mod keeper;
 pub mod kept;
 pub mod order;
+pub mod resident;
 pub mod watchdog;
 pub mod wire;
 

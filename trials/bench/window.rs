@@ -5,7 +5,6 @@ use crate::bench::rewrite::settled_clone;
 use crate::bench::row::Row;
 use crate::bench::stand_in;
 use crate::bench::{Plan, Table};
-use nix::pty::{Winsize, openpty};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
@@ -15,6 +14,7 @@ use std::path::Path;
 use std::process::{Child, Command};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
+use trials::driven::at_terminal;
 use trials::{House, PATIENCE, SOUND, lines};
 
 /// Records behind what is appended.
@@ -35,21 +35,11 @@ struct Window {
 
 impl Window {
     fn open(house: &House) -> Self {
-        let size = Winsize { ws_row: 30, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0 };
-        let pty = openpty(Some(&size), None).unwrap();
-        let ours: File = pty.master.into();
         // The program itself, as `feral` runs it: no cargo, no guardian in between.
         let mut command = Command::new(trials::programs::console());
-        command
-            .args(["window", "--verbosity", "normal"])
-            .current_dir(&house.root)
-            .env("TERM", "xterm-256color")
-            .env_remove("NO_COLOR");
-        command
-            .stdin(pty.slave.try_clone().unwrap())
-            .stdout(pty.slave.try_clone().unwrap())
-            .stderr(pty.slave);
-        let child = controlled(command).spawn().unwrap();
+        command.args(["window", "--verbosity", "normal"]).current_dir(&house.root);
+        command.env("TERM", "xterm-256color").env_remove("NO_COLOR");
+        let (child, ours) = at_terminal(command, 100, 30);
         let seen = Arc::new((Mutex::new(Vec::new()), Condvar::new()));
         let (mut from, mut answers, to) =
             (ours.try_clone().unwrap(), ours.try_clone().unwrap(), seen.clone());
@@ -97,23 +87,6 @@ impl Drop for Window {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-/// In a session of its own, at whose terminal it stands.
-fn controlled(mut command: Command) -> Command {
-    use std::os::unix::process::CommandExt;
-    // SAFETY: between fork and exec only system calls are made.
-    #[allow(unsafe_code)]
-    unsafe {
-        command.pre_exec(|| {
-            nix::unistd::setsid()?;
-            match nix::libc::ioctl(0, nix::libc::TIOCSCTTY, 0) {
-                -1 => Err(std::io::Error::last_os_error()),
-                _ => Ok(()),
-            }
-        });
-    }
-    command
 }
 
 fn find(bytes: &[u8], part: &[u8]) -> Option<usize> {

@@ -5,8 +5,6 @@
 mod probation;
 
 use serde_json::{Value, json};
-use std::fs;
-use std::process::Command;
 use std::time::Duration;
 use trials::clone::Clone;
 use trials::model::{MONEY, Model, asleep};
@@ -17,19 +15,6 @@ const PATIENCE: Duration = Duration::from_secs(1_200);
 const LIMITS: &str = "[limits]\nprobation_s = 1\nrest_s = 0.2\n[web]\nallow_private = true\n";
 /// Only a creature born into a repository dies of this; its tests and its rehearsal pass.
 const DOOMED: &str = "--- a/creature/src/life.rs\n+++ b/creature/src/life.rs\n@@ -1,3 +1,4 @@\n     pub async fn live(mut self, leaving: &mut impl Leaving) -> Result<(), Fault> {\n+        assert!(![\".git\", \"creature/Cargo.toml\"].iter().all(|name| self.told.house.root().join(name).exists()), \"born to die\");\n         let mut next = self.wake(leaving).await?;\n         loop {\n";
-
-fn start(house: &House) -> Guardian {
-    trials::programs::broker();
-    let log =
-        fs::File::options().create(true).append(true).open(house.folder.path().join("guardian.log")).unwrap();
-    let mut command = Command::new(trials::programs::guardian());
-    command.current_dir(&house.root).env("RUST_LOG", "info").env("TEST_MODEL_KEY", "test-key-of-the-house");
-    for name in ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OLLAMA_HOST", "CARGO_TARGET_DIR"] {
-        command.env_remove(name);
-    }
-    command.stdout(log.try_clone().unwrap()).stderr(log).stdin(std::process::Stdio::null());
-    Guardian::new(command.spawn().unwrap(), house)
-}
 
 fn until(house: &House, what: &str, condition: impl FnMut() -> bool) {
     house.until_within(PATIENCE, what, condition);
@@ -103,7 +88,7 @@ impl<'a> Run<'a> {
         model.will_think("I read a page", json!([{"tool": "web.fetch_text", "args": {"url": page}}]), 0);
         model.will_say("```json\n{\"monologue\": \"fenced\", \"intent\": \"draft\", \"tool_calls\": [{\"tool\": \"x.post\", \"args\": {\"text\": \"Small tools last.\"}},], \"sleep_s\": 0}\n```");
         model.will_say("I would rather not answer in JSON today.");
-        let guardian = start(self.house);
+        let guardian = self.house.start_real();
         let fetched = self.until_acted("web.fetch_text");
         assert_eq!(fetched["data"]["result"]["ok"], true, "{fetched}");
         assert!(fetched.to_string().contains("starts in ten years"), "{fetched}");

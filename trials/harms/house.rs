@@ -6,7 +6,6 @@ use crate::faithful::{Faithful, Rules, Say, Wire};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::Write;
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -90,7 +89,7 @@ impl<'a> Stage<'a> {
             ),
         );
         let seed = (house.git(&["rev-parse", "HEAD"]), house.git(&["rev-parse", "HEAD:creature"]));
-        let guardian = guardian(house);
+        let guardian = house.start_real();
         let stage = Self { house, server, guardian, seed, rounds: 0, changes, rest_s };
         stage.come_home();
         stage
@@ -313,17 +312,6 @@ impl<'a> Stage<'a> {
         let settled = ledger.iter().filter(is_new).filter(|line| line["event"] == "settle");
         (wakes, settled.filter_map(|line| line["cost_micro_usd"].as_u64()).sum::<u64>() as f64 / 1e6)
     }
-}
-
-fn guardian(house: &House) -> Guardian {
-    let log = File::create(house.folder.path().join("guardian.log")).unwrap();
-    let mut command = Command::new(trials::programs::guardian());
-    command.current_dir(&house.root).env("RUST_LOG", "info").env("TEST_MODEL_KEY", "test-key-of-the-house");
-    for name in ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OLLAMA_HOST", "CARGO_TARGET_DIR"] {
-        command.env_remove(name);
-    }
-    command.stdin(Stdio::null()).stdout(log.try_clone().unwrap()).stderr(log);
-    Guardian::new(command.spawn().unwrap(), house)
 }
 
 fn text(value: &Value) -> String {

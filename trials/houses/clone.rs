@@ -1,9 +1,9 @@
 //! A clone of this very repository to live in: real cargo, real builds, on a target folder kept warm between tests.
 
-use super::House;
+use super::{Guardian, House, programs};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard};
 
 /// One clone at a time: they share a target folder, and two cores.
@@ -85,4 +85,24 @@ fn warm(root: &Path) {
     let mut cargo = Command::new(std::env::var("CARGO").unwrap());
     let status = cargo.args(args).current_dir(root).env("CARGO_HOME", house.cargo_home()).status().unwrap();
     assert!(status.success(), "the creature does not build in {}", root.display());
+}
+
+impl House {
+    /// The guardian with its broker and the real cargo, without the keys and folders of whoever runs it.
+    pub fn real_command(&self, log: &str) -> Command {
+        let mut command = Command::new(programs::guardian());
+        command.current_dir(&self.root).env("RUST_LOG", log).stdin(Stdio::null());
+        for name in ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OLLAMA_HOST", "CARGO_TARGET_DIR"] {
+            command.env_remove(name);
+        }
+        command
+    }
+
+    /// Starts it, with the key of the model on loopback.
+    pub fn start_real(&self) -> Guardian {
+        programs::broker();
+        let mut command = self.real_command("info");
+        command.env("TEST_MODEL_KEY", "test-key-of-the-house");
+        self.start_by(command)
+    }
 }

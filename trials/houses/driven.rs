@@ -40,6 +40,28 @@ struct Seen {
     kept: usize,
 }
 
+/// Starts a command at a terminal of its own, in the foreground of its own session; and the terminal's other end.
+pub fn at_terminal(mut command: Command, columns: u16, rows: u16) -> (Child, File) {
+    let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+    let pty = openpty(Some(&size), None).unwrap();
+    // Held open by another child, the terminal would not be gone when this is dropped.
+    nix::fcntl::fcntl(&pty.master, nix::fcntl::FcntlArg::F_SETFD(nix::fcntl::FdFlag::FD_CLOEXEC)).unwrap();
+    command.stdin(pty.slave.try_clone().unwrap());
+    command.stdout(pty.slave.try_clone().unwrap()).stderr(pty.slave);
+    // SAFETY: between fork and exec only system calls are made.
+    #[allow(unsafe_code)]
+    unsafe {
+        command.pre_exec(|| {
+            nix::unistd::setsid()?;
+            match nix::libc::ioctl(0, nix::libc::TIOCSCTTY, 0) {
+                -1 => Err(std::io::Error::last_os_error()),
+                _ => Ok(()),
+            }
+        });
+    }
+    (command.spawn().unwrap(), pty.master.into())
+}
+
 impl Driven {
     /// A command at a terminal of its own, in the foreground of its own session.
     pub fn start(command: Command, columns: u16, rows: u16) -> Self {
@@ -48,28 +70,8 @@ impl Driven {
 
     /// The same, at a terminal of another kind.
     pub fn start_as(mut command: Command, kind: &str, columns: u16, rows: u16) -> Self {
-        let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
-        let pty = openpty(Some(&size), None).unwrap();
-        // Held open by another child, the terminal would not be gone when this is dropped.
-        nix::fcntl::fcntl(&pty.master, nix::fcntl::FcntlArg::F_SETFD(nix::fcntl::FdFlag::FD_CLOEXEC))
-            .unwrap();
-        let ours: File = pty.master.into();
         command.env("TERM", kind).env_remove("RUST_LOG");
-        command.stdin(pty.slave.try_clone().unwrap());
-        command.stdout(pty.slave.try_clone().unwrap()).stderr(pty.slave);
-        // SAFETY: between fork and exec only system calls are made.
-        #[allow(unsafe_code)]
-        unsafe {
-            command.pre_exec(|| {
-                nix::unistd::setsid()?;
-                match nix::libc::ioctl(0, nix::libc::TIOCSCTTY, 0) {
-                    -1 => Err(std::io::Error::last_os_error()),
-                    _ => Ok(()),
-                }
-            });
-        }
-        let child = command.spawn().unwrap();
-        drop(command);
+        let (child, ours) = at_terminal(command, columns, rows);
         let seen = Arc::new(Mutex::new(Seen::new(columns, rows)));
         let (mut from, mut answers, to) =
             (ours.try_clone().unwrap(), ours.try_clone().unwrap(), seen.clone());

@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -78,7 +77,6 @@ pub struct Trials<'a> {
 impl<'a> Trials<'a> {
     /// A guardian and a creature at home in the clone, with a scripted mind.
     pub fn begin(clone: &'a Clone, stop: Arc<AtomicBool>) -> Result<Self, End> {
-        trials::programs::broker();
         let (house, model) = (&clone.house, Model::start());
         let mind = format!(
             "[model]\nprovider = \"anthropic\"\nmodel = \"scripted\"\nbase_url = \"{}\"\nkey_env = \"TEST_MODEL_KEY\"\ntools = \"json\"\n",
@@ -86,17 +84,7 @@ impl<'a> Trials<'a> {
         );
         house.write("owner.toml", &format!("{OWNER}{MONEY}{mind}"));
         let seed = (house.git(&["rev-parse", "HEAD"]), house.git(&["rev-parse", "HEAD:creature"]));
-        let log = File::create(house.folder.path().join("guardian.log")).unwrap();
-        let mut command = Command::new(trials::programs::guardian());
-        command
-            .current_dir(&house.root)
-            .env("RUST_LOG", "info")
-            .env("TEST_MODEL_KEY", "test-key-of-the-house");
-        for name in ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OLLAMA_HOST", "CARGO_TARGET_DIR"] {
-            command.env_remove(name);
-        }
-        command.stdin(Stdio::null()).stdout(log.try_clone().unwrap()).stderr(log);
-        let guardian = Guardian::new(command.spawn().unwrap(), house);
+        let guardian = house.start_real();
         let trials = Self { house, model, guardian: Some(guardian), seed, stop };
         trials.come_home(0)?;
         Ok(trials)

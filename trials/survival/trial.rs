@@ -83,14 +83,7 @@ impl Trial {
     pub fn command(&self) -> Command {
         let house = self.house();
         let mut command = match &self.home {
-            Some(Home::Real(_)) => {
-                let mut command = Command::new(trials::programs::guardian());
-                command.current_dir(&house.root).env("RUST_LOG", "debug").stdin(Stdio::null());
-                for name in ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OLLAMA_HOST", "CARGO_TARGET_DIR"] {
-                    command.env_remove(name);
-                }
-                command
-            }
+            Some(Home::Real(_)) => house.real_command("debug"),
             _ => house.command(&[]),
         };
         if let Some(program) = &self.program {

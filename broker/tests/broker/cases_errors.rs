@@ -1,6 +1,7 @@
 //! Errors of model servers by what they mean: `tests/cases/errors` holds answers, and what follows each.
 
 use crate::paid::{Paid, request};
+use crate::served::{self, served};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -29,45 +30,22 @@ struct Right {
 
 /// A server that gives these answers in turn, the last one for ever, and keeps what it was asked.
 fn server(answers: Vec<Vec<u8>>) -> (String, Arc<Mutex<Vec<Value>>>) {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.set_nonblocking(true).unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
     let asked: Arc<Mutex<Vec<Value>>> = Arc::default();
-    let seen = asked.clone();
-    std::thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(async move {
-            let listener = tokio::net::TcpListener::from_std(listener).unwrap();
-            loop {
-                let (mut stream, _) = listener.accept().await.unwrap();
-                let Some(body) = read(&mut stream).await else { continue };
-                let number = {
-                    let mut seen = seen.lock().unwrap();
-                    seen.push(body);
-                    seen.len() - 1
-                };
-                let _ = stream.write_all(&answers[number.min(answers.len() - 1)]).await;
-                let _ = stream.shutdown().await;
-                let _ = stream.read(&mut [0; 64]).await;
-            }
-        });
-    });
-    (url, asked)
+    let (answers, seen) = (Arc::new(answers), asked.clone());
+    let at = served(move |stream| serve(stream, answers.clone(), seen.clone()));
+    (format!("http://{at}"), asked)
 }
 
-async fn read(stream: &mut TcpStream) -> Option<Value> {
-    let mut bytes = Vec::new();
-    loop {
-        if let Some(end) = bytes.windows(4).position(|four: &[u8]| four == b"\r\n\r\n") {
-            let asked: Value = serde_json::from_slice(&bytes[end + 4..]).unwrap_or_default();
-            if asked.is_object() {
-                return Some(asked);
-            }
-        }
-        if stream.read_buf(&mut bytes).await.unwrap_or(0) == 0 {
-            return None;
-        }
-    }
+async fn serve(mut stream: TcpStream, answers: Arc<Vec<Vec<u8>>>, seen: Arc<Mutex<Vec<Value>>>) {
+    let Some((_, body)) = served::request(&mut stream).await else { return };
+    let number = {
+        let mut seen = seen.lock().unwrap();
+        seen.push(serde_json::from_slice(&body).unwrap());
+        seen.len() - 1
+    };
+    let _ = stream.write_all(&answers[number.min(answers.len() - 1)]).await;
+    let _ = stream.shutdown().await;
+    let _ = stream.read(&mut [0; 64]).await;
 }
 
 fn body() -> Value {

@@ -1,10 +1,12 @@
 //! Usages as makers publish them, each with the bill computed by hand: `tests/cases/money` holds the bodies and bills.
 
 use crate::paid::{Paid, request};
+use crate::served::{self, served};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -71,36 +73,17 @@ fn cases() -> BTreeMap<String, (Vec<u8>, Right)> {
 
 /// A server that answers with the case that the request's model names.
 fn server(bodies: BTreeMap<String, Vec<u8>>) -> String {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.set_nonblocking(true).unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    let bodies = std::sync::Arc::new(bodies);
-    std::thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(async move {
-            let listener = tokio::net::TcpListener::from_std(listener).unwrap();
-            loop {
-                let (stream, _) = listener.accept().await.unwrap();
-                tokio::spawn(serve(stream, bodies.clone()));
-            }
-        });
+    let bodies = Arc::new(bodies);
+    let at = served(move |stream| {
+        tokio::spawn(serve(stream, bodies.clone()));
+        std::future::ready(())
     });
-    url
+    format!("http://{at}")
 }
 
-async fn serve(mut stream: TcpStream, bodies: std::sync::Arc<BTreeMap<String, Vec<u8>>>) {
-    let mut bytes = Vec::new();
-    let asked = loop {
-        if let Some(end) = bytes.windows(4).position(|four: &[u8]| four == b"\r\n\r\n") {
-            let asked: Value = serde_json::from_slice(&bytes[end + 4..]).unwrap_or_default();
-            if asked.is_object() {
-                break asked;
-            }
-        }
-        if stream.read_buf(&mut bytes).await.unwrap_or(0) == 0 {
-            return;
-        }
-    };
+async fn serve(mut stream: TcpStream, bodies: Arc<BTreeMap<String, Vec<u8>>>) {
+    let Some((_, asked)) = served::request(&mut stream).await else { return };
+    let asked: Value = serde_json::from_slice(&asked).unwrap();
     let model = asked["model"].as_str().unwrap().strip_prefix("case-").unwrap().to_owned();
     let _ = stream.write_all(&bodies[&model]).await;
     let _ = stream.shutdown().await;

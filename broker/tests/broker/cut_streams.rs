@@ -1,6 +1,7 @@
 //! Streams that end before their end, in every way a stream can: never counted below what was written and sent.
 
 use crate::paid::{Paid, request};
+use crate::served::{self, served};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -30,24 +31,15 @@ const ENDS: [End; 6] = [End::Closed, End::LastChunk, End::Short, End::Reset, End
 
 /// Serves one connection after the other, each with these events and this end.
 fn server(events: String, end: End) -> String {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.set_nonblocking(true).unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    std::thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(async move {
-            let listener = tokio::net::TcpListener::from_std(listener).unwrap();
-            loop {
-                let (stream, _) = listener.accept().await.unwrap();
-                tokio::spawn(serve(stream, events.clone(), end));
-            }
-        });
+    let at = served(move |stream| {
+        tokio::spawn(serve(stream, events.clone(), end));
+        std::future::ready(())
     });
-    url
+    format!("http://{at}")
 }
 
 async fn serve(mut stream: TcpStream, mut events: String, end: End) {
-    if !read_request(&mut stream).await {
+    if served::request(&mut stream).await.is_none() {
         return;
     }
     if end == End::Failed {
@@ -70,23 +62,6 @@ async fn serve(mut stream: TcpStream, mut events: String, end: End) {
             let _ = stream.shutdown().await;
             // What is let go before the other side has read it is lost on the way.
             let _ = stream.read(&mut [0; 64]).await;
-        }
-    }
-}
-
-async fn read_request(stream: &mut TcpStream) -> bool {
-    let mut bytes = Vec::new();
-    loop {
-        if let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
-            let head = String::from_utf8_lossy(&bytes[..end]).to_lowercase();
-            let length = head.lines().find_map(|line| line.strip_prefix("content-length:"));
-            let length: usize = length.map_or(0, |length| length.trim().parse().unwrap());
-            if bytes.len() >= end + 4 + length {
-                return true;
-            }
-        }
-        if stream.read_buf(&mut bytes).await.unwrap_or(0) == 0 {
-            return false;
         }
     }
 }

@@ -64,6 +64,7 @@ mod registry;
 mod registry_fetch;
 mod searxng;
 mod seeing;
+mod served;
 mod services;
 mod services_given;
 mod services_oauth;

@@ -184,8 +184,8 @@ async fn a_server_on_this_machine_is_offered_and_not_used() {
     use broker::llm::nearby::offered;
     use broker::net::outward::Outward;
     let list = r#"{"data": [{"id": "text-embedding-x"}, {"id": "a-small-one"}]}"#;
-    let url = crate::models::server(Router::new().route("/v1/models", get(move || async move { list })));
-    let silent = crate::models::server(Router::new());
+    let url = crate::served::server(Router::new().route("/v1/models", get(move || async move { list })));
+    let silent = crate::served::server(Router::new());
     let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let at = |url: &str| Url::parse(&format!("{url}/v1")).unwrap();
     let servers =

@@ -2,9 +2,10 @@
 
 use crate::home::Home;
 use crate::paid::{OPENAI_KEY, Paid, house, request};
+use crate::served::{pages, says, server};
 use crate::upstream::Upstream;
 use axum::Router;
-use axum::routing::{get, post};
+use axum::routing::get;
 use broker::ground::{clock::Clock, hosts::Resolver};
 use broker::llm::choice::{Chosen, pick};
 use broker::llm::offers::Providers;
@@ -121,34 +122,6 @@ fn two_of_a_name_at_two_places_are_told_apart() {
     assert_eq!(chosen.fallback[0].label, "anthropic at g.example");
 }
 
-/// A server that says how much its model holds, in one way.
-pub fn server(app: Router) -> String {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.set_nonblocking(true).unwrap();
-    let at = listener.local_addr().unwrap();
-    std::thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(async move {
-            let listener = tokio::net::TcpListener::from_std(listener).unwrap();
-            loop {
-                let (stream, _) = listener.accept().await.unwrap();
-                let service = hyper_util::service::TowerToHyperService::new(app.clone());
-                let io = hyper_util::rt::TokioIo::new(stream);
-                tokio::spawn(hyper::server::conn::http1::Builder::new().serve_connection(io, service));
-            }
-        });
-    });
-    format!("http://{at}")
-}
-
-fn says(page: Value) -> axum::routing::MethodRouter {
-    get({
-        let page = page.clone();
-        move || async move { page.to_string() }
-    })
-    .merge(post(move || async move { page.to_string() }))
-}
-
 #[tokio::test]
 async fn a_window_is_asked_of_its_server() {
     let list = json!({"data": [{"id": "other", "max_model_len": 5}, {"id": "m"}]});
@@ -174,12 +147,6 @@ async fn a_window_is_asked_of_its_server() {
         let paid = Paid::start(&format!("{settings}context_tokens = 50000\n"), &url);
         assert_eq!(paid.status().await["model"]["window"], 50_000, "the owner's word: {provider} {path}");
     }
-}
-
-/// A server of these pages; those of Ollama's list of models are there in any case.
-fn pages(pages: &[(&'static str, Value)]) -> String {
-    let app = Router::new().route("/api/tags", says(json!({"models": [{"name": "m"}]})));
-    server(pages.iter().fold(app, |app, (path, page)| app.route(path, says(page.clone()))))
 }
 
 #[tokio::test]

@@ -1,18 +1,13 @@
 //! Model servers on this machine: what is told of those that are not used, and of a window that is too small.
 
-use crate::models::server;
 use crate::paid::{Paid, house};
+use crate::served::{says, server};
 use axum::Router;
-use axum::routing::any;
 use serde_json::{Value, json};
 
 /// A server that answers each of these paths.
 fn pages(told: &[(&'static str, Value)]) -> String {
-    let page = |app: Router, (path, said): &(&'static str, Value)| {
-        let said = said.to_string();
-        app.route(path, any(move || async move { said }))
-    };
-    server(told.iter().fold(Router::new(), page))
+    server(told.iter().fold(Router::new(), |app, (path, said)| app.route(path, says(said.clone()))))
 }
 
 fn checked(settings: &str) -> Vec<String> {

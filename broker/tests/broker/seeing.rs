@@ -1,9 +1,7 @@
 //! Pictures and documents: what a call with them is reserved at, and which models are said to see them.
 
-use crate::models::server;
 use crate::paid::Paid;
-use axum::Router;
-use axum::routing::any;
+use crate::served::pages;
 use broker::ground::clock::Clock;
 use broker::ground::hosts::Resolver;
 use broker::ground::refusal::Refusal;
@@ -30,13 +28,6 @@ fn message(more: Value) -> Value {
 fn chosen(settings: &str) -> Chosen {
     let policy = Policy::read(settings).unwrap();
     pick(&policy.model, Makers::with_owners(&policy.makers), &|_| Some("a key".to_owned()), &|_| None)
-}
-
-/// A server with these pages.
-fn pages(pages: &[(&'static str, Value)]) -> String {
-    let says = |page: Value| any(move || async move { page.to_string() });
-    let app = Router::new().route("/api/tags", says(json!({"models": [{"name": "m"}]})));
-    server(pages.iter().fold(app, |app, (path, page)| app.route(path, says(page.clone()))))
 }
 
 /// Found: a picture of a megabyte was reserved as if its base64 were text, a third of a dollar at 1 USD a million tokens; a

@@ -37,24 +37,9 @@ pub struct Upstream {
 
 impl Upstream {
     pub fn start() -> Self {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        listener.set_nonblocking(true).unwrap();
-        let (at, counted) = (listener.local_addr().unwrap(), Arc::new(Counted::default()));
-        let state = counted.clone();
-        std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-            runtime.block_on(async move {
-                let listener = tokio::net::TcpListener::from_std(listener).unwrap();
-                let app = Router::new().route("/{*path}", axum::routing::any(answer)).with_state(state);
-                loop {
-                    let (stream, _) = listener.accept().await.unwrap();
-                    let _ = stream.set_nodelay(true);
-                    let service = hyper_util::service::TowerToHyperService::new(app.clone());
-                    let io = hyper_util::rt::TokioIo::new(stream);
-                    tokio::spawn(hyper::server::conn::http1::Builder::new().serve_connection(io, service));
-                }
-            });
-        });
+        let counted = Arc::new(Counted::default());
+        let app = Router::new().route("/{*path}", axum::routing::any(answer)).with_state(counted.clone());
+        let at = crate::served::routes(app);
         Self { at, counted }
     }
 

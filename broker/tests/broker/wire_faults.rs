@@ -2,6 +2,7 @@
 
 use crate::dice::Dice;
 use crate::paid::{Paid, request};
+use crate::served::{self, served};
 use crate::upstream::{SONNET, TERRA};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -51,22 +52,11 @@ struct Faulty {
 
 impl Faulty {
     fn start(faults: &[Fault]) -> Self {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        listener.set_nonblocking(true).unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
         let counted =
             Arc::new(Mutex::new(Counted { faults: faults.iter().copied().collect(), ..Counted::default() }));
         let state = counted.clone();
-        std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-            runtime.block_on(async move {
-                let listener = tokio::net::TcpListener::from_std(listener).unwrap();
-                loop {
-                    let (stream, _) = listener.accept().await.unwrap();
-                    serve(stream, &state).await;
-                }
-            });
-        });
+        let at = served(move |stream| serve(stream, state.clone()));
+        let url = format!("http://{at}");
         Self { url, counted }
     }
 
@@ -75,14 +65,14 @@ impl Faulty {
     }
 }
 
-async fn serve(mut stream: TcpStream, counted: &Mutex<Counted>) {
+async fn serve(mut stream: TcpStream, counted: Arc<Mutex<Counted>>) {
     let fault = counted.lock().unwrap().faults.pop_front().unwrap_or(Fault::Whole);
     if fault == Fault::ResetAtOnce {
         counted.lock().unwrap().costs.push(0);
         stream.set_zero_linger().unwrap();
         return;
     }
-    let (head, body) = read(&mut stream).await;
+    let (head, body) = served::request(&mut stream).await.unwrap_or_default();
     let is_anthropic = head.contains("/messages");
     let (cost, answer) = answer(fault, is_anthropic, &body);
     {
@@ -99,24 +89,6 @@ async fn serve(mut stream: TcpStream, counted: &Mutex<Counted>) {
     let _ = stream.shutdown().await;
     // What is let go before the other side has read it is lost on the way.
     let _ = stream.read(&mut [0; 64]).await;
-}
-
-async fn read(stream: &mut TcpStream) -> (String, Vec<u8>) {
-    let mut bytes = Vec::new();
-    loop {
-        let end = bytes.windows(4).position(|four| four == b"\r\n\r\n");
-        if let Some(end) = end {
-            let head = String::from_utf8_lossy(&bytes[..end]).to_lowercase();
-            let length = head.lines().find_map(|line| line.strip_prefix("content-length:"));
-            let length: usize = length.map_or(0, |length| length.trim().parse().unwrap());
-            if bytes.len() >= end + 4 + length {
-                return (head, bytes.split_off(end + 4));
-            }
-        }
-        if stream.read_buf(&mut bytes).await.unwrap_or(0) == 0 {
-            return (String::new(), bytes);
-        }
-    }
 }
 
 /// What it costs, and the bytes that are sent.

@@ -47,13 +47,8 @@ pub fn call(house: &House, body: &Value) -> Value {
     serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap_or_else(|_| panic!("{answer}"))
 }
 
-fn said(house: &House, args: &[&str]) -> String {
-    let output = house.ask(args);
-    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
-}
-
-#[test]
-fn what_is_approved_is_done_once_and_exactly_so() {
+/// A house whose life may ask for orders at a service, and what that was sent.
+pub fn shop() -> (House, Guardian, Arc<Mutex<Vec<String>>>) {
     let (port, got) = service();
     let house = House::new(TELLS).with_broker();
     let services = format!(
@@ -63,12 +58,20 @@ fn what_is_approved_is_done_once_and_exactly_so() {
     );
     house.write("owner.toml", &format!("walls = \"off\"\n{}{services}", house.read("owner.toml")));
     house.write(".env", "SHOP_KEY=sk-of-the-service\n");
-    let mut command = house.command(&[]);
-    let log = std::fs::File::create(house.folder.path().join("guardian.log")).unwrap();
-    command.stdout(log.try_clone().unwrap()).stderr(log);
-    let guardian = Guardian::new(command.spawn().unwrap(), &house);
+    let guardian = house.start();
     house.until("a life", || house.path(".self/workspace/environment").exists());
     house.until_broker(None);
+    (house, guardian, got)
+}
+
+fn said(house: &House, args: &[&str]) -> String {
+    let output = house.ask(args);
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+#[test]
+fn what_is_approved_is_done_once_and_exactly_so() {
+    let (house, guardian, got) = shop();
     let body = "two of them\u{1b}[2J, please";
     let asked = call(
         &house,

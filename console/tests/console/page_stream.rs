@@ -52,12 +52,18 @@ impl Follower {
     }
 }
 
-/// A house in which a life is at something: somebody holds the lock, so that what guardian.json says is taken for true.
-pub fn living(house: &House, stage: &str) -> std::fs::File {
+/// Holds the guardian's lock, so that what guardian.json says is taken for true.
+pub fn locked(house: &House) -> std::fs::File {
     std::fs::create_dir_all(house.path(".self/guardian")).unwrap();
-    std::fs::create_dir_all(house.path(".self/mind")).unwrap();
     let lock = std::fs::File::create(house.path(".self/guardian/lock")).unwrap();
     fs2::FileExt::try_lock_exclusive(&lock).unwrap();
+    lock
+}
+
+/// A house in which a life is at something.
+pub fn living(house: &House, stage: &str) -> std::fs::File {
+    std::fs::create_dir_all(house.path(".self/mind")).unwrap();
+    let lock = locked(house);
     let pid = std::process::id();
     write!(&lock, "{pid}").unwrap();
     house.write(

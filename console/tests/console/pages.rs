@@ -6,17 +6,17 @@ use trials::{House, SOUND, said};
 
 const DAY: &str = "2026-01-02";
 
-fn at(minute: u32, data: Value) -> Value {
+pub fn at(minute: u32, data: Value) -> Value {
     let mut event = json!({"at": format!("{DAY}T03:{minute:02}:00.000Z"), "life": 6});
     event.as_object_mut().unwrap().extend(data.as_object().unwrap().clone());
     event
 }
 
-fn record(minute: u32, kind: &str, data: Value) -> Value {
+pub fn record(minute: u32, kind: &str, data: Value) -> Value {
     at(minute, json!({"kind": kind, "data": data}))
 }
 
-fn lines(house: &House, path: &str, records: &[Value]) {
+pub fn lines(house: &House, path: &str, records: &[Value]) {
     house.write(path, &records.iter().map(|record| format!("{record}\n")).collect::<String>());
 }
 

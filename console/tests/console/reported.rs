@@ -1,6 +1,7 @@
 //! The morning report: what a night's records come to on one screen, weightiest first; and what it costs to read them.
 
 use crate::asks::{asked, ledger};
+use crate::pages::{at, lines, record};
 use console::report::facts::{Facts, Tally};
 use console::report::told;
 use house::records;
@@ -12,20 +13,6 @@ use trials::{House, SOUND, said};
 const BLESSED: &str = "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d";
 const FELL: &str = "0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c";
 const PAPERS: &str = "9f8e7d6c5b4a39281706f5e4d3c2b1a09f8e7d6c";
-
-fn at(minute: u32, data: Value) -> Value {
-    let mut event = json!({"at": format!("2026-01-02T03:{minute:02}:00.000Z"), "life": 6});
-    event.as_object_mut().unwrap().extend(data.as_object().unwrap().clone());
-    event
-}
-
-fn record(minute: u32, kind: &str, data: Value) -> Value {
-    at(minute, json!({"kind": kind, "data": data}))
-}
-
-fn lines(house: &House, path: &str, records: &[Value]) {
-    house.write(path, &records.iter().map(|record| format!("{record}\n")).collect::<String>());
-}
 
 fn report(house: &House, args: &[&str]) -> String {
     let args = [&["report"], args].concat();

@@ -130,10 +130,7 @@ fn no_raw_byte_of_the_creatures_reaches_the_terminal() {
     for colour in [false, true] {
         let house = House::new(SOUND);
         fill(&house);
-        // Somebody holds the lock, so that what guardian.json says is taken for true.
-        std::fs::create_dir_all(house.path(".self/guardian")).unwrap();
-        let lock = std::fs::File::create(house.path(".self/guardian/lock")).unwrap();
-        fs2::FileExt::try_lock_exclusive(&lock).unwrap();
+        let _lock = crate::page_stream::locked(&house);
         let mut command = house.command(&["window", "--verbosity", "verbose"]);
         if colour {
             command.env_remove("NO_COLOR");

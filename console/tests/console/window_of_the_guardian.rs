@@ -1,13 +1,13 @@
 //! The window that the guardian starts at its terminal: it may die at any moment, and any number may stand beside it.
 
 use crate::driven::Driven;
-use crate::jobs::{TELLS, call, service};
+use crate::jobs::{call, shop};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::json;
 use std::os::unix::fs::PermissionsExt;
 use trials::programs::place_guardian;
-use trials::{Guardian, House, looked_for};
+use trials::{House, looked_for};
 
 /// Lives, thinks once, and dies whenever a file says so.
 const MORTAL: &str = "think alive; while :; do beat; sleep 0.1; [ ! -e .self/workspace/die ] || { rm .self/workspace/die; exit 3; }; done";
@@ -127,21 +127,7 @@ fn whoever_wants_lines_gets_lines() {
 
 #[test]
 fn ten_windows_at_once_and_one_ask_approved_in_two_of_them_happens_once() {
-    let (port, got) = service();
-    let house = House::new(TELLS).with_broker();
-    let services = format!(
-        "[services.shop]\nbase_url = \"http://127.0.0.1:{port}\"\nallow_private = true\n\
-         auth = {{ kind = \"bearer\", token_env = \"SHOP_KEY\" }}\n\
-         rules = [{{ method = \"POST\", path = \"/orders\", do = \"ask\" }}]\n"
-    );
-    house.write("owner.toml", &format!("walls = \"off\"\n{}{services}", house.read("owner.toml")));
-    house.write(".env", "SHOP_KEY=sk-of-the-service\n");
-    let mut command = house.command(&[]);
-    let log = std::fs::File::create(house.folder.path().join("guardian.log")).unwrap();
-    command.stdout(log.try_clone().unwrap()).stderr(log);
-    let guardian = Guardian::new(command.spawn().unwrap(), &house);
-    house.until("a life", || house.path(".self/workspace/environment").exists());
-    house.until_broker(None);
+    let (house, guardian, got) = shop();
     let windows: Vec<Driven> = (0..10).map(|_| at_terminal(&house, &["window"])).collect();
     windows.iter().for_each(|window| drop(window.shows("life 1 at")));
     let body = json!({"service": "shop", "method": "POST", "path": "/orders", "body": "two"});

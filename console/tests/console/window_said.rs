@@ -2,6 +2,7 @@
 
 use crate::asks::asked;
 use crate::driven::Driven;
+use crate::page_stream::locked;
 use crate::window::{steers, words};
 use console::feed::once::Once;
 use console::feed::row;
@@ -154,9 +155,7 @@ fn an_answer_is_rendered_on_the_screen_and_the_stream_keeps_its_lines() {
     }
     house.write(".self/guardian.json", &json!({"phase": "settled", "life": 1}).to_string());
     house.write(".self/heartbeat", &json!({"life": 1, "stage": "thinking", "mind": "claude"}).to_string());
-    std::fs::create_dir_all(house.path(".self/guardian")).unwrap();
-    let lock = std::fs::File::create(house.path(".self/guardian/lock")).unwrap();
-    fs2::FileExt::try_lock_exclusive(&lock).unwrap();
+    let _lock = locked(&house);
     let window = attached(&house, &[], (80, 24));
     house.write(".self/mind/thinking.txt", "## Three\n1. **ed**\n2. **make**");
     window.until("its lines", |screen| screen.contains("│ 1. **ed**\n│ 2. **make**"));

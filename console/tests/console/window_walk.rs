@@ -1,6 +1,7 @@
 //! A walk through every command of the window at three sizes, in colour and without, and ten thousand lines to scroll back to.
 
 use crate::driven::Driven;
+use crate::page_stream::locked;
 use crate::surfaces::{PAGES, lived_in};
 use crate::window::{SIZES, steers, text_of, words};
 use console::commands::list::names;
@@ -214,10 +215,7 @@ fn a_thought_streams_on_over_every_size() {
     let house = House::new(SOUND);
     house.write(".self/guardian.json", &json!({"phase": "settled", "life": 1}).to_string());
     house.write(".self/heartbeat", &json!({"life": 1, "stage": "thinking", "mind": "claude"}).to_string());
-    // Somebody holds the lock, so that what guardian.json says is taken for true.
-    std::fs::create_dir_all(house.path(".self/guardian")).unwrap();
-    let lock = std::fs::File::create(house.path(".self/guardian/lock")).unwrap();
-    fs2::FileExt::try_lock_exclusive(&lock).unwrap();
+    let _lock = locked(&house);
     let window = attached(&house, (100, 30), false);
     window.shows("claude thinks");
     window.keys("half \u{6f22}\u{5b57}");

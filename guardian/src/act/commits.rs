@@ -21,7 +21,9 @@ pub const MOST_KEPT_PER_HOUR: usize = 30;
 const HOUR_MS: Millis = 60 * 60_000;
 
 impl Ladder {
+    /// Commits what a life left for its next one. What came of it is published before that begins.
     pub fn commit(&mut self, around: &mut Around) -> Result<()> {
+        around.is_news = true;
         let request =
             requests::read(&around.house)?.filter(|request| request.is_rebirth_of(around.state.life));
         let unasked = || Request { summary: "a rebirth without a request".into(), ..Request::default() };

@@ -15,6 +15,10 @@ use std::io::ErrorKind;
 
 impl Executor {
     pub fn perform(&mut self, action: Action) -> Option<Event> {
+        // A life finds published what came before it.
+        if self.around.is_news && matches!(action, Action::Spawn { .. }) {
+            self.publish();
+        }
         let Self { around, ladder, builder, living, daemons, .. } = self;
         let came = |event| move |()| Some(event);
         let outcome = match action {

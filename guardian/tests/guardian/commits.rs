@@ -3,10 +3,12 @@
 use guardian::act::commits::MOST_KEPT_PER_HOUR;
 use guardian::act::requests::Request;
 use repo::Repo;
+use serde_json::Value;
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
-use trials::House;
+use trials::lease::Lease;
+use trials::{House, living};
 
 fn open(house: &House) -> Repo {
     Repo::open(&house::House::new(&house.root)).unwrap()
@@ -176,4 +178,24 @@ fn requests_make_a_bounded_number_of_refs() {
     guardian.stop();
     assert!(answers.contains("ask again in an hour"), "{answers}");
     assert!((2..=MOST_KEPT_PER_HOUR + 1).contains(&refs.lines().count()), "{refs}");
+}
+
+/// Found: a rebirth without a change runs the kept binary at once, and its answer was published when that life had begun.
+#[test]
+fn a_rebirth_is_answered_before_the_next_life_begins() {
+    let (house, guardian, _) = living(
+        "if [ $FERAL_LIFE = 2 ]; then cp .self/guardian.json .self/mind/new; mv .self/mind/new .self/mind/seen; fi; \
+         think alive; blessed; until [ -e .self/go ]; do beat; sleep 0.02; done; \
+         if [ $FERAL_LIFE = 1 ]; then ask rebirth again r; exit 0; fi; live",
+    );
+    // The guardian is held up at its record of the next life, which runs by then.
+    let lease = Lease::of(&house.path(".self/history.jsonl"));
+    house.write(".self/go", "");
+    house.until("the next life", || house.path(".self/mind/seen").exists());
+    house.until("the guardian to be held up", || lease.is_waited_for());
+    let seen: Value = serde_json::from_str(&house.read(".self/mind/seen")).unwrap();
+    assert_eq!(seen["answers"][0]["id"], "1-r", "{seen:#}");
+    drop(lease);
+    house.until("the record", || house.told("life").len() == 2);
+    guardian.stop();
 }

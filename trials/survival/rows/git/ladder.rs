@@ -1,12 +1,15 @@
 //! The way back itself damaged: rungs missing, empty, corrupt or all bad, objects that rot, history rewritten and collected.
 
 use super::{GIT, git};
-use crate::survival::matrix::Row;
+use crate::survival::matrix::{Killed, Row};
 use crate::survival::trial::Trial;
+use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use trials::{House, becomes};
 
+/// What a guardian says that refuses to start over it.
+const NO_COMMIT: &str = "HEAD names no commit";
 /// The rung below the creature that dies, above the first.
 const BELOW: &str = "refs/guardian/good/000001";
 
@@ -164,6 +167,8 @@ fn rotten(trial: &mut Trial, name: &'static str) {
 
 fn lost_commit(trial: &mut Trial) {
     trial.shell("think first; live");
+    // A stand-in lives long enough to be looked at.
+    trial.limit("parked_s", 10.0);
     trial.begin();
     let id = trial.house().git(&["rev-parse", "HEAD"]);
     let object = trial.house().path(&format!(".git/objects/{}/{}", &id[..2], &id[2..]));
@@ -172,17 +177,40 @@ fn lost_commit(trial: &mut Trial) {
         rot(trial.house(), "HEAD");
         trial.kill_creature();
     });
+    if trial.variant.killed == Killed::Steward {
+        stands_in_until(trial, || fs::write(&object, &good).unwrap());
+        return;
+    }
     // What runs has read it once, and lives on; what starts has not.
     trial.recovers_as("the next life", |status| {
         status["blessed"] == true && status["life"].as_u64() >= Some(2)
     });
     assert_eq!(trial.stop(), 0);
-    super::refuses(trial.house(), "HEAD names no commit");
+    super::refuses(trial.house(), NO_COMMIT);
     // From a backup, or another clone.
     fs::write(object, good).unwrap();
     trial.start();
     trial.recovers();
     trial.note("lived on; the next guardian refused in one line until the object was back");
+}
+
+/// No steward starts over a repository that cannot be read: the blessed version stands in until the owner has `mended` it.
+fn stands_in_until(trial: &mut Trial, mended: impl Fn()) {
+    let read =
+        |house: &House, name: &str| -> Value { serde_json::from_str(&house.read(name)).unwrap_or_default() };
+    trial.until("a life of the stand-in's that beats", |house| {
+        let kept = read(house, ".self/heart.json");
+        kept["stand_in"].as_i64() > Some(0) && read(house, ".self/heartbeat")["life"] == kept["life"]
+    });
+    let life = read(trial.house(), ".self/heart.json")["life"].as_u64();
+    let status = trials::said(&trial.house().ask(&["status"]));
+    assert!(status.contains("stands in"), "{status}");
+    assert!(trial.log_end().contains(NO_COMMIT), "{}", trial.log_end());
+    mended();
+    trial.recovers_as("a life of a steward's", |status| {
+        status["blessed"] == true && status["life"].as_u64() > life
+    });
+    trial.note("no steward started over it, and the blessed version stood in until the object was back");
 }
 
 fn no_ladder(trial: &mut Trial) {
