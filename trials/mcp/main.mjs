@@ -4,8 +4,9 @@ import { browser } from './browser.mjs';
 import { conformance } from './conformance.mjs';
 import { everything } from './everything.mjs';
 import { filesystem } from './filesystem.mjs';
+import { mail } from './mail.mjs';
 
-const PARTS = { conformance, everything, filesystem, browser };
+const PARTS = { conformance, everything, filesystem, browser, mail };
 const wanted = process.argv.slice(2);
 const wrong = wanted.find((word) => !(word in PARTS));
 if (wrong) {

@@ -138,6 +138,7 @@ def gives_json(house):
         "a result has title, url and content": (first["title"], first["url"]) == ("Grey <b>herons</b> & co", "https://example.org/herons?a=b&c=d")
         and first["content"].startswith("They fish at dawn"),
         "what is found taints": house.ask("/status")["tainted"] is True,
+        "what is new and later pages are asked": house.search("x", time_range="week", pageno="2")["status"] == 200,
         "a wrong parameter is 400, with a reason": house.search("x", time_range="bogus")["status"] == 400,
         "an engine that fails is named": silent["results"] == [] and silent["unresponsive_engines"][0][0] == "pages",
     }

@@ -174,7 +174,9 @@ fn write(house: &House, file: File, folder: &Path, with_secrets: bool) -> Result
     moment::each(house, &mut |found| {
         if parts::is_of_one_moment(found.path) { Ok(()) } else { rest.take(&found) }
     })?;
-    moment::each_below(house, "self", &mut |found| rest.take(&found))?;
+    for folder in ["self", "skills"] {
+        moment::each_below(house, folder, &mut |found| rest.take(&found))?;
+    }
     rest.of_the_root(house)?;
     let (files, bytes) = (out.files, out.bytes);
     out.finish()?;

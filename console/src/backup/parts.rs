@@ -48,6 +48,8 @@ pub const KNOWN_FILES: [&str; 2] = [".self/memory.jsonl", ".self/inbox.jsonl"];
 pub const KNOWN_FOLDERS: [&str; 3] = [".self/snapshots", ".self/mind", ".self/workspace"];
 /// Other folders that every house has.
 const FOLDERS: [&str; 4] = [".self/broker", ".self/guardian", ".self/log", ".self/reports"];
+/// The owner's skills: put back where there are none of the same path.
+pub const SKILLS: &str = "skills/";
 /// Files of the root, beside all below `self/`.
 const PAPERS: [&str; 2] = ["PURPOSE.md", "owner.toml"];
 
@@ -72,7 +74,7 @@ pub fn part(path: &str) -> Part {
         _ if KNOWN_FILES.contains(&path) || path.starts_with(".self/memory-") => Part::Knows,
         _ if KNOWN_FOLDERS.iter().any(below) => Part::Knows,
         _ if path.starts_with(".self/") => Part::Record,
-        _ if PAPERS.contains(&path) || path.starts_with("self/") => Part::Knows,
+        _ if PAPERS.contains(&path) || path.starts_with("self/") || path.starts_with(SKILLS) => Part::Knows,
         _ => Part::Leave,
     }
 }

@@ -15,6 +15,7 @@ use house::{House, clock, files, instance, moments, space};
 use processes::alone;
 use repo::Repo;
 use repo::fit;
+use repo::planted;
 use repo::restoring::{self, Plan};
 use repo::tree::short;
 use serde_json::{Value, json};
@@ -208,6 +209,7 @@ fn chosen(house: &House, paths: &BTreeSet<String>, records: bool) -> Vec<String>
         let takes = match parts::part(path) {
             _ if path.starts_with("self/") || path == "PURPOSE.md" => false,
             Part::Leave => false,
+            _ if path.starts_with(parts::SKILLS) && planted::reader(Path::new(path)).is_some() => false,
             Part::Secret if of_owner => !house.root().join(path).exists(),
             Part::Secret => records,
             Part::Record => records,

@@ -129,7 +129,9 @@ impl Checked {
     }
 
     fn tell(&self) {
+        let is_seen = self.place.of != Of::Elsewhere;
         let verdict = match (self.is_valid(), self.why_unused()) {
+            (false, _) if !is_seen => "not right in form",
             (true, None) => "ok",
             (true, Some(_)) => "right in form, and not shown to the creature",
             (false, None) => "not right in form; the creature is shown it all the same",

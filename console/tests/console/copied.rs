@@ -296,3 +296,25 @@ fn a_fresh_clone_becomes_the_house_and_does_nothing_that_was_approved_before() {
     assert!(!output.status.success(), "{}", both(&output));
     assert!(both(&output).contains("restore it in a fresh clone"), "{}", both(&output));
 }
+
+#[test]
+fn skills_of_the_owner_come_back_where_there_are_none() {
+    let house = lived_in();
+    house.write("skills/lost/SKILL.md", "---\nname: lost\ndescription: d\n---\n");
+    house.write("skills/lost/scripts/go.sh", "#!/bin/sh\n");
+    house.write("skills/lost/Makefile", "all:\n\tfalse\n");
+    house.write("skills/kept/SKILL.md", "as it was");
+    fs::set_permissions(house.path("skills/lost/scripts/go.sh"), fs::Permissions::from_mode(0o755)).unwrap();
+    std::os::unix::fs::symlink("/etc/hostname", house.path("skills/lost/away")).unwrap();
+    let file = backed_up(&house, "skills.tar.gz", &[]);
+    assert_eq!(held(&file)["skills/kept/SKILL.md"], b"as it was");
+    assert!(!held(&file).contains_key("skills/lost/away"), "no link is followed");
+    fs::remove_dir_all(house.path("skills/lost")).unwrap();
+    house.write("skills/kept/SKILL.md", "as it is");
+    let output = restored(&house, &file);
+    assert!(output.status.success(), "{}", both(&output));
+    assert_eq!(house.read("skills/lost/SKILL.md"), "---\nname: lost\ndescription: d\n---\n");
+    assert_eq!(house.path("skills/lost/scripts/go.sh").metadata().unwrap().mode() & 0o111, 0o100);
+    assert_eq!(house.read("skills/kept/SKILL.md"), "as it is");
+    assert!(!house.path("skills/lost/Makefile").exists(), "the owner's tools would run it");
+}

@@ -50,11 +50,6 @@ pub(crate) struct Shown {
     pub line: Option<Line>,
 }
 
-/// A skill as a prompt names it.
-fn said_of(skill: &Skill) -> String {
-    format!("{}: {}", skill.path, skill.about)
-}
-
 impl Life {
     /// Reads everything a mind is given.
     pub fn sense(&mut self, round: u32, reasons: &Reasons) -> Result<Sensed, Fault> {
@@ -90,8 +85,8 @@ impl Life {
             round: if request.is_some() { 0 } else { round },
             purpose: papers::read(&house.purpose()).text,
             purpose_changed: self.papers.purpose_changed,
-            skills: skills.owners.iter().map(said_of).collect(),
-            own_skills: skills.own.iter().map(said_of).collect(),
+            skills: skills.owners.iter().map(Skill::line).collect(),
+            own_skills: skills.own.iter().map(Skill::line).collect(),
             checklist: checklist.text,
             scratch: papers::read(&house.papers().join("scratch.md")).text,
             words,

@@ -12,7 +12,9 @@ use agenda::sessions::{Mode, Origin, Session};
 use ground::papers;
 use ground::text::shorten;
 use jiff::Timestamp;
+use knowledge::skills::{self, Skill};
 use memory::snapshot;
+use mind::context::{self, Caps};
 use mind::conversation::Conversation;
 use mind::llm::{self, ModelMind};
 use mind::thought::{Thought, ToolCall};
@@ -193,7 +195,10 @@ impl Question {
         let opening = || {
             let latest = snapshot::latest(&self.house.snapshots()).ok().flatten();
             let snapshot = latest.map_or(String::new(), |found| found.text);
-            brief + &words::task(session, &papers::read(&self.house.purpose()).text, &snapshot)
+            let found = skills::shelves(self.house.root());
+            let lines = |skills: &[Skill]| skills.iter().map(Skill::line).collect::<Vec<_>>();
+            let skills = context::skills(&lines(&found.owners), &lines(&found.own), Caps::default().skills);
+            brief + &words::task(session, &papers::read(&self.house.purpose()).text, &skills, &snapshot)
         };
         let hour = words::now(session, &self.at);
         let mut talk = match mind.apart(&frame, &session.id, known, opening, &hour, (self.life, now)) {

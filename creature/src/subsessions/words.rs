@@ -63,11 +63,14 @@ pub fn brief_with_tools(session: &Session) -> String {
     brief(session) + &tools
 }
 
-/// A session's objective and the answers it builds on; for a full one purpose and snapshot too.
-pub fn task(session: &Session, purpose: &str, snapshot: &str) -> String {
+/// A session's objective and the answers it builds on; for a full one purpose, skills and snapshot too.
+pub fn task(session: &Session, purpose: &str, skills: &str, snapshot: &str) -> String {
     let mut text = String::new();
     if session.mode == Mode::Full {
         text += &format!("\n# PURPOSE.md\n\n{}\n", head(purpose, MOST_PURPOSE));
+        if !skills.is_empty() {
+            text += &format!("\n# Skills\n\n{skills}\n");
+        }
         text += &format!("\n# What you remember (last snapshot)\n\n{}\n", head(snapshot, MOST_SNAPSHOT));
     }
     text += &format!("\n# Your objective\n\n{}\n", session.objective);

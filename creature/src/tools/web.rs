@@ -3,6 +3,7 @@
 use super::arguments::Arguments;
 use super::tool_context::{ToolContext, fault};
 use crate::fault::Fault;
+use hands::search::Asked;
 use serde_json::{Value, json};
 
 /// Characters of a page unless a call says otherwise.
@@ -14,11 +15,16 @@ pub async fn fetch_text(tools: &mut ToolContext<'_>, args: &Arguments) -> Result
 }
 
 pub async fn search(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
-    let (query, most) = (args.text("query"), args.number("most").unwrap_or(8));
+    let asked = Asked {
+        query: args.text("query"),
+        most: args.number("most").unwrap_or(8),
+        within: args.maybe_text("within").unwrap_or_default(),
+        page: args.number("page").unwrap_or(1),
+    };
     let service = tools.service("search").await?.ok_or_else(|| {
         let hint = "the owner sets [search] provider = \"brave\" or \"searxng\" in owner.toml; fetch a page you know instead";
         Fault::new("web.search is not configured", hint)
     })?;
-    let hits = hands::search::search(tools.way_out()?, &service, query, most).await.map_err(fault)?;
-    Ok(json!({"query": query, "hits": hits}))
+    let hits = hands::search::search(tools.way_out()?, &service, asked).await.map_err(fault)?;
+    Ok(json!({"query": asked.query, "hits": hits}))
 }

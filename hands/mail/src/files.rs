@@ -4,6 +4,7 @@ use crate::text::line;
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, open, openat};
 use nix::sys::stat::Mode;
+use nix::unistd::{UnlinkatFlags, unlinkat};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
@@ -58,7 +59,7 @@ pub fn save(folders: &[PathBuf], path: &str, is_named: bool, bytes: &[u8]) -> Re
         };
         let written = File::from(file);
         if let Err(error) = (&written).write_all(bytes).and_then(|()| written.sync_all()) {
-            let _ = nix::unistd::unlinkat(&parent, tried.as_str(), nix::unistd::UnlinkatFlags::NoRemoveDir);
+            let _ = unlinkat(&parent, tried.as_str(), UnlinkatFlags::NoRemoveDir);
             return Err(format!("{} cannot be written: {error}", line(path, 200)));
         }
         return Ok(folder.join(below).with_file_name(tried));
@@ -79,7 +80,9 @@ fn numbered(name: &str, number: usize) -> String {
 fn placed(folders: &[PathBuf], path: &str, done: &str) -> Result<(PathBuf, PathBuf), String> {
     let path = Path::new(path);
     let first = folders.first().ok_or_else(|| {
-        format!("no folder was named from or to which files may be {done}: the owner names one for this server")
+        format!(
+            "no folder was named from or to which files may be {done}: the owner names one for this server"
+        )
     })?;
     let found = match path.is_absolute() {
         true => folders.iter().find_map(|folder| Some((folder, path.strip_prefix(folder).ok()?))),
@@ -88,8 +91,8 @@ fn placed(folders: &[PathBuf], path: &str, done: &str) -> Result<(PathBuf, PathB
     let names = || folders.iter().map(|folder| folder.display().to_string()).collect::<Vec<_>>().join(", ");
     let is_plain = |below: &Path| below.components().all(|part| matches!(part, Component::Normal(_)));
     let found = found.filter(|(_, below)| is_plain(below) && below.file_name().is_some());
-    let (folder, below) =
-        found.ok_or_else(|| format!("{} does not lie in {}", line(&path.display().to_string(), 200), names()))?;
+    let (folder, below) = found
+        .ok_or_else(|| format!("{} does not lie in {}", line(&path.display().to_string(), 200), names()))?;
     Ok((folder.clone(), below.to_owned()))
 }
 
@@ -110,10 +113,11 @@ fn parent(folder: &Path, below: &Path) -> Result<(OwnedFd, String), Errno> {
 }
 
 fn opened(error: Errno) -> String {
-    match error {
-        Errno::ELOOP | Errno::ENOTDIR => "a link stands in its path, or a file where a folder should".to_owned(),
-        Errno::ENOENT => "there is none".to_owned(),
-        Errno::EEXIST => "it is there already, and nothing is overwritten".to_owned(),
-        other => other.desc().to_owned(),
+    if [Errno::ELOOP, Errno::ENOTDIR].contains(&error) {
+        return "a link stands in its path, or a file where a folder should".to_owned();
     }
+    if error == Errno::EEXIST {
+        return "it is there already, and nothing is overwritten".to_owned();
+    }
+    error.desc().to_owned()
 }

@@ -1,5 +1,6 @@
 //! `feral-mail`: a mailbox as an MCP server on standard streams; settings come from environment variables.
 
+use mail::sending;
 use mail::server::Server;
 use mail::session::Mailbox;
 use mail::settings::Settings;
@@ -37,8 +38,8 @@ async fn main() -> ExitCode {
 async fn run(arguments: Vec<String>) -> Result<(), String> {
     let settings = Settings::take(&std::env::vars().collect(), arguments)?;
     let mailbox = Arc::new(Mailbox::new(settings));
-    let server = Server { mailbox: mailbox.clone() };
-    let running = server.serve(rmcp::transport::stdio()).await;
+    tokio::spawn(sending::settle(mailbox.clone()));
+    let running = Server::new(mailbox.clone()).serve(rmcp::transport::stdio()).await;
     let running = running.map_err(|error| format!("no session began: {error}"))?;
     let ended = running.waiting().await.map_err(|error| format!("the session broke off: {error}"));
     mailbox.leave().await;

@@ -63,9 +63,7 @@ pub fn people(address: Option<&Address<'_>>) -> String {
 
 /// Why the mail counts as one that no person wrote, so that no automatic answer is due (RFC 3834, 2 and 5).
 pub fn automatic(message: &Message<'_>) -> Option<String> {
-    let of = |name: &'static str| {
-        message.header_raw(HeaderName::Other(name.into())).map(|value| line(value, 80).to_lowercase())
-    };
+    let of = |name: &'static str| message.header_raw(name).map(|value| line(value, 80).to_lowercase());
     let said = of("Auto-Submitted").filter(|said| !said.starts_with("no"));
     if let Some(said) = said {
         return Some(format!("it says Auto-Submitted: {said}"));

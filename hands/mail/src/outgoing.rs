@@ -94,7 +94,8 @@ impl Parts {
     /// Every recipient, each address once.
     fn recipients(&self) -> Result<Vec<Mailbox>, String> {
         let Written { to, cc, bcc, .. } = &self.written;
-        let all: Vec<Mailbox> = to.iter().chain(cc).chain(bcc).map(|one| person(one)).collect::<Result<_, _>>()?;
+        let all: Vec<Mailbox> =
+            to.iter().chain(cc).chain(bcc).map(|one| person(one)).collect::<Result<_, _>>()?;
         if all.len() > MOST_RECIPIENTS {
             return Err(format!("there are more than {MOST_RECIPIENTS} recipients"));
         }
@@ -132,9 +133,10 @@ impl Parts {
             builder = builder.bcc(person(one)?);
         }
         // A draft may have no recipient yet; the crate wants an envelope all the same.
-        let envelope = lettre::address::Envelope::new(None, vec![settings.address.parse().map_err(
-            |_| "MAIL_ADDRESS is no address".to_owned(),
-        )?]);
+        let envelope = lettre::address::Envelope::new(
+            None,
+            vec![settings.address.parse().map_err(|_| "MAIL_ADDRESS is no address".to_owned())?],
+        );
         builder = builder.envelope(envelope.map_err(|error| error.to_string())?);
         let ids = |ids: &[String]| ids.iter().map(|id| format!("<{id}>")).collect::<Vec<_>>().join(" ");
         if let Some(last) = self.before.ids.last() {
@@ -170,7 +172,14 @@ impl Parts {
         };
         let files: Vec<String> = self.files.iter().map(|file| hex(&Sha256::digest(&file.bytes))).collect();
         let said = serde_json::json!([
-            people(to), people(cc), people(bcc), self.subject, text, attachments, message, files
+            people(to),
+            people(cc),
+            people(bcc),
+            self.subject,
+            text,
+            attachments,
+            message,
+            files
         ]);
         hex(&Sha256::digest(said.to_string()))
     }
@@ -178,7 +187,12 @@ impl Parts {
 
 /// A mailbox as `address` or `Name <address>`, and nothing beside it.
 pub fn person(text: &str) -> Result<Mailbox, String> {
-    let odd = || format!("{:?} is no address; write one as ann@example.org or Ann <ann@example.org>", crate::text::line(text, 200));
+    let odd = || {
+        format!(
+            "{:?} is no address; write one as ann@example.org or Ann <ann@example.org>",
+            crate::text::line(text, 200)
+        )
+    };
     let text = text.trim();
     if text.chars().any(char::is_control) {
         return Err(odd());
@@ -198,17 +212,21 @@ pub fn person(text: &str) -> Result<Mailbox, String> {
 /// A message as an attachment that mail programs open as one (RFC 2046, 5.2.1, which allows no base64 there).
 fn forwarded(raw: Vec<u8>) -> Result<SinglePart, String> {
     let kind = ContentType::parse("message/rfc822").map_err(|error| error.to_string())?;
-    let body = lettre::message::Body::new_with_encoding(raw, header::ContentTransferEncoding::EightBit);
-    let body = body.map_err(|_| "the message has lines too long to be sent on as it is".to_owned())?;
+    let body =
+        lettre::message::Body::new_with_encoding(raw.clone(), header::ContentTransferEncoding::EightBit);
+    let Ok(body) = body else {
+        // Its lines are longer than a mail's may be: as a file it arrives all the same.
+        let kind = ContentType::parse("application/octet-stream").map_err(|error| error.to_string())?;
+        return Ok(Attachment::new("forwarded.eml".to_owned()).body(raw, kind));
+    };
     Ok(Attachment::new("forwarded.eml".to_owned()).body(body, kind))
 }
 
 /// A Message-ID that no other has: 128 bits of chance, at the address's own domain (RFC 5322, 3.6.4).
 fn new_id(settings: &Settings) -> Result<String, String> {
     let mut chance = [0; 16];
-    let read = std::fs::File::open("/dev/urandom");
-    let read = read.and_then(|mut source| std::io::Read::read_exact(&mut source, &mut chance));
-    read.map_err(|error| format!("no Message-ID can be chosen: {error}"))?;
+    let filled = rustls::crypto::ring::default_provider().secure_random.fill(&mut chance);
+    filled.map_err(|_| "no Message-ID can be chosen: this machine gives no chance".to_owned())?;
     let domain = settings.address.rsplit_once('@').map_or("localhost", |(_, domain)| domain);
     Ok(format!("{}@{domain}", hex(&chance)))
 }

@@ -25,6 +25,11 @@ pub struct Sought {
 }
 
 impl Sought {
+    /// The unread messages of the inbox.
+    pub fn unread() -> Self {
+        Self { unseen: true, ..Self::default() }
+    }
+
     /// The words of SEARCH. Text beyond ASCII goes as a literal that is not waited for, where the server takes those
     /// (RFC 7888).
     pub fn words(&self, takes_literals: bool) -> Result<String, String> {

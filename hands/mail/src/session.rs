@@ -5,6 +5,7 @@ use crate::wire::{self, Wire};
 use async_imap::Client;
 use async_imap::error::Error;
 use async_imap::types::Capabilities;
+use std::sync::PoisonError;
 use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio::time::timeout;
@@ -25,11 +26,24 @@ pub struct Open {
 pub struct Mailbox {
     pub settings: Settings,
     kept: Mutex<Option<Open>>,
+    /// Held by who sends: the same mail twice at once is then seen.
+    pub turn: Mutex<()>,
+    /// Words about earlier mails that no caller has heard yet.
+    untold: std::sync::Mutex<Vec<String>>,
 }
 
 impl Mailbox {
     pub fn new(settings: Settings) -> Self {
-        Self { settings, kept: Mutex::new(None) }
+        Self { settings, kept: Mutex::default(), turn: Mutex::default(), untold: std::sync::Mutex::default() }
+    }
+
+    /// Words about earlier mails for the next caller; each is told once.
+    pub fn told(&self) -> Vec<String> {
+        std::mem::take(&mut *self.untold.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub fn tell(&self, words: Vec<String>) {
+        self.untold.lock().unwrap_or_else(PoisonError::into_inner).extend(words);
     }
 
     /// A session that lives: the kept one, else a new one.

@@ -38,7 +38,9 @@ pub async fn hand_over(
 ) -> Came {
     let opened = timeout(OPEN, open(settings)).await;
     let host = &settings.smtp.host;
-    let mut server = match opened.unwrap_or_else(|_| Err(format!("{host} does not answer within 45 s; try again later"))) {
+    let mut server = match opened
+        .unwrap_or_else(|_| Err(format!("{host} does not answer within 45 s; try again later")))
+    {
         Ok(server) => server,
         Err(why) => return Came::Not(why),
     };
@@ -57,7 +59,8 @@ pub async fn hand_over(
         Ok(Err(error)) => Came::Unknown(line(&error.to_string(), WORDS)),
         Err(_) => Came::Unknown(format!("no answer within {} s", TAKE.as_secs())),
     };
-    let _ = timeout(Duration::from_secs(2), server.quit()).await;
+    // The answer is noted first; nobody waits for a farewell.
+    tokio::spawn(async move { timeout(Duration::from_secs(2), server.quit()).await.map(drop) });
     came
 }
 
@@ -117,7 +120,7 @@ async fn envelope(
     step(server, "the sender", Mail::new(Some(from), options)).await?;
     let (mut bad, mut good) = (Vec::new(), Vec::new());
     for to in &mail.to {
-        match step(server, &to.to_string(), Rcpt::new(to.clone(), vec![])).await {
+        match step(server, to.as_ref(), Rcpt::new(to.clone(), vec![])).await {
             Ok(()) => good.push(to.to_string()),
             Err(why) => bad.push(why),
         }
@@ -135,7 +138,11 @@ async fn envelope(
     step(server, "the mail", Data).await
 }
 
-async fn step(server: &mut AsyncSmtpConnection, what: &str, command: impl std::fmt::Display) -> Result<(), String> {
+async fn step(
+    server: &mut AsyncSmtpConnection,
+    what: &str,
+    command: impl std::fmt::Display,
+) -> Result<(), String> {
     match timeout(STEP, server.command(command)).await {
         Ok(Ok(_)) => Ok(()),
         Ok(Err(error)) => Err(refused(what, &error)),

@@ -18,20 +18,46 @@ pub struct Hit {
     pub snippet: String,
 }
 
-/// Asks for at most `most` (20) results. `service` is how the broker's status shows the service: its rules tell
-/// which provider is behind it.
-pub async fn search(broker: &Broker, service: &Value, query: &str, most: usize) -> Result<Vec<Hit>, Error> {
-    let query = query.trim();
+/// Question to a provider.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Asked<'a> {
+    pub query: &'a str,
+    /// Most results, 20 at most.
+    pub most: usize,
+    /// Only what is not older: `day`, `week`, `month` or `year`; empty: of any age.
+    pub within: &'a str,
+    /// Page of results, the first where it is 0 or 1.
+    pub page: usize,
+}
+
+/// Asks for results. `service` is how the broker's status shows the service: its rules tell which provider is behind it.
+///
+/// `freshness` and `offset` are Brave's (Web Search API, query parameters), `time_range` and `pageno` SearXNG's (Search API).
+pub async fn search(broker: &Broker, service: &Value, asked: Asked<'_>) -> Result<Vec<Hit>, Error> {
+    let Asked { query, most, within, page } = Asked { query: asked.query.trim(), ..asked };
     if query.is_empty() {
         return Err(Error::new("search the web: the query is empty", "give a few words to look for"));
     }
     let most = most.clamp(1, MOST_HITS);
     let brave =
         service.to_string().contains("res/v1") || service.to_string().to_lowercase().contains("brave");
-    let (path, snippet, parameters) = match brave {
+    let (path, snippet, mut parameters) = match brave {
         true => ("/res/v1/web/search", "description", json!({"q": query, "count": most.to_string()})),
         false => ("/search", "content", json!({"q": query, "format": "json"})),
     };
+    let (span, later) = match brave {
+        true => {
+            let first = within.get(..1).unwrap_or_default();
+            (("freshness", format!("p{first}")), ("offset", page.saturating_sub(1)))
+        }
+        false => (("time_range", within.to_owned()), ("pageno", page)),
+    };
+    if let (Value::Object(fields), false) = (&mut parameters, within.is_empty()) {
+        fields.insert(span.0.to_owned(), json!(span.1));
+    }
+    if let (Value::Object(fields), true) = (&mut parameters, page > 1) {
+        fields.insert(later.0.to_owned(), json!(later.1.to_string()));
+    }
     let request = json!({"service": "search", "method": "GET", "path": path, "query": parameters});
     let reply = broker.service(&request).await?;
     if !(200..300).contains(&reply.status) {

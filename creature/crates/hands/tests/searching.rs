@@ -4,9 +4,14 @@
 #[macro_use]
 mod server;
 
-use hands::search::{Hit, search};
+use hands::search::{Asked, Hit};
+use hands::{Broker, Error};
 use serde_json::{Value, json};
 use server::{Site, json as answered, passed};
+
+async fn search(broker: &Broker, service: &Value, query: &str, most: usize) -> Result<Vec<Hit>, Error> {
+    hands::search::search(broker, service, Asked { query, most, ..Asked::default() }).await
+}
 
 /// The service as the broker's status shows it.
 fn service(path: &str) -> Value {
@@ -52,6 +57,22 @@ async fn searxng() {
     let hits = search(&site.broker(), &service("/search"), "ü", 5).await.unwrap();
     assert_eq!((hits[0].title.as_str(), hits[0].snippet.as_str()), ("T", "C"));
     assert_eq!(request(&site)["query"], json!({"q": "ü", "format": "json"}));
+}
+
+#[tokio::test]
+async fn what_is_new_and_later_pages_are_asked_in_each_providers_words() {
+    loopback!();
+    for (path, within, page, wanted) in [
+        ("/res/v1/web/search", "week", 3, json!({"q": "q", "count": "5", "freshness": "pw", "offset": "2"})),
+        ("/search", "week", 3, json!({"q": "q", "format": "json", "time_range": "week", "pageno": "3"})),
+        ("/res/v1/web/search", "", 1, json!({"q": "q", "count": "5"})),
+        ("/search", "", 1, json!({"q": "q", "format": "json"})),
+    ] {
+        let site = Site::new(|_| passed(200, "{}"));
+        let asked = Asked { query: "q", most: 5, within, page };
+        hands::search::search(&site.broker(), &service(path), asked).await.unwrap();
+        assert_eq!(request(&site)["query"], wanted, "{path}");
+    }
 }
 
 #[tokio::test]

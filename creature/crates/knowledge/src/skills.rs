@@ -40,6 +40,13 @@ pub struct Skill {
     pub file: PathBuf,
 }
 
+impl Skill {
+    /// Its line in a prompt.
+    pub fn line(&self) -> String {
+        format!("{}: {}", self.path, self.about)
+    }
+}
+
 /// All skills of a house, each list by name, and what is odd about those that are not as they should be.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shelves {

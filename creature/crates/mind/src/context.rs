@@ -77,7 +77,7 @@ pub fn choose(moment: &Moment, caps: &Caps, tools: &ToolList) -> Parts {
         moment.standing.as_ref().filter(|_| !moment.answers()).map_or("", |standing| standing.text.as_str());
     Parts {
         purpose: head(&moment.purpose, caps.purpose),
-        skills: skills(moment, caps.skills),
+        skills: skills(&moment.skills, &moment.own_skills, caps.skills),
         snapshot: head(moment.snapshot.as_deref().unwrap_or_default(), caps.snapshot),
         checklist: head(&uncommented(&moment.checklist), caps.checklist),
         scratch: head(&moment.scratch, caps.scratch),
@@ -92,7 +92,7 @@ pub fn choose(moment: &Moment, caps: &Caps, tools: &ToolList) -> Parts {
 
 /// The owner's skills, then its own, which have a third of the room where both are there: what each is for, cut where many
 /// share the room.
-fn skills(moment: &Moment, most: usize) -> String {
+pub fn skills(owners: &[String], own: &[String], most: usize) -> String {
     let part = |what: &str, skills: &[String], most: usize, longest: usize| {
         let each = (most / skills.len().max(1)).max(120).min(longest);
         let lines: Vec<String> = skills.iter().map(|skill| one_line(&format!("- {skill}"), each)).collect();
@@ -103,9 +103,9 @@ fn skills(moment: &Moment, most: usize) -> String {
             format!("{what}\n{}", first(&lines, lines.len(), room, "more"))
         }
     };
-    let of_own = if moment.skills.is_empty() { most } else { most / 3 };
-    let own = part(OWN_SKILLS, &moment.own_skills, of_own, 200);
-    let owners = part(SKILLS, &moment.skills, most.saturating_sub(count(&own) + 2), most);
+    let of_own = if owners.is_empty() { most } else { most / 3 };
+    let own = part(OWN_SKILLS, own, of_own, 200);
+    let owners = part(SKILLS, owners, most.saturating_sub(count(&own) + 2), most);
     head(format!("{owners}\n\n{own}").trim(), most)
 }
 

@@ -14,11 +14,16 @@ pub(super) const TOOLS: &[Tool] = &[
     ),
     tool(
         "web.search",
-        &[QUERY, number("most", 1, 20).maybe()],
+        &[
+            QUERY,
+            number("most", 1, 20).maybe(),
+            one_of("within", &["day", "week", "month", "year"]).maybe(),
+            number("page", 1, 10).maybe(),
+        ],
         Outward,
         async_run!(web::search),
         ALL_SUBSESSIONS.marked(&[Beside]).needs("search"),
-        "search the web",
+        "search the web; `within`: nothing older",
     ),
     tool(
         "feed.read",

@@ -59,6 +59,21 @@ async fn a_session_of_any_mode_has_a_shell() {
 }
 
 #[tokio::test]
+async fn a_full_session_knows_how_its_owner_wants_things_done() {
+    loopback!();
+    let scene = Scene::new(|_| says("done"));
+    scene.house.write("skills/count/SKILL.md", "---\nname: count\ndescription: Counts herons at dusk\n---\n");
+    let mut life = scene.born(1).await;
+    let graph = json!({"graph": [{"objective": "Xylem-one", "mode": "full"}, {"objective": "Xylem-two"}]});
+    assert_eq!(spawn(&mut life, graph).await["ok"], true);
+    work_off(&mut life).await;
+    let asked = scene.asked();
+    let of = |objective: &str| asked.iter().find(|text| text.contains(objective)).unwrap();
+    assert!(of("Xylem-one").contains("- skills/count: Counts herons at dusk"), "{}", of("Xylem-one"));
+    assert!(!of("Xylem-two").contains("skills/count"), "{}", of("Xylem-two"));
+}
+
+#[tokio::test]
 async fn a_leg_ends_when_its_money_is_spent() {
     loopback!();
     // A thought costs more than a fiftieth of a dollar.

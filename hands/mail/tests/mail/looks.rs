@@ -16,6 +16,23 @@ fn a_head_is_shown_without_what_steers_a_terminal() {
     assert_eq!(message::text(&message), "Hello there");
 }
 
+/// Found by the trial: a field that the parser knows by a name of its own was looked for as an unknown one.
+#[test]
+fn what_no_person_wrote_is_known_by_its_head() {
+    for (head, is_automatic) in [
+        ("Auto-Submitted: auto-generated", true),
+        ("auto-submitted: auto-replied; reason=away", true),
+        ("Auto-Submitted: no", false),
+        ("Return-Path: <>", true),
+        ("Return-Path: <ann@example.org>", false),
+        ("Subject: Auto-Submitted: auto-replied", false),
+    ] {
+        let raw = format!("From: ann@example.org\r\n{head}\r\n\r\nx\r\n");
+        let message = message::parse(raw.as_bytes()).unwrap();
+        assert_eq!(message::automatic(&message).is_some(), is_automatic, "{head}");
+    }
+}
+
 #[test]
 fn html_is_read_as_text() {
     let raw =
