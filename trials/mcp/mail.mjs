@@ -4,6 +4,7 @@ import path from 'node:path';
 import { figure, holds, rest, tried, until } from '../page/told.mjs';
 import { Broker } from './broker.mjs';
 import { Hand, program, settings } from './mail/hand.mjs';
+import { judged } from './mail/judged.mjs';
 import { Mailbox, PASSWORD, Proxy, missing } from './mail/servers.mjs';
 
 const ID = /Message-ID ([0-9a-f]+@example\.test)/;
@@ -336,6 +337,7 @@ export async function mail() {
   if (why) return console.log(`   skipped: ${why}`);
   const box = await Mailbox.start();
   try {
+    await tried('mail, judged', () => judged(settings(box, box.path('home-judged'))));
     for (const [what, run] of Object.entries({ looks, writes, refusals, secured, copies, news, steps, brokered, slow })) {
       await tried(`mail, ${what}`, () => run(box));
     }

@@ -81,7 +81,7 @@ async fn unknown(mailbox: &Mailbox, outbox: &Outbox, note: &mut Note, why: &str)
 pub async fn settle(mailbox: Arc<Mailbox>) {
     let _turn = mailbox.turn.lock().await;
     let Ok(outbox) = Outbox::open(&mailbox.settings.state) else { return };
-    let mut told = Vec::new();
+    let (mut told, mut is_away) = (Vec::new(), false);
     for mut note in outbox.notes() {
         match note.state {
             // It was stopped before anything left.
@@ -98,10 +98,9 @@ pub async fn settle(mailbox: Arc<Mailbox>) {
                 let _ = outbox.save(&note);
                 told.push(format!("it is not known whether the mail to {} was sent", note.to.join(", ")));
             }
-            State::Taken => {
-                let _ = copied(&mailbox, &outbox, &mut note).await;
-            }
-            State::Sent | State::Refused | State::Unknown => {}
+            // Who sends waits for this: a mailbox that is away is asked once.
+            State::Taken if !is_away => is_away = copied(&mailbox, &outbox, &mut note).await.is_err(),
+            State::Taken | State::Sent | State::Refused | State::Unknown => {}
         }
     }
     outbox.tidy();

@@ -8,6 +8,15 @@ export const program = path.join(process.env.CARGO_TARGET_DIR ?? path.join(root,
 
 export class Hand {
   static async start(env, words = []) {
+    const hand = await Hand.open(env, words);
+    const client = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'trial', version: '1' } };
+    hand.met = await hand.ask('initialize', client);
+    hand.say({ method: 'notifications/initialized' });
+    return hand;
+  }
+
+  /** Its program, before any session. */
+  static async open(env, words = []) {
     const hand = new Hand();
     hand.child = spawn(program, words, { env: { PATH: process.env.PATH, ...env }, stdio: ['pipe', 'pipe', 'pipe'] });
     hand.said = '';
@@ -25,9 +34,6 @@ export class Hand {
       rest = lines.pop();
       lines.filter(Boolean).forEach((line) => hand.take(JSON.parse(line)));
     });
-    const client = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'trial', version: '1' } };
-    hand.met = await hand.ask('initialize', client);
-    hand.say({ method: 'notifications/initialized' });
     return hand;
   }
 
@@ -51,6 +57,14 @@ export class Hand {
       this.waiting.set(id, done);
       this.say({ id, method, params });
       if (this.child.exitCode !== null) done({ lost: true });
+    });
+  }
+
+  /** A message as another client made it, with that client's own number. */
+  pass(message) {
+    return new Promise((done) => {
+      this.waiting.set(message.id, done);
+      this.child.stdin.write(`${JSON.stringify(message)}\n`);
     });
   }
 
