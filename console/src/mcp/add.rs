@@ -70,9 +70,9 @@ fn meant(house: &House, catalogue: &Catalogue, name: &str, wanted: &Add) -> Resu
     };
     let mut block = block(&known, name, wanted, is_own)?;
     block.set.extend(given.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())));
-    let home = house.broker().join("mcp").join(name).display().to_string();
-    block.set.values_mut().for_each(|value| *value = value.replace("{home}", &home));
     known.wants(name, &block.set)?;
+    let home = house.broker().join("mcp").join(name);
+    let block = block.placed(&home.display().to_string(), &house.root().display().to_string());
     Ok((known, block))
 }
 

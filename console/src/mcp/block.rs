@@ -20,6 +20,9 @@ pub struct Block {
     pub read: Vec<String>,
     pub write: Vec<String>,
     pub network: String,
+    pub about: String,
+    /// Calls an hour; 0 leaves it at its default.
+    pub per_hour: u32,
     pub rules: Vec<Rule>,
 }
 
@@ -31,11 +34,14 @@ pub struct Rule {
     pub verdict: String,
     #[serde(default)]
     pub looks: bool,
+    /// More of it, as TOML: conditions on arguments, limits.
+    #[serde(default)]
+    pub also: String,
 }
 
 impl Rule {
     pub fn new(tool: &str, verdict: &str, looks: bool) -> Self {
-        Self { tool: tool.to_owned(), verdict: verdict.to_owned(), looks }
+        Self { tool: tool.to_owned(), verdict: verdict.to_owned(), looks, also: String::new() }
     }
 
     /// Whether it is about a tool; `*` is any text, at the end of a name alone.
@@ -48,7 +54,8 @@ impl Rule {
 
     pub fn line(&self) -> String {
         let looks = if self.looks { ", looks = true" } else { "" };
-        format!("{{ tool = {}, do = {}{looks} }}", quoted(&self.tool), quoted(&self.verdict))
+        let also = if self.also.is_empty() { String::new() } else { format!(", {}", self.also) };
+        format!("{{ tool = {}, do = {}{looks}{also} }}", quoted(&self.tool), quoted(&self.verdict))
     }
 }
 
@@ -81,6 +88,12 @@ impl Block {
         if !self.network.is_empty() {
             put("network", quoted(&self.network));
         }
+        if !self.about.is_empty() {
+            put("about", quoted(&self.about));
+        }
+        if self.per_hour > 0 {
+            put("per_hour", self.per_hour.to_string());
+        }
         if !self.rules.is_empty() {
             let rules: String = self.rules.iter().map(|rule| format!("  {},\n", rule.line())).collect();
             put("rules", format!("[\n{rules}]"));
@@ -92,6 +105,13 @@ impl Block {
     pub fn fetching(&self) -> Self {
         let command = self.command.iter().filter(|word| *word != OFFLINE).cloned().collect();
         Self { command, network: "open".to_owned(), ..self.clone() }
+    }
+
+    /// The same with `{home}` and `{house}` replaced by these folders.
+    pub fn placed(mut self, home: &str, house: &str) -> Self {
+        let values = self.command.iter_mut().chain(self.set.values_mut());
+        values.for_each(|value| *value = value.replace("{home}", home).replace("{house}", house));
+        self
     }
 
     /// Names of the variables that it gets.

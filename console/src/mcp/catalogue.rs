@@ -37,7 +37,11 @@ pub struct Known {
     pub sets: Vec<String>,
     pub words: String,
     pub folders: String,
+    pub read: Vec<String>,
+    pub write: Vec<String>,
     pub network: String,
+    pub about: String,
+    pub per_hour: u32,
     pub fetched: bool,
     pub needs: Vec<String>,
     pub rules: Vec<Rule>,
@@ -127,7 +131,14 @@ impl Known {
             "" => words.to_vec(),
             _ => words.iter().map(|word| folder(word)).collect::<Result<Vec<_>>>()?,
         };
-        let granted = |how: &str| if self.folders == how { words.clone() } else { vec![] };
+        // What this machine has otherwise is not there to be read.
+        let is_there = |folder: &&String| {
+            !Path::new(folder.as_str()).is_absolute() || Path::new(folder.as_str()).is_dir()
+        };
+        let granted = |how: &str, always: &[String]| -> Vec<String> {
+            let named = words.iter().filter(|_| self.folders == how);
+            named.chain(always.iter().filter(is_there)).cloned().collect()
+        };
         Ok(Block {
             name: name.to_owned(),
             command: self.command.iter().chain(&words).cloned().collect(),
@@ -136,9 +147,11 @@ impl Known {
             token_env: self.token_env.clone(),
             env: self.env.clone(),
             set: self.set.clone(),
-            read: granted("read"),
-            write: granted("write"),
+            read: granted("read", &self.read),
+            write: granted("write", &self.write),
             network: self.network.clone(),
+            about: self.about.clone(),
+            per_hour: self.per_hour,
             rules: vec![],
         })
     }

@@ -27,8 +27,9 @@ pub fn rules(known: &[Rule], tools: &[Value]) -> Vec<Rule> {
     rules
 }
 
-/// Names the verdict of the first rule about a tool.
+/// Names the verdict of the first rule about a tool, but for those that deny some arguments.
 pub fn verdict(rules: &[Rule], tool: &Value) -> String {
-    let first = rules.iter().find(|rule| rule.names(text(tool, "name")));
-    first.map_or_else(|| "never called".to_owned(), |rule| rule.verdict.clone())
+    let decides =
+        |rule: &&Rule| rule.names(text(tool, "name")) && (rule.verdict != "deny" || rule.also.is_empty());
+    rules.iter().find(decides).map_or_else(|| "never called".to_owned(), |rule| rule.verdict.clone())
 }

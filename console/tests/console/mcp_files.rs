@@ -123,6 +123,8 @@ fn every_known_server_makes_a_block_that_would_be_taken() {
                     .rsplit_once('@')
                     .is_some_and(|(_, version)| version.starts_with(|first: char| first.is_ascii_digit()))
         };
+        let placed = block.clone().placed("/home", "/house");
+        assert!(!placed.lines().contains("{ho"), "{name}: {}", placed.lines());
         let runs_others = ["npx", "uvx"].contains(&block.command.first().map_or("", String::as_str));
         assert!(!runs_others || block.command.iter().any(is_pinned), "{name}: {:?}", block.command);
         assert!(!known.does.is_empty() && known.does.len() <= 120, "{name}");
@@ -162,6 +164,15 @@ fn what_says_it_reads_is_proposed_to_be_allowed_and_all_else_to_ask() {
             "{ tool = \"look\", do = \"allow\", looks = true }",
             "{ tool = \"*\", do = \"ask\" }",
         ]
+    );
+    let conditional =
+        Rule { also: "with = { filename = \"*\" }".to_owned(), ..Rule::new("*", "deny", false) };
+    let some = [conditional, Rule::new("look", "allow", true), Rule::new("*", "ask", false)];
+    assert_eq!(proposal::verdict(&some, &json!({"name": "look"})), "allow", "it denies some arguments alone");
+    let read = format!("[mcp.x]\ncommand = [\"x\"]\nrules = [{}]\n", some[0].line());
+    assert_eq!(
+        settings::read(&read, Reader::Guardian, forms::check).unwrap().settings.mcp["x"].rules[0].with.len(),
+        1
     );
     let many: Vec<_> =
         (0..1_000).map(|number| json!({"name": format!("t{number}"), "says_it_looks": true})).collect();
