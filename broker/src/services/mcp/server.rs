@@ -272,10 +272,10 @@ impl Server {
         let opened = timeout(CONNECT, self.start.session(self.handler.clone())).await;
         let late = || Err(format!("no answer within {} s", CONNECT.as_secs()).into());
         match opened.unwrap_or_else(|_| late()) {
-            Ok(Opened { session, child, ends }) => {
+            Ok(Opened { session, running, ends }) => {
                 let peer = session.peer().clone();
                 lock(&self.handler.progress).clear();
-                held.open = Some(Open { session, _child: child, signed, ends, tools: None });
+                held.open = Some(Open { session, _running: running, signed, ends, tools: None });
                 Ok(peer)
             }
             Err(failure) => {
