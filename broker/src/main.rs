@@ -10,6 +10,7 @@ use broker::llm::{choice, nearby};
 use broker::net::outward::Outward;
 use broker::policy::Policy;
 use broker::secrets::keys::Keys;
+use broker::services::mcp::sign_in::stage;
 use broker::services::mcp::{tried, walled};
 use house::House;
 use std::io::Read;
@@ -25,13 +26,15 @@ use tracing_subscriber::prelude::*;
 const HELP: &str = "\
 broker: holds keys, budget and permission for the creature, on loopback
 
-usage: broker [--house DIR] [--check | --accept-ledger | --mcp-tools NAME] [--piped]
+usage: broker [--house DIR] [--check | --accept-ledger | --mcp-tools NAME | --sign-in NAME [--port N]] [--piped]
 
   --house DIR      the repository root (default: the working directory)
   --check          read owner.toml and .env, say what is wrong with it, else which mind that makes; serve nothing
   --accept-ledger  where the ledger is closed: set it aside and begin a new one, which counts all that the caps allow
                    by now as spent; with the guardian stopped
   --mcp-tools NAME starts or reaches this MCP server, behind its walls, and prints as JSON what it has; calls no tool
+  --sign-in NAME   sign the owner in at the MCP server of that name, by a browser that comes back to this machine at
+                   port N; the guardian may run
   --piped          takes the settings from the standard input in place of owner.toml
   --help, --version
 
@@ -52,6 +55,9 @@ struct Asked {
     accept: bool,
     /// The MCP server that is to be tried.
     tools: Option<String>,
+    /// The MCP server that the owner signs in at, and the port that the browser comes back to.
+    sign_in: Option<String>,
+    port: u16,
     /// The settings come by the standard input.
     piped: bool,
 }
@@ -75,6 +81,9 @@ fn asked() -> Result<Asked, ExitCode> {
             ("--piped", _) => asked.piped = true,
             ("--house", 1..) => asked.house = args.next().unwrap_or_default().into(),
             ("--mcp-tools", 1..) => asked.tools = args.next(),
+            ("--sign-in", 1..) => asked.sign_in = args.next(),
+            // A word that is no number is a port that nobody may listen on.
+            ("--port", 1..) => asked.port = args.next().and_then(|port| port.parse().ok()).unwrap_or(1),
             (other, _) => {
                 eprintln!("broker: cannot understand {other:?}\n\n{HELP}");
                 return Err(ExitCode::from(2));
@@ -99,7 +108,7 @@ fn main() -> ExitCode {
         return code;
     }
     house::files::close_to_others();
-    let Asked { house, check, accept, tools, piped } = match asked() {
+    let Asked { house, check, accept, tools, sign_in, port, piped } = match asked() {
         Ok(asked) => asked,
         Err(code) => return code,
     };
@@ -127,7 +136,10 @@ fn main() -> ExitCode {
             nearby(&chosen).iter().for_each(|told| println!("{told}"));
             Ok(())
         }
-        Ok(_) => run(house),
+        Ok((_, policy, keys)) => match sign_in {
+            Some(name) => signed_in(&house, &policy, keys, &name, port),
+            None => run(house),
+        },
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -162,6 +174,13 @@ fn nearby(chosen: &choice::Chosen) -> Vec<String> {
         told.extend(nearby::offered(&outward, chosen, nearby::usual(&chosen.makers)).await);
         told
     })
+}
+
+fn signed_in(house: &House, policy: &Policy, keys: Keys, name: &str, port: u16) -> Result<()> {
+    hide_this_process()?;
+    make_folder_private(house)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(stage::run(house, policy, keys, name, port))
 }
 
 fn run(house: House) -> Result<()> {

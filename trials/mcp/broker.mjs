@@ -6,7 +6,7 @@ import path from 'node:path';
 import { root, until } from '../page/told.mjs';
 
 const TOKEN = 'c'.repeat(64);
-const program = path.join(process.env.CARGO_TARGET_DIR ?? path.join(root, 'target'), 'debug/broker');
+export const program = path.join(process.env.CARGO_TARGET_DIR ?? path.join(root, 'target'), 'debug/broker');
 
 export const modules = path.join(root, 'target/mcp/node_modules');
 export const node = fs.realpathSync(process.execPath);

@@ -10,8 +10,10 @@ const client = `${process.execPath} ${path.join(import.meta.dirname, 'client.mjs
 
 /** Scenarios that do not pass, by the heading of docs/mcp.md that says why. */
 const UNSUPPORTED = [
-  [/^elicitation-/, 'Questions of a server in the middle of a call'],
-  [/^auth\//, 'Sign-in by OAuth'],
+  [/^(elicitation|sep-2322)-/, 'Questions of a server in the middle of a call'],
+  [/^auth\/2025-03-26-oauth-endpoint-fallback$/, 'Sign-in without metadata'],
+  [/^auth\/(client-credentials-jwt|dpop|enterprise-managed|wif-jwt)/, 'Sign-in by signed tokens'],
+  [/^sep-2640-/, 'Skills of a server'],
 ];
 
 function judged(scenario) {

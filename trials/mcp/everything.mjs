@@ -1,6 +1,7 @@
 // The protocol's own example server, over standard streams and over HTTP: what works, what is slow, dies, lies or changes.
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
+import net from 'node:net';
 import path from 'node:path';
 import { holds, rest, until } from '../page/told.mjs';
 import { Broker, modules, node, pids, walled } from './broker.mjs';
@@ -71,6 +72,49 @@ async function dies(broker, how, find, again = async () => {}) {
   holds(warned.length <= 1, `${how}: the log tells of it once at most`, broker.said);
 }
 
+/** Stands between the broker and the server, and cuts whatever is open. */
+async function between(port) {
+  const open = new Set();
+  const seen = [];
+  const door = net.createServer((near) => {
+    const far = net.connect(port, '127.0.0.1');
+    near.on('data', (bytes) => seen.push(bytes.toString('latin1')));
+    for (const [one, other] of [[near, far], [far, near]]) {
+      open.add(one);
+      one.pipe(other);
+      one.on('error', () => {}).on('close', () => (open.delete(one), other.destroy()));
+    }
+  });
+  await new Promise((done) => door.listen(0, '127.0.0.1', done));
+  const cut = () => open.forEach((socket) => socket.destroy());
+  return { port: door.address().port, seen, cut, end: () => (cut(), door.close()) };
+}
+
+/** A call whose stream is cut goes on where it was, and is made once. */
+async function cut(port) {
+  const door = await between(port);
+  const settings = `[mcp.it]\nurl = "http://127.0.0.1:${door.port}/mcp"\ndeadline_s = 30\n${RULES}`;
+  const broker = await Broker.start(settings);
+  try {
+    await broker.met();
+    let answer;
+    const call = broker.call(LONG, { duration: 4, steps: 8 }).then((said) => (answer = said));
+    // This server sends what it has when a stream is taken up again, and nothing more on it.
+    for (let times = 0; times < 8 && !answer; times += 1) {
+      await Promise.race([call, rest(1_200)]);
+      door.cut();
+    }
+    await call;
+    holds(answer.ok && answer.body?.includes('completed'), 'cut: a call whose stream is cut again and again is answered', JSON.stringify(answer));
+    const asked = door.seen.join('');
+    holds(/^last-event-id: \S+/im.test(asked), 'cut: by what the server has from the last event on');
+    holds(asked.split(`"${LONG}"`).length === 2, 'cut: and is made once');
+  } finally {
+    await broker.end();
+    door.end();
+  }
+}
+
 async function changed() {
   const own = path.join(modules, '@modelcontextprotocol/server-everything');
   const other = path.join(modules, '@modelcontextprotocol/server-everything-changed');
@@ -102,6 +146,7 @@ async function http() {
     return server;
   };
   let server = await start();
+  await cut(port);
   const settings = `[mcp.it]\nurl = "http://127.0.0.1:${port}/mcp"\ntoken_env = "KEY"\ndeadline_s = 2\n${RULES}`;
   const broker = await Broker.start(settings, { env: { KEY: SECRET } });
   try {

@@ -243,6 +243,31 @@ async function copies(box) {
   holds(box.copies('copied later').length === 1, 'a copy that the server made itself is not doubled');
 }
 
+/** Kills while the copy among the sent mails is made: as it begins, in its middle, and when the server has it. */
+async function kept(box) {
+  for (const [how, pattern, verdict] of [['begin', / APPEND /, 'stop'], ['middle', /^Message-ID/, 'stop'], ['end', /^kept once$/, 'deaf']]) {
+    const [subject, home] = [`kept-${how}`, box.path(`home-kept-${how}`)];
+    let [hand, is_due] = [undefined, true];
+    const proxy = await Proxy.start(box.ports.imap, (line) => {
+      if (!is_due || !pattern.test(line)) return undefined;
+      if (verdict === 'stop') hand.child.kill('SIGKILL');
+      is_due = false;
+      return verdict;
+    });
+    proxy.answered = () => hand.child.kill('SIGKILL');
+    hand = await Hand.start(settings(box, home, { env: { MAIL_IMAP: `plain://127.0.0.1:${proxy.port}` } }));
+    await hand.call('send', { to: ['ann@example.test'], subject, text: 'kept once' });
+    await hand.gone;
+    proxy.end();
+    const next = await Hand.start(settings(box, home));
+    await until('its copy', () => box.copies(`Subject: ${subject}`).length);
+    await next.call('search', {});
+    await next.end();
+    const [arrived, copies] = [box.arrived(`Subject: ${subject}`).length, box.copies(`Subject: ${subject}`).length];
+    holds(!is_due && arrived === 1 && copies === 1, `killed at the ${how} of its copy: one mail and one copy`, `${is_due} ${arrived} ${copies}`);
+  }
+}
+
 async function slow(box) {
   const stuck = await Proxy.start(box.ports.imap, () => 'deaf');
   const hand = await Hand.start(settings(box, box.path('home-slow'), { env: { MAIL_IMAP: `plain://127.0.0.1:${stuck.port}` } }));
@@ -338,7 +363,7 @@ export async function mail() {
   const box = await Mailbox.start();
   try {
     await tried('mail, judged', () => judged(settings(box, box.path('home-judged'))));
-    for (const [what, run] of Object.entries({ looks, writes, refusals, secured, copies, news, steps, brokered, slow })) {
+    for (const [what, run] of Object.entries({ looks, writes, refusals, secured, copies, kept, news, steps, brokered, slow })) {
       await tried(`mail, ${what}`, () => run(box));
     }
   } finally {

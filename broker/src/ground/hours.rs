@@ -1,6 +1,7 @@
 //! Counts uses in the last hour, of each rule and of other limits, on disk: a restart does not reset the count.
 //!
-//! Invariant: a use is on disk before the call it is counted for; a call that cannot be counted is not made.
+//! Invariant: a use is on disk before the call it is counted for, not earlier than it happens; a call that cannot be
+//! counted is not made. Of many uses an hour some are written ahead, with one sync: after a kill they count as used.
 
 use crate::ground::clock::Clock;
 use crate::ground::files;
@@ -13,8 +14,12 @@ use std::sync::{Mutex, MutexGuard};
 const HOUR_MS: i64 = 3_600_000;
 /// Lines in the file from which on old ones are dropped.
 const MOST_LINES: usize = 4_000;
+/// Uses written ahead at once: a part of those an hour, and how long they can be taken.
+const PART_AHEAD: usize = 16;
+const MOST_AHEAD: usize = 16;
+const AHEAD_MS: i64 = 60_000;
 
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 struct Line {
     at_ms: i64,
     rule: String,
@@ -23,9 +28,18 @@ struct Line {
 #[derive(Default)]
 struct Held {
     uses: BTreeMap<String, Vec<i64>>,
+    ahead: BTreeMap<String, Ahead>,
     lines: usize,
     /// Reason why uses cannot be counted.
     closed: Option<String>,
+}
+
+/// Uses that are on disk and were not taken, between these times.
+#[derive(Clone, Copy, Default)]
+struct Ahead {
+    left: usize,
+    from_ms: i64,
+    until_ms: i64,
 }
 
 /// Reason why a use is refused.
@@ -76,14 +90,27 @@ impl Hours {
             let wait = (oldest + HOUR_MS - now).max(1_000) / 1_000;
             return Err(Full::Wait(u64::try_from(wait).unwrap_or(1) + 1));
         }
-        for _ in 0..wanted {
-            held.uses.entry(rule.to_owned()).or_default().push(now);
-            if let Err(error) = self.write(&mut held, rule, now) {
-                held.uses.entry(rule.to_owned()).or_default().pop();
-                return Err(Full::Closed(format!("{error:#}")));
-            }
+        for number in 0..wanted {
+            self.use_one(&mut held, rule, most, left - number, now)
+                .map_err(|error| Full::Closed(format!("{error:#}")))?;
         }
         Ok(u32::try_from(left - wanted).unwrap_or(u32::MAX))
+    }
+
+    /// Takes one of those that are written ahead, else writes some.
+    fn use_one(&self, held: &mut Held, rule: &str, most: usize, left: usize, now: i64) -> anyhow::Result<()> {
+        let ahead = held.ahead.get(rule).copied().unwrap_or_default();
+        if ahead.left == 0 || !(ahead.from_ms..ahead.until_ms).contains(&now) {
+            let number = (most / PART_AHEAD).clamp(1, MOST_AHEAD).min(left);
+            let until_ms = if number == 1 { now } else { now + AHEAD_MS };
+            self.write(held, rule, number, until_ms)?;
+            held.ahead.insert(rule.to_owned(), Ahead { left: number, from_ms: now, until_ms });
+        }
+        if let Some(ahead) = held.ahead.get_mut(rule) {
+            ahead.left -= 1;
+        }
+        held.uses.entry(rule.to_owned()).or_default().push(now);
+        Ok(())
     }
 
     /// Counts the uses left now.
@@ -94,16 +121,22 @@ impl Hours {
         most.saturating_sub(u32::try_from(used).unwrap_or(u32::MAX))
     }
 
-    fn write(&self, held: &mut Held, rule: &str, now: i64) -> anyhow::Result<()> {
+    /// Writes uses ahead, as of the last moment that they can be taken at.
+    fn write(&self, held: &mut Held, rule: &str, number: usize, until_ms: i64) -> anyhow::Result<()> {
         let line = |at_ms: i64, rule: &str| Line { at_ms, rule: rule.to_owned() };
+        let fresh = vec![line(until_ms, rule); number];
         if held.lines < MOST_LINES {
-            held.lines += 1;
-            return files::append_line(&self.house.hours(), &files::in_lines([line(now, rule)])?);
+            files::append_line(&self.house.hours(), &files::in_lines(fresh)?)?;
+            held.lines += number;
+            return Ok(());
         }
+        let now = self.clock.now().as_millisecond();
         held.uses.values_mut().for_each(|uses| uses.retain(|at| *at > now - HOUR_MS));
         held.uses.retain(|_, uses| !uses.is_empty());
+        held.ahead.retain(|name, ahead| ahead.until_ms > now && name != rule);
         let uses = held.uses.iter().flat_map(|(rule, uses)| uses.iter().map(move |at| line(*at, rule)));
-        let lines: Vec<Line> = uses.collect();
+        let ahead = held.ahead.iter().flat_map(|(rule, ahead)| vec![line(ahead.until_ms, rule); ahead.left]);
+        let lines: Vec<Line> = uses.chain(ahead).chain(fresh).collect();
         files::replace(&self.house.hours(), format!("{}\n", files::in_lines(&lines)?).as_bytes())?;
         held.lines = lines.len();
         Ok(())

@@ -10,6 +10,8 @@ const BRAVE_KEY: &str = "BRAVE_API_KEY";
 const X: &str = "https://api.x.com";
 /// Bluesky's own entry to the servers of its accounts.
 const BLUESKY: &str = "https://bsky.social";
+const ABOUT_BLUESKY: &str = "Bluesky (XRPC) as the owner's account: GET /xrpc/app.bsky.feed.getTimeline or \
+    getPostThread?uri=…; posts go by x.post; POST /xrpc/com.atproto.repo.deleteRecord {repo, collection, rkey} deletes one";
 /// Posts an hour without approval.
 const POSTS_PER_HOUR: u32 = 10;
 /// Searches an hour: more could use up a month's plan in a day.
@@ -86,7 +88,7 @@ fn bluesky(policy: &Policy, keys: &Keys) -> Option<Service> {
     let posts = rule("POST", network::BLUESKY.path, Verdict::Allow, Some(POSTS_PER_HOUR));
     Some(Service {
         base_url: if given.is_empty() { BLUESKY } else { given }.to_owned(),
-        about: "Bluesky, XRPC, as the owner's account".to_owned(),
+        about: ABOUT_BLUESKY.to_owned(),
         auth: Auth::AtProto { handle_env, password_env },
         rules: looks.into_iter().chain([posts, rule("*", "/**", Verdict::Ask, None)]).collect(),
         untrusted: true,

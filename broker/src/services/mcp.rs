@@ -16,6 +16,7 @@ pub mod pins;
 pub mod routes;
 pub mod rules;
 pub mod server;
+pub mod sign_in;
 pub mod standing;
 pub mod start;
 pub mod tool;

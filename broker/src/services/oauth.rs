@@ -243,7 +243,7 @@ impl SignIns {
             if refresh_token != password {
                 return at("refreshSession").map(|(url, request)| (url, request.bearer_auth(refresh_token)));
             }
-            let who = json!({"identifier": self.secret(name, handle_env)?, "password": password});
+            let who = json!({"identifier": self.secret(name, handle_env)?.trim_start_matches('@'), "password": password});
             return at("createSession").map(|(url, request)| (url, request.json(&who)));
         }
         let Auth::OAuth2 { token_url, client_id_env, client_secret_env, scope, .. } = &service.auth else {

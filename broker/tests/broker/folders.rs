@@ -14,12 +14,12 @@ const FOLDERS: [(&str, &str); 16] = [
     ("health", "ground ledger"),
     ("money", "ground makers policy ledger health"),
     ("door", "ground ledger"),
-    ("handles", "ground secrets net ledger door"),
+    ("handles", "ground secrets net ledger money door"),
     ("web", "ground policy net ledger door handles"),
     ("cargo", "ground net ledger door handles"),
     ("llm", "ground makers policy secrets net health ledger money door handles"),
     ("approvals", "ground policy ledger door handles"),
-    ("services", "ground policy secrets net ledger door handles approvals"),
+    ("services", "ground policy secrets net ledger money door handles approvals"),
     ("packages", "ground policy net ledger door approvals"),
 ];
 const ASSEMBLES: &str = "broker";

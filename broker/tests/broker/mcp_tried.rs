@@ -145,7 +145,8 @@ async fn the_page_says_how_a_server_stands() {
     let up = stands(&home, |server| server["state"] == "up" && server["tools"] == 6).await;
     assert_eq!(
         up,
-        json!({"server": "like", "state": "up", "trouble": null, "tools": 6, "changed": [], "calls_this_hour": 0, "per_hour": 120})
+        json!({"server": "like", "state": "up", "trouble": null, "down_since": null, "tools": 6, "changed": [],
+            "progress": null, "calls_this_hour": 0, "per_hour": 120})
     );
     call(&open, "look", json!({})).await;
     stands(&home, |server| server["calls_this_hour"] == 1).await;
@@ -153,6 +154,15 @@ async fn the_page_says_how_a_server_stands() {
     call(&open, "look", json!({})).await;
     let down = stands(&home, |server| server["state"] == "down").await;
     assert!(!down["trouble"].as_str().unwrap_or_default().is_empty(), "{down}");
+    assert!(down["down_since"].is_string(), "{down}");
+    // By itself, and how far a call is is seen while it runs.
+    set(&home, "slow");
+    let again = stands(&home, |server| server["state"] == "up").await;
+    assert_eq!(again["down_since"], Value::Null, "{again}");
+    tokio::join!(
+        call(&open, "look", json!({})),
+        stands(&home, |server| server["progress"] == "3 of 5: reading"),
+    );
     open.end().await;
     set(&home, "changed");
     let open = home.open().await;

@@ -318,6 +318,7 @@ fn pds(fails: impl Fn(usize) -> Option<crate::home::Reply> + Send + Sync + 'stat
             "/xrpc/com.atproto.repo.putRecord" => {
                 let at = count.fetch_add(1, Ordering::SeqCst) + 1;
                 let body: Value = serde_json::from_str(&seen.body).unwrap();
+                assert_eq!(body["repo"], "me.test");
                 let key = body["rkey"].as_str().unwrap().to_owned();
                 let uri = format!("at://did:plc:me/app.bsky.feed.post/{key}");
                 held.lock().unwrap().insert(key, body["record"].clone());
@@ -332,7 +333,7 @@ fn pds(fails: impl Fn(usize) -> Option<crate::home::Reply> + Send + Sync + 'stat
 
 fn on_bluesky(pds: &Pds) -> Home {
     Home::new(&format!("[bluesky]\nbase_url = \"{}\"\n", pds.stub.url))
-        .with("BLUESKY_HANDLE", "me.test")
+        .with("BLUESKY_HANDLE", "@me.test")
         .with("BLUESKY_APP_PASSWORD", "app-password-1")
 }
 

@@ -44,6 +44,8 @@ const LEFT_FILES: [&str; 19] = [
     ".self/broker/asks.lock",
     ".self/broker/ledger.lock",
 ];
+/// Tokens of MCP servers.
+const SIGN_INS: &str = ".self/broker/sign-ins/";
 pub const KNOWN_FILES: [&str; 2] = [".self/memory.jsonl", ".self/inbox.jsonl"];
 pub const KNOWN_FOLDERS: [&str; 3] = [".self/snapshots", ".self/mind", ".self/workspace"];
 /// Other folders that every house has.
@@ -67,10 +69,13 @@ pub fn part(path: &str) -> Part {
         || is_fetched(path)
         || path.starts_with(".self/mind/index.sqlite")
         || path.ends_with(".aside")
+        || path.starts_with(SIGN_INS) && path.ends_with(".lock")
         || is_log;
     match path {
         _ if is_left => Part::Leave,
-        _ if path.starts_with(".self/broker/oauth2-") || is_keys(path) => Part::Secret,
+        _ if path.starts_with(SIGN_INS) || path.starts_with(".self/broker/oauth2-") || is_keys(path) => {
+            Part::Secret
+        }
         _ if KNOWN_FILES.contains(&path) || path.starts_with(".self/memory-") => Part::Knows,
         _ if KNOWN_FOLDERS.iter().any(below) => Part::Knows,
         _ if path.starts_with(".self/") => Part::Record,

@@ -19,6 +19,19 @@ pub enum Mcp {
     )]
     Add(Box<Add>),
 
+    /// signs you in at a server that wants it, by a browser
+    ///
+    /// Prints the address to open; the browser comes back to this machine by itself. Ctrl-C leaves with nothing changed.
+    #[command(name = "sign-in", after_help = "mcp sign-in tickets\nmcp sign-in tickets --port 8765")]
+    SignIn {
+        /// its name in owner.toml
+        #[arg(value_name = "NAME")]
+        name: String,
+        /// the browser comes back to this port; else to any
+        #[arg(long, value_name = "N")]
+        port: Option<u16>,
+    },
+
     /// takes a server and its rules out of owner.toml
     ///
     /// All else in it stays as it is. What its program kept stays too, and is told of.

@@ -82,6 +82,11 @@ fn state(row: &Value, runs: bool) -> String {
 fn troubles(row: &Value) -> Vec<String> {
     let mut told = Vec::new();
     told.extend(Some(text(row, "trouble").to_owned()).filter(|why| !why.is_empty()));
+    told.extend(
+        Some(text(row, "progress"))
+            .filter(|told| !told.is_empty())
+            .map(|told| format!("a call is at {told}")),
+    );
     told.extend(servers::changed(row));
     let missing: Vec<&str> = field(row, "missing");
     told.extend(

@@ -19,6 +19,7 @@ pub fn carry_out(house: &House, order: Option<Mcp>) -> Result<u8> {
     match order.unwrap_or(Mcp::List(Form { json: false })) {
         Mcp::List(Form { json }) => list::show(house, json),
         Mcp::Add(wanted) => add::add(house, &wanted),
+        Mcp::SignIn { name, port } => stage::sign_in(house, &name, port),
         Mcp::Remove { name } => remove::remove(house, &name),
         Mcp::Test(wanted) => tried::show(house, &wanted.name, wanted.form.json),
     }

@@ -5,7 +5,9 @@ use house::{House, bounds, terminal};
 use processes::made::beside;
 use processes::trusted;
 use serde_json::Value;
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
+use std::process::Command;
 
 /// Longest wait: the broker itself gives a server a minute to start, and half of one to list its tools.
 const LONGEST_S: u64 = 120;
@@ -15,6 +17,19 @@ fn broker() -> Result<PathBuf> {
     program.context(
         "the broker is not built, and only it reaches servers: start the guardian once, or run `cargo build -p broker`",
     )
+}
+
+/// Becomes the broker's stage that signs the owner in, at this terminal.
+pub fn sign_in(house: &House, name: &str, port: Option<u16>) -> Result<u8> {
+    let program = broker()?;
+    let mut command = Command::new(&program);
+    command.arg("--house").arg(house.root()).args(["--sign-in", name]);
+    if let Some(port) = port {
+        command.args(["--port", &port.to_string()]);
+    }
+    #[allow(clippy::disallowed_methods, reason = "this process becomes the broker's stage")]
+    let error = command.exec();
+    Err(error).with_context(|| format!("failed to run {}", program.display()))
 }
 
 /// Asks for all that a server has, by the settings of this text; else by those of `owner.toml`.

@@ -24,6 +24,8 @@ const WORD_CHARS: usize = 80;
 const MOST_NAMES: usize = 2_000;
 /// Least time a model is down before that is told: most faults of servers pass sooner.
 const DOWN_MS: u64 = 60_000;
+/// The same of an MCP server, which is started again with growing pauses.
+const SERVER_DOWN_MS: u64 = 180_000;
 
 /// The guardian's files as they are followed, and the mark of the asks at the last look.
 #[derive(Default)]
@@ -83,6 +85,7 @@ fn budget(house: &House, warn_percent: f64, state: &mut State) {
     // A broker that has ended wrote its page some time ago.
     if instance::broker_runs(house) {
         models(&page, state);
+        servers(&page, state);
     }
 }
 
@@ -196,8 +199,36 @@ fn models(page: &Value, state: &mut State) {
     }
 }
 
+/// Takes in which MCP servers stay down or want the owner's sign-in, and which are up again.
+fn servers(page: &Value, state: &mut State) {
+    for told in field::<&[Value]>(page, "mcp").iter().take(MOST_NAMES) {
+        let (name, why) = (brief(text(told, "server"), WORD_CHARS), text(told, "trouble"));
+        let wants_the_owner = why.contains("mcp sign-in");
+        let is_down = is_since(text(told, "down_since"), if wants_the_owner { 0 } else { SERVER_DOWN_MS });
+        if text(told, "state") == "down" && is_down && !state.servers_down.contains(&name) {
+            let own = if wants_the_owner { "wants you to sign in" } else { "is down" };
+            let own = format!("the MCP server {name} {own}");
+            let mend = if wants_the_owner { format!("mcp sign-in {name}") } else { "mcp list".to_owned() };
+            let said = format!("{own}: {}; {}", brief(why, SAID_CHARS), typed(&mend));
+            state.servers_down.insert(name.clone());
+            add(state, notice(What::ServerDown, text(page, "at"), &name, &said, own));
+        }
+        if text(told, "state") == "up"
+            && state.servers_down.remove(&name)
+            && !state.drop(What::ServerDown, &name)
+        {
+            let own = format!("the MCP server {name} is up again");
+            add(state, notice(What::ServerUp, text(page, "at"), &name, &own, own.clone()));
+        }
+    }
+}
+
 fn is_long_ago(since: &str) -> bool {
-    clock::wall_ms().saturating_sub(moments::ms(since).unwrap_or(0)) >= DOWN_MS
+    is_since(since, DOWN_MS)
+}
+
+fn is_since(since: &str, least_ms: u64) -> bool {
+    clock::wall_ms().saturating_sub(moments::ms(since).unwrap_or(0)) >= least_ms
 }
 
 /// The records appended since the cursor, which is moved on; none at the first look ever, but from then on all.

@@ -28,13 +28,15 @@ pub enum What {
     Budget,
     ModelDown,
     ModelUp,
+    ServerDown,
+    ServerUp,
     Report,
 }
 
 impl What {
     /// Whether it may come again and again: within an hour of one that was told, others wait, and go as one.
     fn comes_in_rows(self) -> bool {
-        matches!(self, Self::Fall | Self::Death | Self::Settings | Self::ModelDown)
+        matches!(self, Self::Fall | Self::Death | Self::Settings | Self::ModelDown | Self::ServerDown)
     }
 }
 
@@ -59,10 +61,11 @@ pub struct Notice {
 pub struct State {
     pub history: Option<Cursor>,
     pub deaths: Option<Cursor>,
-    /// Asks that wait, caps that are nearly spent, models that are down, as far as they were noted here.
+    /// Asks that wait, caps that are nearly spent, models and MCP servers that are down, as far as they were noted here.
     pub asks: BTreeSet<String>,
     pub low: BTreeSet<String>,
     pub down: BTreeSet<String>,
+    pub servers_down: BTreeSet<String>,
     /// Day of the last morning report, and when it was made.
     pub reported: Option<String>,
     pub reported_at: Option<String>,

@@ -63,6 +63,8 @@ pub fn lived_in() -> House {
     house.write("self/diary.md", "what it wrote, not committed\n");
     house.write(".env", "ANTHROPIC_API_KEY=sk-ant-0123456789\n");
     house.write(".self/broker/oauth2-x.json", "{\"refresh\":\"r-0123456789\"}");
+    house.write(".self/broker/sign-ins/x.json", "{\"grant\":\"r-0123456789\"}");
+    house.write(".self/broker/sign-ins/x.lock", "");
     house.write(".self/ledger.jsonl", &ledger(&[settled(100_000)]));
     asked(&house, "12", "three of them");
     house
@@ -106,9 +108,17 @@ fn a_backup_is_one_closed_file_that_git_tar_and_sha256sum_read_and_holds_no_key(
         assert!(held.contains_key(path), "{path}: {:?}", held.keys());
     }
     for path in held.keys() {
-        for left in
-            [".env", "oauth2", "tokens.json", "index.sqlite", "heartbeat", "/lock", "binaries", "target/"]
-        {
+        for left in [
+            ".env",
+            "oauth2",
+            "sign-ins",
+            "tokens.json",
+            "index.sqlite",
+            "heartbeat",
+            "/lock",
+            "binaries",
+            "target/",
+        ] {
             assert!(!path.contains(left), "{path}");
         }
     }
@@ -134,7 +144,10 @@ fn a_backup_is_one_closed_file_that_git_tar_and_sha256sum_read_and_holds_no_key(
         assert!(!output.status.success() && both(&output).contains("lies in the house"), "{}", both(&output));
     }
     let with = self::held(&backed_up(&house, "whole.tar.gz", &["--with-secrets"]));
-    assert!(with.contains_key(".env") && with.contains_key(".self/broker/oauth2-x.json"));
+    for secret in [".env", ".self/broker/oauth2-x.json", ".self/broker/sign-ins/x.json"] {
+        assert!(with.contains_key(secret), "{secret}");
+    }
+    assert!(!with.contains_key(".self/broker/sign-ins/x.lock"));
     assert!(!with.contains_key(".self/broker/tokens.json"), "the token of a life is nobody's to keep");
 }
 

@@ -31,6 +31,7 @@ mod mistakes;
 mod morning;
 mod nearby;
 mod notices;
+mod notices_servers;
 mod own_time;
 mod owners_words;
 mod page;

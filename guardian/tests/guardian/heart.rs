@@ -69,7 +69,7 @@ fn a_steward_that_is_killed_begins_again_and_never_two_lives_run() {
     assert_eq!(house.leftovers(), Vec::<i32>::new());
 }
 
-/// Found: of 7.9 MiB memory pressure took 7.1, and a killed steward was started again only once a disk had answered five
+/// Found: of 9.7 MiB memory pressure took 7.1, and a killed steward was started again only once a disk had answered five
 /// times.
 #[test]
 fn the_first_process_is_small_and_what_it_runs_stays_in_memory() {
@@ -93,7 +93,7 @@ fn the_first_process_is_small_and_what_it_runs_stays_in_memory() {
     assert_ne!(next, steward);
     send("-STOP", next);
     let woke = number("voluntary_ctxt_switches");
-    house.until("some looks", || number("voluntary_ctxt_switches") > woke + 5);
+    house.until("a look", || number("voluntary_ctxt_switches") > woke);
     send("-CONT", next);
     assert!(number("VmLck") >= kept, "{} of {kept} KiB are kept", number("VmLck"));
     assert!(number("VmRSS") <= kept + 128, "{} KiB, of which {kept} are kept", number("VmRSS"));

@@ -25,6 +25,15 @@ section! {
         set: BTreeMap<String, String> = BTreeMap::new(), Names(Form::NeededVariable, &Text(Form::Plain));
         /// name of the variable with the token that its address wants
         token_env: String = String::new(), VARIABLE;
+        /// who signs in where its address asks for that: `owner`, by `feral mcp sign-in NAME`; or `client`, by
+        /// `client_id` and `client_secret_env` alone
+        sign_in: String = "owner".to_owned(), Word(&["owner", "client"]);
+        /// id, or address of the metadata, of the client that you registered there; empty: the broker registers one
+        client_id: String = String::new(), Text(Form::Plain);
+        /// name of the variable with the secret of that client, where it has one
+        client_secret_env: String = String::new(), VARIABLE;
+        /// what a sign-in asks for; empty: what the server says
+        scopes: Vec<String> = vec![], List(&Text(Form::Plain));
         /// shown to the creature
         about: String = String::new(), Text(Form::Plain);
         /// folders that its program may read; a relative one lies in the house
@@ -80,7 +89,7 @@ section! {
 impl Mcp {
     /// Names of the variables its secrets are in.
     pub fn variables(&self) -> Vec<String> {
-        let token = Some(self.token_env.clone()).filter(|name| !name.is_empty());
-        self.env.iter().cloned().chain(token).collect()
+        let address = [&self.token_env, &self.client_secret_env];
+        self.env.iter().chain(address).filter(|name| !name.is_empty()).cloned().collect()
     }
 }

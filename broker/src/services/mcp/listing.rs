@@ -11,7 +11,7 @@ use crate::services::Services;
 use crate::services::rules::verdict;
 use house::bounds::brief;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -37,19 +37,21 @@ pub async fn pinned(services: &Services, server: &Server) -> Result<BTreeMap<Str
     Ok(pinned)
 }
 
-/// Reaches every server whose tools were never seen, again after each pause, until they are.
+/// Reaches every server whose tools were never seen and every one that is down, again after each pause, and lists the
+/// tools anew of those that said that they changed.
 pub async fn meet(services: Arc<Services>) {
-    let is_unseen = |server: &&Server| services.mcp.pins.of(&server.start.name).is_empty();
-    let mut unseen: Vec<&Server> = services.mcp.servers.values().filter(is_unseen).collect();
-    while !unseen.is_empty() {
-        let mut left = Vec::new();
-        for server in unseen {
+    let all = services.mcp.servers.values();
+    let mut unseen: BTreeSet<&str> = all.clone().map(|server| server.start.name.as_str()).collect();
+    unseen.retain(|name| services.mcp.pins.of(name).is_empty());
+    while !services.mcp.servers.is_empty() {
+        for server in all.clone() {
+            let name = server.start.name.as_str();
+            let is_due = server.has_changed() || server.is_due() || unseen.contains(name);
             // Its trouble is kept with it.
-            if pinned(&services, server).await.is_err() {
-                left.push(server);
+            if is_due && pinned(&services, server).await.is_ok() {
+                unseen.remove(name);
             }
         }
-        unseen = left;
         tokio::time::sleep(BETWEEN_TRIES).await;
     }
 }

@@ -2,10 +2,10 @@
 //!
 //! Invariant: a call is sent once; whether one was sent that got no answer is said.
 
-use super::failure;
+use super::failure::{self, Failure, Refused};
 use super::handler::Handler;
 use super::offers;
-use super::start::{Session, Start};
+use super::start::{Opened, Session, Start};
 use super::tool::Tool;
 use crate::ground::lock::lock;
 use house::bounds::brief;
@@ -37,7 +37,7 @@ const MOST_PAGES: usize = 100;
 /// Reason why a tool returned no result.
 #[derive(Debug)]
 pub enum Lost {
-    /// Nothing was sent.
+    /// Nothing was sent, or it was refused.
     Unreached(String),
     /// The server returned an error of the protocol.
     Said(String),
@@ -56,14 +56,23 @@ pub struct Listed {
 struct Held {
     open: Option<Open>,
     failures: u32,
-    /// Time before which no session is opened, and why.
-    pause: Option<(Instant, String)>,
+    pause: Option<Pause>,
+}
+
+/// Time before which no session is opened, and why; a sign-in ends it.
+struct Pause {
+    until: Instant,
+    why: String,
+    signed: Option<i64>,
 }
 
 struct Open {
     session: Session,
     /// Killed when dropped.
     _child: Option<Child>,
+    /// The owner's sign-in that it was opened with, and the time by which it is opened anew.
+    signed: Option<i64>,
+    ends: Option<Instant>,
     tools: Option<Arc<Listed>>,
 }
 
@@ -131,7 +140,7 @@ impl Server {
         }
         for _ in 0..MOST_PAGES {
             let page = peer.list_tools(Some(PaginatedRequestParams::default().with_cursor(cursor))).await;
-            let page = page.map_err(|error| self.said(&failure::of_call(&error)))?;
+            let page = page.map_err(|error| self.told(failure::of_call(&error)))?;
             for tool in &page.tools {
                 if listed.tools.len() >= MOST_TOOLS {
                     listed.odd.push(format!("it lists more than {MOST_TOOLS} tools"));
@@ -155,11 +164,12 @@ impl Server {
     /// Calls a tool, once. Dropped before its end, it has the server told that the call is cancelled.
     pub async fn call(&self, tool: &str, arguments: Map<String, Value>) -> Result<CallToolResult, Lost> {
         let peer = self.peer(&mut *self.held.lock().await).await?;
-        lock(&self.handler.progress).clear();
         let deadline = Duration::from_secs(self.start.settings.deadline_s);
         let name = &self.start.name;
         let silent = |why: String| Lost::Silent(format!("{name} was lost in the middle of the call: {why}"));
-        match timeout(deadline, self.take(&peer, tool, arguments)).await {
+        let answer = timeout(deadline, self.take(&peer, tool, arguments)).await;
+        let progress = std::mem::take(&mut *lock(&self.handler.progress));
+        match answer {
             Ok(Ok(Some(result))) => Ok(result),
             Ok(Ok(None)) => {
                 Err(Lost::Said(format!("{name} asks for something in between, which is not given")))
@@ -168,13 +178,19 @@ impl Server {
                 Err(Lost::Said(format!("{name} says: {}", self.said(&said.message))))
             }
             Ok(Err(error)) => {
-                let why = self.said(&failure::of_call(&error));
-                self.failed(&mut *self.held.lock().await, why.clone());
-                Err(silent(why))
+                let failure = failure::of_call(&error);
+                let (is_refused, goes_on) =
+                    (failure.refused.is_some(), matches!(failure.refused, Some(Refused::Scope(_))));
+                let why = self.told(failure);
+                if !goes_on {
+                    self.failed(&mut *self.held.lock().await, why.clone());
+                }
+                Err(if is_refused { Lost::Unreached(format!("{name}: {why}")) } else { silent(why) })
             }
             Err(_) => {
                 self.silent.store(true, Ordering::Release);
-                Err(silent(format!("no answer within {} s{}", deadline.as_secs(), self.progress())))
+                let told = if progress.is_empty() { "" } else { "; the last it told of its progress: " };
+                Err(silent(format!("no answer within {} s{told}{progress}", deadline.as_secs())))
             }
         }
     }
@@ -196,17 +212,28 @@ impl Server {
         Ok(Some(result))
     }
 
-    /// Its last word about how far it is, as the end of a sentence.
-    fn progress(&self) -> String {
-        let words = lock(&self.handler.progress).clone();
-        if words.is_empty() { words } else { format!("; the last it told of its progress: {words}") }
+    /// Whether its list of tools is no longer the one that was read.
+    pub fn has_changed(&self) -> bool {
+        self.handler.changed.load(Ordering::Acquire)
+    }
+
+    /// Its last word about how far the call at hand is.
+    pub fn progress(&self) -> Option<String> {
+        Some(lock(&self.handler.progress).clone()).filter(|words| !words.is_empty())
+    }
+
+    /// Whether it is down, and may be reached again by now.
+    pub fn is_due(&self) -> bool {
+        let Ok(held) = self.held.try_lock() else { return false };
+        let is_over = |pause: &Pause| pause.until <= Instant::now() || pause.signed != self.signed_at();
+        held.open.is_none() && held.pause.as_ref().is_some_and(is_over)
     }
 
     /// Why it was not reached when it was last tried, while it is not tried again.
     pub fn trouble(&self) -> Option<String> {
         let held = self.held.try_lock().ok()?;
-        let (until, why) = held.pause.as_ref().filter(|_| held.open.is_none())?;
-        (*until > Instant::now()).then(|| why.clone())
+        let pause = held.pause.as_ref().filter(|_| held.open.is_none())?;
+        (pause.until > Instant::now()).then(|| pause.why.clone())
     }
 
     /// How it stands now.
@@ -215,12 +242,16 @@ impl Server {
         match (&held.open, &held.pause) {
             (Some(open), _) if is_alive(open) => Standing::Up,
             (Some(_), _) => Standing::Down(format!("{} ended", self.start.name)),
-            (None, Some((_, why))) => Standing::Down(why.clone()),
+            (None, Some(pause)) => Standing::Down(pause.why.clone()),
             (None, None) => Standing::Idle,
         }
     }
 
     async fn peer(&self, held: &mut Held) -> Result<Peer<RoleClient>, Lost> {
+        let signed = self.signed_at();
+        let is_over =
+            |open: &mut Open| open.signed != signed || open.ends.is_some_and(|ends| ends <= Instant::now());
+        held.open.take_if(is_over).into_iter().for_each(part);
         if let Some(open) = held.open.as_ref().filter(|open| is_alive(open)) {
             let peer = open.session.peer().clone();
             if !self.silent.swap(false, Ordering::AcqRel) || answers(&peer).await {
@@ -234,36 +265,51 @@ impl Server {
             // It lived and died: a server that does so at once is not started again at once.
             self.failed(held, format!("{} ended", self.start.name));
         }
-        if let Some((until, why)) = held.pause.as_ref().filter(|(until, _)| *until > Instant::now()) {
-            let left = until.duration_since(Instant::now()).as_secs() + 1;
-            return Err(Lost::Unreached(format!("{why}; it is tried again in {left} s")));
+        let paused = |pause: &&Pause| pause.until > Instant::now() && pause.signed == signed;
+        if let Some(pause) = held.pause.as_ref().filter(paused) {
+            let left = pause.until.duration_since(Instant::now()).as_secs() + 1;
+            return Err(Lost::Unreached(format!("{}; it is tried again in {left} s", pause.why)));
         }
         let opened = timeout(CONNECT, self.start.session(self.handler.clone())).await;
-        let opened = opened.unwrap_or_else(|_| Err(format!("no answer within {} s", CONNECT.as_secs())));
-        match opened {
-            Ok((session, child)) => {
+        let late = || Err(format!("no answer within {} s", CONNECT.as_secs()).into());
+        match opened.unwrap_or_else(|_| late()) {
+            Ok(Opened { session, child, ends }) => {
                 let peer = session.peer().clone();
-                held.open = Some(Open { session, _child: child, tools: None });
+                lock(&self.handler.progress).clear();
+                held.open = Some(Open { session, _child: child, signed, ends, tools: None });
                 Ok(peer)
             }
-            Err(error) => {
-                let why = format!("{} cannot be reached: {}", self.start.name, self.said(&error));
+            Err(failure) => {
+                let why = format!("{} cannot be reached: {}", self.start.name, self.told(failure));
                 Err(self.failed(held, why))
             }
+        }
+    }
+
+    fn signed_at(&self) -> Option<i64> {
+        self.start.sign_in.as_ref().and_then(|sign_in| sign_in.store.signed_at())
+    }
+
+    /// A failure in words; what a server wants of the owner is noted for the sign-in.
+    fn told(&self, failure: Failure) -> String {
+        match (&self.start.sign_in, &failure.refused) {
+            (Some(sign_in), Some(refused)) => sign_in.wanted(refused),
+            _ => self.said(&failure.why),
         }
     }
 
     /// Ends the session and pauses before the next; longer after each failure within ten minutes of the last.
     fn failed(&self, held: &mut Held, why: String) -> Lost {
         held.open.take().into_iter().for_each(part);
-        let long_ago = held.pause.as_ref().is_some_and(|(until, _)| until.elapsed() > LONGEST_PAUSE);
+        let long_ago = held.pause.as_ref().is_some_and(|pause| pause.until.elapsed() > LONGEST_PAUSE);
         held.failures = if long_ago { 0 } else { held.failures };
         let pause = FIRST_PAUSE.saturating_mul(1 << held.failures.min(10)).min(LONGEST_PAUSE);
         held.failures += 1;
         if held.failures == 1 {
             tracing::warn!("MCP server {}: {why}", self.start.name);
         }
-        held.pause = Some((Instant::now() + pause, why.clone()));
+        let signed = self.signed_at();
+        held.pause = Some(Pause { until: Instant::now() + pause, why: why.clone(), signed });
         Lost::Unreached(why)
     }
 

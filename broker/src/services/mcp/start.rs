@@ -1,9 +1,12 @@
 //! Starts or reaches an MCP server: its program with the variables the owner named, or its address.
 
 use super::errors::Errors;
-use super::failure;
+use super::failure::{self, Failure};
 use super::hand;
 use super::handler::Handler;
+use super::sign_in::SignIn;
+use super::sign_in::calls::Calls;
+use super::sign_in::kept::Store;
 use super::walled::{WALLED, Within};
 use crate::ground::hosts;
 use crate::handles::Handles;
@@ -18,11 +21,12 @@ use rmcp::service::{
 };
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::async_rw::AsyncRwTransport;
-use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::transport::streamable_http_client::{StreamableHttpClient, StreamableHttpClientTransportConfig};
 use std::path::{Component, Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
 use tokio::process::{Child, Command};
+use tokio::time::Instant;
 use walls::Choice;
 
 /// Largest message taken, in bytes.
@@ -38,42 +42,68 @@ pub struct Start {
     pub handles: Arc<Handles>,
     /// Takes the end of its program's error output; else nobody does, for it may hold credentials.
     pub errors: Option<Errors>,
+    /// None where it is a program, or has its token from `.env`.
+    pub sign_in: Option<SignIn>,
+}
+
+/// A session that was opened.
+pub struct Opened {
+    pub session: Session,
+    /// Killed when dropped.
+    pub child: Option<Child>,
+    /// The time by which it has to be opened anew.
+    pub ends: Option<Instant>,
 }
 
 impl Start {
     pub fn new(name: &str, settings: &policy::Mcp, handles: &Arc<Handles>) -> Self {
-        Self { name: name.to_owned(), settings: settings.clone(), handles: handles.clone(), errors: None }
+        let url = Url::parse(&settings.url).ok().filter(|_| settings.token_env.is_empty());
+        let secrets = &handles.secrets;
+        let sign_in = url.map(|url| SignIn {
+            name: name.to_owned(),
+            settings: settings.clone(),
+            secrets: secrets.clone(),
+            calls: Calls::new(name, url, handles.outward.clone(), Some(handles.ledger.clone())),
+            store: Arc::new(Store::open(&handles.house, name, &settings.url, secrets.clone())),
+        });
+        Self {
+            name: name.to_owned(),
+            settings: settings.clone(),
+            handles: handles.clone(),
+            errors: None,
+            sign_in,
+        }
     }
 
-    /// Opens a session; the child is ended when it is dropped.
-    pub async fn session(&self, handler: Handler) -> Result<(Session, Option<Child>), String> {
+    /// Opens a session.
+    pub async fn session(&self, handler: Handler) -> Result<Opened, Failure> {
         if !self.settings.url.is_empty() {
-            return self.reached(handler).await.map(|session| (session, None));
+            return self.reached(handler).await;
         }
         let mut child = self.child()?;
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err("its program has no standard streams".to_owned());
+            return Err("its program has no standard streams".to_owned().into());
         };
         if let (Some(errors), Some(output)) = (&self.errors, child.stderr.take()) {
             errors.follow(output);
         }
         let transport = AsyncRwTransport::new(output, input).with_max_line_length(MOST_MESSAGE);
         let session = handler.serve_with_lifecycle(transport, ClientLifecycleMode::Initialize).await;
-        session.map(|session| (session, Some(child))).map_err(|error| failure::of_opening(&error))
+        let session = session.map_err(|error| failure::of_opening(&error))?;
+        Ok(Opened { session, child: Some(child), ends: None })
     }
 
-    /// A session at its address, of the newest revision, else of an earlier one.
-    async fn reached(&self, handler: Handler) -> Result<Session, String> {
-        let preferred_versions = vec![ProtocolVersion::LATEST];
-        let newest = ClientLifecycleMode::Auto { preferred_versions, legacy_version: None };
-        let opened = match handler.clone().serve_with_lifecycle(self.remote()?, newest).await {
-            // Some earlier servers answer methods they do not know with nothing.
-            Err(ClientInitializeError::ExpectedInitResult(_)) => {
-                handler.serve_with_lifecycle(self.remote()?, ClientLifecycleMode::Initialize).await
+    /// A session at its address, with the token of its settings or of a sign-in.
+    async fn reached(&self, handler: Handler) -> Result<Opened, Failure> {
+        let (http, config) = self.remote()?;
+        let (session, ends) = match &self.sign_in {
+            None => (opened(http, config, handler).await?, None),
+            Some(sign_in) => {
+                let signed = sign_in.client(http).await?;
+                (opened(signed.client, config, handler).await?, signed.ends)
             }
-            opened => opened,
         };
-        opened.map_err(|error| failure::of_opening(&error))
+        Ok(Opened { session, child: None, ends })
     }
 
     fn child(&self) -> Result<Child, String> {
@@ -144,7 +174,8 @@ impl Start {
         self.handles.house.broker().join("mcp").join(&self.name)
     }
 
-    fn remote(&self) -> Result<StreamableHttpClientTransport<reqwest::Client>, String> {
+    /// The client for its address, and how it is spoken to.
+    fn remote(&self) -> Result<(reqwest::Client, StreamableHttpClientTransportConfig), String> {
         let url = Url::parse(&self.settings.url).map_err(|_| "its url is no address".to_owned())?;
         if url.scheme() != "https" && !hosts::is_loopback(&hosts::host(&url)) {
             return Err("its url is neither https nor on this machine".to_owned());
@@ -156,8 +187,27 @@ impl Start {
             let token = token.ok_or_else(|| format!("{} is not set in .env", self.settings.token_env))?;
             config = config.auth_header(token);
         }
-        Ok(StreamableHttpClientTransport::with_client(self.handles.outward.client(&url).clone(), config))
+        Ok((self.handles.outward.client(&url).clone(), config))
     }
+}
+
+/// A session of the newest revision, else of an earlier one.
+async fn opened<C: StreamableHttpClient + Sync>(
+    client: C,
+    config: StreamableHttpClientTransportConfig,
+    handler: Handler,
+) -> Result<Session, Failure> {
+    let transport = || StreamableHttpClientTransport::with_client(client.clone(), config.clone());
+    let preferred_versions = vec![ProtocolVersion::LATEST];
+    let newest = ClientLifecycleMode::Auto { preferred_versions, legacy_version: None };
+    let opened = match handler.clone().serve_with_lifecycle(transport(), newest).await {
+        // Some earlier servers answer methods they do not know with nothing.
+        Err(ClientInitializeError::ExpectedInitResult(_)) => {
+            handler.serve_with_lifecycle(transport(), ClientLifecycleMode::Initialize).await
+        }
+        opened => opened,
+    };
+    opened.map_err(|error| failure::of_opening(&error))
 }
 
 /// A folder that the owner named. Below a folder of the creature's none can be named: the creature may put a link to

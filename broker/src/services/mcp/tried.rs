@@ -6,6 +6,7 @@ use super::errors::Errors;
 use super::pins::{Pinned, Pins};
 use super::rules;
 use super::server::{Lost, Server};
+use super::sign_in::SignIn;
 use super::start::Start;
 use super::tool::Tool;
 use crate::ground::hosts::Resolver;
@@ -28,7 +29,10 @@ pub async fn tried(house: House, policy: &Policy, keys: Keys, name: &str) -> Res
     let pins = Pins::open(&house);
     let handles = Handles::beside(house, keys, Resolver { fake_ip: policy.dns.fake_ip })?;
     let errors = Errors::default();
-    let start = Start { errors: Some(errors.clone()), ..Start::new(name, settings, &handles) };
+    let start = Start::new(name, settings, &handles);
+    // Nothing is recorded here, a token that is renewed neither.
+    let sign_in = start.sign_in.clone().map(SignIn::unrecorded);
+    let start = Start { errors: Some(errors.clone()), sign_in, ..start };
     let missing: Vec<String> =
         settings.variables().into_iter().filter(|name| handles.secrets.get(name).is_none()).collect();
     let home = start.home();

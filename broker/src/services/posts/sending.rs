@@ -184,6 +184,7 @@ impl Sender<'_> {
         } else {
             None
         };
+        let handle = handle.map(|handle| handle.trim_start_matches('@').to_owned());
         handle.ok_or_else(|| Unfit::new("the account's handle is not set", "the owner sets it in .env"))
     }
 

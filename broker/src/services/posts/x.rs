@@ -2,6 +2,7 @@
 //!
 //! OpenAPI document of X: `/2/media/upload/initialize`, `/{id}/append`, `/{id}/finalize`, `/2/media/metadata`, `/2/tweets`.
 
+use super::network::Network;
 use super::post::{Part, Picture};
 use super::wire::{Stop, Wire, json, text_at};
 use crate::ground::refusal::Unfit;
@@ -20,7 +21,7 @@ pub async fn upload(wire: &Wire<'_>, picture: &Picture, bytes: &[u8]) -> Result<
     let category = if picture.kind == "image/gif" { "tweet_gif" } else { "tweet_image" };
     let begin = json!({"media_type": picture.kind, "total_bytes": picture.bytes, "media_category": category});
     let answer = json(&wire.post("/2/media/upload/initialize", &begin).await?)?;
-    let id = text_at(&answer, "/data/id").filter(|id| id.bytes().all(|byte| byte.is_ascii_digit()));
+    let id = text_at(&answer, "/data/id").filter(|id| (Network::X.takes().is_name)(id));
     let id = id.ok_or_else(|| Unfit::new("its answer holds no id of the picture", "try again later"))?;
     for (at, piece) in bytes.chunks(PIECE).enumerate() {
         let piece = json!({"media": STANDARD.encode(piece), "segment_index": at});

@@ -110,6 +110,8 @@ pub const PATHS: &[(&str, By)] = &[
     (".self/broker/spent.jsonl", By::Others),
     (".self/broker/mcp.json", By::Others),
     (".self/broker/mcp/<name>/", By::Others),
+    (".self/broker/sign-ins/<name>.json", By::Others),
+    (".self/broker/sign-ins/<name>.lock", By::Others),
     (".self/broker/posts/<digest>.json", By::Others),
     (".self/broker/posts/<sha256>.picture", By::Others),
     (".self/broker/oauth2-<service>.json", By::Others),
