@@ -5,9 +5,12 @@ import { conformance } from './conformance.mjs';
 import { everything } from './everything.mjs';
 import { filesystem } from './filesystem.mjs';
 import { mail } from './mail.mjs';
+import { wallet } from './wallet.mjs';
 
-const PARTS = { conformance, everything, filesystem, browser, mail };
-const wanted = process.argv.slice(2);
+const PARTS = { conformance, everything, filesystem, browser, mail, wallet };
+const words = process.argv.slice(2);
+const is_full = words.includes('--full');
+const wanted = words.filter((word) => word !== '--full');
 const wrong = wanted.find((word) => !(word in PARTS));
 if (wrong) {
   console.error(`mcp: there is no part ${wrong}; there are ${Object.keys(PARTS).join(', ')}`);
@@ -16,6 +19,6 @@ if (wrong) {
 for (const [name, run] of Object.entries(PARTS)) {
   if (wanted.length && !wanted.includes(name)) continue;
   part(name);
-  await tried(name, run);
+  await tried(name, () => run({ is_full }));
 }
 process.exit(end('mcp') ? 0 : 1);

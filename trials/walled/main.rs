@@ -179,6 +179,11 @@ fn every_tool_works_behind_the_walls_of_a_real_guardian() {
     let server = Faithful::start(Wire::Anthropic, Rules::default(), move |seen| step(seen, &asked, &outside));
     let calls = tempfile::tempdir().unwrap();
     let house = house(&server, &everything(&site, calls.path()));
+    house.write("skills/herons/SKILL.md", "---\nname: herons\ndescription: Counts herons\n---\nAt dusk.\n");
+    house.write(
+        "skills/herons/scripts/count.sh",
+        "touch skills/herons/more && echo written || echo nine herons\n",
+    );
     std::fs::create_dir_all(house.path(".self/workspace")).unwrap();
     std::fs::write(house.path(".self/workspace/heron.png"), b"\x89PNG\r\n\x1a\nherons").unwrap();
     let mut command = house.command(&[]);
@@ -209,6 +214,9 @@ fn every_tool_works_behind_the_walls_of_a_real_guardian() {
     assert_eq!(shown.tools, rows, "a tool without a row, or a row without a tool");
     let wrong: Vec<String> = ROWS.iter().filter_map(|row| judged(row, &shown.came, &house)).collect();
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), ROWS.len(), wrong.join("\n"));
+    // The owner's skills are read and run behind the walls, and never written there.
+    let counted = house.read(".self/workspace/counted");
+    assert!(walls == "off" || counted.contains("nine herons") && !counted.contains("written"), "{counted}");
     assert_eq!(guardian.stop(), 0);
 }
 

@@ -116,7 +116,7 @@ pub const ROWS: &[Row] = &[
     row("repo.diff", r#"{}"#, ""),
     row("repo.map", r#"{}"#, "greet.rs"),
     row("repo.outline", r#"{"path": "creature/src/greet.rs"}"#, "greeting"),
-    row("repo.search", r#"{"pattern": "good d.y"}"#, "greet.rs"),
+    row("repo.search", r#"{"pattern": "At d.sk", "path": "skills"}"#, "skills/herons/SKILL.md"),
     row("repo.read", r#"{"path": "creature/src/greet.rs"}"#, "good day"),
     row(
         "repo.edit",
@@ -132,7 +132,11 @@ pub const ROWS: &[Row] = &[
         "",
     ),
     row("repo.install_deps", r#"{}"#, ""),
-    row("repo.run", r#"{"command": "echo seven herons; sleep 100", "background": true}"#, "job-"),
+    row(
+        "repo.run",
+        r#"{"command": "sh skills/herons/scripts/count.sh > .self/workspace/counted 2>&1; sleep 100", "background": true}"#,
+        "job-",
+    ),
     row("job", r#"{"id": "$job", "act": "end"}"#, "stopped"),
     row("web.fetch_text", r#"{"url": "SITE/article"}"#, "starts in ten years"),
     row("web.search", r#"{"query": "herons"}"#, "seven herons"),

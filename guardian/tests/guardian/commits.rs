@@ -180,7 +180,7 @@ fn requests_make_a_bounded_number_of_refs() {
     assert!((2..=MOST_KEPT_PER_HOUR + 1).contains(&refs.lines().count()), "{refs}");
 }
 
-/// Found: a rebirth without a change runs the kept binary at once, and its answer was published when that life had begun.
+/// A rebirth without a change runs the kept binary at once: that life finds the answer to what the last one asked.
 #[test]
 fn a_rebirth_is_answered_before_the_next_life_begins() {
     let (house, guardian, _) = living(

@@ -6,7 +6,7 @@ use crate::sources::{Source, dependencies, plain, root, sources};
 use std::path::Path;
 
 /// Our crates, and which of ours each may stand on: only downward. Tests may use `trials`, which nothing that runs does.
-const CRATES: [(&str, &str); 25] = [
+const CRATES: [(&str, &str); 26] = [
     ("workspace-hack", ""),
     ("async-hack", ""),
     // Of either workspace, and neither knows the other's.
@@ -24,6 +24,7 @@ const CRATES: [(&str, &str); 25] = [
     ("trials", "house walls processes repo"),
     // Of the workspace `hands/`: another agent may use it as it is.
     ("mail", ""),
+    ("wallet", ""),
     ("agenda", ""),
     ("memory", "ground"),
     ("knowledge", "ground"),

@@ -8,14 +8,14 @@ use crate::decimal::Decimal;
 use std::collections::BTreeMap;
 
 /// The hands that are made here, in the workspace `hands/`.
-pub const HANDS: &[&str] = &["mail"];
+pub const HANDS: &[&str] = &["mail", "wallet"];
 
 section! {
     /// An MCP server, whose tools the creature may call by rules.
     Mcp {
         /// a program and its arguments that speaks MCP on its standard streams and runs behind walls; or
         command: Vec<String> = vec![], List(&Text(Form::Plain));
-        /// a hand of ours, built and started for you: `mail`; or
+        /// a hand of ours, built and started for you: `mail` or `wallet`; or
         hand: String = String::new(), Word(HANDS);
         /// a streamable HTTP address (https or on this machine)
         url: String = String::new(), NEAR;

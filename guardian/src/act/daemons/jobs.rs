@@ -37,12 +37,20 @@ pub const BROKER: Package = Package {
 /// In the order in which they are built: the console is soon built, and shows what happens while the broker is.
 pub const PACKAGES: [&Package; 2] = [&CONSOLE, &BROKER];
 /// Built where `owner.toml` names them.
-pub const HANDS: [&Package; 1] = [&Package {
-    name: "mail",
-    is_hand: true,
-    log: |house| house.hand_build_log("mail"),
-    without: "The creature cannot reach the mailbox",
-}];
+pub const HANDS: [&Package; 2] = [
+    &Package {
+        name: "mail",
+        is_hand: true,
+        log: |house| house.hand_build_log("mail"),
+        without: "The creature cannot reach the mailbox",
+    },
+    &Package {
+        name: "wallet",
+        is_hand: true,
+        log: |house| house.hand_build_log("wallet"),
+        without: "The creature cannot pay",
+    },
+];
 
 impl Package {
     /// The path of its program, whether it is there or not.
