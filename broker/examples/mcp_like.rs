@@ -5,8 +5,9 @@
 
 use serde_json::{Value, json};
 use std::fs::{self, OpenOptions};
-use std::io::{BufRead, Write};
+use std::io::{BufRead, Read, Write};
 use std::net::{TcpStream, UdpSocket};
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 
 fn main() {
@@ -106,6 +107,12 @@ fn called(folder: &std::path::Path, params: &Value, mode: &str) -> Value {
             TcpStream::connect(address).and_then(|_| UdpSocket::bind("0.0.0.0:0")).map(drop)
         ));
     }
+    if let Some((_, url)) = mode.split_once("asks its proxy for ") {
+        return text(by_proxy(url).unwrap_or_else(|error| error.to_string()));
+    }
+    if let Some((_, path)) = mode.split_once("tries the socket ") {
+        return text(sockets(path));
+    }
     if mode.contains("huge") {
         return text("x".repeat(100 << 20));
     }
@@ -128,4 +135,23 @@ fn called(folder: &std::path::Path, params: &Value, mode: &str) -> Value {
         return json!({"content": [{"type": "image", "data": "aGVyb24=", "mimeType": "image/png"}]});
     }
     text(format!("done: {}", params["arguments"]))
+}
+
+/// The answer of its proxy, after the proxy's own address.
+fn by_proxy(url: &str) -> std::io::Result<String> {
+    let proxy = std::env::var("http_proxy").unwrap_or_default();
+    let mut stream = TcpStream::connect(proxy.trim_start_matches("http://"))?;
+    write!(stream, "GET {url} HTTP/1.1\r\nhost: x\r\n\r\n")?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer)?;
+    Ok(format!("{proxy}\n{answer}"))
+}
+
+/// Whether it talks to itself by a socket of its own, and reaches another's.
+fn sockets(of_another: &str) -> String {
+    let own = std::env::temp_dir().join("own.sock");
+    let listener = UnixListener::bind(&own).map_err(|error| error.to_string());
+    let own = UnixStream::connect(&own).map(drop).map_err(|error| error.to_string());
+    let others = UnixStream::connect(of_another).map(drop).map_err(|error| error.kind().to_string());
+    format!("{:?} {own:?} {others:?}", listener.map(drop))
 }

@@ -71,7 +71,7 @@ impl Broker {
             all,
             sign_ins: SignIns::new(handles.clone()),
             janee: Janee::new(policy.janee.clone(), handles.clone()),
-            mcp: Mcp::new(&policy.mcp, &handles),
+            mcp: Mcp::new(&policy.mcp, &policy.web, &handles),
             posting: tokio::sync::Mutex::default(),
             approvals: approvals.clone(),
             handles: handles.clone(),

@@ -3,21 +3,21 @@
 //! Invariant: a host is reached only if the owner's cargo names it, at a checked address; the taint is
 //! set before the first byte comes back; each tunnel and each refusal is a line in the ledger.
 
+pub mod carried;
 pub mod registries;
-pub mod tunnel;
 
 use crate::cargo::registries::{Place, Registries};
-use crate::cargo::tunnel::Passed;
 use crate::door::callers::Caller;
 use crate::ground::hosts::{self, Reach};
 use crate::ground::refusal::Refusal;
 use crate::handles::Handles;
 use crate::ledger::Entry;
 use crate::net::resolve::resolve;
+use crate::net::tunnel::{self, Passed, host_of, passed_on};
 use crate::net::{self, tls};
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
-use http::{HeaderMap, HeaderValue, Method, Request, Uri, header};
+use http::{HeaderValue, Method, Request, Uri, header};
 use hyper::body::Incoming;
 use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 use hyper_util::rt::TokioIo;
@@ -32,10 +32,6 @@ const MOST_TUNNELS: usize = 32;
 const MOST_PLAIN: usize = 4;
 const MOST_PLAIN_BYTES: usize = 64 << 20;
 const PLAIN: Duration = Duration::from_secs(60);
-/// Headers that belong to one connection, or to this proxy, and are not passed on.
-const HOPS: &str = "connection proxy-connection proxy-authorization keep-alive te trailer transfer-encoding upgrade \
-    content-length host";
-
 /// Dependencies of the proxy for cargo.
 pub struct Cargo {
     pub registries: Registries,
@@ -173,7 +169,7 @@ async fn open(
     let cargo = cargo.clone();
     tokio::spawn(async move {
         let passed = match upgrade.await {
-            Ok(inner) => tunnel::carry(TokioIo::new(inner), stream, &place.host).await,
+            Ok(inner) => carried::carry(TokioIo::new(inner), stream, &place.host).await,
             Err(_) => Passed { cut: "the client left", ..Passed::default() },
         };
         close(&cargo, caller, &place, passed, held).await;
@@ -256,11 +252,6 @@ fn broke(error: &reqwest::Error) -> Refusal {
     unreachable(anyhow::anyhow!(why))
 }
 
-fn passed_on(headers: &HeaderMap) -> HeaderMap {
-    let kept = headers.iter().filter(|(name, _)| !HOPS.split(' ').any(|hop| hop == name.as_str()));
-    kept.map(|(name, value)| (name.clone(), value.clone())).collect()
-}
-
 /// Number of the life; 0 for a build: lives read what builds fetched, and what their programs wrote.
 fn number(caller: Caller) -> u64 {
     match caller {
@@ -299,13 +290,4 @@ async fn checked(cargo: &Cargo, place: &Place) -> Result<Vec<SocketAddr>, Refusa
 
 fn unreachable(error: anyhow::Error) -> Refusal {
     Refusal::new(502, "unreachable", format!("{error:#}"), "try again later; offline builds need nothing")
-}
-
-fn host_of(uri: &Uri, default: Option<u16>) -> Result<(String, u16), Refusal> {
-    let plain = uri.authority().filter(|authority| !authority.as_str().contains('@'));
-    let host = plain.map(|authority| authority.host().trim_start_matches('[').trim_end_matches(']'));
-    match (host, plain.and_then(http::uri::Authority::port_u16).or(default)) {
-        (Some(host), Some(port)) if !host.is_empty() => Ok((host.to_ascii_lowercase(), port)),
-        _ => Err(Refusal::new(400, "no_host", "no host and port", "CONNECT host:443")),
-    }
 }

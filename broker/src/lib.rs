@@ -6,6 +6,7 @@ pub mod approvals;
 pub mod broker;
 pub mod cargo;
 pub mod door;
+pub mod forward;
 pub mod ground;
 pub mod handles;
 pub mod health;

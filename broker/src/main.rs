@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 use broker::broker::Broker;
+use broker::forward::Names;
 use broker::ground::clock::Clock;
 use broker::ground::hosts::Resolver;
 use broker::ledger::opening;
@@ -14,7 +15,7 @@ use broker::services::mcp::sign_in::stage;
 use broker::services::mcp::{tried, walled};
 use house::House;
 use std::io::Read;
-use std::net::TcpListener;
+use std::net::{IpAddr, TcpListener};
 use std::os::fd::FromRawFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -27,6 +28,7 @@ const HELP: &str = "\
 broker: holds keys, budget and permission for the creature, on loopback
 
 usage: broker [--house DIR] [--check | --accept-ledger | --mcp-tools NAME | --sign-in NAME [--port N]] [--piped]
+              [--know NAME=ADDRESS]…
 
   --house DIR      the repository root (default: the working directory)
   --check          read owner.toml and .env, say what is wrong with it, else which mind that makes; serve nothing
@@ -36,6 +38,8 @@ usage: broker [--house DIR] [--check | --accept-ledger | --mcp-tools NAME | --si
   --sign-in NAME   sign the owner in at the MCP server of that name, by a browser that comes back to this machine at
                    port N; the guardian may run
   --piped          takes the settings from the standard input in place of owner.toml
+  --know NAME=ADDRESS
+                   for tests: the proxy of MCP servers' programs takes this name for this address, on this machine too
   --help, --version
 
 The guardian starts it and hands it a listener as descriptor FERAL_BROKER_FD; started by hand it listens on a port of
@@ -60,6 +64,8 @@ struct Asked {
     port: u16,
     /// The settings come by the standard input.
     piped: bool,
+    /// Names for the proxy of MCP servers' programs.
+    names: Names,
 }
 
 /// Reads the command line; an error is the exit status, after what there was to say.
@@ -84,6 +90,13 @@ fn asked() -> Result<Asked, ExitCode> {
             ("--sign-in", 1..) => asked.sign_in = args.next(),
             // A word that is no number is a port that nobody may listen on.
             ("--port", 1..) => asked.port = args.next().and_then(|port| port.parse().ok()).unwrap_or(1),
+            ("--know", 1..) => match known(&args.next().unwrap_or_default()) {
+                Some((name, address)) => drop(asked.names.insert(name, address)),
+                None => {
+                    eprintln!("broker: --know takes NAME=ADDRESS, like garden.test=127.0.0.1");
+                    return Err(ExitCode::from(2));
+                }
+            },
             (other, _) => {
                 eprintln!("broker: cannot understand {other:?}\n\n{HELP}");
                 return Err(ExitCode::from(2));
@@ -108,7 +121,7 @@ fn main() -> ExitCode {
         return code;
     }
     house::files::close_to_others();
-    let Asked { house, check, accept, tools, sign_in, port, piped } = match asked() {
+    let Asked { house, check, accept, tools, sign_in, port, piped, names } = match asked() {
         Ok(asked) => asked,
         Err(code) => return code,
     };
@@ -138,7 +151,7 @@ fn main() -> ExitCode {
         }
         Ok((_, policy, keys)) => match sign_in {
             Some(name) => signed_in(&house, &policy, keys, &name, port),
-            None => run(house),
+            None => run(house, &names),
         },
     };
     match done {
@@ -183,7 +196,12 @@ fn signed_in(house: &House, policy: &Policy, keys: Keys, name: &str, port: u16) 
     runtime.block_on(stage::run(house, policy, keys, name, port))
 }
 
-fn run(house: House) -> Result<()> {
+fn known(text: &str) -> Option<(String, IpAddr)> {
+    let (name, address) = text.split_once('=')?;
+    Some((name.to_ascii_lowercase(), address.parse().ok()?))
+}
+
+fn run(house: House, names: &Names) -> Result<()> {
     hide_this_process()?;
     keep_descriptors();
     make_folder_private(&house)?;
@@ -197,6 +215,7 @@ fn run(house: House) -> Result<()> {
     runtime.block_on(async {
         let listener = listener()?;
         let broker = Broker::open(house, Clock::default())?;
+        broker.services.mcp.know(names);
         broker.cargo.note_fetched(&std::env::var("FERAL_FETCHED").unwrap_or_default());
         tracing::info!("serving on {}", listener.local_addr()?);
         broker.serve_until(listener, told_to_end()?).await?;

@@ -1,8 +1,9 @@
-//! The network: clients for outward calls, the certificates they trust, name resolution, and answers read within bounds.
+//! The network: clients and tunnels for outward calls, certificates, name resolution, and answers read within bounds.
 
 pub mod outward;
 pub mod resolve;
 pub mod tls;
+pub mod tunnel;
 
 use reqwest::{Error, Response};
 use std::iter::successors;

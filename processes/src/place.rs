@@ -78,7 +78,8 @@ impl Place for CreaturePlace {
         // Landlock grants them to nobody; these are hidden for where there is none.
         hidden.extend(entries.map(|entry| entry.path()).filter(|path| is_keys(path)));
         let emptied = cargo_home::above(self.house.root());
-        View { hidden, shown: vec![moved(&self.house, KEPT_BINARIES.into())], emptied }
+        let shown = vec![moved(&self.house, KEPT_BINARIES.into())];
+        View { hidden, shown, emptied, ..View::default() }
     }
 }
 

@@ -31,7 +31,7 @@ export function pids(folder) {
 
 export class Broker {
   /** Starts it with these settings, or those made for its house; `files` are put into the house first, by their paths. */
-  static async start(settings, { files = {}, env = {} } = {}) {
+  static async start(settings, { files = {}, env = {}, more = [] } = {}) {
     const broker = new Broker();
     broker.house = fs.mkdtempSync(path.join(os.tmpdir(), 'feral-mcp-'));
     const tokens = JSON.stringify({ life: { number: 1, token: TOKEN } });
@@ -42,13 +42,14 @@ export class Broker {
       fs.writeFileSync(broker.path(name), content);
     }
     broker.env = { PATH: process.env.PATH, ...env };
+    broker.more = more;
     await broker.open();
     return broker;
   }
 
   async open() {
     this.said = '';
-    this.child = spawn(program, ['--house', this.house], { env: this.env, stdio: ['ignore', 'ignore', 'pipe'] });
+    this.child = spawn(program, ['--house', this.house, ...this.more], { env: this.env, stdio: ['ignore', 'ignore', 'pipe'] });
     this.child.stderr.on('data', (bytes) => (this.said += bytes));
     this.gone = new Promise((done) => this.child.on('exit', done));
     this.url = await until('the broker', () => {
@@ -68,8 +69,8 @@ export class Broker {
     return response.json();
   }
 
-  call(tool, given = {}, signal = undefined) {
-    return this.ask('/mcp/call', { server: 'it', tool, arguments: given, reason: 'a trial' }, signal);
+  call(tool, given = {}, signal = undefined, server = 'it') {
+    return this.ask('/mcp/call', { server, tool, arguments: given, reason: 'a trial' }, signal);
   }
 
   /** The server, once its tools were seen or it is known why not. */

@@ -152,13 +152,14 @@ const KIND: u64 = 0xf;
 type Is = (u8, SeccompCmpOp, u64);
 
 /// System calls refused when all conditions of a row hold; a call may have several rows.
-fn sometimes(open_network: bool) -> Vec<(i64, Vec<Is>)> {
+fn sometimes(open_network: bool, unix: bool) -> Vec<(i64, Vec<Is>)> {
     use SeccompCmpOp::{Eq, MaskedEq, Ne};
     // UDP is what names are resolved by.
     let protocols = [0, IPPROTO_TCP as u64].into_iter().chain(open_network.then_some(IPPROTO_UDP as u64));
+    let families = [AF_INET as u64, AF_INET6 as u64].into_iter().chain(unix.then_some(AF_UNIX as u64));
     let mut rows: Vec<(i64, Vec<Is>)> = vec![
         // No sockets but TCP over IPv4 and IPv6: MPTCP and SCTP escape rules on ports, UDP has none where those hold.
-        (SYS_socket, vec![(0, Ne, AF_INET as u64), (0, Ne, AF_INET6 as u64)]),
+        (SYS_socket, families.map(|family| (0, Ne, family)).collect()),
         (SYS_socket, protocols.map(|protocol| (2, Ne, protocol)).collect()),
         (SYS_socketpair, vec![(0, Ne, AF_UNIX as u64)]),
         // MSG_FASTOPEN: a first packet that connects without a call to `connect`.
@@ -255,7 +256,7 @@ fn kills_of_the_program() -> Vec<(i64, Vec<Is>)> {
 pub fn filter(spec: &Spec) -> Result<()> {
     let mut refused: BTreeMap<i64, Vec<SeccompRule>> = NEVER.iter().map(|call| (*call, vec![])).collect();
     let own_tree = spec.tree.then(kills_of_the_program).into_iter().flatten();
-    for (call, row) in sometimes(spec.open).into_iter().chain(own_tree) {
+    for (call, row) in sometimes(spec.open, spec.unix).into_iter().chain(own_tree) {
         let conditions = row.into_iter().map(|(number, operator, value)| {
             SeccompCondition::new(number, SeccompCmpArgLen::Dword, operator, value)
         });

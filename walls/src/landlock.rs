@@ -57,7 +57,13 @@ pub fn shut(spec: &Spec) -> Result<()> {
     for rule in spec.rules.iter().chain(&emptied).filter(|_| spec.files) {
         let Ok(place) = place(&root, &rule.path) else { continue };
         let folder = File::from(place.try_clone()?).metadata()?.is_dir();
-        let access = if folder { rights(rule.access) } else { rights(rule.access) & on_file() };
+        let sockets = if spec.unix && rule.access == Access::Write {
+            AccessFs::MakeSock.into()
+        } else {
+            BitFlags::empty()
+        };
+        let access = rights(rule.access) | sockets;
+        let access = if folder { access } else { access & on_file() };
         if !access.is_empty() {
             ruleset = ruleset.add_rule(PathBeneath::new(place, access))?;
         }

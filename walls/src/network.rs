@@ -109,8 +109,14 @@ fn make_inside(with_user: bool, out: RawFd) -> Result<()> {
     };
     let mut descriptors = vec![listener.as_raw_fd(), net.as_raw_fd()];
     descriptors.extend(user.as_ref().map(AsRawFd::as_raw_fd));
-    let rights = [ControlMessage::ScmRights(&descriptors)];
-    sendmsg::<()>(out, &[IoSlice::new(b"!")], &rights, MsgFlags::empty(), None)?;
+    send(out, &descriptors)
+}
+
+/// Passes descriptors to the process at the other end of a Unix socket.
+pub fn send(out: RawFd, descriptors: &[RawFd]) -> Result<()> {
+    let rights = [ControlMessage::ScmRights(descriptors)];
+    sendmsg::<()>(out, &[IoSlice::new(b"!")], &rights, MsgFlags::empty(), None)
+        .context("failed to pass descriptors on")?;
     Ok(())
 }
 
@@ -129,7 +135,8 @@ fn loopback_up(socket: RawFd) -> std::io::Result<()> {
     if done == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
 }
 
-fn receive(from: RawFd) -> Result<Vec<OwnedFd>> {
+/// Waits for descriptors from the other end; none if that is closed.
+pub fn receive(from: RawFd) -> Result<Vec<OwnedFd>> {
     let (mut byte, mut space) = ([0_u8], nix::cmsg_space!([RawFd; 3]));
     let mut into = [IoSliceMut::new(&mut byte)];
     let message = recvmsg::<()>(from, &mut into, Some(&mut space), MsgFlags::MSG_CMSG_CLOEXEC)

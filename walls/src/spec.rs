@@ -22,6 +22,9 @@ pub struct Spec {
     pub net: Option<RawFd>,
     /// Puts no wall around the network.
     pub open: bool,
+    /// Lets it use Unix sockets, and make some where it may write. Any that it sees it may connect to: the view has to
+    /// leave none of others in sight.
+    pub unix: bool,
     /// The one port that may be connected to, where the network is shared.
     pub port: Option<u16>,
     /// Root of the house; relative rules lie beneath it.
@@ -71,11 +74,14 @@ pub enum Access {
     Keep,
 }
 
-/// Folders and files that are hidden, paths in the folders that stay visible, and files that are shown as empty ones.
+/// Folders and files that are hidden, paths in the folders that stay visible, files that are shown as empty ones, and
+/// folders that stand in another place too.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct View {
     pub hidden: Vec<PathBuf>,
     pub shown: Vec<PathBuf>,
     /// Read by programs that give up where they may not: an empty file stands in place of each, and can be read.
     pub emptied: Vec<PathBuf>,
+    /// A folder, and a path in a hidden folder where it is seen as well: writable if the folder is.
+    pub placed: Vec<(PathBuf, PathBuf)>,
 }

@@ -62,7 +62,15 @@ pub fn narrow(spec: &Spec, view: &View) -> Result<()> {
             }
         }
     }
-    let files: Vec<_> = files.into_iter().chain(view.emptied.iter().filter(|path| path.is_file())).collect();
+    for (from, at) in &view.placed {
+        fs::create_dir_all(at).with_context(|| format!("failed to make {}", at.display()))?;
+        bind(&landlock::place(&root, from)?, at)?;
+        let is_writable = writable.iter().any(|path| from.starts_with(path));
+        writable.extend(is_writable.then(|| at.clone()));
+    }
+    // What lay in a folder that is hidden now is hidden with it.
+    let files = files.into_iter().filter(|path| spec.root.join(path).exists());
+    let files: Vec<_> = files.chain(view.emptied.iter().filter(|path| path.is_file())).collect();
     if let Some(folder) = folders.first().filter(|_| !files.is_empty()) {
         let nothing = spec.root.join(folder).join(NOTHING);
         files::create(&nothing).context("failed to make an empty file")?;

@@ -23,6 +23,7 @@ pub mod tool;
 pub mod tried;
 pub mod walled;
 
+use crate::forward::Names;
 use crate::ground::refusal::Unfit;
 use crate::handles::Handles;
 use crate::policy;
@@ -44,9 +45,9 @@ pub struct Mcp {
 }
 
 impl Mcp {
-    pub fn new(all: &BTreeMap<String, policy::Mcp>, handles: &Arc<Handles>) -> Self {
+    pub fn new(all: &BTreeMap<String, policy::Mcp>, web: &policy::Web, handles: &Arc<Handles>) -> Self {
         let server = |(name, settings): (&String, &policy::Mcp)| {
-            let start = start::Start::new(name, settings, handles);
+            let start = start::Start::new(name, settings, web, handles);
             (name.clone(), Server::new(start))
         };
         let pins = Pins::open(&handles.house);
@@ -68,6 +69,11 @@ impl Mcp {
             };
             Unfit::new(format!("no MCP server is called {:?}", brief(name, 60)), hint)
         })
+    }
+
+    /// Has the programs' proxies take these names for these addresses.
+    pub fn know(&self, names: &Names) {
+        self.servers.values().for_each(|server| server.start.forward.know(names.clone()));
     }
 
     /// Ends all sessions; called before the broker ends.

@@ -50,25 +50,36 @@ impl Pages {
         if proxy.as_ref().is_some_and(|proxy| !resolves_here(proxy)) {
             return Ok(self.proxied.clone());
         }
-        let found = resolve(&host, port).await?;
-        let own = |to: &SocketAddr| self.own_port.is(port) && hosts::reach(to.ip()) == Reach::Loopback;
-        if found.iter().any(own) {
-            let message = "that is the broker itself";
-            return Err(Refusal::new(403, "refused_address", message, "use its own paths"));
-        }
-        // A literal address was checked as written.
-        let resolver = if host.parse::<IpAddr>().is_ok() { Resolver::default() } else { self.resolver };
-        let judged = found.iter().map(|to| address::resolved(&host, to.ip(), web, resolver).map(|()| *to));
-        let (checked, refused): (Vec<_>, Vec<_>) = judged.partition(Result::is_ok);
-        if let (true, Some(Err(refusal))) = (checked.is_empty(), refused.into_iter().last()) {
-            return Err(refusal);
-        }
-        let checked: Vec<SocketAddr> = checked.into_iter().flatten().collect();
+        let checked = checked(&host, port, web, &self.own_port, self.resolver).await?;
         let client = builder().map(|client| client.resolve_to_addrs(&host, &checked));
         let client = client.map(|client| if proxy.is_some() { client } else { client.no_proxy() });
         client.and_then(|client| client.build().context(FAILED)).map_err(|error| {
             Refusal::new(502, "unreachable", format!("{error:#}"), "the owner looks at the broker's log")
         })
+    }
+}
+
+/// Resolves a name once; its addresses that may be reached.
+pub async fn checked(
+    host: &str,
+    port: u16,
+    web: &policy::Web,
+    own_port: &OwnPort,
+    resolver: Resolver,
+) -> Result<Vec<SocketAddr>, Refusal> {
+    let found = resolve(host, port).await?;
+    let own = |to: &SocketAddr| own_port.is(port) && hosts::reach(to.ip()) == Reach::Loopback;
+    if found.iter().any(own) {
+        let message = "that is the broker itself";
+        return Err(Refusal::new(403, "refused_address", message, "use its own paths"));
+    }
+    // A literal address was checked as written.
+    let resolver = if host.parse::<IpAddr>().is_ok() { Resolver::default() } else { resolver };
+    let judged = found.iter().map(|to| address::resolved(host, to.ip(), web, resolver).map(|()| *to));
+    let (checked, refused): (Vec<_>, Vec<_>) = judged.partition(Result::is_ok);
+    match refused.into_iter().last() {
+        Some(Err(refusal)) if checked.is_empty() => Err(refusal),
+        _ => Ok(checked.into_iter().flatten().collect()),
     }
 }
 

@@ -23,6 +23,7 @@ mod dice;
 mod encodings;
 mod fake_ip;
 mod folders;
+mod forward;
 mod fuzzed;
 mod health;
 mod home;

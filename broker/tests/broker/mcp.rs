@@ -360,3 +360,25 @@ async fn tools_as_they_were_first_seen_that_cannot_be_read_stop_every_call_and_s
         assert_eq!(home.lines("like/calls").len(), 0);
     }
 }
+
+#[tokio::test]
+async fn a_hand_that_is_not_there_yet_is_told_of_in_the_guardians_words() {
+    for (told, heard) in [
+        (
+            json!({"broker": {"hands": {"mail": "the hand mail is still being built"}}}),
+            "is still being built",
+        ),
+        (
+            json!({"broker": {"hands": {"mail": "the hand mail does not build: \u{1b}[31merror"}}}),
+            "the hand mail does not build:",
+        ),
+        (json!({}), "the hand mail is not built: the guardian builds it beside the broker"),
+    ] {
+        let home = Home::new("");
+        home.settings("[mcp.like]\nhand = \"mail\"\n[[mcp.like.rules]]\ntool = \"look\"\ndo = \"allow\"\n");
+        std::fs::write(home.path(".self/guardian.json"), told.to_string()).unwrap();
+        let open = home.open().await;
+        let said = call(&open, "look", json!({})).await.to_string();
+        assert!(said.contains(heard) && !said.contains("\\u001b"), "{said}");
+    }
+}

@@ -40,8 +40,9 @@ section! {
         read: Vec<String> = vec![], List(&Text(Form::Plain));
         /// folders that its program may change; a relative one lies in the house
         write: Vec<String> = vec![], List(&Text(Form::Plain));
-        /// what its program reaches: `none`, or `open` for all that this machine does
-        network: String = "none".to_owned(), Word(&["none", "open"]);
+        /// what its program reaches: `none`; `proxy` for public addresses through a proxy of the broker's, by the rules of
+        /// `[web]`; or `open` for all that this machine does
+        network: String = "none".to_owned(), Word(&["none", "proxy", "open"]);
         /// what may be called; the first that fits decides; none: everything refused
         rules: Vec<ToolRule> = vec![], List(&Table(ToolRule::KEYS));
         /// calls an hour, of all its tools together

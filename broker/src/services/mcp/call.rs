@@ -159,7 +159,13 @@ pub async fn send(services: &Services, call: &Call, line: Entry) -> Result<Outco
     let is_noted = !reads || services.handles.taint.try_read_untrusted(line.life).is_ok();
     let outcome = match result {
         _ if !is_noted => upstream::unsure(call, UNNOTED.to_owned()),
-        Ok(result) => answered(content::of(result, &services.handles.secrets)),
+        Ok(result) => {
+            let mut content = content::of(result, &services.handles.secrets);
+            for refused in server.start.forward.refused() {
+                content.text.push_str(&format!("\n[not reached: {}]", house::printable::flat(&refused)));
+            }
+            answered(content)
+        }
         Err(Lost::Unreached(why)) => not_sent(why, "try again later, or go on without it"),
         Err(Lost::Said(why)) => answered(content::Content { text: why, failed: true, ..Default::default() }),
         Err(Lost::Silent(why)) if call.method == LOOK => not_sent(why, "it only looks: try it again"),

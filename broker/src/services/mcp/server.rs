@@ -5,7 +5,7 @@
 use super::failure::{self, Failure, Refused};
 use super::handler::Handler;
 use super::offers;
-use super::start::{Opened, Session, Start};
+use super::start::{Opened, Running, Session, Start};
 use super::tool::Tool;
 use crate::ground::lock::lock;
 use house::bounds::brief;
@@ -16,7 +16,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use tokio::process::Child;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
@@ -69,7 +68,7 @@ struct Pause {
 struct Open {
     session: Session,
     /// Killed when dropped.
-    _child: Option<Child>,
+    _running: Option<Running>,
     /// The owner's sign-in that it was opened with, and the time by which it is opened anew.
     signed: Option<i64>,
     ends: Option<Instant>,
@@ -273,10 +272,10 @@ impl Server {
         let opened = timeout(CONNECT, self.start.session(self.handler.clone())).await;
         let late = || Err(format!("no answer within {} s", CONNECT.as_secs()).into());
         match opened.unwrap_or_else(|_| late()) {
-            Ok(Opened { session, child, ends }) => {
+            Ok(Opened { session, running, ends }) => {
                 let peer = session.peer().clone();
                 lock(&self.handler.progress).clear();
-                held.open = Some(Open { session, _child: child, signed, ends, tools: None });
+                held.open = Some(Open { session, _running: running, signed, ends, tools: None });
                 Ok(peer)
             }
             Err(failure) => {

@@ -8,6 +8,7 @@ use super::sign_in::SignIn;
 use super::sign_in::calls::Calls;
 use super::sign_in::kept::Store;
 use super::walled::{WALLED, Within};
+use crate::forward::{self, Forward};
 use crate::ground::hosts;
 use crate::handles::Handles;
 use crate::policy;
@@ -22,10 +23,14 @@ use rmcp::service::{
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::streamable_http_client::{StreamableHttpClient, StreamableHttpClientTransportConfig};
+use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::net::UnixStream;
 use std::path::{Component, Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
+use tokio::net::TcpListener;
 use tokio::process::{Child, Command};
+use tokio::task::JoinSet;
 use tokio::time::Instant;
 use walls::Choice;
 
@@ -34,12 +39,19 @@ const MOST_MESSAGE: usize = 16 << 20;
 
 pub type Session = RunningService<RoleClient, Handler>;
 
+/// A program that was started, and the proxy of its own; both end when this is dropped.
+pub struct Running {
+    child: Child,
+    _proxy: JoinSet<()>,
+}
+
 /// Settings and means of reaching one server.
 #[derive(Clone)]
 pub struct Start {
     pub name: String,
     pub settings: policy::Mcp,
     pub handles: Arc<Handles>,
+    pub forward: Arc<Forward>,
     /// Takes the end of its program's error output; else nobody does, for it may hold credentials.
     pub errors: Option<Errors>,
     /// None where it is a program, or has its token from `.env`.
@@ -50,13 +62,13 @@ pub struct Start {
 pub struct Opened {
     pub session: Session,
     /// Killed when dropped.
-    pub child: Option<Child>,
+    pub running: Option<Running>,
     /// The time by which it has to be opened anew.
     pub ends: Option<Instant>,
 }
 
 impl Start {
-    pub fn new(name: &str, settings: &policy::Mcp, handles: &Arc<Handles>) -> Self {
+    pub fn new(name: &str, settings: &policy::Mcp, web: &policy::Web, handles: &Arc<Handles>) -> Self {
         let url = Url::parse(&settings.url).ok().filter(|_| settings.token_env.is_empty());
         let secrets = &handles.secrets;
         let sign_in = url.map(|url| SignIn {
@@ -66,10 +78,12 @@ impl Start {
             calls: Calls::new(name, url, handles.outward.clone(), Some(handles.ledger.clone())),
             store: Arc::new(Store::open(&handles.house, name, &settings.url, secrets.clone())),
         });
+        let forward = Arc::new(Forward::new(name, web, handles));
         Self {
             name: name.to_owned(),
             settings: settings.clone(),
             handles: handles.clone(),
+            forward,
             errors: None,
             sign_in,
         }
@@ -80,17 +94,14 @@ impl Start {
         if !self.settings.url.is_empty() {
             return self.reached(handler).await;
         }
-        let mut child = self.child()?;
-        let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+        let mut running = self.running().await?;
+        let (Some(input), Some(output)) = (running.child.stdin.take(), running.child.stdout.take()) else {
             return Err("its program has no standard streams".to_owned().into());
         };
-        if let (Some(errors), Some(output)) = (&self.errors, child.stderr.take()) {
-            errors.follow(output);
-        }
         let transport = AsyncRwTransport::new(output, input).with_max_line_length(MOST_MESSAGE);
         let session = handler.serve_with_lifecycle(transport, ClientLifecycleMode::Initialize).await;
         let session = session.map_err(|error| failure::of_opening(&error))?;
-        Ok(Opened { session, child: Some(child), ends: None })
+        Ok(Opened { session, running: Some(running), ends: None })
     }
 
     /// A session at its address, with the token of its settings or of a sign-in.
@@ -103,15 +114,31 @@ impl Start {
                 (opened(signed.client, config, handler).await?, signed.ends)
             }
         };
-        Ok(Opened { session, child: None, ends })
+        Ok(Opened { session, running: None, ends })
     }
 
-    fn child(&self) -> Result<Child, String> {
+    async fn running(&self) -> Result<Running, String> {
+        let mut proxy = JoinSet::new();
+        if self.settings.network != "proxy" {
+            return Ok(Running { child: self.child(None)?, _proxy: proxy });
+        }
+        let failed = |error: std::io::Error| format!("its proxy cannot be started: {error}");
+        let (ours, theirs) = UnixStream::pair().map_err(failed)?;
+        let child = self.child(Some(theirs))?;
+        let listener = tokio::task::spawn_blocking(move || forward::taken(&ours)).await;
+        let listener = listener.map_err(std::io::Error::other).and_then(|taken| taken).map_err(failed)?;
+        let listener = TcpListener::from_std(listener).map_err(failed)?;
+        proxy.spawn(self.forward.clone().serve(listener));
+        Ok(Running { child, _proxy: proxy })
+    }
+
+    /// Starts the program; with a socket, the listener of its own network is sent there.
+    fn child(&self, proxy: Option<UnixStream>) -> Result<Child, String> {
         let (program, arguments) = self.program()?;
         let home = self.home();
         std::fs::create_dir_all(&home)
             .map_err(|error| format!("{} cannot be made: {error}", home.display()))?;
-        let mut command = self.walled(&program, &home)?;
+        let mut command = self.walled(&program, &home, proxy.as_ref().map(AsRawFd::as_raw_fd))?;
         command.args(arguments).current_dir(&home).env_clear().env("HOME", &home).kill_on_drop(true);
         command.env("PATH", programs::path());
         command.envs(std::env::var("LANG").ok().map(|value| ("LANG", value)));
@@ -121,7 +148,12 @@ impl Start {
         }
         let errors = if self.errors.is_some() { Stdio::piped() } else { Stdio::null() };
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(errors);
-        command.spawn().map_err(|error| format!("{program} cannot be started: {error}"))
+        let spawned = command.spawn();
+        let mut child = spawned.map_err(|error| format!("{program} cannot be started: {error}"))?;
+        if let (Some(errors), Some(output)) = (&self.errors, child.stderr.take()) {
+            errors.follow(output);
+        }
+        Ok(child)
     }
 
     /// Its program with its arguments: the owner's command, or a hand of ours.
@@ -136,12 +168,15 @@ impl Start {
     }
 
     /// The program behind the walls that the owner's settings ask for.
-    fn walled(&self, program: &str, home: &Path) -> Result<Command, String> {
+    fn walled(&self, program: &str, home: &Path, proxy: Option<RawFd>) -> Result<Command, String> {
         let house = &self.handles.house;
         let program = found(program).ok_or_else(|| format!("{program} is no program on this machine"))?;
         let owner = settings::whole(house).map_err(|error| format!("{error:#}"))?;
         if owner.walls == Choice::Off {
-            return Ok(Command::new(program));
+            return match proxy {
+                None => Ok(Command::new(program)),
+                Some(_) => Err("network = \"proxy\" needs walls, and they are off in owner.toml".to_owned()),
+            };
         }
         let risky = Some(&owner.files.risky_root).filter(|_| owner.files.risky).map(PathBuf::from);
         let creatures: Vec<PathBuf> =
@@ -161,11 +196,13 @@ impl Start {
             write: folders(&self.settings.write)?,
             hidden: vec![house.broker(), house.secrets()],
             open_network: self.settings.network == "open",
+            proxy,
             required: owner.walls == Choice::Required,
         };
         let within = serde_json::to_string(&within).map_err(|error| error.to_string())?;
         let mut command = Command::new(ours().map_err(|error| error.to_string())?);
         command.arg(WALLED).arg(within).arg(program);
+        walls::inherit(command.as_std_mut(), proxy.into_iter().collect());
         Ok(command)
     }
 

@@ -29,7 +29,7 @@ pub async fn tried(house: House, policy: &Policy, keys: Keys, name: &str) -> Res
     let pins = Pins::open(&house);
     let handles = Handles::beside(house, keys, Resolver { fake_ip: policy.dns.fake_ip })?;
     let errors = Errors::default();
-    let start = Start::new(name, settings, &handles);
+    let start = Start::new(name, settings, &policy.web, &handles);
     // Nothing is recorded here, a token that is renewed neither.
     let sign_in = start.sign_in.clone().map(SignIn::unrecorded);
     let start = Start { errors: Some(errors.clone()), sign_in, ..start };

@@ -1,27 +1,32 @@
-//! Tunnels: connections to a registry, through the owner's proxy if there is one, carrying bytes both ways within bounds.
-//!
-//! Invariant: nothing is carried until the client's TLS greeting has named the host that the tunnel was opened for.
+//! Tunnels to the outside: opened directly or through the owner's proxy, carrying bytes both ways within bounds.
 
+use crate::ground::refusal::Refusal;
 use anyhow::{Context, Result, bail};
-use http::Uri;
+use http::{HeaderMap, Uri, header};
 use hyper_util::client::proxy::matcher::Intercept;
-use rustls::server::Acceptor;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::time::Duration;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-const DIAL: Duration = Duration::from_secs(10);
+/// Longest time for a connection, or for the first word of a client.
+pub const DIAL: Duration = Duration::from_secs(10);
 /// A tunnel without traffic for this long is closed.
 const IDLE: Duration = Duration::from_secs(60);
-/// Longest life of a tunnel: no longer than a taint, so that it cannot outlast the one noted at its beginning.
-const LONGEST: Duration = Duration::from_secs(crate::ground::taint::WINDOW_S.unsigned_abs());
-/// Most bytes sent through one tunnel; fetching crates takes a few thousand.
-const MOST_OUT: u64 = 16 << 20;
-const MOST_IN: u64 = 4 << 30;
-const MOST_HEAD_BYTES: usize = 16 << 10;
+pub const MOST_HEAD_BYTES: usize = 16 << 10;
 const CHUNK_BYTES: usize = 32 << 10;
+
+/// Headers that belong to one connection, or to this proxy, and are not passed on.
+const HOPS: &str = "connection proxy-connection proxy-authorization keep-alive te trailer transfer-encoding upgrade \
+    content-length host";
+
+/// Most bytes that a tunnel carries.
+#[derive(Clone, Copy, Debug)]
+pub struct Most {
+    pub out: u64,
+    pub back: u64,
+}
 
 /// Bytes that a tunnel carried, and why it ended.
 #[derive(Debug, Default)]
@@ -75,32 +80,15 @@ pub async fn chain(proxy: &Intercept, target: &str) -> Result<TcpStream> {
     }
 }
 
-/// Carries bytes both ways until both ends close, nothing moves, or a bound is reached.
-pub async fn carry<S>(mut inner: S, mut outer: TcpStream, host: &str) -> Passed
+/// Carries bytes until both ends close, nothing moves, or a bound is reached; returns why it was cut.
+pub async fn both_ways<S>(
+    inner: &mut S,
+    outer: &mut TcpStream,
+    most: Most,
+    passed: &mut Passed,
+) -> &'static str
 where
-    S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin,
-{
-    let mut passed = Passed::default();
-    let work = async {
-        let greeting = match timeout(DIAL, greeting(&mut inner, host)).await {
-            Ok(Some(greeting)) => greeting,
-            Ok(None) => return "refused_server_name",
-            Err(_) => return "no greeting",
-        };
-        if outer.write_all(&greeting).await.is_err() {
-            return "broken";
-        }
-        passed.bytes_out = greeting.len() as u64;
-        both_ways(&mut inner, &mut outer, &mut passed).await
-    };
-    let cut = timeout(LONGEST, work).await.unwrap_or("too long");
-    passed.cut = cut;
-    passed
-}
-
-async fn both_ways<S>(inner: &mut S, outer: &mut TcpStream, passed: &mut Passed) -> &'static str
-where
-    S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin,
+    S: AsyncRead + AsyncWrite + Unpin,
 {
     let (mut out, mut back) = (vec![0; CHUNK_BYTES], vec![0; CHUNK_BYTES]);
     let (mut sending, mut receiving) = (true, true);
@@ -123,7 +111,7 @@ where
         if !written {
             return "broken";
         }
-        if passed.bytes_out > MOST_OUT || passed.bytes_in > MOST_IN {
+        if passed.bytes_out > most.out || passed.bytes_in > most.back {
             return "too much";
         }
     }
@@ -143,30 +131,6 @@ async fn pass(to: &mut (impl AsyncWriteExt + Unpin), piece: &[u8]) -> bool {
     timeout(IDLE, write).await.is_ok_and(|written: std::io::Result<()>| written.is_ok())
 }
 
-/// Reads the client's TLS greeting, if it names the host the tunnel is for. Without this check, one allowed host of a
-/// content delivery network would give access to all its others.
-async fn greeting(inner: &mut (impl AsyncReadExt + Unpin), host: &str) -> Option<Vec<u8>> {
-    let (mut acceptor, mut seen, mut chunk) = (Acceptor::default(), Vec::new(), vec![0; 4_096]);
-    while seen.len() <= MOST_HEAD_BYTES {
-        let count = inner.read(&mut chunk).await.ok().filter(|count| *count > 0)?;
-        let piece = chunk.get(..count)?;
-        seen.extend_from_slice(piece);
-        let mut rest = piece;
-        while !rest.is_empty() {
-            acceptor.read_tls(&mut rest).ok().filter(|taken| *taken > 0)?;
-        }
-        if let Some(accepted) = acceptor.accept().ok()? {
-            let named = accepted.client_hello().server_name().map(str::to_ascii_lowercase);
-            let right = match named {
-                Some(name) => name == host,
-                None => host.parse::<IpAddr>().is_ok(),
-            };
-            return right.then_some(seen);
-        }
-    }
-    None
-}
-
 /// `host:port`, with brackets around an IPv6 address.
 pub fn target(host: &str, port: u16) -> String {
     if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
@@ -176,4 +140,27 @@ pub fn target(host: &str, port: u16) -> String {
 pub fn base(https: bool, host: &str, port: u16) -> Option<Uri> {
     let scheme = if https { "https" } else { "http" };
     format!("{scheme}://{}/", target(host, port)).parse().ok()
+}
+
+/// Headers that go on beyond a proxy: RFC 9110, 7.6.1.
+pub fn passed_on(headers: &HeaderMap) -> HeaderMap {
+    let of_hop: Vec<String> = headers
+        .get_all(header::CONNECTION)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(',').map(|name| name.trim().to_ascii_lowercase()))
+        .collect();
+    let is_hop = |name: &str| HOPS.split(' ').any(|hop| hop == name) || of_hop.iter().any(|hop| hop == name);
+    let kept = headers.iter().filter(|(name, _)| !is_hop(name.as_str()));
+    kept.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+/// Host and port that a request to a proxy is for.
+pub fn host_of(uri: &Uri, default: Option<u16>) -> Result<(String, u16), Refusal> {
+    let plain = uri.authority().filter(|authority| !authority.as_str().contains('@'));
+    let host = plain.map(|authority| authority.host().trim_start_matches('[').trim_end_matches(']'));
+    match (host, plain.and_then(http::uri::Authority::port_u16).or(default)) {
+        (Some(host), Some(port)) if !host.is_empty() => Ok((host.to_ascii_lowercase(), port)),
+        _ => Err(Refusal::new(400, "no_host", "no host and port", "CONNECT host:443")),
+    }
 }
