@@ -60,14 +60,6 @@ export class Hand {
     });
   }
 
-  /** A message as another client made it, with that client's own number. */
-  pass(message) {
-    return new Promise((done) => {
-      this.waiting.set(message.id, done);
-      this.child.stdin.write(`${JSON.stringify(message)}\n`);
-    });
-  }
-
   /** The text of a tool's answer; one that failed begins with `FAILED: `. */
   async call(name, given = {}) {
     const answer = await this.ask('tools/call', { name, arguments: given });
