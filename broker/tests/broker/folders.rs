@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// From the ground up: each stands only on folders of earlier rows. What assembles them all is named by none.
-const FOLDERS: [(&str, &str); 16] = [
+const FOLDERS: [(&str, &str); 17] = [
     ("ground", ""),
     ("makers", ""),
     ("policy", "ground makers"),
@@ -17,9 +17,10 @@ const FOLDERS: [(&str, &str); 16] = [
     ("handles", "ground secrets net ledger money door"),
     ("web", "ground policy net ledger door handles"),
     ("cargo", "ground net ledger door handles"),
+    ("forward", "ground policy net ledger handles web"),
     ("llm", "ground makers policy secrets net health ledger money door handles"),
     ("approvals", "ground policy ledger door handles"),
-    ("services", "ground policy secrets net ledger money door handles approvals"),
+    ("services", "ground policy secrets net ledger money door handles approvals forward"),
     ("packages", "ground policy net ledger door approvals"),
 ];
 const ASSEMBLES: &str = "broker";
