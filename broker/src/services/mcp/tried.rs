@@ -47,7 +47,7 @@ pub async fn tried(house: House, policy: &Policy, keys: Keys, name: &str) -> Res
             json!({"ok": true, "tools": tools.collect::<Vec<_>>(), "odd": listed.odd})
         }
         Err(Lost::Unreached(why) | Lost::Said(why) | Lost::Silent(why)) => {
-            json!({"ok": false, "trouble": why, "errors": errors.told(&handles.secrets)})
+            json!({"ok": false, "trouble": why, "errors": errors.told(&handles.secrets).await})
         }
     };
     server.leave().await;
