@@ -107,6 +107,11 @@ fn called(folder: &std::path::Path, params: &Value, mode: &str) -> Value {
             TcpStream::connect(address).and_then(|_| UdpSocket::bind("0.0.0.0:0")).map(drop)
         ));
     }
+    if mode == "keeps a file at home" {
+        let folder = PathBuf::from(std::env::var_os("HOME").expect("HOME")).join("cache/like");
+        let kept = fs::create_dir_all(&folder).and_then(|()| fs::write(folder.join("kept"), "kept"));
+        return text(format!("{kept:?}"));
+    }
     if let Some((_, url)) = mode.split_once("asks its proxy for ") {
         return text(by_proxy(url).unwrap_or_else(|error| error.to_string()));
     }

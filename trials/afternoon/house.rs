@@ -23,6 +23,7 @@ pub fn house(
 ) -> (House, Command) {
     let house = House::new("exit 1").with_broker();
     house.write_life(&format!("exec {}", house.path("target/creature/the-real-one").display()));
+    house.commit("the real creature");
     std::fs::create_dir_all(house.path("target/creature")).unwrap();
     programs::place(programs::creature(), &house.path("target/creature/the-real-one"));
     let name = Wire::Anthropic.model();
@@ -34,29 +35,23 @@ pub fn house(
         "{prices}{asleep}[rest]\nshortest_s = 1\nlongest_s = 300\n\
         [model]\nprovider = \"anthropic\"\nmodel = \"{name}\"\nbase_url = \"{address}\"\nkey_env = \"TEST_MODEL_KEY\"\n\
         [mcp.mail]\ncommand = [{hand:?}]\nnetwork = \"open\"\nabout = \"the owner's mailbox\"\n\
-        env = [\"MAIL_ADDRESS\", \"MAIL_PASSWORD\", \"MAIL_IMAP\", \"MAIL_SMTP\"]\n\
+        env = [\"MAIL_PASSWORD\"]\n\
+        set = {{ MAIL_ADDRESS = \"me@example.test\", MAIL_IMAP = \"plain://127.0.0.1:{imap}\", MAIL_SMTP = \"plain://127.0.0.1:{smtp}\" }}\n\
         rules = [{{ tool = \"search\", do = \"allow\", looks = true }}, {{ tool = \"read\", do = \"allow\", looks = true }},\n\
         {{ tool = \"draft\", do = \"allow\", looks = true }}, {{ tool = \"reply\", do = \"ask\" }}]\n\
         [mcp.browser]\ncommand = [\"node\", {script:?}, \"--headless\", \"--no-sandbox\", \"--no-webmcp\", \"--executable-path\", {chromium:?},\n\
         \"--user-data-dir\", \"profile\", \"--output-dir\", {output:?}, \"--snapshot-mode\", \"none\"]\n\
-        read = [{modules:?}]\nwrite = [\".self/workspace\"]\nnetwork = \"proxy\"\nabout = \"public pages\"\n\
+        read = [{modules:?}, \"/etc/chromium.d\", \"/etc/fonts\"]\nwrite = [\".self/workspace\"]\nnetwork = \"proxy\"\nabout = \"public pages\"\n\
         rules = [{{ tool = \"browser_navigate\", do = \"allow\", looks = true }}, {{ tool = \"browser_snapshot\", do = \"allow\", looks = true }}]\n",
         asleep = asleep(),
         address = model.base_url(),
         output = workspace.join("browser"),
         hand = hand(),
+        imap = mailbox.places["imap"],
+        smtp = mailbox.places["smtp"],
     ));
-    let places = &mailbox.places;
-    house.write(
-        ".env",
-        &format!(
-            "TEST_MODEL_KEY=test-key-of-the-house\nMAIL_ADDRESS=me@example.test\nMAIL_PASSWORD={}\n\
-            MAIL_IMAP=plain://127.0.0.1:{}\nMAIL_SMTP=plain://127.0.0.1:{}\n",
-            places["password"].as_str().unwrap(),
-            places["imap"],
-            places["smtp"]
-        ),
-    );
+    let password = mailbox.places["password"].as_str().unwrap();
+    house.write(".env", &format!("TEST_MODEL_KEY=test-key-of-the-house\nMAIL_PASSWORD={password}\n"));
     let mut command = house.command(&[]);
     command.env("HTTP_PROXY", outside::proxy()).env("NO_PROXY", "127.0.0.1,localhost");
     (house, command)

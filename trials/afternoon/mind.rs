@@ -9,6 +9,13 @@ pub fn step(seen: &Seen) -> Say {
     if !text.contains("look after my mail") {
         return Say::new().says("Nothing is asked of me.").rests(300);
     }
+    if let Some(done) = text.split("it was carried out: ").nth(1) {
+        // Its own words stand in the request from then on.
+        return match (text.contains("I answered Ann"), word(done, "Message-ID ")) {
+            (false, Some(_)) => Say::new().says("I answered Ann, with what the page says.").rests(300),
+            _ => Say::new().says("All is done.").rests(300),
+        };
+    }
     let came = |server: &str, tool: &str| came(seen, server, tool);
     let Some(list) = came("mail", "search") else {
         return calls(seen, "I look who wrote.", "mail", "search", json!({"unseen": true}));
@@ -43,13 +50,7 @@ pub fn step(seen: &Seen) -> Say {
         let reply = json!({"to": [to], "text": answer, "message": message});
         return calls(seen, "The owner shall see it first.", "mail", "reply", reply);
     }
-    if !text.contains("was accepted") && !text.contains("was sent") {
-        return Say::new().says("An answer to Ann waits for you.").rests(300);
-    }
-    if !text.contains("I answered Ann") {
-        return Say::new().says(&format!("I answered Ann: the herons are fed at {hour}.")).rests(300);
-    }
-    Say::new().says("All is done.").rests(300)
+    Say::new().says("An answer to Ann waits for you.").rests(300)
 }
 
 /// A call of a server's tool, listed or folded.

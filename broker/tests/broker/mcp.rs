@@ -281,6 +281,19 @@ async fn a_server_at_an_address_is_called_with_its_token_and_says_so_where_that_
     assert!(!refused.to_string().contains("another-0123456789"), "{refused}");
 }
 
+/// Found: the guardian keeps the broker's folder behind a link, which no program sees that runs behind walls; so none could
+/// make a folder in its home.
+#[tokio::test]
+async fn a_program_keeps_files_at_home_where_the_brokers_folder_is_a_link() {
+    let home = home("keeps a file at home", "network = \"proxy\"\n");
+    std::fs::rename(home.path(".self/broker"), home.path(".self-broker")).unwrap();
+    std::os::unix::fs::symlink("../.self-broker", home.path(".self/broker")).unwrap();
+    let open = home.open().await;
+    let answer = call(&open, "look", json!({})).await;
+    assert_eq!(answer["body"], "Ok(())", "{answer}");
+    assert_eq!(home.text(".self-broker/mcp/like/cache/like/kept"), "kept");
+}
+
 /// Found: the creature could put a link in the place of a folder within its own, and the program saw where that led.
 #[tokio::test]
 async fn a_folder_that_the_creature_could_make_a_link_is_not_granted() {

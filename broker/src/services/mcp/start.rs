@@ -136,8 +136,9 @@ impl Start {
     fn child(&self, proxy: Option<UnixStream>) -> Result<Child, String> {
         let (program, arguments) = self.program()?;
         let home = self.home();
-        std::fs::create_dir_all(&home)
-            .map_err(|error| format!("{} cannot be made: {error}", home.display()))?;
+        // Behind the walls no link is seen that leads there, and the broker's folder lies behind one.
+        let made = std::fs::create_dir_all(&home).and_then(|()| home.canonicalize());
+        let home = made.map_err(|error| format!("{} cannot be made: {error}", home.display()))?;
         let mut command = self.walled(&program, &home, proxy.as_ref().map(AsRawFd::as_raw_fd))?;
         command.args(arguments).current_dir(&home).env_clear().env("HOME", &home).kill_on_drop(true);
         command.env("PATH", programs::path());
