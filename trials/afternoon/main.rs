@@ -62,6 +62,7 @@ fn a_mail_is_answered_with_what_the_browser_showed_after_a_yes_in_the_window() {
     let report = trials::said(&report);
     assert!(report.contains("mail ×") && report.contains("asks executed 1"), "{report}");
     assert_eq!(sent(&mailbox).len(), 1, "once");
+    assert!(window.whole().contains("mcp.call browser browser_snapshot ok"), "{}", window.whole());
     keep(&window.whole(), &report, &sent(&mailbox)[0]);
     assert_eq!(guardian.stop(), 0);
 }

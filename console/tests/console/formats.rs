@@ -92,6 +92,11 @@ fn a_kind_without_a_row_of_its_own_is_shown_by_what_it_says() {
             "dream     name 20260102T030000.000Z, parts facts: ok: 2 merged; pulse: not ok: no disk",
         ),
         ("dream", json!({"undone": "20260102T030000.000Z"}), "dream     undone 20260102T030000.000Z"),
+        (
+            "action",
+            json!({"tool": "mcp.call", "args": {"server": "mail", "tool": "search"}, "result": {"ok": true}}),
+            "action    mcp.call mail search ok",
+        ),
         ("hunch", json!({"text": "It will rain.", "sure": 0.5}), "hunch     It will rain."),
         ("hunch", json!({"about": "weather", "text": "It will rain."}), "hunch     weather: It will rain."),
         ("hunch", json!({"sure": {"of": 0.5}}), "hunch     {\"sure\":{\"of\":0.5}}"),
