@@ -336,7 +336,8 @@ fn kept_at(house: &House, service: &str) -> PathBuf {
     house.broker().join(format!("oauth2-{name}.json"))
 }
 
-fn entry(name: &str, url: &Url) -> Entry {
+/// The ledger's line of a sign-in that is renewed at an address.
+pub(super) fn entry(name: &str, url: &Url) -> Entry {
     Entry {
         event: "call".to_owned(),
         service: name.to_owned(),

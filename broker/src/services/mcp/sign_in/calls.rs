@@ -2,9 +2,10 @@
 
 use crate::ground::hosts::{self, Reach};
 use crate::ground::lock::lock;
-use crate::ledger::{Entry, Ledger};
+use crate::ledger::Ledger;
 use crate::net::outward::Outward;
 use crate::net::{self, read_most};
+use crate::services::oauth::entry;
 use reqwest::{Client, Method, Url};
 use rmcp::transport::auth::{
     OAuthHttpClient, OAuthHttpClientFuture, OAuthHttpRedirectPolicy, OAuthHttpRequest,
@@ -113,16 +114,5 @@ impl Calls {
 impl OAuthHttpClient for Calls {
     fn execute(&self, request: OAuthHttpRequest) -> OAuthHttpClientFuture<'_> {
         Box::pin(async move { self.sent(request).await.map_err(Into::into) })
-    }
-}
-
-fn entry(name: &str, url: &Url) -> Entry {
-    Entry {
-        event: "call".to_owned(),
-        service: name.to_owned(),
-        method: "POST".to_owned(),
-        path: url.path().to_owned(),
-        decision: "sign in anew".to_owned(),
-        ..Entry::default()
     }
 }
