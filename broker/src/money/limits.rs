@@ -57,7 +57,14 @@ impl Limits {
                 let count = if torn { usize::MAX } else { lines.len() };
                 Held { lines: count, spent: Spent::of(lines, &now()), ..Held::default() }
             }
-            Err(error) => Held { closed: Some(format!("{error:#}")), ..Held::default() },
+            Err(error) => {
+                let why = format!("{error:#}");
+                tracing::warn!(
+                    "nothing that has a limit leaves, for its sums cannot be read; where the file is moved away, all \
+                     sums begin at nothing: {why}"
+                );
+                Held { closed: Some(why), ..Held::default() }
+            }
         };
         Self { path, now, held: Mutex::new(held) }
     }
