@@ -69,7 +69,7 @@ pub fn backup(house: &House, wanted: &options::Backup) -> Result<u8> {
     let keys = if wanted.with_secrets {
         "your keys and tokens are in it: keep it as you keep those"
     } else {
-        "your keys and tokens (.env); --with-secrets takes them along"
+        "your keys and tokens (.env), and what programs of MCP servers keep, such as logins; --with-secrets takes them along"
     };
     terminal::field(if wanted.with_secrets { "beware" } else { "left out" }, keys);
     if made.left_out > 0 {

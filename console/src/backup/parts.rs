@@ -44,8 +44,9 @@ const LEFT_FILES: [&str; 19] = [
     ".self/broker/asks.lock",
     ".self/broker/ledger.lock",
 ];
-/// Tokens of MCP servers.
+/// Tokens of MCP servers, and the homes of their programs: a browser keeps its logins there, a wallet its key.
 const SIGN_INS: &str = ".self/broker/sign-ins/";
+const HOMES: &str = ".self/broker/mcp/";
 pub const KNOWN_FILES: [&str; 2] = [".self/memory.jsonl", ".self/inbox.jsonl"];
 pub const KNOWN_FOLDERS: [&str; 3] = [".self/snapshots", ".self/mind", ".self/workspace"];
 /// Other folders that every house has.
@@ -73,9 +74,10 @@ pub fn part(path: &str) -> Part {
         || is_log;
     match path {
         _ if is_left => Part::Leave,
-        _ if path.starts_with(SIGN_INS) || path.starts_with(".self/broker/oauth2-") || is_keys(path) => {
+        _ if [SIGN_INS, HOMES, ".self/broker/oauth2-"].iter().any(|begin| path.starts_with(begin)) => {
             Part::Secret
         }
+        _ if is_keys(path) => Part::Secret,
         _ if KNOWN_FILES.contains(&path) || path.starts_with(".self/memory-") => Part::Knows,
         _ if KNOWN_FOLDERS.iter().any(below) => Part::Knows,
         _ if path.starts_with(".self/") => Part::Record,
@@ -86,7 +88,7 @@ pub fn part(path: &str) -> Part {
 
 /// Whether a path is of what npx and uvx fetched into the home of an MCP server's program: they fetch it anew.
 fn is_fetched(path: &str) -> bool {
-    let mut steps = path.strip_prefix(".self/broker/mcp/").unwrap_or_default().split('/').skip(1);
+    let mut steps = path.strip_prefix(HOMES).unwrap_or_default().split('/').skip(1);
     steps.next().is_some_and(|step| [".npm", ".cache"].contains(&step))
 }
 

@@ -82,7 +82,7 @@ pub struct Backup {
     /// the file to make; else it goes beside the house
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub file: Option<String>,
-    /// takes .env and tokens along, which are left out else
+    /// takes .env, tokens and what programs of MCP servers keep along, which are left out else
     #[arg(long)]
     pub with_secrets: bool,
     #[command(flatten)]

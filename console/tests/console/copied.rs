@@ -151,9 +151,10 @@ fn a_backup_is_one_closed_file_that_git_tar_and_sha256sum_read_and_holds_no_key(
     assert!(!with.contains_key(".self/broker/tokens.json"), "the token of a life is nobody's to keep");
 }
 
-/// Found: what npx and uvx had fetched for an MCP server was more than a backup takes.
+/// Found: what npx and uvx had fetched for an MCP server was more than a backup takes; and a browser's logins and a wallet's
+/// key were in every backup.
 #[test]
-fn what_was_fetched_for_an_mcp_server_is_left_out_and_what_it_keeps_is_taken_along() {
+fn what_an_mcp_server_keeps_is_a_secret_and_what_was_fetched_for_it_is_left_out() {
     let house = House::new(SOUND);
     house.write(".gitignore", "/target/\n.env\n");
     house.commit("keys stay here");
@@ -161,10 +162,16 @@ fn what_was_fetched_for_an_mcp_server_is_left_out_and_what_it_keeps_is_taken_alo
     for fetched in [".npm/_npx/1/server.js", ".cache/uv/archive/server.py"] {
         house.write(&home(fetched), "fetched anew by itself");
     }
-    house.write(&home("graph.jsonl"), "{}\n");
-    let held = held(&backed_up(&house, "copy.tar.gz", &[]));
-    let of_it: Vec<&String> = held.keys().filter(|path| path.contains("broker/mcp")).collect();
-    assert_eq!(of_it, [&home("graph.jsonl")]);
+    for kept in ["graph.jsonl", "profile/Default/Cookies", "key.json"] {
+        house.write(&home(kept), "{}\n");
+    }
+    let of_it = |name: &str, words: &[&str]| -> Vec<String> {
+        let held = held(&backed_up(&house, name, words));
+        held.into_keys().filter(|path| path.contains("broker/mcp")).collect()
+    };
+    assert_eq!(of_it("copy.tar.gz", &[]), Vec::<String>::new());
+    let whole = [home("graph.jsonl"), home("key.json"), home("profile/Default/Cookies")];
+    assert_eq!(of_it("whole.tar.gz", &["--with-secrets"]), whole);
 }
 
 /// While a life writes: whole lines only, and every line of before the backup.
