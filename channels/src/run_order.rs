@@ -7,14 +7,13 @@ use crate::switchboard::{Saying, Shared};
 use anyhow::{Context, Result};
 use console::window::child::Running;
 use console::window::typed::Order;
-use house::House;
+use house::{House, clock};
 use nix::poll::{PollFd, PollFlags, poll};
-use std::time::{Duration, Instant};
 
 /// Columns of what a command prints: a phone is narrow.
 const COLUMNS: usize = 64;
 /// Longest time of a command, and between two looks at it.
-const LONGEST: Duration = Duration::from_secs(60);
+const LONGEST_MS: u64 = 60_000;
 const LOOK_MS: u16 = 500;
 
 /// Carries out a command of the owner's; `late`: when it was said, where that is long ago.
@@ -80,7 +79,7 @@ async fn ran(shared: &Shared, args: &[String]) -> Result<String> {
 fn output(house: &House, args: &[String]) -> Result<String> {
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     let mut running = Running::start(house, &Order::new(&words), COLUMNS)?;
-    let begun = Instant::now();
+    let begun_ms = clock::running_ms();
     let mut lines = Vec::new();
     loop {
         let mut asked = [PollFd::new(running.out(), PollFlags::POLLIN)];
@@ -90,9 +89,9 @@ fn output(house: &House, args: &[String]) -> Result<String> {
         if came.ended.is_some() {
             break;
         }
-        if begun.elapsed() > LONGEST {
+        if clock::running_ms() - begun_ms > LONGEST_MS {
             running.end();
-            lines.push(format!("… ended after {} s", LONGEST.as_secs()));
+            lines.push(format!("… ended after {} s", LONGEST_MS / 1_000));
             break;
         }
     }
