@@ -13,7 +13,7 @@ use house::asks::{Ask, all, unanswered};
 use house::bounds::brief;
 use house::printable::{exactly as spelled, flat};
 use house::records::text;
-use house::{clock, moments};
+use house::{clock, files, moments};
 
 /// Characters of one field of an ask in its message; the exact bytes go with it.
 const FIELD_CHARS: usize = 300;
@@ -25,7 +25,12 @@ const RESULT_CHARS: usize = 600;
 impl Switchboard {
     /// Shows asks that are new on every channel, and tells what came of those that were shown.
     pub fn look_at_asks(&mut self) -> Result<()> {
+        let mark = files::mark(&self.house.asks());
+        if self.asks == Some(mark) {
+            return Ok(());
+        }
         self.outcomes()?;
+        let mut has_all = true;
         for ask in unanswered(&self.house) {
             let digest = ask.asked().digest().to_owned();
             let lines = self.lines.values().filter(|line| !self.buttons.has_shown(&ask.id, &digest, &line.name));
@@ -33,9 +38,12 @@ impl Switchboard {
             for (channel, chat) in lines.collect::<Vec<_>>() {
                 if self.has_room(&channel) {
                     self.show_ask(&channel, &chat, &ask.id, "")?;
+                } else {
+                    has_all = false;
                 }
             }
         }
+        self.asks = has_all.then_some(mark);
         Ok(())
     }
 

@@ -9,7 +9,7 @@ use crate::late;
 use crate::order::{self, Meant};
 use crate::received::{self, MOST_FILE_BYTES, MOST_FILES};
 use crate::run_order;
-use crate::state::{Owner, Said};
+use crate::state::{Owner, Said, State};
 use crate::switchboard::Shared;
 use anyhow::Result;
 use house::bounds::brief;
@@ -19,6 +19,8 @@ use house::{clock, moments};
 const BEGINNING: usize = 4_000;
 /// Characters of a word that are kept until it is answered.
 const SAID_CHARS: usize = 200;
+/// Ids of words in the inbox that are known beside those of the state.
+const MOST_IDS: usize = 50_000;
 /// Words, and characters of them, that a late stop has at most.
 const STOP_WORDS: usize = 4;
 /// First words of what ends something: it acts however late it is heard.
@@ -37,10 +39,21 @@ struct Place<'a> {
     late: Option<(String, u64)>,
 }
 
-/// Takes a batch: all that follows of it is kept when this returns.
+/// Takes a batch: all that follows of it is kept when this returns. Where that fails, it is heard as if it never was.
 pub async fn batch(shared: &Shared, name: &str, channel: &dyn Channel, batch: Batch) -> Result<()> {
+    let taken = taken(shared, name, channel, &batch).await;
+    if taken.is_err() {
+        let mut all = shared.borrow_mut();
+        let before = State::load(&all.house, name);
+        if let (Some(line), Ok(before)) = (all.lines.get_mut(name), before) {
+            line.state = before;
+        }
+    }
+    taken
+}
+
+async fn taken(shared: &Shared, name: &str, channel: &dyn Channel, batch: &Batch) -> Result<()> {
     let mut words = Vec::new();
-    let mut ids = Vec::new();
     for heard in &batch.heard {
         let verdict = shared.borrow_mut().judge(name, heard)?;
         let (chat, key) = (&heard.chat, heard.id.as_str());
@@ -61,7 +74,6 @@ pub async fn batch(shared: &Shared, name: &str, channel: &dyn Channel, batch: Ba
             }
             Verdict::Owner => owners(shared, name, channel, heard, &mut words).await?,
         }
-        ids.push(heard.id.clone());
         // What is judged next must know what was judged before: the same happening may stand in a batch twice.
         if let Some(line) = shared.borrow_mut().lines.get_mut(name) {
             line.state.hear(heard.id.clone());
@@ -85,6 +97,9 @@ fn keep_words(shared: &Shared, name: &str, words: &mut Vec<inbox::Word>) -> Resu
         inbox::keep(&house, &word)?;
         // A batch that fails from here on is heard once more.
         if let Some(line) = shared.borrow_mut().lines.get_mut(name) {
+            if line.in_the_inbox.len() > MOST_IDS {
+                line.in_the_inbox.clear();
+            }
             line.in_the_inbox.extend(word.ids);
         }
     }
@@ -118,6 +133,7 @@ fn paired(shared: &Shared, name: &str, heard: &Heard) -> Result<()> {
     all.row(name, &format!("{name}: paired with {whom}"));
     all.reply(name, &heard.chat, &[&heard.id], "Paired: I hear you here from now on, and nobody else. /help lists what there is.")?;
     all.tell_elsewhere(name, &format!("{whom} is paired on {name} now. If that is not you: `channels unpair {name}` in a shell."))?;
+    all.asks = None;
     all.look_at_asks()
 }
 

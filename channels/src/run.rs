@@ -8,7 +8,7 @@ use crate::telling::Telling;
 use crate::watch::Changes;
 use crate::{places, receive, send, typing};
 use anyhow::{Context, Result, bail};
-use house::files::{self, Mark};
+use house::files;
 use house::settings::channels::Channel as Settings;
 use house::{House, openat};
 use redact::keys::Keys;
@@ -35,7 +35,7 @@ pub struct Served {
     pub warn_percent: f64,
 }
 
-/// Serves channels until the secrets of the house change, which a new start takes up, or until this process is ended.
+/// Serves channels until this process is ended.
 pub async fn serve(served: Served) -> Result<()> {
     let Served { house, channels, door, keys, warn_percent } = served;
     let state = openat::Folder::open(&house.state_folder()).context("failed to open .self")?;
@@ -45,7 +45,6 @@ pub async fn serve(served: Served) -> Result<()> {
     if fs2::FileExt::try_lock_exclusive(&lock).is_err() {
         bail!("another program serves the channels of this house already");
     }
-    let secrets = files::mark_of_any(&house.secrets());
     let (mut lines, mut made, mut missing) = (Vec::new(), Vec::new(), Vec::new());
     for (name, (settings, channel)) in channels {
         match channel {
@@ -71,11 +70,11 @@ pub async fn serve(served: Served) -> Result<()> {
         tasks.spawn_local(typing::run(shared.clone(), name.clone(), channel.clone()));
         tasks.spawn_local(send::run(shared.clone(), name, channel, door.clone()));
     }
-    tasks.run_until(keep_house(shared, secrets, warn_percent)).await
+    tasks.run_until(keep_house(shared, warn_percent)).await
 }
 
 /// Takes what happens in the house to the channels.
-async fn keep_house(shared: Shared, secrets: Option<Mark>, warn_percent: f64) -> Result<()> {
+async fn keep_house(shared: Shared, warn_percent: f64) -> Result<()> {
     let house = shared.borrow().house.clone();
     let mut talk = Talk::open(&house)?;
     let mut telling = Telling::open(&house, warn_percent);
@@ -90,10 +89,6 @@ async fn keep_house(shared: Shared, secrets: Option<Mark>, warn_percent: f64) ->
                 telling = Telling::open(&house, warn_percent);
                 tokio::time::sleep(REST).await;
             }
-        }
-        if files::mark_of_any(&house.secrets()) != secrets {
-            shared.borrow_mut().row("house", "the secrets have changed: a new start takes them up");
-            return Ok(());
         }
     }
 }

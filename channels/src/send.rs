@@ -194,7 +194,11 @@ impl Sender {
         let wait = match trouble {
             Trouble::Slower(wait) => (*wait).min(LONGEST),
             Trouble::Revoked(_) => REVOKED,
-            _ => self.pause.next(clock::since_boot_ms()),
+            Trouble::Away(_)
+            | Trouble::Doubtful(_)
+            | Trouble::Form(_)
+            | Trouble::Refused(_)
+            | Trouble::Elsewhere(_) => self.pause.next(clock::since_boot_ms()),
         };
         self.shared.borrow_mut().row(&self.name, &format!("{}: nothing is sent just now: {}", self.name, why(trouble)));
         tokio::time::sleep(wait).await;

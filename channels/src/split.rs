@@ -24,6 +24,7 @@ pub fn plain_parts(text: &str, fits: &dyn Fn(&str) -> bool) -> Vec<String> {
 }
 
 /// The blocks at the top, each with what follows it up to the next.
+#[allow(clippy::wildcard_enum_match_arm)]
 fn blocks(text: &str) -> Vec<Range<usize>> {
     let (mut starts, mut depth) = (vec![0], 0_usize);
     for (event, range) in Parser::new_ext(text, format::options()).into_offset_iter() {

@@ -53,6 +53,8 @@ pub struct Switchboard {
     pub lines: BTreeMap<String, Line>,
     pub outbox: Outbox,
     pub buttons: Buttons,
+    /// The asks as they were looked at last; `None`: they are looked at again.
+    pub asks: Option<Option<Mark>>,
     pairing: (Option<Mark>, Pairing),
     keys: Keys,
     /// Rows that were said last by each channel: the same is not said twice in a row.
@@ -123,6 +125,7 @@ impl Switchboard {
             lines,
             outbox: Outbox::load(places::outbox(house))?,
             buttons: Buttons::load(house)?,
+            asks: None,
             pairing: (None, Pairing::default()),
             keys,
             rows: BTreeMap::new(),

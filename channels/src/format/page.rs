@@ -297,6 +297,7 @@ impl Page {
     }
 
     /// Ends a link; where it leads is told beside its words, unless these or the platform say it.
+    #[allow(clippy::wildcard_enum_match_arm)]
     fn end_link(&mut self) {
         let Some(Address { to, said, at, is_link, is_picture }) = self.addresses.pop() else { return };
         let is_said = said.trim() == to || format!("mailto:{}", said.trim()) == to || to.is_empty();
