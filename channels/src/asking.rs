@@ -33,7 +33,8 @@ impl Switchboard {
         let mut has_all = true;
         for ask in unanswered(&self.house) {
             let digest = ask.asked().digest().to_owned();
-            let lines = self.lines.values().filter(|line| !self.buttons.has_shown(&ask.id, &digest, &line.name));
+            let lines =
+                self.lines.values().filter(|line| !self.buttons.has_shown(&ask.id, &digest, &line.name));
             let lines = lines.filter_map(|line| Some((line.name.clone(), line.owner()?.chat.clone())));
             for (channel, chat) in lines.collect::<Vec<_>>() {
                 if self.has_room(&channel) {
@@ -67,9 +68,12 @@ impl Switchboard {
         let Answerable { ask, digest, .. } = &shown;
         let Some(line) = self.lines.get(channel) else { return Ok(()) };
         let (yes, no) = (buttons::id()?, buttons::id()?);
-        let can = line.limits.buttons.is_some_and(|buttons| buttons.most >= 2 && buttons.data_bytes >= yes.len());
+        let can =
+            line.limits.buttons.is_some_and(|buttons| buttons.most >= 2 && buttons.data_bytes >= yes.len());
         let how = match (line.limits.approves, can) {
-            (false, _) => format!("Nothing is approved from here: the window, the page or another channel does. `no {id}` denies it."),
+            (false, _) => format!(
+                "Nothing is approved from here: the window, the page or another channel does. `no {id}` denies it."
+            ),
             (true, true) => String::new(),
             (true, false) => format!("Write `yes {id}` or `no {id}`."),
         };
@@ -78,7 +82,8 @@ impl Switchboard {
         let head = head.collect::<Vec<_>>().join("\n");
         let whole = format!("{head}\n\nexactly, {} bytes:\n{}\n{how}", bytes.len(), spelled(&bytes));
         let is_whole = line.fits_plainly(&whole);
-        let text = if is_whole { whole } else { format!("{head}\n\nIts exact bytes are in the file above.\n{how}") };
+        let text =
+            if is_whole { whole } else { format!("{head}\n\nIts exact bytes are in the file above.\n{how}") };
         let text = text.trim_end().to_owned();
         let of = [id, digest.as_str(), yes.as_str()];
         let mut saying =
@@ -126,8 +131,13 @@ impl Switchboard {
         for ask in waiting.iter().take(MOST_AT_ONCE) {
             self.show_ask(channel, chat, &ask.id, "")?;
         }
-        let more: Vec<String> = waiting.iter().skip(MOST_AT_ONCE).map(|ask| format!("/asks {}", ask.id)).collect();
-        if more.is_empty() { Ok(()) } else { self.reply(channel, chat, &[of], &format!("And: {}", more.join(", "))) }
+        let more: Vec<String> =
+            waiting.iter().skip(MOST_AT_ONCE).map(|ask| format!("/asks {}", ask.id)).collect();
+        if more.is_empty() {
+            Ok(())
+        } else {
+            self.reply(channel, chat, &[of], &format!("And: {}", more.join(", ")))
+        }
     }
 
     /// Takes the press of a button; returns what is told to whoever pressed. `late`: when it was said, where that is long ago.
@@ -153,7 +163,9 @@ impl Switchboard {
     ) -> Result<Option<String>> {
         let Some(line) = self.lines.get(channel) else { return Ok(None) };
         if approve && !line.limits.approves {
-            return Ok(Some(format!("Nothing is approved from here; ask {id} waits in the window, on the page and on other channels.")));
+            return Ok(Some(format!(
+                "Nothing is approved from here; ask {id} waits in the window, on the page and on other channels."
+            )));
         }
         let digest = match answerable(&self.house, id) {
             Ok(answerable) => answerable.digest,
@@ -161,7 +173,12 @@ impl Switchboard {
         };
         let was_shown = self.buttons.last(id, channel, chat).is_some_and(|shown| shown.digest == digest);
         if approve && !was_shown {
-            self.show_ask(channel, chat, id, "It was not shown here as it is now. Say it again if you mean this:")?;
+            self.show_ask(
+                channel,
+                chat,
+                id,
+                "It was not shown here as it is now. Say it again if you mean this:",
+            )?;
             return Ok(None);
         }
         self.answered(channel, chat, id, &digest, approve, late).map(Some)
@@ -182,7 +199,9 @@ impl Switchboard {
             Err(error) => return Ok(format!("Nothing was done: {error:#}")),
         };
         if now.digest != *digest {
-            return Ok(format!("What ask {id} would do has changed since it was shown here; nothing was done. /asks {id}"));
+            return Ok(format!(
+                "What ask {id} would do has changed since it was shown here; nothing was done. /asks {id}"
+            ));
         }
         if let Some(noted) = noted(&self.house, &now.ask) {
             let (word, at) = (text(&noted, "answer"), moments::near(text(&noted, "at")));
@@ -273,7 +292,8 @@ fn heading(shown: &Answerable) -> String {
     let why = flat(&brief(shown.ask.asked().why(), FIELD_CHARS));
     let why = (!why.is_empty()).then(|| format!("why: {why}"));
     let fields = asks::told(act).into_iter().filter(|(name, _)| name != "header");
-    let fields = fields.map(|(name, text)| format!("{}: {}", flat(&name), spelled(&flat(&brief(&text, FIELD_CHARS)))));
+    let fields =
+        fields.map(|(name, text)| format!("{}: {}", flat(&name), spelled(&flat(&brief(&text, FIELD_CHARS)))));
     let first = format!("Ask {}: {}", shown.ask.id, asks::title(act));
     std::iter::once(first).chain(why).chain(fields).take(20).collect::<Vec<_>>().join("\n")
 }
@@ -281,5 +301,9 @@ fn heading(shown: &Answerable) -> String {
 fn outcome(ask: &Ask) -> String {
     let result = flat(&brief(ask.newest().result(), RESULT_CHARS));
     let at = moments::near(ask.newest().at());
-    if result.is_empty() { format!("{}, {at}", ask.outcome()) } else { format!("{}, {at}: {result}", ask.outcome()) }
+    if result.is_empty() {
+        format!("{}, {at}", ask.outcome())
+    } else {
+        format!("{}, {at}: {result}", ask.outcome())
+    }
 }

@@ -75,9 +75,10 @@ impl Buttons {
 
     /// The newest showing of an ask in a chat.
     pub fn last(&self, ask: &str, channel: &str, chat: &Chat) -> Option<&Shown> {
-        self.shown.iter().rev().find(|shown| {
-            shown.ask == ask && shown.channel == channel && shown.chat.id == chat.id
-        })
+        self.shown
+            .iter()
+            .rev()
+            .find(|shown| shown.ask == ask && shown.channel == channel && shown.chat.id == chat.id)
     }
 
     /// Whether what has this digest was shown on a channel.

@@ -24,7 +24,8 @@ const BEFORE: [&str; 3] = [".self/workspace/", "workspace/", "./"];
 pub fn linked(house: &House, markdown: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for event in Parser::new_ext(markdown, format::options()) {
-        let (Event::Start(Tag::Link { dest_url, .. }) | Event::Start(Tag::Image { dest_url, .. })) = event else {
+        let (Event::Start(Tag::Link { dest_url, .. }) | Event::Start(Tag::Image { dest_url, .. })) = event
+        else {
             continue;
         };
         let Some(path) = inside(&dest_url) else { continue };
@@ -65,7 +66,11 @@ pub fn read(house: &House, enclosed: &Enclosed, most: u64) -> Result<Outgoing> {
             let (of, text) = exactly(house, id)?;
             ensure!(of == *digest, "what ask {id} would do has changed since");
             let bytes = text.into_bytes();
-            ensure!(bytes.len() as u64 <= most, "ask {id} has {} bytes, and at most {most} can be sent here", bytes.len());
+            ensure!(
+                bytes.len() as u64 <= most,
+                "ask {id} has {} bytes, and at most {most} can be sent here",
+                bytes.len()
+            );
             Ok(Outgoing { name: format!("ask-{}.txt", received::harmless(id)), bytes: bytes.into() })
         }
         Enclosed::Text { name, text } => {

@@ -56,7 +56,12 @@ impl Talk {
         };
         let is_there = std::fs::metadata(house.memory()).is_ok_and(|meta| meta.ino() == at.inode);
         let before = if is_there { vec![] } else { rest(house, at) };
-        Ok(Self { follow: Follow::resumed(house.memory(), at), kept, is_other: !is_there && at.inode != 0, before })
+        Ok(Self {
+            follow: Follow::resumed(house.memory(), at),
+            kept,
+            is_other: !is_there && at.inode != 0,
+            before,
+        })
     }
 
     /// Queues what is new; whether another look would bring more at once.
@@ -116,11 +121,15 @@ impl Talk {
 /// The rest of a memory that was moved aside since it was read.
 fn rest(house: &House, at: Cursor) -> Vec<Value> {
     let older = records::older(&house.memory(), "");
-    let mut older = older.into_iter().filter(|path| std::fs::metadata(path).is_ok_and(|meta| meta.ino() == at.inode));
-    older.next().map(|path| {
-        // One before the place is a line's end, unless it is the beginning.
-        records::from(&path, at.place.saturating_sub(1), OLDER_BYTES).collect()
-    }).unwrap_or_default()
+    let mut older =
+        older.into_iter().filter(|path| std::fs::metadata(path).is_ok_and(|meta| meta.ino() == at.inode));
+    older
+        .next()
+        .map(|path| {
+            // One before the place is a line's end, unless it is the beginning.
+            records::from(&path, at.place.saturating_sub(1), OLDER_BYTES).collect()
+        })
+        .unwrap_or_default()
 }
 
 /// Queues a message of the creature's where it belongs; whether anything was.
@@ -164,7 +173,9 @@ fn destination(all: &Switchboard, message: Message) -> Option<(String, Chat)> {
     // A channel whose owner will mend it keeps what is for it; a chat that nobody knows any more is at home.
     let waits = of.and_then(|of| all.lines.get(of)).filter(|line| line.owner().is_some());
     let is_answer = matches!(message.kind(), "answer" | "waiting" | "");
-    if let Some((line, chat)) = waits.filter(|_| is_answer).and_then(|line| Some((line, line.state.chat(name)?))) {
+    if let Some((line, chat)) =
+        waits.filter(|_| is_answer).and_then(|line| Some((line, line.state.chat(name)?)))
+    {
         return Some((line.name.clone(), chat.clone()));
     }
     let is_for_home = of.is_some() || is_unasked(message);
@@ -175,8 +186,17 @@ fn destination(all: &Switchboard, message: Message) -> Option<(String, Chat)> {
 /// Whether a message on a thread of no channel is worth a way to the owner: answers stay where they were asked for.
 fn is_unasked(message: Message) -> bool {
     let kinds = [
-        "asked_for", "reminder", "revenue", "approval", "milestone", "broken", "weekly_summary", "digest", "money",
-        "stuck", "sub-sessions",
+        "asked_for",
+        "reminder",
+        "revenue",
+        "approval",
+        "milestone",
+        "broken",
+        "weekly_summary",
+        "digest",
+        "money",
+        "stuck",
+        "sub-sessions",
     ];
     kinds.contains(&message.kind()) || message.reminder().is_some()
 }

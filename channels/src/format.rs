@@ -18,7 +18,9 @@ pub fn formatted(markdown: &str, form: Form) -> String {
     let events = Parser::new_ext(&markdown, options());
     match form {
         Form::MatrixHtml => matrix::html(events),
-        Form::Plain | Form::TelegramHtml | Form::DiscordMarkdown | Form::SlackMrkdwn => page::text(events, form),
+        Form::Plain | Form::TelegramHtml | Form::DiscordMarkdown | Form::SlackMrkdwn => {
+            page::text(events, form)
+        }
     }
 }
 

@@ -25,8 +25,24 @@ const MOST_IDS: usize = 50_000;
 const STOP_WORDS: usize = 4;
 /// First words of what ends something: it acts however late it is heard.
 const STOPS: [&str; 18] = [
-    "stop", "pause", "halt", "abort", "cancel", "enough", "no", "deny", "don't", "quiet", "stopp", "hör", "pausiere",
-    "arrête", "arrête-toi", "para", "detente", "nein",
+    "stop",
+    "pause",
+    "halt",
+    "abort",
+    "cancel",
+    "enough",
+    "no",
+    "deny",
+    "don't",
+    "quiet",
+    "stopp",
+    "hör",
+    "pausiere",
+    "arrête",
+    "arrête-toi",
+    "para",
+    "detente",
+    "nein",
 ];
 
 /// What is said, where, and by which happening.
@@ -62,7 +78,8 @@ async fn taken(shared: &Shared, name: &str, channel: &dyn Channel, batch: &Batch
             Verdict::Stranger { told: true } => refuse(shared, name, chat, key)?,
             Verdict::Missed(left) => {
                 let told = match left {
-                    0 => "That is not the code, and it counts no more: the owner can make another one.".to_owned(),
+                    0 => "That is not the code, and it counts no more: the owner can make another one."
+                        .to_owned(),
                     1 => "That is not the code; one try is left.".to_owned(),
                     left => format!("That is not the code; {left} tries are left."),
                 };
@@ -107,12 +124,19 @@ fn keep_words(shared: &Shared, name: &str, words: &mut Vec<inbox::Word>) -> Resu
 }
 
 fn refuse(shared: &Shared, name: &str, chat: &Chat, key: &str) -> Result<()> {
-    say_to_others(shared, name, chat, key, "I talk with my owner alone, and keep nothing of what others write here. Sorry!")
+    say_to_others(
+        shared,
+        name,
+        chat,
+        key,
+        "I talk with my owner alone, and keep nothing of what others write here. Sorry!",
+    )
 }
 
 fn say_to_others(shared: &Shared, name: &str, chat: &Chat, key: &str, text: &str) -> Result<()> {
     use crate::{outbox::Kind, switchboard::Saying};
-    let saying = Saying { channel: name, chat, kind: Kind::Refusal, of: &[key], text, is_plain: true, answers: None };
+    let saying =
+        Saying { channel: name, chat, kind: Kind::Refusal, of: &[key], text, is_plain: true, answers: None };
     shared.borrow_mut().say(&saying).map(drop)
 }
 
@@ -131,8 +155,16 @@ fn paired(shared: &Shared, name: &str, heard: &Heard) -> Result<()> {
     }
     all.save(name)?;
     all.row(name, &format!("{name}: paired with {whom}"));
-    all.reply(name, &heard.chat, &[&heard.id], "Paired: I hear you here from now on, and nobody else. /help lists what there is.")?;
-    all.tell_elsewhere(name, &format!("{whom} is paired on {name} now. If that is not you: `channels unpair {name}` in a shell."))?;
+    all.reply(
+        name,
+        &heard.chat,
+        &[&heard.id],
+        "Paired: I hear you here from now on, and nobody else. /help lists what there is.",
+    )?;
+    all.tell_elsewhere(
+        name,
+        &format!("{whom} is paired on {name} now. If that is not you: `channels unpair {name}` in a shell."),
+    )?;
     all.asks = None;
     all.look_at_asks()
 }
@@ -186,7 +218,15 @@ async fn said(shared: &Shared, place: &Place<'_>, word: &Word, words: &mut Vec<i
         if let Some(line) = shared.borrow_mut().lines.get_mut(place.name) {
             line.state.spoke_in(place.name, place.chat);
         }
-        return run_order::carry_out(shared, place.name, place.chat, &place.id, meant, place.late.as_ref().map(|late| late.0.as_str())).await;
+        return run_order::carry_out(
+            shared,
+            place.name,
+            place.chat,
+            &place.id,
+            meant,
+            place.late.as_ref().map(|late| late.0.as_str()),
+        )
+        .await;
     };
     let text = with_files(shared, place, word, text).await?;
     if text.is_empty() {
@@ -220,20 +260,29 @@ fn push(
         text
     };
     let begins = brief(&text, SAID_CHARS);
-    line.state.said(Said { message: message.to_owned(), thread: thread.clone(), at_ms: clock::wall_ms(), text: begins });
+    line.state.said(Said {
+        message: message.to_owned(),
+        thread: thread.clone(),
+        at_ms: clock::wall_ms(),
+        text: begins,
+    });
     words.push(inbox::Word { text, thread, ids: vec![place.id.clone()] });
     Ok(())
 }
 
 fn is_stop(text: &str) -> bool {
-    let first = text.split(|letter: char| letter.is_whitespace() || ",.!".contains(letter)).next().unwrap_or_default();
+    let first = text
+        .split(|letter: char| letter.is_whitespace() || ",.!".contains(letter))
+        .next()
+        .unwrap_or_default();
     text.split_whitespace().count() <= STOP_WORDS && STOPS.contains(&first.to_lowercase().as_str())
 }
 
 /// Fetches the files of a word; its text then says where they are, or why not.
 async fn with_files(shared: &Shared, place: &Place<'_>, word: &Word, text: String) -> Result<String> {
     let house = shared.borrow().house.clone();
-    let most = shared.borrow().lines.get(place.name).map_or(0, |line| line.limits.file_bytes.min(MOST_FILE_BYTES));
+    let most =
+        shared.borrow().lines.get(place.name).map_or(0, |line| line.limits.file_bytes.min(MOST_FILE_BYTES));
     let mut lines = vec![text];
     for (nth, file) in word.files.iter().enumerate() {
         let shown = received::harmless(&file.name);
@@ -252,7 +301,9 @@ async fn with_files(shared: &Shared, place: &Place<'_>, word: &Word, text: Strin
                 format!("(a file of {} bytes: {path})", bytes.len())
             }
             Ok(_) => format!("(a file {shown}, larger than it said and not taken)"),
-            Err(trouble) => format!("(a file {shown}, which could not be fetched: {})", crate::receive::why(&trouble)),
+            Err(trouble) => {
+                format!("(a file {shown}, which could not be fetched: {})", crate::receive::why(&trouble))
+            }
         });
     }
     Ok(lines.join("\n").trim().to_owned())

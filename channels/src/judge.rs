@@ -33,7 +33,8 @@ pub fn judged(
         return Verdict::Silent;
     }
     if !heard.chat.is_private {
-        let is_heard = groups.contains(&heard.chat.id) && state.is_owner(&person.id) && is_addressed(&heard.what);
+        let is_heard =
+            groups.contains(&heard.chat.id) && state.is_owner(&person.id) && is_addressed(&heard.what);
         return if is_heard { Verdict::Owner } else { Verdict::Silent };
     }
     if state.is_owner(&person.id) {

@@ -20,5 +20,7 @@ pub fn is_late(age_ms: u64) -> bool {
 /// A late word as the mind reads it: it is told when it was said, and to ask before it acts on it.
 pub fn told(text: &str, at: &str, age_ms: u64) -> String {
     let span = moments::span(Duration::from_millis(age_ms));
-    format!("(said at {at}, {span} ago, while I was not reached: ask whether it still holds before you act on it) {text}")
+    format!(
+        "(said at {at}, {span} ago, while I was not reached: ask whether it still holds before you act on it) {text}"
+    )
 }

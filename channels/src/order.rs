@@ -37,7 +37,10 @@ pub enum Meant {
     Run(Vec<String>),
     /// The asks that wait, or this one.
     Asks(Option<String>),
-    Answer { id: String, approve: bool },
+    Answer {
+        id: String,
+        approve: bool,
+    },
     /// `None`: which one there is now.
     Verbosity(Option<String>),
     Help,

@@ -56,8 +56,14 @@ pub enum Enclosed {
     /// By its path in the workspace.
     Workspace(String),
     /// The exact bytes of an ask, as long as they have this digest.
-    Ask { id: String, digest: String },
-    Text { name: String, text: String },
+    Ask {
+        id: String,
+        digest: String,
+    },
+    Text {
+        name: String,
+        text: String,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -87,15 +93,34 @@ pub struct Item {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "step", rename_all = "snake_case")]
 pub enum Step {
-    Queued { item: Item },
-    Sending { key: String },
+    Queued {
+        item: Item,
+    },
+    Sending {
+        key: String,
+    },
     /// Nothing of it happened: it waits again; `is_plain`: without formatting from now on.
-    Waits { key: String, #[serde(default)] is_plain: bool },
-    Sent { key: String, message: String },
-    Doubtful { key: String, why: String },
-    Refused { key: String, why: String },
+    Waits {
+        key: String,
+        #[serde(default)]
+        is_plain: bool,
+    },
+    Sent {
+        key: String,
+        message: String,
+    },
+    Doubtful {
+        key: String,
+        why: String,
+    },
+    Refused {
+        key: String,
+        why: String,
+    },
     /// Keys of messages that are over, when the file was written anew.
-    Over { keys: Vec<String> },
+    Over {
+        keys: Vec<String>,
+    },
 }
 
 /// A message that is not over.
@@ -116,8 +141,13 @@ pub struct Outbox {
 impl Outbox {
     pub fn load(path: PathBuf) -> Result<Self> {
         let bytes = files::read_most(&path, MOST_BYTES)?.unwrap_or_default();
-        let mut outbox =
-            Self { path, waiting: BTreeMap::new(), keys: HashSet::new(), over: VecDeque::new(), bytes: bytes.len() as u64 };
+        let mut outbox = Self {
+            path,
+            waiting: BTreeMap::new(),
+            keys: HashSet::new(),
+            over: VecDeque::new(),
+            bytes: bytes.len() as u64,
+        };
         // A line that was torn by an end was never acted upon.
         let steps = bytes.split(|byte| *byte == b'\n').filter_map(bounds::read);
         steps.filter_map(|step| serde_json::from_value(step).ok()).for_each(|step| outbox.take(step));
@@ -130,7 +160,8 @@ impl Outbox {
     /// Keeps a message that is to be sent, unless it was kept before; whether it is new.
     pub fn queue(&mut self, item: Item) -> Result<bool> {
         let waiting = self.waiting.get(&item.channel).map_or(0, VecDeque::len);
-        let is_left_out = waiting >= MOST_WAITING && matches!(item.kind, Kind::Notice | Kind::Acts | Kind::Refusal);
+        let is_left_out =
+            waiting >= MOST_WAITING && matches!(item.kind, Kind::Notice | Kind::Acts | Kind::Refusal);
         if is_left_out || self.keys.contains(&item.key) {
             return Ok(false);
         }

@@ -47,7 +47,10 @@ async fn received(shared: &Shared, name: &str, channel: &dyn Channel, pause: &mu
         pause.over();
         let cursor = batch.cursor.clone();
         if let Err(error) = hear::batch(shared, name, channel, batch).await {
-            shared.borrow_mut().row(name, &format!("{name}: what was heard could not be kept, and is heard again: {error:#}"));
+            shared.borrow_mut().row(
+                name,
+                &format!("{name}: what was heard could not be kept, and is heard again: {error:#}"),
+            );
             tokio::time::sleep(UNKEPT).await;
             return Trouble::Away(format!("{error:#}"));
         }
@@ -70,7 +73,10 @@ async fn rest(shared: &Shared, name: &str, trouble: &Trouble, pause: &mut Pause)
     note(shared, name, state, &why(trouble), |_| {});
     if was.as_deref() != Some(state) && state != "away" {
         let told = match state {
-            "revoked" => format!("The sign-in of {name} counts no more: {}. What is for you there waits.", why(trouble)),
+            "revoked" => format!(
+                "The sign-in of {name} counts no more: {}. What is for you there waits.",
+                why(trouble)
+            ),
             _ => format!("Another program receives on {name} with the same sign-in: {}.", why(trouble)),
         };
         let told = shared.borrow_mut().tell_elsewhere(name, &told);

@@ -24,7 +24,8 @@ pub fn keep(house: &House, channel: &str, message: &str, name: &str, bytes: &[u8
     let place = places::received(channel);
     let folder = Folder::open(&house.state_folder()).and_then(|state| state.make(&place));
     let folder = folder.with_context(|| format!("failed to make {}", place.display()))?;
-    room(&folder, bytes.len() as u64).with_context(|| format!("failed to make room in {}", place.display()))?;
+    room(&folder, bytes.len() as u64)
+        .with_context(|| format!("failed to make room in {}", place.display()))?;
     let key = thread::key(&[message]);
     let name = format!("{}-{}", key.get(..8).unwrap_or_default(), harmless(name));
     let path = folder.at(&name);

@@ -68,8 +68,12 @@ impl Sender {
     /// What an earlier program left while it was being sent: repeated where the platform drops a second one, else doubtful.
     fn left_behind(&self) -> Result<()> {
         let mut all = self.shared.borrow_mut();
-        let left: Vec<Item> =
-            all.outbox.waiting(&self.name).filter(|entry| entry.is_sending).map(|entry| entry.item.clone()).collect();
+        let left: Vec<Item> = all
+            .outbox
+            .waiting(&self.name)
+            .filter(|entry| entry.is_sending)
+            .map(|entry| entry.item.clone())
+            .collect();
         for item in left {
             // An edit made twice is made once.
             if self.channel.limits().has_keys || item.edits.is_some() {
@@ -141,7 +145,10 @@ impl Sender {
             Err(Trouble::Form(_)) => self.shared.borrow_mut().outbox.step(waits(true)),
             Err(Trouble::Refused(why)) => self.refused(&item, &why),
             Err(
-                trouble @ (Trouble::Away(_) | Trouble::Slower(_) | Trouble::Revoked(_) | Trouble::Elsewhere(_)),
+                trouble @ (Trouble::Away(_)
+                | Trouble::Slower(_)
+                | Trouble::Revoked(_)
+                | Trouble::Elsewhere(_)),
             ) => {
                 self.shared.borrow_mut().outbox.step(waits(item.is_plain))?;
                 self.wait(&trouble).await;
@@ -182,7 +189,9 @@ impl Sender {
         if item.edits.is_none() && !matches!(item.kind, Kind::Doubt | Kind::Refusal) {
             let at = moments::near(&item.at);
             let what = if item.enclosed.is_some() { "A file" } else { "A message" };
-            let told = format!("{what} of {at} could not be sent here: {why}. It stands in the window and on the page.");
+            let told = format!(
+                "{what} of {at} could not be sent here: {why}. It stands in the window and on the page."
+            );
             told_of(&mut all, item, &told)?;
         }
         all.row(&self.name, &format!("{}: a message was refused: {why}", self.name));
@@ -200,12 +209,16 @@ impl Sender {
             | Trouble::Refused(_)
             | Trouble::Elsewhere(_) => self.pause.next(clock::since_boot_ms()),
         };
-        self.shared.borrow_mut().row(&self.name, &format!("{}: nothing is sent just now: {}", self.name, why(trouble)));
+        self.shared
+            .borrow_mut()
+            .row(&self.name, &format!("{}: nothing is sent just now: {}", self.name, why(trouble)));
         tokio::time::sleep(wait).await;
     }
 
     async fn unkept(&self, error: &anyhow::Error) {
-        self.shared.borrow_mut().row(&self.name, &format!("{}: nothing is sent until this is mended: {error:#}", self.name));
+        self.shared
+            .borrow_mut()
+            .row(&self.name, &format!("{}: nothing is sent until this is mended: {error:#}", self.name));
         tokio::time::sleep(UNKEPT).await;
     }
 }
@@ -215,7 +228,8 @@ fn doubtful(all: &mut Switchboard, item: &Item, why: &str) -> Result<()> {
     if !matches!(item.kind, Kind::Doubt | Kind::Refusal) {
         let what = if item.kind == Kind::Answer { "One answer" } else { "One message" };
         let at = moments::near(&item.at);
-        let told = format!("{what} of {at} may not have reached you; it stands in the window and on the page.");
+        let told =
+            format!("{what} of {at} may not have reached you; it stands in the window and on the page.");
         told_of(all, item, &told)?;
     }
     all.outbox.step(Step::Doubtful { key: item.key.clone(), why: why.to_owned() })

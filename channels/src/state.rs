@@ -73,7 +73,10 @@ impl State {
     }
 
     pub fn save(&self, house: &House, channel: &str) -> Result<()> {
-        files::replace(&places::state(house, channel), format!("{}\n", serde_json::to_string_pretty(self)?).as_bytes())
+        files::replace(
+            &places::state(house, channel),
+            format!("{}\n", serde_json::to_string_pretty(self)?).as_bytes(),
+        )
     }
 
     pub fn is_owner(&self, person: &str) -> bool {

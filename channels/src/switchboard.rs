@@ -107,9 +107,9 @@ impl Line {
 
     /// Whether a Markdown text is within its limits, formatted and plain.
     pub fn fits(&self, text: &str) -> bool {
-        [self.limits.form, crate::channel::Form::Plain].into_iter().all(|form| {
-            format::length(&format::formatted(text, form), self.limits.unit) <= self.limits.text
-        })
+        [self.limits.form, crate::channel::Form::Plain]
+            .into_iter()
+            .all(|form| format::length(&format::formatted(text, form), self.limits.unit) <= self.limits.text)
     }
 
     pub fn fits_plainly(&self, text: &str) -> bool {
@@ -191,7 +191,8 @@ impl Switchboard {
             true => split::plain_parts(saying.text, &|part| line.fits_plainly(part)),
             false => split::parts(saying.text, &|part| line.fits(part)),
         };
-        let is_long = parts.len() > MOST_PARTS && matches!(saying.kind, Kind::Reply | Kind::Notice | Kind::Acts);
+        let is_long =
+            parts.len() > MOST_PARTS && matches!(saying.kind, Kind::Reply | Kind::Notice | Kind::Acts);
         let mut is_new = false;
         if is_long {
             let name = format!("{}.txt", saying.kind.name());
@@ -210,8 +211,11 @@ impl Switchboard {
     /// A part of what is said, with a key of its own.
     pub fn item(&self, saying: &Saying, nth: usize, text: &str) -> Item {
         let nth = nth.to_string();
-        let of: Vec<&str> =
-            [saying.channel, &saying.chat.id, saying.kind.name()].into_iter().chain(saying.of.iter().copied()).chain([nth.as_str()]).collect();
+        let of: Vec<&str> = [saying.channel, &saying.chat.id, saying.kind.name()]
+            .into_iter()
+            .chain(saying.of.iter().copied())
+            .chain([nth.as_str()])
+            .collect();
         Item {
             key: thread::key(&of),
             channel: saying.channel.to_owned(),
@@ -236,7 +240,15 @@ impl Switchboard {
         for (channel, chat) in others {
             let of = ["elsewhere", of, told, &hour];
             let (kind, text) = (Kind::Notice, told);
-            self.say(&Saying { channel: &channel, chat: &chat, kind, of: &of, text, is_plain: true, answers: None })?;
+            self.say(&Saying {
+                channel: &channel,
+                chat: &chat,
+                kind,
+                of: &of,
+                text,
+                is_plain: true,
+                answers: None,
+            })?;
         }
         Ok(())
     }
@@ -252,7 +264,11 @@ impl Switchboard {
         line.wake.notify_one();
         line.standing.trouble.clone_from(&trouble);
         line.standing.name = line.known.as_ref().map(|known| known.name.clone()).unwrap_or_default();
-        let told = if trouble.is_empty() { format!("{name}: {state}") } else { format!("{name}: {state}: {trouble}") };
+        let told = if trouble.is_empty() {
+            format!("{name}: {state}")
+        } else {
+            format!("{name}: {state}: {trouble}")
+        };
         self.row(name, &told);
         self.publish()
     }
@@ -269,7 +285,8 @@ impl Switchboard {
     /// Writes how each channel stands.
     pub fn publish(&mut self) -> Result<()> {
         for line in self.lines.values_mut() {
-            line.standing.paired = line.state.owner.as_ref().map(|owner| owner.name.clone()).unwrap_or_default();
+            line.standing.paired =
+                line.state.owner.as_ref().map(|owner| owner.name.clone()).unwrap_or_default();
             line.standing.strangers = line.state.strangers;
         }
         let all: BTreeMap<&str, &Standing> =

@@ -42,8 +42,12 @@ impl Telling {
         self.state.waiting.retain(|notice| notice.what != What::Ask);
         owes |= self.report(&house, &mut all)?;
         let home = all.home().and_then(|line| Some((line.name.clone(), line.owner()?.chat.clone())));
-        let per_hour = home.as_ref().and_then(|(name, _)| all.lines.get(name)).map_or(0, |line| line.settings.messages_per_hour);
-        let sending = if home.is_some() { self.state.take(clock::wall_ms(), GATHER_MS, per_hour) } else { None };
+        let per_hour = home
+            .as_ref()
+            .and_then(|(name, _)| all.lines.get(name))
+            .map_or(0, |line| line.settings.messages_per_hour);
+        let sending =
+            if home.is_some() { self.state.take(clock::wall_ms(), GATHER_MS, per_hour) } else { None };
         if owes || sending.is_some() {
             self.state.save(&self.path)?;
         }
@@ -72,7 +76,13 @@ impl Telling {
             let text = String::from_utf8_lossy(&bytes).into_owned();
             let of = ["report", day.as_str()];
             let saying = Saying {
-                channel: &channel, chat: &chat, kind: Kind::Notice, of: &of, text: &text, is_plain: false, answers: None,
+                channel: &channel,
+                chat: &chat,
+                kind: Kind::Notice,
+                of: &of,
+                text: &text,
+                is_plain: false,
+                answers: None,
             };
             all.say(&saying)?;
         }
@@ -102,7 +112,8 @@ fn acts(all: &mut Switchboard) -> Result<()> {
         .filter_map(|line| {
             let chat = line.state.owner.as_ref()?.chat.clone();
             line.acts_ms = now;
-            let lines: Vec<String> = std::mem::take(&mut line.acts).iter().map(|act| brief(act, ACT_CHARS)).collect();
+            let lines: Vec<String> =
+                std::mem::take(&mut line.acts).iter().map(|act| brief(act, ACT_CHARS)).collect();
             Some((line.name.clone(), chat, lines.join("\n")))
         })
         .collect();

@@ -34,11 +34,13 @@ pub async fn run(shared: Shared, name: String, channel: Rc<dyn Channel>) {
 fn awaited(shared: &Shared, name: &str) -> Option<Chat> {
     let all = shared.borrow();
     let line = all.lines.get(name)?;
-    let said = line.state.said.back().filter(|said| clock::wall_ms().saturating_sub(said.at_ms) < LONGEST_MS)?;
+    let said =
+        line.state.said.back().filter(|said| clock::wall_ms().saturating_sub(said.at_ms) < LONGEST_MS)?;
     line.state.chat(&said.thread).cloned()
 }
 
 fn thinks(shared: &Shared) -> bool {
     let path = shared.borrow().house.heartbeat();
-    heartbeat::read(&path).is_some_and(|claim| matches!(claim.stage.as_str(), "thinking" | "acting" | "remembering"))
+    heartbeat::read(&path)
+        .is_some_and(|claim| matches!(claim.stage.as_str(), "thinking" | "acting" | "remembering"))
 }

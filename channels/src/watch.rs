@@ -34,7 +34,10 @@ impl Changes {
         let watch = inotify.and_then(|inotify| AsyncFd::new(Watch(inotify)).ok());
         let files = vec![house.memory(), house.asks(), house.answers(), house.history(), house.deaths()];
         let changes = Self { watch, files };
-        changes.look_at(&[house.state_folder(), house.reports()], AddWatchFlags::IN_CREATE | AddWatchFlags::IN_MOVED_TO);
+        changes.look_at(
+            &[house.state_folder(), house.reports()],
+            AddWatchFlags::IN_CREATE | AddWatchFlags::IN_MOVED_TO,
+        );
         changes
     }
 

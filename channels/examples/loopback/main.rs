@@ -22,5 +22,11 @@ fn main() -> Result<()> {
     }
     let keys = Keys::of(BTreeMap::new());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(serve(Served { house: House::new(house), channels, door: Door::new(None)?, keys, warn_percent: 80.0 }))
+    runtime.block_on(serve(Served {
+        house: House::new(house),
+        channels,
+        door: Door::new(None)?,
+        keys,
+        warn_percent: 80.0,
+    }))
 }

@@ -6,8 +6,8 @@
 use anyhow::{Context, Result};
 use async_trait::async_trait;
 use channels::channel::{
-    Attached, Batch, Buttons, Channel, Chat, Form, Heard, Known, Limits, Message, Person, Press, Sent, Trouble, Unit,
-    What, Word,
+    Attached, Batch, Buttons, Channel, Chat, Form, Heard, Known, Limits, Message, Person, Press, Sent,
+    Trouble, Unit, What, Word,
 };
 use channels::format;
 use house::files;
@@ -58,7 +58,8 @@ impl Loopback {
             approves: flag("approves", true),
         };
         let cut = std::env::var("LOOPBACK_CUT").ok();
-        let cut = cut.and_then(|cut| Some((cut.split_once(':')?.0.to_owned(), cut.split_once(':')?.1.parse().ok()?)));
+        let cut = cut
+            .and_then(|cut| Some((cut.split_once(':')?.0.to_owned(), cut.split_once(':')?.1.parse().ok()?)));
         Ok(Self { folder, limits, at: Mutex::new(0), passes: Mutex::default(), cut })
     }
 
@@ -73,7 +74,8 @@ impl Loopback {
     }
 
     fn said(&self) -> Vec<Value> {
-        let bytes = files::read_most(&self.folder.join("in.jsonl"), 64 << 20).ok().flatten().unwrap_or_default();
+        let bytes =
+            files::read_most(&self.folder.join("in.jsonl"), 64 << 20).ok().flatten().unwrap_or_default();
         // A line without its end is still being written.
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         let lines = bytes.get(..whole).unwrap_or_default().split(|byte| *byte == b'\n');
@@ -142,7 +144,8 @@ impl Channel for Loopback {
     async fn connect(&self, after: Option<&Value>) -> Result<Known, Trouble> {
         self.fails("connect")?;
         self.step("connect");
-        let acknowledged = files::read_small(&self.folder.join("acknowledged")).ok().flatten().unwrap_or_default();
+        let acknowledged =
+            files::read_small(&self.folder.join("acknowledged")).ok().flatten().unwrap_or_default();
         let acknowledged: usize = String::from_utf8_lossy(&acknowledged).trim().parse().unwrap_or(0);
         let after = after.map_or(0, |after| field::<u64>(after, "line"));
         let after = usize::try_from(after).unwrap_or(usize::MAX);

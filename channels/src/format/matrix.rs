@@ -4,8 +4,8 @@
 
 use super::escape::html as escaped;
 use super::{MOST_DEPTH, leads_out};
-use crate::format::inline::fence;
 use crate::channel::Form;
+use crate::format::inline::fence;
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Tag, TagEnd};
 
 /// The events as HTML.
@@ -67,7 +67,9 @@ impl Page {
             Tag::CodeBlock(CodeBlockKind::Fenced(said)) => {
                 fence(Form::MatrixHtml, said.split([' ', ',']).next().unwrap_or_default())
             }
-            Tag::List(Some(first)) if first != 1 => (format!("<ol start=\"{}\">", first.min(1_000_000)), "</ol>"),
+            Tag::List(Some(first)) if first != 1 => {
+                (format!("<ol start=\"{}\">", first.min(1_000_000)), "</ol>")
+            }
             Tag::TableHead => {
                 self.is_head = true;
                 ("<thead><tr>".to_owned(), "</tr></thead><tbody>")

@@ -145,7 +145,8 @@ impl Page {
         }
         self.pay();
         // Telegram's Bot API, "HTML style": code and pre hold no other element, and stand in none.
-        let is_alone = self.form != Form::TelegramHtml || (self.marks.is_empty() && self.addresses.is_empty());
+        let is_alone =
+            self.form != Form::TelegramHtml || (self.marks.is_empty() && self.addresses.is_empty());
         let (before, behind) = if is_alone { Mark::Code.of(self.form) } else { ("", "") };
         self.out.push_str(before);
         code(text, self.form, false, &mut self.out);
@@ -187,7 +188,10 @@ impl Page {
             }
             Tag::TableHead | Tag::TableRow => self.table.iter_mut().for_each(|table| table.push(vec![])),
             Tag::TableCell => {
-                self.table.iter_mut().filter_map(|table| table.last_mut()).for_each(|row| row.push(String::new()));
+                self.table
+                    .iter_mut()
+                    .filter_map(|table| table.last_mut())
+                    .for_each(|row| row.push(String::new()));
             }
             Tag::Paragraph
             | Tag::HtmlBlock
@@ -309,7 +313,9 @@ impl Page {
                 self.out.push_str(&format!("<{}|{words}>", to.replace('&', "&amp;")));
             }
             // Discord: a masked link, which does not begin with an address.
-            Form::DiscordMarkdown if is_link && !is_said && !to.contains(['(', ')']) && !said.contains("://") => {
+            Form::DiscordMarkdown
+                if is_link && !is_said && !to.contains(['(', ')']) && !said.contains("://") =>
+            {
                 let words = self.out.split_off(at);
                 self.out.push_str(&format!("[{words}]({to})"));
             }

@@ -57,7 +57,10 @@ fn marks_of_others_stay_letters() {
     );
     assert!(!formatted(said, Form::MatrixHtml).contains("javascript:alert\""));
     assert_eq!(formatted("![a chart](results/a.png)", Form::TelegramHtml), "a chart (results/a.png)");
-    assert_eq!(formatted("see\n\n[a]: https://example.org/never-used\n", Form::Plain), "see\n\n[a]: https://example.org/never-used");
+    assert_eq!(
+        formatted("see\n\n[a]: https://example.org/never-used\n", Form::Plain),
+        "see\n\n[a]: https://example.org/never-used"
+    );
 }
 
 /// Elements of Telegram's list ("HTML style"): opened and closed in order, none of what may not stand within within.

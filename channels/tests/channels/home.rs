@@ -24,14 +24,24 @@ pub struct Home {
 /// Programs of the workspace beside each other, as the guardian has them.
 fn programs() -> PathBuf {
     let own = std::env::current_exe().unwrap();
-    own.ancestors().find(|folder| folder.join("examples/loopback").is_file()).expect("built by cargo test").to_owned()
+    own.ancestors()
+        .find(|folder| folder.join("examples/loopback").is_file())
+        .expect("built by cargo test")
+        .to_owned()
 }
 
 impl Home {
     pub fn new(names: &[&str]) -> Self {
         let root = TempDir::new().unwrap();
         let house = House::new(root.path().join("house"));
-        for folder in [".self/broker/channels", ".self/broker/asks", ".self/workspace", ".self/mind", ".git", "creature"] {
+        for folder in [
+            ".self/broker/channels",
+            ".self/broker/asks",
+            ".self/workspace",
+            ".self/mind",
+            ".git",
+            "creature",
+        ] {
             fs::create_dir_all(house.root().join(folder)).unwrap();
         }
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
@@ -82,7 +92,9 @@ impl Home {
         if !bin.exists() {
             fs::create_dir_all(&bin).unwrap();
             let built = programs();
-            for (name, from) in [("channels", "examples/loopback"), ("console", "console"), ("guardian", "guardian")] {
+            for (name, from) in
+                [("channels", "examples/loopback"), ("console", "console"), ("guardian", "guardian")]
+            {
                 let from = built.join(from);
                 if fs::hard_link(&from, bin.join(name)).is_err() {
                     let _ = fs::copy(&from, bin.join(name));
@@ -90,7 +102,9 @@ impl Home {
             }
         }
         let mut command = Command::new(bin.join("channels"));
-        command.arg(self.house.root()).args(self.names.iter().map(|name| format!("{name}={}", self.folder(name).display())));
+        command
+            .arg(self.house.root())
+            .args(self.names.iter().map(|name| format!("{name}={}", self.folder(name).display())));
         let log = fs::File::options().create(true).append(true).open(self.root.path().join("log")).unwrap();
         command.stdin(Stdio::null()).stdout(log.try_clone().unwrap()).stderr(log).env("TZ", "UTC");
         command
@@ -169,7 +183,10 @@ impl Home {
     }
 
     pub fn sent(&self, name: &str) -> Vec<Value> {
-        lines(&self.folder(name).join("out.jsonl")).into_iter().filter(|line| line["op"] != "typing").collect()
+        lines(&self.folder(name).join("out.jsonl"))
+            .into_iter()
+            .filter(|line| line["op"] != "typing")
+            .collect()
     }
 
     pub fn texts(&self, name: &str) -> Vec<String> {
@@ -191,7 +208,12 @@ impl Home {
                 return found;
             }
             let sent: Vec<_> = self.names.iter().map(|name| self.sent(name)).collect();
-            assert!(Instant::now() < until, "{what}\ninbox {:?}\nsent {sent:#?}\n{}", self.inbox(), self.log());
+            assert!(
+                Instant::now() < until,
+                "{what}\ninbox {:?}\nsent {sent:#?}\n{}",
+                self.inbox(),
+                self.log()
+            );
             std::thread::sleep(Duration::from_millis(10));
         }
     }
@@ -199,13 +221,17 @@ impl Home {
     /// Waits for a message with this text in it.
     pub fn until_sent(&self, name: &str, part: &str) -> Value {
         self.until(&format!("{name} is sent: {part}"), |home| {
-            home.sent(name).into_iter().find(|line| line["text"].as_str().is_some_and(|text| text.contains(part)))
+            home.sent(name)
+                .into_iter()
+                .find(|line| line["text"].as_str().is_some_and(|text| text.contains(part)))
         })
     }
 
     pub fn until_word(&self, part: &str) -> Value {
         self.until(&format!("the inbox has: {part}"), |home| {
-            home.inbox().into_iter().find(|line| line["text"].as_str().is_some_and(|text| text.contains(part)))
+            home.inbox()
+                .into_iter()
+                .find(|line| line["text"].as_str().is_some_and(|text| text.contains(part)))
         })
     }
 
@@ -213,20 +239,23 @@ impl Home {
     pub fn until_acknowledged(&self, name: &str) {
         let all = lines(&self.folder(name).join("in.jsonl")).len().to_string();
         self.until("all is acknowledged", |home| {
-            (fs::read_to_string(home.folder(name).join("acknowledged")).unwrap_or_default() == all).then_some(())
+            (fs::read_to_string(home.folder(name).join("acknowledged")).unwrap_or_default() == all)
+                .then_some(())
         });
     }
 
     /// Makes the code of a pairing, as the console does.
     pub fn code(&self, name: &str, code: &str) {
         let until = clock::stamp_of(clock::wall_ms() + 600_000);
-        let pairing = Pairing { channel: name.into(), code: code.into(), until, tries: 5, ..Pairing::default() };
+        let pairing =
+            Pairing { channel: name.into(), code: code.into(), until, tries: 5, ..Pairing::default() };
         pairing.write(&self.house).unwrap();
     }
 
     /// Asks the owner, as the broker does; returns the digest.
     pub fn ask(&self, id: &str, body: &str) -> String {
-        let act = json!({"kind": "call", "service": "posts", "method": "POST", "path": "/2/tweets", "body": body});
+        let act =
+            json!({"kind": "call", "service": "posts", "method": "POST", "path": "/2/tweets", "body": body});
         let digest = channels::thread::key(&[&act.to_string()]).repeat(2);
         let line = json!({"at": clock::stamp(), "event": "asked", "id": id, "kind": "call", "service": "posts",
             "method": "POST", "path": "/2/tweets", "why": "to say hello", "summary": "a post", "digest": digest});
@@ -237,7 +266,10 @@ impl Home {
     }
 
     pub fn outcome(&self, id: &str, event: &str, result: &str) {
-        append(&self.house.asks(), &json!({"at": clock::stamp(), "event": event, "id": id, "status": 200, "result": result}));
+        append(
+            &self.house.asks(),
+            &json!({"at": clock::stamp(), "event": event, "id": id, "status": 200, "result": result}),
+        );
     }
 
     pub fn given(&self) -> Vec<Value> {

@@ -2,7 +2,7 @@
 
 use channels::channel::{Chat, Heard, Person, Press, What, Word};
 use channels::judge::{Verdict, judged};
-use channels::pairing::{Code, Try, Tried, tried};
+use channels::pairing::{Code, Tried, Try, tried};
 use channels::state::{Owner, State};
 use serde_json::Value;
 
@@ -20,7 +20,10 @@ fn heard(id: &str, from: &str, text: &str) -> Heard {
 
 fn with_owner() -> State {
     let chat = chat("100", true);
-    State { owner: Some(Owner { id: "7".into(), name: "Ann".into(), chat, since: String::new() }), ..State::default() }
+    State {
+        owner: Some(Owner { id: "7".into(), name: "Ann".into(), chat, since: String::new() }),
+        ..State::default()
+    }
 }
 
 fn code() -> Code {
@@ -36,12 +39,19 @@ fn a_code_is_taken_in_any_case_and_in_groups_and_counts_once() {
     for said in ["ABCDEFGH", "abcd-efgh", " Abcd efgh ", "Hello,\nABCDEFGH\nAnn"] {
         let mut state = State::default();
         assert_eq!(judge(&mut state, Some(&code()), &heard("1", "9", said)), Verdict::Paired, "{said}");
-        assert_eq!(judge(&mut state, Some(&code()), &heard("2", "8", said)), Verdict::Stranger { told: true }, "used");
+        assert_eq!(
+            judge(&mut state, Some(&code()), &heard("2", "8", said)),
+            Verdict::Stranger { told: true },
+            "used"
+        );
     }
     for said in ["ABCDEFG", "ABCDEFGHI", "my code is ABCDEFGH", "AB CD EF GH", ""] {
         assert_eq!(tried(&mut Tried::default(), Some(&code()), said), Try::None, "{said}");
     }
-    assert_eq!(judge(&mut State::default(), None, &heard("1", "9", "ABCDEFGH")), Verdict::Stranger { told: true });
+    assert_eq!(
+        judge(&mut State::default(), None, &heard("1", "9", "ABCDEFGH")),
+        Verdict::Stranger { told: true }
+    );
 }
 
 #[test]
@@ -51,7 +61,10 @@ fn a_code_has_five_tries_of_all_people_together_and_another_code_begins_anew() {
         let who = nth.to_string();
         assert_eq!(judge(&mut state, Some(&code()), &heard(&who, &who, "ABCDEFGZ")), Verdict::Missed(left));
     }
-    assert_eq!(judge(&mut state, Some(&code()), &heard("9", "9", "ABCDEFGH")), Verdict::Stranger { told: true });
+    assert_eq!(
+        judge(&mut state, Some(&code()), &heard("9", "9", "ABCDEFGH")),
+        Verdict::Stranger { told: true }
+    );
     let other = Code { code: "QRSTUVWX".into(), tries: 5 };
     assert_eq!(judge(&mut state, Some(&other), &heard("10", "9", "qrst-uvwx")), Verdict::Paired);
 }
@@ -108,7 +121,11 @@ fn bots_itself_groups_that_nobody_named_and_presses_of_strangers_are_silent() {
     assert_eq!(judge(&mut state, Some(&code()), &in_group("3", "-5", "7", true)), Verdict::Owner);
     assert_eq!(judge(&mut state, Some(&code()), &in_group("4", "-5", "7", false)), Verdict::Silent);
     assert_eq!(judge(&mut state, Some(&code()), &in_group("5", "-6", "7", true)), Verdict::Silent);
-    assert_eq!(judge(&mut state, Some(&code()), &in_group("6", "-5", "8", true)), Verdict::Silent, "no code in a group");
+    assert_eq!(
+        judge(&mut state, Some(&code()), &in_group("6", "-5", "8", true)),
+        Verdict::Silent,
+        "no code in a group"
+    );
     let mut press = heard("7", "8", "");
     press.what = What::Press(Press { data: "x".into(), message: "m".into(), reply: Value::Null });
     assert_eq!(judge(&mut state, None, &press), Verdict::Silent);

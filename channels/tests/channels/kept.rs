@@ -61,7 +61,10 @@ fn a_line_that_was_torn_counts_for_nothing_and_garbage_stops_nobody() {
     let path = folder.path().join("out.jsonl");
     load(&path).queue(item("a")).unwrap();
     let mut file = std::fs::File::options().append(true).open(&path).unwrap();
-    file.write_all(b"\xff\xfe garbage\n{\"step\":\"flying\",\"key\":\"a\"}\n{\"step\":\"sent\",\"key\":\"a\",\"mess").unwrap();
+    file.write_all(
+        b"\xff\xfe garbage\n{\"step\":\"flying\",\"key\":\"a\"}\n{\"step\":\"sent\",\"key\":\"a\",\"mess",
+    )
+    .unwrap();
     let mut outbox = load(&path);
     assert_eq!(waiting(&outbox), [("a".to_owned(), false)]);
     outbox.step(Step::Sent { key: "a".into(), message: "m".into() }).unwrap();
@@ -79,7 +82,8 @@ fn the_file_stays_small_and_a_crowd_of_notices_is_bounded() {
         outbox.step(Step::Sent { key, message: "m".into() }).unwrap();
     }
     assert!(std::fs::metadata(&path).unwrap().len() < 7 << 20);
-    let kept = (0..2_100).filter(|nth| outbox.queue(Item { kind: Kind::Notice, ..item(&format!("n{nth}")) }).unwrap());
+    let kept = (0..2_100)
+        .filter(|nth| outbox.queue(Item { kind: Kind::Notice, ..item(&format!("n{nth}")) }).unwrap());
     assert_eq!(kept.count(), 2_000);
     assert!(outbox.queue(item("an answer")).unwrap(), "no answer is left out");
 }

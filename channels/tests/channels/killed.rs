@@ -18,7 +18,8 @@ fn creature(house: house::House, ends: Arc<AtomicBool>) -> std::thread::JoinHand
             for line in inbox.iter().skip(heard) {
                 let mut data = line.clone();
                 data["from"] = json!("owner");
-                let of = |data: Value| json!({"at": clock::stamp(), "life": 7, "kind": "message", "data": data});
+                let of =
+                    |data: Value| json!({"at": clock::stamp(), "life": 7, "kind": "message", "data": data});
                 append(&house.memory(), &of(data));
                 let text = format!("answer to <{}>", line["text"].as_str().unwrap());
                 let answer = json!({"from": "creature", "kind": "answer", "thread": line["thread"], "text": text, "at": clock::stamp()});
@@ -36,7 +37,8 @@ fn over_kills(has_keys: bool) {
     home.limits("telegram", json!({"has_keys": has_keys}));
     let ends = Arc::new(AtomicBool::new(false));
     let creature = creature(home.house.clone(), ends.clone());
-    let steps = ["receive", "before_acknowledge", "after_acknowledge", "before_send", "after_send", "connect"];
+    let steps =
+        ["receive", "before_acknowledge", "after_acknowledge", "before_send", "after_send", "connect"];
     for nth in 0..WORDS {
         home.say("telegram", &format!("word {nth:03}"));
         if nth % 6 == 0 {
@@ -55,7 +57,8 @@ fn over_kills(has_keys: bool) {
     home.until("every answer arrived or is doubtful", |home| {
         let told = home.texts("telegram");
         let doubtful = told.iter().filter(|text| text.contains("may not have reached you")).count();
-        let arrived = (0..WORDS).filter(|nth| told.iter().any(|text| text.contains(&format!("word {nth:03}")))).count();
+        let arrived =
+            (0..WORDS).filter(|nth| told.iter().any(|text| text.contains(&format!("word {nth:03}")))).count();
         (arrived + doubtful >= WORDS).then_some(())
     });
     home.until_acknowledged("telegram");
@@ -99,5 +102,9 @@ fn only_one_program_serves_a_house() {
     home.until("it is connected", |home| home.log().contains("telegram: connected").then_some(()));
     let other = home.command().spawn().unwrap().wait_with_output().unwrap();
     assert!(!other.status.success());
-    assert!(home.log().contains("another program serves the channels of this house already"), "{}", home.log());
+    assert!(
+        home.log().contains("another program serves the channels of this house already"),
+        "{}",
+        home.log()
+    );
 }

@@ -55,7 +55,9 @@ fn plain_text_is_a_word_and_a_slash_a_command() {
 
 #[test]
 fn what_sets_something_going_is_asked_again_and_what_ends_something_is_not() {
-    for (said, again) in [("/resume", true), ("yes 12", true), ("no 12", false), ("/pause", false), ("/mind", false)] {
+    for (said, again) in
+        [("/resume", true), ("yes 12", true), ("no 12", false), ("/pause", false), ("/mind", false)]
+    {
         assert_eq!(meant(said, "").is_asked_again(), again, "{said}");
     }
 }
@@ -72,7 +74,11 @@ fn a_clock_that_is_off_makes_nothing_late_that_was_heard_at_once() {
 
 #[test]
 fn threads_are_plain_names_and_no_two_chats_are_one() {
-    let chat = |id: &str, thread: Option<&str>| Chat { id: id.into(), thread: thread.map(str::to_owned), is_private: true };
+    let chat = |id: &str, thread: Option<&str>| Chat {
+        id: id.into(),
+        thread: thread.map(str::to_owned),
+        is_private: true,
+    };
     assert_eq!(thread::name("telegram", &chat("-1001", None)), "telegram--1001");
     assert_eq!(thread::name("slack", &chat("D1", None)), "slack-D1");
     let names = [
@@ -133,7 +139,8 @@ fn many_words_at_once_go_together_and_a_few_singly() {
     };
     let few: Vec<_> = (0..20).map(|nth| word(nth, "a")).collect();
     assert_eq!(inbox::gathered(few.clone()), few);
-    let many = inbox::gathered((0..10_000).map(|nth| word(nth, if nth < 5_000 { "a" } else { "b" })).collect());
+    let many =
+        inbox::gathered((0..10_000).map(|nth| word(nth, if nth < 5_000 { "a" } else { "b" })).collect());
     assert!(many.len() < 30, "{}", many.len());
     assert!(many.iter().all(|word| word.text.chars().count() <= inbox::MOST_CHARS));
     let ids: Vec<String> = many.iter().flat_map(|word| word.ids.clone()).collect();

@@ -38,7 +38,12 @@ fn code_that_does_not_fit_is_code_in_each_part() {
 #[test]
 fn a_hundred_thousand_characters_and_only_emoji_fit_and_tear_no_letter() {
     let family = "👩‍👩‍👧‍👦";
-    for text in ["word ".repeat(20_000), "x".repeat(100_000), family.repeat(14_000), format!("{}\n", "е́".repeat(10)).repeat(5_000)] {
+    for text in [
+        "word ".repeat(20_000),
+        "x".repeat(100_000),
+        family.repeat(14_000),
+        format!("{}\n", "е́".repeat(10)).repeat(5_000),
+    ] {
         for (most, unit) in [(4_096, Unit::Utf16), (2_000, Unit::Chars), (65_000, Unit::Bytes)] {
             let fits = within(most, unit, Form::TelegramHtml);
             let got = parts(&text, &fits);

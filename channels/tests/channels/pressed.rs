@@ -8,7 +8,10 @@ use std::fs;
 /// What a button of the newest message with buttons carries.
 fn button(home: &Home, name: &str, label: &str) -> (String, String) {
     let sent = home.until("there are buttons", |home| {
-        home.sent(name).into_iter().rev().find(|line| line["buttons"].as_array().is_some_and(|all| !all.is_empty()))
+        home.sent(name)
+            .into_iter()
+            .rev()
+            .find(|line| line["buttons"].as_array().is_some_and(|all| !all.is_empty()))
     });
     let all = sent["buttons"].as_array().unwrap();
     let one = all.iter().find(|one| one["label"] == label).unwrap();
@@ -25,14 +28,22 @@ fn a_press_approves_the_bytes_that_were_shown_and_counts_once() {
     let digest = home.ask("12", "{\"text\":\"hello \\u202e world\"}");
     let shown = home.until_sent("telegram", "Ask 12: Send to posts");
     let text = shown["text"].as_str().unwrap();
-    assert!(text.contains("why: to say hello") && text.contains("\"path\":\"/2/tweets\"") && text.contains("exactly,"), "{text}");
+    assert!(
+        text.contains("why: to say hello")
+            && text.contains("\"path\":\"/2/tweets\"")
+            && text.contains("exactly,"),
+        "{text}"
+    );
     assert_eq!(shown["form"], "Plain");
     let (yes, message) = button(&home, "telegram", "Yes");
     press(&mut home, "telegram", &yes);
     home.until("it is kept", |home| (home.given().len() == 1).then_some(()));
     assert_eq!((&home.given()[0]["answer"], &home.given()[0]["digest"]), (&json!("approve"), &json!(digest)));
     let edited = home.until_sent("telegram", "You said yes at");
-    assert_eq!((&edited["op"], &edited["message"], &edited["buttons"]), (&json!("edit"), &json!(message), &json!([])));
+    assert_eq!(
+        (&edited["op"], &edited["message"], &edited["buttons"]),
+        (&json!("edit"), &json!(message), &json!([]))
+    );
     press(&mut home, "telegram", &yes);
     home.until_sent("telegram", "answered already");
     home.outcome("12", "executed", "posted");
@@ -55,7 +66,8 @@ fn a_button_pressed_after_the_bytes_changed_does_nothing_and_says_so() {
     let (again, _) = button(&home, "telegram", "Yes");
     assert_ne!(again, yes);
     // What is stored is not what was asked: nobody can say yes to it.
-    fs::write(home.house.ask("12"), json!({"digest": "0".repeat(64), "act": {"kind": "call"}}).to_string()).unwrap();
+    fs::write(home.house.ask("12"), json!({"digest": "0".repeat(64), "act": {"kind": "call"}}).to_string())
+        .unwrap();
     press(&mut home, "telegram", &again);
     home.until_sent("telegram", "is not what was asked; nothing is answered");
     assert!(home.given().is_empty());
@@ -76,7 +88,8 @@ fn a_strangers_press_and_one_of_another_chat_do_nothing() {
     press(&mut home, "telegram", "0123456789abcdef");
     home.until_sent("telegram", "This button counts no more");
     assert!(home.given().is_empty());
-    let answers: Vec<Value> = home.sent("telegram").into_iter().filter(|line| line["op"] == "answer").collect();
+    let answers: Vec<Value> =
+        home.sent("telegram").into_iter().filter(|line| line["op"] == "answer").collect();
     assert_eq!(answers.len(), 1, "strangers are not even answered: {answers:?}");
 }
 
@@ -109,7 +122,8 @@ fn long_bytes_come_as_a_file_before_the_buttons() {
     home.until_sent("telegram", "Its exact bytes are in the file above");
     let sent = home.sent("telegram");
     let file = sent.iter().position(|line| line["file"].is_object()).unwrap();
-    let buttons = sent.iter().position(|line| line["buttons"].as_array().is_some_and(|all| !all.is_empty())).unwrap();
+    let buttons =
+        sent.iter().position(|line| line["buttons"].as_array().is_some_and(|all| !all.is_empty())).unwrap();
     assert!(file < buttons);
     assert!(sent[file]["file"]["text"].as_str().unwrap().contains(&"x".repeat(50_000)));
 }
@@ -129,7 +143,9 @@ fn words_answer_what_was_shown_and_a_channel_that_may_not_approve_says_where() {
     home.until_sent("mail", "ask 12 waits in the window");
     assert!(home.given().is_empty());
     home.ask("12", "{\"text\":\"b\"}");
-    home.until("it is shown anew", |home| (home.texts("slack").iter().filter(|text| text.contains("Ask 12:")).count() > 1).then_some(()));
+    home.until("it is shown anew", |home| {
+        (home.texts("slack").iter().filter(|text| text.contains("Ask 12:")).count() > 1).then_some(())
+    });
     home.say("slack", "yes 12");
     home.until("it is kept", |home| (home.given().len() == 1).then_some(()));
     home.ask("13", "{}");
@@ -151,7 +167,11 @@ fn a_late_yes_is_asked_again_and_a_late_no_counts() {
         home.until_sent("telegram", &format!("Ask {id}:"));
     }
     let shown = home.until("both have buttons", |home| {
-        let shown: Vec<Value> = home.sent("telegram").into_iter().filter(|line| line["buttons"].as_array().is_some_and(|all| all.len() == 2)).collect();
+        let shown: Vec<Value> = home
+            .sent("telegram")
+            .into_iter()
+            .filter(|line| line["buttons"].as_array().is_some_and(|all| all.len() == 2))
+            .collect();
         (shown.len() == 2).then_some(shown)
     });
     home.kill();

@@ -31,7 +31,10 @@ fn whoever_sends_the_code_is_the_owner_and_all_others_are_told_once() {
     assert_eq!((&state["owner"]["id"], &state["owner"]["name"]), (&json!("7"), &json!("Ann")));
     assert!(!home.log().contains("QWRTZPSD"));
     let standing = house::channels::standing(&home.house);
-    assert_eq!((standing["telegram"].state.as_str(), standing["telegram"].paired.as_str()), ("connected", "Ann"));
+    assert_eq!(
+        (standing["telegram"].state.as_str(), standing["telegram"].paired.as_str()),
+        ("connected", "Ann")
+    );
 }
 
 #[test]
@@ -104,7 +107,8 @@ fn a_word_of_a_hundred_thousand_characters_is_a_file_and_ten_thousand_words_are_
     let inbox = home.inbox();
     assert!(inbox.len() < 400, "{} lines", inbox.len());
     let all = home.words().concat();
-    let places: Vec<usize> = (0..10_000).map(|nth| all.find(&format!("word number {nth}.")).expect("it was heard")).collect();
+    let places: Vec<usize> =
+        (0..10_000).map(|nth| all.find(&format!("word number {nth}.")).expect("it was heard")).collect();
     assert!(places.is_sorted(), "in order");
     assert_eq!(all.matches("word number").count(), 10_000);
 }
@@ -157,10 +161,15 @@ fn files_are_kept_under_harmless_names_within_bounds() {
     let word = home.until_word("look");
     let text = word["text"].as_str().unwrap();
     assert!(text.contains("(a file of 6 bytes: .self/received/telegram/"), "{text}");
-    assert!(text.contains("big.bin, too large") && text.contains("liar.bin, which could not be fetched"), "{text}");
+    assert!(
+        text.contains("big.bin, too large") && text.contains("liar.bin, which could not be fetched"),
+        "{text}"
+    );
     let folder = home.house.root().join(".self/received/telegram");
-    let names: Vec<String> =
-        fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let names: Vec<String> = fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
     assert!(names.len() == 1 && names[0].ends_with("-x"), "{names:?}");
     assert_eq!(fs::read_to_string(folder.join(&names[0])).unwrap(), "inside");
     // A link that the creature puts in the folder's place leads nowhere.
@@ -177,7 +186,9 @@ fn what_was_said_while_nobody_listened_is_heard_in_order_with_its_time_and_a_sto
     let mut home = Home::new(&["telegram"]);
     home.pair("telegram");
     let then = clock::wall_ms() - 6 * HOUR_MS;
-    for (nth, word) in ["post the draft", "stop", "no 12", "/resume", "/verbosity verbose"].into_iter().enumerate() {
+    for (nth, word) in
+        ["post the draft", "stop", "no 12", "/resume", "/verbosity verbose"].into_iter().enumerate()
+    {
         home.heard("telegram", json!({"at_ms": then + nth as u64, "word": word}));
     }
     home.start();
@@ -201,9 +212,7 @@ fn a_group_that_the_owner_named_is_heard_when_it_is_addressed() {
     home.pair("telegram");
     home.settings("telegram", json!({"groups": ["-5"]}));
     home.start();
-    let said = |from: &str, addressed: bool, word: &str| {
-        json!({"chat": "-5", "group": true, "from": from, "addressed": addressed, "word": word})
-    };
+    let said = |from: &str, addressed: bool, word: &str| json!({"chat": "-5", "group": true, "from": from, "addressed": addressed, "word": word});
     home.heard("telegram", said("7", false, "to the others"));
     home.heard("telegram", said("8", true, "a stranger's"));
     home.heard("telegram", said("7", true, "to it"));
@@ -211,6 +220,7 @@ fn a_group_that_the_owner_named_is_heard_when_it_is_addressed() {
     home.answers("telegram--5", "to the group");
     assert_eq!(home.until_sent("telegram", "to the group")["chat"], "-5");
     assert_eq!(home.words(), ["to it"]);
-    let none: Vec<Value> = home.sent("telegram").into_iter().filter(|line| line["text"] != "to the group").collect();
+    let none: Vec<Value> =
+        home.sent("telegram").into_iter().filter(|line| line["text"] != "to the group").collect();
     assert!(none.is_empty(), "{none:?}");
 }

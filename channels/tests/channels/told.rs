@@ -18,13 +18,17 @@ fn an_answer_goes_where_the_word_came_from_and_what_belongs_nowhere_goes_home() 
     let sent = home.until_sent("matrix", "the <b>answer</b>");
     assert_eq!(sent["form"], "TelegramHtml");
     home.answers("main", "said in the window");
-    home.records(&json!({"from": "creature", "kind": "reminder", "text": "feed the herons", "thread": "main"}));
+    home.records(
+        &json!({"from": "creature", "kind": "reminder", "text": "feed the herons", "thread": "main"}),
+    );
     home.until_sent("telegram", "feed the herons");
     home.records(&json!({"from": "creature", "kind": "reminder", "text": "of a channel that is gone", "thread": "discord-5"}));
     home.until_sent("telegram", "of a channel that is gone");
     home.records(&json!({"from": "creature", "kind": "reminder", "text": "on this one", "thread": thread}));
     home.until_sent("matrix", "on this one");
-    home.records(&json!({"from": "owner", "text": "nobody echoes this", "thread": thread, "at": clock::stamp()}));
+    home.records(
+        &json!({"from": "owner", "text": "nobody echoes this", "thread": thread, "at": clock::stamp()}),
+    );
     home.answers(&thread, "the last");
     home.until_sent("matrix", "the last");
     let all = [home.texts("matrix"), home.texts("telegram")].concat().join("\n");
@@ -70,7 +74,9 @@ fn troubles_of_a_send_are_met_one_by_one() {
 
 #[test]
 fn what_was_being_sent_at_an_end_is_doubtful_and_with_keys_is_sent_once_more() {
-    for (has_keys, step) in [(false, "after_send:1"), (false, "before_send:1"), (true, "after_send:1"), (true, "before_send:1")] {
+    for (has_keys, step) in
+        [(false, "after_send:1"), (false, "before_send:1"), (true, "after_send:1"), (true, "before_send:1")]
+    {
         let mut home = Home::new(&["telegram"]);
         home.pair("telegram");
         home.limits("telegram", json!({"has_keys": has_keys}));
@@ -86,7 +92,9 @@ fn what_was_being_sent_at_an_end_is_doubtful_and_with_keys_is_sent_once_more() {
         let times = told.matches("of an unknown fate").count();
         match (has_keys, step) {
             (true, _) => assert_eq!((times, told.contains("may not have")), (1, false), "{step} {told}"),
-            (false, "after_send:1") => assert_eq!((times, told.contains("may not have")), (1, true), "{told}"),
+            (false, "after_send:1") => {
+                assert_eq!((times, told.contains("may not have")), (1, true), "{told}")
+            }
             _ => assert_eq!((times, told.contains("may not have")), (0, true), "{told}"),
         }
     }
@@ -102,7 +110,9 @@ fn a_sign_in_that_counts_no_more_is_told_on_the_others_and_what_is_for_it_waits(
     home.until_sent("matrix", "The sign-in of telegram counts no more: 401");
     let standing = house::channels::standing(&home.house);
     assert_eq!(standing["telegram"].state, "revoked");
-    home.records(&json!({"from": "creature", "kind": "reminder", "text": "water the fig", "thread": "telegram-100"}));
+    home.records(
+        &json!({"from": "creature", "kind": "reminder", "text": "water the fig", "thread": "telegram-100"}),
+    );
     home.until_sent("matrix", "water the fig");
     home.start();
     home.until("it is told once", |home| home.log().matches("telegram: connected").nth(1));
@@ -116,7 +126,8 @@ fn memory_is_read_on_over_ends_and_over_a_file_that_was_moved_aside() {
     home.until_sent("telegram", "while it ran");
     home.kill();
     home.answers("telegram-100", "while it did not");
-    fs::rename(home.house.memory(), home.house.root().join(".self/memory-20261129T000000.000Z.jsonl")).unwrap();
+    fs::rename(home.house.memory(), home.house.root().join(".self/memory-20261129T000000.000Z.jsonl"))
+        .unwrap();
     home.answers("telegram-100", "in the new file");
     home.start();
     home.until_sent("telegram", "in the new file");
@@ -141,9 +152,13 @@ fn files_of_the_workspace_that_an_answer_links_to_come_along_and_no_others() {
         [c](../../owner.toml) [d](/etc/passwd) [e](pipe) [f](results) [g](large.bin) [h](https://example.org/x)";
     home.answers("telegram-100", text);
     home.until_sent("telegram", "could not be sent here: large.bin has 2097152 bytes");
-    let files: Vec<Value> = home.sent("telegram").into_iter().filter(|line| line["file"].is_object()).collect();
+    let files: Vec<Value> =
+        home.sent("telegram").into_iter().filter(|line| line["file"].is_object()).collect();
     assert_eq!(files.len(), 1, "{files:?}");
-    assert_eq!((&files[0]["file"]["name"], &files[0]["file"]["text"]), (&json!("chart.png"), &json!("picture")));
+    assert_eq!(
+        (&files[0]["file"]["name"], &files[0]["file"]["text"]),
+        (&json!("chart.png"), &json!("picture"))
+    );
 }
 
 #[test]
@@ -152,19 +167,31 @@ fn notices_are_gathered_and_told_at_home_once_and_the_morning_report_comes_whole
     home.until("it is connected", |home| home.log().contains("telegram: connected").then_some(()));
     home.until("it looked once", |home| channels::places::notices(&home.house).exists().then_some(()));
     for life in [6, 7] {
-        append(&home.house.deaths(), &json!({"at": clock::stamp(), "life": life, "ended": "crashed",
-            "cause": "exit status 101", "blame": "code", "commit": "1a2b3c4d"}));
+        append(
+            &home.house.deaths(),
+            &json!({"at": clock::stamp(), "life": life, "ended": "crashed",
+            "cause": "exit status 101", "blame": "code", "commit": "1a2b3c4d"}),
+        );
     }
     let told = home.until_sent("telegram", "crashed");
     assert!(told["text"].as_str().unwrap().starts_with("2 times, last: life 7"), "{told}");
     fs::create_dir_all(home.house.reports()).unwrap();
     fs::write(home.house.report("2026-01-31"), "# Report of 2026-01-31\n\nold\n").unwrap();
-    append(&home.house.memory(), &json!({"at": clock::stamp(), "life": 7, "kind": "observation", "data": {}}));
+    append(
+        &home.house.memory(),
+        &json!({"at": clock::stamp(), "life": 7, "kind": "observation", "data": {}}),
+    );
     home.until("the old one is known", |home| {
-        fs::read_to_string(channels::places::notices(&home.house)).unwrap_or_default().contains("2026-01-31").then_some(())
+        fs::read_to_string(channels::places::notices(&home.house))
+            .unwrap_or_default()
+            .contains("2026-01-31")
+            .then_some(())
     });
     fs::write(home.house.report("2026-02-01"), "# Report of 2026-02-01\n\n```\nspent 1 USD\n```\n").unwrap();
-    append(&home.house.memory(), &json!({"at": clock::stamp(), "life": 7, "kind": "observation", "data": {}}));
+    append(
+        &home.house.memory(),
+        &json!({"at": clock::stamp(), "life": 7, "kind": "observation", "data": {}}),
+    );
     home.until_sent("telegram", "spent 1 USD");
     home.start();
     home.answers("telegram-100", "the last");
