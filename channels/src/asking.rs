@@ -85,7 +85,8 @@ impl Switchboard {
         let text =
             if is_whole { whole } else { format!("{head}\n\nIts exact bytes are in the file above.\n{how}") };
         let text = text.trim_end().to_owned();
-        let of = [id, digest.as_str(), yes.as_str()];
+        let showing = yes.clone();
+        let of = [id, digest.as_str(), showing.as_str()];
         let mut saying =
             Saying { channel, chat, kind: Kind::Ask, of: &of, text: &text, is_plain: true, answers: None };
         let has_buttons = can && line.limits.approves;

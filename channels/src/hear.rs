@@ -76,6 +76,8 @@ async fn taken(shared: &Shared, name: &str, channel: &dyn Channel, batch: &Batch
         match verdict {
             Verdict::Silent | Verdict::Stranger { told: false } => {}
             Verdict::Stranger { told: true } => refuse(shared, name, chat, key)?,
+            // Once a chat for each reason.
+            Verdict::Unread(why) => say_to_others(shared, name, chat, &why, &why)?,
             Verdict::Missed(left) => {
                 let told = match left {
                     0 => "That is not the code, and it counts no more: the owner can make another one."
@@ -200,6 +202,7 @@ async fn owners(
             deleted(shared, &place, message, words);
             Ok(())
         }
+        What::Unread { .. } => Ok(()),
         What::Press(press) => {
             keep_words(shared, name, words)?;
             pressed(shared, &place, press).await

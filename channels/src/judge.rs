@@ -17,6 +17,8 @@ pub enum Verdict {
     Paired,
     /// A wrong code; so many tries are left.
     Missed(u64),
+    /// It could not be read or is not believed: whoever said it is told why.
+    Unread(String),
 }
 
 /// Judges a happening; tries and refusals are counted in the state. `own`: our id on the platform.
@@ -37,7 +39,12 @@ pub fn judged(
             groups.contains(&heard.chat.id) && state.is_owner(&person.id) && is_addressed(&heard.what);
         return if is_heard { Verdict::Owner } else { Verdict::Silent };
     }
-    if state.is_owner(&person.id) {
+    let is_owner = state.is_owner(&person.id);
+    if let What::Unread { why } = &heard.what {
+        let is_told = !why.is_empty() && (is_owner || (code.is_some() && state.may_refuse(now_ms)));
+        return if is_told { Verdict::Unread(why.clone()) } else { Verdict::Silent };
+    }
+    if is_owner {
         return Verdict::Owner;
     }
     let What::Word(word) = &heard.what else {
@@ -59,5 +66,6 @@ fn is_addressed(what: &What) -> bool {
     match what {
         What::Word(word) | What::Edited(word) => word.is_addressed,
         What::Deleted { .. } | What::Press(_) => true,
+        What::Unread { .. } => false,
     }
 }

@@ -94,7 +94,7 @@ pub struct Item {
 #[serde(tag = "step", rename_all = "snake_case")]
 pub enum Step {
     Queued {
-        item: Item,
+        item: Box<Item>,
     },
     Sending {
         key: String,
@@ -165,7 +165,7 @@ impl Outbox {
         if is_left_out || self.keys.contains(&item.key) {
             return Ok(false);
         }
-        self.step(Step::Queued { item })?;
+        self.step(Step::Queued { item: Box::new(item) })?;
         Ok(true)
     }
 
@@ -197,7 +197,7 @@ impl Outbox {
             Step::Queued { item } => {
                 if self.keys.insert(item.key.clone()) {
                     let channel = self.waiting.entry(item.channel.clone()).or_default();
-                    channel.push_back(Entry { item, is_sending: false });
+                    channel.push_back(Entry { item: *item, is_sending: false });
                 }
             }
             Step::Sending { key } => self.each(&key, |entry| entry.is_sending = true),
@@ -227,7 +227,7 @@ impl Outbox {
     fn write_anew(&mut self) -> Result<()> {
         let over = Step::Over { keys: self.over.iter().cloned().collect() };
         let waiting = self.waiting.values().flatten().flat_map(|entry| {
-            let queued = Step::Queued { item: entry.item.clone() };
+            let queued = Step::Queued { item: Box::new(entry.item.clone()) };
             let sending = entry.is_sending.then(|| Step::Sending { key: entry.item.key.clone() });
             std::iter::once(queued).chain(sending)
         });

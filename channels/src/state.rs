@@ -123,13 +123,22 @@ impl State {
     /// Counts a message of a stranger's; whether they are told, once, that nobody hears them here.
     pub fn refuse(&mut self, person: &str, now_ms: u64) -> bool {
         self.strangers = self.strangers.saturating_add(1);
-        recent(&mut self.refusals_ms, now_ms);
-        let has_room = self.refused.len() < MOST_REFUSED && self.refusals_ms.len() < REFUSALS;
-        let is_told = has_room && self.refused.insert(person.to_owned());
+        let is_new = self.refused.len() < MOST_REFUSED && !self.refused.contains(person);
+        let is_told = is_new && self.may_refuse(now_ms);
         if is_told {
-            self.refusals_ms.push(now_ms);
+            self.refused.insert(person.to_owned());
         }
         is_told
+    }
+
+    /// Whether somebody who is not the owner may be told something now; counts it.
+    pub fn may_refuse(&mut self, now_ms: u64) -> bool {
+        recent(&mut self.refusals_ms, now_ms);
+        let has_room = self.refusals_ms.len() < REFUSALS;
+        if has_room {
+            self.refusals_ms.push(now_ms);
+        }
+        has_room
     }
 
     /// Number of messages that nobody asked for and that may still be sent within this hour.

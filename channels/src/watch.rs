@@ -31,7 +31,9 @@ pub struct Changes {
 impl Changes {
     pub fn of(house: &House) -> Self {
         let inotify = Inotify::init(InitFlags::IN_NONBLOCK | InitFlags::IN_CLOEXEC).ok();
-        let watch = inotify.and_then(|inotify| AsyncFd::new(Watch(inotify)).ok());
+        // SAFETY: the watch owns its descriptor, and neither replaces nor closes it before it is dropped.
+        #[allow(unsafe_code)]
+        let watch = inotify.and_then(|inotify| unsafe { AsyncFd::register(Watch(inotify)) }.ok());
         let files = vec![house.memory(), house.asks(), house.answers(), house.history(), house.deaths()];
         let changes = Self { watch, files };
         changes.look_at(

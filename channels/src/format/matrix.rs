@@ -52,6 +52,7 @@ impl Page {
         self.addresses.iter_mut().for_each(|(_, said)| said.push_str(text));
     }
 
+    #[allow(clippy::wildcard_enum_match_arm)]
     fn begin(&mut self, tag: Tag) {
         let (begin, end) = match tag {
             Tag::Link { dest_url, .. } if leads_out(&dest_url) && self.addresses.is_empty() => {

@@ -154,7 +154,7 @@ impl Channel {
                 _ => &mut self.token_env,
             };
             if named.is_empty() {
-                usual.clone_into(named);
+                (*usual).clone_into(named);
             }
         }
     }
