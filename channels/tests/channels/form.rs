@@ -49,7 +49,6 @@ fn marks_of_others_stay_letters() {
     assert_eq!(
         formatted(said, Form::DiscordMarkdown),
         "1 \\* 2 \\* 3, snake\\_case, \\<@\u{200b}123>, @\u{200b}everyone, \\<!channel>, x (javascript:alert), `a\u{2cb}b`"
-            .replace("\\<@\u{200b}123>", "\\<@\u{200b}123>")
     );
     assert_eq!(
         formatted(said, Form::SlackMrkdwn),
