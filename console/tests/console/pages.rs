@@ -221,7 +221,6 @@ think alive; live
     let house = House::new(rests);
     let guardian = house.start();
     house.until("it rests", || !house.thoughts().is_empty() && house.status()["phase"] == "settled");
-    // A heartbeat that a shell writes is empty for a moment.
     house.until("it says so", || page(&house, &["mind"]).contains("rests until "));
     let told = page(&house, &["mind"]);
     in_order(
