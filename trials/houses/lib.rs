@@ -52,7 +52,7 @@ esac
 /// What every shell creature can do: beat, think, ask.
 const BODY: &str = r#"#!/bin/sh
 turns=0
-beat() { printf '{"life":%-7s,"pid":%-7s,"turns":%-7s,"thoughts":%-7s,"stage":"resting","mind":"shell"}\n' "$FERAL_LIFE" "$$" "$turns" "$turns" 1<> .self/heartbeat; }
+beat() { printf '{"life":%s,"pid":%s,"turns":%s,"thoughts":%s,"stage":"resting","mind":"shell"}\n' "$FERAL_LIFE" "$$" "$turns" "$turns" > .self/heartbeat; }
 think() { turns=$((turns+1)); printf '{"at":"2026-01-01T00:00:00.000Z","life":%s,"kind":"thought","data":{"monologue":"%s","intent":"","thought":%s}}\n' "$FERAL_LIFE" "$1" "$turns" >> .self/memory.jsonl; beat; }
 ask() { printf '{"id":"%s-%s","life":%s,"kind":"%s","summary":"%s"}' "$FERAL_LIFE" "$3" "$FERAL_LIFE" "$1" "$2" > .self/mind/request.new; mv .self/mind/request.new .self/mind/request.json; }
 live() { while :; do beat; sleep 0.1; done; }

@@ -209,7 +209,7 @@ fn nothing_of_the_creatures_steers_a_terminal_on_any_surface() {
     let quoted = answer(&format!("{HOSTILE} {} end-of-it", long_text(60)));
     let life = format!(
         "cat > .self/mind/beat.json <<'E'\n{{\"life\":LIFE,\"pid\":1,\"turns\":1,\"thoughts\":1,\"stage\":\"x\",\"mind\":{hostile},\"own\":{hostile}}}\nE\n\
-         beat() {{ sed \"s/LIFE/$FERAL_LIFE/\" .self/mind/beat.json 1<> .self/heartbeat; }}\n\
+         beat() {{ sed \"s/LIFE/$FERAL_LIFE/\" .self/mind/beat.json > .self/heartbeat; }}\n\
          think() {{ :; }}\nbeat; sleep 1; cat >> .self/memory.jsonl <<'E'\n{quoted}\nE\nlive"
     );
     house.write_life(&life);

@@ -234,7 +234,7 @@ fn every_command_says_the_same_of_how_it_stands() {
     let until = (jiff::Timestamp::now() + jiff::SignedDuration::from_hours(2)).to_string();
     let life = format!(
         "beat() {{ printf '{{\"life\":%s,\"pid\":1,\"turns\":1,\"thoughts\":1,\"stage\":\"resting\",\"mind\":\"shell\",\"next_try\":\"{until}\",\"spent\":true}}\\n' \
-         \"$FERAL_LIFE\" 1<> .self/heartbeat; }}; {SOUND}"
+         \"$FERAL_LIFE\" > .self/heartbeat; }}; {SOUND}"
     );
     let house = House::new(&life);
     let guardian = house.start();

@@ -68,7 +68,7 @@ fn what_its_own_wakes_came_to_is_in_the_status() {
     let words = format!("12 wakes of its own: 3 used \\u001b[2J {}", "x".repeat(900));
     let house = House::new(&format!(
         "beat() {{ printf '%s\\n' '{{\"life\":LIFE,\"turns\":1,\"thoughts\":1,\"mind\":\"shell\",\"own\":\"{words}\"}}' \
-         | sed \"s/LIFE/$FERAL_LIFE/\" 1<> .self/heartbeat; }}; {SOUND}"
+         | sed \"s/LIFE/$FERAL_LIFE/\" > .self/heartbeat; }}; {SOUND}"
     ));
     let guardian = house.start();
     let status = || said(&house.ask(&["status"]));
