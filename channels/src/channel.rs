@@ -15,6 +15,10 @@ pub trait Channel: Send + Sync {
     /// this channel is there, for the owner.
     async fn connect(&self, after: Option<&Value>) -> Result<Known, Trouble>;
 
+    /// Hears whom to let in: told before the first `receive`, and again whenever it changes, also while one waits. For platforms
+    /// that ask before somebody may talk, or that answer nobody but the owner.
+    fn welcome(&self, _who: &Welcome) {}
+
     /// Waits for what was said next; in order, and again after `connect` whatever was not acknowledged.
     async fn receive(&self) -> Result<Batch, Trouble>;
 
@@ -43,6 +47,13 @@ pub struct Known {
     /// Its id there, and its name for people (`@feral_bot`, `feral@example.org`).
     pub id: String,
     pub name: String,
+}
+
+/// Who may come in: the paired owner, by the platform's id, and anybody while a code is open.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Welcome {
+    pub owner: Option<String>,
+    pub is_open: bool,
 }
 
 /// What a platform takes.
@@ -137,6 +148,11 @@ pub enum What {
         message: String,
     },
     Press(Press),
+    /// Something that this channel cannot read (it is encrypted), or does not believe (the sender is not proven). It never
+    /// reaches the mind and never pairs; the owner, or anybody while a code is open, is told why: once a chat for each why.
+    Unread {
+        why: String,
+    },
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
