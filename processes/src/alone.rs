@@ -34,13 +34,13 @@ pub fn alone(house: &House) -> Result<[File; 2]> {
 pub fn lock_instance(house: &House) -> Result<File> {
     let path = house.lock();
     let mut file = files::open_lock(&path)?;
-    // A process forked just before a guardian was killed holds its lock a moment longer; the number in it may meanwhile be
-    // another process's.
+    // A process forked just before a guardian was killed holds its lock a moment longer.
     let mut looks = 0;
     while file.try_lock().is_err() {
+        let pid = files::tail(&path, 32).trim().parse().ok();
         looks += 1;
-        if looks > 200 {
-            return refuse(held(house, files::tail(&path, 32).trim().parse().ok()));
+        if looks > 200 || pid.is_some_and(hunt::exists) {
+            return refuse(held(house, pid));
         }
         std::thread::sleep(std::time::Duration::from_millis(5));
     }

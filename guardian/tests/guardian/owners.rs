@@ -18,28 +18,6 @@ fn two_at_once_is_refused_with_the_pid_and_status_100() {
     guardian.stop();
 }
 
-/// Found: the lock of a guardian that was killed is held a moment longer by what it had just forked, and where its number was
-/// another process's by then, the next start was refused.
-#[test]
-fn a_lock_that_is_let_go_within_a_moment_is_waited_for_whoever_has_its_number() {
-    let house = House::new(SOUND);
-    let path = house.path(".self/guardian/lock");
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(&path, std::process::id().to_string()).unwrap();
-    let held = fs::File::options().read(true).write(true).open(&path).unwrap();
-    held.lock().unwrap();
-    let guardian = house.start();
-    let open = format!("/proc/{}/fd", guardian.pid());
-    let has_it_open = || {
-        let open = fs::read_dir(&open).into_iter().flatten().flatten();
-        open.into_iter().any(|one| fs::read_link(one.path()).is_ok_and(|to| to == path))
-    };
-    house.until("it waits for the lock", has_it_open);
-    drop(held);
-    house.until("a thought", || !house.thoughts().is_empty());
-    guardian.stop();
-}
-
 #[test]
 fn refusals_are_one_line_and_status_100() {
     let nowhere = tempfile::tempdir().unwrap();
