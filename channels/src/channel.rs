@@ -172,7 +172,7 @@ pub struct Press {
     pub data: String,
     /// The message it stands under.
     pub message: String,
-    /// Value that the platform wants back with the answer.
+    /// The platform wants it back with the answer.
     pub reply: Value,
 }
 
