@@ -1,0 +1,4 @@
+//! The platforms: a file each.
+
+pub mod mail;
+pub mod matrix;
