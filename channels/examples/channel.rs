@@ -2,7 +2,13 @@
 //!
 //! Keys: those of `owner.toml`, `after` (a cursor to go on behind), `hold=1` (nothing is acknowledged), `owner` and `open=1`
 //! (who is let in). Tokens stand in the environment.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    clippy::indexing_slicing
+)]
 
 use channels::channel::{
     Attached, Button, Channel, Chat, Form, Heard, Message, Outgoing, Press, Trouble, Welcome, What, Word,

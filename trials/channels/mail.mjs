@@ -36,7 +36,7 @@ async function proofs({ box, signers }) {
   const forged = `Authentication-Results: ${JUDGE}; dkim=pass header.d=example.org\n`;
   const table = [
     ['her own domain', letter('proof own'), undefined],
-    ['a domain above hers', letter('proof above', 'x', { From: 'anna@mail.example.org' }), undefined],
+    ['a domain above hers', letter('proof above', undefined, { From: 'anna@mail.example.org' }), undefined],
     ['no signature', letter('proof none', 'x', { 'X-Sign': undefined }), /no valid signature/],
     ['a stranger\'s domain', letter('proof stranger', 'x', { 'X-Sign': 'evil.test' }), /no valid signature/],
     ['a domain below hers', letter('proof below', 'x', { 'X-Sign': 'sub.example.org' }), /no valid signature/],
@@ -71,7 +71,7 @@ async function proofs({ box, signers }) {
     ['a bounce', { 'Content-Type': 'multipart/report; report-type=delivery-status; boundary=b' }, '<>'],
   ]) {
     const about = `automatic ${what}`;
-    await signers.send(letter(about, 'x', more), { from: from ?? 'anna@example.org' });
+    await signers.send(letter(about, undefined, more), { from: from ?? 'anna@example.org' });
     const one = await until(what, () => subject(alone, about));
     holds(one.bot, `${what} is a program's word`, JSON.stringify(one));
   }
@@ -195,14 +195,14 @@ async function promises({ box, signers }, count) {
   holds(alone.all('trouble').every(({ trouble }) => /^Away/.test(trouble)), 'both are told as away', JSON.stringify(alone.all('trouble').at(-1)));
   after = cursor(alone);
   await alone.kill();
-  const known = new Set([...all, ...alone.all('heard')].map(({ id }) => id));
+  const known = new Set(box.messages().map((raw) => raw.match(/^Message-ID: <(.*)>/im)?.[1]));
   await box.away();
   for (const file of fs.readdirSync(box.path('Maildir')).filter((name) => name.startsWith('dovecot'))) fs.rmSync(path.join(box.path('Maildir'), file), { recursive: true });
   await signers.send(letter('anew', 'after the numbers were given anew'));
   await box.serve();
   alone = open(box, { after });
   await until('a mail of a mailbox set up anew', () => subject(alone, 'given anew'));
-  const fresh = alone.all('heard').filter(({ id, heard: { word } }) => word && !known.has(id) && !/proof|automatic|Herons|storks|file|odd|last/.test(word.text));
+  const fresh = alone.all('heard').filter(({ id, heard: { word } }) => word && !known.has(id));
   holds(cursor(alone) !== after && fresh.length === 1, 'a mailbox whose numbers count no more is read back, by the same ids', JSON.stringify(fresh.map(({ id }) => id)).slice(0, 300));
   cable.end();
   await idle('mail', alone.child.pid);

@@ -167,8 +167,9 @@ impl Channel for Matrix {
             self.follow().await?;
             let at = self.position();
             let answer = tokio::select! {
-                answer = self.sync(&at.since, HELD) => answer,
+                biased;
                 () = self.welcomed.notified() => continue,
+                answer = self.sync(&at.since, HELD) => answer,
             };
             let Read { heard, position } = match answer {
                 Ok(answer) => self.read(&at, answer).await?,

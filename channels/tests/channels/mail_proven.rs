@@ -1,11 +1,11 @@
-//! Who a mail is from: the word of the owner's own server, and nothing that others write in its name. RFC 8601, 7489, 6376.
+//! Senders, proven or not: the word of the owner's own server, and nothing that others write in its name. RFC 8601, 7489, 6376.
 
 use channels::platforms::mail::proven::{proven, results, speaks_for};
 use mail_parser::MessageParser;
 
 const PASS: &str = "Authentication-Results: mx.example.net; dkim=pass header.d=example.org\r\n";
 
-/// What is found of a mail of anna@example.org with these fields on top of it.
+/// Judges a mail of anna@example.org with these fields on top of it.
 fn judged(top: &str) -> Result<String, String> {
     of("anna@example.org", top)
 }

@@ -206,8 +206,8 @@ fn trouble(error: &Error) -> Trouble {
         Error::No(said) | Error::Bad(said) => {
             Trouble::Refused(format!("the mailbox's server says: {}", clean(said)))
         }
-        other => {
-            Trouble::Away(format!("the connection to the mailbox was lost: {}", clean(&other.to_string())))
+        Error::Io(_) | Error::ConnectionLost | Error::Parse(_) | Error::Validate(_) | Error::Append | _ => {
+            Trouble::Away(format!("the connection to the mailbox was lost: {}", clean(&error.to_string())))
         }
     }
 }

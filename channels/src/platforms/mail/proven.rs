@@ -175,7 +175,7 @@ fn parts(field: &str) -> Vec<Vec<Token>> {
     parts
 }
 
-/// What stands up to the closing quote.
+/// Reads up to the closing quote.
 fn quoted(chars: &mut Peekable<Chars<'_>>) -> String {
     let mut text = String::new();
     while let Some(c) = chars.next() {

@@ -1,4 +1,4 @@
-//! What a mail quotes is left out: only what its writer wrote is a word; pure.
+//! Quotes in a mail are left out: only what its writer wrote is a word; pure.
 
 /// Lines by which programs begin what they quote whole, under the owner's words.
 const ORIGINAL: [&str; 6] = [

@@ -23,7 +23,7 @@ pub struct Place {
     pub uid: u32,
 }
 
-/// Who is written to, and whose word about senders counts.
+/// The address that is written to, and the name whose word about senders counts.
 #[derive(Clone, Debug)]
 pub struct Reader {
     pub address: String,
@@ -167,13 +167,13 @@ fn bare(subject: &str) -> &str {
     rest
 }
 
-/// One line, without what steers or hides.
+/// Makes a text one line of at most so many characters, without what steers.
 pub fn line(text: &str, most: usize) -> String {
     let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join(" ").chars().take(most).collect()
 }
 
-/// What the writer wrote: the plain text, else HTML as text, without what it quotes.
+/// Takes the writer's own words: the plain text, else HTML as text, without what it quotes.
 fn words(message: &Message<'_>) -> String {
     let is_answer = root(message).1;
     let mut words = Vec::new();

@@ -204,7 +204,7 @@ fn expect(answer: Answer, code: u16, what: &str) -> Result<(), Trouble> {
     expect_any(&answer, code, what)
 }
 
-/// What a code means: 2xx and 3xx as they are asked for, 4xx for now, 5xx for good (RFC 5321, 4.2.1).
+/// Judges a code: 2xx and 3xx as they are asked for, 4xx for now, 5xx for good (RFC 5321, 4.2.1).
 fn expect_any(answer: &Answer, code: u16, what: &str) -> Result<(), Trouble> {
     match answer.code {
         // A recipient may also be taken "to be forwarded": 251.

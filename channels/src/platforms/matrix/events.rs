@@ -34,7 +34,7 @@ pub enum Kind {
     },
     /// Somebody came or went.
     Member,
-    /// What is said here is encrypted, from here on.
+    /// All that is said here is encrypted, from here on.
     Encrypted,
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// Most bytes of an event's content: a whole event has at most 65,536 ("Size limits"), some of them the homeserver's own.
-pub const CONTENT_BYTES: usize = 60_000;
+pub const CONTENT_BYTES: usize = 62_000;
 
 /// Content of a message: its text twice, in HTML and plain; plain alone where both are too long.
 pub fn content(message: &Message, media: Option<&str>) -> Value {

@@ -20,7 +20,7 @@ const MOST_INVITATIONS: usize = 50;
 const UNREADABLE: &str = "This room is encrypted, and I cannot read what is said in it. Please make a room without \
     encryption and invite me there: where a room is made there is a switch for it, under its advanced settings.";
 
-/// What is known of rooms: how many are in one, and the invitations that nobody may follow yet.
+/// Rooms as far as they are known: how many are in one, and the invitations that nobody may follow yet.
 #[derive(Default)]
 pub struct Rooms {
     joined: Mutex<HashMap<String, usize>>,

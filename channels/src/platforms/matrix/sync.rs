@@ -120,9 +120,9 @@ pub fn invitations(answer: &Answer, me: &str) -> Vec<Invitation> {
         let is = |event: &&Value, kind: &str| event.get("type").and_then(Value::as_str) == Some(kind);
         let mine = events.iter().filter(|event| is(event, "m.room.member"));
         let mine = mine.filter(|event| event.get("state_key").and_then(Value::as_str) == Some(me));
-        let asked = mine
+        let mut asked = mine
             .filter(|event| event.pointer("/content/membership").and_then(Value::as_str) == Some("invite"));
-        let Some(from) = asked.last().and_then(|event| event.get("sender")?.as_str()) else { continue };
+        let Some(from) = asked.next_back().and_then(|event| event.get("sender")?.as_str()) else { continue };
         let rule = events.iter().find(|event| is(event, "m.room.join_rules"));
         let rule = rule.and_then(|event| event.pointer("/content/join_rule")?.as_str());
         found.push(Invitation {

@@ -87,7 +87,7 @@ fn away(error: &reqwest::Error) -> Trouble {
     Trouble::Away(format!("the homeserver is not reached: {why}"))
 }
 
-/// What a refusal means, by its error code ("Standard error response").
+/// Judges a refusal by its error code ("Standard error response").
 pub fn refused(status: StatusCode, headers: &HeaderMap, body: &Value) -> Trouble {
     let word = |name: &str| body.get(name).and_then(Value::as_str).unwrap_or_default();
     let said: String = word("error").chars().filter(|c| !c.is_control()).take(300).collect();

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
-/// What happens at the line that begins with a word.
+/// An accident at the line that begins with a word.
 #[derive(Clone, Copy, Debug)]
 pub enum Does {
     /// The connection ends before the answer.
