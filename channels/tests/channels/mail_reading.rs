@@ -137,7 +137,7 @@ fn a_mail_that_is_not_proven_or_not_for_us_says_nothing_but_why() {
     let forged = why(
         "From: anna@example.org\r\nTo: feral@example.net\r\nSubject: pay\r\nMessage-ID: <one@example.org>\r\n\r\npay",
     );
-    assert!(forged.contains("\"pay\"") && forged.contains("did not say who signed"), "{forged}");
+    assert!(!forged.contains("pay") && forged.contains("did not say who signed"), "{forged}");
     let elsewhere = why(
         "Authentication-Results: mx.example.net; dkim=pass header.d=example.org\r\nDKIM-Signature: v=1; d=example.org; b=x\r\n\
          From: anna@example.org\r\nTo: bob@example.com\r\n\r\nyes, pay",

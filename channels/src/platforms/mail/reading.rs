@@ -70,8 +70,8 @@ pub fn read(raw: &[u8], place: Place, came_ms: u64, reader: &Reader) -> Option<H
     let believed =
         proven(&message, &reader.authserv).and_then(|from| is_for(&message, &reader.address).map(|()| from));
     if let Err(why) = believed {
-        let subject = line(message.subject().unwrap_or_default(), 60);
-        let why = format!("I do not act on the mail \"{subject}\" that came in your name: {why}.");
+        // The same words for the same reason, whatever a stranger wrote: they are told once.
+        let why = format!("A mail came in your name, and I do not act on it: {why}.");
         return Some(Heard { what: What::Unread { why }, ..told });
     }
     let id = message.message_id().and_then(id_of);
