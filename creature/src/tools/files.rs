@@ -16,7 +16,7 @@ use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 /// Top-level names that are never the workspace, whatever the owner's settings say.
-const HOUSE: [&str; 25] = [
+const HOUSE: [&str; 26] = [
     ".git",
     ".ci",
     ".self",
@@ -27,6 +27,7 @@ const HOUSE: [&str; 25] = [
     "hands",
     "heart",
     "broker",
+    "channels",
     "console",
     "house",
     "walls",
