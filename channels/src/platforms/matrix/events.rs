@@ -1,5 +1,6 @@
-//! Events of a room, read: words, edits, deletions, reactions, and what cannot be read; pure. Matrix client-server API,
-//! "Instant Messaging", "Event replacements", "Event annotations and reactions", "Threading", "Redactions".
+//! Events of a room, read: words, edits, deletions, reactions, and what cannot be read; pure.
+//!
+//! Matrix client-server API, "Instant Messaging", "Event replacements", "Event annotations and reactions", "Threading", "Redactions".
 
 use crate::channel::{Attached, Button, Word};
 use serde_json::{Value, json};

@@ -1,5 +1,6 @@
-//! Messages as events: their content, and HTML as the plain text that stands beside it; pure. Matrix client-server API,
-//! "m.room.message msgtypes", "Event replacements", "Threading".
+//! Messages as events: their content, and HTML as the plain text that stands beside it; pure.
+//!
+//! Matrix client-server API, "m.room.message msgtypes", "Event replacements", "Threading".
 
 use super::events::{BUTTONS, KEYS};
 use crate::channel::{Chat, Form, Message};
