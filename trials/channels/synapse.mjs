@@ -78,7 +78,10 @@ export class Synapse {
   async account(name) {
     const person = new Person(this.url);
     const body = { username: name, password: `${name}-secret-4711`, auth: { type: 'm.login.dummy' } };
-    const made = await person.ask('POST', 'v3/register', body);
+    await person.ask('POST', 'v3/register', { ...body, inhibit_login: true });
+    // As docs/channels.md fetches a token.
+    const login = { type: 'm.login.password', identifier: { type: 'm.id.user', user: name }, password: body.password, initial_device_display_name: name };
+    const made = await person.ask('POST', 'v3/login', login);
     return Object.assign(person, { id: made.user_id, token: made.access_token });
   }
 }
