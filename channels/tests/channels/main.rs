@@ -1,4 +1,4 @@
-//! Channels: what each part decides, and the whole over a house and platforms.
+//! All tests of the channels in one binary: it links once, and those that wait do so side by side.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -8,11 +8,17 @@
     clippy::wildcard_enum_match_arm
 )]
 
+mod faithful;
 mod form;
 mod home;
 mod judged;
 mod kept;
 mod killed;
+mod mail_proven;
+mod mail_reading;
+mod mail_sends;
+mod matrix;
+mod matrix_events;
 mod meant;
 mod parted;
 mod pressed;
