@@ -246,6 +246,7 @@ fn heard(line: &Value) -> Option<Heard> {
         () if has("word") => What::Word(word(said("word"))),
         () if has("edited") => What::Edited(word(said("edited"))),
         () if has("deleted") => What::Deleted { message: said("deleted") },
+        () if has("unread") => What::Unread { why: said("unread") },
         () if has("press") => What::Press(Press { data: said("press"), message, reply: Value::Null }),
         () => return None,
     };

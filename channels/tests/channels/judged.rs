@@ -130,3 +130,21 @@ fn bots_itself_groups_that_nobody_named_and_presses_of_strangers_are_silent() {
     press.what = What::Press(Press { data: "x".into(), message: "m".into(), reply: Value::Null });
     assert_eq!(judge(&mut state, None, &press), Verdict::Silent);
 }
+
+#[test]
+fn what_cannot_be_read_or_is_not_believed_is_told_to_the_owner_and_while_a_code_is_open() {
+    let unread = |id: &str, from: &str| {
+        let mut unread = heard(id, from, "");
+        unread.what = What::Unread { why: "it is encrypted".into() };
+        unread
+    };
+    let told = Verdict::Unread("it is encrypted".into());
+    let mut state = with_owner();
+    assert_eq!(judge(&mut state, None, &unread("1", "7")), told);
+    assert_eq!(judge(&mut state, None, &unread("2", "8")), Verdict::Silent);
+    assert_eq!(judge(&mut state, Some(&code()), &unread("3", "8")), told);
+    assert_eq!((state.pairing.times, state.pairing.is_used), (0, false), "it is no try and pairs nobody");
+    let crowd =
+        (0..100).filter(|nth| judge(&mut state, Some(&code()), &unread(&format!("c{nth}"), "9")) == told);
+    assert_eq!(crowd.count(), 19);
+}

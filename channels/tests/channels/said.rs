@@ -228,3 +228,60 @@ fn a_group_that_the_owner_named_is_heard_when_it_is_addressed() {
         home.sent("telegram").into_iter().filter(|line| line["text"] != "to the group").collect();
     assert!(none.is_empty(), "{none:?}");
 }
+
+#[test]
+fn what_cannot_be_kept_is_not_acknowledged_and_is_heard_as_soon_as_it_can() {
+    let mut home = Home::paired(&["telegram"]);
+    home.say("telegram", "before");
+    home.until_acknowledged("telegram");
+    let inbox = home.house.inbox();
+    let aside = inbox.with_extension("aside");
+    fs::rename(&inbox, &aside).unwrap();
+    fs::create_dir(&inbox).unwrap();
+    home.say("telegram", "one");
+    home.heard("telegram", json!({"from": "8", "chat": "108", "word": "a stranger between"}));
+    home.say("telegram", "two");
+    home.until("it says so", |home| {
+        home.log().contains("could not be kept, and is heard again").then_some(())
+    });
+    assert_eq!(fs::read_to_string(home.folder("telegram").join("acknowledged")).unwrap(), "1");
+    fs::remove_dir(&inbox).unwrap();
+    fs::rename(&aside, &inbox).unwrap();
+    home.until_word("two");
+    home.until_acknowledged("telegram");
+    assert_eq!(home.words(), ["before", "one", "two"]);
+    let refusals = home.texts("telegram").iter().filter(|text| text.contains("my owner alone")).count();
+    assert_eq!(refusals, 1, "told once, though it was heard twice");
+}
+
+#[test]
+fn what_a_channel_cannot_read_is_said_once_a_chat_and_kept_nowhere() {
+    let mut home = Home::paired(&["matrix"]);
+    for _ in 0..3 {
+        home.heard("matrix", json!({"unread": "this room is encrypted"}));
+    }
+    home.heard("matrix", json!({"from": "8", "chat": "108", "unread": "this room is encrypted"}));
+    home.say("matrix", "in the open");
+    home.until_word("in the open");
+    home.answers("matrix-100", "the last");
+    home.until_sent("matrix", "the last");
+    assert_eq!(home.texts("matrix"), ["this room is encrypted", "the last"]);
+    assert_eq!(home.words(), ["in the open"]);
+}
+
+#[test]
+fn another_program_and_a_platform_that_asks_for_time_are_waited_for() {
+    let mut home = Home::new(&["matrix", "telegram"]);
+    home.pair("matrix");
+    home.pair("telegram");
+    home.trouble("telegram", json!({"op": "receive", "kind": "slower", "ms": 30}));
+    home.trouble("telegram", json!({"op": "receive", "kind": "away", "why": "502"}));
+    home.trouble("telegram", json!({"op": "acknowledge", "kind": "away", "why": "503"}));
+    home.start();
+    home.say("telegram", "through all of it");
+    home.until_word("through all of it");
+    home.until_acknowledged("telegram");
+    assert_eq!(home.words(), ["through all of it"], "once, though it was heard twice");
+    home.trouble("telegram", json!({"op": "receive", "kind": "elsewhere", "why": "409"}));
+    home.until_sent("matrix", "Another program receives on telegram with the same sign-in: 409");
+}
