@@ -252,7 +252,7 @@ fn hide_this_process() -> Result<()> {
         .context("failed to forbid core files")
 }
 
-/// Keeps inherited descriptors from programs started here, such as Janee.
+/// Keeps inherited descriptors from programs started here, such as MCP servers.
 fn keep_descriptors() {
     for descriptor in 3..=4 {
         let closes = nix::fcntl::FcntlArg::F_SETFD(nix::fcntl::FdFlag::FD_CLOEXEC);

@@ -82,22 +82,6 @@ pub(super) const TOOLS: &[Tool] = &[
         "call a service by name; keys are added outside, you never see them; `reason` is shown to the owner if asked; a result with `asked` waits for the owner: go on with something else, the outcome comes as news",
     ),
     tool(
-        "janee.list",
-        NONE,
-        Outward,
-        async_run!(service::janee_list),
-        FULL.marked(&[Beside]).needs("janee"),
-        "what the owner's Janee can do for you",
-    ),
-    tool(
-        "janee.execute",
-        &[non_blank("capability"), METHOD, PATH, BODY, object("headers").maybe(), REASON],
-        Outward,
-        async_run!(service::janee_execute),
-        FULL.marked(&[Beside]).needs("janee"),
-        "the same by a capability of Janee; body is text",
-    ),
-    tool(
         "mcp.describe",
         &[non_blank("server"), text("tool").maybe()],
         Outward,
