@@ -29,6 +29,9 @@ pub fn add(house: &House, wanted: &Add) -> Result<u8> {
     let is_to_come = !block.hand.is_empty() && !is_built(&block.hand);
     let is_tried = !wanted.untried && !is_to_come;
     let answer = is_tried.then(|| try_out(house, &owner, &block, &known)).transpose()?;
+    if answer.as_ref().is_some_and(|answer| field::<bool>(answer, "wants_sign_in")) {
+        return after_sign_in(house, &owner, &block, &known, wanted.yes);
+    }
     if let Some(answer) = answer.as_ref().filter(|answer| !field::<bool>(answer, "ok")) {
         tried::tell(answer, |_| String::new());
         let is_alone = known.network.is_empty() && block.network == "none";
@@ -48,6 +51,39 @@ pub fn add(house: &House, wanted: &Add) -> Result<u8> {
         terminal::line(&format!("It was not tried: {} does that{once}.", typed(&format!("mcp test {name}"))));
     }
     Ok(code)
+}
+
+/// Writes a server that shows nothing before the owner signs in there, so that all of it asks; offers to sign in, and then
+/// the rules that its tools propose.
+fn after_sign_in(house: &House, owner: &Owner, block: &Block, known: &Known, is_yes: bool) -> Result<u8> {
+    let name = &block.name;
+    let with_rules = |tools: &[Value]| Block { rules: proposal::rules(&known.rules, tools), ..block.clone() };
+    let [sign_in, test] = ["sign-in", "test"].map(|word| typed(&format!("mcp {word} {name}")));
+    terminal::line(&format!(
+        "{name} wants you to sign in before it shows its tools. Until then all of it asks."
+    ));
+    let asking = with_rules(&[]);
+    let code = decide(house, owner, &asking, &known.note, is_yes)?;
+    if code > 0 || is_yes || !says_yes("Sign in now, by a browser? (yes or no)") {
+        if code == 0 {
+            terminal::line(&format!("{sign_in} signs you in; {test} then shows its tools."));
+        }
+        return Ok(code);
+    }
+    if !stage::signed_in(house, name)? {
+        terminal::line(&format!("It stays as it is written; {sign_in} tries again."));
+        return Ok(1);
+    }
+    let answer = stage::ask(house, name, None)?;
+    let block = with_rules(tried::tools(&answer));
+    tried::tell(&answer, |tool| proposal::verdict(&block.rules, tool));
+    if !field::<bool>(&answer, "ok") {
+        return Ok(1);
+    }
+    match block == asking {
+        true => Ok(0),
+        false => decide(house, &Owner::read(house)?.in_place_of(name)?, &block, "", false),
+    }
 }
 
 /// The server as it was asked for: of the catalogue, or by hand.

@@ -19,6 +19,8 @@ pub struct Owner {
     path: PathBuf,
     /// None where there is no file yet.
     before: Option<String>,
+    /// Text that lines are put behind: the file's, or what of it stays.
+    base: String,
     pub settings: Settings,
 }
 
@@ -31,16 +33,17 @@ impl Owner {
         let before = before.with_context(|| format!("{} is not UTF-8 text", path.display()))?;
         let settings =
             settings::whole(house).context("nothing was written, for it has a mistake to mend first")?;
-        Ok(Self { path, before, settings })
+        Ok(Self { path, base: before.clone().unwrap_or_default(), before, settings })
     }
 
-    fn text(&self) -> &str {
-        self.before.as_deref().unwrap_or_default()
+    /// The same where lines take the place of those of a server.
+    pub fn in_place_of(self, name: &str) -> Result<Self> {
+        Ok(Self { base: self.without(name)?, ..self })
     }
 
     /// The file with these lines behind all others.
     pub fn with(&self, lines: &str) -> String {
-        let text = self.text();
+        let text = self.base.as_str();
         let gap = match text {
             "" => "",
             text if text.ends_with("\n\n") => "",
@@ -52,7 +55,7 @@ impl Owner {
 
     /// The file without a server and its rules.
     pub fn without(&self, name: &str) -> Result<String> {
-        without(self.text(), name)
+        without(&self.base, name)
     }
 
     /// Judges a text as guardian and broker do before they take it up.
