@@ -120,6 +120,7 @@ impl Broker {
         watching.spawn(async move { llm.look_nearby().await });
         watching.spawn(mcp::listing::meet(self.services.clone()));
         watching.spawn(mcp::standing::tell(self.services.clone(), self.llm.budget.clone()));
+        watching.spawn(mcp::news::tell(self.services.clone()));
         let services = self.services.clone();
         watching.spawn(answers::watch(self.approvals.clone(), move |id| {
             tokio::spawn(approved::carry_out(services.clone(), id));

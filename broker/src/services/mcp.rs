@@ -11,6 +11,7 @@ pub mod hand;
 pub mod handler;
 pub mod limit;
 pub mod listing;
+pub mod news;
 pub mod offers;
 pub mod pins;
 pub mod routes;
@@ -22,6 +23,7 @@ pub mod start;
 pub mod tool;
 pub mod tried;
 pub mod walled;
+pub mod watched;
 
 use crate::forward::Names;
 use crate::ground::refusal::Unfit;

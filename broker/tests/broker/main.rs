@@ -42,6 +42,7 @@ mod makers;
 mod makers_own;
 mod mcp;
 mod mcp_misbehaving;
+mod mcp_news;
 mod mcp_rules;
 mod mcp_sign_in;
 mod mcp_tried;

@@ -46,7 +46,8 @@ pub async fn meet(services: Arc<Services>) {
     while !services.mcp.servers.is_empty() {
         for server in all.clone() {
             let name = server.start.name.as_str();
-            let is_due = server.has_changed() || server.is_due() || unseen.contains(name);
+            let is_due =
+                server.has_changed() || server.is_due() || server.is_unheard() || unseen.contains(name);
             // Its trouble is kept with it.
             if is_due && pinned(&services, server).await.is_ok() {
                 unseen.remove(name);
