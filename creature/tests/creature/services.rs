@@ -91,7 +91,7 @@ async fn posts_go_out_become_drafts_or_are_refused() {
     let result = yard.call("x.reply", args).await;
     assert_eq!((&result["ok"], &result["id"]), (&json!(true), &json!("99")), "{result}");
     assert_eq!((&result["to"], &result["thread"]), (&json!("12"), &json!(["100"])));
-    let picture = json!({"name": "a.png", "alt": "seven", "data": "aGVyb25z"});
+    let picture = json!({"name": ".self/workspace/a.png", "alt": "seven", "data": "aGVyb25z"});
     let sent = json!({"service": "x", "in_reply_to": "12",
         "parts": [{"text": "tea?", "pictures": []}, {"text": "or milk?", "pictures": [picture]}]});
     assert_eq!(posts.heard("/post")[0].body, sent);

@@ -2,6 +2,7 @@
 
 use super::row::*;
 use crate::tools::{feeds, mcp, product, service, spawn, web, x};
+use hands::search;
 
 pub(super) const TOOLS: &[Tool] = &[
     tool(
@@ -19,6 +20,8 @@ pub(super) const TOOLS: &[Tool] = &[
             number("most", 1, 20).maybe(),
             one_of("within", &["day", "week", "month", "year"]).maybe(),
             number("page", 1, 10).maybe(),
+            text("language").maybe(),
+            one_of("safe", &search::SAFE).maybe(),
         ],
         Outward,
         async_run!(web::search),
