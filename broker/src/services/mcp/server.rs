@@ -2,7 +2,7 @@
 //!
 //! Invariant: a call is sent once; whether one was sent that got no answer is said.
 
-use super::failure::{self, Failure, Refused};
+use super::failure::{self, Failure, Lost, Refused};
 use super::handler::Handler;
 use super::offers;
 use super::start::{Opened, Running, Session, Start};
@@ -34,17 +34,6 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(600);
 /// Most tools of one server, and most pages they are listed on.
 const MOST_TOOLS: usize = 1_000;
 const MOST_PAGES: usize = 100;
-
-/// Reason why a tool returned no result.
-#[derive(Debug)]
-pub enum Lost {
-    /// Nothing was sent, or it was refused.
-    Unreached(String),
-    /// The server returned an error of the protocol.
-    Said(String),
-    /// It was sent, but no answer came.
-    Silent(String),
-}
 
 /// The tools of a server, and remarks on those that are not offered.
 #[derive(Clone, Debug, Default)]

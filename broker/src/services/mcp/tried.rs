@@ -5,7 +5,7 @@
 use super::errors::Errors;
 use super::pins::{Pinned, Pins};
 use super::rules;
-use super::server::{Lost, Server};
+use super::server::Server;
 use super::sign_in::SignIn;
 use super::start::Start;
 use super::tool::Tool;
@@ -48,10 +48,10 @@ pub async fn tried(house: House, policy: &Policy, keys: Keys, name: &str) -> Res
             let tools = listed.tools.iter().map(|tool| told(settings, tool, known.get(&tool.name)));
             json!({"ok": true, "tools": tools.collect::<Vec<_>>(), "odd": listed.odd})
         }
-        Err(Lost::Unreached(why) | Lost::Said(why) | Lost::Silent(why)) => {
+        Err(lost) => {
             let wanted = is_wanted.is_some_and(|wanted| wanted.load(Ordering::Acquire));
             let errors = errors.told(&handles.secrets).await;
-            json!({"ok": false, "trouble": why, "errors": errors, "wants_sign_in": wanted})
+            json!({"ok": false, "trouble": lost.words(), "errors": errors, "wants_sign_in": wanted})
         }
     };
     server.leave().await;
