@@ -65,7 +65,8 @@ impl Watched {
         let (open, whole): (Vec<_>, Vec<_>) = self.patterns.iter().partition(|pattern| pattern.contains('*'));
         let mut found: BTreeSet<String> = whole.into_iter().take(MOST).cloned().collect();
         let mut cursor = None;
-        for _ in 0..if open.is_empty() { 0 } else { MOST_PAGES } {
+        let pages = if open.is_empty() { 0 } else { MOST_PAGES };
+        for _ in 0..pages {
             let page =
                 peer.list_resources(Some(PaginatedRequestParams::default().with_cursor(cursor))).await?;
             for resource in page.resources {
@@ -161,18 +162,20 @@ async fn listened(peer: &Peer<RoleClient>, info: &ServerPeerInfo, handler: &Hand
     let addresses = to_subscribe(peer, info, handler).await?;
     let can = &info.capabilities;
     let tools = can.tools.as_ref().is_some_and(|can| can.list_changed == Some(true));
-    let resources = can.resources.as_ref().is_some_and(|can| can.list_changed == Some(true));
+    let lists = can.resources.as_ref().is_some_and(|can| can.list_changed == Some(true));
+    let lists = lists && handler.watched.is_any();
+    if !tools && !lists && addresses.is_empty() {
+        return Err(End::Never);
+    }
     let mut filter = SubscriptionFilter::builder();
     if tools {
         filter = filter.tools_list_changed();
     }
-    if resources && handler.watched.is_any() {
+    if lists {
         filter = filter.resources_list_changed();
     }
     if !addresses.is_empty() {
         filter = filter.resource_subscriptions(addresses);
-    } else if !tools {
-        return Err(End::Never);
     }
     let mut heard = peer.listen(filter.build()).await?;
     while let Some(said) = heard.next().await? {
