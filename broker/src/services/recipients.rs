@@ -130,9 +130,8 @@ impl Names {
             Value::Array(values) => values.iter().for_each(|value| self.in_json(value, field, depth + 1)),
             Value::String(text) => match within(text).filter(|_| field != Field::People) {
                 // An argument of a tool may be the whole body of a call that its server makes.
-                Some(json) if json.to_string() == *text => self.in_json(&json, Field::Unknown, depth + 1),
-                // Readers may differ: a name may stand there twice.
-                Some(_) => self.opaque = true,
+                Some((json, true)) => self.in_json(&json, Field::Unknown, depth + 1),
+                Some((_, false)) => self.opaque = true,
                 None => self.leaf(text, field),
             },
             Value::Number(number) if matches!(field, Field::People | Field::Unknown) => {
@@ -232,10 +231,12 @@ impl Names {
     }
 }
 
-/// The JSON of an object or a list that a text is.
-fn within(text: &str) -> Option<Value> {
+/// The JSON of an object or a list that a text is, and whether all readers see the same: a name may stand there twice.
+fn within(text: &str) -> Option<(Value, bool)> {
     let is_like = text.trim_start().starts_with(['{', '[']);
-    is_like.then(|| serde_json::from_str(text).ok()).flatten()
+    let json: Value = is_like.then(|| serde_json::from_str(text).ok()).flatten()?;
+    let again = json.to_string();
+    Some((json, again == text))
 }
 
 /// A field's name in lower case, without signs.

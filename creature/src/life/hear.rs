@@ -168,15 +168,17 @@ impl Life {
     }
 
     /// Takes what MCP servers tell by themselves: each is remembered and told to the next thought.
-    fn hear_servers(&mut self) -> Result<(), Fault> {
+    pub(crate) fn hear_servers(&mut self) -> Result<(), Fault> {
         if self.told.safe {
             return Ok(());
         }
         let (news, odd) = news::read_news(&self.told.house.news(), &mut self.cursors.events.servers);
         self.store.observe("news", &odd)?;
-        for told in news {
-            self.cursors.events.tell(told.as_str());
-            self.store.record("observation", json!({"about": "server", "text": told}))?;
+        for (key, told) in news {
+            if self.cursors.events.first_telling(key) {
+                self.cursors.events.tell(told.as_str());
+                self.store.record("observation", json!({"about": "server", "text": told}))?;
+            }
         }
         Ok(())
     }

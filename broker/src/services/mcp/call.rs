@@ -48,7 +48,6 @@ impl Asked {
             path,
             headers: vec![("content-type".to_owned(), "application/json".to_owned())],
             body: Value::Object(self.arguments.clone()).to_string(),
-            ..Call::default()
         }
     }
 }
