@@ -18,6 +18,7 @@ use std::ops::Deref;
 pub use house::settings::broker::{
     Auth, Autonomy, Besides, Budget, Model, Packages, Price, Rule, Search, Service, Taint, Verdict, Web, X,
 };
+pub use house::settings::channels::{Channel, Place};
 pub use house::settings::mcp::{Limit, Mcp, ToolRule};
 
 /// The broker's part of the owner's settings, checked.
@@ -83,6 +84,7 @@ impl Policy {
             names.extend(service.auth.variables());
         }
         names.extend(self.mcp.values().flat_map(Mcp::variables));
+        names.extend(self.channels.values().flat_map(Channel::variables));
         names.retain(|name| !name.is_empty());
         names
     }
