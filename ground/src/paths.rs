@@ -97,7 +97,7 @@ impl House {
         small_log = ".self/log/git.log";
         reports = ".self/reports";
         asks = ".self/asks.jsonl";
-        /// What MCP servers tell by themselves, for the creature.
+        /// News of MCP servers, for the creature.
         news = ".self/news.jsonl";
         budget = ".self/budget.json";
         ledger = ".self/ledger.jsonl";

@@ -97,7 +97,7 @@ pub fn in_word(rule: &Rule) -> String {
     format!("{} {} {}", rule.method, rule.path, ends(rule.verdict, rule.per_hour))
 }
 
-/// What a rule does, and how often.
+/// Says what a rule does, and how often.
 pub fn ends(said: Verdict, per_hour: Option<u32>) -> String {
     let often = per_hour.map(|often| format!(", {often} an hour")).unwrap_or_default();
     format!("{}{often}", verdict(said))

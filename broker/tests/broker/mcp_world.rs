@@ -103,21 +103,7 @@ impl World {
                 let asked: Value = serde_json::from_str(&seen.body).unwrap();
                 told(201, &json!({"client_id": "registered-here", "redirect_uris": asked["redirect_uris"]}))
             }
-            "/authorize" => {
-                self.number += 1;
-                let code = format!("code-{}", self.number);
-                let of = |name: &str| form.get(name).cloned().unwrap_or_default();
-                self.codes.insert(code.clone(), (of("code_challenge"), of("scope")));
-                let mut back = Url::parse(&of("redirect_uri")).unwrap();
-                let issuer = if is("mixed up") { "https://evil.example.org" } else { &base };
-                if is("says no") {
-                    back.query_pairs_mut().append_pair("error", "access_denied");
-                } else {
-                    back.query_pairs_mut().append_pair("code", &code).append_pair("iss", issuer);
-                }
-                back.query_pairs_mut().append_pair("state", &of("state"));
-                Reply { headers: vec![("location", back.into())], ..reply(302, "") }
-            }
+            "/authorize" => self.authorize(&form, &base),
             "/token" => self.token(&form),
             // RFC 7009, 2.2: the answer to a token that is none is the same.
             "/revoke" if is("is down") => reply(503, ""),
@@ -134,6 +120,22 @@ impl World {
             }
             _ => reply(404, ""),
         }
+    }
+
+    fn authorize(&mut self, form: &BTreeMap<String, String>, base: &str) -> Reply {
+        self.number += 1;
+        let code = format!("code-{}", self.number);
+        let of = |name: &str| form.get(name).cloned().unwrap_or_default();
+        self.codes.insert(code.clone(), (of("code_challenge"), of("scope")));
+        let mut back = Url::parse(&of("redirect_uri")).unwrap();
+        let issuer = if self.mode.contains("mixed up") { "https://evil.example.org" } else { base };
+        if self.mode.contains("says no") {
+            back.query_pairs_mut().append_pair("error", "access_denied");
+        } else {
+            back.query_pairs_mut().append_pair("code", &code).append_pair("iss", issuer);
+        }
+        back.query_pairs_mut().append_pair("state", &of("state"));
+        Reply { headers: vec![("location", back.into())], ..reply(302, "") }
     }
 
     fn mcp(&self, seen: &Seen, base: &str) -> Reply {

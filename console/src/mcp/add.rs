@@ -2,7 +2,7 @@
 
 use super::block::Block;
 use super::catalogue::{Catalogue, Known};
-use super::owner::{Owner, decide};
+use super::owner::{Owner, decide, says_yes};
 use super::{list, proposal, stage, tried};
 use crate::backup::from_here;
 use crate::commands::mcp::Add;
@@ -61,7 +61,7 @@ fn after_sign_in(house: &House, owner: &Owner, block: &Block, known: &Known, is_
         "{name} wants you to sign in before it shows its tools. Until then all of it asks."
     ));
     let asking = with_rules(block, known, &[]);
-    let code = decide(house, owner, &asking, &known.note, is_yes)?;
+    let code = decide(house, owner, &asking.lines(), &known.note, is_yes)?;
     if code > 0 || is_yes || !says_yes("Sign in now, by a browser? (yes or no)") {
         if code == 0 {
             terminal::line(&format!("{sign_in} signs you in; {test} then shows its tools."));
@@ -80,7 +80,7 @@ fn after_sign_in(house: &House, owner: &Owner, block: &Block, known: &Known, is_
     }
     match block == asking {
         true => Ok(0),
-        false => decide(house, &Owner::read(house)?.in_place_of(name)?, &block, "", false),
+        false => decide(house, &Owner::read(house)?.in_place_of(name)?, &block.lines(), "", false),
     }
 }
 

@@ -123,7 +123,7 @@ pub fn decide(house: &House, owner: &Owner, lines: &str, note: &str, is_yes: boo
 }
 
 /// Asks the owner; where there is no terminal the answer is no, and how to say yes is said.
-fn says_yes(question: &str) -> bool {
+pub fn says_yes(question: &str) -> bool {
     if !std::io::stdin().is_terminal() || !terminal::is_one() {
         terminal::line("No terminal to ask at: the same with --yes writes them.");
         return false;

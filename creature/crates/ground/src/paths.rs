@@ -51,7 +51,7 @@ impl House {
         inbox = ".self/inbox.jsonl";
         /// Outcomes of acts that needed the owner's yes; written by the broker.
         asks = ".self/asks.jsonl";
-        /// What MCP servers tell by themselves; written by the broker.
+        /// News of MCP servers; written by the broker.
         news = ".self/news.jsonl";
         /// Every call that left the house, and what it cost; written by the broker.
         ledger = ".self/ledger.jsonl";

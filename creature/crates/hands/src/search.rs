@@ -30,7 +30,7 @@ pub struct Asked<'a> {
     pub page: usize,
     /// Language of the results, like `de` or `de-CH`; empty: the provider's usual one.
     pub language: &'a str,
-    /// What is left out: one of `SAFE`; empty: the provider's usual.
+    /// Level of what is left out, one of `SAFE`; empty: the provider's usual.
     pub safe: &'a str,
 }
 
