@@ -209,14 +209,18 @@ impl Home {
             if let Some(found) = look(self) {
                 return found;
             }
-            let sent: Vec<_> = self.names.iter().map(|name| self.sent(name)).collect();
-            assert!(
-                Instant::now() < until,
-                "{what}\ninbox {:?}\nsent {sent:#?}\n{}",
-                self.inbox(),
-                self.log()
+            if Instant::now() < until {
+                std::thread::sleep(Duration::from_millis(10));
+                continue;
+            }
+            let last = |all: Vec<String>| all.into_iter().rev().take(20).collect::<Vec<_>>();
+            let sent: Vec<_> = self.names.iter().map(|name| last(self.texts(name))).collect();
+            let log = self.log();
+            let log = log.get(log.floor_char_boundary(log.len().saturating_sub(4_000))..).unwrap_or_default();
+            panic!(
+                "{what}\nthe end of the inbox {:?}\nof what was sent {sent:#?}\n{log}",
+                last(self.words())
             );
-            std::thread::sleep(Duration::from_millis(10));
         }
     }
 
