@@ -1,6 +1,6 @@
 //! Checks on text settings: names, paths, times, rules. Web addresses are checked by the broker.
 
-use super::words;
+use super::{page, words};
 use crate::decimal::Decimal;
 use std::path::Path;
 
@@ -13,6 +13,10 @@ pub enum Form {
     Plain,
     /// An absolute path.
     Folder,
+    /// An address and a port to listen at.
+    Listening,
+    /// The name of one host.
+    HostName,
     /// As in `01:00`.
     TimeOfDay,
     /// A time zone of this machine.
@@ -54,6 +58,8 @@ pub fn check(form: Form, text: &str) -> Verdict {
     match form {
         Form::Free | Form::Plain => Ok(()),
         Form::Folder => wrong(!Path::new(text).is_absolute(), "must be an absolute path"),
+        Form::Listening => page::check_listening(text),
+        Form::HostName => page::check_name(text),
         Form::TimeOfDay => time_of_day(text),
         Form::Zone => zone(text),
         Form::Variable if text.is_empty() => Ok(()),

@@ -1,18 +1,22 @@
-//! Hands of ours that `owner.toml` names: built like the daemons' programs, started by the broker, which is told how far they are.
+//! Programs that `owner.toml` names, hands of ours among them: built like the daemons'; the broker is told how far its hands are.
 
 use crate::act::around::Around;
-use crate::act::daemons::jobs::{HANDS, Package};
+use crate::act::daemons::jobs::{HANDS, PHONE_PAGE, Package};
 use crate::act::daemons::keep::Daemons;
 use serde_json::{Map, Value};
 
 impl Daemons {
-    /// Brings the hands that the owner names up to date: when the daemons are called, and after each change of settings.
-    pub fn want_hands(&mut self, around: &Around) {
-        let is_made_here = self.made.is_some();
-        for hand in HANDS.into_iter().filter(|hand| is_made_here && around.settings.hands.contains(hand.name))
-        {
-            if !self.is_due(hand) {
-                self.to_build.push(hand);
+    /// Brings the programs that the owner's settings name up to date: when the daemons are called, and after each change of
+    /// settings.
+    pub fn want_named(&mut self, around: &Around) {
+        if self.made.is_none() {
+            return;
+        }
+        let hands = HANDS.into_iter().filter(|hand| around.settings.hands.contains(hand.name));
+        let page = around.settings.page.listen.is_some().then_some(&PHONE_PAGE);
+        for package in hands.chain(page) {
+            if !self.is_due(package) {
+                self.to_build.push(package);
             }
         }
     }

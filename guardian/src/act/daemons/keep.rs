@@ -6,11 +6,12 @@ use crate::act::around::Around;
 use crate::act::daemons::broker::{Broker, checked};
 use crate::act::daemons::jobs::{BROKER, Job, PACKAGES, Package, Task};
 use crate::act::daemons::notices::Notices;
-use crate::act::daemons::table::{DAEMONS, Own, Row, THE_BROKER, THE_NOTICES, THE_WINDOW};
+use crate::act::daemons::table::{DAEMONS, Own, Row, THE_BROKER, THE_NOTICES, THE_PAGE, THE_WINDOW};
 use crate::act::daemons::window::Window;
 use crate::decide::revival::{Act, Event, Presence, Revival};
 use crate::decide::vocabulary::Phase;
 use crate::limits::Limits;
+use crate::settings::Settings;
 use anyhow::Result;
 use house::clock::Millis;
 use house::{House, files};
@@ -88,7 +89,7 @@ impl Daemons {
     /// Starts the daemons for the first time: those that need no build begin at once.
     pub fn call(&mut self, around: &mut Around) {
         self.called = around.now();
-        self.want_hands(around);
+        self.want_named(around);
         if self.own.broker.program.is_file() || !self.broker_is_hoped_for() {
             self.broker_found(around);
         }
@@ -132,12 +133,18 @@ impl Daemons {
     }
 
     /// Takes changed settings to who is configured by them.
-    pub fn settings_changed(&mut self, around: &mut Around, notices_changed: bool) {
-        self.want_hands(around);
+    pub fn settings_changed(&mut self, around: &mut Around, former: &Settings) {
+        self.want_named(around);
         self.step(THE_BROKER, Event::Reload, around);
-        if notices_changed {
-            let wanted = around.settings.notices.wanted();
-            self.step(THE_NOTICES, if wanted { Event::Reload } else { Event::Dropped }, around);
+        let now = &around.settings;
+        let configured = [
+            (THE_NOTICES, now.notices != former.notices, now.notices.wanted()),
+            (THE_PAGE, now.page != former.page, now.page.listen.is_some()),
+        ];
+        for (at, is_changed, is_wanted) in configured {
+            if is_changed {
+                self.step(at, if is_wanted { Event::Reload } else { Event::Dropped }, around);
+            }
         }
     }
 

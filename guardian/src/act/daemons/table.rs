@@ -4,10 +4,10 @@
 
 use crate::act::around::Around;
 use crate::act::daemons::broker::Broker;
-use crate::act::daemons::jobs::{BROKER, CONSOLE, Package};
+use crate::act::daemons::jobs::{BROKER, CONSOLE, PHONE_PAGE, Package};
 use crate::act::daemons::notices::Notices;
-use crate::act::daemons::small;
 use crate::act::daemons::window::Window;
+use crate::act::daemons::{phone_page, small};
 use crate::decide::revival::Pace;
 use crate::limits::Limits;
 use anyhow::Result;
@@ -44,8 +44,9 @@ pub struct Row {
 pub const THE_BROKER: usize = 0;
 pub const THE_WINDOW: usize = 1;
 pub const THE_NOTICES: usize = 2;
+pub const THE_PAGE: usize = 3;
 
-pub static DAEMONS: [Row; 4] = [
+pub static DAEMONS: [Row; 5] = [
     Row {
         name: "broker",
         package: Some(&BROKER),
@@ -77,6 +78,19 @@ pub static DAEMONS: [Row; 4] = [
         start: |own, around| own.notices.start(around),
         is_silent: |_| false,
         ended: |_, _, _, _| false,
+        pace: |_| Pace { shortest_ms: 1_000, longest_ms: 60_000, ..Pace::USUAL },
+    },
+    Row {
+        name: "page beyond this machine",
+        package: Some(&PHONE_PAGE),
+        is_swapped: true,
+        is_wanted: |_, around| around.settings.page.listen.is_some(),
+        start: |_, around| phone_page::start(around),
+        is_silent: |_| false,
+        ended: |_, around, status, asked| {
+            phone_page::ended(around, status, asked);
+            false
+        },
         pace: |_| Pace { shortest_ms: 1_000, longest_ms: 60_000, ..Pace::USUAL },
     },
     Row {
