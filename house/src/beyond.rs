@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The program that serves it.
 pub const PROGRAM: &str = "phone-page";
 
-/// What the page says of itself once it listens.
+/// Standing of a page that listens.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Beyond {
@@ -22,7 +22,7 @@ pub struct Beyond {
     pub until: String,
 }
 
-/// What a page that is served says of itself.
+/// Reads the standing of the page that is served; none where none is.
 pub fn read(house: &House) -> Option<Beyond> {
     let bytes = files::read_small(&house.page_standing()).ok()??;
     let told: Beyond = serde_json::from_slice(&bytes).ok()?;

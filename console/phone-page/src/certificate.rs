@@ -22,7 +22,7 @@ use x509_parser::certificate::X509Certificate;
 use x509_parser::extensions::GeneralName;
 use x509_parser::prelude::FromDer;
 
-/// One that was made here.
+/// Files of a certificate that was made here.
 const MADE: &str = "certificate.pem";
 const MADE_KEY: &str = "key.pem";
 /// Days one that is made is good for: Apple's devices take no longer one than 825 (support.apple.com, HT210176). And days

@@ -1,4 +1,4 @@
-//! What `doctor` finds of the page: whether it is served, by which certificate, and what is the matter with that.
+//! Findings of `doctor` about the page: whether it is served, by which certificate, and what is the matter with that.
 
 use crate::certificate::{Certificate, LATE_DAYS};
 use crate::password::Kept;

@@ -1,4 +1,4 @@
-//! Guesses at the password: how long the next one waits, by address and overall; counted over restarts. Pure.
+//! Guesses at the password: how long the next one waits, by address and overall; counted over restarts.
 //!
 //! Never for good: the longest wait of an address is a quarter of an hour, of all strangers together a minute. A browser
 //! that signed in before waits for its own failures alone (OWASP, "Slow Down Online Guessing Attacks with Device Cookies"),
@@ -19,7 +19,7 @@ const FORGOTTEN_MS: Millis = 24 * 60 * 60 * 1_000;
 /// Most addresses and browsers that are told apart; beyond them the one that failed longest ago is forgotten.
 const MOST: usize = 1_000;
 
-/// Whose guess it is.
+/// The one a guess is counted for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Whose {
     Strangers(IpAddr),
@@ -50,7 +50,7 @@ pub struct Failures {
     pub last_ms: Millis,
 }
 
-/// What is kept of all failures.
+/// All failures that are kept.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Guesses {

@@ -3,8 +3,7 @@
 use anyhow::{Context, Result};
 use house::settings::page::Page;
 use house::{House, settings, terminal};
-use phone_page::entrance::Phone;
-use phone_page::{check, words};
+use phone_page::{check, entrance, words};
 use std::process::ExitCode;
 
 /// The variable that the guardian hands the settings in force over in.
@@ -48,5 +47,5 @@ fn serve(house: &House) -> Result<()> {
         }
         Err(_) => settings::whole(house)?.page,
     };
-    Phone::serve(house, page)
+    entrance::serve(house, page)
 }

@@ -2,8 +2,6 @@
 //!
 //! Each ceremony of WebAuthn has a state that is held here, single-use, for some minutes.
 
-use crate::entrance::Phone;
-use crate::guesses::Guesses;
 use crate::stored::{self, Stored};
 use anyhow::{Context, Result, anyhow, bail};
 use house::clock::{Millis, stamp, wall_ms};
@@ -12,7 +10,6 @@ use house::printable::hex;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use url::Url;
 use webauthn_rs::prelude::{Passkey, PasskeyAuthentication, PasskeyRegistration, Uuid};
@@ -24,8 +21,6 @@ const OWNER: Uuid = Uuid::from_u128(0xfe7a_1000_0000_4000_8000_0000_0000_0001);
 const LONGEST_MS: Millis = 5 * 60 * 1_000;
 const MOST_STATES: usize = 64;
 const MOST_KEPT: usize = 20;
-/// Least time between two notes of sign-ins that failed.
-const NOTED_MS: Millis = 5_000;
 
 /// A passkey as it is kept.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -48,7 +43,6 @@ pub struct Passkeys {
     webauthn: Webauthn,
     /// By a number that nobody guesses, and from when.
     states: Mutex<BTreeMap<String, (Millis, State)>>,
-    noted_ms: Mutex<Millis>,
 }
 
 impl Passkeys {
@@ -58,7 +52,7 @@ impl Passkeys {
         let webauthn = WebauthnBuilder::new(host, &origin).ok()?;
         // A router may stand between, with another port.
         let webauthn = webauthn.rp_name("Feral").allow_any_port(true).build().ok()?;
-        Some(Self { webauthn, states: Mutex::default(), noted_ms: Mutex::default() })
+        Some(Self { webauthn, states: Mutex::default() })
     }
 
     fn hold(&self, state: State) -> Result<String> {
@@ -136,30 +130,5 @@ impl Passkeys {
             found.map(|kept| kept.key.update_credential(&came)).is_some()
         })?;
         if is_kept { Ok(()) } else { bail!("this passkey was removed") }
-    }
-}
-
-impl Phone {
-    pub fn passkeys(&self) -> Result<&Passkeys> {
-        self.passkeys.as_ref().context("passkeys need a name: set `host` under [page] in owner.toml")
-    }
-
-    pub fn passkeys_kept(&self) -> usize {
-        self.stored.read::<Vec<Kept>>(stored::PASSKEYS).len()
-    }
-
-    /// Counts a failed sign-in that nobody could have guessed, for notices; not each of many at once.
-    pub fn tell_failed(&self, from: IpAddr) {
-        let now_ms = wall_ms();
-        let Some(passkeys) = &self.passkeys else { return };
-        let mut noted_ms = passkeys.noted_ms.lock().unwrap_or_else(PoisonError::into_inner);
-        if now_ms.abs_diff(*noted_ms) < NOTED_MS {
-            return;
-        }
-        *noted_ms = now_ms;
-        let stored = self.stored.clone();
-        tokio::task::spawn_blocking(move || {
-            stored.change(stored::GUESSES, |guesses: &mut Guesses| guesses.fail(from, now_ms))
-        });
     }
 }

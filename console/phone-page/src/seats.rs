@@ -1,4 +1,4 @@
-//! Who is signed in: sessions, and browsers that were, each known by the digest of its cookie. Pure.
+//! Sessions, and browsers that had one, each known by the digest of its cookie. Pure.
 //!
 //! A session is bound to its cookie and to nothing else: a phone changes its network, its address and its browser's name.
 
@@ -65,6 +65,11 @@ pub struct Known {
 pub struct Seats {
     pub sessions: Vec<Session>,
     pub known: Vec<Known>,
+}
+
+/// Days of a span.
+pub fn days(span_ms: Millis) -> Millis {
+    span_ms / DAY_MS
 }
 
 /// The digest of a cookie, a link or a token.

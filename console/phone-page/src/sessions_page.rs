@@ -1,10 +1,10 @@
 //! The page of sessions: who is signed in, ended one by one or all; passkeys, added and removed.
 
-use crate::entrance::{Phone, days};
 use crate::passkeys::Kept;
-use crate::seats::{IDLE_MS, LONGEST_MS, Seats, Session};
-use crate::sign_in::{self, beside, refused};
-use crate::stored;
+use crate::phone::Phone;
+use crate::seats::{IDLE_MS, LONGEST_MS, Seats, Session, days};
+use crate::sign_in::{beside, refused};
+use crate::{browser, stored};
 use anyhow::{Result, bail};
 use axum::extract::Path;
 use axum::response::{IntoResponse, Response};
@@ -37,7 +37,7 @@ pub fn done() -> Router {
         .route("/passkeys/{id}/remove", post(remove_passkey))
 }
 
-/// What the first page says of this way in.
+/// Tells of this way in at the end of the first page.
 pub fn told(server: &Server) -> Markup {
     html! {
         details {
@@ -89,7 +89,7 @@ fn passkeys(server: &Server, phone: &Phone, kept: &[Kept]) -> Markup {
                 (button(server, &format!("/passkeys/{}/remove", one.id), "Remove", &[]))
             } } }
             @if phone.passkeys.is_some() {
-                form data-passkey="add" { (hidden(server, "/passkeys/add", &[])) button type="submit" { "Add a passkey of this device" } }
+                form method="post" action="/passkeys/add" data-passkey="add" { (hidden(server, "/passkeys/add", &[])) button type="submit" { "Add a passkey of this device" } }
                 p #passkey-told role="status" {}
                 script src="/passkey.js" defer {}
             } @else {
@@ -147,7 +147,7 @@ async fn finish_passkey(
 ) -> Response {
     let (number, answer) = (fields.text("number"), fields.text("answer"));
     let came = beside(move || {
-        phone.passkeys()?.finish_registration(&phone.stored, &number, &answer, &sign_in::browser(&headers))
+        phone.passkeys()?.finish_registration(&phone.stored, &number, &answer, &browser::told(&headers))
     });
     came.await.map_or_else(|error| refused(&error), |()| StatusCode::OK.into_response())
 }

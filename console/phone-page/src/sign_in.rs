@@ -1,8 +1,8 @@
 //! Signing in: the page for it, by password, by passkey, or by the single-use link of `page passkey`.
 
-use crate::entrance::Phone;
 use crate::guesses::{Guesses, Whose};
 use crate::password::{self, Kept};
+use crate::phone::Phone;
 use crate::seats::{By, digest};
 use crate::stored;
 use anyhow::Result;
@@ -18,7 +18,7 @@ use house::clock::{Millis, wall_ms};
 use house::moments;
 use house::terminal::typed;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
-use maud::{Markup, html};
+use maud::html;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::Duration;
@@ -58,40 +58,9 @@ pub fn routes() -> Router {
         .route("/passkey.js", get(|| async { frame::asset("text/javascript; charset=utf-8", SCRIPT) }))
 }
 
-/// The browser as the owner knows it: its name, and what it runs on.
-pub fn browser(headers: &HeaderMap) -> String {
-    let told = headers.get(header::USER_AGENT).and_then(|told| told.to_str().ok()).unwrap_or_default();
-    let named = |names: &[(&str, &'static str)], or: &'static str| {
-        names.iter().find(|(sign, _)| told.contains(sign)).map_or(or, |(_, name)| *name)
-    };
-    let name = named(
-        &[
-            ("Firefox", "Firefox"),
-            ("FxiOS", "Firefox"),
-            ("Edg", "Edge"),
-            ("Chrome", "Chrome"),
-            ("CriOS", "Chrome"),
-            ("Safari", "Safari"),
-        ],
-        "a browser",
-    );
-    let on = named(
-        &[
-            ("Android", "Android"),
-            ("iPhone", "an iPhone"),
-            ("iPad", "an iPad"),
-            ("Windows", "Windows"),
-            ("Mac OS", "a Mac"),
-            ("Linux", "Linux"),
-        ],
-        "",
-    );
-    if on.is_empty() { name.to_owned() } else { format!("{name} on {on}") }
-}
-
 /// The page to sign in at, with what came of the try before it.
 fn shown(phone: &Phone, status: StatusCode, told: Option<&str>) -> Response {
-    let passkey = phone.passkeys.as_ref().filter(|_| phone.passkeys_kept() > 0);
+    let has_passkeys = phone.has_passkeys();
     let body = html! {
         h1 { "Sign in" }
         @if let Some(told) = told { (frame::wrong(told)) }
@@ -102,19 +71,19 @@ fn shown(phone: &Phone, status: StatusCode, told: Option<&str>) -> Response {
             input #password type="password" name="password" autocomplete="current-password" required maxlength=(password::MOST_BYTES);
             button type="submit" { "Sign in" }
         }
-        @if passkey.is_some() {
+        @if has_passkeys {
             form.sign-in data-passkey="sign-in" { button type="submit" { "Sign in with a passkey" } }
             p #passkey-told role="status" {}
         }
     };
-    frame::bare(status, "Sign in", passkey.map(|_| "/passkey.js"), &body)
+    frame::bare(status, "Sign in", has_passkeys.then_some("/passkey.js"), &body)
 }
 
 async fn page(Extension(phone): Here) -> Response {
     shown(&phone, StatusCode::OK, None)
 }
 
-/// What came of a guess.
+/// Outcome of a guess.
 enum Came {
     In(Response),
     Wrong,

@@ -1,4 +1,4 @@
-//! What the page says of itself for the first screen, `status` and `doctor`: a small file, written once it listens.
+//! The page's word of itself for the first screen, `status` and `doctor`: a small file, written once it listens.
 
 use crate::certificate::Certificate;
 use crate::stored::Stored;

@@ -39,7 +39,7 @@ impl Stored {
         self.house.page_folder().join(name)
     }
 
-    /// What a file holds; as if there were none where it cannot be understood.
+    /// Reads what a file holds; as if there were none where it cannot be understood.
     pub fn read<T: DeserializeOwned + Default>(&self, name: &str) -> T {
         let bytes = files::read_small(&self.path(name)).ok().flatten();
         bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()

@@ -1,17 +1,18 @@
 //! The owner's commands at the terminal: the password, the single-use link, sessions listed and ended.
 
 use crate::asking::unseen;
-use crate::entrance::{address, days};
 use crate::guesses::Guesses;
 use crate::password::{self, Kept};
-use crate::seats::{IDLE_MS, LONGEST_MS, Seats, digest};
+use crate::seats::{IDLE_MS, LONGEST_MS, Seats, days, digest};
 use crate::sign_in::{INVITED_MS, Invitation};
 use crate::stored::{self, Stored};
 use anyhow::{Context, Result, bail};
 use house::clock::{Millis, stamp, stamp_of, wall_ms};
 use house::printable::hex;
+use house::settings::page::Page;
 use house::terminal::{self, typed};
 use house::{House, beyond, files, moments, settings};
+use std::net::{IpAddr, SocketAddr};
 
 /// Sets the password, asked for twice; every session ends, and no guess waits any more.
 pub fn password(house: &House) -> Result<u8> {
@@ -113,4 +114,14 @@ pub fn end_all(house: &House) -> Result<u8> {
     let ended = Stored::of(house).change(stored::SEATS, |seats: &mut Seats| seats.end(|_| true))?;
     terminal::line(&format!("Sessions that have ended: {ended}."));
     Ok(0)
+}
+
+/// Where a page listens, as an address to open: by its name, else by an address of this machine's.
+fn address(page: &Page, at: SocketAddr) -> String {
+    let host = page.host.clone().unwrap_or_else(|| match at.ip() {
+        ip if ip.is_unspecified() => "this machine's address".to_owned(),
+        IpAddr::V6(ip) => format!("[{ip}]"),
+        IpAddr::V4(ip) => ip.to_string(),
+    });
+    if at.port() == 443 { format!("https://{host}") } else { format!("https://{host}:{}", at.port()) }
 }

@@ -48,7 +48,7 @@ pub trait Entrance: Send + Sync + 'static {
     fn counts(&self, seal: &str) -> bool;
     /// Pages and acts of this way in alone: those that need no token of an act, and those that do.
     fn routes(&self) -> [Router; 2];
-    /// What the first page says of it.
+    /// Tells of it at the end of the first page.
     fn told(&self, server: &Server) -> Markup;
     /// Adds the headers that every answer of it has.
     fn closes(&self, _headers: &mut HeaderMap) {}

@@ -1,17 +1,21 @@
 //! The way in by the link: for browsers of this machine, over loopback, as whoever has the token.
 
+use crate::commands::options;
 use crate::page::entrance::{Admitted, Bytes, Ends, Entrance, Opening};
 use crate::page::form::button;
 use crate::page::frame::{self, see};
 use crate::page::guard::{Judged, judge};
 use crate::page::link::Link;
 use crate::page::{Server, acts};
+use anyhow::{Context, Result};
 use axum::Router;
 use axum::response::Response;
 use axum::routing::post;
+use house::{House, terminal};
 use http::request::Parts;
 use http::{HeaderValue, header};
 use maud::{Markup, html};
+use std::net::{Ipv4Addr, TcpListener};
 use std::sync::Arc;
 use tokio::net::TcpStream;
 
@@ -89,4 +93,39 @@ impl Entrance for Loopback {
             }
         }
     }
+}
+
+/// Serves until it is asked to end; returns the exit status.
+pub fn serve(house: &House, wanted: &options::Serve) -> Result<u8> {
+    let bound = TcpListener::bind((Ipv4Addr::LOCALHOST, wanted.port));
+    let listener = match bound {
+        Ok(listener) => listener,
+        Err(error) if wanted.new_link && error.kind() == std::io::ErrorKind::AddrInUse => {
+            return renew(house, wanted.port);
+        }
+        Err(error) => {
+            let other =
+                terminal::typed(&format!("serve --port {}", wanted.port.saturating_add(1).max(1_024)));
+            let told = format!("port {} cannot be had ({error}); another one: `{other}`", wanted.port);
+            return Err(anyhow::anyhow!(told));
+        }
+    };
+    let port = listener.local_addr().context("failed to learn the port")?.port();
+    let entrance = Arc::new(Loopback::new(Link::open(house, wanted.new_link)?, port));
+    let address = entrance.address();
+    let served = Server::new(house, entrance)?.run(listener, || {
+        terminal::words(&address);
+        terminal::error(
+            "The page of this house, for this machine's browsers: who has the link has the house. Ctrl-C ends it.",
+        );
+    });
+    served.map(|()| 0)
+}
+
+/// Makes the link of a server that runs at this port anew: it looks at the file on each request.
+fn renew(house: &House, port: u16) -> Result<u8> {
+    let link = Link::open(house, true)?;
+    terminal::words(&format!("http://127.0.0.1:{port}/?token={}", link.token()));
+    terminal::error("The link is new: what was open by the old one is out. The server that runs goes on.");
+    Ok(0)
 }

@@ -12,6 +12,7 @@ pub mod form;
 pub mod frame;
 pub mod guard;
 pub mod link;
+pub mod loopback;
 pub mod out;
 pub mod server;
 pub mod spent;
@@ -23,20 +24,15 @@ pub mod waiting;
 pub mod wakes;
 
 mod door;
-mod loopback;
 mod past;
 mod routes;
 mod stream;
 
-use crate::commands::options;
 use anyhow::{Context, Result};
 use entrance::Entrance;
 use house::House;
 use house::moments::Place;
-use house::terminal;
-use link::Link;
-use loopback::Loopback;
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::TcpListener;
 use std::sync::Arc;
 use tokens::Tokens;
 use tokio::sync::Semaphore;
@@ -53,7 +49,7 @@ const MOST_THREADS: usize = MOST_LIGHT + MOST_HEAVY + 2;
 pub struct Server {
     pub house: House,
     pub entrance: Arc<dyn Entrance>,
-    /// What seals the acts of the request that is answered; empty where nobody was let in.
+    /// Seal of the acts of the request that is answered; empty where nobody was let in.
     pub seal: String,
     pub tokens: Arc<Tokens>,
     pub place: Place,
@@ -103,39 +99,4 @@ impl Server {
         runtime.shutdown_background();
         served
     }
-}
-
-/// Serves until it is asked to end; returns the exit status.
-pub fn serve(house: &House, wanted: &options::Serve) -> Result<u8> {
-    let bound = TcpListener::bind((Ipv4Addr::LOCALHOST, wanted.port));
-    let listener = match bound {
-        Ok(listener) => listener,
-        Err(error) if wanted.new_link && error.kind() == std::io::ErrorKind::AddrInUse => {
-            return renew(house, wanted.port);
-        }
-        Err(error) => {
-            let other =
-                terminal::typed(&format!("serve --port {}", wanted.port.saturating_add(1).max(1_024)));
-            let told = format!("port {} cannot be had ({error}); another one: `{other}`", wanted.port);
-            return Err(anyhow::anyhow!(told));
-        }
-    };
-    let port = listener.local_addr().context("failed to learn the port")?.port();
-    let entrance = Arc::new(Loopback::new(Link::open(house, wanted.new_link)?, port));
-    let address = entrance.address();
-    let served = Server::new(house, entrance)?.run(listener, || {
-        terminal::words(&address);
-        terminal::error(
-            "The page of this house, for this machine's browsers: who has the link has the house. Ctrl-C ends it.",
-        );
-    });
-    served.map(|()| 0)
-}
-
-/// Makes the link of a server that runs at this port anew: it looks at the file on each request.
-fn renew(house: &House, port: u16) -> Result<u8> {
-    let link = Link::open(house, true)?;
-    terminal::words(&format!("http://127.0.0.1:{port}/?token={}", link.token()));
-    terminal::error("The link is new: what was open by the old one is out. The server that runs goes on.");
-    Ok(0)
 }
