@@ -140,7 +140,7 @@ impl Follower {
             self.say("notice", told)?;
         }
         if is_slow && !self.server.entrance.counts(&self.server.seal) {
-            self.say("notice", "This browser is out: the link was made anew, or the session has ended.")?;
+            self.say("notice", "This browser is out. Open the new link, or sign in anew.")?;
             return Err(Gone);
         }
         self.sources.look(is_slow);

@@ -101,7 +101,7 @@ pub fn ask(at: SocketAddr, first: &str, lines: &[String], body: &str) -> std::io
     write!(stream, "{first}\r\n{lines}Connection: close\r\n\r\n{body}")?;
     let mut bytes = Vec::new();
     match stream.read_to_end(&mut bytes) {
-        Err(error) if error.kind() != ErrorKind::UnexpectedEof => return Err(error),
+        Err(error) if error.kind() != ErrorKind::UnexpectedEof => Err(error),
         _ => Ok(answer(&bytes)),
     }
 }
