@@ -1,4 +1,4 @@
-//! What a channel is: it connects, receives, acknowledges, sends and edits within its limits; who is heard is decided elsewhere.
+//! A channel: it connects, receives, acknowledges, sends and edits within its limits; who is heard is decided elsewhere.
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -8,12 +8,16 @@ use std::time::Duration;
 /// A platform that the owner is talked with on. All of it may be called at once: a send does not wait for a receive.
 #[async_trait]
 pub trait Channel: Send + Sync {
-    /// What this platform takes.
+    /// Returns what this platform takes.
     fn limits(&self) -> &Limits;
 
     /// Signs in and goes on behind `after`, the cursor of the last batch that was acknowledged; `None`: at now. Returns who
     /// this channel is there, for the owner.
     async fn connect(&self, after: Option<&Value>) -> Result<Known, Trouble>;
+
+    /// Hears whom to let in: told before the first `receive`, and again whenever it changes, also while one waits. For platforms
+    /// that ask before somebody may talk, or that answer nobody but the owner.
+    fn welcome(&self, _who: &Welcome) {}
 
     /// Waits for what was said next; in order, and again after `connect` whatever was not acknowledged.
     async fn receive(&self) -> Result<Batch, Trouble>;
@@ -37,7 +41,7 @@ pub trait Channel: Send + Sync {
     async fn fetch(&self, file: &Attached, most: u64) -> Result<Vec<u8>, Trouble>;
 }
 
-/// Who this channel is on its platform.
+/// The channel's own account on its platform.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Known {
     /// Its id there, and its name for people (`@feral_bot`, `feral@example.org`).
@@ -45,7 +49,14 @@ pub struct Known {
     pub name: String,
 }
 
-/// What a platform takes.
+/// Those who may come in: the paired owner, by the platform's id, and anybody while a code is open.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Welcome {
+    pub owner: Option<String>,
+    pub is_open: bool,
+}
+
+/// Bounds of what a platform takes.
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// Longest text of a message, after formatting, counted in `unit`.
@@ -73,7 +84,7 @@ pub struct Buttons {
     pub label_chars: usize,
 }
 
-/// What a text's length is counted in.
+/// Units that a text's length is counted in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     Chars,
@@ -91,7 +102,7 @@ pub enum Form {
     MatrixHtml,
 }
 
-/// What came in one go. The cursor is the channel's own; all of the batch is kept before it is acknowledged.
+/// Happenings that came in one go. The cursor is the channel's own; all of the batch is kept before it is acknowledged.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
     pub heard: Vec<Heard>,
@@ -137,6 +148,11 @@ pub enum What {
         message: String,
     },
     Press(Press),
+    /// Something that this channel cannot read (it is encrypted), or does not believe (the sender is not proven). It never
+    /// reaches the mind and never pairs; the owner, or anybody while a code is open, is told why: once a chat for each why.
+    Unread {
+        why: String,
+    },
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -152,11 +168,11 @@ pub struct Word {
 /// A button of a message of ours that was pressed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Press {
-    /// What it carries, as it was sent.
+    /// Its data, as it was sent.
     pub data: String,
     /// The message it stands under.
     pub message: String,
-    /// What the platform wants back with the answer.
+    /// The platform wants it back with the answer.
     pub reply: Value,
 }
 

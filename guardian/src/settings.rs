@@ -25,6 +25,8 @@ pub struct Settings {
     pub page: Page,
     /// Hands of ours that are to be built.
     pub hands: BTreeSet<String>,
+    /// Whether the owner named a channel.
+    pub has_channels: bool,
     /// The owner's file verbatim; the creature's part is made from it.
     pub text: String,
 }
@@ -38,8 +40,9 @@ pub fn load(house: &House) -> Result<Settings> {
 pub fn read(text: &str) -> Result<Settings, Mistakes> {
     let read = settings::read(text, Reader::Guardian, forms::check)?;
     let (asked, notices) = (read.settings.asked(), read.settings.notices());
-    let settings::Settings { limits, files, packages, mcp, page, .. } = read.settings;
+    let settings::Settings { limits, files, packages, mcp, channels, page, .. } = read.settings;
     let risky = files.risky.then_some(files.risky_root);
     let hands = mcp.into_values().map(|mcp| mcp.hand).filter(|hand| !hand.is_empty()).collect();
-    Ok(Settings { limits, asked, risky, packages, notices, page, hands, text: text.to_owned() })
+    let (has_channels, text) = (!channels.is_empty(), text.to_owned());
+    Ok(Settings { limits, asked, risky, packages, notices, page, hands, has_channels, text })
 }

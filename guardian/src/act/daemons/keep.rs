@@ -4,9 +4,12 @@
 
 use crate::act::around::Around;
 use crate::act::daemons::broker::{Broker, checked};
+use crate::act::daemons::channels::Channels;
 use crate::act::daemons::jobs::{BROKER, Job, PACKAGES, Package, Task};
 use crate::act::daemons::notices::Notices;
-use crate::act::daemons::table::{DAEMONS, Own, Row, THE_BROKER, THE_NOTICES, THE_PAGE, THE_WINDOW};
+use crate::act::daemons::table::{
+    DAEMONS, Own, Row, THE_BROKER, THE_CHANNELS, THE_NOTICES, THE_PAGE, THE_WINDOW,
+};
 use crate::act::daemons::window::Window;
 use crate::decide::revival::{Act, Event, Presence, Revival};
 use crate::decide::vocabulary::Phase;
@@ -68,7 +71,8 @@ impl Daemons {
         let made = Made::me(house);
         let to_build = made.iter().flat_map(|_| PACKAGES).collect();
         let broker = Broker::open(house, network)?;
-        let own = Own { broker, window: Window::new(house, plain), notices: Notices::default() };
+        let (window, notices) = (Window::new(house, plain), Notices::default());
+        let own = Own { broker, window, notices, channels: Channels::default() };
         let daemon = |row: &'static Row| {
             let revival = Revival::new((row.pace)(limits));
             Daemon { row, revival, pid: None, is_wanted: false }
@@ -140,6 +144,8 @@ impl Daemons {
         let configured = [
             (THE_NOTICES, now.notices != former.notices, now.notices.wanted()),
             (THE_PAGE, now.page != former.page, now.page.listen.is_some()),
+            // Whatever changed: their secrets may have, and their connections end with the broker's.
+            (THE_CHANNELS, true, now.has_channels),
         ];
         for (at, is_changed, is_wanted) in configured {
             if is_changed {
