@@ -15,7 +15,8 @@ fn house(program: &str) -> (House, Command) {
     let others = fs::read_to_string(&cargo).unwrap();
     let page = format!(
         "#!/bin/sh\ncase \"$*\" in *--package*phone-page*) echo page >> .self/workspace/built;\n\
-         test -e target/debug/phone-page || printf '%s\\n' '#!/bin/sh' '{program}' > target/debug/phone-page; chmod +x target/debug/phone-page; exit 0;; esac\n"
+         test ! -e target/debug/phone-page || exit 0; printf '%s\\n' '#!/bin/sh' '{program}' > target/debug/phone-page; \
+         chmod +x target/debug/phone-page; exit 0;; esac\n"
     );
     fs::write(&cargo, others.replacen("#!/bin/sh\n", &page, 1)).unwrap();
     (house, command)

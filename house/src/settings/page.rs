@@ -1,6 +1,6 @@
 //! The section of `owner.toml` on the page beyond this machine: where it listens, its name, its certificate.
 
-use super::forms::{Form, Verdict, wrong};
+use super::forms::Form;
 use super::key::Shape::Text;
 use super::key::section;
 use std::net::SocketAddr;
@@ -36,23 +36,4 @@ pub fn contradictions(page: &Page) -> Option<(Vec<&'static str>, String)> {
         _ => return None,
     };
     Some((vec!["page", missing], "is missing: a certificate and its key go together".to_owned()))
-}
-
-pub fn check_listening(text: &str) -> Verdict {
-    let what = "must be an address and a port, like \"0.0.0.0:4433\" or \"[::]:4433\"";
-    wrong(text.parse::<SocketAddr>().is_err(), what)
-}
-
-/// Checks a name as browsers write it, or an address of four numbers.
-pub fn check_name(text: &str) -> Verdict {
-    let is_letter = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
-    let is_part = |part: &str| {
-        (1..=63).contains(&part.len())
-            && part.chars().all(is_letter)
-            && !part.starts_with('-')
-            && !part.ends_with('-')
-    };
-    let what =
-        "must be a host's name alone, like \"house.example.org\": no https://, port, capitals or umlauts";
-    wrong(text.len() > 253 || !text.split('.').all(is_part), what)
 }
