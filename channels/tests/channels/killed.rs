@@ -33,12 +33,8 @@ fn creature(house: house::House, ends: Arc<AtomicBool>) -> std::thread::JoinHand
     })
 }
 
-fn over_kills(has_keys: bool, words: usize) {
-    let mut home = Home::new(&["telegram"]);
-    home.pair("telegram");
-    home.limits("telegram", json!({"has_keys": has_keys}));
-    let ends = Arc::new(AtomicBool::new(false));
-    let creature = creature(home.house.clone(), ends.clone());
+/// Says words, through ends of the program at each step of the wire and at any moment, cuts and refusals; then starts it.
+fn said_over_kills(home: &mut Home, words: usize) {
     let steps =
         ["receive", "before_acknowledge", "after_acknowledge", "before_send", "after_send", "connect"];
     for nth in 0..words {
@@ -68,6 +64,15 @@ fn over_kills(has_keys: bool, words: usize) {
         std::thread::sleep(Duration::from_millis(7 + (nth as u64 * 13) % 40));
     }
     home.start();
+}
+
+fn over_kills(has_keys: bool, words: usize) {
+    let mut home = Home::new(&["telegram"]);
+    home.pair("telegram");
+    home.limits("telegram", json!({"has_keys": has_keys}));
+    let ends = Arc::new(AtomicBool::new(false));
+    let creature = creature(home.house.clone(), ends.clone());
+    said_over_kills(&mut home, words);
     home.until_acknowledged("telegram");
     let all = home.words().join("\n");
     for nth in 0..words {
