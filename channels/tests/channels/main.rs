@@ -1,0 +1,16 @@
+//! All tests of the channels in one binary: it links once, and those that wait do so side by side.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    clippy::indexing_slicing,
+    clippy::wildcard_enum_match_arm
+)]
+
+mod faithful;
+mod mail_proven;
+mod mail_reading;
+mod mail_sends;
+mod matrix;
+mod matrix_events;
