@@ -149,7 +149,12 @@ fn a_backup_is_one_closed_file_that_git_tar_and_sha256sum_read_and_holds_no_key(
         let output = house.ask(&["backup", inside]);
         assert!(!output.status.success() && both(&output).contains("lies in the house"), "{}", both(&output));
     }
-    let with = self::held(&backed_up(&house, "whole.tar.gz", &["--with-secrets"]));
+}
+
+#[test]
+fn keys_and_pairings_are_in_a_backup_that_is_asked_for_them() {
+    let house = lived_in();
+    let with = held(&backed_up(&house, "whole.tar.gz", &["--with-secrets"]));
     for secret in [
         ".env",
         ".self/broker/oauth2-x.json",
