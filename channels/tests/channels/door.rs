@@ -82,11 +82,15 @@ async fn a_connection_carries_tls_to_a_named_server_and_leads_nowhere_else() {
     let port = listener.local_addr().unwrap().port();
     let acceptor = tokio_rustls::TlsAcceptor::from(Arc::new(server));
     tokio::spawn(async move {
-        let (stream, _) = listener.accept().await.unwrap();
-        let mut stream = acceptor.accept(stream).await.unwrap();
-        let mut heard = [0; 5];
-        while stream.read_exact(&mut heard).await.is_ok() {
-            stream.write_all(&heard).await.unwrap();
+        while let Ok((stream, _)) = listener.accept().await {
+            let acceptor = acceptor.clone();
+            tokio::spawn(async move {
+                let Ok(mut stream) = acceptor.accept(stream).await else { return };
+                let mut heard = [0; 5];
+                while stream.read_exact(&mut heard).await.is_ok() {
+                    stream.write_all(&heard).await.unwrap();
+                }
+            });
         }
     });
     let beside = Beside::new(&format!("[channels.matrix]\nurl = \"https://localhost:{port}\"\n"));
