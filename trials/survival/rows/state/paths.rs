@@ -92,6 +92,7 @@ pub const PATHS: &[(&str, By)] = &[
     (".self/page/index-shm", By::Others),
     (".self/reports/<day>.md", By::Others),
     (".self/asks.jsonl", By::Others),
+    (".self/news.jsonl", By::Others),
     (".self/budget.json", By::Others),
     (".self/ledger.jsonl", By::Others),
     (".self/ledger-<time>.jsonl", By::Others),
