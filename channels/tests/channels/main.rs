@@ -9,8 +9,18 @@
 )]
 
 mod faithful;
+mod form;
+mod home;
+mod judged;
+mod kept;
+mod killed;
 mod mail_proven;
 mod mail_reading;
 mod mail_sends;
 mod matrix;
 mod matrix_events;
+mod meant;
+mod parted;
+mod pressed;
+mod said;
+mod told;
