@@ -40,8 +40,7 @@ export class Home {
     this.child = spawn(built('channels'), ['--house', this.folder], { env: this.env, stdio: ['ignore', 'pipe', 'pipe'] });
     for (const end of [this.child.stdout, this.child.stderr]) end.on('data', (bytes) => (this.log += bytes));
     this.gone = new Promise((done) => this.child.on('exit', done));
-    // Waited for by a look at the network: it may be long until a channel is connected.
-    await until('a connected channel', () => /connected/.test(this.console('channels', '--json')));
+    await until('a connected channel', () => this.log.includes(`${this.channel}: connected`));
   }
 
   async kill() {
@@ -76,6 +75,11 @@ export class Home {
     const code = shown.match(/\b[A-Z2-9]{4}[- ]?[A-Z2-9]{4}\b/)?.[0];
     if (!code) throw new Error(`no code in: ${shown}`);
     return code;
+  }
+
+  /** Whether somebody is paired by this id. */
+  knows(id) {
+    return fs.readFileSync(this.path(`.self/broker/channels/${this.channel}.json`), 'utf8').includes(`"${id}"`);
   }
 
   /** A word of the inbox. */

@@ -229,9 +229,9 @@ async function housed({ box, signers }) {
     const unsigned = { 'X-Sign': undefined };
     await signers.send(letter('forged code', code, unsigned));
     await until('why it does not count', () => box.arrived('came in your name').length);
-    holds(!home.console('channels').includes(owner), 'a code that is not signed pairs nobody');
+    holds(!home.knows(owner), 'a code that is not signed pairs nobody');
     await signers.send(letter('code', `${code}\n\n-- \nAnna`));
-    await until('the pairing', () => home.console('channels').includes(owner));
+    await until('the pairing', () => home.knows(owner));
     await signers.send(letter('House herons', 'Please count them until Friday.'));
     const word = await home.word('count them until Friday');
     holds(word.id === 'mail:House-herons@example.org' && word.thread.startsWith('mail-'), 'a signed mail is heard', JSON.stringify(word));

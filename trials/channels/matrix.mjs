@@ -240,14 +240,14 @@ async function housed({ synapse, anna, eve }) {
     await joined(anna, room, herald.id);
     const newest = async (where, part) => (await anna.newest(where, 20)).find(({ sender, content }) => sender === herald.id && content.body?.includes(part));
     await anna.say(room, code);
-    await until('the pairing', () => home.console('channels').includes(anna.id));
+    await until('the pairing', () => home.knows(anna.id));
     await anna.say(room, 'hello from a room');
     const word = await home.word('hello from a room');
     holds(word.id.startsWith('matrix:$') && /^matrix-[0-9a-f]{16}$/.test(word.thread), 'a paired owner is heard', JSON.stringify(word));
     home.answers(word.thread, '**Twelve** herons.');
     const told = await until('the answer', () => newest(room, 'Twelve herons.'));
     holds(told.content.formatted_body?.includes('<strong>Twelve</strong>'), 'an answer comes to her room', JSON.stringify(told.content));
-    const ledger = home.lines('.self/broker/ledger.jsonl').filter(({ event }) => event === 'channel');
+    const ledger = home.lines('.self/ledger.jsonl').filter(({ event }) => event === 'channel');
     holds(ledger.length > 0, 'each message is a line of the ledger', ledger.length);
 
     const digest = home.asks('12', '{"text":"hello"}');
