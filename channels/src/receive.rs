@@ -22,6 +22,7 @@ pub async fn run(shared: Shared, name: String, channel: Rc<dyn Channel>) {
     let mut pause = Pause::default();
     loop {
         let after = shared.borrow().lines.get(&name).and_then(|line| line.state.cursor.clone());
+        channel.welcome(&shared.borrow().welcome(&name));
         let trouble = match channel.connect(after.as_ref()).await {
             Ok(known) => {
                 note(&shared, &name, "connected", "", |line| line.known = Some(known));
@@ -54,6 +55,8 @@ async fn received(shared: &Shared, name: &str, channel: &dyn Channel, pause: &mu
             tokio::time::sleep(UNKEPT).await;
             return Trouble::Away(format!("{error:#}"));
         }
+        // Somebody may have been paired.
+        channel.welcome(&shared.borrow().welcome(name));
         if let Err(trouble) = channel.acknowledge(&cursor).await {
             return trouble;
         }

@@ -68,21 +68,28 @@ pub async fn serve(served: Served) -> Result<()> {
     for (name, _) in &made {
         send::left_behind(&mut shared.borrow_mut(), name)?;
     }
+    let channels = made.clone();
     for (name, channel) in made {
         tasks.spawn_local(receive::run(shared.clone(), name.clone(), channel.clone()));
         tasks.spawn_local(typing::run(shared.clone(), name.clone(), channel.clone()));
         tasks.spawn_local(send::run(shared.clone(), name, channel, door.clone()));
     }
-    tasks.run_until(keep_house(shared, warn_percent)).await
+    tasks.run_until(keep_house(shared, channels, warn_percent)).await
 }
 
 /// Takes what happens in the house to the channels.
-async fn keep_house(shared: Shared, warn_percent: f64) -> Result<()> {
+async fn keep_house(
+    shared: Shared,
+    channels: Vec<(String, Rc<dyn Channel>)>,
+    warn_percent: f64,
+) -> Result<()> {
     let house = shared.borrow().house.clone();
     let mut talk = Talk::open(&house)?;
     let mut telling = Telling::open(&house, warn_percent);
     let changes = Changes::of(&house);
     loop {
+        // A code is open, or is no more.
+        channels.iter().for_each(|(name, channel)| channel.welcome(&shared.borrow().welcome(name)));
         match look(&shared, &mut talk, &mut telling) {
             Ok(true) => tokio::task::yield_now().await,
             Ok(false) => changes.next().await,

@@ -3,7 +3,7 @@
 //! Held by one thread: it is borrowed for a moment, and never while something is waited for.
 
 use crate::buttons::Buttons;
-use crate::channel::{Chat, Heard, Known, Limits};
+use crate::channel::{Chat, Heard, Known, Limits, Welcome};
 use crate::inbox;
 use crate::judge::{Verdict, judged};
 use crate::outbox::{Item, Kind, Outbox};
@@ -149,6 +149,13 @@ impl Switchboard {
             }
         }
         self.publish()
+    }
+
+    /// Whom a channel may let in: the owner, and anybody while a code is open.
+    pub fn welcome(&self, name: &str) -> Welcome {
+        let owner = self.lines.get(name).and_then(|line| line.state.owner.as_ref());
+        let is_open = pairing::code(&self.pairing.1, name, moments::now()).is_some();
+        Welcome { owner: owner.map(|owner| owner.id.clone()), is_open }
     }
 
     /// Judges a happening.

@@ -1,6 +1,7 @@
 // Matrix before Synapse: rooms, words, gaps, keys, presses, files, limits, cuts and kills, counted by ids.
 import { figure, holds, rest, tried, until } from '../page/told.mjs';
 import { Alone } from './alone.mjs';
+import { Home } from './house.mjs';
 import { idle } from './idle.mjs';
 import { Cable, Synapse, missing } from './synapse.mjs';
 
@@ -228,6 +229,59 @@ async function limits({ synapse, feral, anna }, room) {
   await alone.kill();
 }
 
+/** A whole house: paired by a code in a room it was invited to, spoken with, asked by it, killed; strangers beside. */
+async function housed({ synapse, anna, eve }) {
+  const herald = await synapse.account('herald');
+  const home = await Home.start('matrix', { url: synapse.url }, { MATRIX_ACCESS_TOKEN: herald.token });
+  try {
+    const hers = await eve.room({ invite: [herald.id], is_direct: true });
+    const room = await anna.room({ invite: [herald.id], is_direct: true });
+    const code = home.code();
+    await joined(anna, room, herald.id);
+    const newest = async (where, part) => (await anna.newest(where, 20)).find(({ sender, content }) => sender === herald.id && content.body?.includes(part));
+    await anna.say(room, code);
+    await until('the pairing', () => home.knows(anna.id));
+    await anna.say(room, 'hello from a room');
+    const word = await home.word('hello from a room');
+    holds(word.id.startsWith('matrix:$') && /^matrix-[0-9a-f]{16}$/.test(word.thread), 'a paired owner is heard', JSON.stringify(word));
+    home.answers(word.thread, '**Twelve** herons.');
+    const told = await until('the answer', () => newest(room, 'Twelve herons.'));
+    holds(told.content.formatted_body?.includes('<strong>Twelve</strong>'), 'an answer comes to her room', JSON.stringify(told.content));
+    const ledger = home.lines('.self/ledger.jsonl').filter(({ event }) => event === 'channel');
+    holds(ledger.length > 0, 'each message is a line of the ledger', ledger.length);
+
+    const digest = home.asks('12', '{"text":"hello"}');
+    const asked = await until('the question', async () => (await anna.newest(room, 30)).find(({ content }) => content['io.github.feral.buttons']?.length));
+    const nth = asked.content['io.github.feral.buttons'].findIndex(({ label }) => label === 'Yes') + 1;
+    const press = (by) => by.event(room, 'm.reaction', { 'm.relates_to': { rel_type: 'm.annotation', event_id: asked.event_id, key: `${nth}\ufe0f\u20e3` } });
+    await press(anna);
+    await until('her yes', () => home.lines('.self/broker/answers.jsonl').length);
+    const [given] = home.lines('.self/broker/answers.jsonl');
+    holds(given.answer === 'approve' && given.digest === digest && given.id === '12', 'a touch on its number is a yes for those bytes', JSON.stringify(given));
+    await until('that she said so', async () => (await anna.newest(room, 30)).find(({ content }) => content['m.new_content']?.body.includes('You said yes')));
+
+    await eve.say(hers, 'I am the owner');
+    await joined(eve, hers, herald.id).catch(() => {});
+    const closed = await anna.room({ invite: [herald.id], is_direct: true, initial_state: ENCRYPTED });
+    await until('that it cannot read there', () => newest(closed, 'is encrypted'));
+    await anna.event(closed, 'm.room.encrypted', { algorithm: 'm.megolm.v1.aes-sha2', ciphertext: 'x', session_id: 'x' });
+    await home.kill();
+    await anna.say(room, 'while it was killed');
+    await home.serve();
+    await home.word('while it was killed');
+    const inbox = home.lines('.self/inbox.jsonl');
+    holds(new Set(inbox.map(({ id }) => id)).size === inbox.length && inbox.every(({ id }) => id.startsWith('matrix:$')), 'each word is heard once', JSON.stringify(inbox.map(({ text }) => text)));
+    holds(!JSON.stringify(inbox).includes('I am the owner') && !JSON.stringify(inbox).includes(code), 'neither a stranger nor the code reaches the mind');
+    const about = (await anna.newest(closed, 20)).filter(({ sender, content }) => sender === herald.id && content.body?.includes('is encrypted'));
+    holds(about.length === 1, 'of an encrypted room it says so once', about.length);
+  } catch (error) {
+    console.log(home.log.slice(-1_500));
+    throw error;
+  } finally {
+    await home.end();
+  }
+}
+
 export async function matrix({ is_full } = {}) {
   const why = missing();
   if (why) return console.log(`   skipped: ${why}`);
@@ -238,7 +292,7 @@ export async function matrix({ is_full } = {}) {
     const people = { synapse, feral: await synapse.account('feral'), anna: await synapse.account('anna'), eve: await synapse.account('eve') };
     const room = await tried('matrix, rooms', () => rooms(people));
     if (!room) return undefined;
-    const parts = { talk, presses, files, encrypted, promises, limits };
+    const parts = { talk, presses, files, encrypted, promises, housed, limits };
     for (const [what, run] of Object.entries(parts)) await tried(`matrix, ${what}`, () => run(people, room, is_full ? 10_000 : 1_000));
   } finally {
     await synapse.end();

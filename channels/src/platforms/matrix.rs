@@ -155,8 +155,11 @@ impl Channel for Matrix {
     }
 
     fn welcome(&self, who: &Welcome) {
-        who.clone_into(&mut self.welcome.lock().unwrap_or_else(PoisonError::into_inner));
-        self.welcomed.notify_one();
+        let mut known = self.welcome.lock().unwrap_or_else(PoisonError::into_inner);
+        if *known != *who {
+            who.clone_into(&mut known);
+            self.welcomed.notify_one();
+        }
     }
 
     async fn receive(&self) -> Result<Batch, Trouble> {
