@@ -71,12 +71,15 @@ impl Door {
 
     async fn connected(&self, host: &str, port: u16) -> Result<TcpStream> {
         let Some(broker) = &self.broker else {
-            return TcpStream::connect((host, port)).await.with_context(|| format!("failed to reach {host}:{port}"));
+            return TcpStream::connect((host, port))
+                .await
+                .with_context(|| format!("failed to reach {host}:{port}"));
         };
         let mut stream =
             TcpStream::connect(("127.0.0.1", broker.port)).await.context("failed to reach the broker")?;
         let target = if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
-        let credential = base64::engine::general_purpose::STANDARD.encode(format!("channels:{}", broker.token));
+        let credential =
+            base64::engine::general_purpose::STANDARD.encode(format!("channels:{}", broker.token));
         let asked = format!(
             "CONNECT {target} HTTP/1.1\r\nHost: {target}\r\nProxy-Authorization: Basic {credential}\r\n\r\n"
         );

@@ -1,0 +1,3 @@
+//! The platforms there are, each a file.
+
+pub mod telegram;
