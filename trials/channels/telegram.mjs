@@ -26,9 +26,18 @@ async function counted(target) {
   return { asked, url: `http://127.0.0.1:${server.address().port}`, end: () => (server.closeAllConnections(), server.close()) };
 }
 
+/** A port that nobody listens on. */
+async function free() {
+  const server = http.createServer();
+  await new Promise((done) => server.listen(0, '127.0.0.1', done));
+  const { port } = server.address();
+  await new Promise((done) => server.close(done));
+  return port;
+}
+
 export async function telegram() {
-  const { default: TelegramServer } = installed('telegram-test-api');
-  const server = new TelegramServer({ port: 0, host: '127.0.0.1', storage: 'RAM', storeTimeout: 600 });
+  const TelegramServer = installed('telegram-test-api');
+  const server = new TelegramServer({ port: await free(), host: '127.0.0.1', storage: 'RAM', storeTimeout: 600 });
   await server.start();
   const between = await counted(server.config.apiURL);
   const client = server.getClient(TOKEN, { userId: 1001, chatId: 1001, firstName: 'Ada', userName: 'ada' });

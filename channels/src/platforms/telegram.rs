@@ -11,11 +11,12 @@ use crate::channel::{
 };
 use crate::door::Door;
 use async_trait::async_trait;
+use house::clock;
 use reqwest::multipart::{self, Part};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 use updates::Me;
 use wire::{Api, Fault};
 
@@ -193,13 +194,14 @@ impl Channel for Telegram {
         if is_new {
             return Ok(Batch { heard: Vec::new(), cursor: json!(offset) });
         }
-        let begun = Instant::now();
+        let begun_ms = clock::since_boot_ms();
         let found = self.updates(offset, POLL_S).await?;
         if found.is_empty() {
-            tokio::time::sleep(BETWEEN_POLLS.saturating_sub(begun.elapsed())).await;
+            let took = Duration::from_millis(clock::since_boot_ms().saturating_sub(begun_ms));
+            tokio::time::sleep(BETWEEN_POLLS.saturating_sub(took)).await;
         }
         if found.len() < BATCH {
-            self.place().drained_ms = now_ms();
+            self.place().drained_ms = clock::wall_ms();
         }
         // Not the highest: after a week without any, their numbers go on at random.
         let next = found.iter().rev().find_map(updates::number).map_or(offset, |last| last + 1);
@@ -234,17 +236,19 @@ impl Channel for Telegram {
             .await
             .map_err(|fault| self.api.send_trouble(fault))?;
         let bare = Message { text: String::new(), ..message.clone() };
-        self.sent_file(text(&bare, "caption")?, file).await.map_err(|fault| {
-            match self.api.send_trouble(fault) {
-                Trouble::Refused(reason) => Trouble::Refused(format!("only its text arrived: {reason}")),
-                other => Trouble::Doubtful(format!("its text arrived, perhaps without its file: {other:?}")),
+        let sent = self.sent_file(text(&bare, "caption")?, file).await;
+        sent.map_err(|fault| {
+            if let Trouble::Refused(why) = self.api.send_trouble(fault) {
+                return Trouble::Refused(format!("its text arrived, its file did not: {why}"));
             }
+            Trouble::Doubtful("its text arrived, its file perhaps not".into())
         })
     }
 
     async fn edit(&self, sent: &str, message: &Message) -> Result<(), Trouble> {
         for (method, name) in [("editMessageText", "text"), ("editMessageCaption", "caption")] {
-            let mut asked = text(message, name)?;
+            let chat = Chat { thread: None, ..message.chat.clone() };
+            let mut asked = text(&Message { chat, answers: None, ..message.clone() }, name)?;
             asked.insert("message_id".into(), integer(sent)?);
             match self.api.call::<Value>(method, &Value::Object(asked), PATIENCE).await {
                 Err(Fault::Refused(refusal)) if refusal.says("there is no text in the message to edit") => {}
@@ -369,9 +373,4 @@ fn is_picture(name: &str) -> bool {
 fn is_path(path: &str) -> bool {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-".contains(letter);
     path.chars().all(is_plain) && path.split('/').all(|part| !part.is_empty() && part != "." && part != "..")
-}
-
-fn now_ms() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
 }

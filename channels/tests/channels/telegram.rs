@@ -103,7 +103,9 @@ async fn it_begins_at_now_and_loses_nothing_from_then_on() {
 async fn ten_thousand_at_once_come_in_order_once_each() {
     let server = Server::start();
     let (channel, _) = connected(&server.url()).await;
-    (0..10_000).for_each(|number| drop(server.says(OWNER, &number.to_string())));
+    for number in 0..10_000 {
+        server.says(OWNER, &number.to_string());
+    }
     let mut heard: Vec<usize> = Vec::new();
     while heard.len() < 10_000 {
         let batch = channel.receive().await.unwrap();
@@ -376,22 +378,18 @@ async fn files_go_out_as_pictures_where_they_are_and_their_text_is_never_cut() {
     ] {
         channel.send(&with(name, bytes, text)).await.unwrap();
     }
-    let state = server.state();
-    let kinds: Vec<String> = state
-        .sent
-        .iter()
-        .map(|message| {
-            let kind = ["text", "document", "photo"].into_iter().find(|kind| message.get(*kind).is_some());
-            format!("{} {}", kind.unwrap(), message["caption"].as_str().unwrap_or_default())
-        })
-        .collect();
+    let sent = server.state().sent.clone();
+    let kinds = sent.iter().map(|message| {
+        let kind = ["text", "document", "photo"].into_iter().find(|kind| message.get(*kind).is_some());
+        format!("{} {}", kind.unwrap(), message["caption"].as_str().unwrap_or_default())
+    });
     let expected =
         ["document the report", "photo ", "document a wide one", "document named so", "text ", "document "];
-    assert_eq!(kinds, expected);
-    assert_eq!(state.sent[2]["document"]["file_name"], json!("wide.png"));
-    assert_eq!(state.files[state.sent[0]["document"]["file_id"].as_str().unwrap()], b"text");
-    let id = state.sent[0]["message_id"].to_string();
-    drop(state);
+    assert_eq!(kinds.collect::<Vec<_>>(), expected);
+    assert_eq!(sent[2]["document"]["file_name"], json!("wide.png"));
+    let file = sent[0]["document"]["file_id"].as_str().unwrap();
+    assert_eq!(server.state().files[file], b"text");
+    let id = sent[0]["message_id"].to_string();
     // What stands under a file is edited too.
     channel.edit(&id, &message("read")).await.unwrap();
     assert_eq!(server.state().messages[&(OWNER, id.parse().unwrap())]["caption"], json!("read"));

@@ -83,7 +83,9 @@ async fn in_a_group_it_knows_what_is_meant_for_it() {
             "",
         ),
     ];
-    said.iter().for_each(|(with, ..)| drop(server.writes(GROUP, owner(), with.clone())));
+    for (with, ..) in &said {
+        server.writes(GROUP, owner(), with.clone());
+    }
     let batch = channel.receive().await.unwrap();
     assert_eq!(batch.heard.len(), said.len());
     for (heard, (with, is_addressed, text)) in batch.heard.iter().zip(&said) {

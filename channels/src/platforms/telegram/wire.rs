@@ -126,7 +126,7 @@ impl Api {
             Fault::Refused(refusal) if refusal.code >= 500 && refusal.code != 503 => {
                 Trouble::Doubtful(told(&refusal))
             }
-            other => self.trouble(other),
+            Fault::Unsent(_) | Fault::Refused(_) => self.trouble(fault),
         }
     }
 

@@ -51,18 +51,14 @@ pub fn read(request: &mut Request) -> Option<Asked> {
 impl Asked {
     /// An argument that is no text is JSON in every form but a JSON body.
     pub fn json(&self, name: &str) -> Option<Value> {
-        match self.arguments.get(name)? {
-            Value::String(text) => serde_json::from_str(text).ok(),
-            value => Some(value.clone()),
-        }
+        let value = self.arguments.get(name)?;
+        value.as_str().map_or_else(|| Some(value.clone()), |text| serde_json::from_str(text).ok())
     }
 
     pub fn text(&self, name: &str) -> String {
-        match self.arguments.get(name) {
-            Some(Value::String(text)) => text.clone(),
-            Some(value) => value.to_string(),
-            None => String::new(),
-        }
+        let value = self.arguments.get(name);
+        let text = value.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+        text.unwrap_or_default()
     }
 
     pub fn integer(&self, name: &str) -> Option<i64> {
