@@ -10,9 +10,10 @@ use crate::channel::{
     Trouble, Unit,
 };
 use crate::door::Door;
+use crate::platforms::upload::Upload;
 use async_trait::async_trait;
+use bytes::Bytes;
 use house::clock;
-use reqwest::multipart::{self, Part};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -356,12 +357,13 @@ fn rows(buttons: &[Button]) -> Vec<Vec<Value>> {
 }
 
 /// The arguments and a file as a form, whose fields that are no text are JSON.
-fn form(asked: &Map<String, Value>, field: &str, file: &Outgoing) -> multipart::Form {
-    let fields = asked.iter().fold(multipart::Form::new(), |form, (name, value)| {
-        form.text(name.clone(), value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+fn form(asked: &Map<String, Value>, field: &str, file: &Outgoing) -> (String, Bytes) {
+    let fields = asked.iter().map(|(name, value)| {
+        (name.as_str(), value.as_str().map_or_else(|| value.to_string(), str::to_owned))
     });
-    let bytes = file.bytes.clone();
-    fields.part(field.to_owned(), Part::stream(bytes).file_name(file.name.clone()))
+    let fields: Vec<(&str, String)> = fields.collect();
+    let fields: Vec<(&str, &str)> = fields.iter().map(|(name, text)| (*name, text.as_str())).collect();
+    Upload::new(&fields, &file.bytes).file(field, &file.name, &file.bytes)
 }
 
 fn is_picture(name: &str) -> bool {

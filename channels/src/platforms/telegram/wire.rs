@@ -3,7 +3,8 @@
 //! Invariant: no error that leaves here holds the token, which is a part of every address.
 
 use crate::channel::Trouble;
-use reqwest::multipart::Form;
+use bytes::Bytes;
+use reqwest::header::CONTENT_TYPE;
 use reqwest::{RequestBuilder, Response, StatusCode};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -86,13 +87,15 @@ impl Api {
         self.asked(self.http.post(self.address(method)).json(arguments), patience).await
     }
 
+    /// The same with a file: what the form is, and all of it.
     pub async fn upload<T: DeserializeOwned>(
         &self,
         method: &str,
-        form: Form,
+        (kind, body): (String, Bytes),
         patience: Duration,
     ) -> Result<T, Fault> {
-        self.asked(self.http.post(self.address(method)).multipart(form), patience).await
+        let asked = self.http.post(self.address(method)).header(CONTENT_TYPE, kind).body(body);
+        self.asked(asked, patience).await
     }
 
     /// A file by the path that `getFile` gave.
