@@ -1,7 +1,13 @@
 //! A channel alone, for judges in other languages: PLATFORM [KEY=VALUE…], what is heard as lines, what a line says is done.
 //!
 //! Keys: `url`, `after` (a cursor to go on behind), `hold=1` (nothing is acknowledged). Tokens stand in the environment.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::disallowed_methods)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods
+)]
 
 use channels::channel::{Button, Channel, Chat, Form, Heard, Message, Outgoing, Press, Trouble, What, Word};
 use channels::door::Door;

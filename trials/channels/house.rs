@@ -2,6 +2,7 @@
 
 use super::platform::{GROUP, Platform, TOKEN};
 use super::relay::Relay;
+use serde_json::Value;
 use std::path::PathBuf;
 use trials::model::asleep;
 use trials::{Guardian, House, child_named, programs, said, send};
@@ -24,6 +25,10 @@ impl Place {
         house.commit("the real creature");
         std::fs::create_dir_all(house.path("target/creature")).unwrap();
         programs::place(programs::creature(), &house.path("target/creature/the-real-one"));
+        programs::place(
+            &programs::broker().with_file_name("channels"),
+            &house.folder.path().join("bin/channels"),
+        );
         let platform = Platform::start(house.folder.path());
         let relay = Relay::to(platform.port);
         house.settings(&format!(
@@ -41,12 +46,11 @@ impl Place {
     /// The owner sends the code that the console shows.
     fn pair(&self) {
         self.house.until("channels", || self.child("channels").is_some());
-        let shown = self.house.ask(&["channels", "pair", "telegram"]);
-        let text = said(&shown);
-        let code = text
-            .split(|letter: char| !letter.is_ascii_alphanumeric())
-            .find(|word| word.len() >= 6 && word.chars().any(|letter| letter.is_ascii_digit()));
-        let code = code.unwrap_or_else(|| panic!("no code in: {text}"));
+        self.house
+            .until("a console", || said(&self.house.ask(&["channels", "pair", "telegram"])).contains("code"));
+        let pairing: Value =
+            serde_json::from_str(&self.house.read(".self/broker/channels/pairing.json")).unwrap();
+        let code = pairing["code"].as_str().unwrap();
         self.house.until("a poll", || {
             self.platform.ask("polls", &serde_json::json!({})).is_some_and(|polls| polls.as_u64() > Some(0))
         });
@@ -77,7 +81,7 @@ impl Place {
 
     /// Leaves the house's folder where it is, for whoever wants to know what happened.
     pub fn leave(mut self) -> PathBuf {
-        self.guardian.take().into_iter().for_each(|guardian| drop(guardian.stop()));
+        self.guardian.take().map(Guardian::stop);
         self.platform.kill();
         let kept = std::env::temp_dir().join(format!("channels-kept-{}", std::process::id()));
         let _ = std::fs::rename(self.house.folder.path(), &kept);

@@ -12,7 +12,6 @@ pub struct Said {
     /// What tells it from all others, in its answer too.
     pub name: String,
     pub chat: i64,
-    pub at: Instant,
 }
 
 pub struct Owner {
@@ -50,6 +49,6 @@ fn speak(platform: &Platform, words: usize, every: Duration, over: &AtomicBool, 
         }
         let (name, chat) = (format!("thing-{number:05}"), if number % 3 == 0 { GROUP } else { OWNER });
         platform.say(chat, &format!("add {name} to my list"));
-        list.lock().unwrap().push(Said { name, chat, at: Instant::now() });
+        list.lock().unwrap().push(Said { name, chat });
     }
 }

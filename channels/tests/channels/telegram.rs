@@ -195,6 +195,18 @@ async fn a_send_whose_answer_is_lost_is_doubtful_and_one_that_never_left_is_not(
 }
 
 #[tokio::test]
+async fn a_connection_that_died_unseen_leaves_no_send_in_doubt() {
+    let server = Server::start();
+    let relay = Relay::to(server.port());
+    let (channel, _) = connected(&relay.url()).await;
+    server.says(OWNER, "hello");
+    channel.send(&message("one")).await.unwrap();
+    relay.set(Wire::ForgetsTheOld);
+    channel.send(&message("two")).await.unwrap();
+    assert_eq!(server.texts(), ["one", "two"]);
+}
+
+#[tokio::test]
 async fn each_refusal_of_a_send_means_one_thing() {
     let server = Server::start();
     let (channel, _) = connected(&server.url()).await;

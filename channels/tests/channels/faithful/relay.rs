@@ -13,6 +13,8 @@ pub enum Wire {
     Cut,
     /// All arrives at the server; of its answer not a byte comes back.
     LosesAnswers,
+    /// What was connected before is forgotten: nothing comes or goes, and no end is told. What is new is carried.
+    ForgetsTheOld,
 }
 
 pub struct Relay {
@@ -45,19 +47,32 @@ impl Relay {
 
 fn carry(client: TcpStream, server: u16, wire: &Arc<Mutex<Wire>>) {
     let now = || *wire.lock().unwrap();
-    if now() == Wire::Cut {
+    let born = now();
+    if born == Wire::Cut {
         return;
     }
     let Ok(server) = TcpStream::connect(("127.0.0.1", server)) else { return };
     let (mut from, mut to) = (client.try_clone().unwrap(), server.try_clone().unwrap());
+    let (of, is_old) = (wire.clone(), born != Wire::ForgetsTheOld);
+    let is_forgotten = move || is_old && *of.lock().unwrap() == Wire::ForgetsTheOld;
+    let forgotten = is_forgotten.clone();
     let out = thread::spawn(move || {
-        let _ = std::io::copy(&mut from, &mut to);
+        let mut bytes = vec![0; 64 << 10];
+        while let Ok(count @ 1..) = from.read(&mut bytes) {
+            if !forgotten() && to.write_all(bytes.get(..count).unwrap_or_default()).is_err() {
+                break;
+            }
+        }
         let _ = to.shutdown(Shutdown::Write);
     });
     let (mut from, mut to, mut bytes) = (server, client, vec![0; 64 << 10]);
     while let Ok(count @ 1..) = from.read(&mut bytes) {
+        if is_forgotten() {
+            continue;
+        }
         // What is cut while an answer is under way loses it too.
-        if now() != Wire::Carries || to.write_all(bytes.get(..count).unwrap_or_default()).is_err() {
+        let is_carried = matches!(now(), Wire::Carries | Wire::ForgetsTheOld);
+        if !is_carried || to.write_all(bytes.get(..count).unwrap_or_default()).is_err() {
             break;
         }
     }
