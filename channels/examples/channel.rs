@@ -1,17 +1,20 @@
 //! A channel alone, for judges in other languages: PLATFORM [KEY=VALUE…], what is heard as lines, what a line says is done.
 //!
-//! Keys: `url`, `after` (a cursor to go on behind), `hold=1` (nothing is acknowledged). Tokens stand in the environment.
+//! Keys: those of `owner.toml`, `after` (a cursor to go on behind), `hold=1` (nothing is acknowledged), `owner` and `open=1`
+//! (who is let in). Tokens stand in the environment.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
-    clippy::indexing_slicing,
-    clippy::disallowed_methods
+    clippy::disallowed_methods,
+    clippy::indexing_slicing
 )]
 
-use channels::channel::{Button, Channel, Chat, Form, Heard, Message, Outgoing, Press, Trouble, What, Word};
+use channels::channel::{
+    Attached, Button, Channel, Chat, Form, Heard, Message, Outgoing, Press, Trouble, Welcome, What, Word,
+};
 use channels::door::Door;
-use channels::platforms::telegram::Telegram;
+use channels::platforms::{mail::Mail, matrix::Matrix, telegram::Telegram};
 use house::settings::channels::Channel as Settings;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -27,6 +30,7 @@ async fn main() {
         .collect();
     let channel: Rc<dyn Channel> = opened(&platform, &keys).unwrap_or_else(|wrong| panic!("{wrong}"));
     let after = keys.get("after").map(|after| serde_json::from_str::<Value>(after).expect("a cursor"));
+    channel.welcome(&Welcome { owner: keys.get("owner").cloned(), is_open: keys.contains_key("open") });
     match channel.connect(after.as_ref()).await {
         Ok(known) => tell(json!({ "known": known.id, "name": known.name })),
         Err(trouble) => return tell(told(&trouble)),
@@ -63,35 +67,57 @@ async fn main() {
     local
         .run_until(async {
             while let Some(line) = lines.recv().await {
-                tell(done(channel.as_ref(), &line).await.unwrap_or_else(|trouble| told(&trouble)));
+                let mut came = done(channel.as_ref(), &line).await.unwrap_or_else(|trouble| told(&trouble));
+                came["nth"] = line["nth"].clone();
+                tell(came);
             }
         })
         .await;
 }
 
 fn opened(platform: &str, keys: &BTreeMap<String, String>) -> Result<Rc<dyn Channel>, String> {
-    let url = keys.get("url").cloned().unwrap_or_default();
+    let text = |name: &str| keys.get(name).cloned().unwrap_or_default();
+    let settings = |token: &str| Settings {
+        url: text("url"),
+        address: text("address"),
+        imap: text("imap"),
+        smtp: text("smtp"),
+        user: text("user"),
+        authserv: text("authserv"),
+        token_env: token.to_owned(),
+        password_env: token.to_owned(),
+        ..Settings::default()
+    };
     let secrets = |name: &str| std::env::var(name).ok();
     let door = Door::new(None).map_err(|error| error.to_string())?;
     match platform {
-        "telegram" => {
-            let settings = Settings { url, token_env: "TELEGRAM_BOT_TOKEN".into(), ..Settings::default() };
-            Ok(Rc::new(Telegram::new(&settings, &secrets, door)?))
-        }
+        "mail" => Ok(Rc::new(Mail::new(&settings("MAIL_PASSWORD"), &secrets, door)?)),
+        "matrix" => Ok(Rc::new(Matrix::new(&settings("MATRIX_ACCESS_TOKEN"), &secrets, door)?)),
+        "telegram" => Ok(Rc::new(Telegram::new(&settings("TELEGRAM_BOT_TOKEN"), &secrets, door)?)),
         other => Err(format!("no platform {other}")),
     }
 }
 
-/// Does what a line says, and tells what came of it, with the line's own `nth`.
+/// Does what a line says, and tells what came of it, which the caller numbers as the line is.
 async fn done(channel: &dyn Channel, line: &Value) -> Result<Value, Trouble> {
     let text = |name: &str| line[name].as_str().unwrap_or_default().to_owned();
-    let mut came = json!({ "done": line["do"], "nth": line["nth"] });
+    let mut came = json!({ "done": line["do"] });
     match line["do"].as_str().unwrap_or_default() {
-        "send" => came["message"] = channel.send(&message(line)).await?.message.into(),
-        "edit" => channel.edit(&text("message"), &message(line)).await?,
+        "send" => came["message"] = channel.send(&message(line, channel.limits().form)).await?.message.into(),
+        "edit" => channel.edit(&text("message"), &message(line, channel.limits().form)).await?,
         "answer" => {
             let press = Press { data: text("data"), message: text("message"), reply: line["reply"].clone() };
             channel.answer(&press, &text("text")).await?;
+        }
+        "welcome" => channel.welcome(&Welcome {
+            owner: line["owner"].as_str().map(str::to_owned),
+            is_open: line["open"] == true,
+        }),
+        "fetch" => {
+            let file = Attached { name: String::new(), bytes: None, place: line["place"].clone() };
+            let bytes = channel.fetch(&file, line["most"].as_u64().unwrap_or(1 << 20)).await?;
+            came["bytes"] = bytes.len().into();
+            came["text"] = String::from_utf8_lossy(&bytes).into();
         }
         "typing" => channel.typing(&chat(line)).await?,
         other => panic!("nothing known as {other}"),
@@ -108,14 +134,13 @@ fn chat(line: &Value) -> Chat {
     }
 }
 
-fn message(line: &Value) -> Message {
-    let file = line["file"]
-        .as_str()
-        .map(|name| Outgoing { name: name.to_owned(), bytes: line["bytes"].to_string().into() });
+fn message(line: &Value, form: Form) -> Message {
+    let bytes = || line["bytes"].as_str().map_or_else(|| line["bytes"].to_string(), str::to_owned);
+    let file = line["file"].as_str().map(|name| Outgoing { name: name.to_owned(), bytes: bytes().into() });
     Message {
         chat: chat(line),
         text: line["text"].as_str().unwrap_or_default().to_owned(),
-        form: if line["plain"] == true { Form::Plain } else { Form::TelegramHtml },
+        form: if line["plain"] == true { Form::Plain } else { form },
         buttons: serde_json::from_value::<Vec<Button>>(line["buttons"].clone()).unwrap_or_default(),
         file,
         answers: line["answers"].as_str().map(str::to_owned),
@@ -124,7 +149,10 @@ fn message(line: &Value) -> Message {
 }
 
 fn shown(heard: &Heard) -> Value {
-    let word = |word: &Word| json!({ "message": word.message, "text": word.text, "files": word.files.len(), "addressed": word.is_addressed });
+    let word = |word: &Word| {
+        json!({ "message": word.message, "text": word.text, "files": word.files.iter().map(|file| json!({ "name": file.name, "bytes": file.bytes, "place": file.place })).collect::<Vec<_>>(),
+        "addressed": word.is_addressed })
+    };
     let what = match &heard.what {
         What::Word(said) => json!({ "word": word(said) }),
         What::Edited(said) => json!({ "edited": word(said) }),
@@ -134,7 +162,8 @@ fn shown(heard: &Heard) -> Value {
         }
         What::Unread { why } => json!({ "unread": why }),
     };
-    json!({ "id": heard.id, "at_ms": heard.at_ms, "chat": heard.chat.id, "from": heard.from.id, "heard": what })
+    json!({ "id": heard.id, "at_ms": heard.at_ms, "chat": heard.chat.id, "thread": heard.chat.thread,
+        "private": heard.chat.is_private, "bot": heard.from.is_bot, "from": heard.from.id, "heard": what })
 }
 
 fn told(trouble: &Trouble) -> Value {

@@ -38,7 +38,7 @@ pub struct Talk {
     kept: Kept,
     /// Whether what is read now is another file than the one that was read before.
     is_other: bool,
-    /// What stood in a memory that was moved aside while nobody read.
+    /// Records of a memory that was moved aside while nobody read.
     before: Vec<Value>,
 }
 
@@ -68,14 +68,15 @@ impl Talk {
     pub fn look(&mut self, shared: &Shared) -> Result<bool> {
         let mut all = shared.borrow_mut();
         let mut records = std::mem::take(&mut self.before);
+        let older = records.len();
         let from = self.follow.cursor();
         let more = self.follow.look(LOOK_BYTES, |record| {
             records.extend(record);
             true
         });
         let mut has_queued = false;
-        for record in &records {
-            let queued = self.record(&mut all, record);
+        for (nth, record) in records.iter().enumerate() {
+            let queued = self.record(&mut all, record, nth >= older);
             if let Err(error) = queued {
                 // Read once more from here.
                 self.follow = Follow::resumed(all.house.memory(), from);
@@ -83,6 +84,7 @@ impl Talk {
             }
             has_queued |= queued.unwrap_or_default();
         }
+        self.is_other &= more;
         let now = self.follow.cursor();
         let kept = self.kept.memory.unwrap_or_default();
         let is_far = now.inode != kept.inode || now.place.abs_diff(kept.place) > KEPT_BYTES;
@@ -98,13 +100,13 @@ impl Talk {
     }
 
     /// Queues what a record says to the owner; whether it did.
-    fn record(&mut self, all: &mut Switchboard, record: &Value) -> Result<bool> {
+    fn record(&mut self, all: &mut Switchboard, record: &Value, is_new: bool) -> Result<bool> {
         let Some(message) = Record(record).message() else {
             acts(all, record);
             return Ok(false);
         };
         let at = Record(record).at();
-        if self.is_other && at <= self.kept.newest.as_str() {
+        if is_new && self.is_other && at < self.kept.newest.as_str() {
             return Ok(false);
         }
         if !message.is_creatures() || message.text().trim().is_empty() {

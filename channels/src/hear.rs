@@ -1,4 +1,4 @@
-//! What is heard on a channel, carried out: words are kept, commands answered, buttons pressed; then all of it is noted.
+//! Carries out whatever is heard on a channel: words are kept, commands answered, buttons pressed; then all of it is noted.
 //!
 //! Invariant: what has an effect is kept before its id is, and the id before the platform is told that it is kept.
 
@@ -45,7 +45,7 @@ const STOPS: [&str; 18] = [
     "nein",
 ];
 
-/// What is said, where, and by which happening.
+/// Place of something that was said: the chat, and the happening.
 struct Place<'a> {
     name: &'a str,
     channel: &'a dyn Channel,

@@ -1,10 +1,10 @@
-//! Who is heard: the paired owner, in a chat of their own, or where `groups` names it and they address this channel. Pure.
+//! Judges who is heard: the paired owner, in a chat of their own, or where `groups` names it and they address this channel. Pure.
 
 use crate::channel::{Heard, What};
 use crate::pairing::{self, Code, Try};
 use crate::state::State;
 
-/// What becomes of a happening.
+/// Outcome of a happening.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It is the owner's.

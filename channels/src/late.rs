@@ -1,4 +1,4 @@
-//! What was said while nobody listened: how long ago, by the platform's clock, and what that makes of it. Pure.
+//! Words that were said while nobody listened: how long ago, by the platform's clock, and what that makes of them. Pure.
 
 use house::moments;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What the owner's text means: a word to the mind, a command, an answer to an ask. Pure.
+//! Meaning of the owner's text: a word to the mind, a command, an answer to an ask. Pure.
 
 use console::words::STOP;
 use house::bounds::brief;

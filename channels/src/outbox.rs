@@ -17,17 +17,17 @@ const MOST_KEYS: usize = 4_000;
 /// Messages of a channel that wait; beyond them, what nobody asked for is left out.
 const MOST_WAITING: usize = 2_000;
 
-/// What a message is for: of the owner's answers none is ever left out.
+/// Purpose of a message; an answer is never left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// The creature's word.
     Answer,
-    /// What a command came to, and whatever else replies to the owner.
+    /// Reply to a command, or to whatever else the owner did.
     Reply,
     Ask,
     Notice,
-    /// What was done, by verbosity.
+    /// Lines on acts, by verbosity.
     Acts,
     /// That one before may not have arrived.
     Doubt,

@@ -19,7 +19,7 @@ impl Pause {
         Duration::from_millis(whole - whole / 4 + chance % (whole / 4 + 1))
     }
 
-    /// What was tried went well.
+    /// Begins anew: the last try went well.
     pub fn over(&mut self) {
         self.tries = 0;
     }

@@ -8,12 +8,12 @@ pub fn folder(house: &House) -> PathBuf {
     house.channels()
 }
 
-/// Who is the owner on a channel, how far it was heard, and whom it refused.
+/// State of a channel: its owner, how far it was heard, and whom it refused.
 pub fn state(house: &House, channel: &str) -> PathBuf {
     folder(house).join(format!("{channel}.json"))
 }
 
-/// What is to be sent, a line a step.
+/// Messages to be sent, a line a step.
 pub fn outbox(house: &House) -> PathBuf {
     folder(house).join("out.jsonl")
 }
@@ -28,7 +28,7 @@ pub fn talk(house: &House) -> PathBuf {
     folder(house).join("talk.json")
 }
 
-/// What was told of events, and how far the records are read for that.
+/// Notices that were told, and how far the records are read for them.
 pub fn notices(house: &House) -> PathBuf {
     folder(house).join("notices.json")
 }

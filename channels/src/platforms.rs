@@ -1,5 +1,7 @@
 //! The platforms there are: each a file, and a row here that makes a channel of its settings.
 
+pub mod mail;
+pub mod matrix;
 pub mod telegram;
 pub mod upload;
 
@@ -10,8 +12,11 @@ use house::settings::channels::Channel as Settings;
 /// Makes a channel of its settings; `secrets` looks a variable up as `.env` has it. An error says what is missing and what to do.
 pub type Make = fn(&Settings, &dyn Fn(&str) -> Option<String>, Door) -> Result<Box<dyn Channel>, String>;
 
-const PLATFORMS: [(&str, Make); 1] =
-    [("telegram", |settings, secrets, door| Ok(Box::new(telegram::Telegram::new(settings, secrets, door)?)))];
+const PLATFORMS: [(&str, Make); 3] = [
+    ("mail", |settings, secrets, door| Ok(Box::new(mail::Mail::new(settings, secrets, door)?))),
+    ("matrix", |settings, secrets, door| Ok(Box::new(matrix::Matrix::new(settings, secrets, door)?))),
+    ("telegram", |settings, secrets, door| Ok(Box::new(telegram::Telegram::new(settings, secrets, door)?))),
+];
 
 /// Makes the channel of this name.
 pub fn made(

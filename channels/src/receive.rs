@@ -98,7 +98,7 @@ fn note(shared: &Shared, name: &str, state: &str, trouble: &str, change: impl Fn
     }
 }
 
-/// What a trouble says.
+/// Words of a trouble.
 pub fn why(trouble: &Trouble) -> String {
     match trouble {
         Trouble::Away(why)

@@ -65,6 +65,9 @@ pub async fn serve(served: Served) -> Result<()> {
     }
     shared.borrow_mut().publish()?;
     let tasks = LocalSet::new();
+    for (name, _) in &made {
+        send::left_behind(&mut shared.borrow_mut(), name)?;
+    }
     for (name, channel) in made {
         tasks.spawn_local(receive::run(shared.clone(), name.clone(), channel.clone()));
         tasks.spawn_local(typing::run(shared.clone(), name.clone(), channel.clone()));

@@ -29,13 +29,6 @@ const MOST_CHATS: usize = 500;
 pub async fn run(shared: Shared, name: String, channel: Rc<dyn Channel>, door: Door) {
     let mut sender = Sender { shared, name, channel, door, pause: Pause::default(), last: HashMap::new() };
     loop {
-        if let Err(error) = sender.left_behind() {
-            sender.unkept(&error).await;
-            continue;
-        }
-        break;
-    }
-    loop {
         let (next, wake) = {
             let all = sender.shared.borrow();
             let Some(line) = all.lines.get(&sender.name) else { return };
@@ -54,6 +47,22 @@ pub async fn run(shared: Shared, name: String, channel: Rc<dyn Channel>, door: D
     }
 }
 
+/// Takes up what an earlier program left while it was being sent: it is repeated where the platform drops a second one, else
+/// doubtful. Before anything new is queued, so that this is told first.
+pub fn left_behind(all: &mut Switchboard, name: &str) -> Result<()> {
+    let has_keys = all.lines.get(name).is_some_and(|line| line.limits.has_keys);
+    let left = all.outbox.waiting(name).filter(|entry| entry.is_sending).map(|entry| entry.item.clone());
+    for item in left.collect::<Vec<_>>() {
+        // An edit made twice is made once.
+        if has_keys || item.edits.is_some() {
+            all.outbox.step(Step::Waits { key: item.key, is_plain: item.is_plain })?;
+        } else {
+            doubtful(all, &item, "this program ended while it was being sent")?;
+        }
+    }
+    Ok(())
+}
+
 struct Sender {
     shared: Shared,
     name: String,
@@ -65,26 +74,6 @@ struct Sender {
 }
 
 impl Sender {
-    /// What an earlier program left while it was being sent: repeated where the platform drops a second one, else doubtful.
-    fn left_behind(&self) -> Result<()> {
-        let mut all = self.shared.borrow_mut();
-        let left: Vec<Item> = all
-            .outbox
-            .waiting(&self.name)
-            .filter(|entry| entry.is_sending)
-            .map(|entry| entry.item.clone())
-            .collect();
-        for item in left {
-            // An edit made twice is made once.
-            if self.channel.limits().has_keys || item.edits.is_some() {
-                all.outbox.step(Step::Waits { key: item.key, is_plain: item.is_plain })?;
-            } else {
-                doubtful(&mut all, &item, "this program ended while it was being sent")?;
-            }
-        }
-        Ok(())
-    }
-
     /// Sends one message, and keeps what came of it.
     async fn one(&mut self, entry: Entry) -> Result<()> {
         let item = entry.item;

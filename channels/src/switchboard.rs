@@ -32,7 +32,7 @@ pub struct Line {
     pub settings: Settings,
     pub limits: Limits,
     pub state: State,
-    /// Who it is on its platform, once it was connected.
+    /// Its name and id on the platform, once it was connected.
     pub known: Option<Known>,
     pub standing: Standing,
     /// Told when there is something to send, or somebody waits for an answer.
@@ -66,7 +66,7 @@ pub struct Saying<'a> {
     pub channel: &'a str,
     pub chat: &'a Chat,
     pub kind: Kind,
-    /// What makes it another one than any before.
+    /// Texts that make it another one than any before.
     pub of: &'a [&'a str],
     pub text: &'a str,
     pub is_plain: bool,

@@ -1,9 +1,13 @@
 // Channels judged by servers that others made: a part a platform. Words over kills are `scripts/trials channels kills`.
 import { end, part, tried } from '../page/told.mjs';
+import { mail } from './mail.mjs';
+import { matrix } from './matrix.mjs';
 import { telegram } from './telegram.mjs';
 
-const PARTS = { telegram };
-const wanted = process.argv.slice(2);
+const PARTS = { matrix, mail, telegram };
+const words = process.argv.slice(2);
+const is_full = words.includes('--full');
+const wanted = words.filter((word) => word !== '--full');
 const wrong = wanted.find((word) => !(word in PARTS));
 if (wrong) {
   console.error(`channels: there is no part ${wrong}; there are kills, ${Object.keys(PARTS).join(', ')}`);
@@ -12,6 +16,6 @@ if (wrong) {
 for (const [name, run] of Object.entries(PARTS)) {
   if (wanted.length && !wanted.includes(name)) continue;
   part(name);
-  await tried(name, run);
+  await tried(name, () => run({ is_full }));
 }
 process.exit(end('channels') ? 0 : 1);

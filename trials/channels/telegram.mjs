@@ -1,12 +1,17 @@
 // Telegram before npm's telegram-test-api: a Bot API that others wrote. What it has no rules for is named at the end.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs';
 import http from 'node:http';
 import { createRequire } from 'node:module';
 import path from 'node:path';
+import readline from 'node:readline';
 import { holds, rest, root, until } from '../page/told.mjs';
 import { Alone } from './alone.mjs';
+import { idle } from './idle.mjs';
 
 const installed = createRequire(path.join(root, 'target/channels/package.json'));
-const TOKEN = '4242424242:AAF-a_token_of_tests';
+const TOKEN = '4242424242:AAF-a_token_of_tests_and_of_nothing_else';
 const env = { TELEGRAM_BOT_TOKEN: TOKEN };
 
 /** Passes all on to the server and counts what is asked for. */
@@ -36,6 +41,29 @@ async function free() {
 }
 
 export async function telegram() {
+  if (!fs.existsSync(path.join(root, 'target/channels/node_modules/telegram-test-api'))) {
+    return console.log('   skipped: its server could not be had by npm');
+  }
+  await judged();
+  await waiting();
+}
+
+/** What it costs to wait, at a server that holds polls open: the one of the channels' own tests. */
+async function waiting() {
+  const program = path.join(root, process.env.CARGO_TARGET_DIR ?? 'target', 'debug/examples/telegram_server');
+  const server = spawn(program, ['0'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [url] = await once(readline.createInterface({ input: server.stdout }), 'line');
+  const channel = Alone.start('telegram', { url }, env);
+  try {
+    await until('where it begins', () => channel.all('cursor').length);
+    await idle('telegram', channel.child.pid, 60);
+  } finally {
+    await channel.kill();
+    server.kill();
+  }
+}
+
+async function judged() {
   const TelegramServer = installed('telegram-test-api');
   const server = new TelegramServer({ port: await free(), host: '127.0.0.1', storage: 'RAM', storeTimeout: 600 });
   await server.start();

@@ -2,7 +2,7 @@
 
 use crate::channel::Form;
 
-/// What is written around words.
+/// Mark around words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
     Strong,
@@ -32,7 +32,7 @@ impl Mark {
     }
 }
 
-/// What stands before and behind a block of code in this language.
+/// Marks before and behind a block of code in this language.
 pub fn fence(form: Form, language: &str) -> (String, &'static str) {
     let is_name = !language.is_empty()
         && language.len() <= 20

@@ -18,7 +18,7 @@ pub fn html<'a>(events: impl Iterator<Item = Event<'a>>) -> String {
 #[derive(Default)]
 struct Page {
     out: String,
-    /// What closes each open element; empty for one that is not written.
+    /// Closing text of each open element; empty for one that is not written.
     ends: Vec<&'static str>,
     /// Addresses of links and pictures that are open, and their words.
     addresses: Vec<(String, String)>,

@@ -110,8 +110,10 @@ impl Home {
         command
     }
 
+    /// Starts it, and waits until it follows memory: what was said before the first start ever is old.
     pub fn start(&mut self) {
         self.start_cut("");
+        self.until("it follows memory", |home| channels::places::talk(&home.house).exists().then_some(()));
     }
 
     /// Starts it, to be killed at a step: `before_send:2`.

@@ -1,5 +1,4 @@
-//! Channels: what each part decides, the whole over a house and platforms, and each platform before a server that holds to
-//! its documents.
+//! All tests of the channels in one binary: it links once, and those that wait do so side by side.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -15,6 +14,11 @@ mod home;
 mod judged;
 mod kept;
 mod killed;
+mod mail_proven;
+mod mail_reading;
+mod mail_sends;
+mod matrix;
+mod matrix_events;
 mod meant;
 mod parted;
 mod pressed;
