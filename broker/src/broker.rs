@@ -19,7 +19,6 @@ use crate::money::prices::Prices;
 use crate::packages::{self, Packages};
 use crate::policy::Policy;
 use crate::secrets::keys::Keys;
-use crate::services::janee::session::Janee;
 use crate::services::mcp::{self, Mcp};
 use crate::services::oauth::SignIns;
 use crate::services::{self, Services, approved, implicit};
@@ -72,7 +71,6 @@ impl Broker {
         let services = Services {
             all,
             sign_ins: SignIns::new(handles.clone()),
-            janee: Janee::new(policy.janee.clone(), handles.clone()),
             mcp: Mcp::new(&policy.mcp, &policy.web, &handles),
             posting: tokio::sync::Mutex::default(),
             approvals: approvals.clone(),
@@ -109,12 +107,19 @@ impl Broker {
 
     /// Serves until the listener fails.
     pub async fn serve(self, listener: TcpListener) -> Result<()> {
-        self.serve_until(listener, std::future::pending()).await
+        self.serve_until(listener, None, std::future::pending()).await
     }
 
-    /// Serves until told to end.
-    pub async fn serve_until(self, listener: TcpListener, told: impl Future<Output = ()>) -> Result<()> {
-        self.handles.own_port.set(listener.local_addr()?.port());
+    /// Serves until told to end; the channels are served on a listener of their own too, where there is one.
+    pub async fn serve_until(
+        self,
+        listener: TcpListener,
+        of_channels: Option<TcpListener>,
+        told: impl Future<Output = ()>,
+    ) -> Result<()> {
+        for own in [Some(&listener), of_channels.as_ref()].into_iter().flatten() {
+            self.handles.own_port.set(own.local_addr()?.port());
+        }
         let (cargo, channels) = (self.cargo.clone(), self.channels.clone());
         let proxy = Arc::new(move |caller, request| -> Pin<Box<dyn Future<Output = _> + Send>> {
             match caller {
@@ -129,12 +134,15 @@ impl Broker {
         watching.spawn(async move { llm.look_nearby().await });
         watching.spawn(mcp::listing::meet(self.services.clone()));
         watching.spawn(mcp::standing::tell(self.services.clone(), self.llm.budget.clone()));
+        watching.spawn(mcp::news::tell(self.services.clone()));
         let services = self.services.clone();
         watching.spawn(answers::watch(self.approvals.clone(), move |id| {
             tokio::spawn(approved::carry_out(services.clone(), id));
         }));
+        if let Some(listener) = of_channels {
+            watching.spawn(door.clone().serve_until(listener, std::future::pending()));
+        }
         door.serve_until(listener, told).await;
-        self.services.janee.farewell().await;
         self.services.mcp.farewell().await;
         self.channels.farewell().await;
         Ok(())
@@ -164,7 +172,6 @@ async fn status(State(broker): State<Broker>, Extension(Life(life)): Extension<L
         "services": broker.services.listed(),
         "tainted": broker.handles.taint.is_tainted(life),
         "asks_waiting": broker.approvals.asks.waiting(),
-        "janee": broker.services.janee.settings.is_some(),
         "mcp": mcp::listing::lines(&broker.services),
     }))
 }

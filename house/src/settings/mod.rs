@@ -15,13 +15,14 @@ pub mod key;
 pub mod makers;
 pub mod mcp;
 pub mod notices;
+pub mod page;
 pub mod platforms;
 pub mod table;
 pub mod words;
 
 use crate::{House, files};
 use anyhow::{Context, Result, anyhow};
-use broker::{Autonomy, Bluesky, Budget, Dns, Janee, Model, Packages, Price, Search, Service, Taint, Web, X};
+use broker::{Autonomy, Bluesky, Budget, Dns, Model, Packages, Price, Search, Service, Taint, Web, X};
 use channels::Channel;
 use creature::{Agenda, Dream, Files, PERMISSIONS, Rest, Revenue, SelfEdit, Sessions};
 use forms::{Check, Form};
@@ -33,6 +34,7 @@ use key::{Shape, section};
 use makers::OwnMaker;
 use mcp::Mcp;
 use notices::{Notices, Notify, Report, Show};
+use page::Page;
 use std::collections::BTreeMap;
 
 section! {
@@ -57,8 +59,6 @@ section! {
         makers: BTreeMap<String, OwnMaker> = BTreeMap::new(), Names(Form::MakerName, &Table(OwnMaker::KEYS));
         /// a place the creature may call by name: a-z, 0-9 and `-`
         services: BTreeMap<String, Service> = BTreeMap::new(), Names(Form::ServiceName, &Table(Service::KEYS));
-        /// an MCP server that holds credentials of its own; by `url` or by `command`
-        janee: Option<Janee> = None, Table(Janee::KEYS);
         /// an MCP server, by `command` or by `url`, under a name of yours: a-z, 0-9 and `-`
         mcp: BTreeMap<String, Mcp> = BTreeMap::new(), Names(Form::ServiceName, &Table(Mcp::KEYS));
         /// where you talk with it from a chat of your own, by the platform's name: `telegram`, `discord`, `slack`, `matrix`
@@ -103,6 +103,8 @@ section! {
         notify: Notify = Notify::default(), Table(Notify::KEYS);
         /// how much of what happens is shown to you
         show: Show = Show::default(), Table(Show::KEYS);
+        /// your page beyond this machine, for a phone: over TLS and behind a sign-in
+        page: Page = Page::default(), Table(Page::KEYS);
         /// the morning report by itself
         report: Report = Report::default(), Table(Report::KEYS);
         /// what you add to the walls
@@ -141,9 +143,9 @@ pub enum Reader {
 }
 
 /// The sections and top-level keys that the broker reads.
-const BROKERS: [&str; 16] = [
-    "model", "budget", "autonomy", "prices", "makers", "services", "janee", "mcp", "channels", "web",
-    "packages", "dns", "search", "x", "bluesky", "taint",
+const BROKERS: [&str; 15] = [
+    "model", "budget", "autonomy", "prices", "makers", "services", "mcp", "channels", "web", "packages",
+    "dns", "search", "x", "bluesky", "taint",
 ];
 
 impl Reader {
@@ -213,10 +215,6 @@ pub fn mistake(text: &str, path: &[&str], what: String) -> Mistakes {
 /// Mistakes that only several keys together show.
 fn contradictions(settings: &Settings) -> Vec<(Vec<&str>, String)> {
     let mut found = Vec::new();
-    if let Some(janee) = &settings.janee {
-        let ways = [("command", !janee.command.is_empty()), ("url", !janee.url.is_empty())];
-        found.extend(one_way("janee", &ways).map(|(key, what)| (vec!["janee", key], what)));
-    }
     for (name, mcp) in &settings.mcp {
         let ways = [
             ("command", !mcp.command.is_empty()),
@@ -225,6 +223,7 @@ fn contradictions(settings: &Settings) -> Vec<(Vec<&str>, String)> {
         ];
         found.extend(one_way(name, &ways).map(|(key, what)| (vec!["mcp", name, key], what)));
     }
+    found.extend(page::contradictions(&settings.page));
     found.extend(channels::contradictions(&settings.channels));
     if settings.search.provider == "searxng" && settings.search.base_url.is_empty() {
         let what = "is missing: searxng is a server of your own";
