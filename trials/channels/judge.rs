@@ -35,8 +35,13 @@ impl Judge {
         let judge = Self { steps: Arc::default(), over: Arc::default(), outbox };
         let (steps, over, outbox) = (judge.steps.clone(), judge.over.clone(), judge.outbox.clone());
         std::thread::spawn(move || {
+            let mut last = None;
             while !over.load(Ordering::Relaxed) {
-                steps.lock().unwrap().read(&outbox);
+                let now = std::fs::metadata(&outbox).and_then(|meta| Ok((meta.len(), meta.modified()?))).ok();
+                if now != last {
+                    steps.lock().unwrap().read(&outbox);
+                    last = now;
+                }
                 std::thread::sleep(BETWEEN_LOOKS);
             }
         });

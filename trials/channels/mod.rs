@@ -1,5 +1,4 @@
-//! Words on a channel over kills: an owner speaks by Telegram's server while programs of the house are killed, the server
-//! is restarted and the wire cut. Each word has to be heard once, each answer told once or shown as doubtful, none lost.
+//! Words on a channel over kills: each has to be heard once, and answered once or shown as doubtful, whatever is killed, restarted or cut.
 
 mod house;
 mod judge;
@@ -63,6 +62,7 @@ fn read(words: impl Iterator<Item = OsString>) -> Result<Plan, String> {
 
 fn run(plan: &Plan) -> ExitCode {
     let mut place = Place::found();
+    let idle = plan.keep.then(|| place.idle());
     let (begun, mut dice) = (Instant::now(), Dice(plan.seed));
     let owner = Owner::begin(&place, plan.words, plan.how_long / plan.words as u32);
     let judge = Judge::begin(&place);
@@ -75,7 +75,8 @@ fn run(plan: &Plan) -> ExitCode {
         }
     }
     let said = owner.end();
-    let figures = judge.end(&mut place, &said, &struck, begun.elapsed(), plan.seed);
+    let mut figures = judge.end(&mut place, &said, &struck, begun.elapsed(), plan.seed);
+    figures["idle"] = serde_json::json!(idle);
     println!("{figures:#}");
     let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/channels");
     std::fs::create_dir_all(&target).unwrap();

@@ -16,7 +16,7 @@ pub fn page(run: &Value) -> String {
          list and is answered by its name, so each is found again in the inbox's records, on the list and in the chat.\n\n\
          | | |\n|---|---|\n| time | {minutes} minutes |\n| words | {words} |\n| struck | {struck} |\n\
          | answers told once | {once} |\n| answers in doubt, and shown so | {doubtful}, of which {arrived} had arrived |\n\
-         | messages of the bot in all | {messages}, {doubts} of them on what is in doubt |\n\
+         | idle, before it began | {idle} |\n| messages of the bot in all | {messages}, {doubts} of them on what is in doubt |\n\
          | heard not once, not done once, answered never or twice, lost, astray or out of order | {faults} |\n\n",
         minutes = run["minutes"],
         commit = run["commit"].as_str().unwrap_or_default(),
@@ -29,7 +29,16 @@ pub fn page(run: &Value) -> String {
         messages = number("messages"),
         doubts = number("doubts_told"),
         faults = faults.len(),
+        idle = idle(&run["idle"]),
     );
     faults.iter().take(40).for_each(|fault| page += &format!("- {fault}\n"));
     page
+}
+
+fn idle(cost: &Value) -> String {
+    let of = |at: usize| cost[at].as_f64().unwrap_or(f64::NAN);
+    let [resident, own, wakes, ran_ms] = [of(0), of(1), of(2), of(3)];
+    format!(
+        "{resident:.1} MiB resident, {own:.1} proportional; {wakes:.0} wakes and {ran_ms:.0} ms of the processor a minute"
+    )
 }

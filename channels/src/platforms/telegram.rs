@@ -311,7 +311,7 @@ fn limits() -> Limits {
     }
 }
 
-/// What every call to a chat says.
+/// Arguments of every call to a chat.
 fn to(chat: &Chat) -> Result<Map<String, Value>, Trouble> {
     let mut asked = Map::from_iter([("chat_id".to_owned(), integer(&chat.id)?)]);
     if let Some(thread) = &chat.thread {

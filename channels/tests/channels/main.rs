@@ -27,4 +27,5 @@ mod said;
 mod telegram;
 mod telegram_heard;
 mod telegram_rules;
+mod telegram_sends;
 mod told;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 /// The kinds that are asked for; others may still come for a while, and are passed over.
 pub const KINDS: [&str; 3] = ["message", "edited_message", "callback_query"];
-/// What a person can send that has neither words nor a file: it is named, so that it is not lost.
+/// Kinds of a message that has neither words nor a file: it is named, so that it is not lost.
 const WITHOUT_WORDS: [&str; 9] =
     ["sticker", "location", "venue", "contact", "poll", "dice", "game", "story", "checklist"];
 /// Kinds of a message that is one file, where they stand, and how a file without a name is called.
@@ -161,7 +161,7 @@ fn person(user: &User) -> Person {
     Person { id: user.id.to_string(), name, is_bot: user.is_bot }
 }
 
-/// What a message says; `None`: it is of the chat itself, as who came and went.
+/// Words of a message; `None`: it is of the chat itself, as who came and went.
 fn word(message: &Message, whole: &Value, me: &Me) -> Option<Word> {
     let files: Vec<Attached> = files(whole);
     let text = message.text.clone().or_else(|| {
@@ -188,7 +188,7 @@ fn word(message: &Message, whole: &Value, me: &Me) -> Option<Word> {
     Some(Word { message: message.message_id.to_string(), text, files, is_addressed })
 }
 
-/// Whose words these are, where they are not the sender's.
+/// Names those whose words these are, where they are not the sender's.
 fn others(message: &Message) -> Option<String> {
     if let Some(origin) = &message.forward_origin {
         let places = ["/sender_user/first_name", "/sender_user_name", "/sender_chat/title", "/chat/title"];

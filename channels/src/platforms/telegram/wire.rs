@@ -113,7 +113,7 @@ impl Api {
         }
     }
 
-    /// What a fault means to a call that may be repeated.
+    /// Trouble of a call that may be repeated.
     pub fn trouble(&self, fault: Fault) -> Trouble {
         match fault {
             Fault::Unsent(reason) | Fault::Unanswered(reason) => Trouble::Away(reason),
@@ -121,7 +121,7 @@ impl Api {
         }
     }
 
-    /// The same to a call that may not: the platform has no key by which it would know a second try.
+    /// Trouble of one that may not: the platform has no key by which it would know a second try.
     pub fn send_trouble(&self, fault: Fault) -> Trouble {
         match fault {
             Fault::Unanswered(reason) => Trouble::Doubtful(reason),

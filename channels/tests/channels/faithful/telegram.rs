@@ -1,5 +1,6 @@
-//! A Telegram server on loopback that holds to the Bot API, <https://core.telegram.org/bots/api>; it stands alone as
-//! `examples/telegram_server.rs` too. Each rule names its section; what those leave open, the maker's own server.
+//! A Telegram server on loopback that holds to the Bot API, core.telegram.org/bots/api; each rule names its section, or the maker's server.
+//!
+//! It stands alone as `examples/telegram_server.rs` too.
 #![allow(
     dead_code,
     clippy::unwrap_used,

@@ -1,5 +1,6 @@
-//! Methods of the Bot API: each takes what its section says and refuses the rest in the words of the maker's own server,
-//! tdlib/telegram-bot-api, Client.cpp, whose messages the Bot API leaves open ("contents subject to change").
+//! Methods of the Bot API: each takes what its section says and refuses the rest in the words of the maker's own server.
+//!
+//! Those stand in tdlib/telegram-bot-api, Client.cpp; the Bot API leaves them open ("contents are subject to change").
 
 use super::asked::{Asked, Upload};
 use super::html;
