@@ -50,7 +50,7 @@ export async function telegram() {
 
 /** What it costs to wait, at a server that holds polls open: the one of the channels' own tests. */
 async function waiting() {
-  const program = path.join(root, process.env.CARGO_TARGET_DIR ?? 'target', 'debug/examples/telegram_server');
+  const program = path.resolve(root, process.env.CARGO_TARGET_DIR ?? 'target', 'debug/examples/telegram_server');
   const server = spawn(program, ['0'], { stdio: ['ignore', 'pipe', 'inherit'] });
   const [url] = await once(readline.createInterface({ input: server.stdout }), 'line');
   const channel = Alone.start('telegram', { url }, env);
