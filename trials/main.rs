@@ -4,6 +4,7 @@
 #![allow(clippy::indexing_slicing, clippy::wildcard_enum_match_arm)]
 
 mod bench;
+mod channels;
 mod escapes;
 #[path = "../creature/tests/faithful/mod.rs"]
 mod faithful;
@@ -15,13 +16,14 @@ mod survival;
 
 use std::process::ExitCode;
 
-const HELP: &str = "usage: trials survival | escapes | mutants | harms | bench | page | record | machines, each with words of its own; see scripts/trials --help\n";
+const HELP: &str = "usage: trials survival | channels | escapes | mutants | harms | bench | page | record | machines, each with words of its own; see scripts/trials --help\n";
 
 fn main() -> ExitCode {
     let mut words = std::env::args_os().skip(1);
     let name = words.next().unwrap_or_default();
     match name.to_str() {
         Some("survival") => survival::main(words),
+        Some("channels") => channels::main(words),
         Some("escapes") => escapes::main(words),
         Some("mutants") => mutants::main(words),
         Some("harms") => harms::main(words),

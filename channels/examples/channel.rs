@@ -14,7 +14,7 @@ use channels::channel::{
     Attached, Button, Channel, Chat, Form, Heard, Message, Outgoing, Press, Trouble, Welcome, What, Word,
 };
 use channels::door::Door;
-use channels::platforms::{mail::Mail, matrix::Matrix};
+use channels::platforms::{mail::Mail, matrix::Matrix, telegram::Telegram};
 use house::settings::channels::Channel as Settings;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -93,6 +93,7 @@ fn opened(platform: &str, keys: &BTreeMap<String, String>) -> Result<Rc<dyn Chan
     match platform {
         "mail" => Ok(Rc::new(Mail::new(&settings("MAIL_PASSWORD"), &secrets, door)?)),
         "matrix" => Ok(Rc::new(Matrix::new(&settings("MATRIX_ACCESS_TOKEN"), &secrets, door)?)),
+        "telegram" => Ok(Rc::new(Telegram::new(&settings("TELEGRAM_BOT_TOKEN"), &secrets, door)?)),
         other => Err(format!("no platform {other}")),
     }
 }

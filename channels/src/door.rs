@@ -77,6 +77,8 @@ impl Door {
             .with_no_client_auth();
         let client = || {
             let client = reqwest::Client::builder().tls_backend_preconfigured(tls.clone());
+            // No connection is kept: what is sent over one that died meanwhile would have an unknown fate.
+            let client = client.pool_max_idle_per_host(0);
             client.connect_timeout(CONNECT).redirect(reqwest::redirect::Policy::none())
         };
         let near = client().no_proxy().build().context("failed to make a client")?;

@@ -2,6 +2,8 @@
 
 pub mod mail;
 pub mod matrix;
+pub mod telegram;
+pub mod upload;
 
 use crate::channel::Channel;
 use crate::door::Door;
@@ -10,9 +12,10 @@ use house::settings::channels::Channel as Settings;
 /// Makes a channel of its settings; `secrets` looks a variable up as `.env` has it. An error says what is missing and what to do.
 pub type Make = fn(&Settings, &dyn Fn(&str) -> Option<String>, Door) -> Result<Box<dyn Channel>, String>;
 
-const PLATFORMS: [(&str, Make); 2] = [
+const PLATFORMS: [(&str, Make); 3] = [
     ("mail", |settings, secrets, door| Ok(Box::new(mail::Mail::new(settings, secrets, door)?))),
     ("matrix", |settings, secrets, door| Ok(Box::new(matrix::Matrix::new(settings, secrets, door)?))),
+    ("telegram", |settings, secrets, door| Ok(Box::new(telegram::Telegram::new(settings, secrets, door)?))),
 ];
 
 /// Makes the channel of this name.

@@ -2,7 +2,7 @@
 
 mod estimate;
 mod fall;
-mod idle;
+pub mod idle;
 mod machine;
 mod page;
 mod reaction;

@@ -4,7 +4,7 @@ import path from 'node:path';
 import readline from 'node:readline';
 import { root, until } from '../page/told.mjs';
 
-const program = path.join(root, process.env.CARGO_TARGET_DIR ?? 'target', 'debug/examples/channel');
+const program = path.resolve(root, process.env.CARGO_TARGET_DIR ?? 'target', 'debug/examples/channel');
 
 export class Alone {
   /** Starts a channel; `keys` as the program takes them, `env` its tokens. */

@@ -2,8 +2,9 @@
 import { end, part, tried } from '../page/told.mjs';
 import { mail } from './mail.mjs';
 import { matrix } from './matrix.mjs';
+import { telegram } from './telegram.mjs';
 
-const PARTS = { matrix, mail };
+const PARTS = { matrix, mail, telegram };
 const words = process.argv.slice(2);
 const is_full = words.includes('--full');
 const wanted = words.filter((word) => word !== '--full');

@@ -24,4 +24,8 @@ mod meant;
 mod parted;
 mod pressed;
 mod said;
+mod telegram;
+mod telegram_heard;
+mod telegram_rules;
+mod telegram_sends;
 mod told;
