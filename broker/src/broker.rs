@@ -3,8 +3,9 @@
 use crate::approvals::asks::Asks;
 use crate::approvals::{self, Approvals, answers};
 use crate::cargo::{self, Cargo};
+use crate::channels::{self, Channels};
 use crate::door::Door;
-use crate::door::callers::Life;
+use crate::door::callers::{Caller, Life};
 use crate::ground::clock::Clock;
 use crate::ground::hosts::Resolver;
 use crate::handles::Handles;
@@ -44,6 +45,7 @@ pub struct Broker {
     pub web: Arc<Web>,
     pub cargo: Arc<Cargo>,
     pub packages: Arc<Packages>,
+    pub channels: Arc<Channels>,
     handles: Arc<Handles>,
 }
 
@@ -84,6 +86,7 @@ impl Broker {
             cargo: Arc::new(Cargo::new(handles.clone())),
             packages: Arc::new(Packages::new(policy.packages.clone(), approvals.clone())),
             services: Arc::new(services),
+            channels: Arc::new(Channels::new(&policy.channels, handles.clone())),
             approvals,
             handles,
         })
@@ -101,6 +104,7 @@ impl Broker {
             .merge(llm::pass::routes(self.llm.clone()))
             .merge(web::routes(self.web.clone()))
             .merge(packages::routes(self.packages.clone()))
+            .merge(channels::routes(self.channels.clone()))
     }
 
     /// Serves until the listener fails.
@@ -111,9 +115,12 @@ impl Broker {
     /// Serves until told to end.
     pub async fn serve_until(self, listener: TcpListener, told: impl Future<Output = ()>) -> Result<()> {
         self.handles.own_port.set(listener.local_addr()?.port());
-        let cargo = self.cargo.clone();
-        let proxy = Arc::new(move |request| -> Pin<Box<dyn Future<Output = _> + Send>> {
-            Box::pin(cargo::proxy(cargo.clone(), request))
+        let (cargo, channels) = (self.cargo.clone(), self.channels.clone());
+        let proxy = Arc::new(move |caller, request| -> Pin<Box<dyn Future<Output = _> + Send>> {
+            match caller {
+                Caller::Channels => Box::pin(channels::proxy(channels.clone(), request)),
+                Caller::Life(_) | Caller::Build => Box::pin(cargo::proxy(cargo.clone(), caller, request)),
+            }
         });
         let door = Door::new(self.handles.tokens.clone(), self.routes(), proxy);
         // Ends when serving ends.
@@ -129,6 +136,7 @@ impl Broker {
         door.serve_until(listener, told).await;
         self.services.janee.farewell().await;
         self.services.mcp.farewell().await;
+        self.channels.farewell().await;
         Ok(())
     }
 }

@@ -12,12 +12,12 @@ use crate::ground::hosts::{self, Reach};
 use crate::ground::refusal::Refusal;
 use crate::handles::Handles;
 use crate::ledger::Entry;
-use crate::net::resolve::resolve;
+use crate::net::resolve::{resolve, within};
 use crate::net::tunnel::{self, Passed, host_of, passed_on};
 use crate::net::{self, tls};
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
-use http::{HeaderValue, Method, Request, Uri, header};
+use http::{Method, Request, Uri};
 use hyper::body::Incoming;
 use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 use hyper_util::rt::TokioIo;
@@ -100,17 +100,8 @@ impl Cargo {
     }
 }
 
-/// Answers a proxy request: a tunnel, or a plain request with a whole URL.
-pub async fn proxy(cargo: Arc<Cargo>, request: Request<Incoming>) -> Response {
-    let Some(caller) = cargo.handles.tokens.proxy_caller(request.headers()) else {
-        let hint =
-            "cargo takes it from CARGO_HTTP_PROXY, as http://life:TOKEN@HOST:PORT; each life has a new one";
-        let mut response =
-            Refusal::new(407, "token_unknown", "no token, or not this life's", hint).into_response();
-        let basic = HeaderValue::from_static("Basic realm=\"feral\"");
-        response.headers_mut().insert(header::PROXY_AUTHENTICATE, basic);
-        return response;
-    };
+/// Answers a proxy request of a life or a build: a tunnel, or a plain request with a whole URL.
+pub async fn proxy(cargo: Arc<Cargo>, caller: Caller, request: Request<Incoming>) -> Response {
     let tunnelled = request.method() == Method::CONNECT;
     let (method, uri) = (request.method().clone(), request.uri().clone());
     let answer = match (cargo.handles.ledger.is_open(), tunnelled) {
@@ -138,7 +129,7 @@ fn place_of(uri: &Uri) -> String {
 }
 
 fn entry(caller: Caller) -> Entry {
-    let note = if matches!(caller, Caller::Build) { "build".to_owned() } else { String::new() };
+    let note = if caller == Caller::Build { "build".to_owned() } else { String::new() };
     Entry {
         life: number(caller),
         note,
@@ -256,36 +247,22 @@ fn broke(error: &reqwest::Error) -> Refusal {
 fn number(caller: Caller) -> u64 {
     match caller {
         Caller::Life(life) => life,
-        Caller::Build => 0,
+        Caller::Build | Caller::Channels => 0,
     }
 }
 
 /// Resolves the name once, and checks its addresses.
 async fn checked(cargo: &Cargo, place: &Place) -> Result<Vec<SocketAddr>, Refusal> {
-    let found = resolve(&place.host, place.port).await?;
+    let Handles { resolver, own_port, .. } = &*cargo.handles;
     let furthest = match &place.index {
         Some(index) => {
             let index = resolve(index, place.port).await?;
-            index.iter().map(|to| cargo.handles.resolver.reach(to.ip())).min().unwrap_or(Reach::Public)
+            index.iter().map(|to| resolver.reach(to.ip())).min().unwrap_or(Reach::Public)
         }
         None => place.furthest,
     };
-    let fits = |to: &SocketAddr| {
-        let reach = cargo.handles.resolver.reach(to.ip());
-        reach <= furthest
-            && reach < Reach::Never
-            && !(reach == Reach::Loopback && cargo.handles.own_port.is(place.port))
-    };
-    let (checked, others): (Vec<SocketAddr>, Vec<SocketAddr>) = found.into_iter().partition(fits);
-    if checked.is_empty() {
-        if let Some(why) = others.iter().find_map(|to| cargo.handles.resolver.refused(&place.host, to.ip())) {
-            return Err(Refusal::new(403, "refused_address", why, hosts::FAKE_IP_HINT));
-        }
-        let hint = "only the owner can name a registry in a private network, in cargo's own settings";
-        let message = format!("{} resolves to a private or local address", place.host);
-        return Err(Refusal::new(403, "refused_address", message, hint));
-    }
-    Ok(checked)
+    let hint = "only the owner can name a registry in a private network, in cargo's own settings";
+    within(&place.host, place.port, furthest, *resolver, own_port, hint).await
 }
 
 fn unreachable(error: anyhow::Error) -> Refusal {

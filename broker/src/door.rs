@@ -16,8 +16,8 @@ use axum::body::Body;
 use axum::extract::{DefaultBodyLimit, Request as Asked, State};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use callers::{Caller, Life, Tokens};
-use http::{Method, Request};
+use callers::{Caller, Life, OF_CHANNELS, Tokens};
+use http::{HeaderValue, Method, Request, header};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -47,9 +47,9 @@ const MOST_HELD_BYTES: usize = 128 << 10;
 /// Longest time for running requests to end after the broker was asked to.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Answers proxy requests, whose token is in another header.
+/// Answers proxy requests of known callers, whose token is in another header.
 pub type Proxy =
-    Arc<dyn Fn(Request<Incoming>) -> Pin<Box<dyn Future<Output = Response> + Send>> + Send + Sync>;
+    Arc<dyn Fn(Caller, Request<Incoming>) -> Pin<Box<dyn Future<Output = Response> + Send>> + Send + Sync>;
 
 /// State shared by all connections.
 #[derive(Clone)]
@@ -116,9 +116,24 @@ impl Door {
 
     async fn answer(self, connection: &Connection, request: Request<Incoming>) -> Response {
         if request.method() == Method::CONNECT || request.uri().authority().is_some() {
-            return (self.proxy)(request).await;
+            return self.passed(connection, request).await;
         }
         self.routed(connection, request).await.unwrap_or_else(IntoResponse::into_response)
+    }
+
+    /// Answers a request to the proxy; until it is answered its connection is kept.
+    async fn passed(self, connection: &Connection, request: Request<Incoming>) -> Response {
+        if let Some(caller) = self.tokens.proxy_caller(request.headers()) {
+            let _kept = connection.takes_request();
+            return (self.proxy)(caller, request).await;
+        }
+        let hint =
+            "cargo takes it from CARGO_HTTP_PROXY, as http://life:TOKEN@HOST:PORT; each life has a new one";
+        let mut response =
+            Refusal::new(407, "token_unknown", "no token, or not this life's", hint).into_response();
+        let basic = HeaderValue::from_static("Basic realm=\"feral\"");
+        response.headers_mut().insert(header::PROXY_AUTHENTICATE, basic);
+        response
     }
 
     async fn routed(self, connection: &Connection, request: Request<Incoming>) -> Result<Response, Refusal> {
@@ -155,7 +170,17 @@ impl Door {
 
 /// Rejects requests without a known token; adds the caller's identity to the others.
 async fn known(State(tokens): State<Arc<Tokens>>, mut request: Asked, next: Next) -> Response {
+    let is_of_channels = request.uri().path() == OF_CHANNELS;
     match tokens.caller(request.headers()) {
+        Some(Caller::Channels) if is_of_channels => next.run(request).await,
+        Some(Caller::Channels) => {
+            Refusal::new(403, "channels_send_only", "the channels may only reach their own places", "")
+                .into_response()
+        }
+        Some(Caller::Life(_)) if is_of_channels => {
+            let hint = "answer on the thread of a word; the owner's channels carry it";
+            Refusal::new(403, "not_yours", "only the owner's channels may do this", hint).into_response()
+        }
         Some(Caller::Life(life)) => {
             request.extensions_mut().insert(Life(life));
             next.run(request).await

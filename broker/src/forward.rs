@@ -10,13 +10,13 @@ use crate::ground::lock::lock;
 use crate::ground::refusal::Refusal;
 use crate::handles::Handles;
 use crate::ledger::Entry;
-use crate::net::tunnel::{self, Most, Passed, host_of, passed_on};
+use crate::net::passing::{self, MOST_HELD_BYTES, unreachable};
+use crate::net::tunnel::{self, Most, Passed};
 use crate::policy;
 use anyhow::Context;
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
-use http::{HeaderValue, Method, Request, Uri, Version, header};
-use http_body_util::Limited;
+use http::{Method, Request, Uri};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -40,9 +40,8 @@ const MOST_AT_ONCE: usize = 64;
 /// Longest life of a connection, and of the head of a request.
 const LONGEST: Duration = Duration::from_secs(900);
 const HEAD: Duration = Duration::from_secs(20);
-const MOST_HELD_BYTES: usize = 64 << 10;
 /// Most bytes of one connection.
-const MOST: Most = Most { out: 64 << 20, back: 1 << 30 };
+const MOST: Most = Most { out: 64 << 20, back: 1 << 30, silence: tunnel::IDLE };
 /// Most hosts within an hour: a name that is looked up carries data out too.
 const MOST_HOSTS: usize = 1_000;
 const HOUR: Duration = Duration::from_secs(3_600);
@@ -152,7 +151,10 @@ impl Forward {
                 Response::new(Body::empty())
             })
         } else {
-            self.plain(request).await
+            match self.reached(&method, &uri).await {
+                Ok(outer) => passing::plain(outer, request, MOST).await,
+                Err(refusal) => Err(refusal),
+            }
         };
         match answer {
             Ok(answer) => answer,
@@ -163,49 +165,12 @@ impl Forward {
         }
     }
 
-    /// Passes on a request without TLS; what it is answered goes back as it comes.
-    async fn plain(&self, request: Request<Incoming>) -> Result<Response, Refusal> {
-        let outer = self.reached(request.method(), request.uri()).await?;
-        let broke = |error: hyper::Error| unreachable(&anyhow::Error::from(error));
-        let (mut sender, connection) = hyper::client::conn::http1::Builder::new()
-            .max_buf_size(MOST_HELD_BYTES)
-            .handshake(TokioIo::new(outer))
-            .await
-            .map_err(broke)?;
-        // Ends with the answer's body.
-        tokio::spawn(connection);
-        let (mut parts, body) = request.into_parts();
-        let authority = parts.uri.authority().map(ToString::to_string).unwrap_or_default();
-        parts.uri = parts
-            .uri
-            .path_and_query()
-            .map_or(Ok(Uri::default()), |path| path.as_str().parse())
-            .unwrap_or_default();
-        parts.version = Version::HTTP_11;
-        parts.headers = passed_on(&parts.headers);
-        if let Ok(host) = HeaderValue::from_str(&authority) {
-            parts.headers.insert(header::HOST, host);
-        }
-        let most = usize::try_from(MOST.out).unwrap_or(usize::MAX);
-        let sent = sender.send_request(Request::from_parts(parts, Limited::new(body, most))).await;
-        let (mut parts, body) = sent.map_err(broke)?.into_parts();
-        parts.headers = passed_on(&parts.headers);
-        parts.version = Version::HTTP_11;
-        let most = usize::try_from(MOST.back).unwrap_or(usize::MAX);
-        Ok(Response::from_parts(parts, Body::new(Limited::new(body, most))))
-    }
-
     /// A connection to the host that a request is for: counted, judged, written down, made.
     async fn reached(&self, method: &Method, uri: &Uri) -> Result<TcpStream, Refusal> {
-        let tunnelled = method == Method::CONNECT;
-        if !tunnelled && uri.scheme_str() != Some("http") {
-            let hint = "ask with a whole http address, or by CONNECT";
-            return Err(Refusal::new(400, "refused_method", "that is no request to a proxy", hint));
-        }
-        let (host, port) = host_of(uri, (!tunnelled).then_some(80))?;
+        let (host, port) = tunnel::asked_for(method, uri)?;
         self.handles.ledger.is_open()?;
         self.count(&host)?;
-        let destination = self.judged(tunnelled, &host, port).await?;
+        let destination = self.judged(method == Method::CONNECT, &host, port).await?;
         if !lock(&self.hosts).get(&host).is_some_and(|seen| seen.noted) {
             let entry =
                 Entry { decision: "allow".into(), ..self.entry(method, &tunnel::target(&host, port)) };
@@ -261,8 +226,4 @@ pub fn taken(socket: &UnixStream) -> std::io::Result<std::net::TcpListener> {
     let listener = listener.ok_or_else(|| std::io::Error::other("its walls could not be put up"))?;
     listener.set_nonblocking(true)?;
     Ok(listener)
-}
-
-fn unreachable(error: &anyhow::Error) -> Refusal {
-    Refusal::new(502, "unreachable", format!("{error:#}"), "check the address, or try again later")
 }

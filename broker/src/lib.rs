@@ -5,6 +5,7 @@
 pub mod approvals;
 pub mod broker;
 pub mod cargo;
+pub mod channels;
 pub mod door;
 pub mod forward;
 pub mod ground;

@@ -13,7 +13,7 @@ use broker::policy::Policy;
 use broker::secrets::keys::Keys;
 use broker::services::mcp::sign_in::stage;
 use broker::services::mcp::{tried, walled};
-use house::House;
+use house::{House, hidden};
 use std::io::Read;
 use std::net::{IpAddr, TcpListener};
 use std::os::fd::FromRawFd;
@@ -165,7 +165,7 @@ fn main() -> ExitCode {
 
 /// Prints what an MCP server has, as JSON; its program ends with this process, whatever ends it.
 fn try_server(house: House, policy: &Policy, keys: Keys, name: &str) -> Result<()> {
-    hide_this_process()?;
+    hidden::hide()?;
     make_folder_private(&house)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
@@ -190,7 +190,7 @@ fn nearby(chosen: &choice::Chosen) -> Vec<String> {
 }
 
 fn signed_in(house: &House, policy: &Policy, keys: Keys, name: &str, port: u16) -> Result<()> {
-    hide_this_process()?;
+    hidden::hide()?;
     make_folder_private(house)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(stage::run(house, policy, keys, name, port))
@@ -202,7 +202,7 @@ fn known(text: &str) -> Option<(String, IpAddr)> {
 }
 
 fn run(house: House, names: &Names) -> Result<()> {
-    hide_this_process()?;
+    hidden::hide()?;
     keep_descriptors();
     make_folder_private(&house)?;
     let told = std::env::var("RUST_LOG").ok().filter(|text| !text.is_empty());
@@ -242,14 +242,6 @@ fn make_folder_private(house: &House) -> Result<()> {
     std::fs::create_dir_all(&folder).with_context(|| format!("failed to make {}", folder.display()))?;
     std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o700))
         .with_context(|| format!("failed to close {}", folder.display()))
-}
-
-/// Keeps other processes of this user from reading this one's memory and environment, and disables core files.
-fn hide_this_process() -> Result<()> {
-    #[cfg(target_os = "linux")]
-    nix::sys::prctl::set_dumpable(false).context("failed to become unreadable to other processes")?;
-    nix::sys::resource::setrlimit(nix::sys::resource::Resource::RLIMIT_CORE, 0, 0)
-        .context("failed to forbid core files")
 }
 
 /// Keeps inherited descriptors from programs started here, such as Janee.

@@ -1,6 +1,8 @@
 //! The network: clients and tunnels for outward calls, certificates, name resolution, and answers read within bounds.
 
+pub mod destination;
 pub mod outward;
+pub mod passing;
 pub mod resolve;
 pub mod tls;
 pub mod tunnel;

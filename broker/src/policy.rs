@@ -19,6 +19,7 @@ pub use house::settings::broker::{
     Auth, Autonomy, Besides, Budget, Janee, Model, Packages, Price, Rule, Search, Service, Taint, Verdict,
     Web, X,
 };
+pub use house::settings::channels::{Channel, Place};
 pub use house::settings::mcp::{Limit, Mcp, ToolRule};
 
 /// The broker's part of the owner's settings, checked.
@@ -84,6 +85,7 @@ impl Policy {
             names.extend(service.auth.variables());
         }
         names.extend(self.mcp.values().flat_map(Mcp::variables));
+        names.extend(self.channels.values().flat_map(Channel::variables));
         names.extend(self.janee.iter().flat_map(|janee| janee.pass_env.clone()));
         names.retain(|name| !name.is_empty());
         names

@@ -2,8 +2,11 @@
 //!
 //! Invariant: each message is a line of the ledger before it leaves.
 
+use crate::channel::Trouble;
 use anyhow::{Context, Result, bail};
 use base64::Engine;
+use house::{House, files};
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -12,12 +15,45 @@ use tokio::net::TcpStream;
 /// Longest wait for a connection, and most bytes of the answer to a request for one.
 const CONNECT: Duration = Duration::from_secs(20);
 const HEAD_BYTES: usize = 4 << 10;
+/// Longest wait until the broker has written down what is about to leave.
+const WRITTEN: Duration = Duration::from_secs(30);
+/// How long to wait where the broker does not say.
+const AGAIN: Duration = Duration::from_secs(60);
 
 /// The broker's door: its port on this machine, and the token of this program.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Broker {
     pub port: u16,
     pub token: String,
+}
+
+/// A message that is about to leave, for the ledger.
+#[derive(Clone, Debug, Serialize)]
+pub struct Leaving<'a> {
+    /// The channel's name, as in `owner.toml`.
+    pub channel: &'a str,
+    pub chat: &'a str,
+    /// What is done: `send`, `edit`, or what the channel has beside.
+    pub kind: &'a str,
+    pub bytes: u64,
+    /// Of the text, in hexadecimal digits.
+    pub sha256: &'a str,
+}
+
+impl Broker {
+    /// The door as the guardian wrote it down before it started this program: each start has a token of its own.
+    pub fn of(house: &House) -> Result<Self> {
+        #[derive(Deserialize)]
+        struct Told {
+            channels: Broker,
+        }
+        let path = house.tokens();
+        let bytes = files::read_small(&path)?.unwrap_or_default();
+        let told: Told = serde_json::from_slice(&bytes).with_context(|| {
+            format!("{} names no door for channels; the guardian writes it as it starts them", path.display())
+        })?;
+        Ok(told.channels)
+    }
 }
 
 /// Connections outward. Without a broker they are direct: for the tests of a channel alone.
@@ -25,6 +61,8 @@ pub struct Broker {
 pub struct Door {
     broker: Option<Broker>,
     http: reqwest::Client,
+    /// For the broker itself.
+    near: reqwest::Client,
     tls: Arc<rustls::ClientConfig>,
 }
 
@@ -37,24 +75,48 @@ impl Door {
         let tls = rustls_platform_verifier::BuilderVerifierExt::with_platform_verifier(tls)
             .context("failed to read this machine's certificates")?
             .with_no_client_auth();
-        let client = reqwest::Client::builder()
-            .tls_backend_preconfigured(tls.clone())
-            .connect_timeout(CONNECT)
-            .redirect(reqwest::redirect::Policy::none());
+        let client = || {
+            let client = reqwest::Client::builder().tls_backend_preconfigured(tls.clone());
+            client.connect_timeout(CONNECT).redirect(reqwest::redirect::Policy::none())
+        };
+        let near = client().no_proxy().build().context("failed to make a client")?;
         let client = match &broker {
             Some(Broker { port, token }) => {
                 let proxy = reqwest::Proxy::all(format!("http://127.0.0.1:{port}"))?;
-                client.proxy(proxy.basic_auth("channels", token))
+                client().proxy(proxy.basic_auth("channels", token))
             }
-            None => client.no_proxy(),
+            None => client().no_proxy(),
         };
         let http = client.build().context("failed to make a client")?;
-        Ok(Self { broker, http, tls: Arc::new(tls) })
+        Ok(Self { broker, http, near, tls: Arc::new(tls) })
     }
 
     /// A client of HTTP that passes the door.
     pub fn http(&self) -> &reqwest::Client {
         &self.http
+    }
+
+    /// Has the broker write down a message before it leaves: without that line none does.
+    pub async fn announce(&self, leaving: &Leaving<'_>) -> Result<(), Trouble> {
+        let Some(Broker { port, token }) = &self.broker else { return Ok(()) };
+        let asked = self.near.post(format!("http://127.0.0.1:{port}/channels/send"));
+        let asked = asked.bearer_auth(token).timeout(WRITTEN).json(leaving);
+        let answer = asked.send().await.map_err(|error| {
+            Trouble::Away(format!("the broker wrote nothing down: {}", error.without_url()))
+        })?;
+        match answer.status().as_u16() {
+            200 => Ok(()),
+            429 => {
+                let header = answer.headers().get(reqwest::header::RETRY_AFTER);
+                let seconds = header.and_then(|value| value.to_str().ok()?.parse().ok());
+                Err(Trouble::Slower(seconds.map_or(AGAIN, Duration::from_secs)))
+            }
+            status => {
+                let told: serde_json::Value = answer.json().await.unwrap_or_default();
+                let why = told.pointer("/error/message").and_then(|why| why.as_str()).unwrap_or_default();
+                Err(Trouble::Away(format!("the broker wrote nothing down, {status}: {why}")))
+            }
+        }
     }
 
     /// The settings of TLS, for connections that are no HTTP.
@@ -71,12 +133,15 @@ impl Door {
 
     async fn connected(&self, host: &str, port: u16) -> Result<TcpStream> {
         let Some(broker) = &self.broker else {
-            return TcpStream::connect((host, port)).await.with_context(|| format!("failed to reach {host}:{port}"));
+            return TcpStream::connect((host, port))
+                .await
+                .with_context(|| format!("failed to reach {host}:{port}"));
         };
         let mut stream =
             TcpStream::connect(("127.0.0.1", broker.port)).await.context("failed to reach the broker")?;
         let target = if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
-        let credential = base64::engine::general_purpose::STANDARD.encode(format!("channels:{}", broker.token));
+        let credential =
+            base64::engine::general_purpose::STANDARD.encode(format!("channels:{}", broker.token));
         let asked = format!(
             "CONNECT {target} HTTP/1.1\r\nHost: {target}\r\nProxy-Authorization: Basic {credential}\r\n\r\n"
         );
@@ -89,9 +154,11 @@ impl Door {
             }
             head.push(stream.read_u8().await.context("the broker ended the connection")?);
         }
-        let first = String::from_utf8_lossy(&head).lines().next().unwrap_or_default().to_owned();
+        let head = String::from_utf8_lossy(&head);
+        let first = head.lines().next().unwrap_or_default();
         if first.split(' ').nth(1) != Some("200") {
-            bail!("the broker does not connect to {target}: {first}");
+            let why = head.lines().find_map(|line| line.strip_prefix("x-feral-error: ")).unwrap_or(first);
+            bail!("the broker does not connect to {target}: {why}");
         }
         Ok(stream)
     }

@@ -173,8 +173,9 @@ impl Audit {
                 }
             }
             Booked::Call if !entry.call().is_empty() => self.call(entry),
-            Booked::Purpose => self.count(entry),
-            Booked::Call | Booked::Fetch | Booked::Registry => {
+            // A message's bytes are among those of its channel's connections.
+            Booked::Purpose | Booked::Message => self.count(entry),
+            Booked::Call | Booked::Fetch | Booked::Registry | Booked::Channel => {
                 self.count(entry);
                 add(&mut self.bytes_out, entry.bytes_out());
                 add(&mut self.bytes_in, entry.bytes_in());

@@ -215,6 +215,7 @@ pub fn sentence(event: &Value) -> String {
             of.removed()
         ),
         Event::BrokerEnded(of) => format!("the broker ended: {} {}", of.cause(), of.said()),
+        Event::ChannelsEnded(of) => format!("the channels ended: {} {}", of.cause(), of.said()),
         Event::BegunAnew(of) => format!("the guardian began anew: {}", of.cause()),
         Event::BrokerMissing(of) => of.cause().to_owned(),
         Event::StateSetAside(of) | Event::Broken(of) => of.told().to_owned(),

@@ -1,7 +1,7 @@
 //! The owner's side: asks that wait, events, costs, faults; read from records and state.
 //!
 //! No decision depends on it, and the creature lives without it. It writes nothing but the owner's
-//! words, answers and corrections, lines of `owner.toml` they said yes to, what they were told, morning reports, and the page's
+//! words, answers and corrections, lines of `owner.toml` they said yes to, codes of pairings, what they were told, morning reports, and the page's
 //! link and index; while nobody lives there, what the owner restores and merges.
 
 pub mod agenda;
@@ -10,6 +10,7 @@ pub mod audit;
 pub mod back;
 pub mod backup;
 pub mod budget;
+pub mod channels;
 pub mod commands;
 pub mod completions;
 pub mod diff;

@@ -8,8 +8,8 @@ use console::commands::options::{self, Answer, Form};
 use console::commands::{Command, Typed, mistakes};
 use console::life::{Part, export, trace};
 use console::{
-    asks, backup, budget, completions, diff, doctor, feed, goals, history, manual, mcp, mind, notices, page,
-    report, rollback, say, skills, update, why, window, words,
+    asks, backup, budget, channels, completions, diff, doctor, feed, goals, history, manual, mcp, mind,
+    notices, page, report, rollback, say, skills, update, why, window, words,
 };
 use house::terminal::{self, STARTS, hinted};
 use house::{House, settings};
@@ -117,6 +117,7 @@ fn carry_out(command: Command) -> Result<u8> {
         Command::Restore(wanted) => return backup::restore::restore(&find()?, &wanted),
         Command::Update(wanted) => return update::update(&find()?, &wanted),
         Command::Mcp { order } => return mcp::carry_out(&find()?, order),
+        Command::Channels { order } => return channels::carry_out(&find()?, order),
         Command::Doctor(Form { json }) => {
             let house = find()?;
             let limits = settings::whole(&house).map(|settings| settings.limits).unwrap_or_default();

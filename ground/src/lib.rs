@@ -9,6 +9,7 @@ pub mod bounds;
 pub mod checksum;
 pub mod clock;
 pub mod files;
+pub mod hidden;
 pub mod hunt;
 pub mod interrupt;
 pub mod lock;

@@ -85,6 +85,8 @@ impl House {
         broker_log = ".self/log/broker.log";
         broker_build_log = ".self/log/broker-build.log";
         console_build_log = ".self/log/console-build.log";
+        channels_build_log = ".self/log/channels-build.log";
+        channels_log = ".self/log/channels.log";
         /// Cargo's output while it fetched the creature's crates before the first build.
         fetch_log = ".self/log/fetch.log";
         broker_check_log = ".self/log/broker-check.log";
@@ -111,6 +113,14 @@ impl House {
         hours = ".self/broker/hours.jsonl";
         /// Amounts that calls of tools came to, by the owner's limits.
         spent = ".self/broker/spent.jsonl";
+        /// The state of the owner's channels; the creature has no access.
+        channels = ".self/broker/channels";
+        /// How each channel stands, for people.
+        channels_standing = ".self/broker/channels/standing.json";
+        /// Pairings that the owner asked for, and those that were taken back.
+        pairing = ".self/broker/channels/pairing.json";
+        /// Files that the owner sent by a channel.
+        received = ".self/received";
         /// `owner.toml` as it was before the console changed it.
         owner_before = ".self/broker/owner-before.toml";
         /// The token of the link to the owner's page.

@@ -22,6 +22,8 @@ pub struct Settings {
     pub notices: Notices,
     /// Hands of ours that are to be built.
     pub hands: BTreeSet<String>,
+    /// Whether the owner named a channel.
+    pub has_channels: bool,
     /// The owner's file verbatim; the creature's part is made from it.
     pub text: String,
 }
@@ -35,8 +37,9 @@ pub fn load(house: &House) -> Result<Settings> {
 pub fn read(text: &str) -> Result<Settings, Mistakes> {
     let read = settings::read(text, Reader::Guardian, forms::check)?;
     let (asked, notices) = (read.settings.asked(), read.settings.notices());
-    let settings::Settings { limits, files, packages, mcp, .. } = read.settings;
+    let settings::Settings { limits, files, packages, mcp, channels, .. } = read.settings;
     let risky = files.risky.then_some(files.risky_root);
     let hands = mcp.into_values().map(|mcp| mcp.hand).filter(|hand| !hand.is_empty()).collect();
-    Ok(Settings { limits, asked, risky, packages, notices, hands, text: text.to_owned() })
+    let has_channels = !channels.is_empty();
+    Ok(Settings { limits, asked, risky, packages, notices, hands, has_channels, text: text.to_owned() })
 }

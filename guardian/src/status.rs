@@ -6,7 +6,7 @@ use house::moments::Place;
 use house::records::text;
 use house::standing::Known;
 use house::terminal::hinted;
-use house::{House, broker_page, files, heartbeat, moments, own_time, terminal};
+use house::{House, broker_page, channels, files, heartbeat, moments, own_time, terminal};
 use serde_json::{Value, json};
 
 /// Reads the living creature's claim of what its own wakes achieved; empty if none lives.
@@ -58,6 +58,11 @@ pub fn print(house: &House, as_json: bool) -> Result<u8> {
             broker.insert("pid".into(), Value::Null);
             broker.insert("note".into(), "not running".into());
         }
+        if let Some(Value::Object(channels)) = fields.get_mut("channels") {
+            channels.insert("running".into(), false.into());
+            channels.insert("pid".into(), Value::Null);
+            channels.insert("note".into(), "not running".into());
+        }
     }
     let own = own_wakes(house, &document);
     if as_json {
@@ -72,7 +77,8 @@ pub fn print(house: &House, as_json: bool) -> Result<u8> {
         let known = Known::read(house);
         terminal::field("now", &hinted(&known.headline(moments::now(), &Place::here()).text));
         lines(&document).into_iter().for_each(|(name, line)| terminal::field(name, &line));
-        for (name, line) in broker_page::lines(house, document.get("broker")) {
+        let broker = broker_page::lines(house, document.get("broker"));
+        for (name, line) in broker.into_iter().chain(channels::lines(house, document.get("channels"))) {
             terminal::field(name, &line);
         }
         if !own.is_empty() {

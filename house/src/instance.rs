@@ -33,9 +33,11 @@ pub fn published(house: &House, pid: i32) -> Option<Value> {
         told.insert("safe".into(), pid.is_some().into());
         told.insert("note".into(), note.into());
         told.insert("creature_pid".into(), json!(pid));
-        if let Some(Value::Object(broker)) = told.get_mut("broker") {
-            broker.insert("running".into(), false.into());
-            broker.insert("pid".into(), Value::Null);
+        for name in ["broker", "channels"] {
+            if let Some(Value::Object(program)) = told.get_mut(name) {
+                program.insert("running".into(), false.into());
+                program.insert("pid".into(), Value::Null);
+            }
         }
     }
     Some(told)

@@ -5,6 +5,7 @@
 pub mod asks;
 pub mod broker_page;
 pub mod called;
+pub mod channels;
 pub mod decimal;
 pub mod find;
 pub mod heartbeat;
@@ -27,6 +28,6 @@ pub mod terminal;
 pub mod window;
 
 pub use ground::{
-    House, apart, at_work, bounds, clock, files, interrupt, openat, outlet, paths, plain, printable, refused,
-    repair,
+    House, apart, at_work, bounds, clock, files, hidden, interrupt, openat, outlet, paths, plain, printable,
+    refused, repair,
 };

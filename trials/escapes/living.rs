@@ -4,6 +4,7 @@ use crate::escapes::Suite;
 use house::settings::Settings;
 use processes::prepare::Asked;
 use std::fs;
+use std::net::TcpListener;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use trials::House;
 use walls::{Choice, group};
@@ -15,7 +16,7 @@ type Life = fn(&mut Suite) -> Result<(), String>;
 const DAEMON: &str = "sleep 1234.567";
 
 pub fn all(suite: &mut Suite) {
-    let tests: [(&str, Life); 8] = [
+    let tests: [(&str, Life); 9] = [
         ("start more processes than it may", processes),
         ("write through a link planted before the walls", planted),
         ("live on as a daemon", daemon),
@@ -23,6 +24,7 @@ pub fn all(suite: &mut Suite) {
         ("have the guardian commit what it may not read", committed),
         ("have the guardian put things back elsewhere", put_back),
         ("read the guardian's environment without walls", environment),
+        ("go out by the door of the owner's channels", channels_door),
         ("start where walls are required and missing", required),
     ];
     for (name, test) in tests {
@@ -188,6 +190,31 @@ fn environment(suite: &mut Suite) -> Result<(), String> {
     });
     guardian.stop();
     must(suite.root || seen.is_err(), "it can be read")
+}
+
+/// With its own token and a place of the owner's channels: no tunnel, no line of a message, and nobody calls there.
+fn channels_door(_: &mut Suite) -> Result<(), String> {
+    let place = TcpListener::bind("127.0.0.1:0").map_err(|error| error.to_string())?;
+    place.set_nonblocking(true).map_err(|error| error.to_string())?;
+    let at = place.local_addr().map_err(|error| error.to_string())?;
+    let tries = format!(
+        "tries() {{ bash -c 'exec 5<>/dev/tcp/127.0.0.1/${{FERAL_BROKER##*:}}; printf %b \"$0\" >&5; \
+         read -r -t 60 line <&5; echo \"$line\"' \"$1\"; }}; \
+         pass=$(printf 'channels:%s' \"$FERAL_BROKER_TOKEN\" | base64 -w0); \
+         {{ tries \"CONNECT {at} HTTP/1.1\\r\\nhost: x\\r\\nproxy-authorization: Basic $pass\\r\\n\\r\\n\"; \
+         tries \"GET http://{at}/ HTTP/1.1\\r\\nhost: x\\r\\nproxy-authorization: Basic $pass\\r\\n\\r\\n\"; \
+         tries \"POST /channels/send HTTP/1.1\\r\\nhost: x\\r\\nauthorization: Bearer $FERAL_BROKER_TOKEN\\r\\ncontent-length: 2\\r\\n\\r\\n{{}}\"; \
+         }} > .self/mind/tried; mv .self/mind/tried .self/mind/said; think x; live"
+    );
+    let house = House::new(&tries).with_broker();
+    house.settings(&format!("[channels.matrix]\nurl = \"http://{at}\"\n"));
+    let guardian = house.start();
+    house.until("its tries", || house.path(".self/mind/said").exists());
+    let (said, ledger) = (house.read(".self/mind/said"), house.read(".self/ledger.jsonl"));
+    guardian.stop();
+    must(said.lines().count() == 3 && said.lines().all(|line| line.starts_with("HTTP/1.1 403")), &said)?;
+    must(!ledger.contains("\"event\":\"message\"") && !ledger.contains("\"event\":\"channel\""), &ledger)?;
+    must(place.accept().is_err(), "somebody called there")
 }
 
 /// Walls within walls: the outer ones refuse what the inner need, and the guardian says so and starts nothing.

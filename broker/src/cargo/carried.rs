@@ -1,6 +1,6 @@
 //! Tunnels to a registry: carried only once the client's TLS greeting has named the host that the tunnel was opened for.
 
-use crate::net::tunnel::{DIAL, MOST_HEAD_BYTES, Most, Passed, both_ways};
+use crate::net::tunnel::{DIAL, IDLE, MOST_HEAD_BYTES, Most, Passed, both_ways};
 use rustls::server::Acceptor;
 use std::net::IpAddr;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use tokio::time::timeout;
 /// Longest life of a tunnel: no longer than a taint, so that it cannot outlast the one noted at its beginning.
 const LONGEST: Duration = Duration::from_secs(crate::ground::taint::WINDOW_S.unsigned_abs());
 /// Most bytes through one tunnel; fetching crates sends a few thousand.
-const MOST: Most = Most { out: 16 << 20, back: 4 << 30 };
+const MOST: Most = Most { out: 16 << 20, back: 4 << 30, silence: IDLE };
 
 /// Carries bytes both ways until both ends close, nothing moves, or a bound is reached.
 pub async fn carry<S>(mut inner: S, mut outer: TcpStream, host: &str) -> Passed

@@ -1,4 +1,4 @@
-//! Callers by token: one for each life and one for builds, written by the guardian; nothing else identifies a caller.
+//! Callers by token: one for each life, one for builds, one for the channels, written by the guardian; nothing else identifies one.
 
 use crate::ground::files::{self, Mark};
 use crate::ground::lock::lock;
@@ -8,12 +8,17 @@ use http::HeaderMap;
 use serde::Deserialize;
 use std::sync::{Mutex, MutexGuard};
 
+/// The only path that the channels ask, and that nobody else may.
+pub const OF_CHANNELS: &str = "/channels/send";
+
 /// The owner of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Caller {
     Life(u64),
     /// Cargo, started by the guardian: may only reach registries.
     Build,
+    /// The owner's channels, started by the guardian: may only reach the places of these.
+    Channels,
 }
 
 /// The number of the life a request comes from.
@@ -23,7 +28,8 @@ pub struct Life(pub u64);
 #[derive(Default, Deserialize)]
 struct Told {
     life: Option<LifeToken>,
-    build: Option<BuildToken>,
+    build: Option<Token>,
+    channels: Option<Token>,
 }
 
 #[derive(Deserialize)]
@@ -36,7 +42,7 @@ struct LifeToken {
 }
 
 #[derive(Deserialize)]
-struct BuildToken {
+struct Token {
     token: String,
 }
 
@@ -67,11 +73,11 @@ impl Tokens {
 
     fn whose(&self, given: &str) -> Option<Caller> {
         let told = &self.told().1;
-        match (&told.life, &told.build) {
-            (Some(life), _) if same(&life.token, given) => Some(Caller::Life(life.number)),
-            (_, Some(build)) if same(&build.token, given) => Some(Caller::Build),
-            _ => None,
-        }
+        let life = told.life.iter().map(|life| (life.token.as_str(), Caller::Life(life.number)));
+        let build = told.build.iter().map(|build| (build.token.as_str(), Caller::Build));
+        let channels = told.channels.iter().map(|channels| (channels.token.as_str(), Caller::Channels));
+        let known = life.chain(build).chain(channels).find(|(token, _)| same(token, given));
+        known.map(|(_, caller)| caller)
     }
 
     /// The guardian's file of tokens, read again when it has changed.

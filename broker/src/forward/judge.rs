@@ -3,26 +3,11 @@
 use super::Forward;
 use crate::ground::hosts;
 use crate::ground::refusal::Refusal;
+use crate::net::destination::Destination;
 use crate::net::tunnel;
 use crate::web::{address, pages};
-use hyper_util::client::proxy::matcher::Intercept;
 use reqwest::Url;
 use std::net::SocketAddr;
-use tokio::net::TcpStream;
-
-pub enum Destination {
-    To(Vec<SocketAddr>),
-    Through(Box<Intercept>),
-}
-
-impl Destination {
-    pub async fn connect(&self, target: &str) -> anyhow::Result<TcpStream> {
-        match self {
-            Self::To(addresses) => tunnel::dial(addresses).await,
-            Self::Through(proxy) => tunnel::chain(proxy, target).await,
-        }
-    }
-}
 
 impl Forward {
     /// Judges a host as `/web` does: as it is spelled, and in the addresses its name resolves to, once.
@@ -36,9 +21,8 @@ impl Forward {
         }
         let scheme = if https { "https" } else { "http" };
         let url: Url = address::check(&format!("{scheme}://{}/", tunnel::target(host, port)), &self.web)?;
-        let proxy = tunnel::base(https, host, port).and_then(|uri| self.proxies.intercept(&uri));
-        if let Some(proxy) = proxy {
-            return Ok(Destination::Through(Box::new(proxy)));
+        if let Some(proxy) = Destination::through(&self.proxies, https, host, port) {
+            return Ok(proxy);
         }
         let (own_port, resolver) = (&self.handles.own_port, self.handles.resolver);
         pages::checked(&hosts::host(&url), port, &self.web, own_port, resolver).await.map(Destination::To)

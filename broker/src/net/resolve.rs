@@ -1,5 +1,6 @@
 //! Name resolution, and the one port that no fetch may reach: the broker's own.
 
+use crate::ground::hosts::{self, Reach, Resolver};
 use crate::ground::refusal::Refusal;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, OnceLock};
@@ -32,4 +33,29 @@ pub async fn resolve(host: &str, port: u16) -> Result<Vec<SocketAddr>, Refusal> 
         return Err(Refusal::new(502, "unknown_host", format!("{host} has no address"), hint));
     }
     Ok(found)
+}
+
+/// The addresses of a host that are within a reach, resolved once; none of them is the broker itself. `hint`: who may let it
+/// reach further, and how.
+pub async fn within(
+    host: &str,
+    port: u16,
+    furthest: Reach,
+    resolver: Resolver,
+    own_port: &OwnPort,
+    hint: &str,
+) -> Result<Vec<SocketAddr>, Refusal> {
+    let fits = |to: &SocketAddr| {
+        let reach = resolver.reach(to.ip());
+        reach <= furthest && reach < Reach::Never && !(reach == Reach::Loopback && own_port.is(port))
+    };
+    let (within, others): (Vec<_>, Vec<_>) = resolve(host, port).await?.into_iter().partition(fits);
+    if !within.is_empty() {
+        return Ok(within);
+    }
+    let (why, hint) = match others.iter().find_map(|to| resolver.refused(host, to.ip())) {
+        Some(why) => (why, hosts::FAKE_IP_HINT),
+        None => (format!("{host} resolves to a private or local address"), hint),
+    };
+    Err(Refusal::new(403, "refused_address", why, hint))
 }

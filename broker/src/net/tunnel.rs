@@ -2,7 +2,7 @@
 
 use crate::ground::refusal::Refusal;
 use anyhow::{Context, Result, bail};
-use http::{HeaderMap, Uri, header};
+use http::{HeaderMap, Method, Uri, header};
 use hyper_util::client::proxy::matcher::Intercept;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -12,8 +12,8 @@ use tokio::time::timeout;
 
 /// Longest time for a connection, or for the first word of a client.
 pub const DIAL: Duration = Duration::from_secs(10);
-/// A tunnel without traffic for this long is closed.
-const IDLE: Duration = Duration::from_secs(60);
+/// A tunnel to what answers at once is closed after so much silence; and any, where one end takes nothing for so long.
+pub const IDLE: Duration = Duration::from_secs(60);
 pub const MOST_HEAD_BYTES: usize = 16 << 10;
 const CHUNK_BYTES: usize = 32 << 10;
 
@@ -21,11 +21,12 @@ const CHUNK_BYTES: usize = 32 << 10;
 const HOPS: &str = "connection proxy-connection proxy-authorization keep-alive te trailer transfer-encoding upgrade \
     content-length host";
 
-/// Most bytes that a tunnel carries.
+/// Most bytes that a tunnel carries, and the longest time in which it carries none.
 #[derive(Clone, Copy, Debug)]
 pub struct Most {
     pub out: u64,
     pub back: u64,
+    pub silence: Duration,
 }
 
 /// Bytes that a tunnel carried, and why it ended.
@@ -106,7 +107,7 @@ where
                 passed.bytes_in += count as u64;
                 pass(inner, back.get(..count).unwrap_or_default()).await
             }
-            () = tokio::time::sleep(IDLE) => return "idle",
+            () = tokio::time::sleep(most.silence) => return "idle",
         };
         if !written {
             return "broken";
@@ -155,7 +156,17 @@ pub fn passed_on(headers: &HeaderMap) -> HeaderMap {
     kept.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
-/// Host and port that a request to a proxy is for.
+/// Host and port that a request to a proxy is for, by CONNECT or with a whole address of http.
+pub fn asked_for(method: &Method, uri: &Uri) -> Result<(String, u16), Refusal> {
+    let tunnelled = method == Method::CONNECT;
+    if !tunnelled && uri.scheme_str() != Some("http") {
+        let hint = "ask with a whole http address, or by CONNECT";
+        return Err(Refusal::new(400, "refused_method", "that is no request to a proxy", hint));
+    }
+    host_of(uri, (!tunnelled).then_some(80))
+}
+
+/// Host and port in the address of a request to a proxy.
 pub fn host_of(uri: &Uri, default: Option<u16>) -> Result<(String, u16), Refusal> {
     let plain = uri.authority().filter(|authority| !authority.as_str().contains('@'));
     let host = plain.map(|authority| authority.host().trim_start_matches('[').trim_end_matches(']'));

@@ -18,6 +18,7 @@ mod bodies;
 mod budget;
 mod cases_errors;
 mod cases_money;
+mod channels;
 mod cut_streams;
 mod dice;
 mod encodings;

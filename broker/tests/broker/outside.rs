@@ -10,6 +10,7 @@ use std::time::Duration;
 
 pub const LIFE: &str = "1111111111111111111111111111111111111111111111111111111111111111";
 pub const BUILD: &str = "2222222222222222222222222222222222222222222222222222222222222222";
+pub const CHANNELS: &str = "4444444444444444444444444444444444444444444444444444444444444444";
 pub const FORMER: &str = "3333333333333333333333333333333333333333333333333333333333333333";
 
 /// A temporary house and the broker that runs in it.
@@ -39,7 +40,9 @@ pub fn folder(start: &Start) -> tempfile::TempDir {
 }
 
 pub fn tokens(house: &Path, life: u64, token: &str) {
-    let text = format!(r#"{{"life":{{"number":{life},"token":"{token}"}},"build":{{"token":"{BUILD}"}}}}"#);
+    let text = format!(
+        r#"{{"life":{{"number":{life},"token":"{token}"}},"build":{{"token":"{BUILD}"}},"channels":{{"token":"{CHANNELS}","port":1}}}}"#
+    );
     let aside = house.join(".self/broker/tokens.aside");
     std::fs::write(&aside, text).unwrap();
     std::fs::rename(aside, house.join(".self/broker/tokens.json")).unwrap();

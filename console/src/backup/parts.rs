@@ -23,7 +23,7 @@ const LEFT_FOLDERS: [&str; 8] = [
     ".self/workspace/rehearsal",
     ".self/workspace/draft.aside",
 ];
-const LEFT_FILES: [&str; 19] = [
+const LEFT_FILES: [&str; 23] = [
     ".self/heartbeat",
     ".self/typing",
     ".self/guardian.json",
@@ -43,10 +43,17 @@ const LEFT_FILES: [&str; 19] = [
     ".self/broker/page.json",
     ".self/broker/asks.lock",
     ".self/broker/ledger.lock",
+    ".self/broker/channels/lock",
+    ".self/broker/channels/standing.json",
+    // A code, and buttons that say yes, count where they were shown.
+    ".self/broker/channels/pairing.json",
+    ".self/broker/channels/buttons.json",
 ];
 /// Tokens of MCP servers, and the homes of their programs: a browser keeps its logins there, a wallet its key.
 const SIGN_INS: &str = ".self/broker/sign-ins/";
 const HOMES: &str = ".self/broker/mcp/";
+/// Who is the owner on a channel, and so may say yes there.
+const CHANNELS: &str = ".self/broker/channels/";
 pub const KNOWN_FILES: [&str; 2] = [".self/memory.jsonl", ".self/inbox.jsonl"];
 pub const KNOWN_FOLDERS: [&str; 3] = [".self/snapshots", ".self/mind", ".self/workspace"];
 /// Other folders that every house has.
@@ -74,7 +81,10 @@ pub fn part(path: &str) -> Part {
         || is_log;
     match path {
         _ if is_left => Part::Leave,
-        _ if [SIGN_INS, HOMES, ".self/broker/oauth2-"].iter().any(|begin| path.starts_with(begin)) => {
+        _ if [SIGN_INS, HOMES, CHANNELS, ".self/broker/oauth2-"]
+            .iter()
+            .any(|begin| path.starts_with(begin)) =>
+        {
             Part::Secret
         }
         _ if is_keys(path) => Part::Secret,

@@ -4,6 +4,7 @@
 //! commands, and these where something is wrong with them. `after_help` holds a command's examples, one a line, without the
 //! program's name.
 
+pub mod channels;
 pub mod list;
 pub mod mcp;
 pub mod mistakes;
@@ -337,6 +338,15 @@ pub enum Command {
     Mcp {
         #[command(subcommand)]
         order: Option<mcp::Mcp>,
+    },
+
+    /// Telegram, Discord, Slack, Matrix or mail, to talk with it from your own chat; alone it lists them
+    ///
+    /// docs/channels.md tells of them.
+    #[command(after_help = "channels\nchannels add telegram\nchannels pair telegram")]
+    Channels {
+        #[command(subcommand)]
+        order: Option<channels::Channels>,
     },
 
     /// what is missing or odd, and how to mend it

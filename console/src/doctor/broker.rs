@@ -4,6 +4,7 @@
 
 use super::finding::{Finding, Grade};
 use crate::audit;
+use crate::channels::list;
 use crate::mcp::list::not_set;
 use house::records::text;
 use house::settings::{self, Reader, forms};
@@ -21,8 +22,20 @@ pub fn findings(house: &House) -> Vec<Finding> {
     findings.extend(addresses(house));
     findings.extend(budget(house));
     findings.extend(variables(house));
+    findings.extend(channels(house));
     findings.push(ledger(house));
     findings
+}
+
+/// Each channel of the owner's: what it lacks, or how it stands.
+fn channels(house: &House) -> Vec<Finding> {
+    let finding = |row: list::Row| {
+        let mend = format!("{} goes through what it needs", typed(&format!("channels test {}", row.name)));
+        let is_idle = instance::running(house).is_none() && row.missing.is_empty();
+        let grade = if is_idle || row.is_well() { Grade::Good } else { Grade::Odd };
+        Finding::new(grade, "channel", format!("{}: {}", row.name, row.told()), mend)
+    };
+    list::rows(house).unwrap_or_default().into_iter().map(finding).collect()
 }
 
 /// Variables that MCP servers get and that are not set.

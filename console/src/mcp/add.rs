@@ -2,7 +2,7 @@
 
 use super::block::Block;
 use super::catalogue::{Catalogue, Known};
-use super::owner::Owner;
+use super::owner::{Owner, decide};
 use super::{list, proposal, stage, tried};
 use crate::backup::from_here;
 use crate::commands::mcp::Add;
@@ -13,7 +13,6 @@ use house::settings::forms::{self, Form};
 use house::terminal::{self, typed};
 use processes::made;
 use serde_json::Value;
-use std::io::{BufRead, IsTerminal};
 
 pub fn add(house: &House, wanted: &Add) -> Result<u8> {
     let catalogue = Catalogue::read()?;
@@ -42,7 +41,7 @@ pub fn add(house: &House, wanted: &Add) -> Result<u8> {
     if let Some(answer) = &answer {
         tried::tell(answer, |tool| proposal::verdict(&block.rules, tool));
     }
-    let code = decide(house, &owner, &block, &known.note, wanted.yes)?;
+    let code = decide(house, &owner, &block.lines(), &known.note, wanted.yes)?;
     if code == 0 && !is_tried {
         let once = if is_to_come { ", once the guardian has built it" } else { "" };
         terminal::line(&format!("It was not tried: {} does that{once}.", typed(&format!("mcp test {name}"))));
@@ -93,39 +92,6 @@ fn fits(house: &House, catalogue: &Catalogue, owner: &Owner, known: &Known, bloc
         bail!("{names} is not set: put it into .env (NAME=VALUE, a line each), then say this again");
     }
     Ok(())
-}
-
-/// Shows the lines, and writes them where the owner says yes.
-fn decide(house: &House, owner: &Owner, block: &Block, note: &str, is_yes: bool) -> Result<u8> {
-    let lines = block.lines();
-    let text = owner.with(&lines);
-    owner.judge(house, &text)?;
-    if !note.is_empty() {
-        terminal::field("note", note);
-    }
-    terminal::line("These lines go to the end of owner.toml:");
-    terminal::line("");
-    lines.lines().for_each(|line| terminal::line(&format!("    {line}")));
-    terminal::line("");
-    if !is_yes && !says_yes("Write them? (yes or no)") {
-        terminal::line("Nothing was written.");
-        return Ok(1);
-    }
-    owner.write(house, &text)?;
-    terminal::line("A guardian that runs takes it up by itself within a few seconds.");
-    Ok(0)
-}
-
-/// Asks the owner; where there is no terminal the answer is no, and how to say yes is said.
-fn says_yes(question: &str) -> bool {
-    if !std::io::stdin().is_terminal() || !terminal::is_one() {
-        terminal::line("No terminal to ask at: the same with --yes writes them.");
-        return false;
-    }
-    terminal::line(question);
-    let mut answer = String::new();
-    let read = std::io::stdin().lock().read_line(&mut answer);
-    read.is_ok() && ["y", "yes"].contains(&answer.trim().to_lowercase().as_str())
 }
 
 /// The block of a known server, with what the owner adds to it; or by hand.

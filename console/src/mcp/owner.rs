@@ -1,4 +1,4 @@
-//! `owner.toml` with a server more or less: judged before it is written, written whole, the one before it kept.
+//! `owner.toml` with a section more or less: shown and judged before it is written, written whole, the one before it kept.
 //!
 //! Invariant: nothing of it is written that guardian and broker would not take, nor over what somebody else wrote meanwhile.
 
@@ -8,6 +8,7 @@ use house::settings::{self, Reader, Settings, forms};
 use house::{House, terminal};
 use processes::made::beside;
 use processes::trusted;
+use std::io::{BufRead, IsTerminal};
 use std::path::PathBuf;
 use toml_edit::{DocumentMut, Item, Table};
 
@@ -96,6 +97,38 @@ impl Owner {
         terminal::field("written", &format!("{}; as it was before: {}", self.path.display(), kept.display()));
         Ok(())
     }
+}
+
+/// Shows the lines, and writes them where the owner says yes.
+pub fn decide(house: &House, owner: &Owner, lines: &str, note: &str, is_yes: bool) -> Result<u8> {
+    let text = owner.with(lines);
+    owner.judge(house, &text)?;
+    if !note.is_empty() {
+        terminal::field("note", note);
+    }
+    terminal::line("These lines go to the end of owner.toml:");
+    terminal::line("");
+    lines.lines().for_each(|line| terminal::line(&format!("    {line}")));
+    terminal::line("");
+    if !is_yes && !says_yes("Write them? (yes or no)") {
+        terminal::line("Nothing was written.");
+        return Ok(1);
+    }
+    owner.write(house, &text)?;
+    terminal::line("A guardian that runs takes it up by itself within a few seconds.");
+    Ok(0)
+}
+
+/// Asks the owner; where there is no terminal the answer is no, and how to say yes is said.
+fn says_yes(question: &str) -> bool {
+    if !std::io::stdin().is_terminal() || !terminal::is_one() {
+        terminal::line("No terminal to ask at: the same with --yes writes them.");
+        return false;
+    }
+    terminal::line(question);
+    let mut answer = String::new();
+    let read = std::io::stdin().lock().read_line(&mut answer);
+    read.is_ok() && ["y", "yes"].contains(&answer.trim().to_lowercase().as_str())
 }
 
 /// A text of settings without a server and its rules. The comment right above it goes with it; one that an empty line

@@ -11,6 +11,7 @@
 mod asks;
 mod bounds;
 mod changed;
+mod channels;
 mod commands;
 mod copied;
 mod floods;

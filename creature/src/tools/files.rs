@@ -16,7 +16,7 @@ use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 /// Top-level names that are never the workspace, whatever the owner's settings say.
-const HOUSE: [&str; 25] = [
+const HOUSE: [&str; 26] = [
     ".git",
     ".ci",
     ".self",
@@ -27,6 +27,7 @@ const HOUSE: [&str; 25] = [
     "hands",
     "heart",
     "broker",
+    "channels",
     "console",
     "house",
     "walls",
@@ -46,6 +47,9 @@ const HOUSE: [&str; 25] = [
 
 /// Names that are left alone wherever they lie in a folder of the owner's, with `*.git` and all that begin with `.env`.
 const KEPT: [&str; 3] = [".git", ".self", "owner.toml"];
+
+/// Files that the owner sent by a channel: read, never written.
+pub(super) const RECEIVED: &str = ".self/received/";
 
 /// Largest file that is written, in bytes.
 const MOST_WRITE: usize = 1024 * 1024;
@@ -188,12 +192,28 @@ pub(super) fn holds_kept(path: &Path, depth: usize) -> bool {
 /// The place a path names, if it is inside the workspace and no link is on the way.
 pub(super) fn inside(tools: &ToolContext<'_>, args: &Arguments, path: &str) -> Result<PathBuf, Fault> {
     let top = root(tools)?;
-    let named = shown(tools, &top);
+    below(args, path, &shown(tools, &top), top, tools.belt.files.risky)
+}
+
+/// The file of a path among those that the owner sent; `None` where it names none of these.
+pub(super) fn received(
+    tools: &ToolContext<'_>,
+    args: &Arguments,
+    path: &str,
+) -> Option<Result<PathBuf, Fault>> {
+    path.starts_with(RECEIVED).then(|| {
+        let named = RECEIVED.trim_end_matches('/');
+        below(args, path, named, tools.store.house.root().join(named), false)
+    })
+}
+
+/// The file of a path, with or without the name of the folder `top` before it; through no link, and never out of it.
+fn below(args: &Arguments, path: &str, named: &str, top: PathBuf, is_owners: bool) -> Result<PathBuf, Fault> {
     let refuse = |why: &str| {
         let path: String = path.chars().take(200).collect();
         Err(args.fault(format!("works inside {named} only: `{path}` {why}")))
     };
-    let of_top = path.strip_prefix(named.as_str()).filter(|rest| rest.is_empty() || rest.starts_with('/'));
+    let of_top = path.strip_prefix(named).filter(|rest| rest.is_empty() || rest.starts_with('/'));
     let below = of_top.map_or(path, |rest| rest.trim_start_matches('/'));
     if below.len() > 1_000 || below.chars().any(char::is_control) || below.contains('\\') {
         return refuse("is no plain path");
@@ -201,7 +221,7 @@ pub(super) fn inside(tools: &ToolContext<'_>, args: &Arguments, path: &str) -> R
     let mut at = top;
     for part in Path::new(below).components() {
         match part {
-            Component::Normal(part) if tools.belt.files.risky && is_kept(&part.to_string_lossy()) => {
+            Component::Normal(part) if is_owners && is_kept(&part.to_string_lossy()) => {
                 return refuse("is not yours there: repositories, keys and houses stay as they are");
             }
             Component::Normal(part) => at.push(part),

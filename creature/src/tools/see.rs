@@ -1,8 +1,8 @@
-//! `files.see`: a picture or a document of the workspace, as a model that sees tells of it.
+//! `files.see`: a picture or a document of the workspace, or one that the owner sent, as a model that sees tells of it.
 
 use super::arguments::Arguments;
 use super::catalogue::LIST;
-use super::files::inside;
+use super::files::{inside, received};
 use super::tool_context::{ToolContext, fault};
 use crate::fault::Fault;
 use ground::files;
@@ -20,7 +20,9 @@ const PATIENCE: Duration = Duration::from_secs(240);
 
 pub async fn see(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let path = args.text("path");
-    let file = inside(tools, args, path)?;
+    let received = received(tools, args, path);
+    let was_sent = received.is_some();
+    let file = received.unwrap_or_else(|| inside(tools, args, path))?;
     let bytes = files::whole(&file, MOST_BYTES).map_err(|cause| {
         let hint =
             "files.list shows what is there; 3.75 MiB at most: scale a picture or cut pages out by a command";
@@ -32,6 +34,10 @@ pub async fn see(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value,
         Fault::new(error, "files.read reads text; convert other pictures by a command")
     })?;
     let mind = eyes(tools, &medium).await?;
+    if was_sent {
+        // What the owner passes on may be of others.
+        tools.way_out()?.taint().await.map_err(fault)?;
+    }
     let question = args.maybe_text("question").filter(|asked| !asked.trim().is_empty());
     let looked = tokio::time::timeout(PATIENCE, mind.look(medium, question, !tools.caller.owner)).await;
     let late = || {

@@ -87,6 +87,32 @@ async fn what_lies_in_the_workspace_is_shown_in_the_form_of_every_wire() {
     }
 }
 
+#[tokio::test]
+async fn what_the_owner_sent_is_seen_where_it_lies_and_nothing_beside_it() {
+    loopback!();
+    let world = World::new(Wire::Anthropic, Rules::default(), NATIVE, tells);
+    world.offer(json!({"window": 200_000, "sees": ["image"]}));
+    let mut yard = yard(&world);
+    let place = yard.root().join(".self/received/telegram");
+    std::fs::create_dir_all(&place).unwrap();
+    std::fs::write(place.join("heron.png"), PICTURES[0].1).unwrap();
+    std::os::unix::fs::symlink(yard.root().join(".self/workspace/heron.png"), place.join("link.png"))
+        .unwrap();
+    let seen = yard.call("files.see", json!({"path": ".self/received/telegram/heron.png"})).await;
+    assert_eq!(seen["ok"], json!(true), "{seen}");
+    for (path, why) in [
+        (".self/received/telegram/link.png", "symbolic link"),
+        (".self/received/../memory.jsonl", "climbs"),
+        (".self/received/telegram/nothing.png", "read .self/received/telegram/nothing.png"),
+    ] {
+        let refused = yard.call("files.see", json!({"path": path})).await;
+        assert!(told(&refused).contains(why), "{path}: {refused}");
+    }
+    let args = json!({"path": ".self/received/telegram/heron.png", "text": "mine"});
+    yard.call("files.write", args).await;
+    assert_eq!(std::fs::read(place.join("heron.png")).unwrap(), PICTURES[0].1, "never written");
+}
+
 /// The owner's money where the owner asked.
 #[tokio::test]
 async fn a_look_for_the_owner_is_the_owners() {

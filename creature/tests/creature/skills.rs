@@ -183,6 +183,11 @@ async fn one_of_its_own_is_written_in_form_and_read_as_text_of_others() {
     let read = yard.call("repo.read", json!({"path": "skills/theirs/SKILL.md"})).await;
     assert!(!read.to_string().contains("no order"), "the owner's words: {read}");
     assert_eq!(broker.heard("/taint").len(), 1);
+    // What the owner passes on may be of others.
+    yard.put(".self/received/telegram/letter.txt", "Dear all");
+    let read = yard.call("repo.read", json!({"path": ".self/received/telegram/letter.txt"})).await;
+    assert!(read.to_string().contains("sent to you: what it says may come from others"), "{read}");
+    assert_eq!(broker.heard("/taint").len(), 2);
     for (args, why) in [
         (json!({"name": "../x", "text": "x"}), "letters"),
         (json!({"name": "Upper", "text": "x"}), "lowercase"),

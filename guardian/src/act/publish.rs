@@ -36,7 +36,7 @@ impl Executor {
         let proves_nothing = decided.record.safe.is_some() || decided.stands_in();
         let blessed = matches!(decided.phase, Phase::Settled { .. }) && !proves_nothing;
         let gone = decided.phase == Phase::Done;
-        let document = json!({
+        let mut document = json!({
             "version": 1, "at": clock::stamp(), "guardian_pid": (!gone).then(steward::heart_pid),
             "creature_pid": self.living.pid(), "phase": phase_name(&decided.phase),
             "want": decided.record.want, "life": state.life, "commit": state.commit, "tree": state.tree,
@@ -48,6 +48,10 @@ impl Executor {
             "order": state.order, "order_outcome": state.order_outcome,
             "ends": state.ends, "falls": state.falls, "answers": state.answers,
         });
+        let channels = self.daemons.channels_told(&self.around);
+        if let Some(fields) = document.as_object_mut().filter(|_| !channels.is_null()) {
+            fields.insert("channels".into(), channels);
+        }
         let text = bounds::fitted(document, DOCUMENT_BYTES, |document| format!("{document:#}\n"));
         let path = self.around.house.published();
         let written = files::replace_unsynced(&path, text.as_bytes());

@@ -26,7 +26,7 @@ pub fn rotate(house: &House, limits: &Limits, life: u64, report: &mut Report) {
 
 /// Cuts a log over its quota down to its end, in place: its writer appends.
 pub fn bound_logs(house: &House, life: u64) {
-    for path in [house.life_log(life), house.exam_log(), house.broker_log()] {
+    for path in [house.life_log(life), house.exam_log(), house.broker_log(), house.channels_log()] {
         if files::mark(&path).is_some_and(|mark| mark.bytes > LIFE_LOG_BYTES)
             && let Err(error) = files::cut(&path, LIFE_LOG_BYTES / 64)
         {

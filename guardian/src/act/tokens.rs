@@ -1,4 +1,4 @@
-//! Tokens by which the broker knows who calls: one for each life and one for each build, in its environment and in one file.
+//! Tokens by which the broker knows who calls: one for each life, each build and each start of the channels, in one file.
 //!
 //! Invariant: a token is in the file before its process starts, and removed as soon as the process has ended.
 
@@ -14,6 +14,8 @@ pub struct Tokens {
     pub unproven: bool,
     life: Option<(u64, String)>,
     build: Option<String>,
+    /// The channels' token, with the broker's port.
+    channels: Option<(String, u16)>,
 }
 
 impl Tokens {
@@ -28,6 +30,19 @@ impl Tokens {
         Ok(token)
     }
 
+    /// Makes a new token for the channels, which find it in the file, with the way to the broker.
+    pub fn for_channels(&mut self, house: &House, port: u16) -> Result<()> {
+        self.channels = Some((hex(&files::random()?), port));
+        self.write(house)
+    }
+
+    /// Removes the token of the channels.
+    pub fn revoke_channels(&mut self, house: &House) {
+        if self.channels.take().is_some() {
+            self.rewrite(house);
+        }
+    }
+
     /// Notes that the life's tests passed: from here on it may act.
     pub fn proven(&mut self, house: &House) -> Result<()> {
         if std::mem::take(&mut self.unproven) { self.write(house) } else { Ok(()) }
@@ -39,8 +54,14 @@ impl Tokens {
             Occupant::Life => self.life.take().is_some(),
             Occupant::Build => self.build.take().is_some(),
         };
-        if there && let Err(error) = self.write(house) {
-            tracing::error!("{error:#}; what is left of a life or build could still call the broker");
+        if there {
+            self.rewrite(house);
+        }
+    }
+
+    fn rewrite(&self, house: &House) {
+        if let Err(error) = self.write(house) {
+            tracing::error!("{error:#}; what is left of a process that ended could still call the broker");
         }
     }
 
@@ -50,7 +71,10 @@ impl Tokens {
             .as_ref()
             .map(|(number, token)| json!({"number": number, "token": token, "unproven": self.unproven}));
         let build = self.build.as_ref().map(|token| json!({"token": token}));
-        let document = json!({"life": life, "build": build});
+        let mut document = json!({"life": life, "build": build});
+        if let (Some((token, port)), Some(fields)) = (&self.channels, document.as_object_mut()) {
+            fields.insert("channels".into(), json!({"token": token, "port": port}));
+        }
         // Not synced: every start makes new tokens.
         files::replace_secret(&house.tokens(), document.to_string().as_bytes())
     }

@@ -16,6 +16,7 @@ mod apart;
 mod blame;
 mod bounds;
 mod broker_process;
+mod channels;
 mod commits;
 mod conduct;
 mod console_process;

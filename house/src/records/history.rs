@@ -62,6 +62,7 @@ kinds! {
         Fall(Fall): "fall",
         BrokerEnded(Said): "broker_ended",
         BrokerMissing(Said): "broker_missing",
+        ChannelsEnded(Said): "channels_ended",
         BegunAnew(Said): "begun_anew",
         SettingsChanged(Said): "settings_changed",
         SettingsRefused(Said): "settings_refused",

@@ -30,6 +30,10 @@ pub enum Booked<'a> {
     Call,
     Fetch,
     Registry,
+    /// Connections to a place of a channel.
+    Channel,
+    /// A message that left by a channel.
+    Message,
     Ask,
     Answer,
     Purpose,
@@ -46,6 +50,8 @@ impl<'a> Entry<'a> {
             "call" => Booked::Call,
             "fetch" => Booked::Fetch,
             "registry" => Booked::Registry,
+            "channel" => Booked::Channel,
+            "message" => Booked::Message,
             "ask" => Booked::Ask,
             "answer" => Booked::Answer,
             "purpose" => Booked::Purpose,

@@ -1,6 +1,6 @@
 //! Checks on text settings: names, paths, times, rules. Web addresses are checked by the broker.
 
-use super::words;
+use super::{channels, words};
 use crate::decimal::Decimal;
 use std::path::Path;
 
@@ -41,6 +41,16 @@ pub enum Form {
     WakingHours,
     /// An exact amount, as in `0.05`.
     Decimal,
+    /// The name of a channel: its platform's.
+    ChannelName,
+    /// The address of a channel's server, or nothing: https, or plain http to this machine.
+    ServerAddress,
+    /// A host and a port, or nothing.
+    HostAndPort,
+    /// An address of mail, or nothing.
+    MailAddress,
+    /// A platform's id of a chat.
+    ChatId,
 }
 
 /// Ok, or what is wrong with a text, as the end of a sentence that begins with its key.
@@ -49,7 +59,7 @@ pub type Verdict = Result<(), String>;
 /// A check that may be stricter: the broker's, which can parse addresses.
 pub type Check = fn(Form, &str) -> Verdict;
 
-/// Checks what needs no address parser; the last four forms are checked by the broker alone.
+/// Checks what needs no address parser; the last four forms here are checked by the broker alone.
 pub fn check(form: Form, text: &str) -> Verdict {
     match form {
         Form::Free | Form::Plain => Ok(()),
@@ -93,6 +103,11 @@ pub fn check(form: Form, text: &str) -> Verdict {
         Form::Glob => glob(text),
         Form::Host => host(text),
         Form::Decimal => Decimal::read(text).map(|_| ()).map_err(str::to_owned),
+        Form::ChannelName => channels::name(text),
+        Form::ServerAddress => channels::check_server(text),
+        Form::HostAndPort => channels::check_host_and_port(text),
+        Form::MailAddress => channels::check_mail(text),
+        Form::ChatId => channels::check_chat(text),
         Form::Address | Form::NearAddress | Form::Header | Form::WakingHours => Ok(()),
     }
 }

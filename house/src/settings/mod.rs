@@ -4,6 +4,7 @@
 //! To add a setting, add its line to its section in `guardian`, `broker` or `creature`; all else is made from that line.
 
 pub mod broker;
+pub mod channels;
 pub mod creature;
 pub mod declared;
 pub mod forms;
@@ -20,6 +21,7 @@ pub mod words;
 use crate::{House, files};
 use anyhow::{Context, Result, anyhow};
 use broker::{Autonomy, Bluesky, Budget, Dns, Janee, Model, Packages, Price, Search, Service, Taint, Web, X};
+use channels::Channel;
 use creature::{Agenda, Dream, Files, PERMISSIONS, Rest, Revenue, SelfEdit, Sessions};
 use forms::{Check, Form};
 use ground::asked::{Asked, Ceilings, Choice};
@@ -58,6 +60,9 @@ section! {
         janee: Option<Janee> = None, Table(Janee::KEYS);
         /// an MCP server, by `command` or by `url`, under a name of yours: a-z, 0-9 and `-`
         mcp: BTreeMap<String, Mcp> = BTreeMap::new(), Names(Form::ServiceName, &Table(Mcp::KEYS));
+        /// where you talk with it from a chat of your own, by the platform's name: `telegram`, `discord`, `slack`, `matrix`
+        /// or `mail`; its program is built and started where one stands here
+        channels: BTreeMap<String, Channel> = BTreeMap::new(), Names(Form::ChannelName, &Table(Channel::KEYS));
         /// what pages may be fetched
         web: Web = Web::default(), Table(Web::KEYS);
         /// which packages of Python's and npm's may be installed in the workspace
@@ -135,9 +140,9 @@ pub enum Reader {
 }
 
 /// The sections and top-level keys that the broker reads.
-const BROKERS: [&str; 15] = [
-    "model", "budget", "autonomy", "prices", "makers", "services", "janee", "mcp", "web", "packages", "dns",
-    "search", "x", "bluesky", "taint",
+const BROKERS: [&str; 16] = [
+    "model", "budget", "autonomy", "prices", "makers", "services", "janee", "mcp", "channels", "web",
+    "packages", "dns", "search", "x", "bluesky", "taint",
 ];
 
 impl Reader {
@@ -180,13 +185,14 @@ pub fn read(text: &str, reader: Reader, check: Check) -> Result<Read, Mistakes> 
     table.retain(|name, _| reader.reads(name));
     clamp(&mut table);
     // The shapes are stricter than the types, so this fails only if the two disagree.
-    let settings: Settings = table.try_into().map_err(|_: toml::de::Error| {
+    let mut settings: Settings = table.try_into().map_err(|_: toml::de::Error| {
         Mistakes(vec![judge.mistake(0, "", "somewhere a value is of the wrong kind")])
     })?;
     for (path, what) in contradictions(&settings) {
         judge.wrong_at(file.get_ref(), &path, what);
     }
     judge.found()?;
+    settings.channels.iter_mut().for_each(|(name, channel)| channel.complete(name));
     Ok(Read { settings, told: judge.told })
 }
 
@@ -218,6 +224,7 @@ fn contradictions(settings: &Settings) -> Vec<(Vec<&str>, String)> {
         ];
         found.extend(one_way(name, &ways).map(|(key, what)| (vec!["mcp", name, key], what)));
     }
+    found.extend(channels::contradictions(&settings.channels));
     if settings.search.provider == "searxng" && settings.search.base_url.is_empty() {
         let what = "is missing: searxng is a server of your own";
         found.push((vec!["search", "base_url"], what.to_owned()));

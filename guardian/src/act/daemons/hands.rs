@@ -1,18 +1,20 @@
 //! Hands of ours that `owner.toml` names: built like the daemons' programs, started by the broker, which is told how far they are.
 
 use crate::act::around::Around;
-use crate::act::daemons::jobs::{HANDS, Package};
+use crate::act::daemons::jobs::{CHANNELS, HANDS, Package};
 use crate::act::daemons::keep::Daemons;
 use serde_json::{Map, Value};
 
 impl Daemons {
-    /// Brings the hands that the owner names up to date: when the daemons are called, and after each change of settings.
-    pub fn want_hands(&mut self, around: &Around) {
+    /// Brings up to date what only some owners name, hands and channels: when the daemons are called, and after each change
+    /// of settings.
+    pub fn want_named(&mut self, around: &Around) {
         let is_made_here = self.made.is_some();
-        for hand in HANDS.into_iter().filter(|hand| is_made_here && around.settings.hands.contains(hand.name))
-        {
-            if !self.is_due(hand) {
-                self.to_build.push(hand);
+        let hands = HANDS.into_iter().filter(|hand| around.settings.hands.contains(hand.name));
+        let channels = around.settings.has_channels.then_some(&CHANNELS);
+        for package in channels.into_iter().chain(hands).filter(|_| is_made_here) {
+            if !self.is_due(package) {
+                self.to_build.push(package);
             }
         }
     }
@@ -31,8 +33,8 @@ impl Daemons {
         Value::Object(missing.map(|hand| (hand.name.to_owned(), told(hand).into())).collect::<Map<_, _>>())
     }
 
-    fn is_due(&self, hand: &Package) -> bool {
-        self.to_build.iter().any(|package| package.name == hand.name)
-            || self.job.as_ref().is_some_and(|job| job.builds(hand))
+    pub(super) fn is_due(&self, wanted: &Package) -> bool {
+        self.to_build.iter().any(|package| package.name == wanted.name)
+            || self.job.as_ref().is_some_and(|job| job.builds(wanted))
     }
 }

@@ -36,6 +36,13 @@ pub const BROKER: Package = Package {
 };
 /// In the order in which they are built: the console is soon built, and shows what happens while the broker is.
 pub const PACKAGES: [&Package; 2] = [&CONSOLE, &BROKER];
+/// Built where `owner.toml` names a channel.
+pub const CHANNELS: Package = Package {
+    name: "channels",
+    is_hand: false,
+    log: House::channels_build_log,
+    without: "You are heard at this machine alone",
+};
 /// Built where `owner.toml` names them.
 pub const HANDS: [&Package; 2] = [
     &Package {
@@ -69,7 +76,11 @@ impl Package {
     }
 
     fn told(&self) -> String {
-        format!("the {}{}", if self.is_hand { "hand " } else { "" }, self.name)
+        match self.name {
+            _ if self.is_hand => format!("the hand {}", self.name),
+            name if name == CHANNELS.name => format!("the program of the {name}"),
+            name => format!("the {name}"),
+        }
     }
 
     /// A sentence for people: without cargo the existing program is used.

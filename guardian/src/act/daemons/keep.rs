@@ -4,9 +4,10 @@
 
 use crate::act::around::Around;
 use crate::act::daemons::broker::{Broker, checked};
+use crate::act::daemons::channels::Channels;
 use crate::act::daemons::jobs::{BROKER, Job, PACKAGES, Package, Task};
 use crate::act::daemons::notices::Notices;
-use crate::act::daemons::table::{DAEMONS, Own, Row, THE_BROKER, THE_NOTICES, THE_WINDOW};
+use crate::act::daemons::table::{DAEMONS, Own, Row, THE_BROKER, THE_CHANNELS, THE_NOTICES, THE_WINDOW};
 use crate::act::daemons::window::Window;
 use crate::decide::revival::{Act, Event, Presence, Revival};
 use crate::decide::vocabulary::Phase;
@@ -67,7 +68,8 @@ impl Daemons {
         let made = Made::me(house);
         let to_build = made.iter().flat_map(|_| PACKAGES).collect();
         let broker = Broker::open(house, network)?;
-        let own = Own { broker, window: Window::new(house, plain), notices: Notices::default() };
+        let (window, notices) = (Window::new(house, plain), Notices::default());
+        let own = Own { broker, window, notices, channels: Channels::default() };
         let daemon = |row: &'static Row| {
             let revival = Revival::new((row.pace)(limits));
             Daemon { row, revival, pid: None, is_wanted: false }
@@ -88,7 +90,7 @@ impl Daemons {
     /// Starts the daemons for the first time: those that need no build begin at once.
     pub fn call(&mut self, around: &mut Around) {
         self.called = around.now();
-        self.want_hands(around);
+        self.want_named(around);
         if self.own.broker.program.is_file() || !self.broker_is_hoped_for() {
             self.broker_found(around);
         }
@@ -133,12 +135,15 @@ impl Daemons {
 
     /// Takes changed settings to who is configured by them.
     pub fn settings_changed(&mut self, around: &mut Around, notices_changed: bool) {
-        self.want_hands(around);
+        self.want_named(around);
         self.step(THE_BROKER, Event::Reload, around);
         if notices_changed {
             let wanted = around.settings.notices.wanted();
             self.step(THE_NOTICES, if wanted { Event::Reload } else { Event::Dropped }, around);
         }
+        // Whatever changed: their secrets may have, and their connections end with the broker's.
+        let event = if around.settings.has_channels { Event::Reload } else { Event::Dropped };
+        self.step(THE_CHANNELS, event, around);
     }
 
     pub(super) fn step(&mut self, at: usize, event: Event, around: &mut Around) {

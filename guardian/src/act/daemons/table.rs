@@ -4,7 +4,8 @@
 
 use crate::act::around::Around;
 use crate::act::daemons::broker::Broker;
-use crate::act::daemons::jobs::{BROKER, CONSOLE, Package};
+use crate::act::daemons::channels::Channels;
+use crate::act::daemons::jobs::{BROKER, CHANNELS, CONSOLE, Package};
 use crate::act::daemons::notices::Notices;
 use crate::act::daemons::small;
 use crate::act::daemons::window::Window;
@@ -20,6 +21,7 @@ pub struct Own {
     pub broker: Broker,
     pub window: Window,
     pub notices: Notices,
+    pub channels: Channels,
 }
 
 /// Row of a daemon: all are started, watched, started again and ended by the same steps.
@@ -44,8 +46,9 @@ pub struct Row {
 pub const THE_BROKER: usize = 0;
 pub const THE_WINDOW: usize = 1;
 pub const THE_NOTICES: usize = 2;
+pub const THE_CHANNELS: usize = 3;
 
-pub static DAEMONS: [Row; 4] = [
+pub static DAEMONS: [Row; 5] = [
     Row {
         name: "broker",
         package: Some(&BROKER),
@@ -77,6 +80,19 @@ pub static DAEMONS: [Row; 4] = [
         start: |own, around| own.notices.start(around),
         is_silent: |_| false,
         ended: |_, _, _, _| false,
+        pace: |_| Pace { shortest_ms: 1_000, longest_ms: 60_000, ..Pace::USUAL },
+    },
+    Row {
+        name: "channels",
+        package: Some(&CHANNELS),
+        is_swapped: true,
+        is_wanted: |_, around| around.settings.has_channels,
+        start: |own, around| own.channels.start(&mut own.broker, around),
+        is_silent: |_| false,
+        ended: |own, around, status, asked| {
+            own.channels.ended(&mut own.broker, around, status, asked);
+            false
+        },
         pace: |_| Pace { shortest_ms: 1_000, longest_ms: 60_000, ..Pace::USUAL },
     },
     Row {
