@@ -150,11 +150,11 @@ impl Rest {
         sent(request).await.map_err(crate::platforms::calls::harmless)
     }
 
-    /// Whether files of Discord's lie at this address.
+    /// Whether files of Discord's lie at this address: https at its CDN, or the owner's own server.
     pub fn has_files(&self, url: &str) -> bool {
-        let is_own = self.base.starts_with("http://") && url.starts_with(self.base.trim_end_matches("/api/v10"));
-        let parsed = reqwest::Url::parse(url).ok();
-        is_own || parsed.is_some_and(|url| url.scheme() == "https" && url.host_str() == Some("cdn.discordapp.com"))
+        let (Ok(url), Ok(base)) = (reqwest::Url::parse(url), reqwest::Url::parse(&self.base)) else { return false };
+        let is_own = base.scheme() == "http" && url.origin() == base.origin();
+        is_own || (url.scheme() == "https" && url.host_str() == Some("cdn.discordapp.com"))
     }
 }
 
