@@ -44,13 +44,14 @@ pub fn harmless(trouble: Trouble) -> Trouble {
     if let Trouble::Doubtful(why) = trouble { Trouble::Away(why) } else { trouble }
 }
 
-/// Waits out what a platform asks for, where that is short, and tries again.
-pub async fn patient<T>(mut call: impl AsyncFnMut() -> Result<T, Trouble>) -> Result<T, Trouble> {
-    loop {
-        match call().await {
-            Err(Trouble::Slower(wait)) if wait <= PATIENCE => tokio::time::sleep(wait).await,
-            done => return done,
+/// Waits out what a platform asks for, where that is short: whether to try again.
+pub async fn waited<T>(came: &Result<T, Trouble>) -> bool {
+    match came {
+        Err(Trouble::Slower(wait)) if *wait <= PATIENCE => {
+            tokio::time::sleep(*wait).await;
+            true
         }
+        Ok(_) | Err(_) => false,
     }
 }
 

@@ -12,7 +12,7 @@ use crate::channel::{
     Attached, Batch, Button, Buttons, Channel, Chat, Form, Known, Limits, Message, Press, Sent, Trouble, Unit, Welcome,
 };
 use crate::door::Door;
-use crate::platforms::calls::{body, harmless, patient};
+use crate::platforms::calls::{body, harmless};
 use async_trait::async_trait;
 use gateway::{Cursor, Gateway, Told};
 use house::clock;
@@ -116,7 +116,7 @@ impl Discord {
         let text = |key: &str| place[key].as_str().unwrap_or_default();
         let (channel, message) = (text("channel"), text("message"));
         let path = format!("/channels/{channel}/messages/{message}");
-        let told = self.rest.get("/channels/messages/one", channel, path).await?;
+        let told = self.rest.get("/channels/messages/one", channel, &path).await?;
         let files = told["attachments"].as_array().map_or(&[][..], Vec::as_slice);
         let file = files.iter().find(|file| file["id"] == place["id"]);
         let url = file.and_then(|file| file["url"].as_str());
@@ -138,7 +138,7 @@ impl Channel for Discord {
         let mut inward = self.inward.lock().await;
         *inward = Inward::default();
         self.rest.try_again();
-        let me = patient(async || self.rest.get("/users/@me", "", "/users/@me".to_owned()).await).await?;
+        let me = self.rest.get("/users/@me", "", "/users/@me").await?;
         let (id, name) = (me["id"].as_str().unwrap_or_default(), me["username"].as_str().unwrap_or_default());
         let cursor = after.and_then(|after| serde_json::from_value(after.clone()).ok()).unwrap_or_else(Cursor::default);
         inward.told = Some(self.gateway.clone().start(id.to_owned(), cursor).await?);

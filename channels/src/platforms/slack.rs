@@ -12,7 +12,7 @@ use crate::channel::{
     Attached, Batch, Buttons, Channel, Chat, Form, Heard, Known, Limits, Message, Press, Sent, Trouble, Unit, Welcome, What,
 };
 use crate::door::Door;
-use crate::platforms::calls::{body, harmless, patient};
+use crate::platforms::calls::{body, harmless};
 use async_trait::async_trait;
 use events::Me;
 use links::{Envelope, Links, Told};
@@ -160,7 +160,7 @@ impl Slack {
             if !thread.is_empty() {
                 what.push(("ts", &thread));
             }
-            let told = patient(async || self.web.ask(method, &what).await).await?;
+            let told = self.web.read(method, &what).await?;
             said.extend(told["messages"].as_array().cloned().unwrap_or_default());
             let further = told["response_metadata"]["next_cursor"].as_str().unwrap_or_default().to_owned();
             if further.is_empty() {

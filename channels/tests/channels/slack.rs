@@ -50,7 +50,7 @@ async fn an_envelope_is_acknowledged_when_it_is_asked_for_and_not_before() {
     assert_eq!(batch.heard[0].id, format!("{DM}-{}", said["ts"].as_str().unwrap()));
     assert!(batch.heard[0].chat.is_private && batch.heard[0].at_ms.abs_diff(house::clock::wall_ms()) < 60_000);
     tokio::time::sleep(Duration::from_millis(300)).await;
-    assert_eq!((server.state().acknowledged.len(), server.state().waiting.len()), (1, 1), "it was not asked for yet");
+    assert_eq!(server.state().acknowledged.len(), 1, "it was not asked for yet");
     channel.acknowledge(&batch.cursor).await.unwrap();
     server.until("the second acknowledgement", |state| state.acknowledged.len() == 2).await;
     server.assert_kept();

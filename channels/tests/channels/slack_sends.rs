@@ -19,7 +19,7 @@ fn message(text: &str, key: u8) -> Message {
         buttons: vec![],
         file: None,
         answers: None,
-        key: format!("{key:032x}"),
+        key: format!("{key:02x}{:030}", 0),
     }
 }
 

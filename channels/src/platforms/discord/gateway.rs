@@ -4,7 +4,6 @@ use super::events;
 use super::link::{Dispatch, Ended, Link, Plan, Session};
 use super::rest::{Body, Rest, Route};
 use crate::channel::{Chat, Heard, Trouble, Welcome, What};
-use crate::platforms::calls::patient;
 use reqwest::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -185,7 +184,7 @@ impl Gateway {
 
     /// Gateway, Get Gateway Bot: the address, where a session may be started today.
     async fn address(&self) -> Result<String, Trouble> {
-        let told = patient(async || self.rest.get("/gateway/bot", "", "/gateway/bot".to_owned()).await).await?;
+        let told = self.rest.get("/gateway/bot", "", "/gateway/bot").await?;
         let limit = &told["session_start_limit"];
         if limit["remaining"].as_u64().is_some_and(|remaining| remaining <= STARTS_LEFT) {
             return Err(Trouble::Slower(Duration::from_millis(limit["reset_after"].as_u64().unwrap_or(60_000))));
@@ -200,8 +199,7 @@ impl Gateway {
         for Place { chat, mut last, .. } in cursor.places.clone() {
             for _ in 0..PAGES {
                 let path = format!("/channels/{}/messages?limit={PAGE}&after={last}", chat.id);
-                let read = patient(async || self.rest.get("/channels/messages", &chat.id, path.clone()).await).await;
-                let page = match read {
+                let page = match self.rest.get("/channels/messages", &chat.id, &path).await {
                     Ok(page) => page,
                     // The chat is gone, or closed to the bot.
                     Err(Trouble::Refused(_)) => break,

@@ -1,7 +1,7 @@
 //! Discord's HTTP API: one call, its limits kept by the headers, its errors as what the owner can do about them.
 
 use crate::channel::Trouble;
-use crate::platforms::calls::{ANSWER_BYTES, FILE_PATIENCE, PATIENCE, Waits, body, said, sent};
+use crate::platforms::calls::{ANSWER_BYTES, FILE_PATIENCE, PATIENCE, Waits, body, harmless, said, sent, waited};
 use reqwest::{Client, Method, RequestBuilder, Response, StatusCode, header::HeaderMap, multipart};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -59,10 +59,6 @@ impl Rest {
         }
     }
 
-    pub fn token(&self) -> &str {
-        &self.token
-    }
-
     /// Forgets that the token was refused: it may be another by now.
     pub fn try_again(&self) {
         self.is_revoked.store(false, Relaxed);
@@ -77,9 +73,15 @@ impl Rest {
         ))
     }
 
-    pub async fn get(&self, name: &str, major: &str, path: String) -> Result<Value, Trouble> {
-        let route = Route { method: Method::GET, name, major, path };
-        self.call(route, Body::None).await.map_err(crate::platforms::calls::harmless)
+    /// Reads, and waits out short limits.
+    pub async fn get(&self, name: &str, major: &str, path: &str) -> Result<Value, Trouble> {
+        loop {
+            let route = Route { method: Method::GET, name, major, path: path.to_owned() };
+            let came = self.call(route, Body::None).await.map_err(harmless);
+            if !waited(&came).await {
+                return came;
+            }
+        }
     }
 
     /// Calls a route. `Doubtful`: it may have happened.
@@ -92,7 +94,7 @@ impl Rest {
         let named = format!("{} {}", route.method, route.name);
         let bucket = self.bucket(&named);
         let key = format!("{bucket}:{}", route.major);
-        self.waits.check(if is_interaction { &[&key] } else { &[&key, ALL] })?;
+        self.waits.check(&[&key, if is_interaction { &key } else { ALL }])?;
         let request = self.client.request(route.method, format!("{}{}", self.base, route.path));
         let request = request.header("user-agent", AGENT);
         let request = if is_interaction {
@@ -147,7 +149,7 @@ impl Rest {
     /// Asks for a file at an address of its own, which gets no token.
     pub async fn file(&self, url: &str) -> Result<Response, Trouble> {
         let request = self.client.get(url).header("user-agent", AGENT).timeout(FILE_PATIENCE);
-        sent(request).await.map_err(crate::platforms::calls::harmless)
+        sent(request).await.map_err(harmless)
     }
 
     /// Whether files of Discord's lie at this address: https at its CDN, or the owner's own server.

@@ -1,7 +1,7 @@
 //! Slack's Web API: one call, its limits kept by method, its errors as what the owner can do about them.
 
 use crate::channel::Trouble;
-use crate::platforms::calls::{ANSWER_BYTES, FILE_PATIENCE, PATIENCE, Waits, body, harmless, said, sent};
+use crate::platforms::calls::{ANSWER_BYTES, FILE_PATIENCE, PATIENCE, Waits, body, harmless, said, sent, waited};
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use serde_json::Value;
 use std::time::Duration;
@@ -44,6 +44,16 @@ impl Web {
     /// Calls a method that may be repeated.
     pub async fn ask(&self, method: &str, what: &[(&str, &str)]) -> Result<Value, Trouble> {
         self.call(As::Bot, method, what).await.map_err(harmless)
+    }
+
+    /// Reads, and waits out short limits.
+    pub async fn read(&self, method: &str, what: &[(&str, &str)]) -> Result<Value, Trouble> {
+        loop {
+            let came = self.ask(method, what).await;
+            if !waited(&came).await {
+                return came;
+            }
+        }
     }
 
     /// Calls a method. `Doubtful`: it may have happened.

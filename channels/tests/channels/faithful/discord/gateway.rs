@@ -178,16 +178,12 @@ async fn talk(line: &mut Line, state: &Mutex<State>, changed: &watch::Sender<u64
 /// Sends what the session has, and what was put before the connections that are open. `Some(0)`: it ends without a word.
 async fn flush(line: &mut Line, state: &Mutex<State>) -> Option<u16> {
     loop {
+        let now = if line.session.is_some() { std::mem::take(&mut lock(state).gateway.now) } else { vec![] };
+        if let Some(code) = steps(line, now).await {
+            return Some(code);
+        }
         let next = {
-            let mut state = lock(state);
-            if line.session.is_some() && !state.gateway.now.is_empty() {
-                let now = std::mem::take(&mut state.gateway.now);
-                drop(state);
-                match steps(line, now).await {
-                    Some(code) => return Some(code),
-                    None => continue,
-                }
-            }
+            let state = lock(state);
             let session = line.session.as_ref().and_then(|id| state.sessions.get(id));
             session.and_then(|session| session.events.get(line.sent).cloned())
         };
@@ -278,30 +274,35 @@ fn identify(line: &mut Line, state: &Mutex<State>, what: &Value) -> Option<u16> 
 }
 
 async fn resume(line: &mut Line, state: &Mutex<State>, what: &Value) -> Option<u16> {
-    let (id, seq) = (what["session_id"].as_str().unwrap_or_default().to_owned(), what["seq"].as_u64());
-    let answer = {
-        let mut state = lock(state);
-        state.gateway.resumes += 1;
-        // Preparing to Resume: "open a new connection using resume_gateway_url".
-        if !line.is_resume_url {
-            state.broken.push("a resume at the address of a first connection".into());
-        }
-        if what["token"] != state.token.as_str() {
-            return Some(4004);
-        }
-        let (Some(session), Some(seq)) = (state.sessions.get_mut(&id), seq) else {
-            drop(state);
-            // "It's possible your app won't reconnect in time to Resume": Invalid Session, `d` false.
-            say(line, json!({"op": 9, "d": false})).await;
-            return None;
-        };
-        if seq as usize > session.events.len() {
-            return Some(4007);
-        }
-        // Resumed: behind all that was missed.
-        session.push("RESUMED", json!({}));
-        seq as usize
-    };
-    (line.session, line.sent) = (Some(id), answer);
+    match resumed(line.is_resume_url, &mut lock(state), what) {
+        Ok(at) => (line.session, line.sent) = at,
+        Err(code @ Some(_)) => return code,
+        Err(None) => {}
+    }
+    if line.session.is_none() {
+        // Preparing to Resume, "It's possible your app won't reconnect in time": Invalid Session, `d` false.
+        say(line, json!({"op": 9, "d": false})).await;
+    }
     None
+}
+
+/// The session and how much of it was received; a code to close with; `None`: there is no such session.
+fn resumed(is_resume_url: bool, state: &mut State, what: &Value) -> Result<(Option<String>, usize), Option<u16>> {
+    state.gateway.resumes += 1;
+    // Preparing to Resume: "open a new connection using resume_gateway_url".
+    if !is_resume_url {
+        state.broken.push("a resume at the address of a first connection".into());
+    }
+    if what["token"] != state.token.as_str() {
+        return Err(Some(4004));
+    }
+    let id = what["session_id"].as_str().unwrap_or_default();
+    let session = state.sessions.get_mut(id).ok_or(None)?;
+    let seq = what["seq"].as_u64().ok_or(Some(4002))? as usize;
+    if seq > session.events.len() {
+        return Err(Some(4007));
+    }
+    // Resumed: behind all that was missed.
+    session.push("RESUMED", json!({}));
+    Ok((Some(id.to_owned()), seq))
 }
