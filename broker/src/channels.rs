@@ -64,7 +64,7 @@ pub struct Channels {
 struct Leaving {
     channel: String,
     chat: String,
-    /// What is done: `send`, `edit`, or what the channel has beside.
+    /// `send`, `edit`, or what the channel has beside.
     kind: String,
     bytes: u64,
     sha256: String,

@@ -1,4 +1,4 @@
-//! What a channel is: it connects, receives, acknowledges, sends and edits within its limits; who is heard is decided elsewhere.
+//! A channel: it connects, receives, acknowledges, sends and edits within its limits; who is heard is decided elsewhere.
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use std::time::Duration;
 /// A platform that the owner is talked with on. All of it may be called at once: a send does not wait for a receive.
 #[async_trait]
 pub trait Channel: Send + Sync {
-    /// What this platform takes.
+    /// Returns what this platform takes.
     fn limits(&self) -> &Limits;
 
     /// Signs in and goes on behind `after`, the cursor of the last batch that was acknowledged; `None`: at now. Returns who
@@ -41,7 +41,7 @@ pub trait Channel: Send + Sync {
     async fn fetch(&self, file: &Attached, most: u64) -> Result<Vec<u8>, Trouble>;
 }
 
-/// Who this channel is on its platform.
+/// The channel's own account on its platform.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Known {
     /// Its id there, and its name for people (`@feral_bot`, `feral@example.org`).
@@ -49,14 +49,14 @@ pub struct Known {
     pub name: String,
 }
 
-/// Who may come in: the paired owner, by the platform's id, and anybody while a code is open.
+/// Those who may come in: the paired owner, by the platform's id, and anybody while a code is open.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Welcome {
     pub owner: Option<String>,
     pub is_open: bool,
 }
 
-/// What a platform takes.
+/// Bounds of what a platform takes.
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// Longest text of a message, after formatting, counted in `unit`.
@@ -84,7 +84,7 @@ pub struct Buttons {
     pub label_chars: usize,
 }
 
-/// What a text's length is counted in.
+/// Units that a text's length is counted in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     Chars,
@@ -102,7 +102,7 @@ pub enum Form {
     MatrixHtml,
 }
 
-/// What came in one go. The cursor is the channel's own; all of the batch is kept before it is acknowledged.
+/// Happenings that came in one go. The cursor is the channel's own; all of the batch is kept before it is acknowledged.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
     pub heard: Vec<Heard>,
@@ -168,11 +168,11 @@ pub struct Word {
 /// A button of a message of ours that was pressed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Press {
-    /// What it carries, as it was sent.
+    /// Its data, as it was sent.
     pub data: String,
     /// The message it stands under.
     pub message: String,
-    /// What the platform wants back with the answer.
+    /// The platform wants it back with the answer.
     pub reply: Value,
 }
 

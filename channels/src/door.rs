@@ -33,7 +33,7 @@ pub struct Leaving<'a> {
     /// The channel's name, as in `owner.toml`.
     pub channel: &'a str,
     pub chat: &'a str,
-    /// What is done: `send`, `edit`, or what the channel has beside.
+    /// `send`, `edit`, or what the channel has beside.
     pub kind: &'a str,
     pub bytes: u64,
     /// Of the text, in hexadecimal digits.

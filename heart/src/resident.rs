@@ -4,7 +4,10 @@ use crate::course::{Course, Gone, Heard};
 use crate::held::{Look, Sleep};
 use crate::wire::Said;
 use ground::{files, hunt};
-use nix::unistd::{ForkResult, Pid, fork};
+use nix::fcntl::OFlag;
+use nix::sys::prctl;
+use nix::sys::signal::Signal;
+use nix::unistd::{ForkResult, Pid, fork, getppid, pipe2, read, write};
 use std::fs::File;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
@@ -42,13 +45,21 @@ pub fn rehearse() {
     }
     // Whoever started this program may have children in it already.
     let others = hunt::all_of(Pid::this());
+    let Ok((is_ready, ready)) = pipe2(OFlag::O_CLOEXEC) else { return };
+    let heart = Pid::this();
     // SAFETY: this process has one thread, so the copy may go on with the same code; it runs no destructor at its end.
     #[allow(unsafe_code)]
     if let Ok(ForkResult::Child) = unsafe { fork() } {
-        std::thread::sleep(Duration::from_secs(1));
+        // It holds the house's lock too, and is stopped before it is killed: from before that on it ends with the heart.
+        let _ = prctl::set_pdeathsig(Signal::SIGKILL);
+        if getppid() == heart && write(&ready, &[1]).is_ok() {
+            std::thread::sleep(Duration::from_secs(1));
+        }
         // SAFETY: ends this process.
         unsafe { libc::_exit(0) }
     }
+    drop(ready);
+    let _ = read(&is_ready, &mut [0]);
     hunt::sweep(&others, &mut Vec::new());
 }
 

@@ -38,7 +38,7 @@ pub struct Standing {
     pub name: String,
     /// The owner's name there; empty: nobody is paired.
     pub paired: String,
-    /// What is the matter, in a sentence; empty: nothing.
+    /// Trouble with it, in a sentence; empty: none.
     pub trouble: String,
     /// Messages of others that were refused.
     pub strangers: u64,

@@ -14,7 +14,7 @@ const SYSTEM: &str = "/bin /boot /dev /etc /lib /lib32 /lib64 /libx32 /nix /proc
 /// Folders that hold others' files; folders in them may be granted.
 const SHARED: &str = "/ /home /media /mnt /opt /root /srv /tmp /var";
 /// Parts of a house, beside names that begin with a dot.
-const PARTS: &str = "broker console creature docs feral ground guardian hands heart house processes repo scripts self skills target \
+const PARTS: &str = "broker channels console creature docs feral ground guardian hands heart house processes repo scripts self skills target \
     trials walls workspace-hack owner.toml PURPOSE.md";
 
 /// Entries that are looked through for what is kept, levels of folders, and kept ones, each of which is a mount.

@@ -1,5 +1,7 @@
 //! Channels as the owner names them: what is taken, what is refused in which words, and which places each may reach.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
 use house::settings::channels::{Place, home};
 use house::settings::{Reader, Settings, forms, read};
 

@@ -8,8 +8,9 @@ use std::sync::OnceLock;
 use std::time::SystemTime;
 
 /// What the owner's workspace is made of, each in a folder of its own.
-const PARTS: [&str; 10] = [
+const PARTS: [&str; 11] = [
     "broker",
+    "channels",
     "console",
     "ground",
     "guardian",

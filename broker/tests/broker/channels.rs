@@ -182,7 +182,7 @@ fn a_plain_request_goes_on_as_it_is_and_leaves_the_token_behind() {
         )
     };
     let answer = outside.ask(&asked("http"));
-    assert_eq!((answer.status, answer.text().as_str()), (201, "/_matrix/client/v3/sync?since=1"));
+    assert!(answer.status == 201 && answer.text().contains("/_matrix/client/v3/sync?since=1"), "{answer:?}");
     let head = heads.lock().unwrap().pop().unwrap();
     assert!(head.contains("syt_the_token"), "the platform's own token goes on: {head}");
     assert!(!head.to_lowercase().contains("proxy-authorization") && !head.contains(&pass), "{head}");

@@ -52,7 +52,7 @@ const LEFT_FILES: [&str; 23] = [
 /// Tokens of MCP servers, and the homes of their programs: a browser keeps its logins there, a wallet its key.
 const SIGN_INS: &str = ".self/broker/sign-ins/";
 const HOMES: &str = ".self/broker/mcp/";
-/// Who is the owner on a channel, and so may say yes there.
+/// State of the channels: who the owner is there, and so may say yes.
 const CHANNELS: &str = ".self/broker/channels/";
 pub const KNOWN_FILES: [&str; 2] = [".self/memory.jsonl", ".self/inbox.jsonl"];
 pub const KNOWN_FOLDERS: [&str; 3] = [".self/snapshots", ".self/mind", ".self/workspace"];

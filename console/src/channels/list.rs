@@ -48,7 +48,7 @@ pub fn rows(house: &House) -> Result<Vec<Row>> {
 }
 
 impl Row {
-    /// What is known of it, in a line.
+    /// Tells what is known of it, in a line.
     pub fn told(&self) -> String {
         let mut told = match &self.standing {
             _ if !self.missing.is_empty() => {

@@ -4,7 +4,7 @@ use super::options::Form;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 
-/// As `house/src/settings/channels.rs` has them; a test holds both together.
+/// As `house/src/settings/platforms.rs` has them; a test holds both together.
 const NAMES: [&str; 5] = ["telegram", "discord", "slack", "matrix", "mail"];
 
 #[derive(Subcommand)]

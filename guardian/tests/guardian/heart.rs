@@ -229,6 +229,26 @@ fn a_heart_that_is_killed_takes_everything_with_it() {
     house.until("the steward to end", || !fs::exists(format!("/proc/{steward}")).unwrap());
 }
 
+/// Found: a start that was killed while it tried its own kills left a stopped copy of itself that held the house's lock, and no
+/// guardian could start there any more.
+#[test]
+fn a_start_that_is_killed_at_any_moment_leaves_no_lock() {
+    let house = House::new(SOUND);
+    for moment in 0..150 {
+        let guardian = house.start();
+        std::thread::sleep(Duration::from_micros(moment * 100));
+        guardian.kill_only();
+        let is_free = || {
+            let lock = fs::File::options().read(true).open(house.path(".self/guardian/lock"));
+            lock.map_or(true, |lock| lock.try_lock_shared().is_ok())
+        };
+        house.until_within(Duration::from_secs(10), "the lock to be free", is_free);
+    }
+    let guardian = house.start();
+    house.until("a life", || house.status()["blessed"] == true);
+    assert_eq!(guardian.stop(), 0);
+}
+
 #[test]
 fn a_state_of_the_hearts_that_is_none_is_set_aside() {
     let state = |life: u64, ms: u64| {

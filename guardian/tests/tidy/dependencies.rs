@@ -18,9 +18,9 @@ const CRATES: [(&str, &str); 27] = [
     ("heart", "ground"),
     ("stand-in", "ground walls processes heart"),
     ("broker", "house redact processes walls async-hack"),
+    ("channels", "house redact processes console async-hack"),
     ("repo", "house"),
     ("console", "house redact processes repo async-hack"),
-    ("channels", "house redact console async-hack"),
     ("guardian", "house walls processes repo heart stand-in"),
     ("trials", "house walls processes repo"),
     // Of the workspace `hands/`: another agent may use it as it is.

@@ -1,6 +1,6 @@
 //! Checks on text settings: names, paths, times, rules. Web addresses are checked by the broker.
 
-use super::{channels, words};
+use super::{platforms, words};
 use crate::decimal::Decimal;
 use std::path::Path;
 
@@ -103,11 +103,11 @@ pub fn check(form: Form, text: &str) -> Verdict {
         Form::Glob => glob(text),
         Form::Host => host(text),
         Form::Decimal => Decimal::read(text).map(|_| ()).map_err(str::to_owned),
-        Form::ChannelName => channels::name(text),
-        Form::ServerAddress => channels::check_server(text),
-        Form::HostAndPort => channels::check_host_and_port(text),
-        Form::MailAddress => channels::check_mail(text),
-        Form::ChatId => channels::check_chat(text),
+        Form::ChannelName => platforms::name(text),
+        Form::ServerAddress => platforms::check_server(text),
+        Form::HostAndPort => platforms::check_host_and_port(text),
+        Form::MailAddress => platforms::check_mail(text),
+        Form::ChatId => platforms::check_chat(text),
         Form::Address | Form::NearAddress | Form::Header | Form::WakingHours => Ok(()),
     }
 }

@@ -15,6 +15,7 @@ pub mod key;
 pub mod makers;
 pub mod mcp;
 pub mod notices;
+pub mod platforms;
 pub mod table;
 pub mod words;
 

@@ -118,6 +118,8 @@ pub const PATHS: &[(&str, By)] = &[
     (".self/broker/posts/<sha256>.picture", By::Others),
     (".self/broker/oauth2-<service>.json", By::Others),
     (".self/broker/owner-before.toml", By::Others),
+    (".self/broker/channels/buttons.json", By::Others),
+    (".self/broker/channels/lock", By::Others),
     (".self/broker/channels/pairing.json", By::Others),
     (".self/broker/channels/standing.json", By::Others),
     (".self/received/<channel>/", By::Others),
